@@ -1,4 +1,4 @@
-//! What is true: settings that were proved to make sense, each in the type the rest of Salver speaks.
+//! Validated settings, in the types used by the rest of Salver.
 
 pub(crate) mod auth;
 mod columns;
@@ -23,12 +23,12 @@ use crate::mistake::{Findings, Mistake};
 use crate::place::Place;
 use crate::raw::{Raw, Table};
 
-/// The configuration in force.
+/// Configuration in force.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     /// `[server]`
     pub server: Server,
-    /// `[auth]`, when there is a way in it.
+    /// `[auth]`, if an authentication method is configured.
     pub auth: Option<AuthSpec>,
     /// `[limits]`
     pub limits: Limits,
@@ -46,48 +46,48 @@ pub struct Checked {
     pub functions: Vec<FunctionSpec>,
 }
 
-/// The server itself.
+/// Settings of the server itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
     /// Host and port to listen on.
     pub listen: String,
-    /// Empty, or begins with `/` and doesn't end with one.
+    /// Base path: empty, or begins with `/` and does not end with one.
     pub base_path: String,
-    /// Where streams, converted files and spilled queries are kept; `None` for a directory of the process, and streams
+    /// Directory of streams, converted files and spilled queries; `None` for a directory of the process, and streams
     /// beside the configuration file.
     pub data_dir: Option<PathBuf>,
-    /// `off`, `error`, `warn`, `info`, `debug` or `trace`.
+    /// Log level: `off`, `error`, `warn`, `info`, `debug` or `trace`.
     pub log: String,
-    /// Whether pages of any origin may read answers.
+    /// Whether pages of any origin may read responses.
     pub cors: bool,
-    /// Whether a line is logged for each request.
+    /// Whether each request is logged.
     pub access_log: bool,
-    /// The suffix of the format of rows when a request names none.
+    /// Suffix of the default format of rows.
     pub default_format: String,
-    /// Threads that work; 0 is one for each processor.
+    /// Number of worker threads; 0 for one per processor.
     pub threads: usize,
-    /// Whether a proxy of the operator's own stands before the server.
+    /// Whether the server is behind the operator's own reverse proxy.
     pub reverse_proxy: bool,
-    /// What rules see of the caller: names and the headers they come in.
+    /// Attributes of the caller for rules: names and their request headers.
     pub caller: Vec<(String, String)>,
-    /// Addresses and networks that are let in; empty for all.
+    /// Allowed addresses and networks; empty for all.
     pub firewall: Vec<String>,
-    /// What the addresses of callbacks may begin with.
+    /// Allowed prefixes of callback URLs.
     pub callbacks: Vec<String>,
-    /// Whether requests without TLS are sent elsewhere.
+    /// Whether requests without TLS are redirected.
     pub ssl_redirect: bool,
-    /// Whether writes need the XSRF token.
+    /// Whether writes require the XSRF token.
     pub xsrf: bool,
-    /// Whether writes need the header of scripts.
+    /// Whether writes require the header that scripts send.
     pub ajax_only: bool,
-    /// Origins whose pages may do what the server's own may.
+    /// Origins that have the same rights as the server's own.
     pub cors_origins: Vec<String>,
-    /// Names the server goes by; empty for those that follow from where it listens.
+    /// Host names of the server; empty to derive them from the listen address.
     pub hosts: Vec<String>,
 }
 
 impl Server {
-    /// Where what must outlive the process is kept: `data_dir`, or else `salver-data` beside the configuration `file`;
+    /// Returns the directory of persistent data: `data_dir`, or else `salver-data` beside the configuration `file`;
     /// `None` without either.
     #[must_use]
     pub fn keep_dir(&self, file: Option<&Path>) -> Option<PathBuf> {
@@ -95,14 +95,14 @@ impl Server {
     }
 }
 
-/// Where a file is. `./a.csv` and `a.csv` are the same file; the shorter one reads better.
+/// Returns the directory of a file. `./a.csv` and `a.csv` are the same file; the shorter one reads better.
 fn beside(file: &Path) -> &Path {
     file.parent().filter(|parent| *parent != Path::new(".")).unwrap_or(Path::new(""))
 }
 
 impl Checked {
-    /// Adds discovered databases that are not declared already, and whose names are free. Where somebody is kept from
-    /// something, none: a copy of a database lies beside it more often than not, and would be there for everybody.
+    /// Adds discovered databases that are not declared yet, and whose names are free. If any access is restricted, none
+    /// is added: a copy of a database often lies beside it, and would be open to everyone.
     pub(crate) fn add_databases(&mut self, discovered: &[DatabaseSpec], file: Option<&Path>, findings: &mut Findings) {
         let declared = self.databases.len();
         let is_guarded = self.auth.is_some() || self.databases.iter().any(home::is_ruled);
@@ -126,7 +126,7 @@ impl Checked {
         }
     }
 
-    /// Adds discovered files of functions that are not declared already, and whose names are free.
+    /// Adds discovered files of functions that are not declared yet, and whose names are free.
     pub(crate) fn add_functions(&mut self, discovered: &[FunctionSpec]) {
         for spec in discovered {
             let is_same = |other: &FunctionSpec| {
@@ -139,34 +139,34 @@ impl Checked {
         }
     }
 
-    /// Whether there are datasets, and every one of them is made of files that don't exist.
+    /// Returns whether there are datasets, but the files of all of them are missing.
     #[must_use]
     pub fn is_all_missing(&self) -> bool {
         !self.datasets.is_empty() && self.datasets.iter().all(sources::is_missing)
     }
 }
 
-/// Behaviour of other systems.
+/// Compatibility with other systems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compat {
-    /// As ROAPI: nulls are left out of JSON, an unknown table is 400.
+    /// ROAPI: nulls are omitted from JSON, an unknown table is 400.
     pub roapi: bool,
 }
 
-/// A key-value view of a dataset.
+/// Key-value view of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreSpec {
-    /// Its name.
+    /// Name of the store.
     pub name: Name,
-    /// The dataset.
+    /// Name of the dataset.
     pub dataset: Name,
-    /// The column that is looked up.
+    /// Column that keys are matched with.
     pub key: String,
-    /// The column that is answered.
+    /// Column that is returned.
     pub value: String,
 }
 
-/// Proves `raw`, with `discovered` datasets added to those it names.
+/// Validates `raw`, and adds the `discovered` datasets.
 pub(crate) fn check(raw: &Raw, discovered: Vec<DatasetSpec>, findings: &mut Findings) -> Checked {
     let mut datasets: Vec<DatasetSpec> = Vec::new();
     let mut written = Vec::new();
@@ -210,7 +210,7 @@ pub(crate) fn check(raw: &Raw, discovered: Vec<DatasetSpec>, findings: &mut Find
     }
 }
 
-/// The text of a key that must be there.
+/// Returns the text of a required key.
 fn required<'t>(table: &'t Table, key: &str, findings: &mut Findings) -> Option<&'t str> {
     if let Some(text) = table.text(key) {
         return Some(text);
@@ -223,7 +223,7 @@ fn required<'t>(table: &'t Table, key: &str, findings: &mut Findings) -> Option<
     None
 }
 
-/// The name under `key`, which must be there.
+/// Returns the name under `key`, which is required.
 fn name(table: &Table, key: &str, findings: &mut Findings) -> Option<Name> {
     let text = required(table, key, findings)?;
     findings.keep(Name::new(text).map_err(|error| Mistake::from_error(table.place_of(key), &error)))

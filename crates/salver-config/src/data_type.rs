@@ -1,11 +1,11 @@
-//! Names of column types: friendly ones (`int`, `text`, `timestamp("ms", "UTC")`), Arrow's own (`Int64`, `Utf8`), and
-//! the way back, so that a type that was read can be written again.
+//! Names of column types: friendly ones (`int`, `text`, `timestamp("ms", "UTC")`) and Arrow's own (`Int64`, `Utf8`),
+//! parsed and rendered.
 
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Fields, IntervalUnit, TimeUnit};
 
-/// Types without parameters: every name, the first of each type the one that is written.
+/// Types without parameters, with every name; the first name of a type is the one that is rendered.
 const PLAIN: &[(&str, DataType)] = &[
     ("text", DataType::Utf8),
     ("string", DataType::Utf8),
@@ -44,7 +44,7 @@ const PLAIN: &[(&str, DataType)] = &[
     ("null", DataType::Null),
 ];
 
-/// Types with parameters, as the reference shows them.
+/// Types with parameters, as in the reference.
 const SHAPES: &[&str] = &[
     "timestamp",
     "timestamp(\"ms\")",
@@ -61,10 +61,10 @@ const SHAPES: &[&str] = &[
 /// Deepest nesting of a type.
 const DEPTH_MAX: usize = 16;
 
-/// Reads a type. The error says what is wrong and what there is.
+/// Parses a type. The error has the problem and the alternatives.
 ///
 /// # Errors
-/// When `text` names no type.
+/// Returns an error when `text` does not name a type.
 pub fn parse(text: &str) -> Result<DataType, String> {
     let mut parser = Parser { rest: text };
     let data_type = parser.data_type(0)?;
@@ -72,12 +72,12 @@ pub fn parse(text: &str) -> Result<DataType, String> {
     if parser.rest.is_empty() { Ok(data_type) } else { Err(format!("`{}` is left over", parser.rest)) }
 }
 
-/// Every name of a type, for suggestions and the reference.
+/// Returns every name of a type, for suggestions and the reference.
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     PLAIN.iter().map(|(name, _)| *name).chain(SHAPES.iter().copied())
 }
 
-/// Writes a type so that [`parse`] reads it back.
+/// Renders a type so that [`parse`] reads it back.
 #[must_use]
 pub fn render(data_type: &DataType) -> String {
     if let Some((name, _)) = PLAIN.iter().find(|(_, plain)| plain == data_type) {

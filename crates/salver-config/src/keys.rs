@@ -1,11 +1,11 @@
-//! The one table of settings. The reader's known keys, `salver config example`, the reference page and the suggestions
-//! all come from it; a setting that isn't here does not exist.
+//! The table of all settings. The parser's known keys, `salver config example`, the reference page and the suggestions
+//! are all derived from it; a setting that is not here does not exist.
 
 mod table;
 
 pub use table::SETTINGS;
 
-/// A part of the configuration.
+/// Section of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Section {
     /// `[server]`
@@ -54,7 +54,7 @@ impl Section {
         Self::Function,
     ];
 
-    /// Its header in the file.
+    /// Returns its header in the file.
     #[must_use]
     pub fn header(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl Section {
         }
     }
 
-    /// Its key at the top of the file; `None` for parts of another section.
+    /// Returns its key at the top of the file; `None` for parts of another section.
     #[must_use]
     pub fn key(self) -> Option<&'static str> {
         match self {
@@ -91,7 +91,7 @@ impl Section {
         }
     }
 
-    /// What it is for.
+    /// Returns its description.
     #[must_use]
     pub fn help(self) -> &'static str {
         match self {
@@ -114,34 +114,34 @@ impl Section {
         }
     }
 
-    /// Whether it stands at most once, and so can be set by environment variables.
+    /// Returns whether it occurs at most once, and so can be set by environment variables.
     #[must_use]
     pub fn is_single(self) -> bool {
         matches!(self, Self::Server | Self::Auth | Self::Limits | Self::Compat)
     }
 
-    /// Its settings, in order.
+    /// Returns its settings, in order.
     pub fn settings(self) -> impl Iterator<Item = &'static Setting> + Clone {
         SETTINGS.iter().filter(move |setting| setting.section == self)
     }
 
-    /// Its setting called `key`.
+    /// Returns its setting called `key`.
     #[must_use]
     pub fn setting(self, key: &str) -> Option<&'static Setting> {
         self.settings().find(|setting| setting.key == key)
     }
 }
 
-/// What a setting's value may be.
+/// Kind of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `true` or `false`.
     Bool,
-    /// A whole number, at least the given one.
+    /// An integer, at least the given one.
     Count(u64),
-    /// A size: a whole number of bytes, or text with a unit like `"64MiB"`.
+    /// A size: an integer number of bytes, or text with a unit like `"64MiB"`.
     Bytes,
-    /// A time: a whole number of milliseconds, or text with a unit like `"30s"`.
+    /// A duration: an integer number of milliseconds, or text with a unit like `"30s"`.
     Milliseconds,
     /// Text.
     Text,
@@ -151,12 +151,12 @@ pub enum Kind {
     Texts,
     /// A table of texts.
     Pairs,
-    /// A list of tables, each a section of its own.
+    /// A list of tables, each of this section.
     Tables(Section),
 }
 
 impl Kind {
-    /// The kind in words.
+    /// Returns a description of the kind.
     #[must_use]
     pub fn words(self) -> String {
         match self {
@@ -177,36 +177,36 @@ impl Kind {
     }
 }
 
-/// One setting.
+/// Setting of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Where it stands.
+    /// Section of the setting.
     pub section: Section,
-    /// Its key.
+    /// Key of the setting.
     pub key: &'static str,
-    /// What its value may be.
+    /// Kind of its value.
     pub kind: Kind,
-    /// Its default, as written in TOML; empty when there is none.
+    /// Default, in TOML; empty when there is none.
     pub default: &'static str,
-    /// Another value, as written in TOML.
+    /// Another value, in TOML.
     pub example: &'static str,
-    /// What it does.
+    /// Description.
     pub help: &'static str,
-    /// The release it came with.
+    /// Release that introduced it.
     pub since: &'static str,
-    /// What it was called before, or is called elsewhere; a mistake that names the right key.
+    /// Former names, and names in other systems; using one is a mistake that suggests this key.
     pub old: &'static [&'static str],
 }
 
 impl Setting {
-    /// Its environment variable, when it has one.
+    /// Returns its environment variable, if it has one.
     #[must_use]
     pub fn variable(&self) -> Option<String> {
         let section = self.section.key().filter(|_| self.section.is_single())?;
         Some(format!("SALVER_{}_{}", section.to_uppercase(), self.key.to_uppercase()))
     }
 
-    /// Its key with its section: `server.listen`.
+    /// Returns its key with its section: `server.listen`.
     #[must_use]
     pub fn path(&self) -> String {
         match self.section {

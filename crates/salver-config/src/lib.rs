@@ -1,9 +1,9 @@
-//! Settings: what is written becomes what is true.
+//! Settings: from configuration text to validated values.
 //!
-//! One table ([`keys`]) names every setting; the reader, `salver config example`, the reference page and the
-//! suggestions come from it. What was written is kept as typed with its place ([`raw`]) until it is proved
-//! ([`checked`]), so that every mistake can say where it stands. [`load`] joins defaults, file, environment and
-//! command line in that order; [`render`] writes settings out again. Nothing here opens a source or a socket.
+//! One table ([`keys`]) names every setting; the parser, `salver config example`, the reference page and the
+//! suggestions come from it. Values are kept as written with their place ([`raw`]) until they are validated
+//! ([`checked`]), so that every mistake has a location. [`load`] joins defaults, file, environment and command line in
+//! that order; [`render`] writes settings out again. Nothing here opens a source or a socket.
 
 pub mod checked;
 pub mod data_type;

@@ -1,4 +1,4 @@
-//! Joins defaults, file, environment and command line, in that order, and proves the result.
+//! Merges defaults, file, environment and command line, in that order, and validates the result.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,41 +14,41 @@ use crate::place::Place;
 use crate::raw::{Raw, Table, arguments, environment, file};
 use crate::value::Value;
 
-/// One setting given on the command line.
+/// Setting given on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
-    /// Which, with its section: `server.listen`.
+    /// Key with its section: `server.listen`.
     pub key: &'static str,
-    /// Its value.
+    /// Value.
     pub value: String,
-    /// As it was typed, for messages: `--listen nowhere`.
+    /// Option as typed, for messages: `--listen nowhere`.
     pub typed: String,
 }
 
-/// Where settings come from. [`Sources::default`] has none of them and gives the defaults.
+/// Sources of settings. [`Sources::default`] has none of them and gives the defaults.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// The configuration file.
+    /// Configuration file.
     pub file: Option<PathBuf>,
-    /// The environment, all of it; variables that don't begin with `SALVER_` are passed over.
+    /// Whole environment; variables without the prefix `SALVER_` are ignored.
     pub environment: Vec<(String, String)>,
     /// Settings given on the command line.
     pub overrides: Vec<Override>,
     /// Datasets, databases and files of functions given on the command line, `FILE`, `sqlite:PATH` or
-    /// `NAME=URI[,key=value]...`; each replaces the one of its name.
+    /// `NAME=URI[,key=value]...`; each replaces the one with its name.
     pub datasets: Vec<String>,
-    /// Datasets found in directories; they give way to those of the same name or files.
+    /// Datasets found in directories; declared ones with the same name or files take precedence.
     pub discovered: Vec<DatasetSpec>,
-    /// Databases found in directories; they give way too.
+    /// Databases found in directories; declared ones take precedence too.
     pub discovered_databases: Vec<DatabaseSpec>,
-    /// Files of functions found in directories; they give way too.
+    /// Files of functions found in directories; declared ones take precedence too.
     pub discovered_functions: Vec<FunctionSpec>,
 }
 
-/// Reads and proves all settings.
+/// Reads and validates all settings.
 ///
 /// # Errors
-/// Every mistake, in the order they stand.
+/// Returns every mistake, in the order of their places.
 pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> {
     let mut findings = Findings::default();
     let mut raw = match &sources.file {
@@ -61,7 +61,7 @@ pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> 
     }
     for text in &sources.datasets {
         if let Some(table) = arguments::read(text, &mut findings) {
-            // Only what was declared before this run can be replaced; the same name twice here is a mistake.
+            // Only entries declared before this run can be replaced; the same name twice here is a mistake.
             let typed_before = |other: &Table| matches!(other.place, Place::CommandLine(_));
             let list = match table.section {
                 Section::Database => &mut raw.databases,
@@ -86,14 +86,14 @@ pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> 
     findings.finish().map(|warnings| (checked, warnings))
 }
 
-/// Whether a database is not there for everybody in the same way.
+/// Returns whether access to a database is restricted for some callers.
 fn is_ruled(table: &Table) -> bool {
     let keys = ["tenant", "tables", "before", "after"];
     let says = |key: &str| table.written.iter().any(|written| written.setting.key == key);
     table.section == Section::Database && (!table.tables.is_empty() || keys.into_iter().any(says))
 }
 
-/// That the command line would take the rules of a database away.
+/// Returns the mistake that the command line would remove the rules of a database.
 fn unruled(table: &Table, ruled: &Table) -> Mistake {
     let name = table.text("name").unwrap_or_default();
     let message = format!("this would replace the [[database]] `{name}` of {}, with its rules", ruled.place);

@@ -1,45 +1,45 @@
-//! What is wrong in the settings. Checking goes on after a mistake, so that all of them are told at once.
+//! Mistakes in the settings. Checking continues after a mistake, so that all of them are reported at once.
 
 use std::fmt;
 
 use crate::place::Place;
 
-/// Something wrong, where it stands, and the way out.
+/// Mistake with its place and a suggested fix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mistake {
-    /// Where.
+    /// Place of the mistake.
     pub place: Place,
-    /// What. Names the thing.
+    /// Message, naming the subject.
     pub message: String,
-    /// The fix.
+    /// Suggested fix.
     pub hint: Option<String>,
 }
 
-/// Something that is probably wrong but stops nothing.
+/// Mistake that is probably wrong but not fatal.
 pub type Warning = Mistake;
 
 impl Mistake {
-    /// A mistake without a hint.
+    /// Creates a mistake without a hint.
     #[must_use]
     pub fn new(place: &Place, message: impl Into<String>) -> Self {
         Self { place: place.clone(), message: message.into(), hint: None }
     }
 
-    /// Adds the fix.
+    /// Adds a suggested fix.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds the fix, when there is one.
+    /// Adds a suggested fix, if there is one.
     #[must_use]
     pub fn with_hint_if(mut self, hint: Option<String>) -> Self {
         self.hint = hint.or(self.hint);
         self
     }
 
-    /// A mistake found by the model.
+    /// Converts an error of the model.
     #[must_use]
     pub fn from_error(place: &Place, error: &salver_model::Error) -> Self {
         Self::new(place, error.message.clone()).with_hint_if(error.hint.clone())
@@ -58,31 +58,31 @@ impl fmt::Display for Mistake {
 
 impl std::error::Error for Mistake {}
 
-/// What was found so far.
+/// Mistakes and warnings found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    /// What stops.
+    /// Fatal mistakes.
     pub(crate) mistakes: Vec<Mistake>,
-    /// What doesn't.
+    /// Warnings.
     pub(crate) warnings: Vec<Warning>,
-    /// Where the file could not be read at all.
+    /// Places where the file could not be parsed.
     pub(crate) unreadable: Vec<Place>,
 }
 
 impl Findings {
-    /// Records a mistake and goes on.
+    /// Records a mistake.
     pub(crate) fn mistake(&mut self, mistake: Mistake) {
         self.mistakes.push(mistake);
     }
 
-    /// Records that the file is damaged at `place`.
+    /// Records a syntax error at `place`.
     pub(crate) fn unreadable(&mut self, place: &Place, why: &str) {
         self.unreadable.push(place.clone());
         self.mistake(Mistake::new(place, format!("this is not TOML: {why}")));
     }
 
-    /// Everything found, in the order it stands. What was made of a damaged line is not worth a word, so only the
-    /// damage itself is told.
+    /// Returns everything found, in the order of the places. Follow-up mistakes of a malformed line are dropped, so
+    /// that only the syntax error is reported.
     pub(crate) fn finish(self) -> Result<Vec<Warning>, Vec<Mistake>> {
         let Self { mut mistakes, mut warnings, unreadable } = self;
         mistakes.retain(|mistake| {
@@ -101,7 +101,7 @@ impl Findings {
         self.warnings.push(warning);
     }
 
-    /// The value, or `None` and the mistake recorded.
+    /// Returns the value, or records the mistake and returns `None`.
     pub(crate) fn keep<T>(&mut self, result: Result<T, Mistake>) -> Option<T> {
         result.map_err(|mistake| self.mistake(mistake)).ok()
     }

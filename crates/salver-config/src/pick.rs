@@ -1,10 +1,10 @@
-//! Where a stream finds the key, the id or the time of an event: `$.user.id`, `$["user id"]` or `header:X-Key`.
+//! Sources of an event's key, id or time: `$.user.id`, `$["user id"]` or `header:X-Key`.
 
 use salver_model::spec::Pick;
 
 const HEADER: &str = "header:";
 
-/// Reads a place. The error says what is wrong with it.
+/// Parses a source. The error is the problem with it.
 pub(crate) fn parse(text: &str) -> Result<Pick, String> {
     if let Some(header) = text.strip_prefix(HEADER) {
         let header = header.trim();
@@ -28,7 +28,7 @@ pub(crate) fn parse(text: &str) -> Result<Pick, String> {
     if members.is_empty() { Err("it names no member".to_owned()) } else { Ok(Pick::Member(members)) }
 }
 
-/// Writes a place so that [`parse`] reads it back.
+/// Renders a source so that [`parse`] reads it back.
 pub(crate) fn render(pick: &Pick) -> String {
     match pick {
         Pick::Header(name) => format!("{HEADER}{name}"),
@@ -48,13 +48,13 @@ pub(crate) fn render(pick: &Pick) -> String {
     }
 }
 
-/// Whether `text` can be the name of a header.
+/// Returns whether `text` is a valid header name.
 pub(crate) fn is_header(text: &str) -> bool {
     let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     !text.is_empty() && text.chars().all(token)
 }
 
-/// A name up to the next `.` or `[`, and what stands behind it.
+/// Splits off a name up to the next `.` or `[`.
 fn plain(text: &str) -> Result<(String, &str), String> {
     let end = text.find(['.', '[']).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
@@ -64,7 +64,7 @@ fn plain(text: &str) -> Result<(String, &str), String> {
     Ok((name.to_owned(), rest))
 }
 
-/// A name in brackets and quotes, and what stands behind it.
+/// Splits off a name in brackets and quotes.
 fn quoted(text: &str) -> Result<(String, &str), String> {
     let wrong = || format!("`{text}` is neither `.name` nor `[\"name\"]`");
     let inside = text.strip_prefix('[').ok_or_else(wrong)?;

@@ -1,13 +1,13 @@
-//! Where a setting was written, so that a mistake can point at it.
+//! Places of settings, for the locations of mistakes.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where a setting was written.
+/// Place where a setting was written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// Nowhere: a default.
+    /// None: a default.
     Default,
     /// In a file, at a line and a column counted from 1, in characters; line 0 is the file as a whole.
     File(Arc<PathBuf>, usize, usize),
@@ -18,7 +18,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The line in the file, when it is known.
+    /// Returns the line in the file, if known.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         match self {
@@ -40,12 +40,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// A file's text, for turning byte offsets into places.
+/// Text of a file, for converting byte offsets to places.
 #[derive(Debug)]
 pub(crate) struct Lines<'a> {
     path: Arc<PathBuf>,
     text: &'a str,
-    /// The bytes at which lines begin.
+    /// Byte offsets of the lines.
     starts: Vec<usize>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Lines<'a> {
         Self { path, text, starts }
     }
 
-    /// The place of the byte at `offset`.
+    /// Returns the place of the byte at `offset`.
     pub(crate) fn place(&self, offset: usize) -> Place {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
         let line = self.starts.partition_point(|start| *start <= offset);

@@ -1,4 +1,4 @@
-//! What is written, as typed: every value of its setting's kind, with its place; nothing proved yet.
+//! Settings as written: every value has its setting's kind and its place; nothing is validated yet.
 
 pub mod arguments;
 pub(crate) mod environment;
@@ -9,7 +9,7 @@ use crate::mistake::{Findings, Mistake};
 use crate::place::Place;
 use crate::value::{self, Value};
 
-/// One value as written.
+/// Value as written.
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
     pub(crate) setting: &'static Setting,
@@ -17,13 +17,13 @@ pub(crate) struct Written {
     pub(crate) place: Place,
 }
 
-/// One section as written.
+/// Section as written.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) section: Section,
     pub(crate) place: Place,
     pub(crate) written: Vec<Written>,
-    /// Columns and relations of a dataset, rules and checks of a database.
+    /// Columns and relations of a dataset, or rules and checks of a database.
     pub(crate) tables: Vec<Table>,
 }
 
@@ -32,19 +32,19 @@ impl Table {
         Self { section, place, written: Vec::new(), tables: Vec::new() }
     }
 
-    /// Sets a value over an earlier one.
+    /// Sets a value, replacing an earlier one.
     pub(crate) fn set(&mut self, setting: &'static Setting, value: Value, place: Place) {
         self.written.retain(|written| written.setting.key != setting.key);
         self.written.push(Written { setting, value, place });
     }
 
-    /// What was written for `key`.
+    /// Returns the value written for `key`.
     pub(crate) fn get(&self, key: &str) -> Option<&Written> {
         debug_assert!(self.section.setting(key).is_some(), "{key} is not in the table of settings");
         self.written.iter().find(|written| written.setting.key == key)
     }
 
-    /// Where `key` was written, or the section when it wasn't.
+    /// Returns the place of `key`, or of the section if it was not written.
     pub(crate) fn place_of(&self, key: &str) -> &Place {
         self.get(key).map_or(&self.place, |written| &written.place)
     }
@@ -74,7 +74,7 @@ impl Table {
         matches!(self.get(key).map(|written| &written.value), Some(Value::Bool(true)))
     }
 
-    /// Whether there is a value, written or by default.
+    /// Returns whether there is a value, written or by default.
     pub(crate) fn is_set(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
@@ -86,7 +86,7 @@ impl Table {
         }
     }
 
-    /// Puts the defaults in place of everything that wasn't written, here and below.
+    /// Fills in the defaults of everything that was not written, recursively.
     pub(crate) fn fill(&mut self) {
         for setting in self.section.settings() {
             if !setting.default.is_empty()
@@ -100,7 +100,7 @@ impl Table {
         self.tables.iter_mut().for_each(Table::fill);
     }
 
-    /// Reads a plain text into the setting `key`, or records why not.
+    /// Parses a plain text for a setting, or records the mistake.
     pub(crate) fn set_text(&mut self, setting: &'static Setting, text: &str, place: &Place, findings: &mut Findings) {
         match value::from_text(setting.kind, text) {
             Ok(value) => self.set(setting, value, place.clone()),
@@ -112,7 +112,7 @@ impl Table {
     }
 }
 
-/// Everything as written.
+/// All settings as written.
 #[derive(Clone, Debug)]
 pub(crate) struct Raw {
     pub(crate) server: Table,
@@ -142,7 +142,7 @@ impl Raw {
         }
     }
 
-    /// The section that stands once.
+    /// Returns a section that occurs once.
     pub(crate) fn single(&mut self, section: Section) -> Option<&mut Table> {
         match section {
             Section::Server => Some(&mut self.server),
@@ -153,7 +153,7 @@ impl Raw {
         }
     }
 
-    /// Puts the defaults in place of everything that wasn't written.
+    /// Fills in the defaults of everything that was not written.
     pub(crate) fn fill(&mut self) {
         for table in [&mut self.server, &mut self.auth, &mut self.limits, &mut self.compat] {
             table.fill();
@@ -165,7 +165,7 @@ impl Raw {
     }
 }
 
-/// The mistake of a key that doesn't exist: its new name when it was renamed, else the nearest.
+/// Returns the mistake of an unknown key: with its new name if it was renamed, else the nearest.
 pub(crate) fn unknown_key(section: Section, key: &str, place: &Place) -> Mistake {
     let mistake = Mistake::new(place, format!("unknown key `{key}` in {}", section.header()));
     if let Some(new) = section.settings().find(|setting| setting.old.contains(&key)) {

@@ -1,4 +1,4 @@
-//! Writes settings out: an example of all, those in force, and the reference page.
+//! Renders settings: an example of all, those in force, and the reference page.
 
 mod example;
 mod reference;
@@ -8,12 +8,12 @@ pub use example::example;
 pub use reference::reference;
 pub use show::show;
 
-/// A text as TOML writes it.
+/// Returns a text as a TOML string.
 fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-/// Breaks `text` into lines of at most `width` characters, each behind `before`.
+/// Wraps `text` into lines of at most `width` characters, each with the prefix `before`.
 fn wrap(text: &str, width: usize, before: &str) -> String {
     let mut out = String::new();
     let mut line = String::new();

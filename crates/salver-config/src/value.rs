@@ -1,10 +1,10 @@
-//! Values of settings: read from TOML or from plain text by the kind the table of settings names.
+//! Values of settings, parsed from TOML or from plain text by the kind in the table of settings.
 
 use toml::de::DeValue;
 
 use crate::keys::Kind;
 
-/// A value that is of its setting's kind. What it says may still be wrong.
+/// Value of its setting's kind, which may still be invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     /// For [`Kind::Bool`].
@@ -19,7 +19,7 @@ pub(crate) enum Value {
     Pairs(Vec<(String, String)>),
 }
 
-/// Reads a TOML value. The error is the fix, when there is a better one than the kind in words.
+/// Converts a TOML value. The error is a suggested fix, if there is a better one than the description of the kind.
 pub(crate) fn from_toml(kind: Kind, value: &DeValue<'_>) -> Result<Value, Option<String>> {
     match (kind, value) {
         (Kind::Bool, DeValue::Boolean(b)) => Ok(Value::Bool(*b)),
@@ -31,7 +31,7 @@ pub(crate) fn from_toml(kind: Kind, value: &DeValue<'_>) -> Result<Value, Option
         }
         (Kind::Bytes | Kind::Milliseconds | Kind::Text | Kind::Choice(_) | Kind::Texts, DeValue::String(text)) => {
             from_text(kind, text).map(|value| match value {
-                // A text in a file is one text; only elsewhere does a comma make a list.
+                // A text in a file is one text; a comma makes a list only elsewhere.
                 Value::Texts(_) => Value::Texts(vec![text.to_string()]),
                 other => other,
             })
@@ -54,7 +54,7 @@ pub(crate) fn from_toml(kind: Kind, value: &DeValue<'_>) -> Result<Value, Option
     }
 }
 
-/// Reads a plain text, as in an environment variable or on the command line.
+/// Parses a plain text, as in an environment variable or on the command line.
 pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, Option<String>> {
     match kind {
         Kind::Bool => match text {
@@ -84,7 +84,7 @@ pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, Option<String>>
     }
 }
 
-/// A list as TOML writes it, or without the quotes, which shells take away.
+/// Parses a list in TOML, or without the quotes, which shells remove.
 fn list(text: &str) -> Vec<String> {
     let parsed = DeValue::parse(text).ok().and_then(|list| from_toml(Kind::Texts, list.get_ref()).ok());
     if let Some(Value::Texts(texts)) = parsed {
@@ -133,7 +133,7 @@ fn milliseconds(text: &str) -> Option<u64> {
     }
 }
 
-/// Reads a time that names its unit: `500ms`, `30s`, `5m`, `1h`, `1d`.
+/// Parses a duration with its unit: `500ms`, `30s`, `5m`, `1h`, `1d`.
 pub(crate) fn duration_ms(text: &str) -> Option<u64> {
     let (number, unit) = number_and_unit(text.trim())?;
     let factor = match unit {
@@ -147,7 +147,7 @@ pub(crate) fn duration_ms(text: &str) -> Option<u64> {
     whole(number * factor)
 }
 
-/// Writes a time so that [`duration_ms`] reads it back.
+/// Renders a duration so that [`duration_ms`] reads it back.
 pub(crate) fn duration_text(ms: u64) -> String {
     match ms {
         0 => "0ms".to_owned(),
@@ -158,7 +158,7 @@ pub(crate) fn duration_text(ms: u64) -> String {
     }
 }
 
-/// A number that fits: times and sizes past 2^53 are mistakes, not settings.
+/// Returns a number that fits: durations and sizes beyond 2^53 are mistakes.
 fn whole(number: f64) -> Option<u64> {
     (0.0..=9_007_199_254_740_992.0).contains(&number).then_some(number.round() as u64)
 }

@@ -1,4 +1,4 @@
-//! One zygote from its start to its end: it loads the file, and then forks and kills workers as it is told.
+//! The life of one zygote: it loads the file, and then forks and kills workers on request.
 
 mod attendant;
 mod failure;
@@ -27,11 +27,11 @@ use crate::pool::Pool;
 use crate::process::Zygote;
 use crate::wire::frame::Input;
 
-/// How long what user code still says is read when its processes were ended.
+/// Time for reading the remaining output of user code after its processes were killed.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Starts a zygote, says in `loaded` what became of the file, and speaks with the zygote until nobody has it any more.
-/// Dropped, it ends all its processes.
+/// Starts a zygote, reports the result of loading in `loaded`, and serves the zygote until it is no longer referenced.
+/// Dropping the future kills all its processes.
 pub(crate) async fn run(start: Start, pool: Arc<Pool>, loaded: oneshot::Sender<Result<Arc<Zygote>>>) {
     let mut started = match start.spawn() {
         Ok(started) => started,
@@ -58,7 +58,7 @@ pub(crate) async fn run(start: Start, pool: Arc<Pool>, loaded: oneshot::Sender<R
     }
 }
 
-/// Does `work` while the output is read.
+/// Runs `work` while reading the output.
 async fn alongside<T>(mut output: Pin<&mut Fuse<impl Future<Output = ()>>>, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     tokio::select! {
@@ -68,14 +68,14 @@ async fn alongside<T>(mut output: Pin<&mut Fuse<impl Future<Output = ()>>>, work
     work.await
 }
 
-/// Reads the end of the output. A process that left the group may hold it open for as long as it likes.
+/// Reads the rest of the output, with a timeout: a process that left the group may keep the pipe open.
 async fn listen(output: Pin<&mut Fuse<impl Future<Output = ()>>>) {
     if !output.is_terminated() {
         drop(tokio::time::timeout(LAST_WORDS, output).await);
     }
 }
 
-/// Waits until the file is loaded, for the time `number`.
+/// Waits until the zygote `number` has loaded the file.
 async fn load(started: &mut Started, number: u64) -> Result<Interface, Unloaded> {
     let mut input = Input::default();
     let frame = input.frame(&mut started.control, FUNCTION_OFFER_BYTES_MAX).await;

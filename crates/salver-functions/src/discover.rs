@@ -1,5 +1,5 @@
-//! What `salver serve DIRECTORY` serves beside files of rows: every file of R or Python in its directory `functions`.
-//! Only there, since to serve a file of user code is to run it.
+//! Discovery of functions for `salver serve DIRECTORY`: every file of R or Python in its directory `functions`. No
+//! other directory is searched, since serving a file of user code runs it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,15 +7,15 @@ use salver_model::Name;
 use salver_model::functions::Language;
 use salver_model::spec::FunctionSpec;
 
-/// The directory in a served one whose files are run.
+/// Subdirectory of a served directory whose files are run.
 const DIRECTORY: &str = "functions";
 
-/// A file of functions for each file of R or Python directly in `functions` of `dir`, by name. What can't be read is
-/// passed over; of two with one name the first counts.
+/// Returns a spec for each file of R or Python directly in `functions` of `dir`, by name. Unreadable files are skipped;
+/// of two with the same name the first is used.
 #[must_use]
 pub fn discover(dir: &Path) -> Vec<FunctionSpec> {
     let files = std::fs::read_dir(dir.join(DIRECTORY)).into_iter().flatten().flatten().map(|entry| entry.path());
-    // Hidden ones are what editors and tools leave behind.
+    // Hidden files are leftovers of editors and tools.
     let is_shown = |path: &PathBuf| path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'));
     let mut specs: Vec<FunctionSpec> =
         files.filter(is_shown).filter(|path| path.is_file()).filter_map(|path| spec(&path)).collect();

@@ -1,4 +1,4 @@
-//! A file of user code, as the port shows it.
+//! A file of user code: the implementation of the port.
 
 mod answer;
 mod columns;
@@ -26,34 +26,34 @@ use self::gather::{Alike, Gather};
 use crate::pool::{Pool, Refusal};
 use crate::program::Program;
 
-/// A file of functions, with the processes that run them.
+/// File of functions, with the processes that run them.
 ///
-/// Nothing runs before somebody polls [`FunctionFile::keep`], and nothing goes on running after that was dropped.
+/// No process runs before [`FunctionFile::keep`] is polled, and none after it is dropped.
 #[derive(Debug)]
 pub struct FunctionFile {
     spec: Arc<FunctionSpec>,
     program: Program,
-    /// For sockets and what the program needs; nobody else may look into it.
+    /// Private directory for sockets and the host's program files.
     directory: TempDir,
     pool: Arc<Pool>,
-    /// A permit for each worker that jobs may have.
+    /// Semaphore for the workers that jobs may use.
     job_places: Arc<Semaphore>,
-    /// Calls of vectorized functions that wait.
+    /// Waiting calls of vectorized functions.
     gather: Gather,
     interface: ArcSwapOption<Interface>,
     fault: Mutex<Option<Error>>,
 }
 
 impl FunctionFile {
-    /// Prepares to serve a file with the host of its language.
+    /// Prepares a file to be served by the host of its language.
     ///
     /// # Errors
-    /// `Internal` when there is no room for the private directory.
+    /// Returns `Internal` when the private directory cannot be created.
     pub fn open(spec: FunctionSpec, program: Program) -> Result<Arc<Self>> {
         let unwritable = |error: std::io::Error| {
             Error::internal(format!("the private directory of `{}` can't be written", spec.name)).with_source(error)
         };
-        // Whoever may connect to the sockets in it could answer calls.
+        // A process that can connect to the sockets in it could answer calls.
         let own = Permissions::from_mode(0o700);
         let directory = tempfile::Builder::new().prefix("salver-").permissions(own).tempdir().map_err(unwritable)?;
         let program = program.installed(directory.path()).map_err(unwritable)?;
@@ -69,7 +69,7 @@ impl FunctionFile {
         }))
     }
 
-    /// Why there is nobody to take a call.
+    /// Returns the error for a call that gets no worker.
     fn refusal(&self, refusal: Refusal) -> Error {
         match refusal {
             Refusal::Full => errors::full(&self.spec),
@@ -101,7 +101,7 @@ impl Functions for FunctionFile {
         match Alike::of(&call) {
             None => self.answer(Question::Call(&call), None).await,
             Some(_) if call.job.is_some() => self.answer(Question::Row(&call), None).await,
-            // The others are spared the memory for its way.
+            // Boxed, so that other calls do not pay for the size of its future.
             Some(alike) => Box::pin(self.gathered(alike, call)).await,
         }
     }

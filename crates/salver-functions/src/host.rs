@@ -1,4 +1,4 @@
-//! The process that runs R: blocking, with one thread.
+//! The process that runs R: blocking, single-threaded.
 //!
 //! The program opens R's shared library when it runs (`library`), so that it links to nothing; evaluates the runtime
 //! written in R (`start`) and the file; and is from then on the zygote of its workers (`zygote`, `worker`). Unsafe code
@@ -32,17 +32,17 @@ use session::Session;
 use start::Runtime;
 use zygote::Control;
 
-/// Runs a file of R: what the hidden command of the program does. The last two arguments are the file and the socket;
-/// standard input is the control channel.
+/// Runs a file of R, as a hidden command of the program. The last two arguments are the file and the socket; standard
+/// input is the control channel.
 ///
-/// It must be called on the main thread, before there is another.
+/// Must be called on the main thread, before any other thread is started.
 #[must_use]
 pub fn run_r(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments: Vec<_> = arguments.into_iter().collect();
     let (Some(socket), Some(file)) = (arguments.pop(), arguments.pop()) else {
         return ExitCode::from(2);
     };
-    // This may begin the process anew, so it comes before all else.
+    // This may re-execute the process, so it comes first.
     let socket = PathBuf::from(socket);
     let private = socket.parent().filter(|directory| is_private(directory));
     let home = environment::home(private);
@@ -55,7 +55,7 @@ pub fn run_r(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match loaded {
         Err((kind, reason)) => {
-            // When the server is gone too, there is nobody to tell.
+            // The server may be gone, too.
             let _ = control.say(kind, &reason);
             ExitCode::FAILURE
         }
@@ -66,7 +66,7 @@ pub fn run_r(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Whether nobody else can write there or read there.
+/// Returns whether no other user can access the directory.
 fn is_private(directory: &Path) -> bool {
     directory.metadata().is_ok_and(|found| found.is_dir() && found.permissions().mode() & 0o077 == 0)
 }

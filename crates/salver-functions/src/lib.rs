@@ -1,8 +1,8 @@
-//! User code: files of R and Python whose functions answer calls, in processes of their own.
+//! User code: files of R and Python whose functions answer calls, in separate processes.
 //!
-//! `wire` is what the server and these processes say to each other. On the server's side: `process` has the words for a
-//! zygote and its workers, `attend` starts a zygote and speaks with it, `pool` says which call gets which worker, and
-//! `file` is the port, with the task that keeps a file loaded.
+//! `wire` is the protocol between the server and these processes. On the server's side: `process` represents a zygote
+//! and its workers, `attend` starts and serves a zygote, `pool` assigns workers to calls, and `file` implements the
+//! port, with the task that keeps a file loaded.
 
 mod attend;
 mod discover;

@@ -1,12 +1,12 @@
-//! What a loaded file says it offers, as JSON, made the words of the model.
+//! Parsing of a loaded file's offer, a JSON description of its interface.
 
 use salver_model::functions::{Endpoint, Interface, Matching, Parameter, ParameterKind};
 use serde::Deserialize;
 
-/// Reads the text of an offer.
+/// Parses the text of an offer.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// Returns the problem with the text.
 pub(crate) fn read(text: &[u8]) -> serde_json::Result<Interface> {
     serde_json::from_slice::<Offer>(text).map(Interface::from)
 }
@@ -84,7 +84,7 @@ impl From<Offered> for Endpoint {
         let gathers = offered.gathers && parameters.iter().all(Taken::is_plain);
         Self {
             function,
-            // A route without a method answers all of them.
+            // A route without a method accepts all of them.
             route: path.map(|path| (method.unwrap_or_else(|| "*".to_owned()), path)),
             matching: if prefix { Matching::Prefix } else { Matching::Exact },
             parameters: parameters.into_iter().map(Parameter::from).collect(),
@@ -100,7 +100,7 @@ impl From<Offered> for Endpoint {
 }
 
 impl Taken {
-    /// Whether it takes one value that may stand in a column.
+    /// Returns whether it takes a single value that can be in a column.
     fn is_plain(&self) -> bool {
         !self.list && !matches!(self.kind, Kind::Object | Kind::Bytes)
     }

@@ -1,8 +1,8 @@
-//! Which call gets which worker, and how many workers there are.
+//! Assignment of workers to calls, and the number of workers.
 //!
-//! A call takes the worker that was given back last, whose caches are warm. When none is free it waits: callers take
-//! turns, and the calls of each go in the order of coming. Meanwhile another worker is forked while there may be more;
-//! it gets whichever is free first.
+//! A call takes the worker that was returned last, whose caches are warm. If none is free the call waits: callers take
+//! turns, and the calls of each are first in, first out. Meanwhile another worker is forked if the maximum allows it;
+//! the call gets whichever is free first.
 
 mod counts;
 mod lease;
@@ -22,18 +22,18 @@ use self::lease::Turn;
 use self::state::State;
 use crate::process::{Worker, Zygote};
 
-/// Why a call gets no worker.
+/// Reason why a call gets no worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// As many wait as may.
+    /// The queue is full.
     Full,
-    /// None came free in time.
+    /// No worker became free in time.
     Late,
-    /// There are none, and there will be none soon.
+    /// There are no workers, and none are expected soon.
     Unavailable,
 }
 
-/// The bounds of a pool.
+/// Limits of a pool.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     workers_min: usize,
@@ -43,7 +43,7 @@ struct Bounds {
     calls_max: u64,
 }
 
-/// The workers of one file.
+/// Workers of one file.
 #[derive(Debug)]
 pub(crate) struct Pool {
     bounds: Bounds,
@@ -64,8 +64,8 @@ impl Pool {
         Self { bounds, state: Mutex::new(State::new(bounds)), fallen: Notify::new() }
     }
 
-    /// A worker for a call of `holder`, now or when the call's turn comes: callers take turns. One that is patient
-    /// waits for as long as it takes, however many wait.
+    /// Returns a worker for a call of `holder`, now or when it is the call's turn: callers take turns. A patient one
+    /// waits without a timeout, however many wait.
     pub(crate) async fn take(self: &Arc<Self>, holder: Option<&Holder>, is_patient: bool) -> Result<Lease, Refusal> {
         let turn = {
             let mut state = self.lock();
@@ -86,18 +86,18 @@ impl Pool {
         worker
     }
 
-    /// A worker is there. One of another generation than the current one is of no use.
+    /// Adds a worker. One of another generation than the current one is discarded.
     pub(crate) fn arrived(&self, worker: Worker) {
         let unused = self.lock().arrived(worker);
         drop(unused);
     }
 
-    /// So many workers that zygote `number` was told to fork did not come.
+    /// Reports that `count` workers ordered from zygote `number` did not arrive.
     pub(crate) fn missing(&self, number: u64, count: usize) {
         self.lock().missing(number, count);
     }
 
-    /// Zygote `number` ended by itself.
+    /// Reports that zygote `number` ended by itself.
     pub(crate) fn fell(&self, number: u64) {
         if self.lock().fell(number) {
             self.fallen.notify_one();
@@ -109,32 +109,31 @@ impl Pool {
         self.fallen.notified().await;
     }
 
-    /// From now on workers of this zygote serve; those of earlier ones end when their call does.
+    /// Switches to workers of this zygote; those of earlier ones end with their current call.
     pub(crate) fn adopt(&self, zygote: Arc<Zygote>) {
         let unused = self.lock().adopt(zygote);
         drop(unused);
     }
 
-    /// There is no zygote, and none is to be expected before the file changes: whoever waits is told so, and so are
-    /// others until there is one.
+    /// Refuses calls, waiting and new, until there is a zygote, which is not expected before the file changes.
     pub(crate) fn refuse(&self) {
         self.lock().refuse();
     }
 
-    /// Ends all that is not busy, for good.
+    /// Stops everything that is not busy, permanently.
     pub(crate) fn close(&self) {
         let unused = self.lock().close();
         drop(unused);
     }
 
-    /// Ends workers that are idle for longer than `idle`, but for those that are to be kept; finds those that ended by
-    /// themselves; and has forked what is missing.
+    /// Stops workers that are idle for longer than `idle`, except the minimum; detects those that ended by themselves;
+    /// and orders missing ones.
     pub(crate) fn tend(&self, idle: Duration) {
         let unused = self.lock().tend(idle);
         drop(unused);
     }
 
-    /// How it is doing.
+    /// Returns the state of the workers.
     pub(crate) fn counts(&self) -> Workers {
         self.lock().workers()
     }
@@ -172,7 +171,7 @@ mod tests {
         (Arc::new(Zygote::new(number, Arc::new(Interface::default()), orders)), told)
     }
 
-    /// A worker, and its end of the connection.
+    /// Creates a worker, and its end of the connection.
     fn worker(zygote: &Arc<Zygote>, pid: u32) -> (Worker, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         (Worker::new(Line::new(ours).unwrap(), Input::default(), pid, Arc::clone(zygote)), theirs)
@@ -218,7 +217,7 @@ mod tests {
         assert_eq!(ordered, 2, "one was on its way, and three may be");
     }
 
-    /// What comes from an earlier zygote is of no use, and what it is busy with is no place of the later one's.
+    /// Checks that workers of an earlier zygote are discarded, and busy ones do not count for the later one.
     #[tokio::test]
     async fn another_generation() {
         let pool = pool(|spec| spec.workers_max = 1);
@@ -241,7 +240,7 @@ mod tests {
         assert_eq!(pool.take(None, false).await.err(), Some(Refusal::Unavailable));
     }
 
-    /// Most calls whose caller leaves are over before another process could be there.
+    /// Checks that a call whose caller leaves keeps its worker if it ends soon, as most do.
     #[tokio::test]
     async fn a_call_that_ends_soon_keeps_its_worker() {
         let pool = pool(|spec| (spec.workers_max, spec.wait) = (1, Duration::from_secs(60)));

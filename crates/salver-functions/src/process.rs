@@ -1,4 +1,4 @@
-//! The processes that run user code, as the server holds them.
+//! The processes that run user code, as represented in the server.
 
 mod line;
 mod signal;

@@ -1,25 +1,25 @@
-//! How the processes of a language are started.
+//! Programs that host a language.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The host of a language: a program that takes a file and a socket as its last two arguments, and speaks as `wire`
-/// says.
+/// Host of a language: a program that takes a file and a socket as its last two arguments, and implements the protocol
+/// of `wire`.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(crate) executable: PathBuf,
     pub(crate) arguments: Vec<OsString>,
-    /// Written to the private directory before it is started; the first is the last of the leading arguments.
+    /// Files written to the private directory before the start; the first is the last of the leading arguments.
     files: &'static [(&'static str, &'static str)],
 }
 
-/// A list of files with their texts.
+/// Lists files with their texts.
 macro_rules! files {
     ($($path:literal),* $(,)?) => { &[$(($path, include_str!(concat!("../python/", $path)))),*] };
 }
 
-/// The host of Python. The first file is the one that is started.
+/// Host of Python. The first file is the main program.
 const PYTHON: &[(&str, &str)] = files![
     "host.py",
     "salver.py",
@@ -39,19 +39,19 @@ const PYTHON: &[(&str, &str)] = files![
 ];
 
 impl Program {
-    /// An executable that is a host by itself, with the arguments that make it one.
+    /// Creates a host from an executable, with its leading arguments.
     #[must_use]
     pub fn new(executable: PathBuf, arguments: Vec<OsString>) -> Self {
         Self { executable, arguments, files: &[] }
     }
 
-    /// The host of Python, run by `interpreter`.
+    /// Returns the host of Python, run by `interpreter`.
     #[must_use]
     pub fn python(interpreter: &Path) -> Self {
         Self { executable: interpreter.to_owned(), arguments: Vec::new(), files: PYTHON }
     }
 
-    /// Writes what it needs into `directory`, and gives it as it is started from there.
+    /// Writes the files into `directory`, and returns the program as it is started from there.
     pub(crate) fn installed(mut self, directory: &Path) -> io::Result<Self> {
         for (name, text) in self.files {
             let path = directory.join(name);
@@ -70,7 +70,7 @@ mod tests {
 
     use super::PYTHON;
 
-    /// A module that is not listed would be missed only where it is first imported.
+    /// Checks that every module is listed, since a missing one would fail only at its first import.
     #[test]
     fn every_file_of_the_python_host_is_listed() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("python");

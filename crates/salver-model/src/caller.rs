@@ -1,22 +1,22 @@
-//! Who asks, as far as a door knows.
+//! The caller of a request, as far as a door knows.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Who asks. Rules over rows see it as `caller.NAME`.
+/// Caller of a request. Row rules see its attributes as `caller.NAME`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
-    /// Where the request came from, behind a trusted proxy what that says; `None` for callers inside the process.
+    /// Client address, behind a trusted proxy the one it reports; `None` for callers inside the process.
     pub address: Option<IpAddr>,
-    /// What is known of the caller by name, like `user` or `tenant`.
+    /// Attributes known of the caller by name, like `user` or `tenant`.
     pub attributes: Vec<(String, String)>,
 }
 
 impl Caller {
-    /// The attribute that tells the way of the proof with the name. Who makes a caller puts it before all that a client
-    /// may have chosen.
+    /// Attribute with the authentication method and the authenticated name. A door puts it before all attributes that a
+    /// client may have chosen.
     pub const IDENTITY: &str = "identity";
 
-    /// The attribute `name`; `address` is one too.
+    /// Returns the attribute `name`; `address` is one too.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<String> {
         if name == "address" {
@@ -25,7 +25,7 @@ impl Caller {
         self.attributes.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
     }
 
-    /// Who is charged for what a request holds.
+    /// Returns the holder charged for the resources of a request.
     #[must_use]
     pub fn holder(&self) -> Holder {
         match (self.identity(), self.address) {
@@ -35,9 +35,9 @@ impl Caller {
         }
     }
 
-    /// What the caller is known by: the way of the proof with the name that it proved (`api_key:reporting`,
-    /// `user:ann`), so that the same name proved in two ways is two callers. Else, of callers whom no door made, `user`
-    /// or `sub` alone. `None` for a caller of whom nothing is known.
+    /// Returns the caller's identity: the authentication method with the authenticated name (`api_key:reporting`,
+    /// `user:ann`), so that the same name authenticated in two ways is two callers. For callers not created by a door,
+    /// `user` or `sub` alone. `None` for an anonymous caller.
     #[must_use]
     pub fn identity(&self) -> Option<&str> {
         let named = |name: &str| self.attributes.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
@@ -45,21 +45,21 @@ impl Caller {
     }
 }
 
-/// Who is charged for places, connections and other things of which each may have a share only: an identity where one
-/// was proved, else an address.
+/// Owner of permits, connections and other limited resources, each of which has a share only: an authenticated
+/// identity, or else an address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// A caller who proved an identity.
+    /// Authenticated caller.
     Identity(String),
-    /// A caller of whom only the address is known. Of an IPv6 address the network counts (its first 64 bits), because
-    /// one host has as many addresses as it wants in it.
+    /// Anonymous caller, by address. An IPv6 address counts by its network (its first 64 bits), because one host can
+    /// use any number of addresses in it.
     Address(IpAddr),
     /// The server itself.
     Server,
 }
 
 impl Holder {
-    /// The holder that an address stands for.
+    /// Returns the holder of an address.
     #[must_use]
     pub fn of_address(address: IpAddr) -> Self {
         Self::Address(match address.to_canonical() {

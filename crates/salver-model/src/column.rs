@@ -1,18 +1,18 @@
-//! Which column is meant, in filters, orders and answers alike.
+//! References to columns, in filters, sorts and results alike.
 
 use std::fmt;
 
 /// A column, or a field nested in a struct column: `links.webcast` is column `links`, path `["webcast"]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ColumnPath {
-    /// The top-level column.
+    /// Top-level column.
     pub column: String,
-    /// The fields below it, outermost first; empty for the column itself.
+    /// Fields below it, outermost first; empty for the column itself.
     pub fields: Vec<String>,
 }
 
 impl ColumnPath {
-    /// A top-level column.
+    /// Returns the path of a top-level column.
     #[must_use]
     pub fn column(name: impl Into<String>) -> Self {
         Self { column: name.into(), fields: Vec::new() }

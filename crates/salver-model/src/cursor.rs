@@ -1,13 +1,14 @@
-//! The token that carries a scan from one page to the next.
+//! The cursor: the token that carries a scan from one page to the next.
 //!
-//! A page costs the same wherever it is when the next one starts from *values* (a keyset) and not from a count of
-//! rows to skip. The token is opaque to clients so that a backend may carry whatever makes its next page cheap: here
-//! the sort values of the last row, and its position, which also breaks ties. It is bound to the version of the entry:
-//! after a reload the position means nothing, and the client is told to start again and not given a torn page.
+//! With keyset pagination the next page starts from *values* and not from a number of rows to skip, so a page costs the
+//! same wherever it is. The token is opaque to clients, so that a backend can put into it whatever makes its next page
+//! cheap: here the sort values of the last row, and its position, which also breaks ties. It is bound to the version of
+//! the entry: after a reload the position is meaningless, and the client is told to start again instead of getting a
+//! torn page.
 //!
-//! A token is a position and no permission: who may read the rows behind it is decided anew for each page, for whoever
-//! asks. So it is signed, that nobody can make one up, but not bound to a caller: the page that carries it is the same
-//! for all who may see it, and may be kept as finished bytes.
+//! A token is a position and not a permission: each page is authorized anew for its caller. It is therefore signed, so
+//! that it cannot be forged, but not bound to a caller: the page that contains it is the same for all callers who may
+//! see it, and can be cached as finished bytes.
 
 use std::sync::OnceLock;
 
@@ -19,19 +20,18 @@ use crate::seal::RootKey;
 use crate::value::Value;
 use crate::version::Version;
 
-/// What the bytes of a token begin with, which will be another when the rest means something else.
+/// First byte of a token, to be changed when the format of the rest changes.
 const KIND: u8 = 2;
-/// Bytes of the signature at the end.
+/// Length of the signature at the end, in bytes.
 const SIGNATURE_BYTES: usize = 16;
 
-/// What tokens of this process are signed with. There is one for all, because backends make tokens too, in the midst of
-/// the bytes they answer.
+/// Signing key of this process. It is global, because backends also create tokens, in the middle of the response bytes.
 static KEY: OnceLock<hmac::Key> = OnceLock::new();
 
-/// Signs tokens under a key of `root`, so that those of another process with the same root are known here. To be called
-/// before the first token is made or read; without it the key is the process's own.
+/// Signs tokens with a key derived from `root`, so that those of another process with the same root key are valid here.
+/// Call it before the first token is created or read; without it the key is random per process.
 pub fn sign_under(root: &RootKey) {
-    // A key that was used already stays: tokens that are out would be lost.
+    // A key already in use stays: tokens already issued would become invalid.
     let _ = KEY.set(derived(root));
 }
 
@@ -43,7 +43,7 @@ fn key() -> &'static hmac::Key {
     KEY.get_or_init(|| derived(&RootKey::random()))
 }
 
-/// What tells tokens of other keys apart, without telling of the key: a finished body that carries a token is good only
+/// Returns an identifier of the signing key that does not reveal it. A cached body that contains a token is only valid
 /// under the key of that token.
 #[must_use]
 pub fn key_id() -> u64 {
@@ -55,21 +55,21 @@ pub fn key_id() -> u64 {
     })
 }
 
-/// Where the next page starts.
+/// Start of the next page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cursor {
-    /// The version of the entry the earlier page was read from.
+    /// Version of the entry that the earlier page was read from.
     pub version: Version,
-    /// A hash of the query without its page, so that a token isn't used with another query.
+    /// Hash of the query without its page, so that a token is not used with another query.
     pub query: u64,
-    /// The position of the last row in the source, or how many rows were passed: the backend's own meaning.
+    /// Position of the last row in the source, or the number of rows passed; its meaning is up to the backend.
     pub position: u64,
-    /// The sort values of the last row; empty when the order is the source's.
+    /// Sort values of the last row; empty when the order is the source's.
     pub values: Vec<Value>,
 }
 
 impl Cursor {
-    /// The token as text that is safe in a URL.
+    /// Returns the token as URL-safe text.
     #[must_use]
     pub fn encode(&self) -> String {
         let mut bytes = Vec::with_capacity(64);
@@ -85,10 +85,10 @@ impl Cursor {
         hexadecimal::encode(&bytes)
     }
 
-    /// Reads a token made by [`Cursor::encode`].
+    /// Parses a token made by [`Cursor::encode`].
     ///
     /// # Errors
-    /// [`Code::InvalidCursor`] when `text` is not, to the letter, what this server made.
+    /// Returns [`Code::InvalidCursor`] when `text` is not exactly a token of this server.
     pub fn decode(text: &str) -> Result<Self> {
         decode(text).ok_or_else(|| {
             Error::new(Code::InvalidCursor, "`after` is not a cursor of this server")
@@ -114,14 +114,14 @@ fn encode_value(value: &Value, out: &mut Vec<u8>) {
 }
 
 fn decode(text: &str) -> Option<Cursor> {
-    // Each token has one form.
+    // Each token has exactly one spelling.
     let bytes = hexadecimal::decode(text).filter(|_| !text.bytes().any(|digit| digit.is_ascii_uppercase()))?;
     let (bytes, signature) = bytes.split_at_checked(bytes.len().checked_sub(SIGNATURE_BYTES)?)?;
     let expected = hmac::sign(key(), bytes);
     if is_same(&expected.as_ref()[..SIGNATURE_BYTES], signature) { read(bytes) } else { None }
 }
 
-/// Whether two signatures are the same, in a time that tells nothing of where they differ.
+/// Compares two signatures in constant time.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let differing = one.iter().zip(other).fold(0, |differing, (one, other)| differing | (one ^ other));
     std::hint::black_box(differing) == 0 && one.len() == other.len()

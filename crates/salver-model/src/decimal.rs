@@ -1,8 +1,7 @@
-//! The type of decimals whose precision nobody declared.
+//! The type of decimals without a declared precision.
 
 use arrow::datatypes::DataType;
 
-/// What a column of a database is whose decimals may have any number of digits: the widest type there is, with 46
-/// digits before the point and 30 behind it. A value with more can't be one, and is an error. As text it is written
-/// without the zeros that nobody put there.
+/// Type of a database column whose decimals may have any number of digits: the widest type there is, with 46 digits
+/// before the point and 30 behind it. A value with more digits is an error. Text output omits trailing zeros.
 pub const UNDECLARED_DECIMAL: DataType = DataType::Decimal256(76, 30);

@@ -1,11 +1,11 @@
-//! What the catalog can say about an entry.
+//! Metadata of catalog entries.
 
 use arrow::datatypes::SchemaRef;
 
 use crate::name::Name;
 use crate::version::Version;
 
-/// The kinds of entries.
+/// Kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Read-only rows from files.
@@ -17,7 +17,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word for it in messages and indexes.
+    /// Returns the word for it in messages and indexes.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -28,38 +28,38 @@ impl Kind {
     }
 }
 
-/// A declared link from columns of one entry to the key of another; GraphQL follows it in both directions.
+/// Declared relation from columns of one entry to the key of another; GraphQL follows it in both directions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
-    /// The name of the field that follows the link.
+    /// Name of the field that follows the relation.
     pub name: String,
-    /// The columns here.
+    /// Columns of this entry.
     pub columns: Vec<String>,
-    /// The entry there.
+    /// Target entry.
     pub target: Name,
-    /// The columns there, as many as `columns`.
+    /// Columns of the target, as many as `columns`.
     pub target_columns: Vec<String>,
 }
 
-/// What an entry is, as known without reading its rows.
+/// Metadata of an entry, known without reading its rows.
 #[derive(Clone, Debug)]
 pub struct Description {
-    /// Its name.
+    /// Name of the entry.
     pub name: Name,
-    /// Its kind.
+    /// Kind of the entry.
     pub kind: Kind,
-    /// Its columns.
+    /// Columns of the entry.
     pub schema: SchemaRef,
-    /// The columns that identify a row; empty when none were declared.
+    /// Columns that identify a row; empty when none were declared.
     pub key: Vec<String>,
     /// Declared links to other entries.
     pub relations: Vec<Relation>,
-    /// How many rows, where that is known without counting.
+    /// Number of rows, if known without counting.
     pub rows: Option<u64>,
-    /// Its content's version.
+    /// Version of the content.
     pub version: Version,
-    /// Where it comes from and where it is held, in words for people.
+    /// Origin and residency, as text for people.
     pub source: String,
-    /// Bytes it occupies in memory.
+    /// Memory used, in bytes.
     pub memory_bytes: u64,
 }

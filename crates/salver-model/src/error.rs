@@ -1,13 +1,13 @@
-//! What can go wrong, named for the client and with the cause kept for the log.
+//! Errors, named for the client and with the cause kept for the log.
 
 use std::error::Error as StdError;
 use std::fmt;
 
-/// A result with Salver's error.
+/// Result with Salver's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What kind of failure. A code says what happened in Salver's terms; a door maps it to its protocol. Slugs that the
-/// founding systems' clients know keep their names; slugs are never reused with another meaning.
+/// Kind of failure. A code describes the failure in Salver's terms; a door maps it to its protocol. Slugs that clients
+/// of the founding systems know keep their names; slugs are never reused with another meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
     /// A name of an entry breaks the rules for names.
@@ -28,7 +28,7 @@ pub enum Code {
     InvalidFilter,
     /// A value in a request can't be read or can't be compared with its column.
     InvalidValue,
-    /// A number in a request is not one.
+    /// A number in a request is malformed.
     InvalidNumber,
     /// A parameter, operator or combination the door does not know.
     InvalidRequest,
@@ -42,27 +42,27 @@ pub enum Code {
     InvalidGraphql,
     /// A well-formed statement that would do more than read, or reach outside the catalog.
     ReadOnly,
-    /// A query that failed while it ran, by the data or the query's own fault (division by zero, a failed cast).
+    /// A query failed while it ran, because of the data or the query itself (division by zero, a failed cast).
     Execution,
     /// The method does not exist at this path.
     MethodNotAllowed,
-    /// The body is not what the door reads.
+    /// The door cannot parse the body.
     InvalidBody,
-    /// The body's media type is not one the door reads.
+    /// The door does not read the body's media type.
     UnsupportedMediaType,
-    /// A format was asked for that does not exist.
+    /// The requested format does not exist.
     UnknownFormat,
     /// The body is larger than the limit.
     BodyTooLarge,
-    /// The answer would be larger than a limit.
+    /// The response would be larger than a limit.
     AnswerTooLarge,
-    /// The query needs more memory than there is for it.
+    /// The query needs more memory than is available to it.
     OutOfMemory,
-    /// A value or a row of the query is larger than any may be.
+    /// A value or a row of the query exceeds the size limit.
     QueryTooLarge,
-    /// The query ran into its time limit.
+    /// The query timed out.
     Timeout,
-    /// Too many queries at once.
+    /// Too many concurrent queries.
     Overloaded,
     /// A file or response of a source can't be read or is damaged.
     Source,
@@ -70,7 +70,7 @@ pub enum Code {
     Config,
     /// No table of that name in any database.
     UnknownTable,
-    /// The number of keys and of records differ.
+    /// The numbers of keys and of records differ.
     ArgumentCount,
     /// No record with that key.
     RecordNotFound,
@@ -86,43 +86,43 @@ pub enum Code {
     DuplicateKey,
     /// A constraint of the database forbids it.
     Integrity,
-    /// Code in the database, a trigger or a procedure, refused it in words of its own.
+    /// Code in the database, a trigger or a procedure, raised an error with its own message.
     Raised,
     /// Values do not pass the checks of their columns.
     Invalid,
-    /// The operation is not for the caller.
+    /// The caller may not perform the operation.
     Forbidden,
-    /// The operation does not exist for this table.
+    /// The table does not support the operation.
     Unsupported,
     /// The page's origin is not allowed.
     OriginForbidden,
-    /// The request is for a host that this server is not.
+    /// The request names a host that this server does not serve.
     HostForbidden,
-    /// The caller's address is not let in.
+    /// The caller's address is blocked.
     Blocked,
     /// The XSRF token is missing or wrong.
     XsrfToken,
-    /// The page lies behind the last allowed one.
+    /// The page is behind the last allowed one.
     PageForbidden,
-    /// The record is not what `If-Match` says.
+    /// The record does not match `If-Match`.
     PreconditionFailed,
-    /// The change would touch more rows than it may.
+    /// The change would affect more rows than allowed.
     TooManyAffected,
     /// The database can't be reached or is overloaded.
     DatabaseUnavailable,
-    /// Another transaction was in the way.
+    /// Conflict with another transaction.
     Contention,
     /// No stream of that name.
     UnknownStream,
-    /// None of the events is one the stream takes.
+    /// None of the events is acceptable to the stream.
     InvalidEvent,
-    /// More events wait than may.
+    /// Too many events are waiting to be written.
     Backlogged,
-    /// The stream can't do what it promises now: its disk is full, its broker away.
+    /// The stream cannot keep its guarantees now: its disk is full, or its broker unavailable.
     StreamUnavailable,
-    /// The request must prove who asks.
+    /// The request must be authenticated.
     AuthenticationRequired,
-    /// Who asks is somebody else than was said.
+    /// The credentials are wrong.
     AuthenticationFailed,
     /// A user of that name exists already.
     UserExists,
@@ -130,16 +130,16 @@ pub enum Code {
     PasswordTooShort,
     /// The name of a user is empty.
     UsernameEmpty,
-    /// There were too many wrong passwords.
+    /// Too many wrong passwords.
     TooManyAttempts,
     /// User code raised an error, or its process ended.
     FunctionFailed,
-    /// A fault of Salver or the machine.
+    /// Internal fault of Salver or the machine.
     Internal,
 }
 
 impl Code {
-    /// Every code: its slug on the wire and its meaning, for the reference page.
+    /// Every code with its slug on the wire and its meaning, for the reference page.
     pub const TABLE: [(Self, &'static str, &'static str); 63] = [
         (Self::InvalidName, "invalid_name", "A name of an entry breaks the rules for names."),
         (Self::UnknownEntry, "invalid_table", "There is no entry of that name."),
@@ -218,42 +218,42 @@ impl Code {
         (Self::Internal, "internal", "A fault of the server; the log has the cause."),
     ];
 
-    /// The slug on the wire.
+    /// Returns the slug on the wire.
     #[must_use]
     pub fn slug(self) -> &'static str {
         Self::TABLE.iter().find(|(code, _, _)| *code == self).map_or("internal", |(_, slug, _)| slug)
     }
 }
 
-/// A failure: what the client may read, and the cause, which only the log gets.
+/// Failure: the part that the client may read, and the cause, which only goes to the log.
 pub struct Error {
-    /// What kind.
+    /// Kind of failure.
     pub code: Code,
-    /// What happened, naming the thing. For the client. No trailing full stop.
+    /// Message for the client, naming the subject. No trailing full stop.
     pub message: String,
-    /// What to try. For the client.
+    /// Suggested remedy, for the client.
     pub hint: Option<String>,
-    /// What is wrong with which column, where several are. For the client.
+    /// Columns with their problems, where several are wrong. For the client.
     pub details: Vec<(String, String)>,
-    /// The cause. For the log, never for the client.
+    /// Cause, for the log and never for the client.
     pub source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
 impl Error {
-    /// A failure without hint or cause.
+    /// Creates an error without hint or cause.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None, details: Vec::new(), source: None }
     }
 
-    /// Adds what to try.
+    /// Adds a suggested remedy.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds what to try, when there is something.
+    /// Adds a suggested remedy, if there is one.
     #[must_use]
     pub fn with_hint_if(mut self, hint: Option<String>) -> Self {
         self.hint = hint.or(self.hint);
@@ -267,20 +267,20 @@ impl Error {
         self
     }
 
-    /// The same for somebody else whom it hit too; the cause stays with this one.
+    /// Returns a copy for another caller affected by the same failure; the cause stays with this one.
     #[must_use]
     pub fn shared(&self) -> Self {
         let Self { code, message, hint, details, .. } = self;
         Self { code: *code, message: message.clone(), hint: hint.clone(), details: details.clone(), source: None }
     }
 
-    /// A fault of Salver itself.
+    /// Creates the error of an internal fault.
     #[must_use]
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(Code::Internal, message)
     }
 
-    /// "no column `agee` in `people`", with the nearest column as hint.
+    /// Creates the error "no column `agee` in `people`", with the nearest column as hint.
     #[must_use]
     pub fn unknown_column<'a>(
         code: Code,
@@ -292,14 +292,14 @@ impl Error {
             .with_hint_if(crate::suggest::hint(column, columns))
     }
 
-    /// The message and every cause below it, for the log.
+    /// Returns the message and every cause below it, for the log.
     #[must_use]
     pub fn chain(&self) -> String {
         let mut text = self.message.clone();
         let mut next = StdError::source(self);
         while let Some(cause) = next {
             let why = cause.to_string();
-            // A message may quote its cause.
+            // A message may already contain its cause.
             if !text.contains(&why) {
                 text.push_str(": ");
                 text.push_str(&why);

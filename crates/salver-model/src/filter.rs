@@ -1,12 +1,12 @@
-//! The condition tree of a query, with the three-valued logic of SQL: a row passes when the condition is true, not
-//! when it is null.
+//! The predicate tree of a query, with the three-valued logic of SQL: a row passes when the predicate is true, not when
+//! it is null.
 
 use crate::column::ColumnPath;
 use crate::error::{Code, Error, Result};
 use crate::limits::PATTERN_BYTES_MAX;
 use crate::value::Value;
 
-/// How a column is compared with a value.
+/// Comparison of a column with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// Equal.
@@ -23,36 +23,36 @@ pub enum Comparison {
     GtEq,
 }
 
-/// A condition over the columns of one entry.
+/// Predicate over the columns of one entry.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
-    /// All of them; true when there is none.
+    /// Conjunction; true when empty.
     And(Vec<Filter>),
-    /// Any of them; false when there is none.
+    /// Disjunction; false when empty.
     Or(Vec<Filter>),
-    /// Not.
+    /// Negation.
     Not(Box<Filter>),
-    /// Compare a column with a value. With [`Value::Null`] the condition is null, as in SQL.
+    /// Comparison of a column with a value. With [`Value::Null`] the result is null, as in SQL.
     Compare {
-        /// The column.
+        /// Column.
         column: ColumnPath,
-        /// How.
+        /// Operator.
         op: Comparison,
-        /// With what.
+        /// Value.
         value: Value,
     },
     /// The column equals one of the values.
     In {
-        /// The column.
+        /// Column.
         column: ColumnPath,
-        /// The values.
+        /// Values.
         values: Vec<Value>,
     },
     /// SQL `LIKE`: `%` any run of characters, `_` one character, `\` escapes.
     Like {
-        /// The column, which must hold text.
+        /// Column, which must hold text.
         column: ColumnPath,
-        /// The pattern.
+        /// Pattern.
         pattern: String,
         /// Whether case is ignored (`ILIKE`).
         ignore_case: bool,
@@ -65,13 +65,13 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// Shorthand for a comparison.
+    /// Creates a comparison.
     #[must_use]
     pub fn compare(column: impl Into<ColumnPath>, op: Comparison, value: Value) -> Self {
         Self::Compare { column: column.into(), op, value }
     }
 
-    /// A `LIKE` of a client.
+    /// Creates a `LIKE` predicate from a pattern of a client.
     ///
     /// # Errors
     /// `InvalidFilter` when the pattern is too long.
@@ -85,13 +85,13 @@ impl Filter {
         Ok(Self::Like { column, pattern, ignore_case })
     }
 
-    /// `self` negated.
+    /// Returns the negation of `self`.
     #[must_use]
     pub fn negated(self) -> Self {
         Self::Not(Box::new(self))
     }
 
-    /// Calls `visit` for each column the condition names.
+    /// Calls `visit` for each column the predicate names.
     pub fn for_each_column<'a>(&'a self, visit: &mut dyn FnMut(&'a ColumnPath)) {
         match self {
             Self::And(all) | Self::Or(all) => {

@@ -1,7 +1,7 @@
-//! The words for user code: what a file of functions offers, what is asked of it and what it answers.
+//! The vocabulary of user code: the interface of a file of functions, its calls and its answers.
 //!
-//! User code asks for the request as it came: its path, its header fields, its body. So this is the one place in the
-//! vocabulary where they stand.
+//! User code sees the HTTP request itself: its path, headers and body. This is therefore the only place in the
+//! vocabulary that has them.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -15,7 +15,7 @@ use futures::stream::BoxStream;
 use crate::caller::Holder;
 use crate::error::Result;
 
-/// What the files of user code are written in.
+/// Language of a file of user code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
     /// R.
@@ -25,7 +25,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// The language of a file by the end of its name.
+    /// Returns the language of a file by its extension.
     #[must_use]
     pub fn of_file(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
@@ -36,78 +36,78 @@ impl Language {
     }
 }
 
-/// What a loaded file offers.
+/// Interface of a loaded file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interface {
-    /// The whole file is an application that routes for itself (RestRserve, plumber): requests go to it as they come,
-    /// and it answers also what it does not know.
+    /// Whether the whole file is an application with its own routing (RestRserve, plumber): it gets requests unchanged,
+    /// and also answers those for unknown paths.
     pub application: bool,
-    /// What it has, in the order of the file. Of an application what it could tell.
+    /// Endpoints, in the order of the file; for an application those it could report.
     pub endpoints: Vec<Endpoint>,
-    /// The title and the description of the whole, when the file says them.
+    /// Title and description of the file, if it has them.
     pub title: Option<String>,
     /// See `title`.
     pub description: Option<String>,
-    /// Which load of the file it is of: a later one has a higher number.
+    /// Number of the load this interface is from; later loads have higher numbers.
     pub load: u64,
 }
 
-/// One function or route.
+/// Function or route.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Endpoint {
-    /// The function's name; of a route in an application may be empty.
+    /// Name of the function; may be empty for a route in an application.
     pub function: String,
-    /// Where it stands: the method (`*` for any) and the path, in which `<name>`, `<name:type>` and `{name}` are
-    /// parameters. `None`: only callable as `POST /api/functions/{file}/{function}`.
+    /// Method (`*` for any) and path, in which `<name>`, `<name:type>` and `{name}` are parameters. `None`: only
+    /// callable as `POST /api/functions/{file}/{function}`.
     pub route: Option<(String, String)>,
-    /// How the path is to match.
+    /// Matching of the path.
     pub matching: Matching,
-    /// Its parameters, in order.
+    /// Parameters, in order.
     pub parameters: Vec<Parameter>,
-    /// The first line of its comment, and the rest.
+    /// First line of its comment, and the rest.
     pub summary: Option<String>,
     /// See `summary`.
     pub description: Option<String>,
-    /// Equal arguments give equal answers, so that one may be kept.
+    /// Whether equal arguments give equal results, so that a result may be cached.
     pub pure: bool,
-    /// What it gives: one value of this kind; `Any` when that is not said.
+    /// Type of its result; `Any` when not declared.
     pub result: ParameterKind,
-    /// It works on whole columns: each argument is a vector of values, and so is what it gives.
+    /// Whether it works on whole columns: each argument and the result are vectors of values.
     pub vectorized: bool,
-    /// Calls of it whose arguments are plain values may be made as one over columns, in which each is a row.
+    /// Whether several calls with scalar arguments may be combined into one over columns, in which each is a row.
     pub gathers: bool,
-    /// It sees the request itself, and not its arguments alone.
+    /// Whether it gets the request itself, beside its arguments.
     pub takes_request: bool,
 }
 
-/// How a route's path matches.
+/// Matching of a route's path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Matching {
     /// The whole path.
     #[default]
     Exact,
-    /// The path and all below it.
+    /// The path and everything below it.
     Prefix,
 }
 
-/// One parameter of a function.
+/// Parameter of a function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameter {
-    /// Its name.
+    /// Name of the parameter.
     pub name: String,
-    /// What it takes.
+    /// Type of the parameter.
     pub kind: ParameterKind,
     /// Whether it takes a list of these.
     pub list: bool,
-    /// Whether it must be given.
+    /// Whether it is required.
     pub required: bool,
-    /// Whether its value may be a table, which comes as an Arrow stream.
+    /// Whether its value may be a table, passed as an Arrow stream.
     pub table: bool,
-    /// What is said of it.
+    /// Description of the parameter.
     pub description: Option<String>,
 }
 
-/// What a parameter takes.
+/// Type of a parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ParameterKind {
     /// Anything.
@@ -115,7 +115,7 @@ pub enum ParameterKind {
     Any,
     /// True or false.
     Boolean,
-    /// A whole number.
+    /// An integer.
     Integer,
     /// A number.
     Number,
@@ -127,60 +127,60 @@ pub enum ParameterKind {
     Bytes,
 }
 
-/// What is asked of user code. To a function that does not see the request, its parts are of no use, but for the header
-/// fields that say in which form the body is and the answer is to be.
+/// Call of user code. A function that does not get the request does not need its parts, except the headers for the
+/// media types of the body and the response.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
-    /// Which of [`Interface::endpoints`]; `None` for an application, which finds it itself.
+    /// Index into [`Interface::endpoints`]; `None` for an application, which routes by itself.
     pub endpoint: Option<usize>,
-    /// What `endpoint` was looked up in, so that the same is called when the file is loaded again meanwhile; `None` for
-    /// what the file offers when the call gets its worker.
+    /// Interface in which `endpoint` was looked up, so that the same function is called if the file is reloaded
+    /// meanwhile; `None` for the interface that is current when the call gets its worker.
     pub interface: Option<Arc<Interface>>,
-    /// The method, in capitals.
+    /// Method, in capitals.
     pub method: String,
-    /// The path below where the file is mounted, beginning with `/`, as it came (not decoded).
+    /// Path below the mount point of the file, beginning with `/`, as received (not decoded).
     pub path: String,
-    /// What stood behind `?`, as it came.
+    /// Query string, as received.
     pub query: String,
-    /// Header fields in their order; names in lower case.
+    /// Headers in order; names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The named arguments of a function, checked, as the text of a JSON object; empty for applications.
+    /// Named arguments of a function, validated, as the text of a JSON object; empty for applications.
     pub arguments: Bytes,
-    /// The body, as it came but for its content coding.
+    /// Body as received, with its content coding removed.
     pub body: Bytes,
-    /// The parameter whose value the body is, as an Arrow stream; nobody has looked into it.
+    /// Parameter whose value is the body, as an Arrow stream that is not validated.
     pub table: Option<String>,
-    /// The caller's address, when one is known.
+    /// Address of the caller, if known.
     pub address: Option<String>,
-    /// Who is charged for the worker, when one is known.
+    /// Holder charged for the worker, if known.
     pub holder: Option<Holder>,
-    /// `Some` for a job, for which nobody waits: it waits for its turn among the jobs for as long as it takes, has
-    /// their time to run, and says here when that began.
+    /// `Some` for a job, which runs in the background: it waits in the queue of jobs without a timeout, has their time
+    /// limit to run, and stores the start of the run here.
     pub job: Option<Arc<OnceLock<SystemTime>>>,
 }
 
-/// Many calls of one function at once: each row of the columns is one.
+/// Many calls of one function at once: each row of the columns is one call.
 #[derive(Clone, Debug)]
 pub struct ColumnsCall {
-    /// Which of [`Interface::endpoints`] of `interface`.
+    /// Index into [`Interface::endpoints`] of `interface`.
     pub endpoint: usize,
-    /// What `endpoint` was looked up in, as in [`Call::interface`].
+    /// Interface in which `endpoint` was looked up, as in [`Call::interface`].
     pub interface: Arc<Interface>,
-    /// How many calls.
+    /// Number of calls.
     pub rows: usize,
-    /// The arguments: for each of the first parameters a column of `rows` values, whose type is that of a
-    /// [`ColumnKind`]. Parameters behind them are not given.
+    /// Arguments: for each of the first parameters a column of `rows` values with the type of a [`ColumnKind`]. Later
+    /// parameters are not passed.
     pub columns: Vec<ArrayRef>,
-    /// What is to come back.
+    /// Expected type of the result.
     pub result: ColumnKind,
 }
 
-/// What the values of a column are that goes into a function or comes out of it. Any of them may be missing.
+/// Type of the values of an argument or result column. Any value may be null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ColumnKind {
-    /// True or false: `Boolean` of Arrow.
+    /// Booleans: `Boolean` of Arrow.
     Boolean,
-    /// Whole numbers: `Int64`.
+    /// Integers: `Int64`.
     Integer,
     /// Numbers: `Float64`.
     Number,
@@ -189,7 +189,7 @@ pub enum ColumnKind {
 }
 
 impl ColumnKind {
-    /// Arrow's type of such columns.
+    /// Returns Arrow's type of such columns.
     #[must_use]
     pub fn data_type(self) -> DataType {
         match self {
@@ -201,13 +201,13 @@ impl ColumnKind {
     }
 }
 
-/// What user code answers.
+/// Response of user code.
 pub struct Answer {
-    /// The status.
+    /// Status code.
     pub status: u16,
-    /// Header fields in their order.
+    /// Headers in order.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// Body.
     pub body: AnswerBody,
 }
 
@@ -227,34 +227,34 @@ impl std::fmt::Debug for AnswerBody {
     }
 }
 
-/// The body of an answer.
+/// Body of a response.
 pub enum AnswerBody {
-    /// All of it.
+    /// Complete body.
     Whole(Bytes),
-    /// Pieces as they are made. Dropping the stream ends the call.
+    /// Chunks as they are produced. Dropping the stream ends the call.
     Stream(BoxStream<'static, Result<Bytes>>),
-    /// The content of a file, and whether it goes away when it was sent.
+    /// Content of a file, which may be deleted after sending.
     File {
-        /// Where it is.
+        /// Path of the file.
         path: PathBuf,
-        /// Whether it goes away when it was sent.
+        /// Whether the file is deleted after sending.
         temporary: bool,
     },
 }
 
-/// How the workers of a file are doing.
+/// State of the workers of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Workers {
-    /// Processes that are there.
+    /// Number of processes.
     pub alive: usize,
-    /// Of them, busy with a call.
+    /// Number of processes that are busy with a call.
     pub busy: usize,
-    /// Calls that wait for one.
+    /// Number of calls that wait for a worker.
     pub waiting: usize,
-    /// Processes that ended by themselves or had to be ended, since the start.
+    /// Number of processes that ended by themselves or had to be killed, since the start.
     pub lost: u64,
-    /// How often the file was loaded.
+    /// Number of times the file was loaded.
     pub loads: u64,
-    /// The longest wait a call had for a worker in the last second.
+    /// Longest wait of a call for a worker in the last second.
     pub wait: Duration,
 }

@@ -1,6 +1,6 @@
-//! Bytes as text in hexadecimal digits, two a byte.
+//! Hexadecimal encoding of bytes, with two digits per byte.
 
-/// The digits of `bytes`, in lower case.
+/// Encodes `bytes` in lower case.
 #[must_use]
 pub fn encode(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -8,7 +8,7 @@ pub fn encode(bytes: &[u8]) -> String {
     digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
-/// The bytes that `text` stands for, in digits of either case; `None` when it has other signs or half a byte.
+/// Decodes `text`, with digits of either case; `None` when it has other characters or an odd length.
 #[must_use]
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();

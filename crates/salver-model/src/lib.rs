@@ -1,8 +1,8 @@
-//! The vocabulary of Salver and its ports: what doors ask, what backends answer, and nothing that does I/O.
+//! The vocabulary of Salver and its ports: the requests of doors, the results of backends, and no I/O.
 //!
-//! Suggested reading order: the words (`name`, `value`, `filter`, `query`), what travels (`request`, `reply`,
-//! `cursor`, `records`, `streams`), what bounds and names failure (`limits`, `error`), and last the ports a backend
-//! implements. This crate has no runtime and knows no protocol: no URL, header or status code stands here.
+//! Suggested reading order: the words (`name`, `value`, `filter`, `query`), requests and results (`request`, `reply`,
+//! `cursor`, `records`, `streams`), limits and failures (`limits`, `error`), and last the ports a backend implements.
+//! This crate has no runtime and knows no protocol: no URL, header or status code stands here.
 
 pub mod caller;
 pub mod column;

@@ -1,23 +1,23 @@
-//! Patterns of SQL's `LIKE` over text at hand: `%` any run of characters, `_` one character, `\` escapes.
+//! SQL `LIKE` matching of text in memory: `%` matches any run of characters, `_` one character, `\` escapes.
 //!
-//! Hostile patterns stay cheap. Each run between two `%` is looked for once, from left to right, and never again; what
-//! has a `_` in it is looked for at all places of the text at once, a bit for each.
+//! Matching stays cheap for hostile patterns. Each run between two `%` is searched once, from left to right, without
+//! backtracking; a run that contains `_` is searched at all places of the text at once, with a bit for each.
 
 use std::collections::HashMap;
 
-/// A pattern that is ready to be compared with.
+/// Compiled pattern.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// What the text begins with.
+    /// Prefix of the text.
     first: Run,
-    /// What stands behind the beginning, each behind the one before, and what the text ends with; `None` without `%`,
-    /// where the beginning is all of it.
+    /// Runs behind the prefix, in order, and the suffix of the text; `None` without `%`, where the prefix is the whole
+    /// pattern.
     rest: Option<(Vec<Run>, Run)>,
     ignore_case: bool,
 }
 
 impl Pattern {
-    /// Reads `pattern`.
+    /// Compiles `pattern`.
     #[must_use]
     pub fn new(pattern: &str, ignore_case: bool) -> Self {
         let lower;
@@ -50,7 +50,7 @@ impl Pattern {
         Self { first, rest, ignore_case }
     }
 
-    /// Whether all of `text` is like the pattern.
+    /// Returns whether all of `text` matches the pattern.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         if self.ignore_case { self.matches_as_is(&text.to_lowercase()) } else { self.matches_as_is(text) }
@@ -67,13 +67,13 @@ impl Pattern {
     }
 }
 
-/// Characters that stand side by side; `None` is any one.
+/// Sequence of characters without `%`; `None` matches any character.
 #[derive(Clone, Debug)]
 struct Run {
     signs: Vec<Option<char>>,
-    /// The characters as text, when each is known.
+    /// The characters as text, if there is no wildcard.
     literal: Option<String>,
-    /// For every character, a bit for each place where it can stand.
+    /// For every character, a bit for each place where it can occur.
     places: HashMap<char, Box<[u64]>>,
     /// The same for any other character.
     any: Box<[u64]>,
@@ -99,7 +99,7 @@ impl Run {
         Self { signs, literal, places, any }
     }
 
-    /// What stands behind the run, when `text` begins with it.
+    /// Returns the text behind the run, if `text` begins with it.
     fn at_start<'t>(&self, text: &'t str) -> Option<&'t str> {
         if let Some(literal) = &self.literal {
             return text.strip_prefix(literal.as_str());
@@ -117,13 +117,13 @@ impl Run {
         self.signs.iter().rev().all(|sign| given.next().is_some_and(|own| sign.is_none_or(|sign| sign == own)))
     }
 
-    /// What stands behind the first place where `text` has the run.
+    /// Returns the text behind the first occurrence of the run in `text`.
     fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
         if let Some(literal) = &self.literal {
             return text.find(literal.as_str()).map(|at| &text[at + literal.len()..]);
         }
         let last = self.signs.len() - 1;
-        // A bit for each place of the run that the characters so far lead up to.
+        // A bit for each prefix of the run that matches up to the current character.
         let mut reached = vec![0_u64; self.any.len()];
         for (at, own) in text.char_indices() {
             let here = self.places.get(&own).unwrap_or(&self.any);
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn runs_that_almost_fit_everywhere_stay_cheap() {
-        // Comparing at each place anew would take 4,000,000,000 steps.
+        // Comparing anew at each place would take 4,000,000,000 steps.
         let text = "a".repeat(1_000_000);
         assert!(!like(&text, &format!("%{}b%", "a".repeat(4_000))));
         assert!(!like(&text, &format!("%_{}b%", "a".repeat(4_000))));

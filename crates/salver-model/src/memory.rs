@@ -1,5 +1,5 @@
-//! Whether the process has more in memory than it may. The program looks, some times a second; whoever has made a large
-//! row asks here before it goes on. And what threads keep that have nothing to do.
+//! Memory pressure of the process. The program measures it several times a second; code that has built a large row
+//! checks here before it continues. Also releases memory cached by idle threads.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,33 +10,33 @@ use crate::{Code, Error, Result};
 static IS_SHORT: AtomicBool = AtomicBool::new(false);
 static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
 
-/// Says how a thread gives back what it keeps for what it may need again; the first that is said holds.
+/// Registers the function with which a thread releases its cached memory; only the first registration counts.
 pub fn give_back_by(give_back: fn()) {
     let _ = GIVE_BACK.set(give_back);
 }
 
-/// Gives back what this thread keeps, so that others may have it: for threads that had large work and may rest now.
+/// Releases the memory cached by this thread, after large work and before it becomes idle.
 pub fn give_back() {
     if let Some(give_back) = GIVE_BACK.get() {
         give_back();
     }
 }
 
-/// Says whether memory is short now.
+/// Sets whether memory is short.
 pub fn set_short(is_short: bool) {
     IS_SHORT.store(is_short, Relaxed);
 }
 
-/// Whether memory is short now.
+/// Returns whether memory is short.
 #[must_use]
 pub fn is_short() -> bool {
     IS_SHORT.load(Relaxed)
 }
 
-/// That who made a row of so many bytes may go on; with a large one nobody does while memory is short.
+/// Checks that the caller may continue after building a row of this size: large rows are refused while memory is short.
 ///
 /// # Errors
-/// `Overloaded`.
+/// Returns `Overloaded`.
 #[inline]
 pub fn room_for(row_bytes: usize) -> Result<()> {
     if row_bytes < LARGE_ROW_BYTES || !is_short() {

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use crate::error::{Code, Error, Result};
 use crate::limits::NAME_BYTES_MAX;
 
-/// The name of a catalog entry: 1 to [`NAME_BYTES_MAX`] bytes, no `/`, no control characters, no leading or trailing
-/// space. Names are case sensitive and cheap to clone.
+/// Name of a catalog entry: 1 to [`NAME_BYTES_MAX`] bytes, no `/`, no control characters, no leading or trailing space.
+/// Names are case-sensitive and cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(Arc<str>);
 
 impl Name {
-    /// Checks `text` and makes a name of it.
+    /// Validates `text` and creates a name.
     ///
     /// # Errors
-    /// [`Code::InvalidName`], saying which rule `text` breaks.
+    /// Returns [`Code::InvalidName`] with the rule that `text` breaks.
     pub fn new(text: &str) -> Result<Self> {
         let broken = if text.is_empty() {
             Some("it is empty".to_owned())
@@ -37,7 +37,7 @@ impl Name {
         }
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,53 +1,54 @@
-//! Everything worth logging or counting, as one type. Code emits observations; the binary decides what becomes of them.
+//! Observations: everything worth logging or counting, as one type. Code emits observations; the binary decides how to
+//! handle them.
 
 use crate::error::Error;
 use crate::name::Name;
 use crate::version::Version;
 
-/// Something noteworthy.
+/// Noteworthy event.
 #[derive(Debug)]
 pub enum Observation<'a> {
-    /// An entry was loaded for the first time or again.
+    /// An entry was loaded for the first time or reloaded.
     Loaded {
-        /// The entry.
+        /// Name of the entry.
         name: &'a Name,
-        /// Its version.
+        /// New version.
         version: Version,
-        /// How long it took, in milliseconds.
+        /// Duration of the load, in milliseconds.
         ms: u64,
-        /// Where it comes from and where it is held, in words.
+        /// Origin and residency, as text.
         source: &'a str,
     },
-    /// An entry is being loaded that takes its time.
+    /// A slow load of an entry is in progress.
     Loading {
-        /// The entry.
+        /// Name of the entry.
         name: &'a Name,
-        /// Of how many files.
+        /// Number of files.
         files: u64,
-        /// How much is done, in percent.
+        /// Progress, in percent.
         percent: u64,
     },
-    /// An entry could not be loaded; its last good version, if there is one, goes on being served.
+    /// An entry could not be loaded; its last good version, if there is one, is still served.
     LoadFailed {
-        /// The entry.
+        /// Name of the entry.
         name: &'a Name,
-        /// Why.
+        /// Reason.
         error: &'a Error,
     },
-    /// A request failed through no fault of the client.
+    /// A request failed because of the server.
     RequestFailed {
-        /// Why, with its cause.
+        /// Error, with its cause.
         error: &'a Error,
     },
 }
 
-/// Who takes observations. Must not block.
+/// Receiver of observations. Must not block.
 pub trait Observer: Send + Sync + std::fmt::Debug {
-    /// Takes one.
+    /// Receives one observation.
     fn observe(&self, observation: &Observation<'_>);
 }
 
-/// An observer that drops everything.
+/// Observer that drops everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -1,5 +1,5 @@
-//! Panics of libraries over what a client sent: they are caught, told to the client as what it sent, and no fault that
-//! the log should tell of.
+//! Panics of libraries caused by client input. They are caught and reported to the client as invalid input, and not
+//! logged as faults of the server.
 
 use std::cell::Cell;
 use std::panic::{UnwindSafe, catch_unwind};
@@ -8,7 +8,7 @@ thread_local! {
     static IS_EXPECTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `work` gives; `None` when it panics.
+/// Returns the result of `work`; `None` when it panics.
 pub fn caught<T>(work: impl FnOnce() -> T + UnwindSafe) -> Option<T> {
     let before = IS_EXPECTED.replace(true);
     let outcome = catch_unwind(work);
@@ -16,7 +16,7 @@ pub fn caught<T>(work: impl FnOnce() -> T + UnwindSafe) -> Option<T> {
     outcome.ok()
 }
 
-/// Whether a panic of this thread will be caught by [`caught`]: whoever tells of panics says nothing of it.
+/// Returns whether a panic of this thread will be caught by [`caught`], so that the panic hook must not report it.
 #[must_use]
 pub fn is_expected() -> bool {
     IS_EXPECTED.get()

@@ -1,5 +1,5 @@
-//! The ports: one trait each, that a backend implements. Each file states the contract; `salver-testkit` has a suite
-//! for each that every implementation runs.
+//! The ports: one trait for each kind of backend. Each file states the contract; `salver-testkit` has a suite for each
+//! that every implementation runs.
 
 pub mod courier;
 pub mod database;

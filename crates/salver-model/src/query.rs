@@ -1,29 +1,28 @@
-//! What to read from one entry: columns, filter, grouping, order and page.
+//! A query on one entry: columns, filter, grouping, sort order and page.
 
 use crate::column::ColumnPath;
 use crate::cursor::Cursor;
 use crate::filter::Filter;
 
-/// Functions over the rows of a group, with the meaning they have in SQL (nulls are skipped; `Count` without a column
-/// counts rows).
+/// Aggregate functions, with the semantics of SQL (nulls are skipped; `Count` without a column counts rows).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AggregateFunction {
-    /// Rows, or values that are not null.
+    /// Number of rows, or of non-null values.
     Count,
-    /// Different values that are not null.
+    /// Number of distinct non-null values.
     CountDistinct,
     /// Sum.
     Sum,
     /// Arithmetic mean.
     Avg,
-    /// Smallest.
+    /// Minimum.
     Min,
-    /// Largest.
+    /// Maximum.
     Max,
 }
 
 impl AggregateFunction {
-    /// Every function with the name it has in requests.
+    /// Every function with its name in requests.
     pub const ALL: [(&'static str, Self); 6] = [
         ("count", Self::Count),
         ("count_distinct", Self::CountDistinct),
@@ -33,49 +32,49 @@ impl AggregateFunction {
         ("max", Self::Max),
     ];
 
-    /// The function called `name`.
+    /// Returns the function called `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(n, _)| *n == name).map(|(_, f)| *f)
     }
 
-    /// The name it has in requests.
+    /// Returns its name in requests.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, f)| *f == self).map_or("", |(n, _)| n)
     }
 }
 
-/// One aggregate of a grouped query.
+/// Aggregate of a grouped query.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Aggregate {
-    /// The function.
+    /// Function.
     pub function: AggregateFunction,
-    /// Its argument; `None` only for [`AggregateFunction::Count`], which then counts rows.
+    /// Argument; `None` only for [`AggregateFunction::Count`], which then counts rows.
     pub column: Option<ColumnPath>,
 }
 
-/// One column of the answer.
+/// Column of the result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Item {
-    /// A column of the entry, under the name `name` in the answer.
+    /// Column of the entry, named `name` in the result.
     Column {
-        /// Which column.
+        /// Column of the entry.
         path: ColumnPath,
-        /// Its name in the answer.
+        /// Name in the result.
         name: String,
     },
-    /// An aggregate, under the name `name` in the answer.
+    /// Aggregate, named `name` in the result.
     Aggregate {
-        /// Which aggregate.
+        /// Aggregate to compute.
         aggregate: Aggregate,
-        /// Its name in the answer.
+        /// Name in the result.
         name: String,
     },
 }
 
 impl Item {
-    /// The name the item has in the answer.
+    /// Returns the name of the item in the result.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -83,7 +82,7 @@ impl Item {
         }
     }
 
-    /// A column under its own name (`links.webcast` for a nested field).
+    /// Returns an item for a column under its own name (`links.webcast` for a nested field).
     #[must_use]
     pub fn column(path: impl Into<ColumnPath>) -> Self {
         let path = path.into();
@@ -92,46 +91,47 @@ impl Item {
     }
 }
 
-/// One key of an order.
+/// Sort key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Sort {
-    /// The column; in a grouped query, the name of an item of the answer.
+    /// Column; in a grouped query, the name of an item of the result.
     pub column: ColumnPath,
-    /// Largest first.
+    /// Whether the order is descending.
     pub descending: bool,
-    /// Whether nulls come before everything else.
+    /// Whether nulls come first.
     pub nulls_first: bool,
 }
 
-/// What to read from one entry. The parts apply in this order: filter, group and aggregate, having, distinct, sort,
-/// offset, limit; columns are chosen last, so that a sort may name a column that is not in the answer (not with
-/// `distinct` or grouping).
+/// Query on one entry. The parts apply in this order: filter, group and aggregate, having, distinct, sort, offset,
+/// limit; the projection comes last, so that a sort may name a column that is not in the result (not with `distinct` or
+/// grouping).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
-    /// Columns of the answer in order; empty means every column of the entry.
+    /// Projection, in order; empty for every column of the entry.
     pub items: Vec<Item>,
-    /// Which rows.
+    /// Predicate on rows.
     pub filter: Option<Filter>,
-    /// Columns to group by. Grouping also happens when this is empty but an item is an aggregate: one group of all.
+    /// Columns to group by. Rows are also grouped when this is empty but an item is an aggregate: then there is one
+    /// group of all rows.
     pub group: Vec<ColumnPath>,
-    /// Which groups; columns are names of items.
+    /// Predicate on groups; its columns are names of items.
     pub having: Option<Filter>,
-    /// Whether equal rows of the answer become one.
+    /// Whether duplicate rows are removed from the result.
     pub distinct: bool,
-    /// The order; rows that compare equal keep the order of the source where the backend has one.
+    /// Sort order; rows that compare equal keep the order of the source where the backend has one.
     pub sort: Vec<Sort>,
-    /// How many rows to leave out first.
+    /// Number of rows to skip.
     pub offset: u64,
-    /// How many rows at most.
+    /// Maximum number of rows.
     pub limit: Option<u64>,
-    /// Go on behind the last row of an earlier page.
+    /// Cursor of an earlier page to continue behind.
     pub after: Option<Cursor>,
-    /// Whether the number of all matching rows, before offset and limit, is wanted in [`crate::Rows::total`].
+    /// Whether [`crate::Rows::total`] should have the number of all matching rows, before offset and limit.
     pub count: bool,
 }
 
 impl Query {
-    /// Whether rows are grouped.
+    /// Returns whether rows are grouped.
     #[must_use]
     pub fn is_grouped(&self) -> bool {
         !self.group.is_empty() || self.items.iter().any(|item| matches!(item, Item::Aggregate { .. }))

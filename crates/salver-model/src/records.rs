@@ -1,7 +1,7 @@
-//! What a door asks of the tables of a database: rows by key or condition with related rows joined in, and changes.
+//! Requests for the tables of a database: rows by key or condition with related rows joined, and changes.
 //!
-//! The words are those of TreeQL, the language of PHP-CRUD-API (<https://www.treeql.org>), and Salver's extensions of
-//! it. Names are those the outside knows, after the database entry's `mapping`; the backend proves them.
+//! The vocabulary is that of TreeQL, the language of PHP-CRUD-API (<https://www.treeql.org>), with Salver's extensions.
+//! Names are the public ones, after the database entry's `mapping`; the backend validates them.
 
 pub mod change;
 pub mod definition;
@@ -19,26 +19,26 @@ pub use read::{
 };
 pub use schema::{ColumnInfo, ColumnKind, DatabaseSchema, ForeignKey, TableInfo, TableKind};
 
-/// What is done to a table; rules are given for some of these.
+/// Operation on a table; rules can be given for some of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// Rows by condition.
+    /// List rows by condition.
     List,
-    /// Rows by key.
+    /// Read rows by key.
     Read,
-    /// New rows.
+    /// Insert rows.
     Create,
-    /// Changed rows.
+    /// Update rows.
     Update,
-    /// Numbers added to columns.
+    /// Add numbers to columns.
     Increment,
-    /// Rows taken away.
+    /// Delete rows.
     Delete,
-    /// The schema is shown.
+    /// Read the schema.
     Reflect,
-    /// The schema is changed.
+    /// Change the schema.
     Remodel,
-    /// The table is described, as in OpenAPI.
+    /// Describe the table, as in OpenAPI.
     Document,
 }
 
@@ -56,13 +56,13 @@ impl Operation {
         ("document", Self::Document),
     ];
 
-    /// The operation called `word`.
+    /// Returns the operation called `word`.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(own, _)| *own == word).map(|(_, operation)| *operation)
     }
 
-    /// Whether rows are changed.
+    /// Returns whether it changes rows.
     #[must_use]
     pub fn writes(self) -> bool {
         matches!(self, Self::Create | Self::Update | Self::Increment | Self::Delete)

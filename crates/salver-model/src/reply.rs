@@ -1,4 +1,4 @@
-//! What comes back: rows as Arrow record batches.
+//! Query results: rows as Arrow record batches.
 
 use std::fmt;
 use std::pin::Pin;
@@ -12,14 +12,14 @@ use crate::error::Result;
 use crate::name::Name;
 use crate::version::Version;
 
-/// Record batches as they are made. Dropping the stream cancels the work behind it.
+/// Stream of record batches. Dropping it cancels the work behind it.
 pub type BatchStream = Pin<Box<dyn Stream<Item = Result<RecordBatch>> + Send>>;
 
-/// Rows, all at hand or still to come.
+/// Rows, materialized or streamed.
 pub enum Batches {
-    /// Everything is here: the common, small case, which costs no task and no channel.
+    /// All rows in memory: the common, small case, which needs no task and no channel.
     Ready(Vec<RecordBatch>),
-    /// More than a door should hold at once.
+    /// More rows than a door should hold at once.
     Stream(BatchStream),
 }
 
@@ -32,26 +32,26 @@ impl fmt::Debug for Batches {
     }
 }
 
-/// The reply to a query.
+/// Result of a query.
 #[derive(Debug)]
 pub struct Rows {
-    /// The columns of every batch.
+    /// Schema of every batch.
     pub schema: SchemaRef,
-    /// The rows.
+    /// Batches of rows.
     pub batches: Batches,
-    /// How many rows match without offset and limit, when that was asked.
+    /// Number of matching rows without offset and limit, if requested.
     pub total: Option<u64>,
-    /// Where the next page starts, when there is one.
+    /// Start of the next page, if there is one.
     pub next: Option<Cursor>,
-    /// Every entry the rows were made from, with its version: equal versions and equal request mean equal bytes.
+    /// Entries that the rows were made from, with their versions: equal versions and an equal request mean equal bytes.
     pub read: Vec<(Name, Version)>,
-    /// Whether the same request over the same versions gives the same rows; false for `now()`, `random()` and the
-    /// like, whose answers must not be cached.
+    /// Whether the same request over the same versions gives the same rows; false for `now()`, `random()` and the like,
+    /// whose results must not be cached.
     pub repeatable: bool,
 }
 
 impl Rows {
-    /// Rows that are all at hand, repeatable, the last page.
+    /// Creates a result that is complete in memory, repeatable, and the last page.
     #[must_use]
     pub fn ready(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
         Self { schema, batches: Batches::Ready(batches), total: None, next: None, read: Vec::new(), repeatable: true }

@@ -1,8 +1,8 @@
-//! What a door may ask beside a [`crate::Query`] of one entry.
+//! Requests other than a [`crate::Query`] of one entry.
 
 use crate::value::Value;
 
-/// Values for the placeholders of a statement.
+/// Values of a statement's placeholders.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum SqlParameters {
     /// No placeholders.
@@ -14,13 +14,13 @@ pub enum SqlParameters {
     Named(Vec<(String, Value)>),
 }
 
-/// One SQL statement. Only statements that read are accepted, by an allow-list over the parsed statement.
+/// SQL statement. Only statements that read are accepted, by an allow-list over the parsed statement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SqlQuery {
-    /// The statement, in DataFusion's dialect.
+    /// Text of the statement, in DataFusion's dialect.
     pub text: String,
-    /// Its parameters.
+    /// Parameters of the statement.
     pub parameters: SqlParameters,
-    /// Whether it may only call functions of files that GET may call too.
+    /// Whether it may only call user functions that GET may call too.
     pub is_safe: bool,
 }

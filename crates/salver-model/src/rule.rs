@@ -1,9 +1,9 @@
-//! A small expression over a row and its caller: `user_id = caller.user and not status = 'draft'`.
+//! Predicates over a row and its caller: `user_id = caller.user and not status = 'draft'`.
 //!
 //! Conditions: `=` `!=` `<>` `<` `<=` `>` `>=`, `in (a, b)`, `like 'x%'`, `is null`, with `not`, `and`, `or` and
 //! parentheses, binding as in SQL. One side of a comparison may be a column; the other is a literal (`12`, `'text'`,
-//! `true`, `null`) or `caller.NAME`. What is not known of a caller is null, and null compares with nothing: a caller of
-//! whom nothing is known sees no rows of others.
+//! `true`, `null`) or `caller.NAME`. An unknown attribute of the caller is null, and null compares with nothing: an
+//! anonymous caller does not see rows of others.
 
 mod evaluate;
 mod parse;
@@ -16,18 +16,18 @@ use crate::value::Value;
 
 pub use evaluate::{exact_number, exact_truth};
 
-/// One side of a comparison.
+/// Operand of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Term {
-    /// A column of the row.
+    /// Column of the row.
     Column(String),
-    /// What is known of the caller under this name.
+    /// Attribute of the caller with this name.
     Caller(String),
-    /// A literal.
+    /// Literal.
     Literal(Value),
 }
 
-/// The expression as a tree.
+/// Expression tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expression {
     All(Vec<Expression>),
@@ -39,7 +39,7 @@ pub(crate) enum Expression {
     IsNull { term: Term },
 }
 
-/// A rule: an expression that holds for a row and its caller, or not.
+/// Rule: an expression that holds for a row and its caller, or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     text: String,
@@ -47,21 +47,21 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Reads a rule.
+    /// Parses a rule.
     ///
     /// # Errors
-    /// `Config`, with the place in the text.
+    /// Returns `Config`, with the position in the text.
     pub fn parse(text: &str) -> Result<Self> {
         Ok(Self { text: text.to_owned(), expression: parse::parse(text)? })
     }
 
-    /// The rule as it was written.
+    /// Returns the source text of the rule.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Every column it names.
+    /// Returns every column it names.
     #[must_use]
     pub fn columns(&self) -> Vec<&str> {
         let mut columns = Vec::new();
@@ -73,20 +73,20 @@ impl Rule {
         columns
     }
 
-    /// The rule as a filter over rows, for one caller.
+    /// Converts the rule to a filter over rows, for one caller.
     #[must_use]
     pub fn filter(&self, caller: &Caller) -> Filter {
         self.expression.filter(caller, false)
     }
 
-    /// Whether the rule holds for the caller alone, whatever the row: for rules without columns.
+    /// Returns whether the rule holds for the caller alone, whatever the row: for rules without columns.
     #[must_use]
     pub fn is_for(&self, caller: &Caller) -> bool {
         self.admits(&|_| Value::Null, caller)
     }
 
-    /// Whether a row whose columns `value` tells passes. As in SQL, what is null does not pass. A value must be of its
-    /// column's kind: of a column of numbers a number, of one of text a text.
+    /// Returns whether a row passes, with its columns given by `value`. As in SQL, null does not pass. A value must be
+    /// of its column's kind: a number for a numeric column, text for a text column.
     #[must_use]
     pub fn admits(&self, value: &dyn Fn(&str) -> Value, caller: &Caller) -> bool {
         self.expression.admits(value, caller) == Some(true)
@@ -114,7 +114,7 @@ impl Expression {
         }
     }
 
-    /// The expression as a filter. Negations are carried down to the comparisons: there, what is null can be taken for
+    /// Converts the expression to a filter. Negations are pushed down to the comparisons: there null can be treated as
     /// false under either sign, because everything above is `and` and `or`.
     fn filter(&self, caller: &Caller, negated: bool) -> Filter {
         let leaf = |filter: Filter| if negated { filter.negated() } else { filter };
@@ -137,7 +137,7 @@ impl Expression {
                 leaf(Filter::Like { column: path(column), pattern: pattern.clone(), ignore_case: false })
             }
             Self::IsNull { term: Term::Column(column) } => leaf(Filter::IsNull { column: path(column) }),
-            // No column in it: it is known now.
+            // Without columns the value is known now.
             constant => match constant.admits(&|_| Value::Null, caller) {
                 Some(holds) if holds != negated => Filter::And(Vec::new()),
                 _ => Filter::Or(Vec::new()),
@@ -150,7 +150,7 @@ fn path(column: &str) -> ColumnPath {
     ColumnPath::column(column)
 }
 
-/// `a < b` as `b > a`.
+/// Swaps the operands: `a < b` becomes `b > a`.
 fn mirrored(op: Comparison) -> Comparison {
     match op {
         Comparison::Eq | Comparison::NotEq => op,
@@ -162,7 +162,7 @@ fn mirrored(op: Comparison) -> Comparison {
 }
 
 impl Term {
-    /// What it stands for, columns aside.
+    /// Returns the value of the term, unless it is a column.
     #[must_use]
     pub fn value(&self, caller: &Caller) -> Value {
         match self {

@@ -1,4 +1,4 @@
-//! What nobody can guess: random numbers, and the root key from which every key that tokens are sealed with is derived.
+//! Secrets: cryptographic random numbers, and the root key from which every key for signing tokens is derived.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -8,28 +8,28 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::error::{Error, Result};
 
-/// The key a server's tokens hang on. Whoever has it can make any token; it is told to nobody and stands in no log.
+/// Root key of a server's tokens. Whoever has it can forge any token; it is never disclosed or logged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RootKey([u8; RootKey::BYTES]);
 
 impl RootKey {
-    /// How long it is.
+    /// Length of the key.
     pub const BYTES: usize = 32;
 
-    /// The key that these bytes are.
+    /// Creates the key from its bytes.
     #[must_use]
     pub fn of(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
 
-    /// A key that was never there before.
+    /// Generates a random key.
     #[must_use]
     pub fn random() -> Self {
         random().map_or_else(|_| Self::of_hashers(), Self)
     }
 
-    /// Without the system's random numbers: the standard library's hashers are seeded in other ways too, or end the
-    /// program.
+    /// Generates a key without the system's random numbers: the standard library's hashers have other seeds too, or
+    /// abort the program.
     fn of_hashers() -> Self {
         let mut bytes = [0; Self::BYTES];
         for part in bytes.chunks_exact_mut(8) {
@@ -38,13 +38,13 @@ impl RootKey {
         Self(bytes)
     }
 
-    /// The bytes, to be kept where nobody else can read them.
+    /// Returns the bytes, to be stored where no one else can read them.
     #[must_use]
     pub fn reveal(&self) -> &[u8; Self::BYTES] {
         &self.0
     }
 
-    /// The key for one purpose. What is known of it tells nothing of the others, nor of this.
+    /// Derives the key for one purpose. A derived key reveals nothing about the others, nor about the root key.
     #[must_use]
     pub fn derive(&self, purpose: &str) -> [u8; Self::BYTES] {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
@@ -60,10 +60,10 @@ impl fmt::Debug for RootKey {
     }
 }
 
-/// Bytes that nobody can guess.
+/// Returns unpredictable bytes.
 ///
 /// # Errors
-/// `Internal` when the system has none.
+/// Returns `Internal` when the system has none.
 pub fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).map_err(|_| Error::internal("the system has no random numbers"))?;

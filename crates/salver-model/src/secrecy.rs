@@ -1,21 +1,21 @@
-//! Texts without what is secret in them: passwords and tokens in URLs, and values whose name says what they are.
+//! Masking of secrets in text: passwords and tokens in URLs, and values whose names mark them as secrets.
 
 use std::borrow::Cow;
 
-/// What stands in place of a secret.
+/// Replacement for a secret.
 pub const MASK: &str = "***";
 
-/// Parts of names whose values are secrets.
+/// Parts of names that mark their values as secrets.
 const SECRETIVE: [&str; 10] = ["pass", "pwd", "secret", "token", "key", "sig", "credential", "auth", "jaas", "cookie"];
 
-/// Whether the value of what is called `name` is likely a secret.
+/// Returns whether the value of `name` is likely a secret.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRETIVE.iter().any(|part| name.contains(part))
 }
 
-/// The text with [`MASK`] in place of the passwords and tokens of the URLs in it.
+/// Replaces the passwords and tokens of the URLs in a text with [`MASK`].
 #[must_use]
 pub fn masked(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
@@ -36,7 +36,7 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     masked_words(Cow::Owned(out))
 }
 
-/// A URL that stands alone, with [`MASK`] in place of its passwords and tokens, whatever letters are in them.
+/// Replaces the passwords and tokens of a URL with [`MASK`], whatever characters they contain.
 #[must_use]
 pub fn masked_alone(url: &str) -> String {
     match url.split_once("://") {
@@ -44,12 +44,12 @@ pub fn masked_alone(url: &str) -> String {
             let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
             format!("{scheme}://{}", masked_url(rest, is_web))
         }
-        // What stands before a host may be a password also where the scheme is forgotten.
+        // The text before a host may be a password even if the scheme is missing.
         None => url.rfind('@').map_or_else(|| url.to_owned(), |at| format!("{MASK}{}", &url[at..])),
     }
 }
 
-/// The passwords of a URL, behind its scheme, as they are written and as they are meant.
+/// Returns the password of a URL, behind its scheme, as written and unescaped.
 #[must_use]
 pub fn password_of(url: &str) -> Option<String> {
     let (_, rest) = url.split_once("://")?;
@@ -57,8 +57,8 @@ pub fn password_of(url: &str) -> Option<String> {
     user.split_once(':').map(|(_, password)| password.to_owned())
 }
 
-/// Where the user and password of a URL end, behind its scheme: at the last `@` before its path. Passwords are written
-/// with slashes in them, too.
+/// Returns the end of the user and password of a URL, behind its scheme: the last `@` before its path. Passwords may
+/// contain unescaped slashes, too.
 fn user_end(rest: &str) -> Option<usize> {
     let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     if let Some(at) = rest[..authority].rfind('@') {
@@ -69,7 +69,7 @@ fn user_end(rest: &str) -> Option<usize> {
     if is_port { None } else { rest.rfind('@') }
 }
 
-/// A URL behind its scheme. On the web a user alone is a token.
+/// Masks a URL behind its scheme. In web URLs a user without a password is a token.
 fn masked_url(rest: &str, is_web: bool) -> String {
     let mut out = String::with_capacity(rest.len());
     let mut rest = rest;
@@ -96,7 +96,7 @@ fn masked_url(rest: &str, is_web: bool) -> String {
     out
 }
 
-/// `password=...`, as drivers write their settings.
+/// Masks `password=...`, as in drivers' settings.
 fn masked_words(text: Cow<'_, str>) -> Cow<'_, str> {
     const WORDS: [&str; 2] = ["password=", "passwd="];
     let mut text = text;

@@ -1,9 +1,9 @@
-//! Places that callers share: whoever has many leaves some to others, who waits is served in turn, and what lies idle
-//! yields.
+//! Permits that callers share fairly: a holder of many leaves some to others, waiters are served in turn, and idle
+//! permits are revoked.
 //!
-//! A holder may take a place as long as that leaves a third of what it has then: alone it gets three quarters of all,
-//! and each further holder three quarters of what those before it left. So one holder never stops the others, nor do
-//! two, and a lone client has nearly everything. Of fewer than four places nothing is kept back.
+//! A holder may take a permit as long as a third of what it then has stays free: alone it gets three quarters of all,
+//! and each further holder three quarters of what those before it left. So neither one holder nor two can starve the
+//! others, and a single client has nearly everything. With fewer than four permits nothing is held back.
 
 mod yielding;
 
@@ -21,21 +21,21 @@ pub use self::yielding::Yielding;
 use crate::Holder;
 use crate::limits::{SHARE_OF_FREE, YIELD_FOR_MEMORY_MS, YIELD_MS, YIELD_OWN_MS};
 
-/// How often who waits looks for something that lies idle.
+/// Interval at which a waiter looks for idle permits.
 const LOOK: Duration = Duration::from_millis(100);
-/// Who left without being served is forgotten when more than this many wait.
+/// Number of waiters above which those that left without being served are removed.
 const WAITING_KEPT: usize = 64;
 
-/// Something that lies in a place, and may be idle there.
+/// Use of a permit that may be idle, and can be revoked.
 pub trait Yields: Send + Sync {
-    /// Since when nobody has used it; `None` while it is used.
+    /// Returns since when it has been idle; `None` while it is used.
     fn idle_since(&self) -> Option<Instant>;
 
-    /// Lets go of the place. Whoever comes for it later is told so.
+    /// Gives up the permit. A later use gets an error.
     fn give_up(&self);
 }
 
-/// A number of places of one kind.
+/// Pool of permits of one kind.
 pub struct Shares {
     kind: &'static str,
     total: usize,
@@ -45,9 +45,9 @@ pub struct Shares {
 struct State {
     free: usize,
     accounts: AHashMap<Holder, Account>,
-    /// How many wait, or waited and left.
+    /// Number of waiters, including those that left.
     waiting: usize,
-    /// The number of whoever comes next.
+    /// Sequence number of the next waiter.
     next: u64,
     yielding: AHashMap<u64, (Holder, Weak<dyn Yields>)>,
 }
@@ -64,21 +64,21 @@ struct Waiter {
     served: oneshot::Sender<Share>,
 }
 
-/// What of a kind is taken, and by whom.
+/// Usage of a kind of permit, by holder.
 #[derive(Clone, Debug)]
 pub struct Taken {
-    /// The kind of places.
+    /// Kind of permit.
     pub kind: &'static str,
-    /// How many there are.
+    /// Total number of permits.
     pub total: usize,
-    /// How many are taken.
+    /// Number of permits taken.
     pub taken: usize,
-    /// Who has how many, most first.
+    /// Holders with their numbers of permits, largest first.
     pub holders: Vec<(Holder, usize)>,
 }
 
 impl Shares {
-    /// So many places of a kind, at least one.
+    /// Creates a pool with this number of permits of a kind, at least one.
     #[must_use]
     pub fn new(kind: &'static str, total: usize) -> Arc<Self> {
         let total = total.max(1);
@@ -86,13 +86,13 @@ impl Shares {
         Arc::new(Self { kind, total, state: Mutex::new(state) })
     }
 
-    /// How many there are.
+    /// Returns the total number of permits.
     #[must_use]
     pub fn total(&self) -> usize {
         self.total
     }
 
-    /// What is taken, and by whom.
+    /// Returns the current usage, by holder.
     #[must_use]
     pub fn taken(&self) -> Taken {
         let state = self.lock();
@@ -104,19 +104,19 @@ impl Shares {
         Taken { kind: self.kind, total: self.total, taken, holders }
     }
 
-    /// One place, if `holder` may have it now.
+    /// Takes one permit, if `holder` may have it now.
     #[must_use]
     pub fn try_take(self: &Arc<Self>, holder: &Holder) -> Option<Share> {
         self.try_take_many(holder, 1)
     }
 
-    /// Some places together, if `holder` may have them now.
+    /// Takes several permits together, if `holder` may have them now.
     #[must_use]
     pub fn try_take_many(self: &Arc<Self>, holder: &Holder, count: usize) -> Option<Share> {
         self.lock().take(holder, count).then(|| self.share(holder, count))
     }
 
-    /// One place, when it is the turn of `holder`. Losing the future loses the turn.
+    /// Takes one permit when it is the turn of `holder`. Dropping the future gives up the turn.
     pub fn take(self: &Arc<Self>, holder: &Holder) -> impl Future<Output = Share> + Send + use<> {
         let waiting = self.enter(holder);
         let shares = Arc::clone(self);
@@ -125,14 +125,14 @@ impl Shares {
                 Ok(share) => share,
                 Err(served) => match served.await {
                     Ok(share) => share,
-                    // Nobody ends the wait of others; if it came to that, all would go on.
+                    // The channel is never closed by others; if it were, the caller would proceed without a permit.
                     Err(_) => Share { shares, holder: Holder::Server, count: 0, number: None },
                 },
             }
         }
     }
 
-    /// One place within `patience`, for which something idle has to yield if need be. `sleep` is the runtime's.
+    /// Takes one permit within `patience`; idle permits are revoked if necessary. `sleep` comes from the runtime.
     pub async fn take_within<F: Future<Output = ()> + Send>(
         self: &Arc<Self>,
         holder: &Holder,
@@ -156,7 +156,7 @@ impl Shares {
         }
     }
 
-    /// Whether `holder` could have a place if one more were free: for nobody else is it worth to take one away.
+    /// Returns whether `holder` could have a permit if one more were free, so that revoking one would help.
     #[must_use]
     pub fn lacks_one(&self, holder: &Holder) -> bool {
         let state = self.lock();
@@ -164,21 +164,21 @@ impl Shares {
         *holder == Holder::Server || taken < SHARE_OF_FREE * (state.free + 1)
     }
 
-    /// Has the idlest thing of who has most give up its place, where that helps `holder`, whose own are spared for
-    /// longer. Whether something did.
+    /// Revokes the longest idle permit of the largest holder, where that helps `holder`, whose own are spared for
+    /// longer. Returns whether one was revoked.
     pub fn make_room(&self, holder: &Holder) -> bool {
         let patience = |owner: &Holder| if owner == holder { YIELD_OWN_MS } else { YIELD_MS };
         self.lacks_one(holder) && self.give_up_idlest(patience)
     }
 
-    /// Has the idlest thing of who has most let go of its memory, because there is too little. Whether something did.
+    /// Revokes the longest idle permit of the largest holder, because memory is short. Returns whether one was revoked.
     pub fn relieve(&self) -> bool {
         self.give_up_idlest(|_| YIELD_FOR_MEMORY_MS)
     }
 
-    /// The same of what was idle for as long as `patience` says for who has it, in milliseconds.
+    /// Revokes a permit that was idle for at least the `patience` for its holder, in milliseconds.
     fn give_up_idlest(&self, patience: impl Fn(&Holder) -> u64) -> bool {
-        // Looked at outside the lock: what is let go of here may be the last that keeps its place.
+        // Checked outside the lock: dropping a reference here may release the permit itself.
         let lying: Vec<_> = {
             let state = self.lock();
             let taken = |owner| state.accounts.get(owner).map_or(0, |account| account.taken);
@@ -197,7 +197,7 @@ impl Shares {
         true
     }
 
-    /// Takes a place, or one among those who wait.
+    /// Takes a permit, or a place in the queue.
     fn enter(self: &Arc<Self>, holder: &Holder) -> std::result::Result<Share, oneshot::Receiver<Share>> {
         let mut state = self.lock();
         if state.take(holder, 1) {
@@ -236,7 +236,7 @@ impl Shares {
         }
         drop(state);
         for (share, waiter) in served {
-            // Who left meanwhile does not want it: it is dropped, and goes to the next.
+            // If the receiver is gone, the permit is dropped and goes to the next waiter.
             let _ = waiter.send(share);
         }
     }
@@ -258,7 +258,7 @@ impl State {
         self.next
     }
 
-    /// Whether `holder`, who has `taken`, may have so many more. The server itself has no share.
+    /// Returns whether `holder`, who has `taken`, may have `count` more. The server itself is not limited.
     fn allows(&self, holder: &Holder, taken: usize, count: usize) -> bool {
         let share = self.free.saturating_mul(SHARE_OF_FREE);
         count <= self.free && (*holder == Holder::Server || taken.saturating_add(count) <= share)
@@ -274,7 +274,8 @@ impl State {
         allowed
     }
 
-    /// Who is served next: of those who may have what they wait for, who has least, and of these who came first.
+    /// Returns the next waiter to be served: among those within their share the holder with the fewest permits, and of
+    /// these the first in the queue.
     fn next_in_turn(&mut self) -> Option<(Holder, Waiter)> {
         if self.waiting == 0 || self.free == 0 {
             return None;
@@ -307,7 +308,7 @@ impl State {
     }
 }
 
-/// Places that are taken; free again when this is dropped.
+/// Permits taken; released on drop.
 pub struct Share {
     shares: Arc<Shares>,
     holder: Holder,
@@ -316,13 +317,13 @@ pub struct Share {
 }
 
 impl Share {
-    /// Who has them.
+    /// Returns the holder.
     #[must_use]
     pub fn holder(&self) -> &Holder {
         &self.holder
     }
 
-    /// Says what lies there, and may have to give up the place for others.
+    /// Registers the use of the permit, which may have to be revoked for others.
     pub fn lies(&mut self, what: Weak<dyn Yields>) {
         let mut state = self.shares.lock();
         let number = state.number();
@@ -395,7 +396,7 @@ mod tests {
         assert!(greedy[0].as_mut().now_or_never().is_none() && other.as_mut().now_or_never().is_none());
         drop(greedy.remove(0));
         drop(held);
-        // Both have nothing now, and the one came first; who left in between is passed over.
+        // Both have nothing now, and this one came first; waiters that left in between are skipped.
         let first = greedy[0].as_mut().now_or_never().unwrap();
         assert!(other.as_mut().now_or_never().is_none());
         drop(first);

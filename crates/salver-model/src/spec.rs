@@ -1,4 +1,4 @@
-//! What a dataset is made from, as proved from the settings: plain data, read by nobody but the dataset's loader.
+//! Specification of a dataset, validated from the settings: plain data, read only by the dataset's loader.
 
 pub mod auth;
 pub mod function;
@@ -21,10 +21,10 @@ pub use function::{FunctionPath, FunctionSpec};
 pub use reserved::{Reserve, Reserved};
 pub use stream::{KafkaSpec, Pick, StreamSpec};
 
-/// Formats a source may have.
+/// Format of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceFormat {
-    /// Comma-separated values, or separated by whatever `delimiter` says.
+    /// Comma-separated values, or separated by the configured `delimiter`.
     Csv,
     /// Tab-separated values.
     Tsv,
@@ -40,12 +40,12 @@ pub enum SourceFormat {
     ArrowStream,
     /// Avro object container.
     Avro,
-    /// Excel or OpenDocument spreadsheet: xlsx, xls, xlsb, ods; which one is told from the bytes.
+    /// Excel or OpenDocument spreadsheet: xlsx, xls, xlsb, ods; detected from the bytes.
     Sheet,
 }
 
 impl SourceFormat {
-    /// Every suffix with its format; names in the configuration's `format` are the same words.
+    /// Every suffix with its format; the configuration's `format` uses the same words.
     pub const SUFFIXES: [(&'static str, Self); 17] = [
         ("csv", Self::Csv),
         ("tsv", Self::Tsv),
@@ -66,42 +66,42 @@ impl SourceFormat {
         ("ods", Self::Sheet),
     ];
 
-    /// The format of files with this suffix (without its dot, any case).
+    /// Returns the format of files with this suffix (without its dot, any case).
     #[must_use]
     pub fn of_suffix(suffix: &str) -> Option<Self> {
         Self::SUFFIXES.iter().find(|(s, _)| s.eq_ignore_ascii_case(suffix)).map(|(_, format)| *format)
     }
 }
 
-/// What stands around fields of CSV.
+/// Quote character of CSV fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quote {
-    /// `"`, unless the first lines are split better by `'` or by nothing.
+    /// `"`, unless the first lines are split better by `'` or without quotes.
     Guessed,
-    /// Nothing: every character is part of its field.
+    /// No quotes: every character is part of its field.
     Off,
     /// This character.
     Is(u8),
 }
 
-/// How CSV and TSV are written.
+/// Dialect of CSV and TSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvOptions {
-    /// Between fields; `None` tells it from the first lines (`,` `;` tab `|`), tab for TSV.
+    /// Field separator; `None` detects it from the first lines (`,` `;` tab `|`), tab for TSV.
     pub delimiter: Option<u8>,
-    /// Whether the first row holds the names; `None` tells it from the first rows.
+    /// Whether the first row holds the names; `None` detects it from the first rows.
     pub header: Option<bool>,
-    /// Around fields; doubled inside them.
+    /// Quote character; doubled inside quoted fields.
     pub quote: Quote,
-    /// Escapes the next character inside quotes, beside the doubled quote.
+    /// Escape character inside quotes, beside the doubled quote.
     pub escape: Option<u8>,
-    /// Lines that begin with it are skipped.
+    /// Prefix of comment lines, which are skipped.
     pub comment: Option<u8>,
-    /// Lines to skip before the header; `None` skips what stands before a table, such as its title.
+    /// Number of lines to skip before the header; `None` skips text before a table, such as its title.
     pub skip_rows: Option<usize>,
-    /// Fields, unquoted, that mean null, beside the empty field.
+    /// Unquoted fields that mean null, beside the empty field.
     pub null_tokens: Vec<String>,
-    /// Character encoding by its WHATWG label; `None` tells it from a byte order mark, else UTF-8, else windows-1252.
+    /// Character encoding by its WHATWG label; `None` detects it from a byte order mark, else UTF-8, else windows-1252.
     pub encoding: Option<String>,
 }
 
@@ -120,84 +120,84 @@ impl Default for CsvOptions {
     }
 }
 
-/// How JSON documents hold their rows.
+/// Layout of rows in JSON documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsonOptions {
-    /// Where the array of rows is, as a JSON pointer (RFC 6901); `None` for the document itself.
+    /// JSON pointer (RFC 6901) to the array of rows; `None` for the document itself.
     pub pointer: Option<String>,
-    /// Rows are arrays of values, not objects; names come from `schema`.
+    /// Whether rows are arrays of values instead of objects; names come from `schema`.
     pub array_encoded: bool,
 }
 
-/// Which part of a spreadsheet holds the rows.
+/// Location of the rows in a spreadsheet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SheetOptions {
-    /// The sheet's name; `None` for the first that is not empty.
+    /// Name of the sheet; `None` for the first that is not empty.
     pub sheet: Option<String>,
-    /// A range like `B3:F100`, `B:F` or `B3` (from there on); `None` for all that is used.
+    /// Range like `B3:F100`, `B:F` or `B3` (from there on); `None` for the used range.
     pub range: Option<String>,
     /// Whether the first row of the range holds data and not names.
     pub no_header: bool,
 }
 
-/// One declared column.
+/// Declared column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnSpec {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// Its type.
+    /// Type of the column.
     pub data_type: DataType,
-    /// Whether it may be null.
+    /// Whether it is nullable.
     pub nullable: bool,
 }
 
-/// Where a dataset is held.
+/// Residency of a dataset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Residency {
-    /// In memory while the budget has room, else scanned.
+    /// In memory while the memory budget has room, else scanned.
     #[default]
     Auto,
-    /// In memory, and an error when there is no room.
+    /// In memory; an error when there is no room.
     Always,
     /// Scanned from disk.
     Never,
 }
 
-/// One dataset, as declared.
+/// Declaration of a dataset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatasetSpec {
-    /// Its name.
+    /// Name of the dataset.
     pub name: Name,
-    /// Files, directories, globs, http(s) URLs, or `-` for standard input; read in order as one.
+    /// Files, directories, globs, http(s) URLs, or `-` for standard input, concatenated in order.
     pub sources: Vec<String>,
     /// Headers sent with http(s) requests.
     pub headers: Vec<(String, String)>,
-    /// The format; `None` tells it from the suffix.
+    /// Format; `None` detects it from the suffix.
     pub format: Option<SourceFormat>,
-    /// For CSV and TSV.
+    /// Options for CSV and TSV.
     pub csv: CsvOptions,
-    /// For JSON.
+    /// Options for JSON.
     pub json: JsonOptions,
-    /// For spreadsheets.
+    /// Options for spreadsheets.
     pub sheet: SheetOptions,
     /// Declared columns; empty infers them.
     pub schema: Vec<ColumnSpec>,
     /// Whether directory names like `year=2026` become columns.
     pub partitions: bool,
-    /// Columns that identify a row; look-ups by them are indexed.
+    /// Columns that identify a row; lookups by them are indexed.
     pub key: Vec<String>,
-    /// Links to other entries.
+    /// Relations to other entries.
     pub relations: Vec<Relation>,
-    /// How often to look for changes; `None` for never.
+    /// Interval at which sources are checked for changes; `None` for never.
     pub refresh: Option<Duration>,
-    /// Where it is held.
+    /// Residency of the dataset.
     pub residency: Residency,
-    /// Files that it can't be made of, whatever its sources say.
+    /// Files that must not be read, whatever the sources say.
     pub reserved: Reserved,
 }
 
 impl DatasetSpec {
-    /// A dataset of `sources` with nothing else said.
+    /// Creates a dataset of `sources` with default settings.
     #[must_use]
     pub fn new(name: Name, sources: Vec<String>) -> Self {
         Self {
@@ -219,7 +219,7 @@ impl DatasetSpec {
     }
 }
 
-/// Database systems.
+/// Database system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DatabaseKind {
     /// SQLite, inside the process.
@@ -231,7 +231,7 @@ pub enum DatabaseKind {
 }
 
 impl DatabaseKind {
-    /// The kind a URL is for, by its scheme.
+    /// Returns the kind for a URL, by its scheme.
     #[must_use]
     pub fn of_url(url: &str) -> Option<Self> {
         let (scheme, _) = url.split_once(':')?;
@@ -244,26 +244,26 @@ impl DatabaseKind {
     }
 }
 
-/// What a rule of a database entry says for some tables and operations.
+/// Access rule of a database entry for some tables and operations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordRule {
-    /// Tables, by name or with `*`; empty means all.
+    /// Tables, by name or pattern with `*`; empty for all.
     pub tables: Vec<String>,
-    /// Operations; empty means all.
+    /// Operations; empty for all.
     pub operations: Vec<Operation>,
-    /// The tables are not there.
+    /// Whether the tables are hidden.
     pub deny: bool,
-    /// Columns that are not there.
+    /// Columns that are hidden.
     pub columns_hidden: Vec<String>,
-    /// Only rows that pass are there. A new or changed row must pass too.
+    /// Row-level predicate; only matching rows are visible. A new or changed row must match too.
     pub rows: Option<Rule>,
-    /// Callers of whom this holds are not meant. It names no columns.
+    /// Callers that are exempt. It names no columns.
     pub except: Option<Rule>,
 }
 
 impl RecordRule {
-    /// Whether the rule is about an operation: one about `update` is about every way in which a row changes, and one
-    /// about `read` about lists too, which read rows without their keys.
+    /// Returns whether the rule covers an operation: a rule for `update` covers every way in which a row changes, and
+    /// one for `read` also covers lists, which read rows without their keys.
     #[must_use]
     pub fn covers(&self, operation: Operation) -> bool {
         let named = |own: Operation| self.operations.contains(&own);
@@ -273,126 +273,126 @@ impl RecordRule {
             || (operation == Operation::List && named(Operation::Read))
     }
 
-    /// Whether the rule is about a table.
+    /// Returns whether the rule applies to a table.
     #[must_use]
     pub fn is_about(&self, table: &str) -> bool {
         self.tables.is_empty() || self.tables.iter().any(|pattern| matches_pattern(pattern, table))
     }
 }
 
-/// What values must be like to be written.
+/// Format that written values must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A number, or text that is one.
     Numeric,
     /// Like `name@host`.
     Email,
-    /// Not empty, not just white space.
+    /// Not empty, and not only white space.
     Filled,
 }
 
-/// A check of values before they are written.
+/// Validation of values before they are written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordCheck {
     /// Columns as `table.column`, either with `*`.
     pub columns: Vec<String>,
-    /// What the value must be like.
+    /// Required format of the value.
     pub shape: Option<Shape>,
-    /// A rule over the values of the row that is written.
+    /// Predicate over the values of the written row.
     pub rule: Option<Rule>,
-    /// What the client is told of the column.
+    /// Message for the client about the column.
     pub message: String,
 }
 
-/// A column that always has one value for a caller: tenants don't see each other.
+/// Column with a fixed value per caller, which isolates tenants from each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tenancy {
-    /// The table, or `*`.
+    /// Table, or `*`.
     pub table: String,
-    /// The column; tables without it are not meant.
+    /// Column; tables without it are not affected.
     pub column: String,
-    /// Its value.
+    /// Value of the column.
     pub value: Term,
 }
 
-/// Functions around the requests for records of a database.
+/// Hooks around requests for the records of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Customization {
-    /// What is called before a request is answered.
+    /// Function called before a request is handled.
     pub before: Option<FunctionPath>,
-    /// What is called with the answer.
+    /// Function called with the response.
     pub after: Option<FunctionPath>,
 }
 
-/// One database, as declared.
+/// Declaration of a database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatabaseSpec {
-    /// Its name.
+    /// Name of the database.
     pub name: Name,
-    /// What it is.
+    /// Database system.
     pub kind: DatabaseKind,
     /// `sqlite:PATH`, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, `mysql://...`.
     pub url: String,
-    /// What of the caller stands in `url` (see [`own`]); `None` for one database for everybody.
+    /// Attribute of the caller in `url` (see [`own`]); `None` for one shared database.
     pub of_caller: Option<String>,
-    /// A file of SQL statements that make a SQLite database which is not there yet.
+    /// File of SQL statements that initialize a SQLite database that does not exist yet.
     pub init: Option<PathBuf>,
-    /// Whether rows may be changed.
+    /// Whether rows can be changed.
     pub writable: bool,
-    /// Whether the schema may be changed, through the `/columns` door.
+    /// Whether the schema can be changed, through the `/columns` door.
     pub definable: bool,
-    /// Which tables are served, by name or with `*`.
+    /// Served tables, by name or pattern with `*`.
     pub tables: Vec<String>,
-    /// Names to the outside: `table` or `table.column` in the database, and the same for the outside.
+    /// Public names: `table` or `table.column` in the database, and its public counterpart.
     pub mapping: Vec<(String, String)>,
-    /// Whether unknown words in a request are errors also where PHP-CRUD-API is silent.
+    /// Whether unknown words in a request are errors even where PHP-CRUD-API ignores them.
     pub strict: bool,
-    /// Most connections to the database.
+    /// Maximum number of connections to the database.
     pub connections_max: usize,
-    /// Longest run of one statement, in milliseconds.
+    /// Timeout of one statement, in milliseconds.
     pub statement_ms_max: u64,
-    /// How often to look for changes of the schema.
+    /// Interval at which the schema is checked for changes.
     pub refresh: Duration,
-    /// The spatial reference system of geometries.
+    /// Spatial reference system of geometries.
     pub geometry_srid: u32,
-    /// The last page that may be asked for.
+    /// Highest page number allowed.
     pub pages_max: Option<u64>,
-    /// Most rows of one list.
+    /// Maximum number of rows of one list.
     pub records_max: Option<u64>,
-    /// Most rows one answer may have before it is an error, joined ones counted; 0 is no bound.
+    /// Maximum number of rows of one response, including joined ones, above which it is an error; 0 for no limit.
     pub rows_max: u64,
-    /// Longest path of joined tables.
+    /// Maximum length of a path of joined tables.
     pub joins_depth_max: Option<usize>,
-    /// Most joined tables.
+    /// Maximum number of joined tables.
     pub joins_tables_max: Option<usize>,
-    /// Most joined rows of one relation, for each parent.
+    /// Maximum number of joined rows of one relation, for each parent.
     pub joins_records_max: Option<u64>,
-    /// The parameter of text search; `None` for no text search.
+    /// Query parameter for text search; `None` for no text search.
     pub search: Option<String>,
-    /// Tables whose values are checked against their columns' types, by name or with `*`.
+    /// Tables whose values are validated against their columns' types, by name or pattern with `*`.
     pub validate: Vec<String>,
-    /// Checks of one's own.
+    /// Custom checks.
     pub checks: Vec<RecordCheck>,
-    /// Tables whose values are brought into their columns' form, by name or with `*`.
+    /// Tables whose values are sanitized for their columns' types, by name or pattern with `*`.
     pub sanitize: Vec<String>,
-    /// Columns (`table.column`, either with `*`) out of which HTML tags are taken.
+    /// Columns (`table.column`, either with `*`) from which HTML tags are removed.
     pub strip_tags: Vec<String>,
-    /// Columns (`table.column`) that get the caller's address when a row is made.
+    /// Columns (`table.column`) set to the caller's address when a row is created.
     pub ip_address: Vec<String>,
-    /// Columns (`table.column`, either with `*`) whose text is JSON, and goes out and comes in as such.
+    /// Columns (`table.column`, either with `*`) whose text is JSON, and is read and written as such.
     pub json_columns: Vec<String>,
-    /// Columns that keep tenants apart.
+    /// Columns that isolate tenants.
     pub tenancy: Vec<Tenancy>,
-    /// Who may do what with which rows and columns.
+    /// Access rules for rows and columns.
     pub rules: Vec<RecordRule>,
-    /// Functions around requests for records; `None` for none.
+    /// Hooks around requests for records; `None` for none.
     pub customization: Option<Customization>,
-    /// Files of other databases, which have other rules, so that none of them may be this one's.
+    /// Files of other databases, with other rules, which this one must not open.
     pub reserved: Reserved,
 }
 
 impl DatabaseSpec {
-    /// A database at `url` with nothing else said.
+    /// Creates a database at `url` with default settings.
     #[must_use]
     pub fn new(name: Name, kind: DatabaseKind, url: impl Into<String>) -> Self {
         Self {
@@ -431,9 +431,9 @@ impl DatabaseSpec {
     }
 }
 
-/// Whether a host or an origin is meant by `pattern`, in which `*` stands for any run of characters of one of its
-/// parts: it reaches over no `/`, `:`, `@`, `?` or `#`, so that nobody can put another name before the one that is
-/// meant. A `*` alone means every one.
+/// Returns whether a host or an origin matches `pattern`, in which `*` matches any run of characters within one of its
+/// parts: it does not match `/`, `:`, `@`, `?` or `#`, so that no other name can be placed before the intended one. A
+/// single `*` matches every name.
 #[must_use]
 pub fn matches_host(pattern: &str, name: &str) -> bool {
     const ENDS: [char; 5] = ['/', ':', '@', '?', '#'];
@@ -446,7 +446,7 @@ pub fn matches_host(pattern: &str, name: &str) -> bool {
     pattern == "*" || asked.len() == given.len() && asked.iter().zip(&given).all(is_meant)
 }
 
-/// Whether `name` is meant by `pattern`, in which `*` stands for any run of characters.
+/// Returns whether `name` matches `pattern`, in which `*` matches any run of characters.
 #[must_use]
 pub fn matches_pattern(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };

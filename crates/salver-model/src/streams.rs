@@ -1,13 +1,13 @@
-//! The words of streams: what is appended, what is acknowledged, what is read again.
+//! The vocabulary of streams: appends, acknowledgements, and reads.
 
 use bytes::Bytes;
 
-/// What an append waits for.
+/// Acknowledgement level of an append.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ack {
-    /// The events are in the server's memory: lost when it dies within the next moments.
+    /// The events are in the server's memory, and lost if it crashes within the next moments.
     Memory,
-    /// The events are on the server's disk, and survive its death and the machine's.
+    /// The events are on the server's disk, and survive a crash of the process or the machine.
     #[default]
     Disk,
     /// The events are in Kafka, on every in-sync replica; for a stream without Kafka the same as `Disk`.
@@ -15,27 +15,27 @@ pub enum Ack {
 }
 
 impl Ack {
-    /// Every choice with its word in requests and settings.
+    /// Every level with its word in requests and settings.
     pub const ALL: [(&'static str, Self); 3] =
         [("memory", Self::Memory), ("disk", Self::Disk), ("broker", Self::Broker)];
 
-    /// The choice called `word`.
+    /// Returns the level called `word`.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(own, _)| *own == word).map(|(_, ack)| *ack)
     }
 }
 
-/// How far into a JSON text a reader has come: the text may come in pieces. Made by `default` for each text and handed
-/// back with each piece.
+/// State of a parser between the pieces of a JSON text. Start with `default` for each text, and pass it back with each
+/// piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Framing {
-    /// Nothing was read yet, or only white space.
+    /// At the start; nothing but white space was read.
     #[default]
     Start,
-    /// Objects one after the other, with any white space between them.
+    /// Between objects in sequence, separated by any white space.
     Values,
-    /// In the middle of lines that are no event, behind what is wrong with them.
+    /// Within the lines of a malformed event, behind the fault.
     Lines,
     /// Inside an array, before its first value.
     ArrayValue,
@@ -45,28 +45,28 @@ pub enum Framing {
     ArrayComma,
     /// Behind the end of an array.
     End,
-    /// Behind something that is no array any more: nothing that follows is an event.
+    /// Behind a syntax error in an array: nothing that follows is an event.
     Lost,
-    /// In the middle of a value that is too long for an event.
+    /// Within a value that is too long for an event.
     Within(Within),
 }
 
-/// How far the text of one value has come that is gone over to find its end, and not kept.
+/// State of the search for the end of a value that is skipped without buffering it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Within {
-    /// Whether it is a value of an array of events.
+    /// Whether it is an element of an array of events.
     pub in_array: bool,
-    /// How many objects and arrays are open.
+    /// Number of open objects and arrays.
     pub depth: u64,
-    /// Which of the outermost 64 of these are objects, by bit.
+    /// Bits that mark which of the outermost 64 of these are objects.
     pub objects: u64,
-    /// What comes next.
+    /// Next expected token.
     pub expects: Expects,
-    /// Whether the last byte was the end of a line.
+    /// Whether the last byte was a line break.
     pub behind_newline: bool,
 }
 
-/// What comes next in the text of a value.
+/// Next expected token in the text of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expects {
     /// A value.
@@ -79,147 +79,149 @@ pub enum Expects {
     FirstName,
     /// The colon behind a name.
     Colon,
-    /// What follows a value: a comma or an end.
+    /// A comma or an end, behind a value.
     Behind,
     /// More of a string.
     Text {
         /// Whether it is the name of a member.
         is_name: bool,
     },
-    /// What a backslash in a string means.
+    /// The character behind a backslash in a string.
     Escape {
         /// Whether the string is the name of a member.
         is_name: bool,
     },
-    /// More of a number or a word.
+    /// More of a number or a keyword.
     Scalar,
 }
 
-/// An event that a door has taken out of its protocol.
+/// Event that a door has decoded from its protocol.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewEvent {
-    /// The event: JSON text, unless the stream's clients agree on something else.
+    /// Event: JSON text, unless the stream's clients use another format.
     pub value: Bytes,
     /// Whether it is a tombstone, which has a key and no value; `value` is empty then.
     pub is_tombstone: bool,
-    /// Whether the value is JSON, where the protocol carries other bytes too: such a one must be well-formed.
+    /// Whether the value is declared as JSON, where the protocol carries other bytes too. Such a value must be
+    /// well-formed.
     pub is_json: bool,
-    /// Its key; `None` takes the one the stream picks.
+    /// Key; `None` uses the one extracted by the stream.
     pub key: Option<Bytes>,
-    /// Its id; `None` takes the one the stream picks, or makes one.
+    /// Id; `None` uses the one extracted by the stream, or generates one.
     pub id: Option<Bytes>,
-    /// The partition it is for; `None` leaves that to the key.
+    /// Target partition; `None` chooses it by the key.
     pub partition: Option<u32>,
-    /// Its headers.
+    /// Headers of the event.
     pub headers: Vec<(String, Bytes)>,
-    /// Its time, in milliseconds since 1970; `None` takes the one the stream picks, or now.
+    /// Time, in milliseconds since 1970; `None` uses the one extracted by the stream, or the current time.
     pub time_ms: Option<i64>,
 }
 
-/// What holds for all events of a request that do not say otherwise themselves.
+/// Defaults for all events of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Envelope {
-    /// The key.
+    /// Key.
     pub key: Option<Bytes>,
-    /// The partition.
+    /// Partition.
     pub partition: Option<u32>,
-    /// Headers that go with each event.
+    /// Headers added to each event.
     pub headers: Vec<(String, Bytes)>,
-    /// The time, in milliseconds since 1970.
+    /// Time, in milliseconds since 1970.
     pub time_ms: Option<i64>,
-    /// The id, for a request of one event; of several the events are `ID-0`, `ID-1`, ... in order.
+    /// Id, for a request of one event; several events get `ID-0`, `ID-1`, ... in order.
     pub id: Option<Bytes>,
-    /// How many events of the request came before, in earlier pieces of it.
+    /// Number of events in earlier pieces of the request.
     pub before: u64,
     /// Whether [`Receipt::each`] is wanted.
     pub each: bool,
-    /// Whether values are taken as they are, JSON objects or not: for protocols that carry any bytes.
+    /// Whether values other than JSON objects are accepted, for protocols that carry any bytes.
     pub opaque: bool,
-    /// What will be waited for, so that what can't be promised now is refused before anything is taken.
+    /// Acknowledgement level the client will wait for, so that a request is refused up front if it cannot be met now.
     pub ack: Ack,
 }
 
-/// What became of one event.
+/// Outcome of one event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is in the stream.
+    /// Appended to the stream.
     Taken {
-        /// Where.
+        /// Offset of the event.
         offset: u64,
     },
-    /// It was there already.
+    /// Duplicate of an earlier event.
     Duplicate {
-        /// Where.
+        /// Offset of the earlier event.
         offset: u64,
     },
-    /// It does not belong into the stream, and lies in its quarantine.
+    /// Rejected and stored in the quarantine.
     Quarantined {
-        /// Why.
+        /// Reason for the rejection.
         reason: String,
     },
 }
 
-/// What became of the events of one append.
+/// Outcome of an append.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
-    /// The offset behind the last one that was taken. 0 when none was.
+    /// Offset behind the last appended event; 0 when none was.
     pub end: u64,
-    /// What [`crate::ports::EventStream::settle`] waits for: `end`, and the end of earlier events that duplicates stand
-    /// for.
+    /// Offset [`crate::ports::EventStream::settle`] waits for: `end`, or the end of earlier events that have duplicates
+    /// here.
     pub through: u64,
-    /// The same in the quarantine. 0 when nothing was.
+    /// Offset behind the last quarantined event; 0 when none was.
     pub quarantine_end: u64,
-    /// How many are in the stream now. They lie together: the first is `end - taken`.
+    /// Number of events appended. They are contiguous: the first is `end - taken`.
     pub taken: u64,
-    /// How many were there already.
+    /// Number of duplicates.
     pub duplicates: u64,
-    /// How many are in the quarantine now.
+    /// Number of quarantined events.
     pub quarantined: u64,
-    /// Why the first of those is there.
+    /// Reason for the first of those.
     pub reason: Option<String>,
-    /// The id of the first event that was taken, as text.
+    /// Id of the first appended event, as text.
     pub id: Option<String>,
-    /// What became of each, in order, when [`Envelope::each`] asked for it.
+    /// Outcome of each event, in order, if requested by [`Envelope::each`].
     pub each: Vec<Outcome>,
-    /// How many bytes of a text were used up; the rest is the beginning of an event that goes on in the next piece.
+    /// Number of bytes of a text that were consumed; the rest is the beginning of an event that continues in the next
+    /// piece.
     pub consumed: usize,
 }
 
-/// Where Kafka put an event.
+/// Position of an event in Kafka.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
-    /// The partition.
+    /// Partition.
     pub partition: u32,
-    /// The offset in it.
+    /// Offset in the partition.
     pub offset: u64,
 }
 
-/// An event as it is read again.
+/// Event read from a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Its place in the stream.
+    /// Offset in the stream.
     pub offset: u64,
-    /// Its time, in milliseconds since 1970.
+    /// Time, in milliseconds since 1970.
     pub time_ms: i64,
-    /// Its id, as text.
+    /// Id, as text.
     pub id: String,
-    /// Its key.
+    /// Key.
     pub key: Option<Bytes>,
-    /// The partition it was meant for.
+    /// Requested partition.
     pub partition: Option<u32>,
-    /// Its headers.
+    /// Headers of the event.
     pub headers: Vec<(String, Bytes)>,
-    /// The event; empty for a tombstone.
+    /// Event data; empty for a tombstone.
     pub value: Bytes,
     /// Whether it has no value.
     pub is_tombstone: bool,
 }
 
-/// Where a stream begins and ends now.
+/// Current range of offsets of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
-    /// The offset of the oldest event that is kept.
+    /// Offset of the oldest event that is kept.
     pub first: u64,
-    /// The offset the next event will have.
+    /// Offset of the next event.
     pub next: u64,
 }

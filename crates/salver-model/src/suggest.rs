@@ -1,9 +1,9 @@
-//! "Did you mean": the nearest of the names that exist.
+//! "Did you mean": suggestions of the nearest existing name.
 
 use crate::limits::SUGGESTED_NAME_BYTES_MAX;
 
-/// The candidate most like `given`, when one is near enough to be meant. What is far longer than names are is like none
-/// of them: to compare costs the product of both lengths.
+/// Returns the candidate most similar to `given`, if it is similar enough. A text far longer than names are has no
+/// suggestions, because the comparison costs the product of both lengths.
 #[must_use]
 pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if given.len() > SUGGESTED_NAME_BYTES_MAX {
@@ -20,16 +20,16 @@ pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, candidate)| candidate)
 }
 
-/// How like two names are, from 0 to 1.
+/// Returns the similarity of two names, from 0 to 1.
 fn likeness(a: &str, b: &str) -> f64 {
-    /// Of names that are one slip of a finger apart, which short names don't look alike by.
+    /// Similarity of names that differ by one typing error, which the general measure rates too low for short names.
     const ONE_SLIP: f64 = 0.9;
     let score = strsim::jaro_winkler(a, b);
     let is_slip = a.len() > 2 && a.len().abs_diff(b.len()) <= 1 && strsim::osa_distance(a, b) == 1;
     if is_slip { score.max(ONE_SLIP) } else { score }
 }
 
-/// The hint for an unknown `given`: the nearest candidate, or the list of them when it is short.
+/// Returns the hint for an unknown `given`: the nearest candidate, or the list of them when it is short.
 #[must_use]
 pub fn hint<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
     if let Some(near) = nearest(given, candidates.clone()) {

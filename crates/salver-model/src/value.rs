@@ -1,30 +1,30 @@
-//! One scalar, as a door read it: not yet converted to the type of a column.
+//! Scalar literals as parsed by a door, not yet converted to the type of a column.
 
 use std::fmt;
 
-/// A literal in a request. A backend converts it to the type of the column it is compared with; text converts to
-/// dates, timestamps, decimals and numbers, numbers convert among themselves where nothing is lost.
+/// Literal in a request. A backend coerces it to the type of the column it is compared with: text converts to dates,
+/// timestamps, decimals and numbers, and numbers convert to each other where that is lossless.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// SQL null.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A whole number in the range of `i64`.
+    /// An integer in the range of `i64`.
     Int(i64),
-    /// A whole number above `i64::MAX`.
+    /// An integer above `i64::MAX`.
     UInt(u64),
     /// Any other number.
     Float(f64),
     /// Text, also the text form of dates, timestamps, decimals and hexadecimal binary.
     Text(String),
-    /// Text that was written without quotes, so that it may also be meant as a number or boolean by the column's type.
+    /// Unquoted text, which may also be a number or boolean, depending on the column's type.
     Bare(String),
 }
 
 impl Value {
-    /// Reads a number as Salver's doors write it: `-12` is [`Value::Int`], `1.5e3` is [`Value::Float`].
-    /// Returns `None` for anything that isn't a finite decimal number.
+    /// Parses a number in the syntax of Salver's doors: `-12` is [`Value::Int`], `1.5e3` is [`Value::Float`]. Returns
+    /// `None` for anything that is not a finite decimal number.
     #[must_use]
     pub fn number(text: &str) -> Option<Self> {
         let first = text.bytes().find(|b| *b != b'-' && *b != b'+')?;
@@ -40,7 +40,8 @@ impl Value {
         text.parse::<f64>().ok().filter(|f| f.is_finite()).map(Self::Float)
     }
 
-    /// As [`Value::number`], but a number with more digits than a float holds is [`Value::Bare`], with all of them.
+    /// Parses like [`Value::number`], but a number with more digits than a float holds becomes [`Value::Bare`] with all
+    /// of them.
     #[must_use]
     pub fn exact_number(text: &str) -> Option<Self> {
         let number = Self::number(text)?;
@@ -53,7 +54,7 @@ impl Value {
     }
 }
 
-/// So many digits of a decimal number come back out of a float of 64 bits.
+/// Number of decimal digits that a 64-bit float preserves.
 const FLOAT_DIGITS: usize = 15;
 
 impl fmt::Display for Value {

@@ -1,17 +1,17 @@
-//! What an entry's content is, as an opaque token.
+//! The version of an entry's content, as an opaque token.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::hexadecimal;
 
-/// Equal versions of an entry mean equal bytes out. Made from whatever tells a backend that content changed: size and
-/// modification time of files, an ETag, a transaction counter.
+/// Version of an entry; equal versions mean equal output bytes. It is derived from whatever a backend uses to detect
+/// changes: size and modification time of files, an ETag, a transaction counter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Version(pub u64);
 
 impl Version {
-    /// A version from anything that can be hashed. Stable within one build of Salver, not across releases.
+    /// Returns a version from any hashable value. Stable within one build of Salver, not across releases.
     #[must_use]
     pub fn of(content: &impl Hash) -> Self {
         let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
@@ -19,7 +19,7 @@ impl Version {
         Self(hasher.finish())
     }
 
-    /// Its 16 hexadecimal digits, which `to_string` gives too, at three times the cost.
+    /// Returns its 16 hexadecimal digits, like `to_string` at a third of the cost.
     #[must_use]
     pub fn text(self) -> String {
         hexadecimal::encode(&self.0.to_be_bytes())

@@ -1,4 +1,4 @@
-//! Bounds on running work: how long, how many at once, how many rows.
+//! Limits on running work: its duration, its concurrency, and its number of rows.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use salver_model::shares::Yielding;
 use salver_model::{Batches, Caller, Code, Error, Holder, Limits, Result, Rows, Share, Shares};
 use tokio::time::{Instant, Sleep};
 
-/// What queries of all callers share.
+/// Permits shared by the queries of all callers.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
-    /// Places of queries that work.
+    /// Permits of running queries.
     queries: Arc<Shares>,
-    /// Places of answers that are not at their end, whether they work or wait for their client.
+    /// Permits of responses that are not finished, whether they run or wait for their client.
     answers: Arc<Shares>,
 }
 
@@ -31,14 +31,14 @@ impl Places {
         }
     }
 
-    /// Every kind of places.
+    /// Returns every kind of permit.
     pub(crate) fn all(&self) -> [Arc<Shares>; 2] {
         [Arc::clone(&self.queries), Arc::clone(&self.answers)]
     }
 }
 
-/// A place among the queries that run at once, and how long the query may still work. The time in which its rows wait
-/// for a slow client does not count, and neither does it have a place then: both are bounded where the rows are sent.
+/// Permit of a running query, and the time it may still run. While rows wait for a slow client, the clock stops and the
+/// permit is released; both are limited where the rows are sent.
 #[derive(Debug)]
 pub(crate) struct Place {
     share: Share,
@@ -54,7 +54,7 @@ struct PlaceLimits {
 }
 
 impl Place {
-    /// Waits for a place.
+    /// Waits for a permit.
     pub(crate) async fn take(places: &Places, caller: &Caller, limits: &Limits) -> Result<Self> {
         let wait = Duration::from_millis(limits.queue_ms_max);
         let holder = caller.holder();
@@ -70,7 +70,7 @@ impl Place {
         Ok(Self { share, places: places.clone(), left, limits })
     }
 
-    /// Runs `work` until it is done or out of time.
+    /// Runs `work` until it completes or times out.
     pub(crate) async fn run<T>(&mut self, work: impl Future<Output = Result<T>>) -> Result<T> {
         let started = Instant::now();
         match tokio::time::timeout(self.left, work).await {
@@ -82,8 +82,8 @@ impl Place {
         }
     }
 
-    /// Keeps the clock while the rows stream out, and the place while they are made; ends the stream with an error when
-    /// it would exceed `rows_max`.
+    /// Keeps the timeout while rows stream out, and the permit while they are produced; ends the stream with an error
+    /// when it would exceed `rows_max`.
     pub(crate) async fn hold(self, rows: Rows, limits: &Limits) -> Result<Rows> {
         let rows = bound_rows(rows, limits.rows_max)?;
         let Rows { batches: Batches::Stream(inner), .. } = rows else { return Ok(rows) };
@@ -112,7 +112,7 @@ fn overloaded(message: String) -> Error {
     Error::new(Code::Overloaded, message).with_hint("try again in a few seconds, or raise `limits.queries_max`")
 }
 
-/// Refuses ready rows above `rows_max`.
+/// Refuses materialized rows above `rows_max`.
 pub(crate) fn bound_rows(rows: Rows, rows_max: u64) -> Result<Rows> {
     if let Batches::Ready(batches) = &rows.batches {
         let count: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
@@ -133,23 +133,23 @@ fn too_many_rows() -> Error {
         .with_hint("add a `limit` and page through the rows")
 }
 
-/// Whether rows that stream out have a place.
+/// State of streaming rows with respect to their permit.
 enum Stage {
-    /// They are being made.
+    /// The rows are being produced.
     Working(Share),
-    /// They wait for a place to be made in.
+    /// The rows wait for a permit.
     Queued(BoxFuture<'static, Share>),
-    /// They wait for their client.
+    /// The rows wait for their client.
     Resting,
 }
 
 struct Bounded {
     inner: Yielding<RecordBatch>,
     stage: Stage,
-    /// Who has the place, while nobody has.
+    /// Holder of the permit, while it is released.
     holder: Option<Holder>,
     queries: Arc<Shares>,
-    /// Since when somebody waits for the next rows; `None` while they wait for somebody.
+    /// Time since which the consumer waits for rows; `None` while the rows wait for the consumer.
     working_since: Option<Instant>,
     sleep: Pin<Box<Sleep>>,
     rows_left: u64,
@@ -159,8 +159,8 @@ struct Bounded {
 }
 
 impl Bounded {
-    /// Waits for a place, where there is none. A queue that does not move is no reason to break an answer off, unless
-    /// it takes as long as a client may.
+    /// Polls for a permit, if there is none. A queue that does not move does not end the response, unless it takes as
+    /// long as a client may.
     fn poll_place(&mut self, context: &mut Context<'_>) -> Poll<Result<()>> {
         if let Stage::Resting = self.stage {
             let holder = self.holder.take().unwrap_or(Holder::Server);
@@ -184,7 +184,7 @@ impl Bounded {
         }
     }
 
-    /// Gives the place back until more rows are asked for.
+    /// Releases the permit until more rows are requested.
     fn rest(&mut self) {
         if let Stage::Working(share) = std::mem::replace(&mut self.stage, Stage::Resting) {
             self.holder = Some(share.holder().clone());

@@ -1,5 +1,5 @@
-//! What is served, as a value that is swapped whole. Readers take the current snapshot without a lock; writers (the
-//! loads) take turns.
+//! The catalog of served entries, a value that is swapped atomically. Readers take the current snapshot without a lock;
+//! writers (the loads) are serialized.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use crate::snapshot::{Contents, Entry, Failure, Snapshot, State, Store};
 
-/// The catalog.
+/// Catalog of entries.
 #[derive(Debug)]
 pub struct Catalog {
     current: ArcSwap<Snapshot>,
@@ -20,7 +20,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// A catalog of entries that are still to be loaded, and of databases whose tables are still to be seen.
+    /// Creates a catalog of entries that are not loaded yet, and of databases whose tables are not known yet.
     #[must_use]
     pub fn new(
         names: impl IntoIterator<Item = Name>,
@@ -31,7 +31,7 @@ impl Catalog {
         Self { current: ArcSwap::from_pointee(snapshot), writing: Mutex::new(()), generation: watch::Sender::new(0) }
     }
 
-    /// The catalog now, with the rows that there are now. Hold it for the length of one request.
+    /// Returns the current catalog with its current rows. Hold it for the duration of one request.
     #[must_use]
     pub fn snapshot(&self) -> Arc<Snapshot> {
         let current = self.current.load();
@@ -41,14 +41,14 @@ impl Catalog {
         }
     }
 
-    /// A borrow of the catalog now, without touching its reference count: for the hot path. Entries that grow can't be
+    /// Borrows the current catalog without touching its reference count, for the hot path. Entries that grow cannot be
     /// read in it.
     #[must_use]
     pub fn peek(&self) -> arc_swap::Guard<Arc<Snapshot>> {
         self.current.load()
     }
 
-    /// Publishes a loaded table in place of whatever the entry was, or as a new one.
+    /// Publishes a loaded table, replacing the entry's previous state or adding the entry.
     pub fn publish(&self, table: Arc<dyn Table>) {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = Contents::clone(&self.current.load().contents);
@@ -57,7 +57,7 @@ impl Catalog {
         self.put(next.indexed(&name));
     }
 
-    /// Takes over the columns that entries which grow have now.
+    /// Updates the columns of entries that grow.
     pub fn widen(&self) {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let current = self.current.load();
@@ -66,7 +66,7 @@ impl Catalog {
         }
     }
 
-    /// Publishes the tables of a database in place of those it had. A name that is taken by another entry becomes
+    /// Publishes the tables of a database, replacing its previous ones. A name that is taken by another entry becomes
     /// `database.table`.
     pub fn publish_tables(&self, database: &Name, tables: Vec<(Name, Arc<dyn Table>)>) {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,7 +91,7 @@ impl Catalog {
         self.put(next);
     }
 
-    /// Reports that a load failed. The last good version stays, unless its rows turned out to be nobody's to read.
+    /// Reports a failed load. The last good version stays, unless its rows must no longer be read by anyone.
     pub fn report(&self, name: &Name, error: &Error) {
         let failure = Failure { message: error.message.clone(), hint: error.hint.clone(), at: SystemTime::now() };
         let is_gone = error.code == Code::Forbidden;
@@ -101,7 +101,7 @@ impl Catalog {
         });
     }
 
-    /// Takes back a reported failure, when the source turned out to be what is served.
+    /// Clears a reported failure, when the source turned out to match the served version.
     pub fn clear(&self, name: &Name) {
         let stale = matches!(self.peek().entry(name.as_str()).map(|e| &e.state), Some(State::Stale(..)));
         if stale {
@@ -112,7 +112,7 @@ impl Catalog {
         }
     }
 
-    /// Waits until every entry is loaded or reported.
+    /// Waits until every entry is loaded or has failed.
     pub async fn settled(&self) {
         let mut generation = self.generation.subscribe();
         while !self.peek().settled() {
@@ -122,7 +122,7 @@ impl Catalog {
         }
     }
 
-    /// Waits until another generation is served than the one with this number.
+    /// Waits until a generation other than this one is served.
     pub async fn moved(&self, from: u64) {
         let mut generation = self.generation.subscribe();
         while self.peek().generation() == from {
@@ -132,7 +132,7 @@ impl Catalog {
         }
     }
 
-    /// Waits until `name` is no longer on its first load.
+    /// Waits until the first load of `name` has ended.
     pub async fn loaded(&self, name: &str) {
         let mut generation = self.generation.subscribe();
         while matches!(self.peek().entry(name).map(|e| &e.state), Some(State::Loading)) {

@@ -1,5 +1,5 @@
-//! Keeps the tables of databases in the catalog as the databases have them: every change of a schema, whoever made it,
-//! is published; a database that can't be reached is reported and tried again.
+//! Keeps the tables of databases in the catalog up to date: every schema change, whoever made it, is published; a
+//! database that cannot be reached is reported and retried.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use tokio::task::JoinSet;
 
 use crate::catalog::Catalog;
 
-/// How long to wait before a database that could not be reached is tried again.
+/// Delay before a database that could not be reached is retried.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Starts the keeping of `databases` in `keepers`. Dropping the set ends it.
+/// Starts the tasks that watch `databases` in `keepers`. Dropping the set stops them.
 pub fn start(
     catalog: &Arc<Catalog>,
     databases: &[Arc<dyn Database>],
@@ -42,7 +42,7 @@ async fn keep(catalog: Arc<Catalog>, database: Arc<dyn Database>, observer: Arc<
                 failing = false;
             }
             Err(error) => {
-                // Once reported it is known; a log that repeats it every second helps nobody.
+                // Report a failure once, and not every second.
                 if !failing {
                     catalog.report(name, &error);
                     observer.observe(&Observation::LoadFailed { name, error: &error });

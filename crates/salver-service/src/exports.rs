@@ -1,8 +1,8 @@
-//! Exports: the rows of an entry, held at one version and read batch by batch for as long as a client takes.
+//! Exports: a snapshot of an entry's rows, read batch by batch for as long as a client takes.
 //!
-//! `reader` reads held rows from any position on; `bounded` puts each read within the bounds of a query, so that an
-//! export takes a place only while it works and none while its client thinks; `leases` keeps what a client comes back
-//! for, and drops it when nobody does.
+//! `reader` reads the rows of a snapshot from any position on. `bounded` applies the limits of a query to each read, so
+//! that an export holds a permit only while it works and none while it waits for its client. `leases` keeps state that
+//! clients return for, and drops it when they do not.
 
 mod bounded;
 mod kept;

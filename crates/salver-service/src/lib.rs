@@ -1,7 +1,7 @@
-//! The waist: the only path from a door to data.
+//! The service: the only path from a door (protocol handler) to data.
 //!
-//! [`Service`] resolves a name in one catalog [`Snapshot`], bounds the work and runs it. It knows no protocol, no
-//! format and no concrete backend.
+//! [`Service`] resolves a name in one catalog [`Snapshot`], applies the limits and runs the work. It knows no protocol,
+//! no format and no concrete backend.
 
 pub mod bound;
 pub mod catalog;

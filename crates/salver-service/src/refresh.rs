@@ -1,5 +1,5 @@
-//! Keeps entries as fresh as their sources: load once, then probe at an interval and load again when the version
-//! moved. A failing entry is reported and tried again; it never holds up another.
+//! Keeps entries in step with their sources: loads each once, then probes it at an interval and reloads it when its
+//! version changed. A failing entry is reported and retried; it never delays another.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,16 +12,16 @@ use tokio::task::JoinSet;
 
 use crate::catalog::Catalog;
 
-/// How many files are read at once: reading is bound by the processor, and two keep a small machine busy.
+/// Most files loaded at once: loading is CPU-bound, and two keep a small machine busy.
 const LOADS_MAX: usize = 2;
-/// How many sources on other machines are read at once: slow ones must not hold up files, nor soon each other.
+/// Most remote sources loaded at once: slow ones must not delay files, nor each other for long.
 const DOWNLOADS_MAX: usize = 8;
-/// How long to wait before a failed first load is tried again when the entry has no interval of its own.
+/// Delay before a failed first load is retried when the entry has no interval of its own.
 const RETRY: Duration = Duration::from_secs(30);
-/// How often is said how far a load is.
+/// Interval of progress reports of a load.
 const TELLING: Duration = Duration::from_secs(5);
 
-/// Starts the keeping of `loaders`. Dropping the set ends it.
+/// Starts the tasks that keep `loaders` fresh. Dropping the set stops them.
 #[must_use]
 pub fn start(catalog: &Arc<Catalog>, loaders: Vec<Arc<dyn Loader>>, observer: &Arc<dyn Observer>) -> JoinSet<()> {
     let turns = Arc::new(Turns { disk: Semaphore::new(LOADS_MAX), network: Semaphore::new(DOWNLOADS_MAX) });
@@ -39,14 +39,14 @@ pub fn start(catalog: &Arc<Catalog>, loaders: Vec<Arc<dyn Loader>>, observer: &A
     tasks
 }
 
-/// Whose turn it is to load, by what loading waits for.
+/// Semaphores for loads, by the resource a load waits for.
 struct Turns {
     disk: Semaphore,
     network: Semaphore,
 }
 
 impl Turns {
-    /// Waits for a turn. A pipe takes none: its end may never come, and there is but one.
+    /// Waits for a permit. A pipe takes none: its end may never come, and there is only one.
     async fn take(&self, waits_for: WaitsFor) -> Option<SemaphorePermit<'_>> {
         match waits_for {
             WaitsFor::Disk => self.disk.acquire().await.ok(),
@@ -94,7 +94,7 @@ impl Keeper {
             }
             Err(error) => {
                 if error.code == Code::Forbidden {
-                    // What is no longer served is loaded anew, should it be allowed again.
+                    // A source that is no longer served is reloaded should it be allowed again.
                     self.served = None;
                 }
                 self.catalog.report(self.loader.name(), &error);
@@ -103,7 +103,7 @@ impl Keeper {
         }
     }
 
-    /// Says how far a load is that takes long.
+    /// Reports the progress of a slow load.
     fn tell(&self) {
         let name = self.loader.name();
         let told = self.catalog.snapshot().entry(name.as_str()).and_then(|entry| entry.progress.told());
@@ -120,7 +120,7 @@ impl Keeper {
         }
         let _turn = self.turns.take(self.loader.waits_for()).await;
         let loader = Arc::clone(&self.loader);
-        // A task of its own, so that a panic in a reader is this entry's failure and not the end of its keeping.
+        // A separate task, so that a panic in a reader is this entry's failure and does not stop its refresh.
         let mut load = tokio::spawn(async move { loader.load().await });
         let loaded = loop {
             tokio::select! {

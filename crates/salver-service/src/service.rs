@@ -1,4 +1,4 @@
-//! Answers requests: resolve the name in one snapshot, bound the work, run it.
+//! Request execution: resolves the name in one snapshot, applies the limits, runs the work.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,11 @@ use crate::bound::{Place, Places, bound_rows};
 use crate::catalog::Catalog;
 use crate::snapshot::{Snapshot, State};
 
-/// How long a request waits for the catalog that has a table as its database has it now: it is on its way.
+/// Longest time a request waits for the catalog to reflect a schema change in a database, which is about to be
+/// published.
 const NEWER_WITHIN: Duration = Duration::from_millis(500);
 
-/// The waist. One per server; cheap to share.
+/// The service. One per server; cheap to share.
 #[derive(Debug)]
 pub struct Service {
     catalog: Arc<Catalog>,
@@ -25,7 +26,7 @@ pub struct Service {
     observer: Arc<dyn Observer>,
     limits: Limits,
     places: Places,
-    /// Places for what exports hold, for each database by its place among `databases`.
+    /// Permits for the snapshots of exports, for each database by its index in `databases`.
     snapshots: Vec<Arc<Shares>>,
     databases: Vec<Arc<dyn Database>>,
     streams: Vec<Arc<dyn EventStream>>,
@@ -33,7 +34,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// A service over `catalog`.
+    /// Creates a service over `catalog`.
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, sql: Arc<dyn SqlEngine>, observer: Arc<dyn Observer>, limits: Limits) -> Self {
         let (places, snapshots) = (Places::new(&limits), Vec::new());
@@ -41,7 +42,7 @@ impl Service {
         Self { catalog, sql, observer, limits, places, snapshots, databases, streams, functions }
     }
 
-    /// The same with databases, in the order in which a table's name is looked for.
+    /// Adds databases, in the order in which a table's name is looked up.
     #[must_use]
     pub fn with_databases(mut self, databases: Vec<Arc<dyn Database>>) -> Self {
         let places = databases.iter().map(|_| Shares::new("snapshots", SNAPSHOTS_PER_DATABASE_MAX));
@@ -50,36 +51,36 @@ impl Service {
         self
     }
 
-    /// The same with streams.
+    /// Adds streams.
     #[must_use]
     pub fn with_streams(mut self, streams: Vec<Arc<dyn EventStream>>) -> Self {
         self.streams = streams;
         self
     }
 
-    /// The same with files of functions, in the order in which a path is looked for.
+    /// Adds files of functions, in the order in which a path is looked up.
     #[must_use]
     pub fn with_functions(mut self, functions: Vec<Arc<dyn Functions>>) -> Self {
         self.functions = functions;
         self
     }
 
-    /// Every file of functions.
+    /// Returns every file of functions.
     #[must_use]
     pub fn functions(&self) -> &[Arc<dyn Functions>] {
         &self.functions
     }
 
-    /// Every stream.
+    /// Returns every stream.
     #[must_use]
     pub fn streams(&self) -> &[Arc<dyn EventStream>] {
         &self.streams
     }
 
-    /// The stream called `name`.
+    /// Returns the stream called `name`.
     ///
     /// # Errors
-    /// `UnknownStream`; `StreamUnavailable` when it could not be opened.
+    /// Returns `UnknownStream`, and `StreamUnavailable` when it could not be opened.
     pub fn stream(&self, name: &str) -> Result<&Arc<dyn EventStream>> {
         let found = self.streams.iter().find(|stream| stream.spec().name.as_str() == name).ok_or_else(|| {
             let names = self.streams.iter().map(|stream| stream.spec().name.as_str());
@@ -91,19 +92,19 @@ impl Service {
         found.available().map(|()| found)
     }
 
-    /// Every database.
+    /// Returns every database.
     #[must_use]
     pub fn databases(&self) -> &[Arc<dyn Database>] {
         &self.databases
     }
 
-    /// The database of the table called `name` to the outside, and the table's name in it: the first that has it, the
-    /// one that `name` begins with, as `database.table`, or the first that is another one for each caller, whose tables
-    /// nobody knows here. A database that is alone is taken in any case, since it may have a table that was not seen
+    /// Resolves the public table name `name` to its database and the name in it: the first database that has the table,
+    /// the one that `name` begins with, as `database.table`, or the first that is a separate one for each caller, whose
+    /// tables are not known here. A single database is used in any case, since it may have a table that is not known
     /// yet.
     ///
     /// # Errors
-    /// `UnknownTable`.
+    /// Returns `UnknownTable`.
     pub fn database_with<'n>(&self, name: &'n str) -> Result<(&Arc<dyn Database>, &'n str)> {
         if let [only] = self.databases.as_slice() {
             let inside = name.strip_prefix(only.spec().name.as_str()).and_then(|rest| rest.strip_prefix('.'));
@@ -123,18 +124,17 @@ impl Service {
             .ok_or_else(|| Error::new(Code::UnknownTable, format!("Table '{name}' not found")))
     }
 
-    /// Runs work on a database for `caller` within the bounds of a query: it waits for a place, and is stopped when it
-    /// takes too long.
+    /// Runs work on a database for `caller` within the limits of a query: it waits for a permit, and is cancelled on
+    /// timeout.
     ///
     /// # Errors
-    /// `Overloaded`, `Timeout`, and those of the work.
+    /// Returns `Overloaded`, `Timeout`, and the errors of the work.
     pub async fn bounded<T>(&self, caller: &Caller, work: impl Future<Output = Result<T>>) -> Result<T> {
         let mut place = Place::take(&self.places, caller, &self.limits).await?;
         place.run(work).await
     }
 
-    /// Has the answer that its client has taken nothing of for longest let go of its rows, when one lies idle; whether
-    /// one did.
+    /// Releases the rows of the response that has been idle for longest, if any is idle. Returns whether one was.
     #[must_use]
     pub fn yield_one(&self) -> bool {
         self.places.all().iter().chain(&self.snapshots).any(|places| places.relieve())
@@ -144,7 +144,7 @@ impl Service {
         &self.places
     }
 
-    /// Places for what exports hold of the table called `name`; `None` where it is no database's.
+    /// Returns the permits for snapshots of the table called `name`; `None` if it is in no database.
     pub(crate) fn snapshots(&self, name: &str) -> Option<&Arc<Shares>> {
         let has = |database: &Arc<dyn Database>| {
             let inside = name.strip_prefix(database.spec().name.as_str()).and_then(|rest| rest.strip_prefix('.'));
@@ -153,7 +153,7 @@ impl Service {
         self.snapshots.get(self.databases.iter().position(has)?)
     }
 
-    /// Every kind of places that callers share.
+    /// Returns every kind of permit that callers share.
     #[must_use]
     pub fn shares(&self) -> Vec<Arc<Shares>> {
         let of_databases = self.databases.iter().filter_map(|database| database.places());
@@ -164,26 +164,26 @@ impl Service {
         &self.sql
     }
 
-    /// What is served.
+    /// Returns the catalog.
     #[must_use]
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 
-    /// The bounds in force.
+    /// Returns the limits in force.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Who takes observations.
+    /// Returns the observer.
     #[must_use]
     pub fn observer(&self) -> &dyn Observer {
         &*self.observer
     }
 
-    /// The catalog for one request that reads `name`: the current one, or, while `name` is on its first load, the one
-    /// in which it has settled, should that come within `limits.queue_ms_max`.
+    /// Returns the catalog for one request that reads `name`: the current one, or, while `name` is on its first load,
+    /// the one after it, if that ends within `limits.queue_ms_max`.
     pub async fn snapshot_with(&self, name: &str) -> Arc<Snapshot> {
         let snapshot = self.catalog.snapshot();
         if !matches!(snapshot.entry(name).map(|entry| &entry.state), Some(State::Loading)) {
@@ -194,7 +194,7 @@ impl Service {
         self.catalog.snapshot()
     }
 
-    /// [`Service::snapshot_with`] the entry behind the key-value store `store`.
+    /// Returns [`Service::snapshot_with`] the entry behind the key-value store `store`.
     pub async fn snapshot_for_store(&self, store: &str) -> Arc<Snapshot> {
         let entry = self.catalog.peek().store(store).map(|found| found.entry.clone());
         match entry {
@@ -203,7 +203,8 @@ impl Service {
         }
     }
 
-    /// The catalog for one request that may read anything; waits for first loads as [`Service::snapshot_with`] does.
+    /// Returns the catalog for one request that may read anything; waits for first loads like
+    /// [`Service::snapshot_with`].
     pub async fn snapshot_settled(&self) -> Arc<Snapshot> {
         if !self.catalog.peek().settled() {
             let wait = Duration::from_millis(self.limits.queue_ms_max);
@@ -213,7 +214,7 @@ impl Service {
         if !snapshot.has_widened() {
             return snapshot;
         }
-        // What a caller who asks for everything makes of the columns is the generation's.
+        // Schemas derived from the whole catalog belong to its generation.
         self.catalog.widen();
         self.catalog.snapshot()
     }
@@ -221,7 +222,8 @@ impl Service {
     /// Reads from the entry `name` for `caller`.
     ///
     /// # Errors
-    /// Unknown or unavailable entries, whatever [`salver_model::ports::Table::read`] refuses, and limits.
+    /// Returns an error for unknown or unavailable entries, for exceeded limits, and whatever
+    /// [`salver_model::ports::Table::read`] refuses.
     pub async fn read(&self, caller: &Caller, snapshot: &Snapshot, name: &str, query: &Query) -> Result<Rows> {
         let table = snapshot.resolve(name)?;
         if let Some(rows) = table.read_now(query) {
@@ -238,8 +240,8 @@ impl Service {
         place.hold(rows, &self.limits).await
     }
 
-    /// The catalog that comes after `snapshot`, for a request that failed because a table of it was changed in its
-    /// database; `None` when that was not why, or none comes in a moment.
+    /// Returns the catalog that follows `snapshot`, for a request that failed because one of its tables was changed in
+    /// the database; `None` when the failure has another reason, or no newer one follows shortly.
     pub(crate) async fn newer(&self, snapshot: &Snapshot, error: &Error) -> Option<Arc<Snapshot>> {
         if error.code != Code::Contention {
             return None;
@@ -248,7 +250,7 @@ impl Service {
         Some(self.catalog.snapshot())
     }
 
-    /// [`Service::read`] when the answer takes microseconds; `None` means "use `read`".
+    /// Runs [`Service::read`] if the response takes microseconds; `None` means "use `read`".
     #[must_use]
     pub fn read_now(&self, snapshot: &Snapshot, name: &str, query: &Query) -> Option<Result<Rows>> {
         match snapshot.resolve(name) {
@@ -260,7 +262,7 @@ impl Service {
     /// Runs one SQL statement for `caller`.
     ///
     /// # Errors
-    /// Whatever [`SqlEngine::run`] refuses, and limits.
+    /// Returns whatever [`SqlEngine::run`] refuses, and limits.
     pub async fn sql(&self, caller: &Caller, snapshot: &Arc<Snapshot>, query: &SqlQuery) -> Result<Rows> {
         let tables: Arc<dyn Tables> = Arc::<Snapshot>::clone(snapshot);
         if let Some(rows) = self.sql.run_now(&tables, query) {
@@ -277,11 +279,11 @@ impl Service {
         place.hold(rows, &self.limits).await
     }
 
-    /// Looks `key` up in the key-value store `store`: one row with one column. Of several rows with the key the last
-    /// one counts; a row whose value is null does not exist.
+    /// Looks up `key` in the key-value store `store`, and returns one row with one column. Of several rows with the key
+    /// the last one wins; a row whose value is null does not exist.
     ///
     /// # Errors
-    /// `UnknownStore`; `NotFound` when there is no such key; otherwise as [`Service::read`].
+    /// Returns `UnknownStore`, `NotFound` when there is no such key, and otherwise the errors of [`Service::read`].
     pub async fn look_up(&self, caller: &Caller, snapshot: &Snapshot, store: &str, key: &str) -> Result<Rows> {
         let Some(found) = snapshot.store(store) else {
             let names = snapshot.stores().iter().map(|s| s.name.as_str());
@@ -299,7 +301,7 @@ impl Service {
         };
         let not_found = || Error::new(Code::NotFound, format!("key {key} not found"));
         let rows = match self.read(caller, snapshot, found.entry.as_str(), &query).await {
-            // A key that can't be a value of the column's type is a key that isn't there.
+            // A key that cannot be converted to the column's type does not exist.
             Err(error) if error.code == Code::InvalidValue => return Err(not_found()),
             other => other?,
         };

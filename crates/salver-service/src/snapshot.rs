@@ -1,6 +1,6 @@
-//! The catalog at one moment. A request holds one snapshot from start to end; a reload makes a new one and never
-//! touches those in use. Of an entry whose rows grow, a request's snapshot holds the rows that there were when it was
-//! first looked at.
+//! The catalog at one moment. A request uses one snapshot from start to end; a reload creates a new one and never
+//! changes those in use. For an entry whose rows grow, a request's snapshot holds the rows that existed at its first
+//! access.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -11,21 +11,21 @@ use arrow::datatypes::SchemaRef;
 use salver_model::ports::{Progress, Table, Tables};
 use salver_model::{Code, Error, Name, Result, Version, suggest};
 
-/// Why an entry could not be loaded, as the client may read it.
+/// Reason why an entry could not be loaded, for clients.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// What happened.
+    /// Error message.
     pub message: String,
-    /// What to try.
+    /// Suggested remedy.
     pub hint: Option<String>,
-    /// When the last try was.
+    /// Time of the last attempt.
     pub at: SystemTime,
 }
 
-/// What is true of an entry's content.
+/// Load state of an entry.
 #[derive(Clone, Debug)]
 pub enum State {
-    /// The first load is under way.
+    /// The first load is running.
     Loading,
     /// Loaded.
     Ready(Arc<dyn Table>),
@@ -35,18 +35,19 @@ pub enum State {
     Failed(Failure),
 }
 
-/// One entry of the catalog.
+/// Entry of the catalog.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its name.
+    /// Name of the entry.
     pub name: Name,
-    /// Its content.
+    /// Load state, with the table.
     pub state: State,
-    /// The database it is a table of, or stands for until that can be reached; `None` for what stands alone.
+    /// Database of the table, or for which the entry is a placeholder until it can be reached; `None` for other
+    /// entries.
     pub database: Option<Name>,
     /// For an entry whose rows grow: the columns it had when the catalog last changed.
     pub(crate) grows: Option<SchemaRef>,
-    /// How far its load is.
+    /// Progress of its load.
     pub progress: Arc<Progress>,
     /// In the snapshot of a request: the rows it holds.
     held: Option<Box<OnceLock<Arc<dyn Table>>>>,
@@ -57,12 +58,12 @@ impl Entry {
         Self { name, state, database, grows: None, progress: Arc::default(), held: None }
     }
 
-    /// The same for one request.
+    /// Returns a copy for one request.
     fn to_be_held(&self) -> Self {
         Self { held: Some(Box::default()), ..self.clone() }
     }
 
-    /// The table, when one is being served.
+    /// Returns the table, if one is served.
     #[must_use]
     pub fn table(&self) -> Option<&Arc<dyn Table>> {
         match &self.state {
@@ -74,7 +75,7 @@ impl Entry {
         }
     }
 
-    /// The last load's failure, when it failed.
+    /// Returns the failure of the last load, if it failed.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         match &self.state {
@@ -83,10 +84,10 @@ impl Entry {
         }
     }
 
-    /// The table, or why there is none.
+    /// Returns the table, or the reason why there is none.
     ///
     /// # Errors
-    /// `EntryUnavailable` while it loads and when it could not be loaded.
+    /// Returns `EntryUnavailable` while it loads and when it could not be loaded.
     pub fn require(&self) -> Result<&Arc<dyn Table>> {
         if let Some(table) = self.table() {
             return Ok(table);
@@ -102,20 +103,20 @@ impl Entry {
     }
 }
 
-/// A key-value view of an entry: one column finds, another answers.
+/// Key-value view of an entry: lookups match one column and return another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
-    /// The store's name.
+    /// Name of the store.
     pub name: Name,
-    /// The entry.
+    /// Name of the entry.
     pub entry: Name,
-    /// The column that is looked up.
+    /// Column that keys are matched with.
     pub key: String,
-    /// The column that is answered.
+    /// Column that is returned.
     pub value: String,
 }
 
-/// The catalog at one moment.
+/// Catalog at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(crate) contents: Arc<Contents>,
@@ -123,21 +124,21 @@ pub struct Snapshot {
     held: Box<[Entry]>,
 }
 
-/// What all snapshots of one generation have in common.
+/// Contents shared by all snapshots of one generation.
 #[derive(Clone, Debug)]
 pub(crate) struct Contents {
-    /// Grows with every change.
+    /// Generation, incremented with every change.
     pub(crate) generation: u64,
     pub(crate) content: Version,
     pub(crate) entries: BTreeMap<Name, Entry>,
-    /// The tables that never change, for the hot path.
+    /// Immutable tables, for the hot path.
     pub(crate) index: AHashMap<Name, Arc<dyn Table>>,
     pub(crate) growing: usize,
     pub(crate) stores: Arc<[Store]>,
 }
 
 impl Contents {
-    /// A catalog of entries that are still to be loaded.
+    /// Creates a catalog of entries that are not loaded yet.
     pub(crate) fn new(
         names: impl IntoIterator<Item = Name>,
         databases: impl IntoIterator<Item = Name>,
@@ -149,7 +150,7 @@ impl Contents {
         Self { generation: 0, content: Version(0), entries, index: AHashMap::new(), growing: 0, stores: stores.into() }
     }
 
-    /// The same when the entry called `name` is another.
+    /// Updates the index after the entry called `name` changed.
     pub(crate) fn indexed(mut self, name: &Name) -> Self {
         let table = self.entries.get(name).and_then(Entry::table).filter(|table| table.current().is_none());
         match table.cloned() {
@@ -161,12 +162,13 @@ impl Contents {
 }
 
 impl Snapshot {
-    /// What all requests share. Entries that grow can't be read in it: each request holds rows of its own.
+    /// Creates the snapshot that all requests share. Entries that grow cannot be read in it: each request holds its own
+    /// rows.
     pub(crate) fn shared(contents: Contents) -> Self {
         Self { contents: Arc::new(contents), held: Box::default() }
     }
 
-    /// The same for one request; `None` where that is no other.
+    /// Returns the snapshot for one request; `None` if the shared one suffices.
     pub(crate) fn of_a_request(&self) -> Option<Self> {
         if self.contents.growing == 0 {
             return None;
@@ -175,32 +177,32 @@ impl Snapshot {
         Some(Self { contents: Arc::clone(&self.contents), held: growing.map(Entry::to_be_held).collect() })
     }
 
-    /// The versions of all tables as one: what an answer that may read any of them depends on. Unlike
-    /// [`Snapshot::generation`] it survives a restart. Of entries that grow only the columns count: answers made of
-    /// their rows are never the same.
+    /// Combines the versions of all tables: the version of a response that may read any of them. Unlike
+    /// [`Snapshot::generation`] it survives a restart. Of entries that grow only the columns count: responses made of
+    /// their rows are never identical.
     #[must_use]
     pub fn content(&self) -> Version {
         self.contents.content
     }
 
-    /// A number that grows with every change of the catalog.
+    /// Returns a number that grows with every change of the catalog.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.contents.generation
     }
 
-    /// Every entry, by name.
+    /// Iterates over the entries, by name.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.contents.entries.values().map(|entry| self.held(entry))
     }
 
-    /// The entry called `name`.
+    /// Returns the entry called `name`.
     #[must_use]
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.contents.entries.get(name).map(|entry| self.held(entry))
     }
 
-    /// The entry as this snapshot holds it.
+    /// Returns the entry as this snapshot holds it.
     fn held<'e>(&'e self, entry: &'e Entry) -> &'e Entry {
         if entry.grows.is_none() {
             return entry;
@@ -208,11 +210,11 @@ impl Snapshot {
         self.held.binary_search_by(|held| held.name.cmp(&entry.name)).map_or(entry, |at| &self.held[at])
     }
 
-    /// The table called `name`: the one look-up of the hot path.
+    /// Returns the table called `name`: the only lookup of the hot path.
     ///
     /// # Errors
-    /// `UnknownEntry` with the nearest name as hint; `EntryUnavailable`, also for an entry that grows where the
-    /// snapshot is not a request's own.
+    /// Returns `UnknownEntry` with the nearest name as hint, and `EntryUnavailable`, also for an entry that grows if
+    /// the snapshot is not a request's own.
     pub fn resolve(&self, name: &str) -> Result<&Arc<dyn Table>> {
         if let Some(table) = self.contents.index.get(name) {
             return Ok(table);
@@ -227,7 +229,7 @@ impl Snapshot {
         }
     }
 
-    /// Whether an entry that grows has got other columns since the catalog last changed.
+    /// Returns whether an entry that grows has changed its columns since the catalog last changed.
     pub(crate) fn has_widened(&self) -> bool {
         self.held.iter().any(|entry| match (&entry.grows, entry.table()) {
             (Some(before), Some(table)) => !same(before, &table.describe().schema),
@@ -235,26 +237,26 @@ impl Snapshot {
         })
     }
 
-    /// The key-value stores.
+    /// Returns the key-value stores.
     #[must_use]
     pub fn stores(&self) -> &[Store] {
         &self.contents.stores
     }
 
-    /// The key-value store called `name`.
+    /// Returns the key-value store called `name`.
     #[must_use]
     pub fn store(&self, name: &str) -> Option<&Store> {
         self.contents.stores.iter().find(|store| store.name.as_str() == name)
     }
 
-    /// Whether every entry is loaded, or known not to load.
+    /// Returns whether every entry is loaded or has failed.
     #[must_use]
     pub fn settled(&self) -> bool {
         !self.contents.entries.values().any(|entry| matches!(entry.state, State::Loading))
     }
 }
 
-/// Whether both are the same columns; mostly they are even the same schema.
+/// Returns whether two schemas have the same columns; mostly they are the same allocation.
 pub(crate) fn same(one: &SchemaRef, other: &SchemaRef) -> bool {
     Arc::ptr_eq(one, other) || one == other
 }

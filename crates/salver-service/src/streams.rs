@@ -1,6 +1,6 @@
-//! Keeps the catalog in step with the columns of streams: events may bring new ones at any time. REST and SQL see them
-//! at once, since a request holds a stream as it is; what is made of the whole catalog, like the schema of GraphQL, is
-//! made anew when the catalog tells of a change.
+//! Keeps the catalog in step with the columns of streams, since events may add columns at any time. REST and SQL see
+//! them at once, because a request holds a stream in its current state; what is derived from the whole catalog, like
+//! the schema of GraphQL, is rebuilt when the catalog reports a change.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::catalog::Catalog;
 
-/// Starts the keeping of `streams` in `keepers`. Dropping the set ends it.
+/// Starts the tasks that watch `streams` in `keepers`. Dropping the set stops them.
 pub fn start(catalog: &Arc<Catalog>, streams: &[Arc<dyn EventStream>], keepers: &mut JoinSet<()>) {
     for stream in streams {
         keepers.spawn(keep(Arc::clone(catalog), Arc::clone(stream)));

@@ -1,8 +1,8 @@
-//! The time, which may jump: the one place it is taken from.
+//! The system clock. All reads of the time go through this module, because the system clock may jump.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// The time, in milliseconds since 1970.
+/// Returns the current system time, in milliseconds since 1970.
 pub(crate) fn now_ms() -> i64 {
     let now_ms = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -12,7 +12,7 @@ pub(crate) fn now_ms() -> i64 {
     now_ms
 }
 
-/// A clock that was right once and only goes forward since, for what must be so old in truth.
+/// Monotonic clock that reads the system time once, for deadlines and ages that must not follow later clock changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Steady {
     began: Instant,
@@ -20,22 +20,22 @@ pub(crate) struct Steady {
 }
 
 impl Steady {
-    /// Goes on from now.
+    /// Starts the clock at the current system time.
     pub(crate) fn new() -> Self {
         Self { began: Instant::now(), began_ms: now_ms() }
     }
 
-    /// The time, in milliseconds since 1970, as if the system's clock had never been set since.
+    /// Returns the time in milliseconds since 1970, unaffected by changes of the system clock since the start.
     pub(crate) fn now_ms(self) -> i64 {
         self.began_ms.saturating_add(i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 }
 
-/// A clock that is set, for tests: of the whole process, so only where nothing else runs in it.
+/// Clock skew for tests. It is global to the process, so a test that sets it must be the only one running.
 #[cfg(test)]
 pub(crate) mod skew {
     use std::sync::atomic::AtomicI64;
 
-    /// How far it is wrong.
+    /// Offset added to the system time, in milliseconds.
     pub(crate) static MS: AtomicI64 = AtomicI64::new(0);
 }

@@ -1,4 +1,5 @@
-//! Where whole events lie in a text, for whoever sends it to a stream piece by piece: the same code finds them there.
+//! Splits JSON text at event boundaries, for clients that send it to a stream in pieces. It uses the server's own
+//! parser.
 
 use std::ops::Range;
 
@@ -6,21 +7,21 @@ use salver_model::streams::Framing;
 
 use crate::event::{Checks, Shape, Splitter, Step};
 
-/// What comes next in a text.
+/// Next piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Whole events with what stands between them, good ones or bad: where they are. The next piece begins behind them.
-    /// One that begins like an array of events and is none stands alone.
+    /// Byte range of whole events, valid or not, with the separators between them. The next piece begins behind them. A
+    /// value that starts like an array of events but is not one is returned alone.
     Events(Range<usize>),
-    /// The beginning of something that is too long for an event, and where it begins; [`Cutter::skip`] finds its end.
+    /// Start of a value that is too long for an event; [`Cutter::skip`] finds its end.
     Long(usize),
-    /// Here the array of events breaks off, and why.
+    /// Place where the array of events becomes malformed, and the reason.
     Fault(usize, String),
-    /// No event, but so many bytes that need not be kept; of 0 the rest of an event has to come.
+    /// No event: a number of bytes that can be discarded. 0 means that more of the event has to be read.
     Nothing(usize),
 }
 
-/// Cuts one text.
+/// Splitter for one text.
 #[derive(Debug)]
 pub struct Cutter {
     checks: Checks,
@@ -28,13 +29,13 @@ pub struct Cutter {
 }
 
 impl Cutter {
-    /// For a text from where its reader stands as `framing` says.
+    /// Creates a cutter that continues at `framing`.
     #[must_use]
     pub fn new(framing: Framing) -> Self {
         Self { checks: Checks::new(Shape::default()), framing }
     }
 
-    /// What comes next in the text that begins with `text`; all of it when it `is_last`.
+    /// Returns the next piece of the text that begins with `text`. `is_last` says that nothing follows `text`.
     pub fn cut(&mut self, text: &[u8], is_last: bool) -> Cut {
         let mut splitter = Splitter::new(text, self.framing, is_last, &self.checks);
         let mut start = None;
@@ -54,7 +55,7 @@ impl Cutter {
                 }
             };
             match cut {
-                // What stands before it comes first.
+                // Return the events before it first.
                 Some(_) if start.is_some() => break,
                 Some(cut) => {
                     self.framing = splitter.framing();
@@ -62,7 +63,7 @@ impl Cutter {
                 }
                 None => (end, framing) = (splitter.consumed(), splitter.framing()),
             }
-            // At the beginning of a body it would be one of several events: it goes alone.
+            // At the start of a request body this would parse as an array of events, so it is returned alone.
             if framing == Framing::Values && start.is_some_and(|start| text[start] == b'[') {
                 break;
             }
@@ -79,8 +80,8 @@ impl Cutter {
         }
     }
 
-    /// Goes over the rest of what is too long, from its beginning on: how many bytes of `text` belong to it, and
-    /// whether that is all.
+    /// Skips the rest of an oversized value, starting at its first byte. Returns the number of bytes of `text` that
+    /// belong to it, and whether the value ends there.
     pub fn skip(&mut self, text: &[u8], is_last: bool) -> (usize, bool) {
         let mut splitter = Splitter::new(text, self.framing, is_last, &self.checks);
         let is_over = splitter.leave_behind();
@@ -88,7 +89,7 @@ impl Cutter {
         (splitter.consumed(), is_over)
     }
 
-    /// Whether the text may end here: it is no array, or one that has ended.
+    /// Returns whether the text may end here: it is not an array, or the array is closed.
     #[must_use]
     pub fn may_end(&self) -> bool {
         matches!(self.framing, Framing::Start | Framing::Values | Framing::Lines | Framing::End)

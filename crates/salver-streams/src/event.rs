@@ -1,10 +1,10 @@
-//! Events in JSON text: where each begins and ends, whether it is one, what shape it has, and what is picked from it.
+//! Events as JSON text: finding their boundaries, validating them, inferring their shape, and extracting fields.
 //!
-//! The way of an event: `split` finds it in a text that comes in pieces; `pass` checks it as JSON and compares it with
-//! the shape so far, in the same walk over its bytes; `skim` finds the end of what is too long to be kept; `check`
-//! holds what a stream asks of its events, `rule` a JSON Schema. `shape` is what columns events have had, `live` the
-//! one of a stream that appends widen. `reader` walks over text that was checked before, for `pick` and for whoever
-//! makes rows of it.
+//! `split` finds events in text that arrives in pieces. `pass` validates an event as JSON and compares it with the
+//! shape so far, in one walk over its bytes. `skim` finds the end of a value that is too long to buffer. `check` holds
+//! a stream's requirements on its events, `rule` a JSON Schema. `shape` is the set of columns seen so far, `live` the
+//! shape that appends widen. `reader` walks over text that is already validated, for `pick` and for the code that
+//! builds rows.
 
 mod check;
 mod kinds;

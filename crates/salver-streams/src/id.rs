@@ -1,10 +1,10 @@
-//! Ids as text.
+//! Ids in text form.
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
-/// Where the two digits of each byte begin.
+/// Place of the two digits of each byte.
 const PLACES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
-/// A made id in the form of a UUID (RFC 9562), which it is: version 7.
+/// Formats a generated id as a UUID (RFC 9562); it is one of version 7.
 pub(crate) fn text(id: u128) -> String {
     let mut out = *b"00000000-0000-0000-0000-000000000000";
     for (byte, at) in id.to_be_bytes().into_iter().zip(PLACES) {

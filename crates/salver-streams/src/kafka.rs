@@ -1,10 +1,10 @@
-//! Events on their way to Kafka: one drainer a stream reads the log and sends it, in order.
+//! Delivery of events to Kafka: one drainer per stream reads the log and sends its events in order.
 //!
-//! An event goes to Kafka when it is written to the log, so that the log has, whatever becomes of this process, all
-//! that the topic has; the sync follows, and the checkpoint waits for it. The log is the truth; what is delivered is
-//! a prefix of it, which grows with the reports of an idempotent producer and is written down once a second. After
-//! a crash the end of the topic is compared with the log (`catch_up`), so that an event is in the topic once. While
-//! the broker is away, events stay in the log.
+//! An event is sent to Kafka once it is written to the log, so that the log holds everything the topic has even if this
+//! process dies. The fsync follows, and the checkpoint waits for it. The log is authoritative; the delivered events are
+//! a prefix of it, which grows with the delivery reports of an idempotent producer and is checkpointed once a second.
+//! After a crash the end of the topic is compared with the log (`catch_up`), so that an event is in the topic once.
+//! While the broker is unavailable, events stay in the log.
 
 mod catch_up;
 mod checkpoint;
@@ -40,10 +40,10 @@ use self::listener::Listener;
 use self::shared::{Ending, Shared};
 use crate::log::Log;
 
-/// Takes an event that Kafka never will, with the reason; completes when it is safe.
+/// Callback that stores an event Kafka will never accept, with the reason. It completes when the event is durable.
 pub(crate) type Aside = Arc<dyn Fn(Bytes, String) -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
-/// Whether Kafka's client takes the settings of a stream.
+/// Checks that Kafka's client accepts the settings of a stream.
 ///
 /// # Errors
 /// `Config` when a setting is wrong.
@@ -51,14 +51,14 @@ pub(crate) fn prove(spec: &KafkaSpec) -> Result<()> {
     settings::Settings::new(spec).map(|_| ())
 }
 
-/// The way of one stream to its topic.
+/// Delivery of one stream to its topic.
 pub(crate) struct Kafka {
     shared: Arc<Shared>,
     drainer: Mutex<Option<JoinHandle<Result<()>>>>,
 }
 
 impl Kafka {
-    /// Starts to hand on what is in the log and what comes. The broker need not be there yet.
+    /// Starts delivering the events in the log and later ones. The broker need not be available yet.
     ///
     /// # Errors
     /// `Config` when a setting is wrong, `Source` when the checkpoint can't be read.
@@ -93,15 +93,15 @@ impl Kafka {
     /// Waits until Kafka has the events of a range of the log.
     ///
     /// # Errors
-    /// `StreamUnavailable` when the broker does not answer in time: the events stay in the log. `InvalidEvent` when
-    /// Kafka never takes one of them.
+    /// Returns `StreamUnavailable` when the broker does not answer in time (the events stay in the log), and
+    /// `InvalidEvent` when Kafka will never accept one of them.
     pub(crate) async fn delivered(&self, range: Range<u64>) -> Result<()> {
         self.wait(range, false).await.map(|_| ())
     }
 
-    /// Waits as `delivered`, and says of each of the events where it is, or why it is not there: `InvalidEvent` when
-    /// Kafka never takes it, `StreamUnavailable` when it was delivered so long ago that its place is not known any
-    /// more.
+    /// Waits like `delivered`, and returns the place of each event or the reason why it has none: `InvalidEvent` when
+    /// Kafka will never accept it, `StreamUnavailable` when it was delivered so long ago that its place is no longer
+    /// known.
     ///
     /// # Errors
     /// `StreamUnavailable` when the broker does not answer in time.
@@ -114,11 +114,11 @@ impl Kafka {
         match self.shared.delivery.wait(range, wants_places) {
             Wait::Over(answer) => answer,
             Wait::On(answer) => {
-                // Kafka gets nothing that is not written.
+                // Kafka gets only events that are written to the log.
                 self.shared.log.hasten(end);
                 match tokio::time::timeout(Duration::from_millis(BROKER_MS_MAX), answer).await {
                     Ok(Ok(answer)) => answer,
-                    // The way ends, or takes too long.
+                    // Delivery has ended, or takes too long.
                     Ok(Err(_)) => Err(self.shared.overdue()),
                     Err(_) => {
                         self.shared.suspect();
@@ -129,7 +129,7 @@ impl Kafka {
         }
     }
 
-    /// Whether an event can be expected to be in Kafka soon; asked before one is taken that must be.
+    /// Checks that events can be expected to reach Kafka soon, before one is accepted that must.
     ///
     /// # Errors
     /// `StreamUnavailable` while the broker is known to be away.
@@ -137,7 +137,7 @@ impl Kafka {
         self.shared.reachable()
     }
 
-    /// How many partitions the topic has.
+    /// Returns the number of partitions of the topic.
     ///
     /// # Errors
     /// `StreamUnavailable` when the broker was never reached.
@@ -154,15 +154,15 @@ impl Kafka {
         tokio::time::timeout(Duration::from_millis(BROKER_MS_MAX), known).await.map_err(|_| self.shared.overdue())
     }
 
-    /// How many events of the log are not known to be in Kafka.
+    /// Returns the number of events in the log that are not known to be in Kafka.
     pub(crate) fn backlog(&self) -> u64 {
         self.shared.log.ends().next.saturating_sub(self.shared.delivery.prefix())
     }
 
-    /// Sends what can be sent within some seconds, and writes down how far that was. Before the log is closed.
+    /// Sends what can be sent within some seconds, and writes the checkpoint. Call it before the log is closed.
     ///
     /// # Errors
-    /// `StreamUnavailable` when that could not be written.
+    /// Returns `StreamUnavailable` when the checkpoint cannot be written.
     pub(crate) async fn close(&self) -> Result<()> {
         self.shared.end(Ending::Orderly);
         let drainer = self.drainer.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -174,7 +174,7 @@ impl Kafka {
     }
 }
 
-/// Says it when the drainer breaks off, so that nobody waits for it.
+/// Guard that announces the end of the drainer when it stops, so that no request keeps waiting for it.
 struct EndMark(Arc<Shared>);
 
 impl Drop for EndMark {
@@ -190,7 +190,7 @@ impl Drop for Kafka {
     fn drop(&mut self) {
         self.shared.end(Ending::AtOnce);
         if let Some(drainer) = self.drainer.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // It holds the log, which may be opened again after this.
+            // The drainer holds the log, which may be reopened after this.
             let _ = drainer.join();
         }
     }

@@ -1,7 +1,8 @@
-//! Streams: events in, acknowledged when they are safe, in a log on local disk, and on to Kafka.
+//! Streams: accept events, acknowledge them once they are durable in a log on local disk, and deliver them to Kafka.
 //!
-//! `stream` is the port and the way of an append. `event` finds events in text, checks them and follows their shape;
-//! `log` keeps them; `kafka` hands them on; `table` shows them as rows. `cut` is for whoever sends them.
+//! `stream` implements the port and the append path. `event` finds events in text, validates them and tracks their
+//! shape; `log` stores them; `kafka` delivers them; `table` exposes them as rows. `cut` serves clients that send
+//! events.
 
 mod clock;
 mod cut;

@@ -1,14 +1,14 @@
-//! The log: frames of events in files, in order, on disk when it says so.
+//! The log: frames of events in files, in order, durable once it reports so.
 //!
-//! An append gives its frame a place under a short lock (`tail`) and returns; one thread (`writer`) brings everything
-//! that waits into the `active` segment with one write and one sync, and tells all who wait. What only has to outlive
-//! this process is written, and synced some milliseconds later with what came meanwhile. Readers take what is in
-//! memory, or `walk` along a `segment`; what they show is in the file first, so that a killed process gives no offset
-//! that somebody has seen to another event, and who reads writes what is not. `recover` finds it all again after any
-//! kind of end.
+//! An append assigns its frame an offset under a short lock (`tail`) and returns. One thread (`writer`) moves
+//! everything pending into the `active` segment with one write and one fsync, and notifies all waiters. Events that
+//! only have to outlive the process are written, and synced some milliseconds later together with those that arrived in
+//! between. Readers take frames from memory, or `walk` along a `segment`. Whatever they return is written to the file
+//! first, so that a killed process never reuses an offset that a reader has seen; a reader writes pending frames
+//! itself. `recover` restores the log after any kind of shutdown.
 //!
 //! Files: `BASE.log` with the frames, `BASE` being the offset of the first event in 20 digits; beside closed ones
-//! `BASE.index`, which can be made again, and `BASE.parquet`, which `table` makes; `groups.json`; `lock`.
+//! `BASE.index`, which can be rebuilt, and `BASE.parquet`, which `table` writes; `groups.json`; `lock`.
 
 use std::fs::{File, TryLockError};
 use std::path::PathBuf;
@@ -58,31 +58,32 @@ mod waiters;
 mod walk;
 mod writer;
 
-/// How long a reader leaves it to the writer's thread to write what somebody waits for.
+/// Time a reader leaves the writer thread to write the events it waits for.
 const URGENT_MAX: Duration = Duration::from_millis(3);
 
-/// What a log is made from.
+/// Options of a log.
 #[derive(Clone, Debug)]
 pub(crate) struct LogOptions {
-    /// The directory of its files; made when it is not there.
+    /// Directory of the files, created if missing.
     pub(crate) dir: PathBuf,
-    /// When a segment is full, in bytes.
+    /// Size at which a segment is closed, in bytes.
     pub(crate) segment_bytes: u64,
-    /// How long events are kept; `None` for ever.
+    /// Retention period of events; `None` for unlimited.
     pub(crate) retain: Option<Duration>,
-    /// Most bytes of events on disk; above it the oldest segments go.
+    /// Most bytes of events on disk; above it the oldest segments are deleted.
     pub(crate) retain_bytes: Option<u64>,
-    /// Bytes of events on disk from which on nothing more is taken. What [`Log::need_from`] gave free goes before that;
-    /// until it was called, everything is needed. What hands its events on says `u64::MAX` when there is no bound.
+    /// Bytes of events on disk from which on appends are refused. Segments below the offset given to [`Log::need_from`]
+    /// are deleted before that; until it is called, everything is needed. A stream that forwards its events uses
+    /// `u64::MAX` for no limit.
     pub(crate) refuse_bytes: Option<u64>,
 }
 
-/// Where an append put its events.
+/// Position of the events of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Appended {
-    /// The offset of the first.
+    /// Offset of the first event.
     pub(crate) first: u64,
-    /// The id of the first; each next one is 1 more.
+    /// Id of the first event; ids increase by 1.
     pub(crate) id: u128,
 }
 
@@ -96,17 +97,17 @@ pub(crate) struct Log {
     faults: Arc<tests::Faults>,
 }
 
-/// What a log has until it is closed.
+/// Parts of a log that exist until it is closed.
 #[derive(Debug)]
 struct Running {
-    /// Answers whether everything is on disk.
+    /// Writer thread; its result says whether everything is durable.
     writer: JoinHandle<bool>,
-    /// Locked as long as the directory is.
+    /// Lock on the directory, held while the log is open.
     dir_lock: File,
 }
 
 impl Log {
-    /// Opens the log in a directory, and makes both when there are none.
+    /// Opens the log in a directory, and creates both if missing.
     pub(crate) fn open(options: LogOptions) -> Result<Arc<Self>> {
         let dir = &options.dir;
         private::create_dir_all(dir).map_err(|error| unopened(dir, error))?;
@@ -133,15 +134,15 @@ impl Log {
         }))
     }
 
-    /// Gives a frame its place; never waits.
+    /// Assigns a frame its offset; never waits.
     ///
-    /// `Backlogged` when too much waits to be written; `StreamUnavailable` when that is so because writing fails, when
-    /// too much is on disk, or when the log is closed.
+    /// Returns `Backlogged` when too many bytes are waiting to be written, and `StreamUnavailable` when that is because
+    /// writing fails, when the disk limit is reached, or when the log is closed.
     pub(crate) fn append(&self, frame: SealedFrame) -> Result<Appended> {
         self.shared.append(frame)
     }
 
-    /// Waits until not too much waits to be written.
+    /// Waits until the backlog has room.
     pub(crate) async fn room(&self) {
         let shared = &self.shared;
         let has_room = || {
@@ -152,31 +153,30 @@ impl Log {
         shared.drained.until(has_room).await;
     }
 
-    /// Why writing to disk fails at present; `None` when it does not. What is appended meanwhile stays in memory until
-    /// that changes.
+    /// Returns the current write failure, if any. Events appended during a failure stay in memory until it ends.
     pub(crate) fn fault(&self) -> Option<Error> {
         lock(&self.shared.fault).as_ref().map(Fault::error)
     }
 
-    /// Where it begins and ends, counting what is in memory only.
+    /// Returns the first and the end offset, including events only in memory.
     pub(crate) fn ends(&self) -> Ends {
         lock(&self.shared.tail).ends()
     }
 
-    /// Where what may be shown begins and ends: what was appended until now, in the file, unless that takes nothing at
-    /// the moment.
+    /// Returns the range of offsets that readers may see: everything appended so far is written to the file first,
+    /// unless writing fails at the moment.
     pub(crate) fn shown(&self) -> Ends {
         let next = self.shared.show();
         Ends { next, ..self.ends() }
     }
 
-    /// Waits until the event at `from` may be shown.
+    /// Waits until readers may see the event at `from`.
     pub(crate) async fn appears(&self, from: u64) {
         let shared = &self.shared;
         loop {
             self.arrived(from).await;
             if shared.is_urgent() {
-                // Somebody waits for the disk: it is about to be written, together with others.
+                // A request waits for the fsync: the writer thread is about to write this event together with others.
                 let _ = tokio::time::timeout(URGENT_MAX, self.written(from)).await;
             }
             if shared.show() > from {
@@ -187,12 +187,12 @@ impl Log {
         }
     }
 
-    /// Everything below is on disk.
+    /// Returns the offset below which everything is durable.
     pub(crate) fn durable_end(&self) -> u64 {
         self.shared.durable.load(Ordering::SeqCst)
     }
 
-    /// Waits until everything below `end` is on disk; `StreamUnavailable` when writing fails.
+    /// Waits until everything below `end` is durable; returns `StreamUnavailable` when writing fails.
     pub(crate) async fn durable(&self, end: u64) -> Result<()> {
         let shared = &self.shared;
         let end = end.min(shared.next.load(Ordering::SeqCst));
@@ -217,8 +217,8 @@ impl Log {
         shared.arrived.until(|| (shared.next.load(Ordering::SeqCst) > from).then_some(())).await;
     }
 
-    /// Everything below is written: no end of this process takes it any more, only one of the machine. After a disk's
-    /// failure it may be less than before, until that is written again elsewhere.
+    /// Returns the offset below which everything is written: it survives the end of the process, but not a crash of the
+    /// machine. It may decrease after a disk failure, until the events are rewritten elsewhere.
     pub(crate) fn written_end(&self) -> u64 {
         self.shared.written.load(Ordering::SeqCst)
     }
@@ -229,7 +229,7 @@ impl Log {
         shared.wrote.until(|| (shared.written.load(Ordering::SeqCst) > from).then_some(())).await;
     }
 
-    /// Sees that everything below `end` is written soon: somebody waits for it.
+    /// Requests that everything below `end` be written soon.
     pub(crate) fn hasten(&self, end: u64) {
         let shared = &self.shared;
         let end = end.min(shared.next.load(Ordering::SeqCst));
@@ -238,13 +238,13 @@ impl Log {
         }
     }
 
-    /// The closed segments, oldest first.
+    /// Returns the closed segments, oldest first.
     pub(crate) fn segments(&self) -> Vec<Arc<Segment>> {
         let closed = Arc::clone(&lock(&self.shared.tail).closed);
         closed.to_vec()
     }
 
-    /// Waits for the oldest closed segment, or for the next after the one with that base.
+    /// Waits for the oldest closed segment, or for the one after the segment with that base.
     pub(crate) async fn closed_segment(&self, after_base: Option<u64>) -> Arc<Segment> {
         let find = || {
             let tail = lock(&self.shared.tail);
@@ -254,53 +254,53 @@ impl Log {
         self.shared.closed_one.until(find).await
     }
 
-    /// Everything there is now, kept as long as it is held.
+    /// Returns a snapshot of the log; nothing in it is deleted while it is held.
     pub(crate) fn hold(&self) -> HeldLog {
         HeldLog::of(&self.shared)
     }
 
-    /// Retention keeps everything from `offset` on.
+    /// Makes retention keep everything from `offset` on.
     pub(crate) fn need_from(&self, offset: u64) {
         self.shared.needed_from.store(offset, Ordering::SeqCst);
         self.shared.is_retention_due.store(true, Ordering::SeqCst);
         self.shared.bell.nudge();
     }
 
-    /// Remembers where a consumer group goes on, on disk; `StreamUnavailable` when that can't be written. Blocks.
+    /// Stores the offset of a consumer group on disk; returns `StreamUnavailable` when it cannot be written. Blocks.
     pub(crate) fn commit(&self, group: &str, offset: u64) -> Result<()> {
         self.groups.commit(group, offset)
     }
 
-    /// Where a consumer group goes on; `None` when it never said.
+    /// Returns the committed offset of a consumer group; `None` when it never committed.
     pub(crate) fn committed(&self, group: &str) -> Option<u64> {
         self.groups.committed(group)
     }
 
-    /// Every consumer group with its offset.
+    /// Returns every consumer group with its offset.
     pub(crate) fn groups(&self) -> Vec<(String, u64)> {
         self.groups.all()
     }
 
-    /// The next syncs fail, so many.
+    /// Makes the next `count` syncs fail.
     #[cfg(test)]
     pub(crate) fn fail_syncs(&self, count: u32) {
         self.faults.fail_syncs(count);
     }
 
-    /// How many syncs are still to fail.
+    /// Returns the number of syncs that will still fail.
     #[cfg(test)]
     pub(crate) fn syncs_to_fail(&self) -> u32 {
         self.faults.syncs_to_fail()
     }
 
-    /// Bytes of events on disk.
+    /// Returns the bytes of events on disk.
     #[cfg(test)]
     pub(crate) fn bytes_on_disk(&self) -> u64 {
         lock(&self.shared.tail).disk_bytes
     }
 
-    /// Writes what is in memory and lets go of the directory; appends fail from then on. `StreamUnavailable` when that
-    /// can't be written, and is lost. Blocks.
+    /// Writes pending events and releases the directory; later appends fail. Returns `StreamUnavailable` when they
+    /// cannot be written and are lost. Blocks.
     pub(crate) fn close(&self) -> Result<()> {
         let Some(running) = lock(&self.running).take() else { return Ok(()) };
         lock(&self.shared.tail).is_closed = true;
@@ -308,7 +308,7 @@ impl Log {
         self.shared.bell.ring();
         running.writer.thread().unpark();
         let ended = running.writer.join();
-        // Said, and not left to the file's end: a process that is being started shares the file for a moment.
+        // Unlock explicitly instead of on drop: a child process being spawned shares the file for a moment.
         if let Err(error) = running.dir_lock.unlock() {
             tracing::debug!(%error, "the lock of a log's directory was not released");
         }
@@ -336,7 +336,7 @@ impl Drop for Log {
     }
 }
 
-/// Takes the directory for this process.
+/// Locks the directory for this process.
 fn lock_dir(dir: &std::path::Path) -> Result<File> {
     let path = dir.join("lock");
     let file = private::create(&path).map_err(|error| unopened(&path, error))?;

@@ -1,5 +1,5 @@
-//! Files and directories that nobody but the server's own user may read, whatever its mask says: events are not for
-//! everybody on the machine.
+//! Files and directories that only the server's own user may read, whatever its umask: events are private to the
+//! server.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::path::Path;
 #[cfg(unix)]
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 
-/// Makes `dir` and what is missing above it. One that is there already is shut.
+/// Creates `dir` and its missing parents. If it exists, its permissions are restricted.
 pub(crate) fn create_dir_all(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -17,13 +17,13 @@ pub(crate) fn create_dir_all(dir: &Path) -> io::Result<()> {
     builder.create(dir)?;
     #[cfg(unix)]
     if dir.metadata()?.permissions().mode() & 0o077 != 0 {
-        // Whose it is not can't; what is in it is private all the same.
+        // This fails for a directory of another owner; the files in it are private all the same.
         let _ = std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700));
     }
     Ok(())
 }
 
-/// Options to open a file that is new, or may be.
+/// Returns options to create or open a private file.
 pub(crate) fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -31,12 +31,12 @@ pub(crate) fn options() -> OpenOptions {
     options
 }
 
-/// Makes a file to be written, in place of one that may be there.
+/// Creates a file for writing, replacing an existing one.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     options().write(true).create(true).truncate(true).open(path)
 }
 
-/// Writes a file of these bytes.
+/// Writes a file with these bytes.
 pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     create(path)?.write_all(bytes.as_ref())
 }

@@ -1,5 +1,5 @@
-//! A stream: the port, and the way of an append in one function ([`LogStream::take`]): find, check, look at ids, put
-//! aside what is bad, append.
+//! A stream: the implementation of the port. One function is the append path ([`LogStream::take`]): split, validate,
+//! deduplicate, quarantine bad events, append.
 
 mod gather;
 mod quarantine;
@@ -31,10 +31,10 @@ use crate::id;
 use crate::kafka::Kafka;
 use crate::log::{Log, LogOptions};
 
-/// Why an event is not taken whose time can't be read.
+/// Reason why an event with an unreadable time is refused.
 const NO_TIME: &str = "its time is none: times are text as RFC 3339 has it, or milliseconds since 1970";
 
-/// A stream with its log on local disk, and Kafka behind it where that was asked for.
+/// Stream with its log on local disk, and optionally Kafka behind it.
 #[derive(Debug)]
 pub struct LogStream {
     spec: StreamSpec,
@@ -43,19 +43,19 @@ pub struct LogStream {
     quarantine: Quarantine,
     picks: Picks,
     seen: Mutex<Seen>,
-    /// Says how long ids are known: a clock that is set must not make the log forget them.
+    /// Clock for the deduplication window: setting the system clock must not expire ids.
     steady: Steady,
     kafka: Option<Kafka>,
     _keepers: JoinSet<()>,
 }
 
 impl LogStream {
-    /// Opens the stream in its directory, and mends what a crash left there. Reads what was not looked at since the
-    /// last orderly end, so it may take some seconds; runs inside the runtime, on a thread that may block.
+    /// Opens the stream in its directory, and recovers from a crash. Reads everything appended since the last clean
+    /// shutdown, so it may take some seconds. Call it inside the runtime, on a thread that may block.
     ///
     /// # Errors
-    /// `Config` when the directory can't be used, is in use, or the settings contradict each other; `Source` when the
-    /// log can't be read.
+    /// Returns `Config` when the directory cannot be used, is in use, or the settings contradict each other, and
+    /// `Source` when the log cannot be read.
     pub fn open(spec: StreamSpec) -> Result<Arc<Self>> {
         let forwards = spec.kafka.is_some();
         let log = Log::open(LogOptions {
@@ -63,7 +63,7 @@ impl LogStream {
             segment_bytes: spec.segment_bytes,
             retain: spec.retain,
             retain_bytes: spec.disk_bytes_max.filter(|_| !forwards),
-            // Set in any case, so that nothing goes before Kafka has it.
+            // Always set, so that no event is deleted before Kafka has it.
             refuse_bytes: forwards.then(|| spec.disk_bytes_max.unwrap_or(u64::MAX)),
         })?;
         let rule = spec.schema.as_deref().map(Rule::compile).transpose()?;
@@ -79,7 +79,7 @@ impl LogStream {
         Ok(Arc::new(Self { spec, log, rows, quarantine, picks, seen, steady: Steady::new(), kafka, _keepers: keepers }))
     }
 
-    /// What is wrong with a stream's settings, as only those can say who use them: its schema, and what it says to
+    /// Checks the parts of a stream's settings that only their users can validate: its schema, and the settings of
     /// Kafka's client. Opens nothing.
     #[must_use]
     pub fn prove(spec: &StreamSpec) -> Vec<Error> {
@@ -88,20 +88,20 @@ impl LogStream {
         schema.into_iter().chain(kafka).collect()
     }
 
-    /// What can't be promised is not begun: it would be written later all the same, and once more when the client tries
-    /// again.
+    /// Refuses a request early if its acknowledgement cannot be given: its events would be written later all the same,
+    /// and again when the client retries.
     fn admit(&self, envelope: &Envelope) -> Result<()> {
         if let (Ack::Broker, Some(kafka)) = (envelope.ack, &self.kafka) {
             kafka.reachable()?;
         }
-        // Also what only has to be in memory: it is promised to be on its way to the disk.
+        // This includes requests acknowledged from memory, which promise that the events will reach the disk.
         self.log.fault().map_or(Ok(()), Err)
     }
 
-    /// Gives what was gathered its place, or none of it.
+    /// Appends the gathered events, all or none.
     fn take(&self, mut events: Gathering<'_>, is_whole: bool) -> Result<Receipt> {
         let bad = events.bad_ones();
-        // First, so that a good event is never taken from a request whose bad ones would be lost.
+        // First, so that no good event is accepted from a request whose bad ones would be lost.
         let quarantine_end = if bad.is_empty() { 0 } else { self.quarantine.put(bad)? };
         if !events.waits() {
             let Some(frame) = events.take_frame() else { return Ok(events.receipt(0..0, String::new, quarantine_end)) };
@@ -110,7 +110,7 @@ impl LogStream {
             let offsets = placed.first..placed.first + count;
             return Ok(events.receipt(offsets, || id::text(placed.id), quarantine_end));
         }
-        // Until the new ids are known, nobody else may find them missing.
+        // The lock is held until the new ids are recorded, so that no other request misses them.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let now_ms = self.steady.now_ms();
         seen.forget(now_ms);
@@ -127,7 +127,7 @@ impl LogStream {
         Ok(events.receipt(placed.first..placed.first + count, || id::text(placed.id), quarantine_end))
     }
 
-    /// Adds an event with what is picked from it, where its protocol does not say it.
+    /// Adds an event with the fields extracted from it, where its protocol does not set them.
     fn pick<'a>(&self, events: &mut Gathering<'a>, value: &'a [u8], mut extra: Extra<'a>) {
         if !self.picks.is_empty() {
             let picked = self.picks.pick(value);
@@ -206,7 +206,7 @@ impl EventStream for LogStream {
         match &self.kafka {
             Some(kafka) if ack == Ack::Broker => {
                 let begin = receipt.end - receipt.taken.min(receipt.end);
-                // In the log's file it is too by then; whether the disk has that yet does not matter for its safety.
+                // The event is in the log's file by then; it need not be synced, since Kafka has it.
                 kafka.delivered(begin..receipt.through).await?;
             }
             _ => self.log.durable(receipt.through).await?,
@@ -220,7 +220,7 @@ impl EventStream for LogStream {
             self.settle(receipt, Ack::Disk).await?;
             return Ok(offsets.map(|offset| Ok(Placement { partition: 0, offset })).collect());
         };
-        // One that Kafka refuses says nothing of the others.
+        // One event refused by Kafka does not affect the others.
         let places = kafka.places(offsets).await?;
         self.quarantine.durable(receipt.quarantine_end).await?;
         Ok(places)

@@ -1,8 +1,8 @@
-//! A stream as rows: closed segments from Parquet, the rest from frames.
+//! A stream as a table: closed segments are read from Parquet, the rest from frames.
 //!
-//! `layout` says which columns there are, `decode` and `members` make them of events, `frames` of the log's own files.
-//! `sidecar` is the Parquet file of a closed segment, `compact` the task that writes them. `held` is the rows at one
-//! moment, in parts, each of which `part` reads.
+//! `layout` defines the columns, `decode` and `members` build them from events, `frames` reads the log's own files.
+//! `sidecar` is the Parquet file of a closed segment, `compact` the task that writes it. `held` is a snapshot of the
+//! rows in parts, each of which `part` reads.
 
 mod compact;
 mod decode;
@@ -28,12 +28,12 @@ use self::held::HeldEvents;
 use crate::event::LiveShape;
 use crate::log::Log;
 
-/// Rows of a batch.
+/// Most rows of a batch.
 const BATCH_ROWS: usize = 8_192;
-/// Bytes of events that make a batch, however few they are.
+/// Bytes of events that complete a batch of fewer rows.
 const BATCH_BYTES: usize = 1024 * 1024;
 
-/// The rows of a log whose events are JSON objects.
+/// Scan of a log whose events are JSON objects.
 #[derive(Debug)]
 pub(crate) struct EventScan {
     name: Name,
@@ -44,8 +44,8 @@ pub(crate) struct EventScan {
 }
 
 impl EventScan {
-    /// The rows of `log` as the entry `name`, with the columns of a shape that covers every event in it. Begins to
-    /// write closed segments as Parquet; runs inside the runtime.
+    /// Opens the rows of `log` as the entry `name`, with the columns of a shape that covers every event in it. Starts
+    /// writing closed segments as Parquet. Call it inside the runtime.
     ///
     /// # Errors
     /// None at present.
@@ -54,7 +54,7 @@ impl EventScan {
         Ok(Arc::new(Self { name, log, shape, eras: Eras::default(), compactor }))
     }
 
-    /// Writes no more Parquet, so that nothing holds up the end of the program. Rows can be read as before.
+    /// Stops writing Parquet, so that the process can exit without delay. Rows can still be read.
     pub(crate) fn close(&self) {
         self.compactor.stop();
     }
@@ -62,7 +62,7 @@ impl EventScan {
 
 impl Scan for EventScan {
     fn hold(&self) -> Arc<dyn Held> {
-        // The shape after the log, so that it covers all that is held.
+        // Read the shape after the log, so that it covers everything held.
         let log = self.log.hold();
         let era = self.eras.now(&log, &self.shape.newest());
         let end = log.ends.next;
@@ -71,7 +71,7 @@ impl Scan for EventScan {
 
     fn hold_at(&self, version: Version) -> Option<Arc<dyn Held>> {
         let log = self.log.hold();
-        // Makes this era known, should it be the one that is meant.
+        // Registers the current era, in case the version refers to it.
         self.eras.now(&log, &self.shape.newest());
         let (era, end) = self.eras.at(version)?;
         let is_there = era.first == log.ends.first && (era.first..=log.ends.next).contains(&end);

@@ -1,7 +1,7 @@
-//! The allocator: mimalloc, asked in the way that costs least. Its aligned functions, which the crate calls for
-//! everything, look at each size, and take a larger block than is asked for where the size is no power of two and no
-//! block of that size is at hand: of the allocations of an append every third, of those above a kilobyte nearly all.
-//! What it gives without being asked for an alignment is aligned enough for nearly all that is allocated.
+//! The global allocator: mimalloc, called in the cheapest way. Its aligned functions, which its crate calls for
+//! everything, check each size, and return a larger block than requested if the size is not a power of two and no block
+//! of that size is available: this concerns every third allocation of an append, and nearly all above a kilobyte.
+//! Blocks allocated without an explicit alignment are aligned well enough for nearly all allocations.
 
 #![allow(unsafe_code)]
 
@@ -10,7 +10,7 @@ use std::ffi::c_void;
 
 use mimalloc::MiMalloc;
 
-/// How a block of at least this size is aligned in any case (`MI_MAX_ALIGN_SIZE` of mimalloc's `types.h`: that of C's
+/// Guaranteed alignment of a block of at least this size (`MI_MAX_ALIGN_SIZE` of mimalloc's `types.h`: that of C's
 /// `max_align_t`).
 const ALIGN: usize = 16;
 
@@ -24,7 +24,7 @@ unsafe extern "C" {
 /// mimalloc.
 pub(crate) struct Allocator;
 
-/// Whether a block of `size` bytes is aligned to `align` without being asked for it.
+/// Returns whether a block of `size` bytes is aligned to `align` without requesting it.
 #[inline]
 fn is_natural(size: usize, align: usize) -> bool {
     align <= ALIGN && align <= size

@@ -1,4 +1,4 @@
-//! `salver check`: every mistake in the settings, then every source opened once.
+//! `salver check`: reports every mistake in the settings, then opens every source once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::failure::Failure;
 use crate::settings::Need;
 use crate::{observe, output, places, serve, settings, streams, wire};
 
-/// Checks, and fails when anything is wrong.
+/// Runs the checks, and fails when anything is wrong.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<(), Failure> {
     let checked = settings::load(&arguments.sources, Vec::new(), Need::Settings)?;
-    // What only those can prove who use it.
+    // These settings can only be validated by their users.
     let mistakes = streams::mistakes(&checked);
     mistakes.iter().for_each(|mistake| output::note(mistake));
     if arguments.no_sources {
@@ -36,12 +36,12 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), Failure> {
     }
 }
 
-/// Opens every source and counts what is wrong.
+/// Opens every source and counts failures.
 async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<usize, Failure> {
     let mut wrong = 0;
     let mut known: BTreeMap<&str, Description> = BTreeMap::new();
     for loader in loaders {
-        // One after the other, and dropped at once: only its description is of interest.
+        // Sequentially, and dropped at once: only the description is needed.
         match loader.load().await {
             Ok(table) => {
                 let description = table.describe().clone();
@@ -59,7 +59,7 @@ async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<usiz
     Ok(wrong + missing_columns(checked, &known))
 }
 
-/// Reads the schema of every database and the keys of `[auth]`, and counts those that can't be reached or read.
+/// Reads the schema of every database and the keys of `[auth]`, and counts those that cannot be reached or read.
 async fn reach_all(checked: &Checked) -> Result<usize, Failure> {
     let mut wrong = 0;
     for spec in &checked.databases {
@@ -68,7 +68,7 @@ async fn reach_all(checked: &Checked) -> Result<usize, Failure> {
             database.refresh().await.map(|()| database.schema().tables().len())
         };
         match reached.await {
-            // Which there are, only those who come will tell.
+            // The databases depend on the callers.
             Ok(_) if spec.of_caller.is_some() => output::out(&format!("ok  {}: one for each caller\n", spec.name))?,
             Ok(tables) => output::out(&format!("ok  {}: {tables} tables and views\n", spec.name))?,
             Err(error) => {
@@ -84,7 +84,7 @@ async fn reach_all(checked: &Checked) -> Result<usize, Failure> {
     Ok(wrong)
 }
 
-/// Columns that relations and stores name and that files turn out not to have.
+/// Counts columns named by relations and stores that the files turn out to lack.
 fn missing_columns(checked: &Checked, known: &BTreeMap<&str, Description>) -> usize {
     let mut named: Vec<(String, &str, &str)> = Vec::new();
     for spec in &checked.datasets {

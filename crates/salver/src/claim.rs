@@ -1,4 +1,4 @@
-//! A file that one process at a time writes to: two commands with one output would mix theirs.
+//! Exclusive output files: two commands with the same output would mix their data.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -9,11 +9,11 @@ use salver_model::{Code, Error};
 
 use crate::failure::Failure;
 
-/// Opens `part`, which is made where there is none, for this process alone until the file is dropped; `output` is what
-/// it becomes. What is in it stays.
+/// Opens `part`, creating it if necessary, exclusively for this process until the file is dropped; `output` is its
+/// final name. Existing content is kept.
 ///
 /// # Errors
-/// When another process has it, or it can't be written.
+/// Returns an error when another process has it, or it cannot be written.
 pub(crate) fn claim(part: &Path, output: &Path) -> Result<File, Failure> {
     let shown = output.display();
     match claimed(part) {
@@ -26,7 +26,7 @@ pub(crate) fn claim(part: &Path, output: &Path) -> Result<File, Failure> {
     }
 }
 
-/// A file that only says that somebody writes `output`; it goes with its holder.
+/// Lock file that marks `output` as being written; it is removed on drop.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
@@ -34,10 +34,10 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Makes the file at `path`.
+    /// Creates the file at `path`.
     ///
     /// # Errors
-    /// As [`claim`].
+    /// Returns the errors of [`claim`].
     pub(crate) fn take(path: PathBuf, output: &Path) -> Result<Self, Failure> {
         claim(&path, output).map(|file| Self { _file: file, path })
     }
@@ -45,7 +45,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // While it is held nobody puts another in its place.
+        // No other process replaces it while it is locked.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -58,7 +58,7 @@ fn claimed(part: &Path) -> io::Result<Option<File>> {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        // Who had it before may have removed it, or made it the output, since it was opened.
+        // Its previous owner may have removed it, or renamed it to the output, since it was opened.
         let own = file.metadata()?;
         if std::fs::metadata(part).is_ok_and(|now| (now.dev(), now.ino()) == (own.dev(), own.ino())) {
             return Ok(Some(file));

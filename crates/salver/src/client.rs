@@ -1,4 +1,4 @@
-//! How commands talk to a running server: again and again when it is busy or away, until the user has had enough.
+//! HTTP client of the commands, with retries while the server is busy or unavailable, until the user's patience ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,30 +14,29 @@ use ureq::{Agent, Body, RequestBuilder};
 use crate::cli::LongWork;
 use crate::failure::Failure;
 
-/// Longest wait for a connection, in seconds.
+/// Connection timeout, in seconds.
 const CONNECT_S_MAX: u64 = 10;
-/// Longest wait for the answer to a request, and again for the whole of it, in seconds; the user's patience where that
-/// is less.
+/// Timeout of a response's head, and again of the whole response, in seconds; the user's patience where that is less.
 const ANSWER_S_MAX: u64 = 120;
 const BODY_S_MAX: u64 = 600;
-/// What a single try has in any case, in seconds.
+/// Minimum timeout of a single attempt, in seconds.
 const TRY_S_MIN: u64 = 10;
-/// First wait before a request is made again; each further one is twice as long.
+/// Delay before the first retry; it doubles with each further one.
 const WAIT_MIN: Duration = Duration::from_millis(100);
-/// Longest such wait.
+/// Longest delay before a retry.
 const WAIT_MAX: Duration = Duration::from_secs(10);
-/// How often a wait looks whether the user has had enough.
+/// Interval at which a wait checks for interruption by the user.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Why a try did not succeed.
+/// Reason why an attempt failed.
 pub(crate) enum Trouble {
-    /// Another one may, after this time when the server said one.
+    /// Transient: a retry may succeed, after this delay if the server requested one.
     Passing(Option<Duration>, Error),
-    /// No other will.
+    /// Permanent: no retry will succeed.
     Lasting(Error),
 }
 
-/// A server.
+/// Connection settings of a server.
 #[derive(Debug)]
 pub(crate) struct Client {
     agent: Agent,
@@ -48,10 +47,10 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// The server at `url`, asked with the headers and the patience of `work`.
+    /// Creates a client for the server at `url`, with the headers and the patience of `work`.
     ///
     /// # Errors
-    /// Wrong usage, when the address or a header can't be read.
+    /// Returns a usage error when the address or a header is malformed.
     pub(crate) fn new(url: &str, work: &LongWork, interrupted: &Arc<AtomicBool>) -> Result<Self, Failure> {
         let base = url.trim_end_matches('/');
         let is_whole = base.parse::<Uri>().is_ok_and(|uri| uri.authority().is_some() && uri.query().is_none());
@@ -80,22 +79,22 @@ impl Client {
         Ok(Self { agent, base, patience, headers: pairs, interrupted: Arc::clone(interrupted) })
     }
 
-    /// The address, without a slash at its end.
+    /// Returns the address without a trailing slash.
     pub(crate) fn base(&self) -> &str {
         &self.base
     }
 
-    /// A GET of a path.
+    /// Returns a GET request for a path.
     pub(crate) fn get(&self, path: &str) -> RequestBuilder<WithoutBody> {
         self.with_headers(self.agent.get(format!("{}{path}", self.base)))
     }
 
-    /// A DELETE of a path.
+    /// Returns a DELETE request for a path.
     pub(crate) fn delete(&self, path: &str) -> RequestBuilder<WithoutBody> {
         self.with_headers(self.agent.delete(format!("{}{path}", self.base)))
     }
 
-    /// A POST to a path.
+    /// Returns a POST request for a path.
     pub(crate) fn post(&self, path: &str) -> RequestBuilder<WithBody> {
         self.with_headers(self.agent.post(format!("{}{path}", self.base)))
     }
@@ -107,10 +106,10 @@ impl Client {
         request
     }
 
-    /// Tries until it succeeds, can't succeed, or took too long.
+    /// Retries until an attempt succeeds, fails permanently, or patience ends.
     ///
     /// # Errors
-    /// The last trouble.
+    /// Returns the last error.
     pub(crate) fn persist<T>(&self, mut attempt: impl FnMut() -> Result<T, Trouble>) -> Result<T, Failure> {
         let started = Instant::now();
         let mut wait = WAIT_MIN;
@@ -127,7 +126,7 @@ impl Client {
         }
     }
 
-    /// Waits; `false` when the user has had enough.
+    /// Waits; returns `false` when the user has interrupted.
     fn rest(&self, time: Duration) -> bool {
         let until = Instant::now() + time;
         while !self.interrupted.load(Ordering::Acquire) {
@@ -140,7 +139,7 @@ impl Client {
         false
     }
 
-    /// That a request had no answer, or half of one.
+    /// Returns the error for a missing or incomplete response.
     pub(crate) fn unreachable(&self, cause: ureq::Error) -> Trouble {
         let error = Error::new(Code::Source, format!("can't reach {}", self.base))
             .with_hint("check the address, and that the server runs");
@@ -152,7 +151,7 @@ impl Client {
         }
     }
 
-    /// What an answer that is no success means.
+    /// Classifies an unsuccessful response.
     pub(crate) fn refused(&self, response: &Response<Body>, answer: &Value) -> Trouble {
         match response.status().as_u16() {
             408 | 429 | 500 | 502 | 503 | 504 => {
@@ -164,7 +163,7 @@ impl Client {
         }
     }
 
-    /// What the server says against a request, in its own words where it has some.
+    /// Returns the server's error, in its own words if it sent any.
     fn refusal(&self, code: Code, response: &Response<Body>, answer: &Value) -> Error {
         match answer["message"].as_str() {
             Some(message) => Error::new(code, message).with_hint_if(answer["hint"].as_str().map(str::to_owned)),
@@ -174,13 +173,13 @@ impl Client {
     }
 }
 
-/// `Retry-After`, in seconds.
+/// Returns `Retry-After`, in seconds.
 fn asked_to_wait(response: &Response<Body>) -> Option<Duration> {
     let seconds = response.headers().get("retry-after")?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
 
-/// A name as one part of a path.
+/// Percent-encodes a name as one segment of a path.
 pub(crate) fn encoded(name: &str) -> String {
     let mut path = String::with_capacity(name.len());
     for byte in name.bytes() {
@@ -193,7 +192,7 @@ pub(crate) fn encoded(name: &str) -> String {
     path
 }
 
-/// A mistake in how a command was called.
+/// Returns a usage error.
 pub(crate) fn usage(message: String, hint: &str) -> Failure {
     Failure::Usage(Error::new(Code::InvalidRequest, message).with_hint(hint))
 }

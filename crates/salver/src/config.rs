@@ -1,10 +1,10 @@
-//! `salver config`: settings, written out.
+//! `salver config`: prints settings.
 
 use crate::cli::{ConfigArguments, ConfigCommand};
 use crate::failure::Failure;
 use crate::{output, settings};
 
-/// Prints what was asked for.
+/// Prints the requested settings.
 pub(crate) fn run(arguments: &ConfigArguments) -> Result<(), Failure> {
     match &arguments.what {
         ConfigCommand::Example => output::out(&salver_config::example()),

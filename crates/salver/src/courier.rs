@@ -1,4 +1,4 @@
-//! Brings what is to be told to addresses outside, by HTTP.
+//! Delivers documents to external addresses by HTTP.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use salver_model::ports::{Courier, Delivery};
 use salver_model::{Code, Error, Result};
 use ureq::Agent;
 
-/// Who brings documents by POST.
+/// Courier that sends documents by POST.
 #[derive(Debug)]
 pub(crate) struct HttpCourier {
     agent: Agent,
@@ -19,7 +19,7 @@ impl HttpCourier {
     pub(crate) fn new() -> Self {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
-            // What is led elsewhere may be led where it is not allowed.
+            // A redirect could lead to an address that is not allowed.
             .max_redirects(0)
             .timeout_global(Some(Duration::from_millis(CALLBACK_MS_MAX)))
             .user_agent(concat!("salver/", env!("CARGO_PKG_VERSION")))

@@ -1,8 +1,8 @@
-//! The directory for spilled queries and converted files. Each process has its own, in the directory the operator
-//! names or in a common one, and it goes with the process; what a killed process left behind is removed by the next.
+//! The directory for spilled queries and converted files. Each process has its own, below the configured directory or a
+//! common one, and removes it at exit; directories left by killed processes are removed by the next.
 //!
-//! A process shows that it lives by holding a lock on a file in its directory: the operating system lets go of it
-//! however the process ends, and a reused process id can't be mistaken for it.
+//! A running process holds a lock on a file in its directory: the operating system releases it however the process
+//! ends, and a reused process id cannot be mistaken for it.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,7 +13,7 @@ use salver_model::{Code, Error, Result};
 const PREFIX: &str = "salver-run-";
 const LOCK: &str = "lock";
 
-/// A directory of this process, removed when dropped.
+/// Directory of this process, removed on drop.
 #[derive(Debug)]
 pub(crate) struct DataDir {
     path: PathBuf,
@@ -21,7 +21,7 @@ pub(crate) struct DataDir {
 }
 
 impl DataDir {
-    /// A directory in the one `named` by the operator, or in the common one.
+    /// Creates a directory in the one `named` by the operator, or in the common one.
     pub(crate) fn open(named: Option<&Path>) -> Result<Self> {
         let base = named.map_or_else(base, Path::to_owned);
         sweep(&base);
@@ -43,7 +43,7 @@ impl Drop for DataDir {
     }
 }
 
-/// `$XDG_CACHE_HOME/salver`, or the temporary directory.
+/// Returns `$XDG_CACHE_HOME/salver`, or the temporary directory.
 fn base() -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     cache.map_or_else(std::env::temp_dir, |cache| cache.join("salver"))
@@ -60,7 +60,7 @@ fn own(base: &Path) -> io::Result<DataDir> {
             Err(error) => return Err(error),
         }
     };
-    // Locked before it gets its name, so that nobody finds it unlocked and takes this process for dead.
+    // Locked before it gets its name, so that no other process finds it unlocked and takes this one for dead.
     let unnamed = path.join("unlocked");
     let lock = File::create(&unnamed)?;
     lock.lock()?;
@@ -68,7 +68,7 @@ fn own(base: &Path) -> io::Result<DataDir> {
     Ok(DataDir { path, _lock: lock })
 }
 
-/// Makes the common directory, and what is missing above it, private too; one that is there stays as it is.
+/// Creates the common directory and its missing parents, privately; an existing one is unchanged.
 fn create_base(base: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -77,7 +77,7 @@ fn create_base(base: &Path) -> io::Result<()> {
     builder.create(base)
 }
 
-/// Spilled rows are nobody else's business.
+/// Creates a private directory, since spilled rows are confidential.
 fn create_private(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -85,7 +85,7 @@ fn create_private(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Removes the directories of processes that are gone.
+/// Removes the directories of processes that have ended.
 fn sweep(base: &Path) {
     let Ok(entries) = fs::read_dir(base) else { return };
     for entry in entries.flatten() {

@@ -1,19 +1,19 @@
-//! How many connections the system has descriptors for.
+//! Number of connections for which the system has file descriptors.
 //!
-//! A connection is a descriptor, and so are files, connections to databases and what leads to workers. Connections must
-//! leave enough of them, or a client that opens many of them would keep the server from its own files.
+//! A connection is a descriptor, and so are files, connections to databases and those to workers. Connections must
+//! leave enough of them, or a client that opens many connections could prevent the server from opening its own files.
 
-/// Descriptors for everything but connections: what is kept where there are plenty.
+/// Descriptors reserved for everything but connections, where there are plenty.
 const RESERVED: u64 = 2_048;
 
-/// Asks the system for as many descriptors as it allows; how many connections that leaves room for. `None` where the
-/// system does not say.
+/// Raises the descriptor limit as far as the system allows, and returns the number of connections for which that leaves
+/// room. `None` if the system does not report it.
 pub(crate) fn connections_max() -> Option<usize> {
     let most = rlimit::increase_nofile_limit(u64::MAX).ok()?;
     usize::try_from(left(most)).ok()
 }
 
-/// What is left for connections of so many descriptors.
+/// Returns the number of descriptors left for connections.
 fn left(descriptors: u64) -> u64 {
     (descriptors - RESERVED.min(descriptors / 2)).max(1)
 }

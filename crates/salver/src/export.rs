@@ -1,8 +1,8 @@
-//! `salver export`: all rows of an entry of a running server to a file, each of them exactly once.
+//! `salver export`: writes all rows of an entry of a running server to a file, each exactly once.
 //!
-//! The server holds the rows at one version and gives them out in streams (`session`). Each stream is fetched into a
-//! file of its own, batch by batch, with a checksum (`fetch`, `part`); how far that is stands in a file beside them
-//! (`state`), so that the same command goes on after whatever ended it. When all are there they become one file
+//! The server holds a snapshot of the rows and serves it in streams (`session`). Each stream is fetched into its own
+//! file, batch by batch, with a checksum (`fetch`, `part`); the progress is stored in a file beside them (`state`), so
+//! that the same command resumes after any interruption. When all streams are complete they are joined into one file
 //! (`finish`).
 
 mod batch;
@@ -34,10 +34,10 @@ use sink::Sink;
 use state::State;
 use target::Target;
 
-/// Streams when nobody says how many.
+/// Default number of streams.
 const STREAMS: u64 = 4;
 
-/// Fetches everything.
+/// Runs the export.
 pub(crate) fn run(arguments: &ExportArguments) -> Result<(), Failure> {
     let layout = Layout::of(arguments.format, arguments.output.as_deref())?;
     let target = Target::of(arguments)?;
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<(), Failure> {
     let client = Client::new(&target.base, &arguments.work, &interrupted)?;
     match arguments.output.as_deref() {
         Some(path) => {
-            // What a link leads to is written, and not the link.
+            // The target of a symbolic link is written, and not the link replaced.
             let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
             if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
                 let message = format!("`{}` is no file that parts could come together in", path.display());
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<(), Failure> {
     }
 }
 
-/// Everything in order, to whoever reads standard output.
+/// Writes all rows in order to standard output.
 fn to_stdout(
     arguments: &ExportArguments,
     target: &Target,
@@ -89,7 +89,7 @@ fn to_stdout(
     check(&session, rows)
 }
 
-/// Everything into a file, from where an earlier run left off.
+/// Writes all rows to a file, resuming an earlier run.
 fn to_file(
     arguments: &ExportArguments,
     target: &Target,
@@ -110,7 +110,7 @@ fn to_file(
         let fetched = fetch_all(client, &session, layout, &state, &mut progress, interrupted);
         progress.clear();
         if fetched.is_err() && state.rows() == 0 {
-            // There is nothing to go on from.
+            // There is nothing to resume.
             state.finish();
             session.end(client);
             return fetched;
@@ -126,7 +126,7 @@ fn to_file(
     Ok(())
 }
 
-/// When it ended before everything was there: says how to go on.
+/// Explains how to resume, if the export ended early.
 fn tell_of_an_end(
     fetched: Result<(), Failure>,
     state: &State,
@@ -146,7 +146,7 @@ fn tell_of_an_end(
     Ok(())
 }
 
-/// Fetches what is missing of all streams at the same time.
+/// Fetches the rest of all streams concurrently.
 fn fetch_all(
     client: &Client,
     session: &Session,
@@ -164,7 +164,7 @@ fn fetch_all(
             let (tell, is_over) = (tell.clone(), &is_over);
             scope.spawn(move || {
                 let done = fetch_stream(client, session, layout, state, stream, &|rows| {
-                    // Whoever counts is there as long as this runs.
+                    // The receiver exists as long as this runs.
                     let _ = tell.send(Ok(rows));
                     !is_over()
                 });
@@ -187,7 +187,7 @@ fn fetch_all(
     failure.map_or(Ok(()), Err)
 }
 
-/// Fetches what is missing of one stream; `go_on` hears of each batch.
+/// Fetches the rest of one stream; `go_on` is called for each batch.
 fn fetch_stream(
     client: &Client,
     session: &Session,
@@ -214,7 +214,7 @@ fn fetch_stream(
     Ok(())
 }
 
-/// Whether that are all rows.
+/// Checks that these are all rows.
 fn check(session: &Session, rows: u64) -> Result<(), Failure> {
     match session.rows {
         Some(all) if all != rows => Err(miscounted(session, all, rows)),
@@ -222,7 +222,8 @@ fn check(session: &Session, rows: u64) -> Result<(), Failure> {
     }
 }
 
-/// Whether there are so many rows of a stream, or of all. A server that never comes to an end would fill the disk.
+/// Checks that a stream, or all of them, do not have more rows than announced. A server that never ends a stream would
+/// fill the disk.
 fn no_more_than(all: Option<u64>, session: &Session, rows: u64) -> Result<(), Failure> {
     match all {
         Some(all) if all < rows => Err(miscounted(session, all, rows)),

@@ -1,4 +1,4 @@
-//! How a command ends when it does not end well.
+//! Failures of commands.
 
 use std::io;
 use std::process::ExitCode;
@@ -6,18 +6,18 @@ use std::process::ExitCode;
 use salver_config::Mistake;
 use salver_model::Error;
 
-/// Why a command stopped.
+/// Reason why a command stopped.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// It was called in a way that makes no sense.
+    /// Wrong usage.
     Usage(Error),
-    /// The settings are wrong.
+    /// Mistakes in the settings.
     Mistakes(Vec<Mistake>),
-    /// It failed.
+    /// Error.
     Error(Error),
-    /// It failed, and has said so.
+    /// Error that is already reported.
     Told,
-    /// Whoever read the output left, as `head` does.
+    /// The reader of the output closed it, as `head` does.
     Closed,
 }
 
@@ -30,7 +30,7 @@ impl Failure {
         }
     }
 
-    /// The failure of writing to `what`.
+    /// Returns the failure of writing to `what`.
     pub(crate) fn writing(what: &str, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::Closed,

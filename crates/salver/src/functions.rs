@@ -1,4 +1,4 @@
-//! The files of functions of the configuration: opened at once, loaded beside everything else.
+//! The files of functions of the configuration: opened at the start, and loaded concurrently with everything else.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use salver_model::{Error, Result};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-/// The hidden command that makes this program the process that runs R.
+/// Hidden command that runs this program as the host of R.
 pub(crate) const R_HOST: &str = "r-host";
-/// What names the installation of R to that process, as R's own programs do.
+/// Variable with the R installation for that process, as used by R's own programs.
 const R_HOME: &str = "R_HOME";
-/// How often it is looked whether all files are loaded.
+/// Interval at which loading is polled.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Opens the files of `checked`, and starts in `keepers` what keeps them loaded. One that can't be opened is left out,
-/// with a word in the log; the others are served.
+/// Opens the files of `checked`, and starts the tasks that keep them loaded in `keepers`. One that cannot be opened is
+/// logged and left out; the others are served.
 pub(crate) fn open(checked: &Checked, keepers: &mut JoinSet<()>) -> Vec<Arc<dyn Functions>> {
     let mut opened: Vec<Arc<dyn Functions>> = Vec::new();
     for spec in &checked.functions {
@@ -37,7 +37,7 @@ pub(crate) fn open(checked: &Checked, keepers: &mut JoinSet<()>) -> Vec<Arc<dyn 
     opened
 }
 
-/// How the host of a file's language is started: that of R is this program itself.
+/// Returns the host of a file's language; for R it is this program itself.
 fn program(spec: &FunctionSpec) -> Result<(FunctionSpec, Program)> {
     let mut spec = spec.clone();
     let program = match spec.language {
@@ -54,13 +54,13 @@ fn program(spec: &FunctionSpec) -> Result<(FunctionSpec, Program)> {
     Ok((spec, program))
 }
 
-/// The home of the installation that `interpreter` belongs to, as it says itself.
+/// Returns the home of the installation that `interpreter` belongs to, as it reports it.
 fn home_of(interpreter: &Path) -> Option<String> {
     let said = std::process::Command::new(interpreter).arg("RHOME").output().ok()?;
     Some(String::from_utf8(said.stdout).ok()?.trim().to_owned()).filter(|home| !home.is_empty())
 }
 
-/// Waits until every file is loaded, or can't be, but not longer than `patience`.
+/// Waits until every file is loaded or has failed, for at most `patience`.
 pub(crate) async fn settled(files: &[Arc<dyn Functions>], patience: Duration) {
     let deadline = Instant::now() + patience;
     let loads = |file: &Arc<dyn Functions>| file.interface().is_err() && file.fault().is_none();
@@ -69,7 +69,7 @@ pub(crate) async fn settled(files: &[Arc<dyn Functions>], patience: Duration) {
     }
 }
 
-/// A file in one line: what it offers and where `url`, its own, tells all of it, or why it offers nothing.
+/// Describes a file in one line: its functions, with the `url` of the full list, or the reason why it has none.
 pub(crate) fn state(file: &Arc<dyn Functions>, url: &str) -> String {
     let spec = file.spec();
     match file.interface() {

@@ -1,4 +1,4 @@
-//! `salver ingest`: the events of files into a stream of a running server, in batches, each of them exactly once.
+//! `salver ingest`: sends the events of files to a stream of a running server, in batches, each exactly once.
 
 mod batches;
 mod progress;
@@ -23,12 +23,12 @@ use sender::{Counts, Sender};
 use source::Source;
 use state::State;
 
-/// Batches that are sent at the same time when their order is free.
+/// Number of concurrent senders when the order is free.
 const SENDERS_UNORDERED: usize = 4;
-/// Batches that are read ahead.
+/// Number of batches that are read ahead.
 const AHEAD: usize = 2;
 
-/// What became of one batch.
+/// Result of one batch.
 struct Sent {
     batch: Batch,
     counts: Result<Counts, Failure>,
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &IngestArguments) -> Result<(), Failure> {
     output::out(&summary(&arguments.stream, &total, &progress))
 }
 
-/// Sends one file, from where an earlier run left off.
+/// Sends one file, resuming an earlier run.
 fn one_file(
     arguments: &IngestArguments,
     file: &str,
@@ -80,7 +80,7 @@ fn one_file(
                 })
             });
         }
-        // The threads have theirs: when the last of them ends, nobody waits for more.
+        // The threads have their own clones, so the channels close when the last thread ends.
         drop((queued, tell));
         let reader = scope.spawn(move || read_all(&mut batches, &queue, interrupted));
         for sent in told {
@@ -112,7 +112,7 @@ fn one_file(
     }
 }
 
-/// Hands batches on until there are no more, nobody takes them, or the user has enough.
+/// Queues batches until the end of the file, until the senders stop, or until the user interrupts.
 fn read_all(batches: &mut Batches, queue: &SyncSender<Batch>, interrupted: &AtomicBool) -> Result<(), Failure> {
     while !interrupted.load(Ordering::Acquire) {
         let Some(batch) = batches.next_batch()? else { break };
@@ -123,7 +123,7 @@ fn read_all(batches: &mut Batches, queue: &SyncSender<Batch>, interrupted: &Atom
     Ok(())
 }
 
-/// Sends batches until there are no more, or one can't be sent: what comes behind it would lie before it.
+/// Sends batches until there are no more, or one fails: later ones would be stored before it.
 fn send_all(
     queued: &Mutex<Receiver<Batch>>,
     tell: &mpsc::Sender<Sent>,
@@ -147,7 +147,7 @@ fn stopped(file: &str, state: &State) -> Failure {
     Failure::Told
 }
 
-/// What was done, for people.
+/// Returns the summary for the user.
 fn summary(stream: &str, total: &Counts, progress: &Progress) -> String {
     let mut text = format!("{} events in `{stream}`", serve::thousands(total.there()));
     if total.duplicates > 0 {

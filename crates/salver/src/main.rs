@@ -36,9 +36,9 @@ use crate::cli::{Cli, Command};
 #[global_allocator]
 static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
-/// Runs one command. Exit codes: 0 done, 1 failed, 2 wrong usage, which `clap` answers itself where it can.
+/// Runs one command. Exit codes: 0 success, 1 failure, 2 wrong usage, which `clap` reports itself where it can.
 fn main() -> ExitCode {
-    // Where that can't be had, all is as it would be without.
+    // Without it everything works as by default.
     let _ = signals::survive_file_limits();
     let done = match Cli::parse().command {
         Command::Serve(arguments) => serve::run(&arguments),

@@ -1,6 +1,6 @@
-//! Looks after the process's memory: says when it is short, and gives it back to the system after large work. The
-//! allocator does so by itself only while it is asked for more, so that a server at rest would keep what its last large
-//! query had, and one that works what others freed.
+//! Monitors the process's memory: signals memory pressure, and returns free memory to the system after large work. The
+//! allocator does so by itself only while it allocates, so that an idle server would keep the memory of its last large
+//! query, and a busy one the memory freed by others.
 
 #![allow(unsafe_code)]
 
@@ -9,54 +9,54 @@ use std::time::{Duration, Instant};
 use salver_datasets::own_bytes;
 use salver_model::memory;
 
-/// How often the process is looked at.
+/// Interval at which memory is measured.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How often while it takes more and more.
+/// Interval while memory grows quickly.
 const LOOK_CLOSELY_EVERY: Duration = Duration::from_millis(20);
-/// What is more and more, from one look to the next, in bytes.
+/// Growth between two measurements that counts as quick, in bytes.
 const GROWTH_BYTES_MIN: u64 = 8 * 1024 * 1024;
-/// How often it is looked at whether it is at rest.
+/// Interval at which idleness is checked.
 const REST_EVERY: Duration = Duration::from_secs(2);
-/// Processor time in between up to which the process is at rest, in hundredths of a second.
+/// Processor time per interval up to which the process counts as idle, in hundredths of a second.
 const REST_TICKS_MAX: u64 = 20;
-/// How often in a row what is free is given back at rest: threads that have nothing more to do end one by one, and
-/// what they leave is free only then.
+/// Number of times in a row that free memory is returned while idle: threads without work end one by one, and their
+/// memory is only free then.
 const AT_REST_TIMES: u32 = 8;
-/// What must have been added while the process works, in bytes, for giving back to be worth the trouble.
+/// Growth while busy, in bytes, from which on returning memory is worth its cost.
 const ADDED_AT_WORK_BYTES_MIN: u64 = 256 * 1024 * 1024;
 
 unsafe extern "C" {
-    /// Gives back free memory of the calling thread and of all arenas (mimalloc's `mimalloc.h`).
+    /// Returns free memory of the calling thread and of all arenas to the system (mimalloc's `mimalloc.h`).
     fn mi_collect(force: bool);
 }
 
-/// Gives back what is free.
+/// Returns free memory to the system.
 fn give_back() {
     // SAFETY: the function has no arguments that could be wrong, may be called by any thread, and touches only what is
     // free.
     unsafe { mi_collect(true) };
 }
 
-/// Gives the free pages of the calling thread to all others.
+/// Makes the free pages of the calling thread available to all others.
 fn share() {
     // SAFETY: as above.
     unsafe { mi_collect(false) };
 }
 
-/// Looks after the process's memory from now on. Beyond `bytes_max` it is short: what is free is given back, large rows
-/// are not made, and `relieve` is asked to let go of what nobody uses.
+/// Starts monitoring the process's memory. Above `bytes_max` memory is short: free memory is returned, large rows are
+/// refused, and `relieve` is called to release idle memory.
 pub(crate) fn look_after(bytes_max: u64, relieve: impl Fn() -> bool + Send + 'static) {
     memory::give_back_by(share);
     let looking = std::thread::Builder::new().name("salver-memory".into()).spawn(move || {
         let (mut least, mut last, mut ticks, mut times) = (u64::MAX, u64::MAX, 0, 0);
         let (mut looked, mut given_back) = (Instant::now(), Instant::now());
-        // Where the system never says how a process stands, there is nothing to go by.
+        // Without memory statistics there is nothing to monitor.
         if own_bytes().is_none() {
             return;
         }
         loop {
             let Some(bytes) = own_bytes() else {
-                // Without descriptors it does not say so now, and later it does again.
+                // Without file descriptors the statistics are temporarily unavailable.
                 memory::set_short(false);
                 std::thread::sleep(LOOK_EVERY);
                 continue;
@@ -85,11 +85,11 @@ pub(crate) fn look_after(bytes_max: u64, relieve: impl Fn() -> bool + Send + 'st
             std::thread::sleep(if grows || is_short { LOOK_CLOSELY_EVERY } else { LOOK_EVERY });
         }
     });
-    // Without the thread memory comes back later.
+    // Without the thread memory is returned later.
     drop(looking);
 }
 
-/// Processor time that the process has used, in hundredths of a second.
+/// Returns the processor time used by the process, in hundredths of a second.
 fn processor_ticks() -> Option<u64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // User and system time are fields 14 and 15 of proc(5); the state is the first behind the name.

@@ -1,4 +1,4 @@
-//! Observations become log lines.
+//! Logging of observations.
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
@@ -14,7 +14,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Standard error, without what is secret. What is logged comes from drivers and user code, too.
+/// Standard error with secrets masked, since drivers and user code are logged, too.
 #[derive(Clone, Debug)]
 struct Discreet {
     secrets: Arc<[String]>,
@@ -22,7 +22,7 @@ struct Discreet {
 
 impl Write for Discreet {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        // A line comes whole.
+        // A line is written as a whole.
         let text = String::from_utf8_lossy(line);
         let told = self.without_secrets(&text);
         io::stderr().lock().write_all(as_one(&told).as_bytes())?;
@@ -44,8 +44,7 @@ impl Discreet {
     }
 }
 
-/// The lines of one event, the later ones set in: what a client or user code says can't begin one that looks like an
-/// event of its own.
+/// Indents the continuation lines of one event, so that text of a client or user code cannot imitate a log event.
 fn as_one(text: &str) -> String {
     let (lines, end) = text.strip_suffix('\n').map_or((text, ""), |lines| (lines, "\n"));
     let mut told = lines.replace('\r', "\\r").replace('\n', "\n    ");
@@ -53,7 +52,7 @@ fn as_one(text: &str) -> String {
     told
 }
 
-/// Has panics tell no secrets either.
+/// Masks secrets in panic messages too.
 fn tame_panics(discreet: Discreet) {
     std::panic::set_hook(Box::new(move |panic| {
         if salver_model::panics::is_expected() {
@@ -65,45 +64,45 @@ fn tame_panics(discreet: Discreet) {
         };
         let thread = std::thread::current();
         let text = format!("thread '{}' {panic}{backtrace}\n", thread.name().unwrap_or("<unnamed>"));
-        // There is nobody left to tell when that fails.
+        // A failure cannot be reported.
         let _ = io::stderr().lock().write_all(as_one(&discreet.without_secrets(&text)).as_bytes());
     }));
 }
 
-/// Starts the log on standard error. None of `secrets` is in it.
+/// Starts the log on standard error, with `secrets` masked.
 pub(crate) fn start(server: &Server, secrets: Vec<String>) {
     let discreet = Discreet { secrets: secrets.into() };
     tame_panics(discreet.clone());
     let level: LevelFilter = server.log.parse().unwrap_or(LevelFilter::INFO);
     let mut filter = Targets::new().with_default(level);
     if server.access_log {
-        // Asked for by name, so it is logged at any level.
+        // Enabled explicitly, so it is logged at any level.
         filter = filter.with_target("access", LevelFilter::INFO);
     }
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(move || discreet.clone())
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false);
-    // A second start, which only tests could ask for, keeps the first log.
+    // A second start, as in tests, keeps the first log.
     let _ = tracing_subscriber::registry().with(lines).with(filter).try_init();
 }
 
-/// Writes observations to the log.
+/// Observer that writes to the log.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    /// Whether the first loads were told to the operator by other means.
+    /// Whether the first loads were already announced to the operator.
     announced: AtomicBool,
-    /// The last failure of each entry, so that a source that stays broken is told once.
+    /// Last failure of each entry, so that a persistent failure is logged once.
     failures: Mutex<HashMap<Name, String>>,
 }
 
 impl Log {
-    /// From now on loads are worth a line.
+    /// Logs loads from now on.
     pub(crate) fn announced(&self) {
         self.announced.store(true, Ordering::Relaxed);
     }
 
-    /// Whether `failure` is news for `name`; `None` says that all is well.
+    /// Returns whether `failure` is new for `name`; `None` means success.
     fn is_news(&self, name: &Name, failure: Option<&str>) -> bool {
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         match failure {

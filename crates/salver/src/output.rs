@@ -1,4 +1,4 @@
-//! The one place that prints: answers to standard output, everything else to standard error.
+//! All output of the program: results go to standard output, everything else to standard error.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use salver_model::{Code, Error};
 
 use crate::failure::Failure;
 
-/// Writes to standard output, at once.
+/// Writes to standard output, unbuffered.
 pub(crate) fn out(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     stdout
@@ -17,14 +17,14 @@ pub(crate) fn out(text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::writing("standard output", error))
 }
 
-/// Writes a line to standard error, without passwords of URLs and without what a terminal would obey. There is nobody
-/// left to tell when that fails.
+/// Writes a line to standard error, without passwords of URLs and without terminal control sequences. A failure cannot
+/// be reported.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", tamed(&masked(text)));
 }
 
-/// Without what a terminal would obey: a value must not move its cursor or name its window. The pictures of control
-/// characters are as wide as one character.
+/// Replaces control characters by their visible symbols, so that a value cannot move the terminal's cursor or set its
+/// title. The symbols are one character wide.
 pub(crate) fn tamed(text: &str) -> String {
     let picture = |sign: char| match u32::from(sign) {
         0x0a => '\n',
@@ -43,7 +43,7 @@ pub(crate) fn warnings(warnings: &[Warning]) {
     }
 }
 
-/// Writes why a command failed to standard error.
+/// Writes the reason for a command's failure to standard error.
 pub(crate) fn failure(failure: &Failure) {
     match failure {
         Failure::Usage(error) | Failure::Error(error) => note(&format!("error: {}", with_hint(error))),
@@ -58,8 +58,8 @@ pub(crate) fn failure(failure: &Failure) {
     }
 }
 
-/// An error and its way out. On the command line the caller is the operator, who may read the causes of what is not
-/// the statement's own fault.
+/// Formats an error with its hint. On the command line the caller is the operator, who may read the causes of errors
+/// other than the statement's own.
 pub(crate) fn with_hint(error: &Error) -> String {
     let text = match error.code {
         Code::Internal | Code::Source | Code::Config => error.chain(),

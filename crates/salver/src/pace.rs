@@ -1,11 +1,11 @@
-//! How fast something goes, and how long it still takes, as progress lines say it.
+//! Rates and remaining times of progress lines.
 
-/// How many a second that is.
+/// Returns a rate per second.
 pub(crate) fn rate(count: u64, seconds: f64) -> u64 {
     (count as f64 / seconds.max(0.001)).round() as u64
 }
 
-/// `, 1:05 left`: the time for what is left, at the pace of what was done in `seconds`; nothing before any was done.
+/// Returns `, 1:05 left`: the remaining time, at the pace of what was done in `seconds`; empty before any progress.
 pub(crate) fn left(left: u64, done: u64, seconds: f64) -> String {
     if done == 0 {
         return String::new();

@@ -1,19 +1,19 @@
-//! Where the server's things lie on the machine, and its secrets: what clients, and what the log, must not show.
+//! Directories and secrets of the server, which must be hidden from clients and the log.
 
 use std::path::{Path, PathBuf};
 
 use salver_config::Checked;
 use salver_model::secrecy::{is_secret_name, password_of};
 
-/// Shorter texts are found in too many others to be left out of them.
+/// Shortest secret that is masked; shorter ones occur by chance in other text.
 const SECRET_BYTES_MIN: usize = 6;
 
-/// The directories of all entries, and the server's own.
+/// Returns the directories of all entries, and the server's own.
 pub(crate) fn of(checked: &Checked) -> Vec<PathBuf> {
     let parent = |path: &Path| path.parent().map(Path::to_owned);
     let sources = checked.datasets.iter().flat_map(|spec| &spec.sources);
     let sources = sources.filter(|source| !source.contains("://")).map(|source| PathBuf::from(source.as_str()));
-    // Of a glob, what comes before it.
+    // For a glob, the path before it.
     let fixed = |path: PathBuf| {
         let is_fixed = |part: &std::path::Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']);
         path.components().take_while(is_fixed).collect::<PathBuf>()
@@ -31,7 +31,7 @@ pub(crate) fn of(checked: &Checked) -> Vec<PathBuf> {
     directories
 }
 
-/// Every secret of the settings.
+/// Returns every secret of the settings.
 pub(crate) fn secrets(checked: &Checked) -> Vec<String> {
     let mut secrets: Vec<String> = checked.databases.iter().filter_map(|spec| password_of(&spec.url)).collect();
     for password in secrets.clone() {

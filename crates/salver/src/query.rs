@@ -1,4 +1,5 @@
-//! `salver query`: one statement through the same service as a server's, and the rows to standard output or a file.
+//! `salver query`: runs one statement through the same service as the server, and writes the rows to standard output or
+//! a file.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Read, Write};
@@ -21,14 +22,14 @@ use crate::failure::Failure;
 use crate::settings::Need;
 use crate::{functions, observe, output, places, result_table, serve, settings, wire};
 
-/// One day: nobody waits behind a query on the command line, and whoever is tired of it can interrupt it.
+/// Timeout of one day: no other query waits behind one on the command line, and the user can interrupt it.
 const QUERY_MS_MAX: u64 = 24 * 60 * 60 * 1000;
-/// How long files of functions may take to load.
+/// Longest time for files of functions to load.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Encoded bytes that are gathered before they are written.
+/// Encoded bytes buffered before a write.
 const WRITE_BYTES: usize = 256 * 1024;
 
-/// Answers one query.
+/// Runs one query.
 pub(crate) fn run(arguments: &QueryArguments) -> Result<(), Failure> {
     let mut query = SqlQuery { text: statement(&arguments.sql)?, ..SqlQuery::default() };
     query.parameters = parameters(&arguments.parameters, &query.text)?;
@@ -37,14 +38,14 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<(), Failure> {
     checked.limits.query_ms_max = QUERY_MS_MAX;
     checked.limits.queue_ms_max = QUERY_MS_MAX;
     checked.limits.rows_max = 0;
-    // Whoever waits for one answer need not know what was loaded for it.
+    // The loads of a single query are not of interest.
     if checked.server.log == "info" {
         checked.server.log = "warn".to_owned();
     }
     observe::start(&checked.server, places::secrets(&checked));
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
     let engine = wire::engine(&checked, data_dir.path())?;
-    // To look for a function in a file is to run the file.
+    // Looking up a function in a file requires running the file.
     if !engine.lacks_function(&query) {
         checked.functions.clear();
     }
@@ -68,7 +69,8 @@ fn statement(text: &str) -> Result<String, Failure> {
     Ok(read)
 }
 
-/// Values of placeholders, all by position or all by name. `NAME=VALUE` names one only if the statement has `$NAME`.
+/// Returns values of placeholders, all by position or all by name. `NAME=VALUE` names one only if the statement has
+/// `$NAME`.
 fn parameters(written: &[String], sql: &str) -> Result<SqlParameters, Failure> {
     let named = |text: &str| {
         let (name, value) = text.split_once('=')?;
@@ -99,7 +101,7 @@ fn parameter(text: &str) -> Value {
     }
 }
 
-/// The format asked for; `None` is the table.
+/// Returns the requested format; `None` for the table.
 fn format(arguments: &QueryArguments) -> Result<Option<Format>, Failure> {
     let suffix = arguments.output.as_deref().and_then(Path::extension).and_then(|suffix| suffix.to_str());
     match (arguments.format, suffix) {
@@ -120,8 +122,8 @@ fn format(arguments: &QueryArguments) -> Result<Option<Format>, Failure> {
     }
 }
 
-/// Loads what the statement mentions and runs it. When it fails, everything is loaded for a second try: a name may be
-/// written in a way that was not seen, and a message that suggests names should know them all.
+/// Loads the tables the statement mentions and runs it. When it fails, everything is loaded for a second attempt: a
+/// name may be written in a way that was not detected, and a message that suggests names should know them all.
 async fn answer(checked: &Checked, engine: &Arc<salver_datasets::Engine>, query: &SqlQuery) -> Result<Rows, Failure> {
     let lower = query.text.to_lowercase();
     let mentioned = |name: &str| lower.contains(&name.to_lowercase());
@@ -159,13 +161,13 @@ async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Resul
     };
     let what = format!("`{}`", path.display());
     let writing = |error| Failure::writing(&what, error);
-    // What a link leads to is written, and not the link.
+    // The target of a symbolic link is written, and not the link replaced.
     let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
         let out = OpenOptions::new().write(true).open(path).map_err(writing)?;
         return write_to(BufWriter::with_capacity(WRITE_BYTES, out), &what, rows, format).await;
     }
-    // Under another name until it is whole: half an answer must not look like one.
+    // Renamed when complete: a partial result must not look complete.
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     let part = PathBuf::from(name);

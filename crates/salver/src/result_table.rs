@@ -8,7 +8,7 @@ use salver_model::{Code, Error, Result};
 
 use crate::output;
 
-/// Draws `batches`. A null is shown as such, since an empty text looks the same otherwise.
+/// Formats `batches`. Nulls are shown explicitly, to distinguish them from empty text.
 pub(crate) fn draw(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<String> {
     let options = FormatOptions::new().with_null("null").with_display_error(true);
     let empty = [RecordBatch::new_empty(SchemaRef::clone(schema))];

@@ -1,8 +1,7 @@
 //! The root key of tokens, kept in a file of the data directory, so that exports and pages outlive the process.
 //!
-//! The file is for the user who runs the server and nobody else. It is made once, whole, under its name or not at all:
-//! of two servers that begin at the same time one makes it and both use it. Servers that are to know each other's
-//! tokens have the same file.
+//! The file is private to the user who runs the server. It is created once and atomically: of two servers that start at
+//! the same time one creates it and both use it. Servers that are to accept each other's tokens share the file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -11,18 +10,18 @@ use std::path::{Path, PathBuf};
 use salver_config::Server;
 use salver_model::{Code, Error, Result, RootKey, seal};
 
-/// What the file is called.
+/// Name of the file.
 const NAME: &str = "tokens.key";
-/// What its text begins with, which will be another when the rest means something else.
+/// Prefix of its text, to be changed when the format of the rest changes.
 const START: &str = "salver-tokens-1 ";
-/// More than the file ever has.
+/// Upper bound of the file's size.
 const TEXT_BYTES_MAX: u64 = 256;
 
-/// The key of the server `about` with the settings in `file`: from where it is kept; of this process where nothing is.
-/// A directory that the operator named must do.
+/// Returns the key of the server `about` with the settings in `file`: the stored one, or a random one for this process
+/// if nothing is stored. A directory named by the operator must be usable.
 ///
 /// # Errors
-/// `Config`: the file is damaged, or can't be read or made in the directory that was named.
+/// Returns `Config` when the file is damaged, or cannot be read or created in the named directory.
 pub(crate) fn open(about: &Server, file: Option<&Path>) -> Result<RootKey> {
     let Some(dir) = about.keep_dir(file) else { return Ok(RootKey::random()) };
     match kept_in(&dir) {
@@ -50,7 +49,7 @@ fn kept_in(dir: &Path) -> Result<RootKey> {
         return parse(&text).ok_or_else(|| damaged(&path));
     }
     make(dir, &path).map_err(|error| failed("make", error))?;
-    // Of several processes one made it.
+    // Another process may have created it.
     let text = read(&path).map_err(|error| failed("read", error))?.unwrap_or_default();
     parse(&text).ok_or_else(|| damaged(&path))
 }
@@ -60,7 +59,7 @@ fn damaged(path: &Path) -> Error {
         .with_hint("restore it; or remove it, and every export and page that clients hold is over")
 }
 
-/// The text of the file; `None` when there is none.
+/// Reads the file; `None` when there is none.
 fn read(path: &Path) -> io::Result<Option<String>> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -73,7 +72,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
     warn_of_readers(&file, path)?;
     let mut bytes = Vec::new();
     file.take(TEXT_BYTES_MAX).read_to_end(&mut bytes)?;
-    // What is not text is not the key either, and said to be damaged.
+    // A file that is not text is reported as damaged.
     Ok(Some(String::from_utf8(bytes).unwrap_or_default()))
 }
 
@@ -107,12 +106,12 @@ fn write(key: &RootKey) -> String {
     format!("{START}{digits} {}\n", check_of(key))
 }
 
-/// What tells a key from one that was damaged.
+/// Returns the checksum that detects a damaged key.
 fn check_of(key: &RootKey) -> String {
     key.derive("check of the file")[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Makes the file, unless it is there by then.
+/// Creates the file, unless it exists by then.
 fn make(dir: &Path, path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -128,19 +127,19 @@ fn make(dir: &Path, path: &Path) -> io::Result<()> {
     let mut file = options.open(&unnamed.0)?;
     file.write_all(write(&RootKey::random()).as_bytes())?;
     file.sync_all()?;
-    // A link is made only where nothing has the name. Where there are no links, the last of several that begin at once
-    // counts.
+    // A hard link is only created if the name is free. Without support for links, the last of several concurrent
+    // processes wins.
     match fs::hard_link(&unnamed.0, path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(_) => fs::rename(&unnamed.0, path)?,
         Ok(()) => {}
     }
-    // What is not on the disk yet is made anew after a crash: nothing but tokens is lost.
+    // A file that is not durable is recreated after a crash, which only invalidates tokens.
     let _ = File::open(dir).and_then(|dir| dir.sync_all());
     Ok(())
 }
 
-/// A file that goes with this value.
+/// File that is removed on drop.
 struct Unnamed(PathBuf);
 
 impl Drop for Unnamed {

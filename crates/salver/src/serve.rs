@@ -1,4 +1,4 @@
-//! `salver serve`: listens, loads, says what is served, and ends gracefully.
+//! `salver serve`: listens, loads, announces what is served, and shuts down gracefully.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,14 +20,14 @@ use crate::observe::Log;
 use crate::settings::Need;
 use crate::{descriptors, functions, memory, observe, output, places, root_key, settings, signals, streams, wire};
 
-/// How long the list of entries waits for the last of them to load. Serving doesn't wait.
+/// Longest time the announcement waits for entries to load. Serving does not wait.
 const ANNOUNCE: Duration = Duration::from_secs(10);
-/// The most entries the list names.
+/// Most entries in the announcement.
 const ANNOUNCE_ENTRIES_MAX: usize = 40;
-/// How many answers that nobody takes let go of their rows at a time, when the process has too much in memory.
+/// Number of idle responses whose rows are released at a time when memory is short.
 const YIELD_AT_ONCE: usize = 8;
 
-/// Runs until it is asked to end.
+/// Runs until shutdown is requested.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<(), Failure> {
     let listen = settings::given("server.listen", "listen", arguments.listen.as_deref());
     let (mut checked, file) =
@@ -40,12 +40,12 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<(), Failure> {
     let engine = wire::engine(&checked, data_dir.path())?;
     let runtime = wire::runtime(checked.server.threads)?;
     let done = runtime.block_on(serve(&checked, &engine, root_key, arguments.open));
-    // A load that is under way must not keep the process.
+    // A load in progress must not delay the exit.
     runtime.shutdown_timeout(Duration::from_secs(1));
     done
 }
 
-/// Takes no more connections than there are descriptors for.
+/// Limits connections to the number of available file descriptors.
 fn keep_descriptors(checked: &mut Checked) {
     let wanted = checked.limits.connections_max;
     if let Some(most) = descriptors::connections_max().filter(|most| *most < wanted) {
@@ -84,17 +84,17 @@ async fn serve(
     memory::look_after(engine.process_bytes_max(), relieve);
     let opened = service.streams().to_vec();
     let announcing = tokio::spawn(announce(Arc::clone(&service), url, log, open));
-    // As a task: what `block_on` runs is on a thread of its own, which would have to be woken for every connection.
+    // Spawned as a task: `block_on` runs on its own thread, which would have to be woken for every connection.
     let serving = tokio::spawn(salver_http::serve(listener, service, options, asked_to_end));
     let served = serving.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked)));
     announcing.abort();
-    // When nobody can append any more.
+    // After this no one can append any more.
     let closed = streams::close(&opened).await;
     served.map_err(broken)?;
     Ok(closed?)
 }
 
-/// Says so when everybody who can reach the machine is let in.
+/// Warns when everyone who can reach the machine has access.
 fn warn_of_openness(checked: &Checked, address: SocketAddr) {
     let is_local = address.ip().to_canonical().is_loopback();
     if !is_local && checked.auth.is_none() && checked.server.firewall.is_empty() {
@@ -125,7 +125,7 @@ fn cannot_listen(listen: &str, error: io::Error) -> Failure {
     Failure::Error(Error::new(Code::Config, message).with_hint(hint))
 }
 
-/// Says what is served, once everything is loaded or has failed, or after a while.
+/// Announces what is served, once everything is loaded or has failed, or after a timeout.
 async fn announce(service: Arc<Service>, url: String, log: Arc<Log>, open: bool) {
     if open {
         open_browser(&url);
@@ -134,7 +134,7 @@ async fn announce(service: Arc<Service>, url: String, log: Arc<Log>, open: bool)
     functions::settled(service.functions(), ANNOUNCE).await;
     let streams: Vec<Name> = service.streams().iter().map(|stream| stream.spec().name.clone()).collect();
     let listing = listing(&service, &streams, &url);
-    // Whoever started the server may have stopped reading, or not read at all; it serves on.
+    // Standard output may be closed or blocked; the server continues.
     let _ = tokio::task::spawn_blocking(move || output::out(&listing)).await;
     log.announced();
 }
@@ -167,7 +167,7 @@ fn listing(service: &Service, streams: &[Name], url: &str) -> String {
     out
 }
 
-/// The text as a part of a path.
+/// Percent-encodes text as a part of a path.
 fn percent_encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -180,7 +180,7 @@ fn percent_encoded(text: &str) -> String {
     out
 }
 
-/// An entry in one line: how many rows and where they are held, or why there are none.
+/// Describes an entry in one line: its rows and residency, or the reason why there are none.
 fn state(entry: &Entry) -> String {
     match (entry.table(), entry.failure()) {
         (Some(table), _) => {
@@ -199,7 +199,7 @@ fn state(entry: &Entry) -> String {
     }
 }
 
-/// `1234567` as `1 234 567`.
+/// Formats `1234567` as `1 234 567`.
 pub(crate) fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -212,7 +212,7 @@ pub(crate) fn thousands(n: u64) -> String {
     out
 }
 
-/// Asks the desktop to show `url`. Without a desktop nothing happens but a word about it.
+/// Opens `url` in a browser. Without a desktop only a message is printed.
 fn open_browser(url: &str) {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let null = std::process::Stdio::null;

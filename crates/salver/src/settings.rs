@@ -1,5 +1,5 @@
-//! From arguments to settings in force: finds the configuration file, discovers the files of directories, and hands
-//! both with the environment to `salver-config`.
+//! Converts arguments to settings in force: finds the configuration file, discovers the files of directories, and
+//! passes both with the environment to `salver-config`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,26 +10,26 @@ use crate::cli::SourceArguments;
 use crate::failure::Failure;
 use crate::output;
 
-/// The configuration file of a directory.
+/// Name of the configuration file in a directory.
 const FILE_NAME: &str = "salver.toml";
 
-/// Whether a command makes sense without any dataset.
+/// Datasets that a command requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// It needs at least one.
+    /// At least one.
     Datasets,
-    /// It needs some, if the arguments name any.
+    /// At least one, if the arguments name any.
     WhatIsNamed,
-    /// A configuration file will do.
+    /// None; a configuration file suffices.
     Settings,
 }
 
-/// Reads and proves all settings. Warnings are printed.
+/// Reads and validates all settings, and prints warnings.
 pub(crate) fn load(arguments: &SourceArguments, overrides: Vec<Override>, need: Need) -> Result<Checked, Failure> {
     load_with_file(arguments, overrides, need).map(|(checked, _)| checked)
 }
 
-/// The same, and the configuration file that there is.
+/// Does the same, and returns the configuration file, if there is one.
 pub(crate) fn load_with_file(
     arguments: &SourceArguments,
     overrides: Vec<Override>,
@@ -38,7 +38,7 @@ pub(crate) fn load_with_file(
     let mut sources = sources(arguments)?;
     sources.overrides.extend(overrides);
     let (checked, warnings) = salver_config::load(&sources).map_err(Failure::Mistakes)?;
-    // A server of nothing that could come back is a slip on the command line.
+    // Arguments that name nothing usable are most likely a typing error.
     let is_named = !arguments.targets.is_empty() || !arguments.settings.tables.is_empty();
     let only_datasets = checked.databases.is_empty() && checked.streams.is_empty() && checked.functions.is_empty();
     if need == Need::Datasets && is_named && only_datasets && checked.is_all_missing() {
@@ -56,11 +56,11 @@ pub(crate) fn load_with_file(
     Ok((checked, sources.file))
 }
 
-/// Where the settings come from, by the arguments.
+/// Returns the sources of settings for the arguments.
 pub(crate) fn sources(arguments: &SourceArguments) -> Result<Sources, Failure> {
     let mut sources = Sources {
         file: arguments.settings.config.clone(),
-        // Variables that are not text can't be settings.
+        // Variables that are not text cannot be settings.
         environment: std::env::vars_os()
             .filter_map(|(n, v)| Some((n.into_string().ok()?, v.into_string().ok()?)))
             .collect(),
@@ -104,12 +104,12 @@ pub(crate) fn sources(arguments: &SourceArguments) -> Result<Sources, Failure> {
     Ok(sources)
 }
 
-/// A setting given by an option.
+/// Returns a setting given by an option.
 pub(crate) fn given(key: &'static str, flag: &str, value: Option<&str>) -> Option<Override> {
     value.map(|value| Override { key, value: value.to_owned(), typed: format!("--{flag} {value}") })
 }
 
-/// The one configuration file in `directories`.
+/// Finds the only configuration file in `directories`.
 fn find_file(directories: &[PathBuf]) -> Result<Option<PathBuf>, Failure> {
     let mut files = directories.iter().map(|directory| directory.join(FILE_NAME)).filter(|path| path.is_file());
     let first = files.next();
@@ -121,7 +121,7 @@ fn find_file(directories: &[PathBuf]) -> Result<Option<PathBuf>, Failure> {
     Ok(first)
 }
 
-/// That nothing is where the arguments say.
+/// Returns the error that none of the named files exist.
 fn all_missing(checked: &Checked, warnings: &[Warning]) -> Error {
     let sources: Vec<String> =
         checked.datasets.iter().flat_map(|spec| &spec.sources).map(|source| format!("`{source}`")).collect();
@@ -130,7 +130,7 @@ fn all_missing(checked: &Checked, warnings: &[Warning]) -> Error {
         .with_hint(hint.unwrap_or_else(|| "check the path; a relative one starts at the current directory".to_owned()))
 }
 
-/// Why there is nothing to serve.
+/// Returns the reason why there is nothing to serve.
 fn nothing(sources: &Sources, arguments: &SourceArguments) -> Error {
     let formats = "files end in csv, tsv, json, ndjson, parquet, arrow, avro, xlsx, ods, also with gz, bz2, xz or zst";
     if let Some(directory) = arguments.targets.iter().find(|target| Path::new(target).is_dir()) {

@@ -1,4 +1,4 @@
-//! Signals that ask the process to end: the first lets open requests finish, a second does not wait for them.
+//! Signals that request shutdown: the first lets open requests finish, a second exits without waiting for them.
 
 use std::io;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::thread;
 
 use salver_model::{Error, Result};
 
-/// Done when the process is asked to end.
+/// Completes when shutdown is requested.
 #[cfg(unix)]
 pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -32,7 +32,7 @@ pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'st
     })
 }
 
-/// Done when the process is asked to end.
+/// Completes when shutdown is requested.
 #[cfg(not(unix))]
 pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     Ok(async {
@@ -41,25 +41,25 @@ pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'st
     })
 }
 
-/// Has a write over a limit of the shell (`ulimit -f`) fail, as one to a full disk does: by default the system ends the
-/// process with a signal, and without a word.
+/// Makes a write beyond the shell's file size limit (`ulimit -f`) fail like one to a full disk: by default the signal
+/// kills the process without a message.
 #[cfg(unix)]
 pub(crate) fn survive_file_limits() -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let _inside = runtime.enter();
-    // What is registered stays so when nobody listens any more.
+    // The registration persists without a listener.
     signal(SignalKind::from_raw(libc::SIGXFSZ)).map(drop)
 }
 
-/// Has a write over a limit of the shell fail.
+/// Makes a write beyond the shell's file size limit fail.
 #[cfg(not(unix))]
 pub(crate) fn survive_file_limits() -> io::Result<()> {
     Ok(())
 }
 
-/// A flag that is set when the process is asked to end, for commands that look at it between two steps; a second
-/// request ends the process at once.
+/// Returns a flag that is set when shutdown is requested, for commands that check it between two steps; a second
+/// request exits at once.
 pub(crate) fn interrupted() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -1,5 +1,5 @@
-//! The streams of the configuration: opened before anything is served, in the catalog from then on, and closed when no
-//! request is open any more.
+//! The streams of the configuration: opened before anything is served, in the catalog from then on, and closed after
+//! the last request.
 
 mod late;
 
@@ -18,8 +18,8 @@ use salver_streams::LogStream;
 
 use self::late::{Late, Open};
 
-/// Opens the streams of `checked` and puts them into `catalog`. One that can't be opened is reported, says why to
-/// whoever asks for it, and is tried again; the others are served. Runs inside the runtime.
+/// Opens the streams of `checked` and adds them to `catalog`. One that cannot be opened is reported, returns the reason
+/// to its callers, and is retried; the others are served. Call it inside the runtime.
 pub(crate) fn open(
     checked: &Checked,
     engine: &Arc<Engine>,
@@ -36,14 +36,14 @@ pub(crate) fn open(
     streams.collect()
 }
 
-/// What opens a stream and publishes its rows, or reports why not.
+/// Returns the function that opens a stream and publishes its rows, or reports the failure.
 fn opener(spec: &StreamSpec, engine: &Arc<Engine>, catalog: &Arc<Catalog>, observer: &Arc<dyn Observer>) -> Open {
     let (spec, engine) = (spec.clone(), Arc::clone(engine));
     let (catalog, observer) = (Arc::clone(catalog), Arc::clone(observer));
     let runtime = tokio::runtime::Handle::current();
     Arc::new(move || {
         let started = Instant::now();
-        // Also on a thread that may block.
+        // Also entered on a thread that may block.
         let _inside = runtime.enter();
         let stream: Arc<dyn EventStream> =
             LogStream::open(spec.clone()).inspect_err(|error| catalog.report(&spec.name, error))?;
@@ -58,7 +58,7 @@ fn opener(spec: &StreamSpec, engine: &Arc<Engine>, catalog: &Arc<Catalog>, obser
     })
 }
 
-/// What is wrong with what streams say of their schemas and of Kafka's client, each with the stream's name.
+/// Returns the mistakes in streams' schemas and in settings of Kafka's client, each with the stream's name.
 pub(crate) fn mistakes(checked: &Checked) -> Vec<String> {
     let wrong = checked.streams.iter().flat_map(|spec| {
         let mistakes = LogStream::prove(spec).into_iter();
@@ -67,8 +67,8 @@ pub(crate) fn mistakes(checked: &Checked) -> Vec<String> {
     wrong.collect()
 }
 
-/// Says of each stream why it is not there, in a command that must not open it: a log has one owner, and that may be a
-/// server that runs.
+/// Reports for each stream why it is unavailable, in a command that must not open it: a log has one owner, which may be
+/// a running server.
 pub(crate) fn leave_out(checked: &Checked, catalog: &Catalog) {
     for spec in &checked.streams {
         let message = format!("the stream `{}` is open to `salver serve` only", spec.name);
@@ -77,7 +77,7 @@ pub(crate) fn leave_out(checked: &Checked, catalog: &Catalog) {
     }
 }
 
-/// Writes what is in memory to disk and lets go of the logs.
+/// Writes pending events to disk and releases the logs.
 pub(crate) async fn close(streams: &[Arc<dyn EventStream>]) -> Result<()> {
     join_all(streams.iter().map(|stream| stream.close())).await.into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! Puts the parts together: settings in, a service over loaded entries out.
+//! Composition of the parts: from settings to a service over loaded entries.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,23 +22,23 @@ use crate::{functions, places, streams};
 /// Most connections for looking up users.
 const AUTH_CONNECTIONS_MAX: usize = 2;
 
-/// The service, and what keeps its entries fresh until it is dropped.
+/// Service, with the tasks that keep its entries fresh until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Wired {
     pub(crate) service: Arc<Service>,
     pub(crate) _keepers: JoinSet<()>,
 }
 
-/// What becomes of streams.
+/// Handling of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Streams {
-    /// They are opened: this process is their only owner.
+    /// Opened: this process is their only owner.
     Open,
-    /// They are left to the server.
+    /// Left to the server.
     LeaveOut,
 }
 
-/// The engine of `checked`.
+/// Creates the engine for `checked`.
 pub(crate) fn engine(checked: &Checked, data_dir: &Path) -> Result<Arc<Engine>> {
     Engine::new(&EngineOptions {
         memory_bytes_max: checked.limits.memory_bytes_max,
@@ -50,13 +50,13 @@ pub(crate) fn engine(checked: &Checked, data_dir: &Path) -> Result<Arc<Engine>> 
     })
 }
 
-/// What loads one dataset.
+/// Returns the loader of one dataset.
 pub(crate) fn loader(spec: &DatasetSpec, engine: &Arc<Engine>) -> Arc<dyn Loader> {
     Arc::new(DatasetLoader::new(spec.clone(), Arc::clone(engine)))
 }
 
-/// A service over the datasets, databases and streams of `checked`. Loads begin at once; streams are open when this
-/// returns. Runs inside the runtime.
+/// Creates a service over the datasets, databases and streams of `checked`. Loads start at once; streams are open when
+/// this returns. Call it inside the runtime.
 pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn Observer>, owned: Streams) -> Wired {
     let stores = checked.stores.iter().map(|spec| Store {
         name: spec.name.clone(),
@@ -70,7 +70,7 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
     let catalog = Arc::new(Catalog::new(names, database_names, stores.collect()));
     let loaders = checked.datasets.iter().map(|spec| loader(spec, engine)).collect();
     let mut keepers = refresh::start(&catalog, loaders, observer);
-    // First, so that their names are theirs.
+    // First, so that streams get their names.
     let streams = match owned {
         Streams::Open => streams::open(checked, engine, &catalog, observer),
         Streams::LeaveOut => {
@@ -91,7 +91,7 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
     Wired { service: Arc::new(service), _keepers: keepers }
 }
 
-/// The databases of `checked`. One that can't even be opened is reported and left out; the others are served.
+/// Opens the databases of `checked`. One that cannot even be opened is reported and left out; the others are served.
 fn open_databases(checked: &Checked, catalog: &Catalog, observer: &Arc<dyn Observer>) -> Vec<Arc<dyn Database>> {
     let mut opened: Vec<Arc<dyn Database>> = Vec::new();
     for spec in &checked.databases {
@@ -106,10 +106,10 @@ fn open_databases(checked: &Checked, catalog: &Catalog, observer: &Arc<dyn Obser
     opened
 }
 
-/// The database of `spec`, or those of its callers.
+/// Returns the database of `spec`, or the databases of its callers.
 ///
 /// # Errors
-/// A URL that can't be read.
+/// Returns an error for a malformed URL.
 pub(crate) fn database(spec: DatabaseSpec) -> Result<Arc<dyn Database>> {
     match CallersDatabases::of(&spec) {
         Some(own) => Ok(Arc::new(own)),
@@ -117,7 +117,7 @@ pub(crate) fn database(spec: DatabaseSpec) -> Result<Arc<dyn Database>> {
     }
 }
 
-/// The database without what only authentication may see: the table of users, or its secrets.
+/// Returns the database's spec without what only authentication may see: the table of users, or its secrets.
 fn shielded(spec: &DatabaseSpec, checked: &Checked) -> DatabaseSpec {
     let mut spec = spec.clone();
     spec.rows_max = checked.limits.rows_max;
@@ -140,8 +140,8 @@ fn shielded(spec: &DatabaseSpec, checked: &Checked) -> DatabaseSpec {
     spec
 }
 
-/// The ways of `spec` to prove who one is. The table of users is looked at through connections of its own, past the
-/// rules and checks that hold for requests.
+/// Returns the authentication methods of `spec`. The table of users is read through separate connections, which bypass
+/// the rules and checks for requests.
 pub(crate) fn auth(spec: &AuthSpec, checked: &Checked) -> Result<Auth> {
     let database = spec.users.as_ref().and_then(|users| checked.databases.iter().find(|d| d.name == users.database));
     let open = |own: &DatabaseSpec| {
@@ -158,10 +158,10 @@ pub(crate) fn auth(spec: &AuthSpec, checked: &Checked) -> Result<Auth> {
     Auth::new(spec, database.map(open).transpose()?)
 }
 
-/// How the HTTP doors behave by `checked`.
+/// Returns the options of the HTTP doors for `checked`.
 ///
 /// # Errors
-/// Keys, files and databases of users that can't be used: then nobody is served, rather than everybody.
+/// Returns an error for unusable keys, files and databases of users: then no one is served, rather than everyone.
 pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
     let server = &checked.server;
     let auth = checked.auth.as_ref().map(|spec| auth(spec, checked).map(Arc::new)).transpose()?;
@@ -190,10 +190,10 @@ pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
     })
 }
 
-/// How long a thread that may block stays without work: it keeps memory of its own for what it may need again.
+/// Time a blocking thread without work is kept: it caches memory of its own.
 const SPARE_THREADS_KEPT_FOR: Duration = Duration::from_secs(2);
 
-/// The runtime that everything but the engine's own work runs on.
+/// Creates the runtime for everything but the engine's own work.
 pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     if threads > 0 {

@@ -1,4 +1,4 @@
-//! Proves `[auth]`.
+//! Validates `[auth]`.
 
 mod secrets;
 
@@ -14,10 +14,10 @@ use crate::raw::Table;
 
 pub(crate) use secrets::{MASK, is_public_key};
 
-/// Algorithms of signatures.
+/// Supported signature algorithms.
 const ALGORITHMS: [&str; 6] = ["HS256", "HS384", "HS512", "RS256", "RS384", "RS512"];
 
-/// `None` when there is no way to prove anything, so that everybody is let in.
+/// Returns `None` when no authentication method is configured, so that everyone is admitted.
 pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> Option<AuthSpec> {
     let spec = AuthSpec {
         required: table.text("mode") != Some("optional"),
@@ -39,7 +39,7 @@ pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Fi
         apart(table, &spec, findings);
         return Some(spec);
     }
-    // Whoever wrote something here meant to shut somebody out.
+    // Any setting here means that the operator intended to restrict access.
     if let Some(written) = table.written.iter().find(|written| written.place != Place::Default) {
         let message = "[auth] names no way to prove who one is, so that everybody would be let in";
         let hint = "set `api_keys`, `basic_users`, `basic_file`, `jwt_secrets` or `database`";
@@ -48,7 +48,8 @@ pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Fi
     None
 }
 
-/// Names of which each is one caller's: those of a table in which users register, and those of the other ways.
+/// Checks that names are unambiguous across methods: those of a table in which users can register, and those of the
+/// other methods.
 fn apart(table: &Table, spec: &AuthSpec, findings: &mut Findings) {
     let Some(users) = &spec.users else { return };
     if users.prefix.is_empty() {
@@ -66,14 +67,14 @@ fn apart(table: &Table, spec: &AuthSpec, findings: &mut Findings) {
     }
 }
 
-/// That who registers may be taken for another.
+/// Returns the mistake that a registered user may be taken for another caller.
 fn confusable(table: &Table, whose: &str) -> Mistake {
     let message = format!("who registers could take the name of {whose}, and would be the same `caller.user`");
     Mistake::new(table.place_of("register"), message)
         .with_hint("set `users_prefix = \"user:\"`, which `caller.user` of users in the table then begins with")
 }
 
-/// The same for callers whom a proxy names.
+/// Checks the same for callers named by a proxy.
 pub(super) fn apart_of_proxy(table: &Table, auth: Option<&AuthSpec>, server: &super::Server, findings: &mut Findings) {
     let registers = auth.and_then(|auth| auth.users.as_ref()).is_some_and(|own| own.register && own.prefix.is_empty());
     if registers && server.reverse_proxy && server.caller.iter().any(|(name, _)| name == "user") {
@@ -90,7 +91,7 @@ fn header(table: &Table, key: &str, findings: &mut Findings) -> Option<String> {
     Some(header.to_owned())
 }
 
-/// The realm stands in quotes in a header.
+/// Returns the realm, which is quoted in a header.
 fn realm(table: &Table, findings: &mut Findings) -> String {
     let realm = table.text("realm").unwrap_or_default();
     if realm.contains(['"', '\\']) || !realm.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
@@ -151,7 +152,7 @@ fn users(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> 
     }
     let wordpress = wordpress(table, findings);
     let text = |key| table.text(key).unwrap_or_default().to_owned();
-    // What is written counts before what WordPress has.
+    // Explicit settings take precedence over WordPress's defaults.
     let text_or = |key, known: &str| match &wordpress {
         Some(prefix) if *table.place_of(key) == Place::Default => known.replace("{prefix}", prefix),
         _ => text(key),
@@ -178,7 +179,7 @@ fn users(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> 
     })
 }
 
-/// The prefix of WordPress's tables.
+/// Returns the prefix of WordPress's tables.
 fn wordpress(table: &Table, findings: &mut Findings) -> Option<String> {
     let prefix = table.text("wordpress")?;
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';

@@ -1,4 +1,4 @@
-//! Proves the declared columns of a dataset.
+//! Validates the declared columns of a dataset.
 
 use salver_model::spec::ColumnSpec;
 
@@ -29,7 +29,7 @@ pub(super) fn check(dataset: &Table, findings: &mut Findings) -> Vec<ColumnSpec>
     columns
 }
 
-/// Reports columns that a declared schema doesn't have. Without a schema nothing is known yet.
+/// Reports columns that a declared schema lacks. Without a schema they cannot be checked yet.
 pub(super) fn exist(
     table: &Table,
     key: &str,

@@ -1,4 +1,4 @@
-//! Proves `[[database]]`, its rules and its checks.
+//! Validates `[[database]]`, its rules and its checks.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -115,7 +115,7 @@ fn customization(table: &Table, findings: &mut Findings) -> Option<Customization
     (before.is_some() || after.is_some()).then_some(Customization { before, after })
 }
 
-/// That the files with the functions of databases are there.
+/// Checks that the files with the hooks of databases exist.
 pub(crate) fn functions_are_there(tables: &[Table], functions: &[FunctionSpec], findings: &mut Findings) {
     for (table, key) in tables.iter().flat_map(|table| [(table, "before"), (table, "after")]) {
         let Some(path) = table.text(key).and_then(FunctionPath::parse) else { continue };
@@ -133,15 +133,15 @@ fn parts(table: &Table, section: Section) -> impl Iterator<Item = &Table> {
     table.tables.iter().filter(move |part| part.section == section)
 }
 
-/// Whether there is an `@` in the user or password of a URL: clients take what is behind the first for the host, and
-/// tell it.
+/// Returns whether the user or password of a URL contains an `@`: clients take the text behind the first one for the
+/// host, and may reveal it.
 fn has_sign_in_password(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     authority.matches('@').count() > 1
 }
 
-/// The URL without its password, which has no place in messages.
+/// Returns the URL without its password, for messages.
 fn secretless(url: &str) -> String {
     match (url.find("://"), url.rfind('@')) {
         (Some(scheme), Some(at)) if scheme < at => format!("{}://...{}", &url[..scheme], &url[at..]),
@@ -162,7 +162,7 @@ fn mapping(table: &Table, findings: &mut Findings) -> Vec<(String, String)> {
     pairs.to_vec()
 }
 
-/// Columns as `table.column`.
+/// Returns columns as `table.column`.
 fn columns(table: &Table, key: &str, findings: &mut Findings) -> Vec<String> {
     let columns = table.texts(key).unwrap_or_default();
     for column in columns.iter().filter(|column| column.split('.').filter(|part| !part.is_empty()).count() != 2) {
@@ -211,7 +211,7 @@ fn record_rule(table: &Table, findings: &mut Findings) -> RecordRule {
     }
 }
 
-/// Who is excepted must be known before any row is.
+/// Returns the exemption, which must be decidable without a row.
 fn except(table: &Table, findings: &mut Findings) -> Option<Rule> {
     let except = rule(table, "except", findings)?;
     if let Some(column) = except.columns().first() {
@@ -248,7 +248,7 @@ fn record_check(table: &Table, findings: &mut Findings) -> Option<RecordCheck> {
 }
 
 fn refresh(table: &Table, findings: &mut Findings) -> Duration {
-    /// Schemas are looked at no more often than this.
+    /// Shortest interval of schema checks, in milliseconds.
     const LEAST_MS: u64 = 100;
     let text = table.text("refresh").unwrap_or_default();
     match value::duration_ms(text) {

@@ -1,4 +1,4 @@
-//! Proves one `[[dataset]]`. Its relations are proved later, when every dataset is known.
+//! Validates one `[[dataset]]`. Its relations are validated later, when every dataset is known.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
 use crate::value;
 
-/// The dataset, or `None` when even its name or sources are missing. Other mistakes are recorded and a value that
-/// stands for the wrong one is taken, so that checking can go on.
+/// Returns the dataset, or `None` when its name or sources are missing. Other mistakes are recorded and replaced by a
+/// placeholder, so that checking can continue.
 pub(super) fn check(table: &Table, findings: &mut Findings) -> Option<DatasetSpec> {
     let name = super::name(table, "name", findings);
     let sources = sources(table, findings);
@@ -88,7 +88,7 @@ fn csv(table: &Table, findings: &mut Findings) -> CsvOptions {
     }
 }
 
-/// One ASCII character, which is what CSV readers work with.
+/// Returns one ASCII character, which is what CSV readers support.
 fn character(table: &Table, key: &str, findings: &mut Findings) -> Option<u8> {
     let text = table.text(key)?;
     match (text, text.as_bytes()) {
@@ -144,7 +144,7 @@ fn is_range(text: &str) -> bool {
 }
 
 fn refresh(table: &Table, findings: &mut Findings) -> Option<Duration> {
-    /// Sources are looked at no more often than this.
+    /// Shortest interval of source checks, in milliseconds.
     const LEAST_MS: u64 = 100;
     let text = table.text("refresh").filter(|text| *text != "never")?;
     let place = table.place_of("refresh");

@@ -1,4 +1,4 @@
-//! Proves `[[function]]`.
+//! Validates `[[function]]`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -73,7 +73,7 @@ fn size(table: &Table, key: &str) -> usize {
     usize::try_from(table.count(key)).unwrap_or(usize::MAX)
 }
 
-/// `name`, or what the file is called.
+/// Returns `name`, or the name of the file.
 fn name(table: &Table, file: &Path, findings: &mut Findings) -> Option<Name> {
     if table.text("name").is_some() {
         return super::name(table, "name", findings);
@@ -84,7 +84,7 @@ fn name(table: &Table, file: &Path, findings: &mut Findings) -> Option<Name> {
     findings.keep(proved)
 }
 
-/// `path` without a slash at its end.
+/// Returns `path` without a trailing slash.
 fn path(table: &Table, findings: &mut Findings) -> String {
     let text = table.text("path").unwrap_or_default();
     let path = text.trim_end_matches('/');

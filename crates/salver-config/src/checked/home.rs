@@ -1,4 +1,4 @@
-//! Which database it is, and which file: by where it really is, whatever it is called.
+//! Identity of databases and files: by their real location, whatever name is used.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -8,16 +8,16 @@ use salver_model::spec::{DatabaseKind, DatabaseSpec, own};
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
 
-/// A file, whatever it is called.
+/// Identity of a file, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FileId {
     device: u64,
     inode: u64,
-    /// When it was made, where the system tells: the number of a file that is gone is given to another.
+    /// Creation time, where the system has it, since inode numbers are reused.
     made: Option<SystemTime>,
 }
 
-/// Which file is at `path` now; `None` where there is none, or the system does not tell.
+/// Returns the identity of the file at `path`; `None` where there is none, or the system does not support it.
 #[cfg(unix)]
 pub(super) fn file_id(path: &Path) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt;
@@ -25,26 +25,26 @@ pub(super) fn file_id(path: &Path) -> Option<FileId> {
     Some(FileId { device: found.dev(), inode: found.ino(), made: found.created().ok() })
 }
 
-/// Which file is at `path` now; `None` where there is none, or the system does not tell.
+/// Returns the identity of the file at `path`; `None` where there is none, or the system does not support it.
 #[cfg(not(unix))]
 pub(super) fn file_id(_: &Path) -> Option<FileId> {
     None
 }
 
-/// Whether the file has more names than this one.
+/// Returns whether the file has several names.
 #[cfg(unix)]
 pub(super) fn has_names(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.nlink() > 1)
 }
 
-/// Whether the file has more names than this one.
+/// Returns whether the file has several names.
 #[cfg(not(unix))]
 pub(super) fn has_names(_: &Path) -> bool {
     false
 }
 
-/// Where the path really leads. Of what is not there yet, the directories that are there count.
+/// Resolves the path. For a file that does not exist yet, its existing directories are resolved.
 pub(super) fn real(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     if let Ok(real) = path.canonicalize() {
@@ -52,20 +52,20 @@ pub(super) fn real(path: &Path) -> PathBuf {
     }
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => real(parent).join(name),
-        // It ends in `..`: above what is not there is what that would lie in.
+        // It ends in `..`: the parent of a missing directory is where that would be.
         (Some(parent), None) => real(parent).parent().map(Path::to_owned).unwrap_or(path),
         _ => path,
     }
 }
 
-/// The path of a SQLite database; `None` of others, and of one in memory.
+/// Returns the path of a SQLite database; `None` for other databases, and for one in memory.
 pub(super) fn sqlite_path(url: &str) -> Option<&str> {
     let (scheme, path) = url.split_once(':')?;
     let path = path.strip_prefix("//").unwrap_or(path);
     (scheme.eq_ignore_ascii_case("sqlite") && path != ":memory:").then_some(path)
 }
 
-/// Whether the two are, or for some caller may be, the same database.
+/// Returns whether the two are, or for some caller may be, the same database.
 #[must_use]
 pub fn is_same(one: &DatabaseSpec, other: &DatabaseSpec) -> bool {
     match (sqlite_path(&one.url), sqlite_path(&other.url)) {
@@ -93,7 +93,7 @@ fn is_same_file(one: &str, other: &str) -> bool {
     real(one) == real(other) || file_id(one).is_some_and(|id| file_id(other) == Some(id))
 }
 
-/// A path with `{caller.NAME}` in it, with what stands before that looked up.
+/// Resolves the part of a path before `{caller.NAME}`.
 fn templated(path: &str) -> String {
     let Some(at) = path.find('{') else { return path.to_owned() };
     let directory = path[..at].rfind('/').map_or("", |slash| &path[..=slash]);
@@ -101,13 +101,13 @@ fn templated(path: &str) -> String {
     format!("{}/{}", real(before).display(), &path[directory.len()..])
 }
 
-/// A database on a server.
+/// Database on a server.
 #[derive(Debug)]
 struct Remote {
-    /// Each with its port. This machine has one name.
+    /// Hosts with their ports. The local machine has one name.
     hosts: Vec<(String, String)>,
     database: String,
-    /// What chooses a schema of it.
+    /// Options that select a schema.
     options: String,
 }
 
@@ -148,7 +148,7 @@ fn server(spec: &DatabaseSpec) -> Option<Remote> {
     Some(Remote { hosts: found, database, options: parameter(&["options"]).unwrap_or_default() })
 }
 
-/// `localhost` for every name that this machine has for itself, and for its sockets.
+/// Returns `localhost` for every name of the local machine, and for its sockets.
 fn this_machine(host: &str) -> String {
     let host = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_ascii_lowercase();
     let is_own = host.is_empty()
@@ -162,7 +162,7 @@ fn this_machine(host: &str) -> String {
     if is_own { "localhost".to_owned() } else { host }
 }
 
-/// The text with `%41` as `A`.
+/// Decodes a text with `%41` for `A`.
 pub(super) fn percent_decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
@@ -182,7 +182,7 @@ pub(super) fn percent_decoded(text: &str) -> String {
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Whether the database is not there for everybody in the same way.
+/// Returns whether access to the database is restricted for some callers.
 pub(super) fn is_ruled(spec: &DatabaseSpec) -> bool {
     let serves_all = spec.tables.iter().any(|pattern| pattern == "*");
     !serves_all
@@ -192,7 +192,7 @@ pub(super) fn is_ruled(spec: &DatabaseSpec) -> bool {
         || spec.customization.is_some()
 }
 
-/// Reports databases that are declared twice with other rules: the one would be a way around the other.
+/// Reports databases that are declared twice with different rules, since one would bypass the rules of the other.
 pub(super) fn once(specs: &[(DatabaseSpec, &Table)], findings: &mut Findings) {
     for (at, (spec, table)) in specs.iter().enumerate() {
         let earlier = specs[..at].iter().find(|(other, _)| is_same(other, spec) && !is_alike(other, spec));
@@ -204,7 +204,7 @@ pub(super) fn once(specs: &[(DatabaseSpec, &Table)], findings: &mut Findings) {
     }
 }
 
-/// Whether the two let everybody do the same.
+/// Returns whether the two grant the same access.
 pub(super) fn is_alike(one: &DatabaseSpec, other: &DatabaseSpec) -> bool {
     let other = DatabaseSpec {
         name: one.name.clone(),

@@ -1,4 +1,4 @@
-//! Proves what points from one part to another: relations and stores.
+//! Validates references between sections: relations and stores.
 
 use salver_model::spec::{ColumnSpec, DatasetSpec};
 use salver_model::{Name, Relation};
@@ -8,7 +8,7 @@ use crate::keys::Section;
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
 
-/// Adds the relations of each table to its dataset. Datasets behind the tables' are discovered ones, without any.
+/// Adds the relations of each table to its dataset. Datasets behind the tables' are discovered ones, which have none.
 pub(super) fn relations(datasets: &mut [DatasetSpec], tables: &[&Table], findings: &mut Findings) {
     for (index, table) in tables.iter().enumerate() {
         let mut relations: Vec<Relation> = Vec::new();

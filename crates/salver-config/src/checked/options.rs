@@ -1,14 +1,14 @@
-//! Options of formats that a dataset's sources don't have: they are probably a mistake, but stop nothing.
+//! Warnings about format options that do not apply to any of a dataset's sources.
 
 use salver_model::spec::{CsvOptions, DatasetSpec, SourceFormat};
 
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
 
-/// Suffixes of compressed files, behind which that of the format stands.
+/// Suffixes of compressed files, in front of which the format's suffix is expected.
 const PACKED: [&str; 7] = ["gz", "gzip", "bz2", "xz", "zst", "zstd", "lzma"];
 
-/// Warns of options that no source of the dataset hears.
+/// Warns of options that no source of the dataset uses.
 pub(super) fn warn_of_idle(table: &Table, spec: &DatasetSpec, findings: &mut Findings) {
     use SourceFormat::{Csv, Json, NdJson, Sheet, Tsv};
     let Some(formats) = formats(spec) else { return };
@@ -39,7 +39,7 @@ pub(super) fn warn_of_idle(table: &Table, spec: &DatasetSpec, findings: &mut Fin
     }
 }
 
-/// The formats of the sources; `None` when a name doesn't tell.
+/// Returns the formats of the sources; `None` when a name has no known suffix.
 fn formats(spec: &DatasetSpec) -> Option<Vec<SourceFormat>> {
     if let Some(format) = spec.format {
         return Some(vec![format]);

@@ -1,9 +1,10 @@
-//! Files that are declared for a purpose of their own are rows for nobody: not under another name, by a link, in a
-//! folder that is served, or once they come to be there.
+//! Files that are declared for another purpose are never served as rows: not under another name, through a link, in a
+//! served directory, or when they appear later.
 //!
-//! A file is known by where it really lies and, where the system tells, by its inode, so that neither another spelling
-//! nor a link is another file. Both are looked at when files are, because what a name means changes. What was once seen
-//! as declared is remembered: a file of users that is replaced, or moved away, is rows for nobody either.
+//! A file is identified by its resolved path and, where the system has it, by its inode, so that neither another
+//! spelling nor a link is another file. Both are checked at each access, because the file behind a name may change.
+//! Files once seen under a declared name are remembered: a file of users that is replaced or moved away is not served
+//! either.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -17,50 +18,50 @@ use super::{Checked, sources, stream};
 use crate::mistake::{Findings, Mistake};
 use crate::raw::{Raw, Table};
 
-/// What stands behind the name of a SQLite database in those of the files beside it.
+/// Suffixes of the files beside a SQLite database.
 const BESIDE_SQLITE: [&str; 3] = ["-wal", "-shm", "-journal"];
-/// Parameters of URLs that name a file.
+/// URL parameters that name a file.
 const URL_FILES: [&str; 4] = ["sslrootcert", "ssl-ca", "ssl_ca", "sslkey"];
-/// What the names of the directories of running processes begin with.
+/// Prefix of the directories of running processes.
 const RUN_PREFIX: &str = "salver-run-";
 
-/// What a server was started with, beside what is written.
+/// Inputs of a server beside its declared settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given<'g> {
-    /// The configuration.
+    /// Configuration file.
     pub(crate) file: Option<&'g Path>,
-    /// What was found in folders.
+    /// Datasets discovered in directories.
     pub(crate) discovered: &'g [DatasetSpec],
 }
 
-/// The files.
+/// Reserved files.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     files: Vec<PathBuf>,
     trees: Vec<PathBuf>,
-    /// Directories with code, of which files of code are meant.
+    /// Directories with code, in which only files of code are reserved.
     code: Vec<PathBuf>,
-    /// SQLite databases of callers, of which each is meant.
+    /// SQLite databases of callers, each of which is reserved.
     databases: Vec<String>,
-    /// Every file that was ever seen at one of `files`.
+    /// Every file ever seen at one of `files`.
     known: Mutex<HashSet<FileId>>,
 }
 
-/// The files as they are at one moment.
+/// Reserved files at one moment.
 struct Seen<'f> {
     of: &'f Files,
     paths: HashSet<PathBuf>,
     ids: HashSet<FileId>,
     trees: Vec<PathBuf>,
     code: Vec<PathBuf>,
-    /// Files below the trees; looked for only when a file has more than one name.
+    /// Files below the trees; collected only when a file has several names.
     below: Option<HashSet<FileId>>,
-    /// Where directories really are.
+    /// Resolved paths of directories.
     real: HashMap<PathBuf, PathBuf>,
 }
 
 impl Files {
-    /// What is declared in `raw`, and was found, as it is in `checked`.
+    /// Collects the files declared in `raw` or discovered, as they are in `checked`.
     fn of(raw: &Raw, checked: &Checked, given: Given<'_>) -> Self {
         let mut own = Self::default();
         own.files.extend(given.file.map(Path::to_owned));
@@ -87,7 +88,7 @@ impl Files {
         own
     }
 
-    /// Those of the databases that let callers do something else than `database` does.
+    /// Returns the files of databases that grant other access than `database` does.
     fn unlike(database: &DatabaseSpec, all: &[DatabaseSpec]) -> Self {
         let mut others = Self::default();
         all.iter().filter(|other| !home::is_alike(other, database)).for_each(|other| others.add_database(other));
@@ -151,7 +152,7 @@ impl Seen<'_> {
             && real.parent().is_some_and(|parent| self.code.iter().any(|own| own == parent))
     }
 
-    /// Where the file really is. That of directories is looked up once.
+    /// Resolves the path of the file. Directories are resolved once.
     fn real(&mut self, path: &Path) -> PathBuf {
         let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let is_link = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
@@ -189,7 +190,8 @@ impl Seen<'_> {
     }
 }
 
-/// Whether the file is some caller's database at `url`, an absolute path with `{caller.NAME}` in it, or lies beside it.
+/// Returns whether the file is some caller's database at `url`, an absolute path with `{caller.NAME}` in it, or beside
+/// it.
 fn is_of_caller(url: &str, real: &Path) -> bool {
     let Some(text) = real.to_str() else { return false };
     let text = BESIDE_SQLITE.iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text);
@@ -197,7 +199,7 @@ fn is_of_caller(url: &str, real: &Path) -> bool {
 }
 
 fn absolute(path: &Path) -> PathBuf {
-    // The place of the name is no place in a directory: what stands before it is looked up.
+    // The placeholder is not part of a directory, so the path before it is resolved.
     match path.parent() {
         Some(parent) if !parent.to_string_lossy().contains('{') => {
             home::real(parent).join(path.file_name().unwrap_or_default())
@@ -206,18 +208,18 @@ fn absolute(path: &Path) -> PathBuf {
     }
 }
 
-/// Whether the directory of streams and conversions is one from which files are served too, so that it is not reserved
-/// as a whole.
+/// Returns whether files are also served from the directory of streams and conversions, so that it is not reserved as a
+/// whole.
 fn serves_from(dir: &Path, given: Given<'_>) -> bool {
     let dir = home::real(dir);
     let found = given.discovered.iter().flat_map(|spec| &spec.sources).map(Path::new);
-    // Who keeps everything in one place has the files there too.
+    // An operator may keep everything in one directory, including the served files.
     std::env::current_dir().is_ok_and(|here| home::real(&here).starts_with(&dir))
         || found.chain(given.file).any(|path| home::real(path).parent().is_some_and(|parent| parent.starts_with(&dir)))
 }
 
-/// Sees to it that no dataset of `checked` reads a file that is declared for another purpose, and no database one of
-/// another with other rules: whoever says so makes a mistake, and what was found in a folder gives way.
+/// Ensures that no dataset of `checked` reads a file that is declared for another purpose, and no database one of
+/// another with different rules. An explicit conflict is a mistake; discovered entries are dropped.
 pub(crate) fn keep_apart(raw: &Raw, checked: &mut Checked, given: Given<'_>, findings: &mut Findings) {
     let files = Files::of(raw, checked, given);
     for table in &raw.datasets {
@@ -235,14 +237,14 @@ pub(crate) fn keep_apart(raw: &Raw, checked: &mut Checked, given: Given<'_>, fin
     for spec in &mut checked.datasets {
         spec.reserved = reserved.clone();
     }
-    // What lies at a path may become another database's file while the server runs.
+    // Another database's file may appear at a path while the server runs.
     let others: Vec<_> = checked.databases.iter().map(|spec| Files::unlike(spec, &checked.databases)).collect();
     for (spec, others) in checked.databases.iter_mut().zip(others) {
         spec.reserved = salver_model::spec::Reserved::new(std::sync::Arc::new(others));
     }
 }
 
-/// Files that may be rows in a directory that was found, as many as it takes to know that there are some.
+/// Returns files that may be rows in a discovered directory, as many as needed to know that there are some.
 fn rows_below(dir: &Path) -> Vec<PathBuf> {
     const FILES_MAX: usize = 10_000;
     const DEPTH_MAX: usize = 32;
@@ -265,7 +267,7 @@ fn rows_below(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Whether some part of the file's name behind a point is that of a format.
+/// Returns whether one of the extensions of the file's name is that of a format.
 fn may_be_rows(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     name.split('.').skip(1).any(|suffix| SourceFormat::of_suffix(suffix).is_some())

@@ -1,4 +1,4 @@
-//! Proves `[server]` and `[limits]`.
+//! Validates `[server]` and `[limits]`.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -42,7 +42,8 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
     }
 }
 
-/// Patterns of origins. One that can match none, because browsers never write an origin so, is a mistake.
+/// Returns patterns of origins. One that cannot match any, because browsers never write an origin in this way, is a
+/// mistake.
 fn origins(table: &Table, findings: &mut Findings) -> Vec<String> {
     let origins = table.texts("cors_origins").unwrap_or_default();
     for origin in origins.iter().filter(|origin| !is_origin(origin.trim())) {
@@ -91,7 +92,8 @@ fn caller(table: &Table, findings: &mut Findings) -> Vec<(String, String)> {
     pairs
 }
 
-/// What only a proxy of one's own can tell is worth nothing without one.
+/// Checks that a setting for a proxy's header is used with a reverse proxy, without which the header is not
+/// trustworthy.
 fn behind_proxy(table: &Table, key: &str, given: bool, findings: &mut Findings) -> bool {
     if given && !table.bool("reverse_proxy") {
         let message = format!("`{key}` needs `reverse_proxy`");
@@ -120,7 +122,8 @@ fn firewall(table: &Table, findings: &mut Findings) -> Vec<String> {
     networks.to_vec()
 }
 
-/// What does not name its host to the end would allow others, whose names go on from there.
+/// Returns the prefixes of callback URLs. Each must contain the complete host, since it would otherwise match other
+/// hosts that continue it.
 fn callbacks(table: &Table, findings: &mut Findings) -> Vec<String> {
     let addresses = table.texts("callbacks").unwrap_or_default();
     for address in addresses {
@@ -155,7 +158,7 @@ pub(super) fn limits(table: &Table) -> Limits {
     }
 }
 
-/// `HOST:PORT`, or a port alone for this machine only.
+/// Parses `HOST:PORT`, or a port alone for the local machine only.
 fn address(text: &str) -> Result<String, String> {
     if let Ok(port) = text.parse::<u16>() {
         return Ok(format!("127.0.0.1:{port}"));
@@ -176,7 +179,7 @@ fn address(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// A plain path, without a `/` at its end.
+/// Validates a plain path without a trailing `/`.
 pub(super) fn base_path(text: &str) -> Result<String, &'static str> {
     let path = text.trim_end_matches('/');
     if path.is_empty() {

@@ -1,5 +1,5 @@
-//! What can be said about sources before any is opened: standard input is read once, files exist, and a file that was
-//! discovered may be part of a dataset that was declared.
+//! Checks of sources without opening them: standard input is read only once, files exist, and a discovered file is not
+//! already part of a declared dataset.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::mistake::{Findings, Mistake};
 use crate::place::Place;
 use crate::raw::Table;
 
-/// The text of a source that is a path, and not standard input or a URL.
+/// Returns a source as a path, unless it is standard input or a URL.
 pub(crate) fn as_path(source: &str) -> Option<&Path> {
     (source != "-" && !source.contains("://")).then(|| Path::new(source))
 }
@@ -18,7 +18,7 @@ fn is_glob(source: &str) -> bool {
     source.contains(['*', '?', '['])
 }
 
-/// Standard input can be read by one source only.
+/// Checks that at most one source is standard input.
 pub(super) fn standard_input_once(datasets: &[DatasetSpec], tables: &[&Table], findings: &mut Findings) {
     let mut taken = None;
     for (spec, table) in datasets.iter().zip(tables) {
@@ -35,14 +35,14 @@ pub(super) fn standard_input_once(datasets: &[DatasetSpec], tables: &[&Table], f
     }
 }
 
-/// A missing file is a warning: it may come later, and the rest can be served until then.
+/// Warns of missing files: they may appear later, and the rest can be served until then.
 pub(super) fn warn_of_missing(datasets: &[DatasetSpec], tables: &[&Table], findings: &mut Findings) {
     for (spec, table) in datasets.iter().zip(tables) {
         for source in &spec.sources {
             let Some(path) = as_path(source).filter(|path| !path.exists()) else { continue };
             let place = table.place_of("source");
             if !is_glob(source) {
-                // The command line has just been quoted as the place.
+                // The message's place already quotes the command line.
                 let message = match place {
                     Place::CommandLine(_) => format!("there is no file `{source}`"),
                     _ => format!("`{}`: there is no file `{source}`", spec.name),
@@ -55,7 +55,7 @@ pub(super) fn warn_of_missing(datasets: &[DatasetSpec], tables: &[&Table], findi
     }
 }
 
-/// Whether every source of the dataset is a path where nothing is.
+/// Returns whether every source of the dataset is a path that does not exist.
 pub(super) fn is_missing(spec: &DatasetSpec) -> bool {
     let is_there = |source: &String| match as_path(source) {
         Some(path) => path.exists() || is_glob(source) && is_matched(source),
@@ -68,7 +68,7 @@ fn is_matched(pattern: &str) -> bool {
     glob::glob(pattern).is_ok_and(|mut found| found.next().is_some())
 }
 
-/// The file in the same directory whose name is nearest.
+/// Returns the file in the same directory with the most similar name.
 fn neighbour(path: &Path) -> Option<String> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let names: Vec<String> = std::fs::read_dir(directory)
@@ -80,8 +80,8 @@ fn neighbour(path: &Path) -> Option<String> {
     Some(format!("did you mean `{}`?", directory.join(near).display()))
 }
 
-/// Whether `found` and `declared` share files: a discovered file is one of a declared dataset's, or a discovered
-/// directory holds one.
+/// Returns whether `found` and `declared` share files: a discovered file is one of a declared dataset's, or a
+/// discovered directory contains one.
 pub(super) fn cover(declared: &DatasetSpec, found: &DatasetSpec) -> bool {
     found.sources.iter().filter_map(|source| as_path(source)).any(|path| {
         let Ok(path) = path.canonicalize() else { return false };

@@ -1,4 +1,4 @@
-//! Proves `[[stream]]`.
+//! Validates `[[stream]]`.
 
 mod kafka;
 mod route;
@@ -17,22 +17,22 @@ use crate::pick;
 use crate::place::Place;
 use crate::raw::Table;
 
-/// The directory of everything that must outlive the process, where the operator names none.
+/// Default directory of everything that must outlive the process.
 pub(super) const DATA_DIR: &str = "salver-data";
-/// A file of a log, and all of them together, may be no smaller than this.
+/// Smallest size of a segment, and of a whole log, in bytes.
 const BYTES_MIN: u64 = 4096;
 
-/// Whether an entry that the stream makes is called `name`.
+/// Returns whether the stream creates an entry called `name`.
 pub(super) fn has_entry(spec: &StreamSpec, name: &Name) -> bool {
     entries(&spec.name).iter().any(|entry| entry == name.as_str())
 }
 
-/// Whether what was found in a directory is the stream's own files.
+/// Returns whether a discovered dataset consists of the stream's own files.
 pub(super) fn keeps(spec: &StreamSpec, found: &DatasetSpec) -> bool {
     found.sources.iter().filter_map(|source| sources::as_path(source)).any(|path| overlap(path, &spec.dir))
 }
 
-/// The names of the entries that a stream called `name` makes: its events, and those it did not take.
+/// Returns the names of the entries that a stream called `name` creates: its events, and its quarantine.
 fn entries(name: &Name) -> [String; 2] {
     [name.to_string(), format!("{name}_quarantine")]
 }
@@ -62,7 +62,7 @@ pub(super) fn check_all(
     specs
 }
 
-/// Reports what a stream would share with others.
+/// Reports names and directories that a stream would share with others.
 fn apart(table: &Table, spec: &StreamSpec, others: &[StreamSpec], findings: &mut Findings) {
     if let Some(other) = others.iter().find(|other| overlap(&other.dir, &spec.dir)) {
         let message = format!("the directory of `{}` would be in that of `{}`, or the same", spec.name, other.name);
@@ -74,7 +74,7 @@ fn apart(table: &Table, spec: &StreamSpec, others: &[StreamSpec], findings: &mut
     }
 }
 
-/// Whether one directory is the other, or lies in it.
+/// Returns whether one directory is the other, or inside of it.
 fn overlap(one: &Path, other: &Path) -> bool {
     let (one, other) = (home::real(one), home::real(other));
     one.starts_with(&other) || other.starts_with(&one)
@@ -102,7 +102,7 @@ fn check(table: &Table, data_dir: Option<&Path>, findings: &mut Findings) -> Opt
     })
 }
 
-/// The name; that of its quarantine must be one too.
+/// Returns the name; that of its quarantine must be valid too.
 fn name(table: &Table, findings: &mut Findings) -> Option<Name> {
     let name = super::name(table, "name", findings)?;
     for entry in entries(&name) {
@@ -112,8 +112,8 @@ fn name(table: &Table, findings: &mut Findings) -> Option<Name> {
     Some(name)
 }
 
-/// `dir`; else in the directory of the operator, else beside the file, so that it is found again from wherever the
-/// server is started. `None` where there is none of that name.
+/// Returns `dir`; else a directory in the operator's data directory, else beside the configuration file, so that it
+/// does not depend on the working directory. `None` without any of these.
 fn dir(table: &Table, name: &Name, data_dir: Option<&Path>, findings: &mut Findings) -> Option<PathBuf> {
     if let Some(dir) = table.text("dir") {
         if dir.is_empty() {
@@ -149,7 +149,7 @@ fn place_in_event(table: &Table, key: &str, findings: &mut Findings) -> Option<P
     }))
 }
 
-/// The JSON Schema as text: what is written, or the file that it names.
+/// Returns the JSON Schema as text: inline, or read from the named file.
 fn schema(table: &Table, findings: &mut Findings) -> Option<String> {
     let text = table.text("schema")?;
     if is_schema(text) {
@@ -166,7 +166,7 @@ fn schema(table: &Table, findings: &mut Findings) -> Option<String> {
     findings.keep(proved.map_err(|why| Mistake::new(place, why).with_hint(hint)))
 }
 
-/// Whether it is a JSON Schema and not the path of one.
+/// Returns whether the text is a JSON Schema and not the path of one.
 pub(crate) fn is_schema(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
 }
@@ -180,7 +180,7 @@ fn retain(table: &Table, findings: &mut Findings) -> Option<Duration> {
     Some(Duration::from_millis(ms))
 }
 
-/// `disk_bytes_max`, and `segment_bytes` so that several files fit into it.
+/// Returns `disk_bytes_max`, and a `segment_bytes` of which several fit into it.
 fn sizes(table: &Table, findings: &mut Findings) -> (Option<u64>, u64) {
     let given = |key| table.get(key).map(|_| table.count(key));
     let (disk, segment) = (given("disk_bytes_max"), given("segment_bytes"));

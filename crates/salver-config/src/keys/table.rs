@@ -5,19 +5,19 @@ mod stream;
 
 use super::{Kind, Section, Setting};
 
-/// The words a source's `format` may be: its suffixes.
+/// Values of a source's `format`: its suffixes.
 const FORMATS: Kind = Kind::Choice(&[
     "csv", "tsv", "tab", "json", "ndjson", "jsonl", "parquet", "pq", "arrow", "feather", "ipc", "arrows", "avro",
     "xlsx", "xls", "xlsb", "ods",
 ]);
 
-/// The words an answer's format may be: its suffixes.
+/// Values of a response's format: its suffixes.
 const ANSWERS: Kind = Kind::Choice(&["json", "ndjson", "csv", "tsv", "arrows", "arrow", "parquet", "html"]);
 
-/// How much is logged.
+/// Log levels.
 const LEVELS: Kind = Kind::Choice(&["off", "error", "warn", "info", "debug", "trace"]);
 
-/// A row of the first release.
+/// Creates a row of the first release.
 const fn row(
     section: Section,
     key: &'static str,
@@ -33,7 +33,7 @@ const fn row(
 pub const SETTINGS: &[Setting] =
     &joined::<{ ROWS.len() + stream::ROWS.len() + function::ROWS.len() }>([ROWS, stream::ROWS, function::ROWS]);
 
-/// The rows of these tables, one after the other.
+/// Concatenates the rows of these tables.
 const fn joined<const N: usize>(tables: [&[Setting]; 3]) -> [Setting; N] {
     let (mut all, mut at, mut table) = ([ROWS[0]; N], 0, 0);
     while table < tables.len() {

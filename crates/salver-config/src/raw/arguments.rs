@@ -1,4 +1,4 @@
-//! Reads what the command line says about entries: `PATH` or `NAME=URI[,key=value]...`.
+//! Parses entries on the command line: `PATH` or `NAME=URI[,key=value]...`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,22 +11,22 @@ use crate::mistake::{Findings, Mistake};
 use crate::place::Place;
 use crate::value::{self, Value};
 
-/// What an argument names.
+/// Meaning of an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A directory, every supported file of which becomes an entry.
+    /// Directory, of which every supported file becomes an entry.
     Directory(PathBuf),
-    /// One dataset, database or file of functions, to be handed to [`crate::load()`] as it is.
+    /// Dataset, database or file of functions, to be passed to [`crate::load()`] unchanged.
     Dataset(String),
 }
 
-/// Tells what an argument names. Text that exists as a path is one, whatever it looks like.
+/// Classifies an argument. Text that exists as a path is one, whatever its form.
 #[must_use]
 pub fn target(text: &str) -> Target {
     if Path::new(text).is_dir() { Target::Directory(PathBuf::from(text)) } else { Target::Dataset(text.to_owned()) }
 }
 
-/// Reads one dataset, database or file of functions.
+/// Parses one dataset, database or file of functions.
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Table> {
     let place = Place::CommandLine(text.into());
     let (name, rest) = if is_database(text) { (None, text) } else { split_name(text) };
@@ -66,12 +66,12 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Table> {
     Some(table)
 }
 
-/// Whether it is the URL of a database.
+/// Returns whether the URI is that of a database.
 fn is_database(uri: &str) -> bool {
     salver_model::spec::DatabaseKind::of_url(uri).is_some()
 }
 
-/// Reads a list of tables as TOML writes it: `schema=[{ name = "id", type = "int" }]`.
+/// Parses a list of tables in TOML: `schema=[{ name = "id", type = "int" }]`.
 fn tables(table: &mut Table, setting: &Setting, section: Section, text: &str, findings: &mut Findings) {
     let place = table.place.clone();
     let parsed = DeValue::parse(text).ok();
@@ -105,7 +105,7 @@ fn tables(table: &mut Table, setting: &Setting, section: Section, text: &str, fi
     }
 }
 
-/// Splits `NAME=` off. A path or URL may contain `=` too, but a name has neither slashes nor, here, commas.
+/// Splits off `NAME=`. A path or URL may contain `=` too, but a name has neither slashes nor, here, commas.
 fn split_name(text: &str) -> (Option<&str>, &str) {
     if Path::new(text).exists() {
         return (None, text);
@@ -145,7 +145,7 @@ fn split_options(text: &str) -> (String, Vec<(String, String)>) {
     (uri, options)
 }
 
-/// Splits at commas, but not in the brackets of a value that is a list or a table: `schema=[{ ... }, { ... }]`.
+/// Splits at commas, except within the brackets of a list or a table: `schema=[{ ... }, { ... }]`.
 fn parts(text: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = Vec::new();
     let mut rest = text;
@@ -167,7 +167,7 @@ fn parts(text: &str) -> Vec<&str> {
     }
 }
 
-/// How long the list or table is that `text` begins with; `None` when there is none or it has no end.
+/// Returns the length of the list or table at the start of `text`; `None` when there is none or it is not closed.
 fn bracketed_len(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -189,7 +189,7 @@ fn bracketed_len(text: &str) -> Option<usize> {
     None
 }
 
-/// The name a file gives its entry: `data/uk_cities.csv.gz` is `uk_cities`.
+/// Returns the entry name for a file: `data/uk_cities.csv.gz` is `uk_cities`.
 fn stem(uri: &str) -> Option<&str> {
     let path = uri.split(['?', '#']).next().unwrap_or(uri);
     let file = path.trim_end_matches('/').rsplit('/').next()?;

@@ -7,11 +7,11 @@ use crate::place::Place;
 
 const PREFIX: &str = "SALVER_";
 
-/// Variables that container platforms set for a service that is called `salver`; they are not meant for us.
+/// Variables that container platforms set for a service called `salver`; they are ignored.
 const FOREIGN: [&str; 2] = ["SALVER_SERVICE_", "SALVER_PORT"];
 
-/// Reads every variable that is meant for Salver. A name that doesn't exist is only a warning, since others may set
-/// variables with our prefix.
+/// Reads every variable with our prefix. An unknown name is only a warning, since other programs may set such
+/// variables.
 pub(crate) fn read(variables: &[(String, String)], raw: &mut Raw, findings: &mut Findings) {
     for (name, text) in variables {
         if !name.starts_with(PREFIX) || FOREIGN.iter().any(|foreign| name.starts_with(foreign)) {

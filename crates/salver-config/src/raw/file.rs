@@ -1,4 +1,4 @@
-//! Reads the configuration file: TOML by the table of settings, every mistake with its line and column.
+//! Parses the configuration file: TOML by the table of settings, every mistake with its line and column.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::mistake::{Findings, Mistake};
 use crate::place::{Lines, Place};
 use crate::value;
 
-/// What sections are called elsewhere.
+/// Names of sections in other systems.
 const OTHER_SECTIONS: [(&str, &str); 14] = [
     ("databases", "[[database]]"),
     ("streams", "[[stream]]"),
@@ -30,7 +30,7 @@ const OTHER_SECTIONS: [(&str, &str); 14] = [
     ("reload_interval", "`refresh` in [[dataset]]"),
 ];
 
-/// Reads `text`, the content of the file at `path`.
+/// Parses `text`, the content of the file at `path`.
 pub(crate) fn read(path: &Arc<PathBuf>, text: &str, findings: &mut Findings) -> Raw {
     let lines = Lines::new(Arc::clone(path), text);
     let mut reader = Reader { lines, findings, raw: Raw::new() };

@@ -3,8 +3,8 @@
 use super::wrap;
 use crate::keys::{Kind, Section};
 
-/// A file with every setting, its help and its default or an example, all commented out but the section headers that
-/// stand once: taking it as it is changes nothing.
+/// Returns a file with every setting, its help and its default or an example, all commented out except the headers of
+/// single sections: using it unchanged has no effect.
 #[must_use]
 pub fn example() -> String {
     let mut out = String::from(
@@ -30,7 +30,7 @@ fn settings(section: Section, out: &mut String) {
                 out.push_str(&wrap(&format!("{}: {}", part.key, part.help), 96, "#   "));
             }
         }
-        // A default of nothing shows nothing; the example says more.
+        // An empty default is not informative; the example is.
         let value = if matches!(setting.default, "" | "[]" | "\"\"") { setting.example } else { setting.default };
         out.push_str(&format!("# {} = {value}\n", setting.key));
     }

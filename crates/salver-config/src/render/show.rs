@@ -1,4 +1,4 @@
-//! `salver config show`: the settings in force as a file that reads back to the same, but for what is secret.
+//! `salver config show`: the settings in force as a file that reads back to the same, except for secrets.
 
 mod auth;
 mod database;
@@ -17,8 +17,8 @@ use crate::data_type;
 use crate::keys::{Section, Setting};
 use crate::value::duration_text;
 
-/// The settings in force, as TOML. Reading it from any directory gives the same settings again, once `***` is replaced
-/// by the secrets it stands for.
+/// Returns the settings in force, as TOML. Reading it from any directory gives the same settings, once `***` is
+/// replaced by the secrets.
 #[must_use]
 pub fn show(checked: &Checked) -> String {
     let mut out = String::new();
@@ -46,7 +46,7 @@ pub fn show(checked: &Checked) -> String {
     out
 }
 
-/// Writes every setting of a section whose value is given.
+/// Writes every setting of a section that has a value.
 fn section(section: Section, out: &mut String, value: impl Fn(&str) -> Option<String>) {
     if !out.is_empty() {
         out.push('\n');
@@ -105,7 +105,7 @@ fn limit(checked: &Checked, key: &str) -> Option<String> {
     Some(value.to_string())
 }
 
-/// The value of a dataset's setting; `None` when it was not given.
+/// Returns the value of a dataset's setting; `None` when it was not given.
 fn dataset(spec: &DatasetSpec, key: &str) -> Option<String> {
     let character = |byte: u8| quoted(char::from(byte).encode_utf8(&mut [0; 4]));
     let some = |list: &[String]| (!list.is_empty()).then(|| texts(list));
@@ -177,7 +177,7 @@ fn pairs_unless_empty(pairs: &[(String, String)]) -> Option<String> {
     (!written.is_empty()).then(|| format!("{{ {} }}", written.join(", ")))
 }
 
-/// Pairs without the values that are secrets, by their names or as URLs.
+/// Masks the pairs whose values are secrets, by their names or as URLs.
 fn masked_pairs(pairs: &[(String, String)]) -> Vec<(String, String)> {
     let shown = |name: &str, value: &str| {
         if is_secret_name(name) { MASK.to_owned() } else { masked(value).into_owned() }
@@ -195,7 +195,7 @@ fn texts(texts: &[String]) -> String {
     format!("[{}]", texts.join(", "))
 }
 
-/// A path that means the same from every directory. What is not a path stays as it is.
+/// Makes a path absolute. Other sources are unchanged.
 fn absolute(source: &str) -> String {
     if source == "-" || source.contains("://") {
         return masked(source).into_owned();

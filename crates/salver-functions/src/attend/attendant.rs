@@ -1,4 +1,4 @@
-//! Speaks with a zygote that has loaded its file, and receives the workers it forks.
+//! Serves a zygote that has loaded its file, and accepts the workers it forks.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,12 +18,12 @@ use crate::process::{Line, Order, Worker, Zygote, kill_member};
 use crate::wire::answer;
 use crate::wire::frame::Input;
 
-/// How long a worker may take to come from the order to fork it.
+/// Longest time from the order to fork a worker to its connection.
 const FORK_MAX: Duration = Duration::from_millis(FUNCTION_FORK_MS_MAX);
-/// Longest frame of a worker that says hello.
+/// Largest hello frame of a worker.
 const HELLO_BYTES_MAX: usize = 64;
 
-/// A worker that said hello: its connection, what was read from it, and its process id.
+/// Worker that has said hello: its connection, its read buffer, and its process id.
 type Hello = (Line, Input, u32);
 
 pub(super) struct Attendant {
@@ -31,7 +31,7 @@ pub(super) struct Attendant {
     zygote: Weak<Zygote>,
     pool: Arc<Pool>,
     orders: UnboundedReceiver<Order>,
-    /// By when each of the workers that were ordered has to be there.
+    /// Deadlines of the workers that were ordered.
     due: VecDeque<Instant>,
     hellos: JoinSet<io::Result<Hello>>,
     is_alive: bool,
@@ -43,7 +43,7 @@ impl Attendant {
         Self { number, zygote, pool, orders, due: VecDeque::new(), hellos: JoinSet::new(), is_alive: true }
     }
 
-    /// Goes on until nobody has the zygote any more. When it ends by itself, its busy workers may still end their
+    /// Runs until the zygote is no longer referenced. When it ends by itself, its busy workers may still finish their
     /// calls.
     pub(super) async fn attend(mut self, started: &mut Started) {
         loop {
@@ -53,7 +53,7 @@ impl Attendant {
                     Some(order) => self.obey(order, started),
                     None => return,
                 },
-                // Nobody is let in who was not asked for.
+                // Accept only as many connections as workers were ordered.
                 accepted = started.listener.accept(), if self.due.len() > self.hellos.len() => {
                     if let Ok((stream, _)) = accepted {
                         self.hellos.spawn(hello(stream));
@@ -79,7 +79,7 @@ impl Attendant {
         }
         let mut frame = [5, 0, 0, 0, kind, 0, 0, 0, 0];
         frame[5..].copy_from_slice(&number.to_le_bytes());
-        // A zygote that left so many orders unread that there is no room for one more does nothing any more.
+        // A zygote with a full control channel has stopped working.
         let is_told = matches!(started.control.try_write(&frame), Ok(count) if count == frame.len());
         if self.is_alive && !is_told {
             kill_member(started.pid, started.pid);
@@ -96,7 +96,7 @@ impl Attendant {
                     self.pool.arrived(Worker::new(line, input, pid, zygote));
                 }
             }
-            // It is missed when its time is over.
+            // The worker counts as missing after its deadline.
             Ok(Err(error)) => tracing::debug!(target: "function", %error, "a worker did not say hello"),
             Err(error) => tracing::debug!(target: "function", %error, "a worker was not received"),
         }
@@ -116,7 +116,7 @@ impl Attendant {
     }
 }
 
-/// Reads who has connected, and checks that this is true.
+/// Reads the hello of a connection, and verifies it.
 async fn hello(mut stream: UnixStream) -> io::Result<Hello> {
     let mut input = Input::default();
     let (kind, frame) = timeout(FORK_MAX, input.frame(&mut stream, HELLO_BYTES_MAX)).await??;
@@ -128,7 +128,7 @@ async fn hello(mut stream: UnixStream) -> io::Result<Hello> {
     Ok((Line::new(stream)?, input, pid))
 }
 
-/// Waits for the end of the control channel, on which a zygote says nothing after its offer.
+/// Waits for the end of the control channel, on which a zygote sends nothing after its offer.
 async fn ended(control: &mut UnixStream) {
     let mut room = [0; 64];
     while let Ok(1..) = control.read(&mut room).await {}

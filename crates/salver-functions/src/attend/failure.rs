@@ -1,4 +1,4 @@
-//! Why a file can't be served, in words that say what to do.
+//! Errors of loading a file, with suggested remedies.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -10,19 +10,19 @@ use salver_model::{Code, Error};
 
 use crate::program::Program;
 
-/// Why a file is not loaded.
+/// Reason why a file is not loaded.
 #[derive(Debug)]
 pub(super) enum Unloaded {
-    /// The process says why.
+    /// Message of the process.
     Said(String),
-    /// What runs the language is not there: the process says why.
+    /// Message of the process: the language's runtime is missing.
     Unequipped(String),
-    /// The process ended, or said what it may not.
+    /// The process ended, or violated the protocol.
     Ended(io::Error),
 }
 
 impl Unloaded {
-    /// The error for whoever asks for the file. `tail` is what the process wrote last.
+    /// Converts to the error for requests of the file. `tail` is the last output of the process.
     pub(super) fn into_error(self, spec: &FunctionSpec, status: io::Result<ExitStatus>, tail: &str) -> Error {
         let (name, file) = (&spec.name, spec.file.display());
         let hint = format!("correct {file}; it is loaded again when it changes");
@@ -43,7 +43,7 @@ impl Unloaded {
     }
 }
 
-/// The error when a process can't be started at all.
+/// Returns the error when a process cannot be started.
 pub(super) fn unstarted(spec: &FunctionSpec, program: &Program, error: io::Error) -> Error {
     let (name, program) = (&spec.name, program.executable.display());
     let message = format!("`{name}` can't be run: the program `{program}` can't be started");
@@ -54,7 +54,7 @@ pub(super) fn unstarted(spec: &FunctionSpec, program: &Program, error: io::Error
     unavailable(message).with_hint(hint).with_source(error)
 }
 
-/// How to get what runs the language. It is tried again from time to time.
+/// Returns the instructions to install the language's runtime. Loading is retried from time to time.
 fn install(spec: &FunctionSpec) -> String {
     let package = match spec.language {
         Language::R => "r-base-core",
@@ -67,7 +67,7 @@ fn unavailable(message: String) -> Error {
     Error::new(Code::EntryUnavailable, message)
 }
 
-/// How a process ended, in words.
+/// Describes the exit status of a process.
 fn how(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit status {code}"),

@@ -1,6 +1,6 @@
-//! What user code writes to its standard output and error, line by line into the log.
+//! Forwarding of user code's standard output and error to the log, line by line.
 //!
-//! It is always read, whatever becomes of it: a process must not stand still because nobody reads what it says.
+//! The output is always read, even if it is discarded, so that a process never blocks on a full pipe.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -11,11 +11,11 @@ use salver_model::limits::{FUNCTION_LINE_BYTES_MAX, FUNCTION_LINES_PER_SECOND_MA
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdout};
 
-/// Lines of standard error that are kept, to tell why a process ended.
+/// Number of lines of standard error kept to explain the end of a process.
 const KEPT_LINES: usize = 8;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The last lines that were written to standard error.
+/// Last lines of standard error.
 #[derive(Debug, Default)]
 pub(super) struct Tail(Mutex<VecDeque<String>>);
 
@@ -28,14 +28,14 @@ impl Tail {
         lines.push_back(line.to_owned());
     }
 
-    /// The lines, one after another.
+    /// Returns the lines, concatenated.
     pub(super) fn text(&self) -> String {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// Reads both until they end.
+/// Reads both streams until they end.
 pub(super) async fn pump(name: &Name, output: Option<ChildStdout>, error: Option<ChildStderr>, tail: &Tail) {
     let said = lines(output, |line| tracing::info!(target: "function", entry = %name, "{line}"));
     let complained = lines(error, |line| {
@@ -45,7 +45,7 @@ pub(super) async fn pump(name: &Name, output: Option<ChildStdout>, error: Option
     futures::join!(said, complained);
 }
 
-/// Reads lines to the end of `source`. Those that are too long come in parts.
+/// Reads lines to the end of `source`. Lines that are too long are split.
 async fn lines(source: Option<impl AsyncRead + Unpin>, log: impl Fn(&str)) {
     let Some(mut source) = source else { return };
     let mut measure = Measure::new(log);
@@ -71,7 +71,7 @@ async fn lines(source: Option<impl AsyncRead + Unpin>, log: impl Fn(&str)) {
     measure.tell();
 }
 
-/// Lets so many lines a second through, and counts the rest.
+/// Rate limit in lines per second; the rest is counted.
 struct Measure<L> {
     log: L,
     since: Instant,
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(lengths, [FUNCTION_LINE_BYTES_MAX, FUNCTION_LINE_BYTES_MAX, 1, 1]);
     }
 
-    /// However long it takes: every line is either in the log or counted there.
+    /// Checks that every line is either in the log or counted there, however long it takes.
     #[tokio::test]
     async fn a_flood_is_counted() {
         let count = 5 * u64::from(FUNCTION_LINES_PER_SECOND_MAX);

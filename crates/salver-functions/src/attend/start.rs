@@ -1,4 +1,4 @@
-//! Starts the process of a zygote.
+//! Starting of a zygote's process.
 
 use std::fs;
 use std::io;
@@ -17,23 +17,23 @@ use super::failure::unstarted;
 use crate::process::{close_descriptors, keep, kill};
 use crate::program::Program;
 
-/// Tells processes how much memory they may have.
+/// Environment variable with the memory limit of the processes.
 const MEMORY: &str = "SALVER_MEMORY_BYTES_MAX";
-/// Tells the host of R which R the settings name.
+/// Environment variable with the configured R interpreter, for the host of R.
 const INTERPRETER: &str = "SALVER_INTERPRETER";
 
-/// What a zygote is started with.
+/// Parameters for starting a zygote.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
-    /// Which one it is.
+    /// Number of the zygote.
     pub(crate) number: u64,
     pub(crate) spec: Arc<FunctionSpec>,
     pub(crate) program: Program,
-    /// Where its socket is to be.
+    /// Directory of its socket.
     pub(crate) directory: PathBuf,
 }
 
-/// A zygote's process, and all that were forked from it, which end when this is dropped.
+/// Process of a zygote, with its process group, which is killed on drop.
 #[derive(Debug)]
 pub(super) struct Started {
     pub(super) pid: u32,
@@ -81,13 +81,13 @@ impl Start {
 }
 
 impl Started {
-    /// Ends all processes of the group, and waits for the first of them.
+    /// Kills all processes of the group, and waits for the first of them.
     pub(super) async fn end(&mut self) -> io::Result<ExitStatus> {
         self.kill();
         self.child.wait().await
     }
 
-    /// Until the zygote was waited for, nobody else can have its id.
+    /// Kills the process group. Its id cannot be reused until the zygote was waited for.
     fn kill(&self) {
         if let Some(group) = self.child.id().and_then(|pid| i32::try_from(pid).ok()) {
             kill(-group);

@@ -1,4 +1,4 @@
-//! The way of one call through a worker.
+//! Execution of one call by a worker.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -18,20 +18,20 @@ use crate::pool::Lease;
 use crate::process::Ended;
 use crate::wire::answer::{Failure, First, Next};
 
-/// How often a call is given to another worker because the one it was given to had just ended.
+/// Most attempts of a call whose worker had just ended.
 pub(super) const TRIES_MAX: usize = 3;
 
-/// A call, in the form in which the worker gets it.
+/// Encoding of a call for the worker.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Question<'a> {
-    /// As it is.
+    /// As a call.
     Call(&'a Call),
-    /// As the only row of columns.
+    /// As a batch with one row.
     Row(&'a Call),
 }
 
 impl FunctionFile {
-    /// Has a worker answer the call: that of the lease, when there is one already.
+    /// Runs the call in a worker: the leased one, if there is one already.
     pub(super) async fn answer(&self, question: Question<'_>, mut leased: Option<Lease>) -> Result<Answer> {
         let (Question::Call(call) | Question::Row(call)) = question;
         let place = match call.job {
@@ -49,7 +49,7 @@ impl FunctionFile {
                     .map_err(|refusal| self.refusal(refusal))?,
             };
             let time = Time::new(&self.spec, call.job.as_deref());
-            // From here on, leaving without `give_back` kills the process.
+            // From here on, returning without `give_back` kills the process.
             let work = async {
                 let worker = lease.worker()?;
                 match question {
@@ -78,15 +78,16 @@ impl FunctionFile {
     }
 }
 
-/// How long a call may take.
+/// Time limit of a call.
 pub(super) struct Time {
     spec: Arc<FunctionSpec>,
-    /// When a job has to be over. A call has its time for each piece of its answer: somebody takes them as they come.
+    /// Deadline of a job. A call has a time limit for each chunk of its response, since the client reads them as they
+    /// arrive.
     job: Option<Option<Instant>>,
 }
 
 impl Time {
-    /// The time of a call that begins now; a job's is told when that was.
+    /// Starts the time of a call; for a job, also stores the start.
     pub(super) fn new(spec: &Arc<FunctionSpec>, job: Option<&OnceLock<SystemTime>>) -> Self {
         let job = job.map(|begun| {
             begun.get_or_init(SystemTime::now);
@@ -95,7 +96,7 @@ impl Time {
         Self { spec: Arc::clone(spec), job }
     }
 
-    /// Does a part of the work.
+    /// Runs a part of the work within the time limit.
     pub(super) async fn bound<T>(&self, work: impl Future<Output = T>) -> Result<T> {
         match (self.job, self.spec.timeout) {
             (Some(Some(end)), _) => timeout_at(end, work).await.map_err(|_| errors::slow_job(&self.spec)),
@@ -105,11 +106,11 @@ impl Time {
     }
 }
 
-/// A body that is being made. Dropped before its end, it takes its process along.
+/// Streaming response body. Dropping it before the end kills its process.
 struct Pieces {
     lease: Lease,
     time: Time,
-    /// A job's, until it is over.
+    /// Permit of a job, until it ends.
     _place: Option<OwnedSemaphorePermit>,
 }
 
@@ -144,7 +145,7 @@ impl Pieces {
     }
 }
 
-/// What a worker says of a call that failed. It goes on, unless it has no memory left.
+/// Converts a worker's failure report. The worker stays in use, unless it is out of memory.
 pub(super) fn failed(lease: Lease, failure: Failure) -> salver_model::Error {
     if failure.is_out_of_memory() {
         drop(lease);

@@ -1,4 +1,4 @@
-//! The way of a call over columns through a worker.
+//! Execution of a call over columns by a worker.
 
 use arrow::array::ArrayRef;
 use salver_model::Result;
@@ -9,12 +9,12 @@ use super::{FunctionFile, errors};
 use crate::process::Ended;
 
 impl FunctionFile {
-    /// Has a worker work on the columns.
+    /// Runs the call in a worker.
     pub(super) async fn column(&self, call: &ColumnsCall) -> Result<ArrayRef> {
         let mut tries = 1;
         loop {
             let mut lease = self.pool.take(None, false).await.map_err(|refusal| self.refusal(refusal))?;
-            // From here on, leaving without `give_back` kills the process.
+            // From here on, returning without `give_back` kills the process.
             let time = Time::new(&self.spec, None);
             let work = async { lease.worker()?.call_columns(call).await };
             match time.bound(work).await.inspect_err(|_| lease.condemn())? {

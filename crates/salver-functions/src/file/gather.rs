@@ -1,9 +1,9 @@
-//! Calls of a vectorized function gather while they wait for a worker: the first whose turn comes takes along those
-//! that are alike, as one call over columns in which each is a row.
+//! Batching of calls of a vectorized function while they wait for a worker: the first whose turn comes takes the
+//! compatible ones along, as one call over columns in which each is a row.
 //!
-//! Each waits in the pool's queue on its own, with the bounds of any call, and nobody waits for others to come: a call
-//! whose turn comes at once goes by itself. When a call of several fails, each of them is made again by itself, so that
-//! what is wrong with one is told to nobody else.
+//! Each call waits in the pool's queue on its own, with the limits of any call, and is never delayed to wait for
+//! others: a call whose turn comes at once runs alone. When a combined call fails, each of its calls is repeated alone,
+//! so that the fault of one does not affect the others.
 
 mod alike;
 
@@ -30,34 +30,34 @@ use crate::process::Ended;
 use crate::wire::answer::First;
 use crate::wire::gathered::{Said, answer};
 
-/// Where the calls of one file gather.
+/// Waiting calls of one file.
 #[derive(Debug, Default)]
 pub(super) struct Gather {
     waiting: Mutex<AHashMap<Alike, VecDeque<Waiting>>>,
-    /// How many ever came.
+    /// Number of calls so far.
     came: AtomicU64,
 }
 
-/// A call that waits.
+/// Waiting call.
 #[derive(Debug)]
 struct Waiting {
     number: u64,
     call: Call,
-    /// Takes it out of the queue: where its outcome will come from.
+    /// Receives the channel of the outcome when another call takes this one along.
     taken: oneshot::Sender<Outcomes>,
 }
 
 type Outcomes = oneshot::Receiver<Outcome>;
 
-/// What becomes of a call that went together with others.
+/// Outcome of a combined call.
 #[derive(Debug)]
 enum Outcome {
     Value(Bytes),
-    /// Nothing: it has to go by itself.
+    /// None: the call has to run alone.
     Again(Box<Call>),
 }
 
-/// How it goes on with a call that waited.
+/// Result of waiting.
 enum Turn {
     Alone(Lease, Box<Call>),
     Together(Outcomes),
@@ -68,11 +68,11 @@ impl Gather {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place among those that are alike.
+    /// Registers a call among the compatible ones.
     fn enter(&self, alike: Alike, call: Call) -> Place<'_> {
         let (taken, gone) = oneshot::channel();
         let mut waiting = self.waiting();
-        // Counted under the lock, so that they stand in order.
+        // Counted under the lock, so that the numbers are in order.
         let number = self.came.fetch_add(1, Ordering::Relaxed);
         waiting.entry(alike.clone()).or_default().push_back(Waiting { number, call, taken });
         drop(waiting);
@@ -80,17 +80,17 @@ impl Gather {
     }
 }
 
-/// The place of a call that waits. Dropped, it is free.
+/// Registration of a waiting call, removed on drop.
 struct Place<'a> {
     gather: &'a Gather,
     alike: Alike,
     number: u64,
-    /// Told when another takes the call along.
+    /// Notified when another call takes this one along.
     gone: oneshot::Receiver<Outcomes>,
 }
 
 impl Place<'_> {
-    /// Takes the call, and those that go with it, in the order of coming behind it. `None`: another took it along.
+    /// Takes the call, and those combined with it, in order of arrival. `None`: another call has taken it along.
     fn take(&self) -> Option<(Call, Vec<Waiting>)> {
         let mut waiting = self.gather.waiting();
         let alike = waiting.get_mut(&self.alike)?;
@@ -126,7 +126,7 @@ impl Drop for Place<'_> {
 }
 
 impl FunctionFile {
-    /// Has a worker answer the call, by itself or together with others.
+    /// Runs the call in a worker, alone or combined with others.
     pub(super) async fn gathered(&self, alike: Alike, call: Call) -> Result<Answer> {
         let outcomes = match self.turn(alike, call).await? {
             Turn::Alone(lease, call) => return self.answer(Question::Row(&call), Some(lease)).await,
@@ -135,20 +135,20 @@ impl FunctionFile {
         match outcomes.await {
             Ok(Outcome::Value(value)) => Ok(answer(value)),
             Ok(Outcome::Again(call)) => {
-                // It was let into the queue already, so that it is again, however many wait; but it waits no longer
-                // than others do.
+                // It was already admitted to the queue, so it is again, however many wait; but it waits no longer than
+                // others.
                 let lease = timeout(self.spec.wait, self.pool.take(call.holder.as_ref(), true))
                     .await
                     .unwrap_or(Err(Refusal::Late));
                 let lease = lease.map_err(|refusal| self.refusal(refusal))?;
                 self.answer(Question::Row(&call), Some(lease)).await
             }
-            // The runtime that was to run it has ended.
+            // The runtime of the task has ended.
             Err(_) => Err(errors::ending(&self.spec)),
         }
     }
 
-    /// Waits until the call's turn comes, or that of one that takes it along.
+    /// Waits until it is the call's turn, or that of one that takes it along.
     async fn turn(&self, alike: Alike, call: Call) -> Result<Turn> {
         let holder = call.holder.clone();
         let mut place = self.gather.enter(alike, call);
@@ -172,7 +172,7 @@ impl FunctionFile {
         let (mut calls, mut outcomes) = (Vec::new(), Vec::new());
         for other in others {
             let (sender, receiver) = oneshot::channel();
-            // Who left at the same moment asks for nothing any more.
+            // Its caller may have left at the same moment.
             if other.taken.send(receiver).is_ok() {
                 calls.push(other.call);
                 outcomes.push(sender);
@@ -184,13 +184,13 @@ impl FunctionFile {
         let (sender, receiver) = oneshot::channel();
         calls.push(call);
         outcomes.push(sender);
-        // In a task of its own, so that it goes on when this caller leaves.
+        // A separate task, so that it continues when this caller leaves.
         tokio::spawn(together(Arc::clone(&self.spec), lease, calls, outcomes));
         Ok(Turn::Together(receiver))
     }
 }
 
-/// Makes the calls as one, and tells each its outcome. When nobody waits for any of them it ends, with the worker.
+/// Runs the calls as one, and sends each its outcome. It is cancelled, with the worker, when no caller waits any more.
 async fn together(
     spec: Arc<FunctionSpec>,
     lease: Lease,
@@ -203,7 +203,7 @@ async fn together(
         Either::Left((values, _)) => values,
         Either::Right(_) => return,
     };
-    // Nobody is there any more where an outcome can't be sent.
+    // Sending fails if the caller has left.
     match values {
         Some(values) => outcomes.into_iter().zip(values).for_each(|(outcome, value)| {
             let _ = outcome.send(Outcome::Value(value));
@@ -214,9 +214,9 @@ async fn together(
     }
 }
 
-/// The values of all calls. `None`: there are not, whatever it is that went wrong with one of them.
+/// Returns the results of all calls; `None` if anything went wrong with one of them.
 async fn values(spec: &Arc<FunctionSpec>, mut lease: Lease, calls: &[Call]) -> Option<Vec<Bytes>> {
-    // From here on, leaving without `give_back` kills the process.
+    // From here on, returning without `give_back` kills the process.
     let time = Time::new(spec, None);
     let work = async { lease.worker()?.call_rows(calls).await };
     match time.bound(work).await.inspect_err(|_| lease.condemn()).ok()? {
@@ -240,7 +240,7 @@ mod tests {
 
     use super::{Alike, Gather, Place, Waiting};
 
-    /// A place for a call of `f(x)` with this JSON value.
+    /// Registers a call of `f(x)` with this JSON value.
     fn enter<'g>(gather: &'g Gather, value: &str) -> Place<'g> {
         let parameters = vec![Parameter { name: "x".to_owned(), ..Parameter::default() }];
         let endpoint = Endpoint { gathers: true, parameters, ..Endpoint::default() };
@@ -281,7 +281,7 @@ mod tests {
         assert!(gather.waiting().is_empty());
     }
 
-    /// Also with more before it than may go at once, a call is among those it takes.
+    /// Checks that a call takes itself along even if more calls are before it than may be combined.
     #[test]
     fn no_more_go_than_may() {
         let gather = Gather::default();

@@ -1,4 +1,4 @@
-//! Keeps a file loaded: first, again when it changes, and again when its processes end.
+//! Keeps a file loaded: initially, after changes, and after the end of its processes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,18 +15,18 @@ use super::{FunctionFile, errors};
 use crate::attend::{self, Start};
 use crate::process::Zygote;
 
-/// How often the file is looked at.
+/// Interval at which the file is checked.
 const LOOK: Duration = Duration::from_millis(500);
-/// Half of the wait before the second try; each further one is twice as long.
+/// Half of the delay before the second attempt; it doubles with each further one.
 const RETRY_MIN: Duration = Duration::from_millis(250);
 const RETRY_MAX: Duration = Duration::from_millis(FUNCTION_RETRY_MS_MAX);
-/// A zygote that lived so long did not end because of the file.
+/// Lifetime from which on the end of a zygote is not attributed to the file.
 const STEADY: Duration = Duration::from_secs(60);
 const IDLE_MAX: Duration = Duration::from_millis(FUNCTION_IDLE_MS_MAX);
 
 impl FunctionFile {
-    /// Loads the file, and again whenever it changes; keeps as many workers as there are to be. Goes on for ever;
-    /// dropped, it ends all processes.
+    /// Loads the file, reloads it whenever it changes, and keeps the minimum number of workers. Runs forever; dropping
+    /// the future kills all processes.
     pub async fn keep(self: Arc<Self>) {
         let mut keeper = Keeper {
             file: Arc::clone(&self),
@@ -57,25 +57,25 @@ struct Keeper {
     file: Arc<FunctionFile>,
     zygotes: JoinSet<()>,
     loading: Option<Loading>,
-    /// What the file looked like when it was last seen; `None` while it can't be.
+    /// Stamp of the file when last checked; `None` while it is unreadable.
     seen: Option<Stamp>,
     number: u64,
-    /// How often in a row the file did not load, or its zygote ended soon.
+    /// Number of consecutive failures to load, or early ends of the zygote.
     failures: u32,
-    /// When it is tried again.
+    /// Time of the next attempt.
     retry: Option<Instant>,
-    /// When it was last loaded.
+    /// Time of the last load.
     loaded: Instant,
 }
 
-/// A zygote that has not loaded the file yet.
+/// Zygote that has not loaded the file yet.
 struct Loading {
     result: oneshot::Receiver<Result<Arc<Zygote>>>,
     task: AbortHandle,
     began: Instant,
 }
 
-/// What became of the file that is being loaded. Never ready while none is.
+/// Waits for the result of loading. Never ready while there is no load.
 async fn result(loading: &mut Option<Loading>) -> Result<Arc<Zygote>> {
     let Some(loading) = loading else { return std::future::pending().await };
     (&mut loading.result)
@@ -91,7 +91,7 @@ impl Drop for Keeper {
 }
 
 impl Keeper {
-    /// Loads the file if it is another than before.
+    /// Loads the file if it has changed.
     async fn look(&mut self) {
         self.file.pool.tend(IDLE_MAX);
         let path = &self.file.spec.file;
@@ -113,7 +113,7 @@ impl Keeper {
         }
     }
 
-    /// Begins to load the file as it is now; what was being loaded is another one and ends.
+    /// Starts loading the current file, and aborts a load in progress.
     fn load(&mut self) {
         self.retry = None;
         self.number += 1;
@@ -139,7 +139,7 @@ impl Keeper {
                 tracing::info!(target: "function", %entry, endpoints, ms, "loaded");
                 self.loaded = Instant::now();
                 let interface = Arc::clone(&zygote.interface);
-                // In this order: who knows the new interface is answered by nothing older.
+                // In this order, so that a caller that knows the new interface never gets an older worker.
                 self.file.pool.adopt(zygote);
                 self.file.interface.store(Some(interface));
                 self.file.set_fault(None);
@@ -152,9 +152,9 @@ impl Keeper {
         }
     }
 
-    /// The file can't be served as it is.
+    /// Handles a file that cannot be served.
     fn failed(&self, error: Error) {
-        // The same again is not worth a line.
+        // A repeated failure is not logged again.
         if self.file.fault().is_none_or(|known| known.message != error.message) {
             let entry = &self.file.spec.name;
             tracing::warn!(target: "function", %entry, "{}", error.chain());
@@ -163,7 +163,7 @@ impl Keeper {
         self.file.pool.refuse();
     }
 
-    /// The zygote ended by itself.
+    /// Handles the end of a zygote.
     fn fell(&mut self) {
         let entry = &self.file.spec.name;
         tracing::warn!(target: "function", %entry, "the process that has loaded the file ended; it is started again");
@@ -176,7 +176,7 @@ impl Keeper {
         self.failures += 1;
     }
 
-    /// How long to wait before the next try: not at all the first time.
+    /// Returns the delay before the next attempt; zero the first time.
     fn wait(&self) -> Duration {
         match self.failures {
             0 => Duration::ZERO,

@@ -1,16 +1,16 @@
-//! What tells that a file is still the one that was loaded.
+//! Change detection of files.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long a file must look the same to be taken for finished.
+/// Time for which a file must be unchanged to count as completely written.
 const SETTLED: Duration = Duration::from_millis(50);
-/// How often that is waited for.
+/// Most waits for that.
 const LOOKS_MAX: usize = 20;
 
-/// What a file looks like from outside.
+/// Metadata of a file that reveals changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     inode: u64,
@@ -19,13 +19,13 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// What the file looks like now.
+    /// Returns the current stamp of a file.
     pub(super) async fn of(path: &Path) -> io::Result<Self> {
         let found = tokio::fs::metadata(path).await?;
         Ok(Self { inode: found.ino(), bytes: found.len(), modified: (found.mtime(), found.mtime_nsec()) })
     }
 
-    /// What the file looks like when nobody writes to it any more: half of a file may well be a valid file.
+    /// Returns the stamp of a file once it is no longer being written, since half of a file may well be a valid file.
     pub(super) async fn settled(path: &Path) -> io::Result<Self> {
         let mut stamp = Self::of(path).await?;
         for _ in 0..LOOKS_MAX {

@@ -1,24 +1,24 @@
-//! Arguments: JSON values as values of R.
+//! Conversion of arguments from JSON to R.
 
 use serde_json::{Map, Number, Value as Json};
 
 use super::table::{self, Table};
 use super::value::{Inside, Kind, MISSING, Value};
 
-/// What an array holds, when it can be a vector.
+/// Element type of an array, if it can be a vector.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Elements {
-    /// Nothing but nulls so far.
+    /// Only nulls so far.
     Nulls,
     Logicals,
     Integers,
     Doubles,
     Texts,
-    /// Values of several kinds, arrays or objects.
+    /// Mixed types, arrays or objects.
     Mixed,
 }
 
-/// A named list of an object's members, and behind them the argument that is a table.
+/// Returns a named list of an object's members, followed by the argument that is a table.
 pub(super) fn object<'x>(
     inside: &'x Inside<'_>,
     members: &Map<String, Json>,
@@ -37,7 +37,7 @@ pub(super) fn object<'x>(
     list
 }
 
-/// The value a JSON value stands for.
+/// Converts a JSON value.
 fn value<'x>(inside: &'x Inside<'_>, json: &Json) -> Value<'x> {
     match json {
         Json::Null => inside.null(),
@@ -52,11 +52,11 @@ fn value<'x>(inside: &'x Inside<'_>, json: &Json) -> Value<'x> {
     }
 }
 
-/// A vector when its elements are scalars of one kind, otherwise a list.
+/// Converts an array: to a vector if its elements are scalars of one kind, otherwise to a list.
 fn array<'x>(inside: &'x Inside<'_>, elements: &[Json]) -> Value<'x> {
     let length = elements.len();
     match elements.iter().fold(Elements::Nulls, |seen, element| seen.with(element)) {
-        // An empty array and one of nulls only say nothing of their kind; a list takes all of it.
+        // The kind of an empty array, or of one with only nulls, is unknown; a list fits any.
         Elements::Nulls if length == 0 => inside.vector(Kind::List, 0),
         Elements::Nulls | Elements::Logicals => inside.integers(
             Kind::Logical,
@@ -90,7 +90,7 @@ fn array<'x>(inside: &'x Inside<'_>, elements: &[Json]) -> Value<'x> {
 }
 
 impl Elements {
-    /// What they are together with one more.
+    /// Combines the kind with that of another element.
     fn with(self, element: &Json) -> Self {
         let one = match element {
             Json::Null => return self,
@@ -109,12 +109,12 @@ impl Elements {
     }
 }
 
-/// A number that R's integers hold. Their least value stands for a missing one.
+/// Returns a number in the range of R's integers. Their least value means missing.
 fn integer(number: &Number) -> Option<i32> {
     number.as_i64().and_then(|number| i32::try_from(number).ok()).filter(|number| *number != MISSING)
 }
 
-/// Any number.
+/// Converts any number to a double.
 fn double(number: &Number) -> f64 {
     number.as_f64().unwrap_or(f64::NAN)
 }

@@ -12,10 +12,10 @@ use super::start::{self, Runtime};
 use super::value::{Inside, Kind, MISSING, Value};
 use crate::wire::columns::{self, Column};
 
-/// Up to here every whole number is a double, and every double a whole number.
+/// Largest magnitude up to which integers and doubles are equivalent.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// A batch as it comes in a frame.
+/// Decoded batch.
 struct Batch<'a> {
     endpoint: u32,
     rows: usize,
@@ -24,7 +24,7 @@ struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Takes a payload apart; `None` when it is not a batch.
+    /// Decodes a payload; `None` when it is not a batch.
     fn read(mut payload: &'a [u8]) -> Option<Self> {
         let rest = &mut payload;
         let mut number = || columns::take(rest, 4)?.try_into().map(u32::from_le_bytes).ok();
@@ -35,33 +35,33 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// What a guarded function works with. All that it builds up is here.
+/// Context of a guarded function. It owns everything that is allocated.
 struct Exchange<'a> {
     runtime: Runtime,
     batch: Batch<'a>,
-    /// The frame under way.
+    /// Frame being written.
     out: &'a mut Vec<u8>,
     outcome: Outcome,
 }
 
-/// What came of a batch.
+/// Result of a batch.
 enum Outcome {
-    /// R left without a word.
+    /// R returned without a result.
     Nothing,
-    /// The frame has the column.
+    /// The column is in the frame.
     Done,
     /// User code raised an error.
     Raised(String),
-    /// What it gave is not what was asked for: in which row, and what it is.
+    /// Row whose value has the wrong type, and the type.
     Unfit(usize, &'static str),
-    /// It gave so many values.
+    /// Wrong number of values.
     Count(usize),
 }
 
 /// Answers one batch.
 ///
 /// # Errors
-/// When the connection breaks, or what comes is not a batch.
+/// Returns an error when the connection breaks, or the payload is not a batch.
 pub(super) fn answer(
     session: &Session,
     runtime: Runtime,
@@ -107,14 +107,14 @@ fn word(wanted: ColumnKind) -> &'static str {
     }
 }
 
-/// Guarded: calls the function over the columns, and writes what it gives.
+/// Guarded: calls the function over the columns, and writes the result.
 fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
     let batch = &exchange.batch;
     let list = inside.vector(Kind::List, batch.columns.len());
     for (index, column) in batch.columns.iter().enumerate() {
         inside.set(list, index, |inside| vector(inside, *column));
     }
-    // Their numbers fit, since a vector of so many would not.
+    // The numbers fit, since a vector of this length would not otherwise.
     let endpoint = inside.integer(batch.endpoint.cast_signed().saturating_add(1));
     let rows = inside.integer(i32::try_from(batch.rows).unwrap_or(i32::MAX));
     let text = inside.logical(batch.wanted == ColumnKind::Text);
@@ -133,7 +133,7 @@ fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
     Some(())
 }
 
-/// A column as a vector. Whole numbers that R's integers do not hold make all of them doubles.
+/// Converts a column to a vector. Integers out of the range of R's make it a vector of doubles.
 fn vector<'x>(inside: &'x Inside<'_>, column: Column<'_>) -> Value<'x> {
     let rows = column.rows();
     match column.kind {
@@ -163,7 +163,7 @@ fn vector<'x>(inside: &'x Inside<'_>, column: Column<'_>) -> Value<'x> {
     }
 }
 
-/// Writes the frame of a column from what the function gave: a vector, or a list with what it gave for each row.
+/// Writes the frame of a column from the function's result: a vector, or a list with the result of each row.
 fn write(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, batch: &Batch<'_>) -> Result<(), Outcome> {
     let (rows, wanted) = (batch.rows, batch.wanted);
     let is_list = inside.kind(value) == Kind::List;
@@ -195,7 +195,7 @@ fn write(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, batch: &Batch
     if frame::fits(out, &[]) { Ok(()) } else { Err(Outcome::Unfit(rows, "values of over 4 GiB")) }
 }
 
-/// Puts one value of a vector in: whether there is one. What it is when it is not what is wanted.
+/// Writes one value of a vector; returns whether it is present, or its type when that is wrong.
 fn put(
     inside: &Inside<'_>,
     out: &mut Vec<u8>,
@@ -244,7 +244,7 @@ fn put_text(
 ) -> Result<bool, &'static str> {
     let put = |text: &[u8]| match std::str::from_utf8(text) {
         Ok(_) => out.extend_from_slice(text),
-        // User code marked it wrongly.
+        // User code declared a wrong encoding.
         Err(_) => out.extend_from_slice(String::from_utf8_lossy(text).as_bytes()),
     };
     if wanted == ColumnKind::Text {

@@ -1,30 +1,30 @@
-//! A call as it comes in a frame, without a copy.
+//! Zero-copy decoding of a call's frame.
 
-/// A call.
+/// Decoded call.
 #[derive(Debug)]
 pub(super) struct Call<'a> {
-    /// Which endpoint; below zero the application.
+    /// Index of the endpoint; negative for the application.
     pub(super) endpoint: i32,
-    /// The method.
+    /// Method.
     pub(super) method: &'a str,
-    /// The path.
+    /// Path.
     pub(super) path: &'a str,
-    /// What stood behind `?`.
+    /// Query string.
     pub(super) query: &'a str,
-    /// The header fields.
+    /// Headers.
     pub(super) headers: Fields<'a>,
-    /// The text of a JSON object, or nothing.
+    /// Text of a JSON object, or empty.
     pub(super) arguments: &'a [u8],
-    /// Where the caller is.
+    /// Address of the caller.
     pub(super) address: &'a str,
-    /// The parameter whose value the body is, as a stream of Arrow.
+    /// Parameter whose value is the body, as an Arrow stream.
     pub(super) table: Option<&'a str>,
-    /// The body.
+    /// Body.
     pub(super) body: &'a [u8],
 }
 
 impl<'a> Call<'a> {
-    /// Takes the payload of a call apart, or of one with a table; `None` when it is neither.
+    /// Decodes the payload of a call, or of one with a table; `None` when it is malformed.
     pub(super) fn read(payload: &'a [u8], has_table: bool) -> Option<Self> {
         let mut rest = Rest(payload);
         let table = if has_table { Some(rest.text()?) } else { None };
@@ -36,12 +36,12 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Header fields as they stand in a frame: complete, but looked at only when they are asked for.
+/// Headers in a frame, validated as complete, but decoded on demand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a> {
-    /// How many.
+    /// Number of headers.
     pub(super) count: usize,
-    /// Their texts, each with its length in front.
+    /// Their texts, each with a length prefix.
     pub(super) bytes: &'a [u8],
 }
 
@@ -56,7 +56,7 @@ impl<'a> Fields<'a> {
         Some(Self { count, bytes: &all[..all.len() - rest.0.len()] })
     }
 
-    /// Their names, or their values: every second text. One that is not UTF-8 counts as empty.
+    /// Returns their names, or their values: every second text. One that is not UTF-8 is returned as empty.
     pub(super) fn texts(self, values: bool) -> impl Iterator<Item = &'a str> {
         let mut rest = Rest(self.bytes);
         std::iter::from_fn(move || rest.bytes())
@@ -66,7 +66,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What is left of a payload.
+/// Remaining bytes of a payload.
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {

@@ -1,4 +1,4 @@
-//! What the environment says: where R is, how much memory workers may have. And the environment R wants to be run in.
+//! Environment variables: the location of R, the memory limit of workers, and the environment that R needs.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,28 +7,28 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Set, to R's home, once this process has the environment R wants.
+/// Set to R's home once this process has the environment R needs.
 const READY_VARIABLE: &str = "SALVER_R_HOME";
-/// The settings that choose the program `R`.
+/// Variable with the configured `R` program.
 const INTERPRETER_VARIABLE: &str = "SALVER_INTERPRETER";
 
-/// The memory a worker may use over what it has when it is made, in bytes.
+/// Variable with the memory a worker may use beyond its initial size, in bytes.
 const MEMORY_VARIABLE: &str = "SALVER_MEMORY_BYTES_MAX";
 
-/// The memory a worker may use over what it has when it is made, in bytes; `None` for any.
+/// Returns the memory a worker may use beyond its initial size, in bytes; `None` for no limit.
 pub(super) fn memory_bytes_max() -> Option<u64> {
     env::var(MEMORY_VARIABLE).ok()?.parse().ok()
 }
 
-/// R's home, with the environment set up.
+/// Returns R's home, with the environment set up.
 ///
-/// Only the script `R` knows all of it: paths of libraries, of documents, where Java is. The linker reads some of it
-/// when a process starts. So the first time this program starts itself again, as what `R CMD` runs.
+/// Only the script `R` knows all of it: paths of libraries, of documents, of Java. The dynamic linker reads some of it
+/// at process start. The first time, this program therefore re-executes itself through `R CMD`.
 ///
-/// R's temporary files go to the private directory, which goes away with the server, unless it is said where they go.
+/// R's temporary files go to the private directory, which is removed with the server, unless another one is configured.
 ///
 /// # Errors
-/// Why there is no R.
+/// Returns the reason why R is not available.
 pub(super) fn home(private: Option<&Path>) -> Result<PathBuf, String> {
     if let (Some(ready), Some(home)) = (env::var_os(READY_VARIABLE), env::var_os("R_HOME"))
         && ready == home
@@ -54,13 +54,13 @@ pub(super) fn home(private: Option<&Path>) -> Result<PathBuf, String> {
         again.env("TMPDIR", private);
     }
     if let Some(name) = plain_locale() {
-        // Files and texts are UTF-8 here, as everywhere in this program.
+        // Files and texts are UTF-8, as everywhere in this program.
         again.env(name, "C.UTF-8");
     }
     Err(no_r(&interpreter, &again.exec()))
 }
 
-/// Which variable to set when the locale knows only ASCII, in which R would write other characters as `<U+00E9>`.
+/// Returns the variable to set when the locale is plain ASCII, in which R would write other characters as `<U+00E9>`.
 fn plain_locale() -> Option<&'static str> {
     const CHOICES: [&str; 3] = ["LC_ALL", "LC_CTYPE", "LANG"];
     let chosen =
@@ -73,7 +73,7 @@ fn plain_locale() -> Option<&'static str> {
     }
 }
 
-/// The program `R`: as set, of the home that is set, or what the search path has.
+/// Returns the program `R`: the configured one, that of the configured home, or the one in the search path.
 fn interpreter() -> OsString {
     let set = env::var_os(INTERPRETER_VARIABLE).filter(|set| !set.is_empty());
     let of_home = || {
@@ -83,7 +83,7 @@ fn interpreter() -> OsString {
     set.or_else(of_home).unwrap_or_else(|| "R".into())
 }
 
-/// That `R` can't be started.
+/// Returns the error that `R` cannot be started.
 fn no_r(interpreter: &OsString, error: &io::Error) -> String {
     format!("R is not there: `{}` can't be started: {error}", interpreter.to_string_lossy())
 }

@@ -1,4 +1,4 @@
-//! What the server is told of a call that failed.
+//! Failure reports to the server.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -7,12 +7,12 @@ use super::frame;
 use super::session::Session;
 use super::start::{self, Runtime};
 
-/// Why a call failed, as in a frame `X`.
+/// Kind of a failure in a frame `X`.
 pub(super) const USER_CODE: u8 = 0;
 pub(super) const OUT_OF_MEMORY: u8 = 1;
 pub(super) const WRONG_ARGUMENT: u8 = 2;
 
-/// Says that R raised an error.
+/// Reports that R raised an error.
 pub(super) fn fail_raised(
     session: &Session,
     runtime: Runtime,
@@ -24,7 +24,7 @@ pub(super) fn fail_raised(
     fail(stream, out, kind, if raised.is_empty() { "R left the function without an error" } else { raised })
 }
 
-/// Says that a call failed: what the client may know, and what the log may.
+/// Reports a failed call: a message for the client, and a detail for the log.
 pub(super) fn fail(stream: &UnixStream, out: &mut Vec<u8>, kind: u8, detail: &str) -> io::Result<()> {
     let message = match kind {
         OUT_OF_MEMORY => "the function ran out of memory",

@@ -1,41 +1,41 @@
-//! Frames on a blocking socket: one `read` gets what is there, one `write` sends it all.
+//! Frames on a blocking socket: one `read` gets what is available, one `write` sends it all.
 
 use std::io::{self, IoSlice, Read, Write};
 
-/// A buffer keeps at most so much between two frames.
+/// Most bytes of capacity that a buffer keeps between two frames.
 const KEPT_BYTES_MAX: usize = 1 << 20;
-/// How much is asked for at once.
+/// Bytes requested per read.
 const READ_BYTES: usize = 16 * 1024;
-/// The length in front of a frame.
+/// Length of the prefix of a frame.
 const PREFIX_BYTES: usize = 4;
 
-/// Reads frames, one at a time.
+/// Reader of frames.
 #[derive(Debug)]
 pub(super) struct Reader<S> {
     stream: S,
     buffer: Vec<u8>,
-    /// What of the buffer is filled.
+    /// Number of bytes in the buffer.
     filled: usize,
-    /// Where the last frame ended.
+    /// End of the last frame.
     taken: usize,
 }
 
-/// What came.
+/// Received frame.
 #[derive(Debug)]
 pub(super) enum Frame<'a> {
-    /// A frame: its kind and payload.
+    /// Complete frame: its kind and payload.
     Whole(u8, &'a [u8]),
-    /// A frame there was no memory for; it was read and dropped.
+    /// Frame that did not fit into memory; it was read and dropped.
     TooLarge,
 }
 
 impl<S: Read> Reader<S> {
-    /// A reader of this stream.
+    /// Creates a reader of this stream.
     pub(super) fn new(stream: S) -> Self {
         Self { stream, buffer: vec![0; READ_BYTES], filled: 0, taken: 0 }
     }
 
-    /// The next frame; `None` when the stream ended between two of them.
+    /// Returns the next frame; `None` when the stream ended between two frames.
     pub(super) fn next(&mut self) -> io::Result<Option<Frame<'_>>> {
         self.buffer.copy_within(self.taken..self.filled, 0);
         self.filled -= self.taken;
@@ -70,7 +70,7 @@ impl<S: Read> Reader<S> {
         Ok(Some(Frame::Whole(self.buffer[PREFIX_BYTES], &self.buffer[PREFIX_BYTES + 1..end])))
     }
 
-    /// Reads until so many bytes are there. `false`: the stream ended before the first of them.
+    /// Reads until `wanted` bytes are buffered; returns `false` when the stream ended before the first of them.
     fn fill(&mut self, wanted: usize) -> io::Result<bool> {
         while self.filled < wanted {
             match self.stream.read(&mut self.buffer[self.filled..])? {
@@ -82,7 +82,7 @@ impl<S: Read> Reader<S> {
         Ok(true)
     }
 
-    /// Reads on to the end of a frame that can't be held.
+    /// Skips the rest of a frame that does not fit into memory.
     fn skip(&mut self, end: usize) -> io::Result<()> {
         let missing = (end - self.filled) as u64;
         io::copy(&mut self.stream.by_ref().take(missing), &mut io::sink())?;
@@ -92,25 +92,25 @@ impl<S: Read> Reader<S> {
     }
 }
 
-/// Begins a frame in an empty buffer; the length is put in by [`send`].
+/// Begins a frame in an empty buffer; [`send`] fills in the length.
 pub(super) fn begin(buffer: &mut Vec<u8>, kind: u8) {
     buffer.clear();
     buffer.shrink_to(KEPT_BYTES_MAX);
     buffer.extend_from_slice(&[0, 0, 0, 0, kind]);
 }
 
-/// Puts a text or bytes in.
+/// Appends a text or bytes.
 pub(super) fn put(buffer: &mut Vec<u8>, bytes: &[u8]) {
     buffer.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
     buffer.extend_from_slice(bytes);
 }
 
-/// Whether a frame with so much in the buffer and so much behind it can be sent at all.
+/// Returns whether the frame with `rest` behind the buffer does not exceed the length limit.
 pub(super) fn fits(buffer: &[u8], rest: &[u8]) -> bool {
     u32::try_from(buffer.len() + rest.len()).is_ok()
 }
 
-/// Sends a frame: what stands in the buffer, and `rest` behind it.
+/// Sends a frame: the buffer, followed by `rest`.
 pub(super) fn send(stream: &mut impl Write, buffer: &mut [u8], rest: &[u8]) -> io::Result<()> {
     let length = u32::try_from(buffer.len() + rest.len() - PREFIX_BYTES)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "a frame of over 4 GiB"))?;

@@ -1,4 +1,4 @@
-//! Calls that go together: of a vectorized function, made as one whose arguments are vectors.
+//! Combined calls of a vectorized function, run as one whose arguments are vectors.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -14,26 +14,26 @@ use super::start::Runtime;
 use super::value::{Inside, Kind, Value};
 use crate::wire::columns::take;
 
-/// What a guarded function works with. All that it builds up is here.
+/// Context of a guarded function. It owns everything that is allocated.
 struct Exchange<'a> {
     runtime: Runtime,
     calls: Calls,
-    /// The frame under way.
+    /// Frame being written.
     out: &'a mut Vec<u8>,
-    /// Whether it is whole, or why it can't be. `None`: R raised an error.
+    /// Whether the frame is complete, or why it cannot be. `None`: R raised an error.
     made: Option<Result<(), &'static str>>,
 }
 
-/// The calls.
+/// Decoded calls.
 struct Calls {
     endpoint: u32,
     rows: usize,
-    /// Of each argument the values of all calls, or the null that it is in all of them.
+    /// For each argument the values of all calls, or a null if it is null in all of them.
     arguments: Map<String, Json>,
 }
 
 impl Calls {
-    /// Takes a payload apart; `None` when that is not what it is.
+    /// Decodes a payload; `None` when it is malformed.
     fn read(mut payload: &[u8]) -> Option<Self> {
         let rest = &mut payload;
         let (endpoint, rows) = (number(rest)?, number(rest)?);
@@ -62,10 +62,10 @@ fn number(rest: &mut &[u8]) -> Option<u32> {
     take(rest, 4)?.try_into().map(u32::from_le_bytes).ok()
 }
 
-/// Answers them.
+/// Answers combined calls.
 ///
 /// # Errors
-/// When the connection breaks, or what comes is something else.
+/// Returns an error when the connection breaks, or the payload is something else.
 pub(super) fn answer(
     session: &Session,
     runtime: Runtime,
@@ -84,7 +84,7 @@ pub(super) fn answer(
     }
 }
 
-/// Guarded: calls the function, and writes what it gives.
+/// Guarded: calls the function, and writes the results.
 fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
     let calls = &exchange.calls;
     let arguments = argument::object(inside, &calls.arguments, None);

@@ -1,4 +1,4 @@
-//! Values of R as JSON text.
+//! Serialization of R values as JSON.
 //!
 //! Vectors of one element without names are scalars unless wrapped by `I()`; other vectors arrays; named lists objects;
 //! data frames arrays of row objects; matrices arrays of rows; factors text; dates and times ISO 8601 text; what is
@@ -8,24 +8,24 @@ use super::value::{Attribute, Inside, Kind, MISSING, Value};
 
 mod scalar;
 
-/// How deep lists may be nested.
+/// Deepest nesting of lists.
 const DEPTH_MAX: u32 = 256;
 
-/// Why a value has no JSON text.
+/// Reason why a value has no JSON form.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Unfit {
-    /// It has, or holds, something that is no data: a function, an environment.
+    /// It is or contains something that is not data: a function, an environment.
     Kind,
-    /// Lists are nested too deep.
+    /// Lists are nested too deeply.
     Depth,
-    /// A data frame's columns, or a matrix, do not have the length they should.
+    /// Wrong length of a data frame's columns, or of a matrix.
     Shape,
-    /// It is no vector with one value for each row.
+    /// It is not a vector with one value for each row.
     Rows,
 }
 
 impl Unfit {
-    /// What is said of it in the log.
+    /// Returns the description for the log.
     pub(super) fn told(self) -> &'static str {
         match self {
             Self::Kind => "the function gave something that is no data, such as a function or environment",
@@ -36,7 +36,7 @@ impl Unfit {
     }
 }
 
-/// A vector whose elements are written one by one.
+/// Vector whose elements are written one by one.
 #[derive(Clone, Copy)]
 enum Column<'x> {
     Logicals(&'x [i32]),
@@ -58,8 +58,8 @@ pub(super) fn write(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>) ->
     any(inside, out, value, 0)
 }
 
-/// Writes for each of so many rows the length of a text and the text: of one row the value as it is, of several each
-/// element of a vector as it would be written if it were the whole of it.
+/// Writes for each row the length of a text and the text: for one row the value itself, for several each element of a
+/// vector as it would be written alone.
 pub(super) fn write_rows(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, rows: usize) -> Result<(), Unfit> {
     if rows == 1 {
         return text_of(out, |out| write(inside, out, value));
@@ -93,18 +93,18 @@ pub(super) fn write_rows(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_
     Ok(())
 }
 
-/// Puts the length of what is written before it.
+/// Writes a text with its length before it.
 fn text_of(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Result<(), Unfit>) -> Result<(), Unfit> {
     let at = out.len();
     out.extend_from_slice(&[0; 4]);
     write(out)?;
-    // One that is longer does not fit into a frame either, which is looked at when all is written.
+    // A longer one does not fit into a frame either, which is checked at the end.
     let length = u32::try_from(out.len() - at - 4).unwrap_or(u32::MAX);
     out[at..at + 4].copy_from_slice(&length.to_le_bytes());
     Ok(())
 }
 
-/// Writes a value nested so deep.
+/// Writes a value at this nesting depth.
 fn any(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -> Result<(), Unfit> {
     if depth > DEPTH_MAX {
         return Err(Unfit::Depth);
@@ -142,7 +142,7 @@ fn any(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -> 
     })
 }
 
-/// Elements in brackets.
+/// Writes elements in brackets.
 fn array(
     inside: &Inside<'_>,
     out: &mut Vec<u8>,
@@ -161,7 +161,7 @@ fn array(
     Ok(())
 }
 
-/// Named elements in braces. One without a name goes by its place, counted from one.
+/// Writes named elements in braces. An element without a name gets its index, counted from one.
 fn object(
     inside: &Inside<'_>,
     out: &mut Vec<u8>,
@@ -181,7 +181,7 @@ fn object(
     Ok(())
 }
 
-/// A member's name and its colon. One without a name goes by its place.
+/// Writes a member's name and the colon. One without a name gets its index.
 fn name(inside: &Inside<'_>, out: &mut Vec<u8>, names: Value<'_>, index: usize, place: usize) {
     let written = inside.with_string(names, index, |name| {
         let some = !name.is_empty();
@@ -198,7 +198,7 @@ fn name(inside: &Inside<'_>, out: &mut Vec<u8>, names: Value<'_>, index: usize, 
     out.push(b':');
 }
 
-/// The rows of a data frame.
+/// Writes the rows of a data frame.
 fn frame(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -> Result<(), Unfit> {
     let names = inside.attribute(value, Attribute::Names);
     let rows = inside.length(inside.attribute(value, Attribute::RowNames));
@@ -222,7 +222,7 @@ fn frame(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -
     Ok(())
 }
 
-/// The rows of a matrix, which stands column by column.
+/// Writes the rows of a matrix, which is stored in column-major order.
 fn matrix(
     inside: &Inside<'_>,
     out: &mut Vec<u8>,
@@ -246,7 +246,7 @@ fn matrix(
 }
 
 impl<'x> Column<'x> {
-    /// How this vector's elements are written.
+    /// Returns the representation of this vector's elements.
     fn of(inside: &'x Inside<'_>, value: Value<'x>) -> Result<Self, Unfit> {
         let class = |name| inside.has_class(value) && inside.inherits(value, name);
         Ok(match inside.kind(value) {
@@ -268,7 +268,7 @@ impl<'x> Column<'x> {
         })
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     fn length(self, inside: &Inside<'_>) -> usize {
         match self {
             Self::Logicals(numbers)

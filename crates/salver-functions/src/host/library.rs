@@ -1,4 +1,4 @@
-//! The shared library of R: found and opened at run time, and the symbols this crate needs of it.
+//! The shared library of R, opened at run time, with the symbols this crate needs.
 //!
 //! Nothing is linked: a server without R is the same program. Every signature below is that of `Rinternals.h`,
 //! `Rembedded.h` or `Rinterface.h`, where they have stood since R 3.5.
@@ -8,7 +8,7 @@ use std::ffi::{CStr, CString, c_char, c_double, c_int, c_uchar, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// An object of R. Only ever behind a pointer.
+/// Object of R. Only used behind a pointer.
 #[repr(C)]
 pub(super) struct Object {
     _opaque: [u8; 0],
@@ -17,13 +17,13 @@ pub(super) struct Object {
 /// `SEXP`.
 pub(super) type Sexp = *mut Object;
 
-/// What `R_ToplevelExec` runs.
+/// Function run by `R_ToplevelExec`.
 pub(super) type Body = unsafe extern "C-unwind" fn(*mut c_void);
 
-/// What R runs to end the process: whether to save, the status, whether to run `.Last`.
+/// Function with which R ends the process: whether to save, the status, whether to run `.Last`.
 pub(super) type CleanUp = unsafe extern "C-unwind" fn(c_int, c_int, c_int);
 
-/// Declares the table of symbols and how it is filled: functions by their type, variables as pointers to theirs.
+/// Declares the table of symbols and its loading: functions by their type, variables as pointers to theirs.
 macro_rules! symbols {
     ($($name:ident : $kind:ty = $symbol:literal,)*) => {
         /// The symbols.
@@ -31,7 +31,7 @@ macro_rules! symbols {
         pub(super) struct Api { $(pub(super) $name: $kind,)* }
 
         impl Api {
-            /// Looks every symbol up.
+            /// Looks up every symbol.
             fn resolve(library: *mut c_void) -> Result<Self, String> {
                 Ok(Self { $($name: {
                     let address = symbol(library, $symbol)?;
@@ -109,11 +109,10 @@ impl std::fmt::Debug for Api {
 /// Opens `libR.so` of this home of R.
 ///
 /// # Errors
-/// What the linker says, when the library or one of its symbols can't be had.
+/// Returns the linker's message when the library or one of its symbols is not available.
 pub(super) fn open(home: &Path) -> Result<Api, String> {
     let folder = home.join("lib");
-    // A home that brings these along finds them by a search path that may not reach here; opened first, they are found
-    // by their names.
+    // Some installations bring these along in a search path that is not set here; once opened, they are found by name.
     for companion in ["libRblas.so", "libRlapack.so"] {
         if folder.join(companion).exists() {
             load(&folder.join(companion))?;
@@ -123,7 +122,7 @@ pub(super) fn open(home: &Path) -> Result<Api, String> {
     Api::resolve(load(if own.exists() { &own } else { Path::new("libR.so") })?)
 }
 
-/// `dlopen`, for good: its symbols are there for all that is loaded later.
+/// Calls `dlopen` and never closes the library: its symbols are global for everything loaded later.
 fn load(path: &Path) -> Result<*mut c_void, String> {
     let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
     // SAFETY: the name ends with a zero byte; the library is R's, whose initialisers ask nothing of who loads it.
@@ -131,14 +130,14 @@ fn load(path: &Path) -> Result<*mut c_void, String> {
     if library.is_null() { Err(last_error()) } else { Ok(library) }
 }
 
-/// `dlsym`.
+/// Calls `dlsym`.
 fn symbol(library: *mut c_void, name: &CStr) -> Result<*mut c_void, String> {
     // SAFETY: `library` came from `dlopen` and is never closed.
     let address = unsafe { libc::dlsym(library, name.as_ptr()) };
     if address.is_null() { Err(last_error()) } else { Ok(address) }
 }
 
-/// What `dlerror` says.
+/// Returns the message of `dlerror`.
 fn last_error() -> String {
     // SAFETY: the text is valid until the next call of `dl...` in this only thread.
     let text = unsafe { libc::dlerror() };

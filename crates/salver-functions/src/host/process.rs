@@ -1,6 +1,6 @@
-//! What the host asks of the operating system that the standard library does not offer: forks, limits, signals.
+//! Operating system calls of the host that the standard library does not offer: forks, limits, signals.
 //!
-//! The process has one thread, so `fork` copies all of it; each function says what else it relies on.
+//! The process has one thread, so `fork` copies all of it; each function documents its further assumptions.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -8,17 +8,17 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-/// How much stack R may use, when the hard limit allows it. R looks at the limit when it starts and turns an overflow
-/// into an error before it happens; with this much, its own bound on nested expressions comes first.
+/// Stack size for R, if the hard limit allows it. R reads the limit at start and raises an error before an overflow;
+/// with this size, its own limit of nested expressions is reached first.
 const STACK_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Whether this is the process's first thread, whose stack is the one R measures.
+/// Returns whether this is the process's first thread, whose stack is the one R measures.
 pub(super) fn on_main_thread() -> bool {
     // SAFETY: neither call can fail nor touches memory.
     unsafe { libc::gettid() == libc::getpid() }
 }
 
-/// Takes standard input for the control channel, and leaves an empty one in its place.
+/// Takes standard input as the control channel, and replaces it by an empty one.
 pub(super) fn take_standard_input() -> io::Result<OwnedFd> {
     let null = File::open("/dev/null")?;
     // SAFETY: both calls are about descriptors that are open; the new one belongs to nobody else.
@@ -32,7 +32,7 @@ pub(super) fn take_standard_input() -> io::Result<OwnedFd> {
     Ok(control)
 }
 
-/// Gives the main thread room to recurse. A limit that can't be raised stays.
+/// Raises the stack limit of the main thread. A limit that cannot be raised is left unchanged.
 pub(super) fn raise_stack() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is valid and outlives the calls.
@@ -44,7 +44,7 @@ pub(super) fn raise_stack() {
     }
 }
 
-/// Bounds the memory of this process: what it has, and so many bytes more.
+/// Limits the memory of this process to its current size and `more` bytes.
 pub(super) fn bound_memory(more: u64) -> io::Result<()> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmData:")).unwrap_or_default();
@@ -58,7 +58,8 @@ pub(super) fn bound_memory(more: u64) -> io::Result<()> {
     }
 }
 
-/// Copies the process. `None` in the copy, which ends when its parent does; the copy's number in the parent.
+/// Forks the process. Returns `None` in the child, which is killed when its parent ends, and the child's id in the
+/// parent.
 pub(super) fn fork() -> io::Result<Option<i32>> {
     let parent = std::process::id();
     flush();
@@ -77,26 +78,26 @@ pub(super) fn fork() -> io::Result<Option<i32>> {
     }
 }
 
-/// Writes out what C code has printed and holds back, once.
+/// Flushes the output buffers of C code.
 fn flush() {
     // SAFETY: null means all streams.
     unsafe { libc::fflush(std::ptr::null_mut()) };
 }
 
-/// Ends this process at once, without anything that R or user code wanted to happen then.
+/// Exits at once, without running any exit handlers of R or user code.
 pub(super) fn end(status: i32) -> ! {
     flush();
     // SAFETY: always allowed; nothing of Rust is waiting for a destructor that matters to others.
     unsafe { libc::_exit(status) }
 }
 
-/// Kills a child that has not been reaped, so that its number is still its own.
+/// Kills a child that is not reaped yet, so that its id cannot have been reused.
 pub(super) fn kill(child: i32) {
     // SAFETY: plain numbers.
     unsafe { libc::kill(child, libc::SIGKILL) };
 }
 
-/// Kills the process group, this process with it.
+/// Kills the process group, including this process.
 pub(super) fn kill_group() -> ! {
     // SAFETY: plain numbers. When this process leads no group of its own, it must not kill one.
     unsafe {
@@ -107,17 +108,17 @@ pub(super) fn kill_group() -> ! {
     end(0)
 }
 
-/// Whether a child has ended; if so it is reaped.
+/// Returns whether a child has ended, and reaps it.
 pub(super) fn has_ended(child: i32) -> bool {
     // SAFETY: a null status is allowed.
     unsafe { libc::waitpid(child, std::ptr::null_mut(), libc::WNOHANG) != 0 }
 }
 
-/// What was to happen on `SIGCHLD` before [`wake_on_child`].
+/// `SIGCHLD` handler before [`wake_on_child`].
 #[derive(Clone, Copy)]
 pub(super) struct ChildSignal(libc::sigaction);
 
-/// Lets the end of a child interrupt a read that waits.
+/// Makes the end of a child interrupt a blocking read.
 pub(super) fn wake_on_child() -> ChildSignal {
     extern "C" fn nothing(_: libc::c_int) {}
     // SAFETY: all-zero is a valid `sigaction`; the handler does nothing, which is safe at any moment.
@@ -130,14 +131,14 @@ pub(super) fn wake_on_child() -> ChildSignal {
     }
 }
 
-/// Puts back what [`wake_on_child`] replaced: user code waits for children of its own.
+/// Restores the handler that [`wake_on_child`] replaced, since user code waits for its own children.
 pub(super) fn restore(signal: ChildSignal) {
     // SAFETY: the structure came from `sigaction`.
     unsafe { libc::sigaction(libc::SIGCHLD, &raw const signal.0, std::ptr::null_mut()) };
 }
 
-/// A connection that is waited on for something to read alone. A `read` that waits is also woken, for nothing, when the
-/// other side has read (Linux, `unix_write_space`), which is once for each call.
+/// Connection that is polled for input only. A blocking `read` is also woken needlessly when the other side has read
+/// (Linux, `unix_write_space`), which is once for each call.
 #[derive(Debug)]
 pub(super) struct Quiet<'a>(pub(super) &'a UnixStream);
 

@@ -1,15 +1,16 @@
-//! Paths and queries as an application of ours is given them: without escapes, and the query as pairs.
+//! Decoding of paths and queries for applications of our own classes: paths are unescaped, and queries split into
+//! pairs.
 
 use std::borrow::Cow;
 
-/// A name or a value of a query. Escapes may stand for any bytes.
+/// Name or value of a query. Escapes may encode any bytes.
 pub(super) type Text<'a> = Cow<'a, [u8]>;
 
-/// A query: names and values.
+/// Query: names and values.
 pub(super) type Pairs<'a> = Vec<(Text<'a>, Text<'a>)>;
 
-/// What escapes like `%41` stand for is put in their places; `plus` says whether `+` stands for a space. What only
-/// looks like an escape stays as it is. A zero, which texts of R can't have, is left out.
+/// Decodes percent escapes like `%41`; `plus` says whether `+` is a space. Malformed escapes are kept. Zero bytes,
+/// which R's texts cannot hold, are removed.
 pub(super) fn decode(text: &str, plus: bool) -> Text<'_> {
     let bytes = text.as_bytes();
     if !bytes.iter().any(|byte| *byte == b'%' || plus && *byte == b'+') {
@@ -30,7 +31,7 @@ pub(super) fn decode(text: &str, plus: bool) -> Text<'_> {
     Cow::Owned(decoded)
 }
 
-/// The pairs of `a=1&b=2`, but for those that lack a name or a value.
+/// Returns the pairs of `a=1&b=2`, except those without a name or a value.
 pub(super) fn pairs(query: &str) -> Pairs<'_> {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     let pairs = pairs.map(|(name, value)| (decode(name, true), decode(value, true)));

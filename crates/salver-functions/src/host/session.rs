@@ -1,4 +1,4 @@
-//! R itself, running in this process: started once, entered for each piece of work.
+//! R running in this process: started once, entered for each piece of work.
 //!
 //! R reports an error by `longjmp`, which must not pass a Rust frame that has something to drop. So everything that
 //! can raise one happens in a *guarded* function, called by `R_ToplevelExec`, where such a jump ends. Guarded
@@ -15,25 +15,25 @@ use super::library::{self, Api};
 use super::process;
 use super::value::Inside;
 
-/// R, started.
+/// Started R.
 #[derive(Debug)]
 pub(super) struct Session {
     api: Api,
-    /// How R's errors of missing memory begin, in the language it speaks.
+    /// Prefixes of R's out-of-memory errors, in its current language.
     memory: Vec<String>,
 }
 
-/// What R said of an error that nothing caught.
+/// Message of an uncaught R error.
 #[derive(Debug)]
 pub(super) struct Raised(pub(super) String);
 
-/// Gives the texts of R's errors of missing memory.
+/// Expression for the texts of R's out-of-memory errors.
 const MEMORY_ERRORS: &CStr = c"base::gettext(
     'cannot allocate vector of size %0.1f Gb', 'cannot allocate vector of length %lld',
     'cannot allocate memory block of size %0.1f Gb', 'memory exhausted (limit reached?)',
     domain = 'R')";
 
-/// What goes through `R_ToplevelExec`: how to enter, and the work with its context.
+/// Argument passed through `R_ToplevelExec`: the entry function, and the work with its context.
 struct Entry<'a, C> {
     api: &'a Api,
     context: &'a mut C,
@@ -45,14 +45,14 @@ impl Session {
     /// Starts R of this home, as for running `file`.
     ///
     /// # Errors
-    /// What is wrong with the installation.
+    /// Returns the problem of the installation.
     pub(super) fn start(home: &Path, file: &str) -> Result<Self, String> {
         let api = library::open(home)?;
         let file = format!("--file={file}");
         let mut arguments = Vec::new();
         for argument in ["R", "--no-echo", "--no-restore", "--no-save", &file] {
             let argument = CString::new(argument).map_err(|_| "the file's path has a zero byte".to_owned())?;
-            // R keeps the pointers: they are for good.
+            // R keeps the pointers, so they are never freed.
             arguments.push(argument.into_raw());
         }
         let arguments: &'static mut [*mut c_char] = Vec::leak(arguments);
@@ -70,7 +70,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Asks R for how its errors of missing memory begin: up to the first number.
+    /// Asks R for the prefixes of its out-of-memory errors, up to the first number.
     fn memory_errors(&self) -> Result<Vec<String>, Raised> {
         let mut beginnings = Vec::new();
         self.enter(&mut beginnings, |inside, beginnings| {
@@ -86,16 +86,16 @@ impl Session {
         Ok(beginnings)
     }
 
-    /// Whether it was memory that was missing, by what R said.
+    /// Returns whether an R error message means that memory ran out.
     pub(super) fn is_memory(&self, raised: &str) -> bool {
         self.memory.iter().any(|beginning| raised.contains(beginning.as_str()))
     }
 
-    /// Runs `work` where R may raise errors. When it does, the rest of `work` does not happen. `None` from `work` is
-    /// an error of a function it called.
+    /// Runs `work` where R may raise errors. When it does, the rest of `work` is skipped. `None` from `work` means an
+    /// error of a function it called.
     ///
     /// # Errors
-    /// What R raised.
+    /// Returns the error that R raised.
     pub(super) fn enter<C>(&self, context: &mut C, work: fn(&Inside<'_>, &mut C) -> Option<()>) -> Result<(), Raised> {
         let mut entry = Entry { api: &self.api, context, work, done: false };
         // SAFETY: `run::<C>` gets the entry it is typed for, alive until the call returns.
@@ -103,15 +103,15 @@ impl Session {
         if entry.done { Ok(()) } else { Err(self.raised()) }
     }
 
-    /// The last error, as R would have printed it.
+    /// Returns the last error, as R would have printed it.
     fn raised(&self) -> Raised {
         // SAFETY: R's own buffer, a C string that stays until the next error.
         let text = unsafe { CStr::from_ptr((self.api.error_text)()) }.to_string_lossy();
         Raised(text.trim_end().to_owned())
     }
 
-    /// Says that this process is a copy: its end must leave alone what belongs to all, such as the directory of
-    /// temporary files.
+    /// Marks this process as a copy: its exit must not remove shared resources, such as the directory of temporary
+    /// files.
     pub(super) fn is_copy(&self) {
         unsafe extern "C-unwind" fn leave(_save: c_int, status: c_int, _last: c_int) {
             process::end(status);
@@ -130,7 +130,7 @@ impl Session {
     }
 }
 
-/// The guarded function: from here on R may jump.
+/// Guarded function: from here on R may jump.
 unsafe extern "C-unwind" fn run<C>(entry: *mut c_void) {
     // SAFETY: see `Session::enter`.
     let entry = unsafe { &mut *entry.cast::<Entry<'_, C>>() };

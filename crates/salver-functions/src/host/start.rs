@@ -1,4 +1,4 @@
-//! From a started R to functions that answer calls: the runtime's sources, evaluated.
+//! Loads the runtime's R sources, which provide the functions that answer calls.
 
 use std::ffi::CStr;
 use std::path::Path;
@@ -6,18 +6,18 @@ use std::path::Path;
 use super::session::{Raised, Session};
 use super::value::{Kept, Kind, Value};
 
-/// Gives the functions; see the file.
+/// Expression that returns the functions; see the file.
 const START: &CStr = match CStr::from_bytes_with_nul(concat!("(", include_str!("start.R"), ")\0").as_bytes()) {
     Ok(text) => text,
     Err(_) => panic!("start.R has a zero byte"),
 };
 
-/// A list of files with their texts.
+/// Lists files with their texts.
 macro_rules! sources {
     ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../../r/", $name)))),*] };
 }
 
-/// The sources of the runtime, in the order they are evaluated in: that of their names.
+/// Sources of the runtime, in the order of evaluation: that of their names.
 const SOURCES: &[(&str, &str)] = sources![
     "00-json.R",
     "05-text.R",
@@ -40,15 +40,15 @@ const SOURCES: &[(&str, &str)] = sources![
     "90-entry.R",
 ];
 
-/// The parts of a request as a list.
+/// Names of the parts of a request list.
 pub(super) const REQUEST: [&str; 6] = ["method", "path", "query", "headers", "body", "address"];
 
-/// The functions of the runtime that the host calls.
+/// Functions of the runtime that the host calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Runtime {
-    /// Loads a file: a path, gives what it offers as the text of a JSON object.
+    /// Loads a file: takes a path, and returns the offer as the text of a JSON object.
     pub(super) load: Kept,
-    /// Gives what answers calls of an application that is made of the runtime's own classes.
+    /// Returns the function that answers calls of an application made of the runtime's own classes.
     own_application: Kept,
     /// Answers a call of any other application.
     pub(super) call_application: Kept,
@@ -56,23 +56,23 @@ pub(super) struct Runtime {
     pub(super) call_function: Kept,
     /// Calls an endpoint over columns.
     pub(super) call_columns: Kept,
-    /// Makes a worker's random numbers its own.
+    /// Seeds a worker's random numbers.
     pub(super) seed: Kept,
-    /// Forgets the text of the last error.
+    /// Clears the text of the last error.
     pub(super) forget: Kept,
-    /// The names of a request's parts.
+    /// Names of a request's parts.
     pub(super) request_names: Kept,
-    /// A list with room for the header fields a worker has seen last.
+    /// List with room for the headers a worker has seen last.
     pub(super) seen: Kept,
 }
 
-/// The name of the file in which the compiled runtime is kept.
+/// Name of the file with the compiled runtime.
 const KEPT: &str = "runtime.rds";
 
-/// Evaluates the runtime. When there is a directory that belongs to the server alone, it is kept there, compiled.
+/// Evaluates the runtime. If there is a directory private to the server, the compiled runtime is cached there.
 ///
 /// # Errors
-/// What R raised.
+/// Returns the error that R raised.
 pub(super) fn start(session: &Session, private: Option<&Path>) -> Result<Runtime, Raised> {
     let kept = private.and_then(|directory| directory.join(KEPT).into_os_string().into_string().ok());
     let mut starting = (kept.unwrap_or_default(), None);
@@ -97,17 +97,17 @@ pub(super) fn start(session: &Session, private: Option<&Path>) -> Result<Runtime
     starting.1.ok_or_else(|| Raised("the runtime gave no functions".to_owned()))
 }
 
-/// What `load` is given and what it gave.
+/// Argument and result of `load`.
 struct Loading<'a> {
     load: Kept,
     file: &'a str,
     offer: Option<String>,
 }
 
-/// Loads the file: the text of what it offers.
+/// Loads the file, and returns the text of its offer.
 ///
 /// # Errors
-/// What R raised.
+/// Returns the error that R raised.
 pub(super) fn load(session: &Session, runtime: Runtime, file: &str) -> Result<String, Raised> {
     let mut loading = Loading { load: runtime.load, file, offer: None };
     session.enter(&mut loading, |inside, loading| {
@@ -121,11 +121,11 @@ pub(super) fn load(session: &Session, runtime: Runtime, file: &str) -> Result<St
     loading.offer.ok_or_else(|| Raised("loading the file gave no text".to_owned()))
 }
 
-/// What answers calls of the application that was loaded, when it is made of the runtime's own classes: a function of
-/// the method, the path without escapes, the query as a list, the header fields and the body.
+/// Returns the function that answers calls of the loaded application, if it is made of the runtime's own classes. It
+/// takes the method, the unescaped path, the query as a list, the headers and the body.
 pub(super) fn own_application(session: &Session, runtime: Runtime) -> Option<Kept> {
     let mut asking = (runtime, None);
-    // It only gives what is there.
+    // It only returns an existing value.
     let _ = session.enter(&mut asking, |inside, (runtime, own)| {
         let found = inside.call(Value::of(runtime.own_application), &[])?;
         *own = (inside.kind(found) != Kind::Null).then(|| inside.for_ever(found));
@@ -134,7 +134,7 @@ pub(super) fn own_application(session: &Session, runtime: Runtime) -> Option<Kep
     asking.1
 }
 
-/// Readies the memory for forks: what is not used is gone before it is copied.
+/// Prepares the memory for forks: unused objects are collected before they are copied.
 pub(super) fn settle(session: &Session) {
     // Nothing is raised, and an error would change nothing.
     let _ = session.enter(&mut (), |inside, ()| {
@@ -143,14 +143,14 @@ pub(super) fn settle(session: &Session) {
     });
 }
 
-/// Makes a new worker's random numbers its own.
+/// Seeds a new worker's random numbers.
 pub(super) fn seed(session: &Session, runtime: Runtime) {
     let mut seed = runtime.seed;
-    // A worker that can't is a worker still.
+    // A worker without its own seed is still usable.
     let _ = session.enter(&mut seed, |inside, seed| inside.call(Value::of(*seed), &[]).map(|_| ()));
 }
 
-/// Forgets what the last error said, so that it is not told of a later jump that says nothing.
+/// Clears the last error message, so that it is not reported for a later jump without a message.
 pub(super) fn forget(session: &Session, runtime: Runtime) {
     let mut forget = runtime.forget;
     // It only stores a text.

@@ -1,4 +1,4 @@
-//! Tables: streams of Arrow as data frames, and data frames as streams of Arrow.
+//! Tables: conversion between Arrow streams and data frames.
 //!
 //! Arrow's memory belongs to Rust, and R may jump (see `session`). So a stream is read before R is entered (`read`),
 //! and the data frame made of what that gave (`enter`); and a data frame is copied into vectors that outlive R's part
@@ -14,5 +14,5 @@ pub(super) use leave::{Leaving, gather};
 pub(super) use read::{Fault, Table, read};
 pub(super) use write::write;
 
-/// The media type of a stream of Arrow.
+/// Media type of an Arrow stream.
 pub(super) const ARROW_STREAM: &str = "application/vnd.apache.arrow.stream";

@@ -1,4 +1,4 @@
-//! Values of R: made, read and handed to functions of R.
+//! R values: creating and reading them, and calling functions of R.
 //!
 //! Every value made or returned here is put on R's stack of protected objects until the [`Inside`] or the inner scope
 //! it was made in ends, and can't be had for longer: its lifetime is a borrow of that. Inside an inner scope values are
@@ -15,25 +15,25 @@ use super::library::{Api, Sexp};
 /// `CE_UTF8` and `CE_NATIVE`: how text is marked.
 const UTF_8: c_int = 1;
 const NATIVE: c_int = 0;
-/// What stands for a missing integer or logical value.
+/// Representation of a missing integer or logical value.
 pub(super) const MISSING: i32 = i32::MIN;
 
-/// The right to use R, in a guarded function.
+/// Access to R within a guarded function.
 pub(super) struct Inside<'r> {
     pub(super) api: &'r Api,
-    /// How many objects are protected.
+    /// Number of protected objects.
     pub(super) kept: Cell<c_int>,
 }
 
-/// A value that R keeps for as long as `'x`.
+/// Value that R keeps alive for `'x`.
 #[derive(Clone, Copy)]
 pub(super) struct Value<'x>(Sexp, PhantomData<&'x ()>);
 
-/// An object that R keeps for as long as the process lives.
+/// Object that R keeps alive for the life of the process.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept(Sexp);
 
-/// What a value is.
+/// Kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Null,
@@ -48,7 +48,7 @@ pub(super) enum Kind {
     Other,
 }
 
-/// Attributes that are asked for or set.
+/// Attribute that can be read or set.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Attribute {
     Names,
@@ -56,11 +56,11 @@ pub(super) enum Attribute {
     Levels,
     Dimensions,
     RowNames,
-    /// Of a time: the zone it is shown in.
+    /// Time zone for display of a time.
     Zone,
 }
 
-/// Makes values.
+/// Creation of values.
 impl Inside<'_> {
     /// Protects an object.
     fn keep(&self, object: Sexp) -> Value<'_> {
@@ -70,51 +70,51 @@ impl Inside<'_> {
         Value(object, PhantomData)
     }
 
-    /// Lets go of all but the first so many objects.
+    /// Unprotects all but the first `first` objects.
     pub(super) fn release(&self, first: c_int) {
         // SAFETY: exactly those that `keep` put there.
         unsafe { (self.api.unprotect)(self.kept.get() - first) };
         self.kept.set(first);
     }
 
-    /// `NULL`.
+    /// Returns `NULL`.
     pub(super) fn null(&self) -> Value<'_> {
         // SAFETY: set once R has started; never collected.
         Value(unsafe { *self.api.nil }, PhantomData)
     }
 
-    /// One integer.
+    /// Creates an integer.
     pub(super) fn integer(&self, number: i32) -> Value<'_> {
         // SAFETY: raises at worst.
         self.keep(unsafe { (self.api.integer)(number) })
     }
 
-    /// One double.
+    /// Creates a double.
     pub(super) fn double(&self, number: f64) -> Value<'_> {
         // SAFETY: raises at worst.
         self.keep(unsafe { (self.api.double)(number) })
     }
 
-    /// One logical.
+    /// Creates a logical.
     pub(super) fn logical(&self, truth: bool) -> Value<'_> {
         // SAFETY: raises at worst.
         self.keep(unsafe { (self.api.logical)(c_int::from(truth)) })
     }
 
-    /// A character vector of one.
+    /// Creates a character vector of length one.
     pub(super) fn text(&self, text: impl AsRef<[u8]>) -> Value<'_> {
         let value = self.vector(Kind::Text, 1);
         self.set_text(value, 0, Some(text));
         value
     }
 
-    /// A vector of this kind, not filled yet but for texts (empty) and lists (`NULL`).
+    /// Creates an uninitialized vector of this kind, except that texts are empty and list elements `NULL`.
     pub(super) fn vector(&self, kind: Kind, length: usize) -> Value<'_> {
         // SAFETY: a kind of vector; raises when there is no memory.
         self.keep(unsafe { (self.api.allocate)(number_of(kind), length.cast_signed()) })
     }
 
-    /// A raw vector with these bytes.
+    /// Creates a raw vector with these bytes.
     pub(super) fn raw(&self, bytes: &[u8]) -> Value<'_> {
         let value = self.vector(Kind::Raw, bytes.len());
         if !bytes.is_empty() {
@@ -124,7 +124,7 @@ impl Inside<'_> {
         value
     }
 
-    /// A vector of integers (or logicals: zero and one) from exactly so many of them.
+    /// Creates a vector of integers (or logicals: zero and one) from exactly `length` numbers.
     pub(super) fn integers(&self, kind: Kind, length: usize, numbers: impl Iterator<Item = i32>) -> Value<'_> {
         let value = self.vector(if kind == Kind::Logical { kind } else { Kind::Integer }, length);
         if length > 0 {
@@ -140,7 +140,7 @@ impl Inside<'_> {
         value
     }
 
-    /// A vector of doubles from exactly so many of them.
+    /// Creates a vector of doubles from exactly `length` numbers.
     pub(super) fn doubles(&self, length: usize, numbers: impl Iterator<Item = f64>) -> Value<'_> {
         let value = self.vector(Kind::Double, length);
         if length > 0 {
@@ -155,18 +155,18 @@ impl Inside<'_> {
         value
     }
 
-    /// The double that stands for a missing one: a NaN with 1954 in its low word.
+    /// Returns the double that means missing: a NaN with 1954 in its low word.
     pub(super) fn missing_double() -> f64 {
         f64::from_bits(0x7FF0_0000_0000_07A2)
     }
 
-    /// Whether it is a double that stands for a missing one. Computing with it keeps its low word.
+    /// Returns whether a double means missing. Arithmetic preserves its low word.
     pub(super) fn is_missing_double(number: f64) -> bool {
         let low = |number: f64| number.to_bits() & u64::from(u32::MAX);
         number.is_nan() && low(number) == low(Self::missing_double())
     }
 
-    /// Puts a text, or the missing one, into a character vector. It should be UTF-8 and must not have a zero byte.
+    /// Stores a text, or the missing one, in a character vector. It should be UTF-8 and must not contain a zero byte.
     pub(super) fn set_text(&self, vector: Value<'_>, index: usize, text: Option<impl AsRef<[u8]>>) {
         // SAFETY: R checks the kind and the index; a text too long for it has the length -1, at which it raises too.
         unsafe {
@@ -182,38 +182,38 @@ impl Inside<'_> {
         }
     }
 
-    /// A character vector.
+    /// Creates a character vector.
     pub(super) fn texts<T: AsRef<[u8]>>(&self, length: usize, texts: impl Iterator<Item = T>) -> Value<'_> {
         let value = self.vector(Kind::Text, length);
         texts.take(length).enumerate().for_each(|(index, text)| self.set_text(value, index, Some(text)));
         value
     }
 
-    /// Puts into a list what `make` makes; what else it made is let go of.
+    /// Stores the result of `make` in a list; its other values are unprotected.
     pub(super) fn set(&self, list: Value<'_>, index: usize, make: impl for<'y> FnOnce(&'y Self) -> Value<'y>) {
         let first = self.kept.get();
         self.put(list, index, make(self));
         self.release(first);
     }
 
-    /// Puts a value into a list.
+    /// Stores a value in a list.
     pub(super) fn put(&self, list: Value<'_>, index: usize, value: Value<'_>) {
         // SAFETY: both are protected; R checks the kind and the index.
         unsafe { (self.api.set_element)(list.0, index.cast_signed(), value.0) };
     }
 
-    /// Gives a vector names.
+    /// Sets the names of a vector.
     pub(super) fn set_names(&self, vector: Value<'_>, names: Value<'_>) {
         self.set_attribute(vector, Attribute::Names, names);
     }
 
-    /// Gives a vector an attribute.
+    /// Sets an attribute of a vector.
     pub(super) fn set_attribute(&self, vector: Value<'_>, attribute: Attribute, value: Value<'_>) {
         // SAFETY: both are protected; R checks whether the one fits the other.
         unsafe { (self.api.set_attribute)(vector.0, self.symbol(attribute), value.0) };
     }
 
-    /// An array of plain values of Rust, in memory of R's: whatever R raises, it is not lost.
+    /// Creates an array of plain Rust values in R's memory, so that it is not leaked when R raises an error.
     pub(super) fn array<T: Copy>(&self, length: usize, mut make: impl FnMut(usize) -> T) -> &[T] {
         const { assert!(align_of::<T>() <= 8, "R's vectors begin at multiples of eight") };
         if length == 0 || size_of::<T>() == 0 {
@@ -229,7 +229,7 @@ impl Inside<'_> {
         }
     }
 
-    /// Calls a function of R. `None`: it raised an error, which is not printed.
+    /// Calls an R function. `None`: it raised an error, which is not printed.
     pub(super) fn call(&self, function: Value<'_>, arguments: &[Value<'_>]) -> Option<Value<'_>> {
         let first = self.kept.get();
         // SAFETY: what was made so far is protected at every allocation.
@@ -252,23 +252,23 @@ impl Inside<'_> {
         self.keep(unsafe { (self.api.parse_eval)(text.as_ptr(), *self.api.global) })
     }
 
-    /// Keeps a value for ever.
+    /// Keeps a value alive forever.
     pub(super) fn for_ever(&self, value: Value<'_>) -> Kept {
         // SAFETY: protected until then.
         unsafe { (self.api.preserve)(value.0) };
         Kept(value.0)
     }
 
-    /// Collects what is not used any more.
+    /// Runs the garbage collector.
     pub(super) fn collect(&self) {
         // SAFETY: everything in use is protected.
         unsafe { (self.api.collect)() };
     }
 }
 
-/// Reads values.
+/// Reading of values.
 impl Inside<'_> {
-    /// What a value is.
+    /// Returns the kind of a value.
     pub(super) fn kind(&self, value: Value<'_>) -> Kind {
         // SAFETY: a protected object.
         match unsafe { (self.api.kind)(value.0) } {
@@ -285,31 +285,32 @@ impl Inside<'_> {
         }
     }
 
-    /// How many elements it has.
+    /// Returns the number of elements.
     pub(super) fn length(&self, value: Value<'_>) -> usize {
         // SAFETY: a protected object.
         unsafe { (self.api.length)(value.0) }.cast_unsigned()
     }
 
-    /// Whether it has a class.
+    /// Returns whether it has a class.
     pub(super) fn has_class(&self, value: Value<'_>) -> bool {
         // SAFETY: a protected object.
         unsafe { (self.api.is_object)(value.0) != 0 }
     }
 
-    /// Whether it is of this class.
+    /// Returns whether it inherits from this class.
     pub(super) fn inherits(&self, value: Value<'_>, class: &CStr) -> bool {
         // SAFETY: a protected object and a C string.
         unsafe { (self.api.inherits)(value.0, class.as_ptr()) != 0 }
     }
 
-    /// An attribute; `NULL` when it has none. Names and row names may be made for the occasion, so it is protected.
+    /// Returns an attribute; `NULL` when it is missing. Names and row names may be created on demand, so it is
+    /// protected.
     pub(super) fn attribute(&self, value: Value<'_>, attribute: Attribute) -> Value<'_> {
         // SAFETY: a protected object and a symbol.
         self.keep(unsafe { (self.api.attribute)(value.0, self.symbol(attribute)) })
     }
 
-    /// The symbol that is an attribute's name.
+    /// Returns the symbol of an attribute's name.
     fn symbol(&self, attribute: Attribute) -> Sexp {
         // SAFETY: variables that are set once R has started, and a C string of which R makes a symbol. Symbols are
         // never collected.
@@ -325,7 +326,7 @@ impl Inside<'_> {
         }
     }
 
-    /// The integers or logicals of a vector.
+    /// Returns the integers or logicals of a vector.
     pub(super) fn numbers<'x>(&self, value: Value<'x>) -> &'x [i32] {
         let length = self.length(value);
         if length == 0 {
@@ -340,7 +341,7 @@ impl Inside<'_> {
         }
     }
 
-    /// The doubles of a vector.
+    /// Returns the doubles of a vector.
     pub(super) fn reals<'x>(&self, value: Value<'x>) -> &'x [f64] {
         match self.length(value) {
             0 => &[],
@@ -349,7 +350,7 @@ impl Inside<'_> {
         }
     }
 
-    /// The bytes of a raw vector.
+    /// Returns the bytes of a raw vector.
     pub(super) fn bytes<'x>(&self, value: Value<'x>) -> &'x [u8] {
         match self.length(value) {
             0 => &[],
@@ -358,13 +359,13 @@ impl Inside<'_> {
         }
     }
 
-    /// An element of a list, protected like the list.
+    /// Returns an element of a list, protected like the list.
     pub(super) fn element<'x>(&self, list: Value<'x>, index: usize) -> Value<'x> {
         // SAFETY: R checks the kind and the index.
         Value(unsafe { (self.api.element)(list.0, index.cast_signed()) }, PhantomData)
     }
 
-    /// Reads a text of a character vector: UTF-8 but for what user code marked wrongly. `None`: it is missing.
+    /// Reads a text of a character vector: UTF-8, unless user code declared a wrong encoding. `None`: it is missing.
     pub(super) fn with_string<T: Copy>(
         &self,
         value: Value<'_>,
@@ -392,7 +393,7 @@ impl Inside<'_> {
         }
     }
 
-    /// What `work` gives; what it made is let go of.
+    /// Returns the result of `work`, and unprotects the values it created.
     pub(super) fn scope<T: Copy>(&self, work: impl FnOnce(&Self) -> T) -> T {
         let first = self.kept.get();
         let result = work(self);
@@ -402,13 +403,13 @@ impl Inside<'_> {
 }
 
 impl Value<'_> {
-    /// Of something kept for ever.
+    /// Returns the value of an object that is kept forever.
     pub(super) fn of(kept: Kept) -> Self {
         Self(kept.0, PhantomData)
     }
 }
 
-/// R's number of a kind of vector.
+/// Returns R's number of a kind of vector.
 fn number_of(kind: Kind) -> u32 {
     match kind {
         Kind::Logical => 10,

@@ -19,52 +19,52 @@ use super::start::{self, Runtime};
 use super::table::{self, ARROW_STREAM, Fault, Leaving, Table};
 use super::value::{Attribute, Inside, Kept, Kind, Value};
 
-/// Of an answer's body: it is text or bytes, the path of a file, a value to be written as JSON.
+/// Kind of an answer's body: text or bytes, the path of a file, or a value to be serialized as JSON.
 const BODY: i32 = 0;
 const TEMPORARY_FILE: i32 = 2;
 const JSON: i32 = 3;
 
-/// What a guarded function works with. All that it builds up is here.
+/// Context of a guarded function. It owns everything that is allocated.
 struct Exchange<'a> {
     runtime: Runtime,
     call: Call<'a>,
-    /// For an endpoint.
+    /// Arguments of an endpoint.
     arguments: Map<String, Json>,
-    /// For an endpoint whose parameter of this name is a table; until the data frame is made of it.
+    /// Table argument of an endpoint, with the name of its parameter, until it is converted to a data frame.
     table: Option<(&'a str, Table)>,
-    /// For an application of our own classes: what answers, the path and the query.
+    /// For an application of our own classes: the answering function, the path and the query.
     own: Option<(Kept, Text<'a>, Pairs<'a>)>,
     seen: &'a mut Seen,
-    /// The frame under way.
+    /// Frame being written.
     out: &'a mut Vec<u8>,
     stream: &'a UnixStream,
-    /// What came of it. `None`: R raised an error.
+    /// Result of sending. `None`: R raised an error.
     sent: Option<io::Result<()>>,
-    /// What is wrong with an answer that R gave.
+    /// Problem with the answer that R returned.
     unfit: Option<&'static str>,
-    /// A data frame that goes out as a stream of Arrow, of which the frame has the head.
+    /// Data frame to be sent as an Arrow stream, after the head in the frame.
     leaving: Option<Leaving>,
 }
 
-/// What lasts from one call to the next.
+/// State kept between calls.
 struct Seen {
-    /// What answers calls of an application of our own classes.
+    /// Function that answers calls of an application of our own classes.
     own: Option<Kept>,
-    /// Header fields that came last. A client that calls again mostly sends the same ones, which are then there: a list
-    /// of R with one element, the character vector made of `bytes`. R never changes in place what is held twice.
+    /// Headers of the last call. A client usually sends the same ones again, which are then cached: an R list with one
+    /// element, the character vector made of `bytes`. R never modifies in place a value with two references.
     vector: Kept,
     bytes: Vec<u8>,
 }
 
-/// What is said of an answer that no frame holds.
+/// Message for an answer that does not fit into a frame.
 const TOO_LARGE: &str = "the answer is larger than 4 GiB";
-/// Header fields of more bytes are not kept.
+/// Largest headers that are cached, in bytes.
 const SEEN_BYTES_MAX: usize = 4096;
 
 /// Answers calls until the connection ends.
 ///
 /// # Errors
-/// When the connection breaks, or what comes is not a call.
+/// Returns an error when the connection breaks, or the payload is not a call.
 pub(super) fn run(session: &Session, runtime: Runtime, stream: &UnixStream) -> io::Result<()> {
     let mut out = Vec::new();
     frame::begin(&mut out, b'H');
@@ -113,7 +113,7 @@ fn answer(
             return fail(stream, out, WRONG_ARGUMENT, &format!("the body is not right for `{parameter}`: {why}"));
         }
     };
-    // Made here, because nothing that is guarded may own memory.
+    // Decoded here, because guarded code must not own memory.
     let own = seen.own.filter(|_| call.endpoint < 0);
     let own = own.map(|own| (own, query::decode(call.path, false), query::pairs(call.query)));
     let (sent, unfit, leaving) = (None, None, None);
@@ -131,7 +131,7 @@ fn answer(
     }
 }
 
-/// Sends an answer whose head stands in the frame, and whose body is a stream of Arrow.
+/// Sends an answer whose head is in the frame, and whose body is an Arrow stream.
 fn send_table(mut stream: &UnixStream, out: &mut Vec<u8>, leaving: Leaving) -> io::Result<()> {
     match table::write(leaving, out) {
         Err(error) => fail(stream, out, USER_CODE, &format!("the data frame is no stream of Arrow: {error}")),
@@ -140,7 +140,7 @@ fn send_table(mut stream: &UnixStream, out: &mut Vec<u8>, leaving: Leaving) -> i
     }
 }
 
-/// Guarded: calls the function, and sends what it gives.
+/// Guarded: calls the function, and sends its result.
 fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
     let call = &exchange.call;
     let result = if let Some((own, path, query)) = &exchange.own {
@@ -154,7 +154,7 @@ fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
         inside.call(function, &[method, path, query, headers, body, inside.text(call.address)])?
     } else {
         let arguments = argument::object(inside, &exchange.arguments, exchange.table.as_ref());
-        // R has a copy of it now.
+        // R has its own copy now.
         exchange.table = None;
         let endpoint = inside.integer(call.endpoint.saturating_add(1));
         let function = Value::of(exchange.runtime.call_function);
@@ -166,7 +166,7 @@ fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
     Some(())
 }
 
-/// The parameters of a query as a list of texts with names.
+/// Returns the parameters of a query as a named list of texts.
 fn parameters<'x>(inside: &'x Inside<'_>, query: &[(Text<'_>, Text<'_>)]) -> Value<'x> {
     let list = inside.vector(Kind::List, query.len());
     for (index, (_, value)) in query.iter().enumerate() {
@@ -178,24 +178,24 @@ fn parameters<'x>(inside: &'x Inside<'_>, query: &[(Text<'_>, Text<'_>)]) -> Val
     list
 }
 
-/// The request as a named list; the names are those of [`REQUEST`](super::start::REQUEST).
+/// Returns the request as a named list; the names are those of [`REQUEST`](super::start::REQUEST).
 fn request<'x>(inside: &'x Inside<'_>, call: &Call<'_>, headers: Value<'x>, names: Value<'x>) -> Value<'x> {
     let list = inside.vector(Kind::List, inside.length(names));
     for (index, text) in [(0, call.method), (1, call.path), (2, call.query), (5, call.address)] {
         inside.set(list, index, |inside| inside.text(text));
     }
     inside.put(list, 3, headers);
-    // A body that is a table is there as that, and not again.
+    // A body that is a table is passed as an argument, and not again.
     inside.set(list, 4, |inside| inside.raw(if call.table.is_none() { call.body } else { &[] }));
     inside.set_names(list, names);
     list
 }
 
-/// Header fields as a character vector with names.
+/// Returns headers as a named character vector.
 fn fields<'x>(inside: &'x Inside<'_>, seen: &mut Seen, fields: Fields<'_>) -> Value<'x> {
     let held = Value::of(seen.vector);
     if seen.bytes.is_empty() || seen.bytes != fields.bytes {
-        // Nothing counts as seen should R run out of memory here.
+        // The cache is invalid if R runs out of memory here.
         seen.bytes.clear();
         let vector = inside.texts(fields.count, fields.texts(true));
         inside.set_names(vector, inside.texts(fields.count, fields.texts(false)));
@@ -208,7 +208,7 @@ fn fields<'x>(inside: &'x Inside<'_>, seen: &mut Seen, fields: Fields<'_>) -> Va
     inside.element(held, 0)
 }
 
-/// Takes `list(status, headers, body, kind)` apart and sends it. Nothing of R is called once bytes are under way.
+/// Decodes `list(status, headers, body, kind)` and sends it. R is not called any more once bytes are sent.
 fn send(inside: &Inside<'_>, exchange: &mut Exchange<'_>, answer: Value<'_>) {
     const MALFORMED: &str = "the runtime did not answer with a status, headers, a body and its kind";
     exchange.unfit = Some(MALFORMED);
@@ -262,7 +262,7 @@ fn send(inside: &Inside<'_>, exchange: &mut Exchange<'_>, answer: Value<'_>) {
     exchange.sent = Some(frame::send(&mut exchange.stream, out, rest));
 }
 
-/// The one whole number of a vector.
+/// Returns the only integer of a vector.
 fn whole(inside: &Inside<'_>, value: Value<'_>) -> Option<i32> {
     match inside.kind(value) {
         Kind::Integer => inside.numbers(value).first().copied(),
@@ -272,7 +272,7 @@ fn whole(inside: &Inside<'_>, value: Value<'_>) -> Option<i32> {
     }
 }
 
-/// Whether a function's value is a data frame, and its caller accepts that as a stream of Arrow.
+/// Returns whether the result is a data frame, and the client accepts it as an Arrow stream.
 fn is_wanted_as_table(inside: &Inside<'_>, call: &Call<'_>, value: Value<'_>) -> bool {
     let mut fields = call.headers.texts(false).zip(call.headers.texts(true));
     call.endpoint >= 0
@@ -284,7 +284,7 @@ fn is_wanted_as_table(inside: &Inside<'_>, call: &Call<'_>, value: Value<'_>) ->
         })
 }
 
-/// Puts the header fields in: whether they say what the body is.
+/// Writes the headers; returns whether they contain the media type.
 fn put_headers(inside: &Inside<'_>, out: &mut Vec<u8>, headers: Value<'_>) -> bool {
     let at = out.len();
     out.extend_from_slice(&[0; 4]);
@@ -300,7 +300,7 @@ fn put_headers(inside: &Inside<'_>, out: &mut Vec<u8>, headers: Value<'_>) -> bo
             });
             match name.and(inside.with_string(headers, index, |value| frame::put(out, value))) {
                 Some(()) => count += 1,
-                // A field that is missing is no field.
+                // A header with a missing value is omitted.
                 None => out.truncate(before),
             }
         }
@@ -309,7 +309,7 @@ fn put_headers(inside: &Inside<'_>, out: &mut Vec<u8>, headers: Value<'_>) -> bo
     typed
 }
 
-/// Adds a header field behind those that begin at `fields`: what the body is.
+/// Adds a header with the media type to those that begin at `fields`.
 fn put_type(out: &mut Vec<u8>, fields: usize, media_type: &str) {
     if let Some(count) = out.get_mut(fields..).and_then(<[u8]>::first_chunk_mut) {
         *count = (u32::from_le_bytes(*count) + 1).to_le_bytes();

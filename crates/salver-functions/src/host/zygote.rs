@@ -1,4 +1,4 @@
-//! The zygote: has loaded the file, and makes workers of itself when the server says so.
+//! The zygote: it has loaded the file, and forks workers on request of the server.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,21 +11,21 @@ use super::session::Session;
 use super::start::{self, Runtime};
 use super::{environment, process, worker};
 
-/// The control channel: what comes from the server, and what goes there.
+/// Control channel to the server.
 #[derive(Debug)]
 pub(super) struct Control {
     reader: Reader<File>,
     writer: File,
 }
 
-/// What the server wants.
+/// Order of the server.
 enum Order {
     Fork(u32),
     Kill(i32),
 }
 
 impl Control {
-    /// Both directions of this channel.
+    /// Creates both directions of this channel.
     pub(super) fn new(channel: OwnedFd) -> io::Result<Self> {
         let writer = File::from(channel);
         Ok(Self { reader: Reader::new(writer.try_clone()?), writer })
@@ -39,7 +39,7 @@ impl Control {
         self.writer.flush()
     }
 
-    /// The next order; `None` when the server is gone.
+    /// Returns the next order; `None` when the server is gone.
     fn next(&mut self) -> io::Result<Option<Order>> {
         let Some(frame) = self.reader.next()? else { return Ok(None) };
         let number = |payload: &[u8]| payload.try_into().map(u32::from_le_bytes).ok();
@@ -53,7 +53,8 @@ impl Control {
     }
 }
 
-/// Serves until the control channel ends, then ends the process group. Also returns, never, in workers.
+/// Serves until the control channel ends, then kills the process group. Also runs workers after a fork, and never
+/// returns.
 pub(super) fn run(session: &Session, runtime: Runtime, mut control: Control, socket: &Path) -> ! {
     start::settle(session);
     let signal = process::wake_on_child();
@@ -70,7 +71,7 @@ pub(super) fn run(session: &Session, runtime: Runtime, mut control: Control, soc
                             work(session, runtime, socket);
                         }
                         Ok(Some(child)) => children.push(child),
-                        // The server sees that none connects, and asks again.
+                        // The server notices that no worker connects, and retries.
                         Err(error) => complain("a worker can't be made", &error),
                     }
                 }
@@ -89,7 +90,7 @@ pub(super) fn run(session: &Session, runtime: Runtime, mut control: Control, soc
     }
 }
 
-/// What a worker does with its life.
+/// Runs a worker.
 fn work(session: &Session, runtime: Runtime, socket: &Path) -> ! {
     session.is_copy();
     start::seed(session, runtime);
@@ -105,8 +106,8 @@ fn work(session: &Session, runtime: Runtime, socket: &Path) -> ! {
     process::end(0)
 }
 
-/// Says it on standard error, which the server reads and logs.
+/// Writes a message to standard error, which the server reads and logs.
 fn complain(what: &str, error: &io::Error) {
-    // Without a standard error there is nobody to tell.
+    // There may be no standard error.
     let _ = writeln!(io::stderr(), "{what}: {error}");
 }

@@ -1,21 +1,21 @@
-//! What is counted for whoever watches.
+//! Counters for monitoring.
 
 use std::time::{Duration, Instant};
 
-/// How long a wait is remembered.
+/// Time for which a wait is remembered.
 const REMEMBERED: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Processes that ended by themselves or had to be ended.
+    /// Number of processes that ended by themselves or had to be killed.
     pub(super) lost: u64,
-    /// How often the file was loaded.
+    /// Number of times the file was loaded.
     pub(super) loads: u64,
     longest: Option<(Instant, Duration)>,
 }
 
 impl Counts {
-    /// A call waited so long for a worker.
+    /// Records the time a call waited for a worker.
     pub(super) fn waited(&mut self, wait: Duration) {
         let now = Instant::now();
         let replaces =
@@ -25,7 +25,7 @@ impl Counts {
         }
     }
 
-    /// The longest wait of late.
+    /// Returns the longest recent wait.
     pub(super) fn wait(&self) -> Duration {
         self.longest.filter(|(when, _)| when.elapsed() <= REMEMBERED).map_or(Duration::ZERO, |(_, wait)| wait)
     }

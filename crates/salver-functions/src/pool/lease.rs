@@ -1,4 +1,4 @@
-//! A worker while it is busy with a call, and a call while it waits for one.
+//! Exclusive use of a worker by a call, and the wait for it.
 
 use std::io;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use tokio::time::timeout;
 use super::{Pool, Refusal};
 use crate::process::{Ended, Mark, Worker};
 
-/// How long a call whose caller left may still take.
+/// Longest time a call may continue after its caller left.
 const LINGER: Duration = Duration::from_millis(FUNCTION_LINGER_MS_MAX);
 
-/// A worker for one call. Dropped before it is given back, its process is killed, because nobody knows what it is
-/// doing; but one that is at a call whose caller left gets a moment to end it, since most calls take less than another
-/// process does.
+/// Lease of a worker for one call. If it is dropped before `give_back`, its process is killed, because its state is
+/// unknown; but a call whose caller left gets a moment to complete, since most calls take less time than starting
+/// another process.
 #[derive(Debug)]
 pub(crate) struct Lease {
     pool: Arc<Pool>,
-    /// `None` only while this is dropped.
+    /// Worker; `None` only during drop.
     worker: Option<Worker>,
-    /// Whether it has had its time.
+    /// Whether the call timed out.
     is_overdue: bool,
 }
 
@@ -32,20 +32,20 @@ impl Lease {
         Self { pool, worker: Some(worker), is_overdue: false }
     }
 
-    /// The worker.
+    /// Returns the worker.
     ///
     /// # Errors
-    /// Never, since nobody has what is being dropped.
+    /// Returns no error in practice: there is always a worker before the drop.
     pub(crate) fn worker(&mut self) -> Result<&mut Worker, Ended> {
         self.worker.as_mut().ok_or_else(|| Ended::Before(io::ErrorKind::NotConnected.into()))
     }
 
-    /// The call took too long: dropped, the process is killed at once.
+    /// Marks the call as timed out: on drop the process is killed at once.
     pub(crate) fn condemn(&mut self) {
         self.is_overdue = true;
     }
 
-    /// The worker's call is over and it may have the next.
+    /// Returns the worker after its call, for the next one.
     pub(crate) fn give_back(mut self) {
         if let Some(worker) = self.worker.take() {
             let unused = self.pool.lock().give_back(worker);
@@ -64,7 +64,8 @@ impl Drop for Lease {
     }
 }
 
-/// Waits for the answer that nobody wants any more. Dropped, or when it does not come, the process is killed.
+/// Waits for an answer that is no longer wanted. The process is killed when the future is dropped, or the answer does
+/// not arrive.
 async fn linger(mut worker: Worker, mut lost: Lost) {
     if let Ok(true) = timeout(LINGER, worker.ends_call()).await {
         lost.is_armed = false;
@@ -73,7 +74,7 @@ async fn linger(mut worker: Worker, mut lost: Lost) {
     }
 }
 
-/// Kills a worker that is not given back. It goes before the worker does, whose connection ends then.
+/// Guard that kills a worker that is not given back. It is dropped before the worker, whose connection then closes.
 #[derive(Debug)]
 struct Lost {
     pool: Arc<Pool>,
@@ -90,7 +91,7 @@ impl Drop for Lost {
     }
 }
 
-/// A call that waits.
+/// Waiting call.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     pool: &'a Arc<Pool>,
@@ -118,7 +119,7 @@ impl Drop for Turn<'_> {
         let mut state = self.pool.lock();
         self.receiver.close();
         let unused = match self.receiver.try_recv() {
-            // Its turn came when it had just left.
+            // The worker was assigned just when the caller left.
             Ok(worker) => state.give_back(worker),
             Err(_) => {
                 state.left();

@@ -1,4 +1,4 @@
-//! Who waits for a worker: callers in turn, and of each first come first.
+//! Queue of calls that wait for a worker: callers take turns, each with a FIFO queue.
 
 use std::collections::VecDeque;
 
@@ -7,24 +7,24 @@ use tokio::sync::oneshot;
 
 use crate::process::Worker;
 
-/// What is waited with.
+/// Channel of a waiting call.
 pub(super) type Sender = oneshot::Sender<Worker>;
 
-/// Those who wait. Who left is still in it.
+/// Waiting calls, including cancelled ones.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// The next in turn is the first.
+    /// Callers; the first is the next in turn.
     callers: VecDeque<(Option<Holder>, VecDeque<Sender>)>,
     len: usize,
 }
 
 impl Queue {
-    /// How many are in it.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// How many of `holder` still wait.
+    /// Returns the number of calls of `holder` that still wait.
     pub(super) fn waiting(&mut self, holder: Option<&Holder>) -> usize {
         let Some((_, own)) = self.callers.iter_mut().find(|(other, _)| other.as_ref() == holder) else { return 0 };
         let before = own.len();
@@ -33,7 +33,7 @@ impl Queue {
         own.len()
     }
 
-    /// Takes out those who left.
+    /// Removes cancelled calls.
     pub(super) fn tidy(&mut self) {
         for (_, own) in &mut self.callers {
             own.retain(|sender| !sender.is_closed());
@@ -42,7 +42,7 @@ impl Queue {
         self.len = self.callers.iter().map(|(_, own)| own.len()).sum();
     }
 
-    /// Adds one behind those of `holder`.
+    /// Appends a call to those of `holder`.
     pub(super) fn push(&mut self, holder: Option<Holder>, sender: Sender) {
         self.len += 1;
         match self.callers.iter_mut().find(|(other, _)| *other == holder) {
@@ -51,7 +51,7 @@ impl Queue {
         }
     }
 
-    /// The next in turn.
+    /// Removes the next call in turn.
     pub(super) fn pop(&mut self) -> Option<(Option<Holder>, Sender)> {
         loop {
             let (holder, mut own) = self.callers.pop_front()?;
@@ -66,7 +66,7 @@ impl Queue {
         }
     }
 
-    /// Puts back who could not be served: it is the next again.
+    /// Puts back a call that could not be served: it is the next again.
     pub(super) fn put_back(&mut self, holder: Option<Holder>, sender: Sender) {
         self.len += 1;
         let own = self.callers.iter().position(|(other, _)| *other == holder).and_then(|at| self.callers.remove(at));
@@ -75,7 +75,7 @@ impl Queue {
         self.callers.push_front((holder, own));
     }
 
-    /// Sends everybody away.
+    /// Removes all calls.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! The pool under its lock: nothing here waits.
+//! The pool's state under its lock; nothing here waits.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,31 +12,31 @@ use super::queue::{Queue, Sender};
 use super::{Bounds, Refusal};
 use crate::process::{Mark, Order, Worker, Zygote};
 
-/// A worker that is to be dropped, once the lock is free: closing its connection is a system call.
+/// Worker to be dropped outside the lock, because closing its connection is a system call.
 type Unused = Option<Worker>;
 
 #[derive(Debug)]
 pub(super) struct State {
     bounds: Bounds,
-    /// What workers are forked from; `None` before the first load and after it ended by itself.
+    /// Zygote that workers are forked from; `None` before the first load and after it ended by itself.
     zygote: Option<Arc<Zygote>>,
-    /// The number of the zygote whose workers serve.
+    /// Number of the zygote whose workers serve calls.
     generation: u64,
-    /// Whether there will be none soon.
+    /// Whether calls are refused.
     refuses: bool,
-    /// Free workers; the last is the one that was busy last.
+    /// Free workers; the last is the one used most recently.
     idle: Vec<Worker>,
-    /// Who waits. Those who left are still in it.
+    /// Waiting calls, including cancelled ones.
     waiting: Queue,
-    /// How many of them still wait.
+    /// Number of calls that still wait.
     waiters: usize,
-    /// Workers that were ordered and are not there yet.
+    /// Number of workers that are ordered and have not arrived.
     starting: usize,
-    /// Workers that are busy.
+    /// Number of busy workers.
     busy: usize,
-    /// Of them, those that are busy for the last time.
+    /// Number of busy workers on their last call.
     leaving: usize,
-    /// Busy workers of earlier generations.
+    /// Number of busy workers of earlier generations.
     old: usize,
     pub(super) counts: Counts,
 }
@@ -59,7 +59,7 @@ impl State {
         }
     }
 
-    /// A free worker, which is busy from now on.
+    /// Takes a free worker, which is then busy.
     pub(super) fn take(&mut self) -> Option<Worker> {
         if self.busy >= self.bounds.workers_max {
             return None;
@@ -79,12 +79,12 @@ impl State {
         Some(worker)
     }
 
-    /// Takes a place among those who wait. Who is patient has one in any case.
+    /// Enters the queue. A patient call is always admitted.
     pub(super) fn wait(&mut self, holder: Option<&Holder>, sender: Sender, is_patient: bool) -> Result<(), Refusal> {
         if self.refuses {
             return Err(Refusal::Unavailable);
         }
-        // One caller leaves some places to others, where there are some.
+        // A caller must leave some places to others, if there are any left.
         let free = self.bounds.waiting_max.saturating_sub(self.waiters);
         let is_full = |waiting: usize| free == 0 || waiting >= SHARE_OF_FREE * free;
         let is_near = holder.is_some() && free < self.bounds.waiting_max / 2;
@@ -100,7 +100,7 @@ impl State {
         Ok(())
     }
 
-    /// Somebody who waited went away.
+    /// Records that a waiting call was cancelled.
     pub(super) fn left(&mut self) {
         self.waiters -= 1;
     }
@@ -141,7 +141,7 @@ impl State {
         unused
     }
 
-    /// A busy worker is no more.
+    /// Records that a busy worker is gone.
     pub(super) fn lost(&mut self, mark: &Mark) {
         self.counts.lost += 1;
         if mark.generation() == self.generation {
@@ -154,7 +154,7 @@ impl State {
         }
     }
 
-    /// Whether this was the zygote that workers are forked from.
+    /// Returns whether this was the zygote that workers are forked from.
     pub(super) fn fell(&mut self, number: u64) -> bool {
         let is_current = self.zygote.as_ref().is_some_and(|zygote| zygote.number == number);
         if is_current {
@@ -175,11 +175,11 @@ impl State {
         std::mem::take(&mut self.idle)
     }
 
-    /// Does nothing while there is a zygote: one that serves an earlier state of the file.
+    /// Refuses calls, unless there is a zygote, which then serves an earlier version of the file.
     pub(super) fn refuse(&mut self) {
         if self.zygote.is_none() {
             self.refuses = true;
-            // Dropping the senders wakes those who wait.
+            // Dropping the senders wakes the waiters.
             self.waiting.clear();
         }
     }
@@ -224,7 +224,7 @@ impl State {
         }
     }
 
-    /// Gives free workers to those who wait.
+    /// Assigns free workers to waiting calls.
     fn hand_out(&mut self) {
         while let Some((holder, sender)) = self.waiting.pop() {
             if sender.is_closed() {
@@ -235,7 +235,7 @@ impl State {
                 self.grow();
                 return;
             };
-            // The receiver closes only under the lock, so that it takes the worker.
+            // The receiver is only closed under the lock, so it takes the worker.
             if let Err(worker) = sender.send(worker) {
                 drop(self.give_back(worker));
                 return;
@@ -244,7 +244,7 @@ impl State {
         }
     }
 
-    /// Orders the workers that are missing.
+    /// Orders missing workers.
     fn grow(&mut self) {
         let Some(zygote) = &self.zygote else { return };
         let there = self.idle.len() + self.busy - self.leaving;

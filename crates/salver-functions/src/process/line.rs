@@ -1,8 +1,8 @@
 //! The server's end of the connection to a worker.
 //!
-//! Linux tells both ends of a socket pair, each time the other end has read, that there is room to write again
-//! (`unix_write_space`). Whoever waits for that too is woken once more for each call, for nothing: so that this end
-//! waits only for something to read, and for room only when there was none.
+//! Linux notifies both ends of a socket pair that there is room to write each time the other end has read
+//! (`unix_write_space`). Waiting for writability thus costs a needless wake-up per call, so this end waits only for
+//! input, and for room only when there was none.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::os::unix::net::UnixStream as Plain;
@@ -14,33 +14,34 @@ use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWriteExt, Interest, ReadBuf};
 use tokio::net::UnixStream;
 
-/// A connection that is read with the runtime and written to at once.
+/// Connection that is read through the runtime and written to directly.
 #[derive(Debug)]
 pub(crate) struct Line {
-    /// `None` once waiting for room failed.
+    /// Registration with the reactor; `None` after waiting for room failed.
     watched: Option<AsyncFd<Plain>>,
 }
 
 impl Line {
-    /// A line over this connection.
+    /// Creates a line over this connection.
     ///
     /// # Errors
-    /// The reactor's.
+    /// Returns the reactor's errors.
     pub(crate) fn new(stream: UnixStream) -> io::Result<Self> {
         Ok(Self { watched: Some(watched(stream.into_std()?)?) })
     }
 
-    /// Whether nothing came and the other side is there. Costs no system call while the reactor knows of nothing.
+    /// Returns whether there is no input and the other side is alive. Needs no system call while the reactor has no
+    /// event.
     pub(crate) fn is_quiet(&self) -> bool {
         let read = |mut stream: &Plain| stream.read(&mut [0]);
         let Some(watched) = &self.watched else { return false };
         matches!(watched.try_io(Interest::READABLE, read), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
-    /// Sends `head` and `body` behind it.
+    /// Sends `head`, followed by `body`.
     ///
     /// # Errors
-    /// The connection's.
+    /// Returns the connection's errors.
     pub(crate) async fn send(&mut self, head: &[u8], body: &[u8]) -> io::Result<()> {
         let stream = self.watched.as_ref().ok_or(io::ErrorKind::NotConnected)?.get_ref();
         let count = match (&*stream).write_vectored(&[IoSlice::new(head), IoSlice::new(body)]) {
@@ -56,7 +57,7 @@ impl Line {
         self.send_all(rest).await
     }
 
-    /// Sends the rest of what was too much at once.
+    /// Sends the rest that did not fit at once.
     async fn send_all(&mut self, mut rest: impl Buf) -> io::Result<()> {
         let stream = self.watched.take().ok_or(io::ErrorKind::NotConnected)?.into_inner();
         let mut stream = UnixStream::from_std(stream)?;
@@ -82,7 +83,7 @@ impl AsyncRead for Line {
             match guard.try_io(|watched| watched.get_ref().read(room)) {
                 Ok(Ok(count)) => {
                     if count > 0 && count < length {
-                        // All that was there: what comes next is told anew.
+                        // Everything was read: the next event is reported anew.
                         guard.clear_ready();
                     }
                     into.advance(count);

@@ -1,10 +1,10 @@
-//! The one signal that is sent: the end.
+//! The only signal that is sent: kill.
 
-/// Ends the process `pid` at once, or, when it is negative, all of the group `-pid`. One that is not there is no error.
+/// Kills the process `pid` or, if negative, the group `-pid`. A missing process is not an error.
 ///
-/// Who calls this knows that nobody else can have the id: the process was not yet waited for.
+/// The caller must ensure that the id cannot have been reused: the process was not yet waited for.
 pub(crate) fn kill(pid: i32) {
-    // 0 and -1 stand for the server's own group, and for everything.
+    // 0 and -1 mean the server's own group, and all processes.
     if pid.unsigned_abs() <= 1 {
         return;
     }
@@ -15,7 +15,7 @@ pub(crate) fn kill(pid: i32) {
     }
 }
 
-/// Ends the process `pid` at once if it is one of the group `group`: who else may have got its id is not.
+/// Kills the process `pid` if it belongs to the group `group`; a process that reused its id does not.
 pub(crate) fn kill_member(pid: u32, group: u32) {
     let (Ok(pid), Ok(group)) = (i32::try_from(pid), i32::try_from(group)) else { return };
     #[allow(unsafe_code, reason = "std does not tell the group of a process")]

@@ -1,13 +1,13 @@
-//! What a process of user code has of the server's surroundings: variables that programs are found and set up by, and
-//! those the settings name; no descriptors. What else the server knows, as the settings in its environment, is not user
-//! code's business, nor that of the libraries it loads.
+//! The environment of user code's processes: variables that programs commonly need, those named in the settings, and no
+//! file descriptors. Everything else, such as settings in the server's environment, is hidden from user code and its
+//! libraries.
 
 use std::ffi::OsStr;
 
 use salver_model::spec::matches_pattern;
 use tokio::process::Command;
 
-/// Variables that are passed on. `*` stands for any part.
+/// Variables that are passed on. `*` matches any part.
 const PASSED: [&str; 34] = [
     "PATH",
     "HOME",
@@ -44,10 +44,10 @@ const PASSED: [&str; 34] = [
     "CUDA_VISIBLE_DEVICES",
     "ASAN_OPTIONS",
 ];
-/// What the server's own settings in its environment begin with; they are never passed on.
+/// Prefix of the server's own settings in its environment, which are never passed on.
 const OWN: &str = "SALVER_";
 
-/// Gives `command` of the server's environment what every program needs, and what `inherited` names.
+/// Passes the common variables of the server's environment to `command`, and those that `inherited` names.
 pub(crate) fn keep(command: &mut Command, inherited: &[String]) {
     command.env_clear();
     command.envs(std::env::vars_os().filter(|(name, _)| is_passed(name, inherited)));
@@ -59,8 +59,8 @@ fn is_passed(name: &OsStr, inherited: &[String]) -> bool {
     !name.starts_with(OWN) && patterns.any(|pattern| matches_pattern(pattern, name))
 }
 
-/// Has the process begin with no descriptors but the first three. The server's own close themselves; those of its
-/// libraries, and those it was started with, may not.
+/// Makes the process start with only the first three file descriptors. The server's own are close-on-exec; those of its
+/// libraries, and inherited ones, may not be.
 pub(crate) fn close_descriptors(command: &mut Command) {
     #[cfg(target_os = "linux")]
     #[allow(unsafe_code, reason = "neither std nor tokio closes descriptors of a child")]
@@ -68,7 +68,7 @@ pub(crate) fn close_descriptors(command: &mut Command) {
     // be closed by exec, so that what std itself has open until then stays open.
     unsafe {
         command.pre_exec(|| {
-            // A kernel before 5.11 does not know it; descriptors that close themselves do so all the same.
+            // Kernels before 5.11 do not support it; close-on-exec descriptors are closed all the same.
             libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
             Ok(())
         });
@@ -77,7 +77,7 @@ pub(crate) fn close_descriptors(command: &mut Command) {
     let _ = command;
 }
 
-/// The variables among `names` that a process would get; for tests of what it does not.
+/// Returns the variables among `names` that a process would get, for tests.
 #[cfg(test)]
 fn passed<'n>(names: &[&'n str], inherited: &[&str]) -> Vec<&'n str> {
     let inherited: Vec<String> = inherited.iter().map(|name| (*name).to_owned()).collect();

@@ -1,25 +1,25 @@
-//! A process that has loaded a file, as whoever uses it sees it.
+//! A process that has loaded a file, as seen by its users.
 
 use std::sync::Arc;
 
 use salver_model::functions::{Endpoint, Interface};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// What a zygote is told.
+/// Order to a zygote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Fork so many workers.
+    /// Fork this number of workers.
     Fork(usize),
     /// Kill the worker with this process id.
     Kill(u32),
 }
 
-/// A loaded file. Its processes end when the last one who has it lets go.
+/// Loaded file. Its processes end when the last reference is dropped.
 #[derive(Debug)]
 pub(crate) struct Zygote {
-    /// Which one it is: later ones have higher numbers.
+    /// Number of the zygote; later ones have higher numbers.
     pub(crate) number: u64,
-    /// What the file offers.
+    /// Interface of the file.
     pub(crate) interface: Arc<Interface>,
     orders: UnboundedSender<Order>,
 }
@@ -29,13 +29,13 @@ impl Zygote {
         Self { number, interface, orders }
     }
 
-    /// Tells it something. When whoever speaks with it is gone, so are its processes, and nothing is to be done.
+    /// Sends an order. If its attendant is gone, so are its processes, and nothing needs to be done.
     pub(crate) fn tell(&self, order: Order) {
         let _ = self.orders.send(order);
     }
 
-    /// Where the endpoint is here that is number `endpoint` of `known`: the file may have been loaded again since it
-    /// was looked up.
+    /// Returns the index in this interface of the endpoint `endpoint` of `known`, since the file may have been reloaded
+    /// since the lookup.
     pub(crate) fn endpoint(&self, endpoint: usize, known: Option<&Arc<Interface>>) -> Option<usize> {
         let Some(known) = known.filter(|known| !Arc::ptr_eq(known, &self.interface)) else {
             return (endpoint < self.interface.endpoints.len()).then_some(endpoint);

@@ -7,18 +7,18 @@ use bytes::{Buf, Bytes};
 use salver_model::functions::{Answer, AnswerBody};
 use salver_model::{Code, Error};
 
-/// What a worker says to a call first.
+/// First frame of an answer.
 #[derive(Debug)]
 pub(crate) enum First {
-    /// The answer.
+    /// Complete answer.
     Whole(Answer),
-    /// An answer whose body comes in pieces.
+    /// Answer with a streaming body.
     Begun { status: u16, headers: Vec<(String, String)> },
     /// The call failed.
     Failed(Failure),
 }
 
-/// What a worker says next of a body in pieces.
+/// Next frame of a streaming body.
 #[derive(Debug)]
 pub(crate) enum Next {
     Piece(Bytes),
@@ -26,7 +26,7 @@ pub(crate) enum Next {
     Failed(Failure),
 }
 
-/// Why a call failed.
+/// Failure of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     code: Code,
@@ -35,28 +35,28 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Whether the process ran out of memory.
+    /// Returns whether the process ran out of memory.
     pub(crate) fn is_out_of_memory(&self) -> bool {
         self.code == Code::OutOfMemory
     }
 
-    /// The same with `name` before its message.
+    /// Prefixes the message with `name`.
     pub(crate) fn named(mut self, name: &str) -> Self {
         self.message = format!("`{name}` {}", self.message);
         self
     }
 
-    /// The same as an error: the detail is for the log.
+    /// Converts to an error; the detail is only logged.
     pub(crate) fn into_error(self) -> Error {
         let error = Error::new(self.code, self.message);
         if self.detail.is_empty() { error } else { error.with_source(self.detail) }
     }
 }
 
-/// Reads the first frame after a call.
+/// Parses the first frame after a call.
 ///
 /// # Errors
-/// `InvalidData` for anything else.
+/// Returns `InvalidData` for anything else.
 pub(crate) fn first(kind: u8, mut frame: Bytes) -> io::Result<First> {
     match kind {
         b'A' => {
@@ -81,10 +81,10 @@ pub(crate) fn first(kind: u8, mut frame: Bytes) -> io::Result<First> {
     }
 }
 
-/// Reads a frame of a body in pieces.
+/// Parses a frame of a streaming body.
 ///
 /// # Errors
-/// `InvalidData` for anything else.
+/// Returns `InvalidData` for anything else.
 pub(crate) fn next(kind: u8, frame: Bytes) -> io::Result<Next> {
     match kind {
         b'D' => Ok(Next::Piece(frame)),
@@ -94,10 +94,10 @@ pub(crate) fn next(kind: u8, frame: Bytes) -> io::Result<Next> {
     }
 }
 
-/// Reads the frame with which a worker says its process id.
+/// Parses the frame with a worker's process id.
 ///
 /// # Errors
-/// `InvalidData` for anything else.
+/// Returns `InvalidData` for anything else.
 pub(crate) fn hello(kind: u8, frame: &Bytes) -> io::Result<u32> {
     match frame.first_chunk::<4>() {
         Some(pid) if kind == b'H' && frame.len() == 4 => Ok(u32::from_le_bytes(*pid)),
@@ -108,7 +108,7 @@ pub(crate) fn hello(kind: u8, frame: &Bytes) -> io::Result<u32> {
 fn head(frame: &mut Bytes) -> io::Result<(u16, Vec<(String, String)>)> {
     let status = frame.try_get_u16_le().map_err(|_| torn())?;
     let count = frame.try_get_u32_le().map_err(|_| torn())? as usize;
-    // A field has two lengths at least: no more room is made than there can be fields.
+    // A field has at least two lengths, which bounds the capacity.
     let mut headers = Vec::with_capacity(count.min(frame.len() / 8));
     for _ in 0..count {
         headers.push((text(frame)?, text(frame)?));
@@ -116,10 +116,10 @@ fn head(frame: &mut Bytes) -> io::Result<(u16, Vec<(String, String)>)> {
     Ok((status, headers))
 }
 
-/// Reads the payload of a frame `X`.
+/// Parses the payload of a frame `X`.
 ///
 /// # Errors
-/// `InvalidData` for anything else.
+/// Returns `InvalidData` for anything else.
 pub(crate) fn failure(mut frame: Bytes) -> io::Result<Failure> {
     let code = match frame.try_get_u8() {
         Ok(0) => Code::FunctionFailed,
@@ -133,7 +133,7 @@ pub(crate) fn failure(mut frame: Bytes) -> io::Result<Failure> {
 fn text(frame: &mut Bytes) -> io::Result<String> {
     let length = frame.try_get_u32_le().map_err(|_| torn())? as usize;
     let bytes = frame.get(..length).ok_or_else(torn)?;
-    // User code may say anything; a header field or a message that is not UTF-8 is no reason to fail its call.
+    // Headers or messages of user code that are not UTF-8 must not fail its call.
     let text = String::from_utf8_lossy(bytes).into_owned();
     frame.advance(length);
     Ok(text)
@@ -143,7 +143,7 @@ fn path(bytes: &[u8]) -> io::Result<PathBuf> {
     std::str::from_utf8(bytes).map(PathBuf::from).map_err(|_| torn())
 }
 
-/// What is said of a frame that is none.
+/// Returns the error of a malformed frame.
 pub(super) fn torn() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "what the process says is no frame of the protocol")
 }
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(hello(b'H', &frame(&[b"\x01\x01\0\0"])).unwrap(), 257);
     }
 
-    /// Cut anywhere and with any kind, a frame is refused and never a panic.
+    /// Checks that a truncated frame of any kind is refused without a panic.
     #[test]
     fn torn_frames() {
         let whole = frame(&[HEAD, b"\x01"]);

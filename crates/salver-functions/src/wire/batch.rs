@@ -1,4 +1,4 @@
-//! The frames of a call over columns and of its answer, with Arrow's arrays on the server's side.
+//! Frames of a call over columns and of its answer, converted from and to Arrow arrays.
 
 use std::io;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::columns::{self, Column};
 /// Writes the frame of a call.
 ///
 /// # Errors
-/// `BodyTooLarge` for one that is longer than a frame can say, `Internal` for a column of a type that is none of
+/// Returns `BodyTooLarge` for one that exceeds the length of a frame, and `Internal` for a column whose type is none of
 /// [`ColumnKind`]'s.
 pub(crate) fn write(out: &mut Vec<u8>, call: &ColumnsCall, endpoint: usize) -> Result<()> {
     out.clear();
@@ -50,10 +50,10 @@ fn put(out: &mut Vec<u8>, column: &ArrayRef) -> Result<()> {
     Ok(())
 }
 
-/// Reads what a worker says to a call of `rows` rows: the column, or why there is none.
+/// Parses the answer to a call of `rows` rows: the column, or the failure.
 ///
 /// # Errors
-/// `InvalidData` for anything else.
+/// Returns `InvalidData` for anything else.
 pub(crate) fn read(kind: u8, frame: Bytes, rows: usize, wanted: ColumnKind) -> io::Result<Result<ArrayRef, Failure>> {
     match kind {
         b'B' => {

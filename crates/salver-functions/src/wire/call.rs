@@ -3,13 +3,13 @@
 use salver_model::functions::Call;
 use salver_model::{Code, Error, Result};
 
-/// Stands for the endpoint when the file is an application.
+/// Index of the endpoint for an application.
 const APPLICATION: i32 = -1;
 
-/// Writes all of the frame but the body, which follows it.
+/// Writes the frame without the body, which follows it.
 ///
 /// # Errors
-/// `BodyTooLarge` for a call that is longer than a frame can say.
+/// Returns `BodyTooLarge` for a call that exceeds the length of a frame.
 pub(crate) fn head(out: &mut Vec<u8>, call: &Call, endpoint: Option<usize>) -> Result<()> {
     out.clear();
     out.extend_from_slice(&[0; 4]);
@@ -22,7 +22,7 @@ pub(crate) fn head(out: &mut Vec<u8>, call: &Call, endpoint: Option<usize>) -> R
     }
     let endpoint = endpoint.map_or(Ok(APPLICATION), i32::try_from).map_err(|_| too_long())?;
     out.extend_from_slice(&endpoint.to_le_bytes());
-    // First what every worker reads.
+    // First the part that every worker reads.
     bytes(out, &call.arguments)?;
     let address = call.address.as_deref().unwrap_or_default();
     for text in [&call.method, &call.path, &call.query, address] {

@@ -1,20 +1,20 @@
-//! Columns of values as they stand in frames; both sides of the wire read and write them here.
+//! Columns of values in frames, read and written here for both sides of the protocol.
 
 use salver_model::functions::ColumnKind;
 
-/// A column in a frame, without a copy.
+/// Borrowed column of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column<'a> {
     pub(crate) kind: ColumnKind,
-    /// For each row whether there is a value.
+    /// For each row, whether there is a value.
     present: &'a [u8],
-    /// The values, all of one width; of texts where each ends.
+    /// Values, all of one width; for texts the end of each.
     values: &'a [u8],
     texts: &'a [u8],
 }
 
 impl<'a> Column<'a> {
-    /// Takes a column of `rows` rows off the front of `rest`; `None` when there is none, or one that is not right.
+    /// Reads a column of `rows` rows from the front of `rest`; `None` when it is missing or malformed.
     pub(crate) fn read(rest: &mut &'a [u8], rows: usize) -> Option<Self> {
         let kind = kind(take(rest, 1)?[0])?;
         let present = take(rest, rows)?;
@@ -34,29 +34,29 @@ impl<'a> Column<'a> {
         column.is_utf8().then_some(column)
     }
 
-    /// How many rows it has.
+    /// Returns the number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.present.len()
     }
 
-    /// Its truth values.
+    /// Returns its booleans.
     pub(crate) fn booleans(self) -> impl Iterator<Item = Option<bool>> {
         self.present.iter().zip(self.values).map(|(present, value)| (*present != 0).then_some(*value != 0))
     }
 
-    /// Its whole numbers.
+    /// Returns its integers.
     pub(crate) fn integers(self) -> impl Iterator<Item = Option<i64>> {
         self.wide().map(|value| value.map(i64::from_le_bytes))
     }
 
-    /// Its numbers.
+    /// Returns its numbers.
     pub(crate) fn numbers(self) -> impl Iterator<Item = Option<f64>> {
         self.wide().map(|value| value.map(f64::from_le_bytes))
     }
 
-    /// Its texts.
+    /// Returns its texts.
     pub(crate) fn texts(self) -> impl Iterator<Item = Option<&'a str>> {
-        // It was looked at when it was read.
+        // Validated when the column was read.
         self.cells().map(|cell| cell.map(|text| std::str::from_utf8(text).unwrap_or_default()))
     }
 
@@ -79,7 +79,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Writes a column of values that are all of one width.
+/// Writes a column of values of fixed width.
 pub(crate) fn put<T, const N: usize>(
     out: &mut Vec<u8>,
     kind: ColumnKind,
@@ -91,7 +91,7 @@ pub(crate) fn put<T, const N: usize>(
     values.for_each(|value| out.extend_from_slice(&value.map_or([0; N], &bytes)));
 }
 
-/// Writes a column of texts. `None`: they are longer than a frame can say.
+/// Writes a column of texts; `None` when they exceed the length of a frame.
 pub(crate) fn put_texts<'t>(out: &mut Vec<u8>, values: impl Iterator<Item = Option<&'t str>> + Clone) -> Option<()> {
     out.push(code(ColumnKind::Text));
     out.extend(values.clone().map(|value| u8::from(value.is_some())));
@@ -104,7 +104,7 @@ pub(crate) fn put_texts<'t>(out: &mut Vec<u8>, values: impl Iterator<Item = Opti
     Some(())
 }
 
-/// The number of a kind.
+/// Returns the code of a kind.
 pub(crate) fn code(kind: ColumnKind) -> u8 {
     match kind {
         ColumnKind::Boolean => 0,
@@ -114,12 +114,12 @@ pub(crate) fn code(kind: ColumnKind) -> u8 {
     }
 }
 
-/// The kind of a number.
+/// Returns the kind of a code.
 pub(crate) fn kind(code: u8) -> Option<ColumnKind> {
     [ColumnKind::Boolean, ColumnKind::Integer, ColumnKind::Number, ColumnKind::Text].get(usize::from(code)).copied()
 }
 
-/// Bytes that stand for each row beside the texts.
+/// Returns the number of bytes per row, beside the texts.
 pub(crate) fn width(kind: ColumnKind) -> usize {
     match kind {
         ColumnKind::Boolean => 1,
@@ -128,7 +128,7 @@ pub(crate) fn width(kind: ColumnKind) -> usize {
     }
 }
 
-/// Takes so many bytes off the front.
+/// Takes `count` bytes from the front.
 pub(crate) fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
     let (first, behind) = rest.split_at_checked(count)?;
     *rest = behind;
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(out[..7], [0, 1, 0, 1, 1, 0, 0]);
     }
 
-    /// Cut anywhere, with ends that go back or texts that are none: refused and never a panic.
+    /// Checks that truncated columns, decreasing ends and invalid texts are refused without a panic.
     #[test]
     fn what_is_no_column() {
         let mut out = Vec::new();

@@ -1,31 +1,31 @@
-//! Frames on a connection: read whole, each into memory of its own.
+//! Frames on a connection: read completely, each into its own memory.
 
 use std::io;
 
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Bytes of the length before a frame.
+/// Length of the prefix of a frame.
 const PREFIX_BYTES: usize = 4;
-/// Room for reading when nothing is known of what comes; answers of usual size come in one system call.
+/// Default size of the read buffer; usual answers need one system call.
 const READ_BYTES: usize = 4 * 1024;
-/// Up to so many bytes a frame is copied out of the room for reading, so that keeping it does not keep the room.
+/// Size up to which a frame is copied out of the read buffer, so that keeping it does not keep the buffer alive.
 const COPIED_BYTES_MAX: usize = 4 * 1024;
 
-/// What was read from a connection and is not yet used up.
+/// Read buffer of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Input(BytesMut);
 
 impl Input {
-    /// Whether nothing is left over.
+    /// Returns whether the buffer is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The next frame: its kind and its payload.
+    /// Returns the next frame: its kind and its payload.
     ///
     /// # Errors
-    /// `UnexpectedEof` when the connection ends, `InvalidData` for a frame of more than `bytes_max`, and the
+    /// Returns `UnexpectedEof` when the connection ends, `InvalidData` for a frame of more than `bytes_max`, and the
     /// connection's own.
     pub(crate) async fn frame(
         &mut self,
@@ -73,7 +73,7 @@ mod tests {
 
     use super::Input;
 
-    /// Frames of all sizes, in pieces of all sizes.
+    /// Checks frames of all sizes, in chunks of all sizes.
     #[tokio::test]
     async fn frames_in_pieces() {
         let sizes = [1, 2, 100, 4_096, 4_097, 70_000, 1];
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 
-    /// Gives one piece at each read.
+    /// Reader that returns one chunk per read.
     struct Pieces(std::collections::VecDeque<Vec<u8>>);
 
     fn tokio_test_reader() -> Pieces {

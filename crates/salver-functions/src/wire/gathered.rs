@@ -1,4 +1,4 @@
-//! The frames of calls that go together, and of their answer.
+//! Frames of combined calls, and of their answer.
 
 use std::io;
 
@@ -8,19 +8,19 @@ use salver_model::{Code, Error, Result};
 
 use super::answer::{self, First};
 
-/// What a worker says to calls that go together.
+/// Answer to combined calls.
 #[derive(Debug)]
 pub(crate) enum Said {
-    /// The JSON text of a value for each.
+    /// JSON text of the value of each call.
     Values(Vec<Bytes>),
-    /// There are none; this is the answer of one that came alone.
+    /// Answer to a single call, without values.
     Other(First),
 }
 
 /// Writes the frame of the calls.
 ///
 /// # Errors
-/// `BodyTooLarge` for one that is longer than a frame can say.
+/// Returns `BodyTooLarge` for one that exceeds the length of a frame.
 pub(crate) fn write(out: &mut Vec<u8>, calls: &[Call], endpoint: usize) -> Result<()> {
     let short = |number: usize| u32::try_from(number).map(u32::to_le_bytes).map_err(|_| too_long());
     out.clear();
@@ -37,10 +37,10 @@ pub(crate) fn write(out: &mut Vec<u8>, calls: &[Call], endpoint: usize) -> Resul
     Ok(())
 }
 
-/// Reads what a worker says to so many calls.
+/// Parses the answer to `rows` calls.
 ///
 /// # Errors
-/// `InvalidData` for anything else.
+/// Returns `InvalidData` for anything else.
 pub(crate) fn read(kind: u8, mut frame: Bytes, rows: usize) -> io::Result<Said> {
     match kind {
         b'G' => {
@@ -54,13 +54,13 @@ pub(crate) fn read(kind: u8, mut frame: Bytes, rows: usize) -> io::Result<Said> 
             }
             if frame.is_empty() { Ok(Said::Values(values)) } else { Err(answer::torn()) }
         }
-        // They are not answered in pieces.
+        // These are never answered with a streaming body.
         b'A' | b'X' => answer::first(kind, frame).map(Said::Other),
         _ => Err(answer::torn()),
     }
 }
 
-/// The answer that the JSON text of a value is.
+/// Converts the JSON text of a value to an answer.
 pub(crate) fn answer(value: Bytes) -> Answer {
     let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     Answer { status: 200, headers, body: AnswerBody::Whole(value) }
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(out.len(), 4 + 0x1a);
     }
 
-    /// Cut anywhere, or with another number of values, an answer is refused and never a panic.
+    /// Checks that a truncated answer, or one with another number of values, is refused without a panic.
     #[test]
     fn answers() {
         let frame = Bytes::from_static(b"\x01\0\0\x007\x04\0\0\0null");

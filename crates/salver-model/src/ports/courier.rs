@@ -1,4 +1,4 @@
-//! Who brings a document to somebody outside.
+//! The port for delivering documents to external addresses.
 
 use std::fmt::Debug;
 
@@ -7,23 +7,23 @@ use bytes::Bytes;
 
 use crate::error::Result;
 
-/// What became of a document.
+/// Result of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// It was taken.
+    /// The receiver accepted the document.
     Taken,
-    /// It was refused, and would be again.
+    /// The receiver refused the document, and would refuse it again.
     Refused,
 }
 
-/// Who brings documents to somebody outside. Which addresses are allowed is the asker's to see to.
+/// Delivers documents to external addresses. The caller is responsible for checking that an address is allowed.
 ///
-/// A try ends within some seconds, follows no redirection, and tells nobody what was answered.
+/// An attempt times out within some seconds, follows no redirects, and does not reveal the response.
 #[async_trait]
 pub trait Courier: Debug + Send + Sync {
-    /// Brings a JSON document to `address`, once.
+    /// Sends a JSON document to `address`, once.
     ///
     /// # Errors
-    /// `Source` when another try may succeed.
+    /// Returns `Source` when a retry may succeed.
     async fn bring(&self, address: &str, document: Bytes) -> Result<Delivery>;
 }

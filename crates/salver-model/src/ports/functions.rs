@@ -1,4 +1,4 @@
-//! A file of user code that answers calls.
+//! The port of a file of user code.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -10,42 +10,46 @@ use crate::error::{Error, Result};
 use crate::functions::{Answer, Call, ColumnsCall, Interface, Workers};
 use crate::spec::FunctionSpec;
 
-/// A file of functions, with the processes that run them.
+/// File of functions, with the processes that run them.
 ///
-/// - A call runs alone in its process. It is ended with its process when its time is over, and when the future is
-///   dropped (its caller went away).
-/// - Whatever user code does to its process (a crash, an endless loop, all memory) is an error of that call only.
-/// - When the file changes it is loaded again; calls under way end where they began. A file that can't be loaded any
-///   more leaves the last good one serving.
+/// - A call runs alone in its process. It is killed with its process on timeout, and when the future is dropped (its
+///   caller disconnected).
+/// - Whatever user code does to its process (a crash, an endless loop, exhausting memory) is an error of that call
+///   only.
+/// - When the file changes it is reloaded; calls in progress end in the version in which they began. If a changed file
+///   cannot be loaded, the last good version stays in service.
 #[async_trait]
 pub trait Functions: Debug + Send + Sync {
-    /// How it was declared.
+    /// Returns its declaration.
     fn spec(&self) -> &FunctionSpec;
 
-    /// What the file offers now. A call that begins after this was told is not answered by an earlier load of the file.
+    /// Returns the current interface of the file. A call that begins after this returned is never run by an earlier
+    /// load of the file.
     ///
     /// # Errors
-    /// `EntryUnavailable` while it could not be loaded, with the language's own words in the message.
+    /// Returns `EntryUnavailable` while it could not be loaded, with the language's own error in the message.
     fn interface(&self) -> Result<Arc<Interface>>;
 
-    /// Why the file as it is now can't be served, also while its last good state is; `None` when all is well.
+    /// Returns the reason why the current file cannot be served, even while its last good version is; `None` without a
+    /// fault.
     fn fault(&self) -> Option<Error>;
 
     /// Runs one call.
     ///
     /// # Errors
-    /// `EntryUnavailable`, `Overloaded` (too many wait, or none came free in time), `Timeout`, `FunctionFailed` (user
-    /// code raised an error, or its process ended; what it said is the cause), `OutOfMemory`.
+    /// Returns `EntryUnavailable`, `Overloaded` (too many calls are waiting, or no worker became free in time),
+    /// `Timeout`, `FunctionFailed` (user code raised an error, or its process ended; its message is the cause),
+    /// `OutOfMemory`.
     async fn call(&self, call: Call) -> Result<Answer>;
 
-    /// Calls a function for every row of some columns, in one worker. The column that comes back has as many rows, and
-    /// the type of [`ColumnsCall::result`].
+    /// Calls a function for every row of some columns, in one worker. The result column has as many rows, and the type
+    /// of [`ColumnsCall::result`].
     ///
     /// # Errors
-    /// Those of [`Functions::call`], and `FunctionFailed` when it gives something else than was asked for. What user
-    /// code raised stands in the message: whoever asks wrote the statement.
+    /// Returns the errors of [`Functions::call`], and `FunctionFailed` when the result has another type. The message
+    /// contains what user code raised, since the caller wrote the statement.
     async fn call_columns(&self, call: ColumnsCall) -> Result<ArrayRef>;
 
-    /// How its workers are doing.
+    /// Returns the state of its workers.
     fn workers(&self) -> Workers;
 }

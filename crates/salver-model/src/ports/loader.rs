@@ -1,4 +1,4 @@
-//! The port of whatever an entry is loaded from.
+//! The port of an entry's source.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,38 +10,38 @@ use crate::name::Name;
 use crate::ports::{Progress, Table};
 use crate::version::Version;
 
-/// What a loader waits for while it loads. A slow one holds up only others of its kind.
+/// Resource that a load waits for. A slow load delays only others of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitsFor {
-    /// The disk: loading is bound by the processor.
+    /// The disk; such a load is CPU-bound.
     Disk,
-    /// Another machine.
+    /// A remote machine.
     Network,
     /// A pipe, whose end may never come.
     Pipe,
 }
 
-/// Loads one entry, and notices when it must be loaded again.
+/// Loads one entry, and detects when it must be reloaded.
 ///
-/// Contract: `load` returns a table whose version is what `probe` returned for the same content. Neither keeps
-/// anything half done behind when it fails.
+/// Contract: `load` returns a table whose version is what `probe` returned for the same content. Neither leaves partial
+/// state behind when it fails.
 #[async_trait]
 pub trait Loader: Send + Sync + std::fmt::Debug {
-    /// The entry's name.
+    /// Returns the entry's name.
     fn name(&self) -> &Name;
 
-    /// How often to probe; `None` for never.
+    /// Returns the interval between probes; `None` for never.
     fn interval(&self) -> Option<Duration>;
 
-    /// What loading waits for.
+    /// Returns the resource that loading waits for.
     fn waits_for(&self) -> WaitsFor {
         WaitsFor::Disk
     }
 
-    /// Has loads tell from now on how far they are.
+    /// Makes later loads report their progress.
     fn follow(&self, _progress: &Arc<Progress>) {}
 
-    /// The version the source has now, as cheaply as it can be told (modification time and size, a conditional
+    /// Returns the current version of the source, as cheaply as possible (modification time and size, a conditional
     /// request).
     async fn probe(&self) -> Result<Version>;
 

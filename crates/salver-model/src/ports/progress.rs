@@ -1,31 +1,31 @@
-//! How far a load is, for whoever waits for it.
+//! Progress of a load.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Files of an entry that is being loaded. Written by the loader, read by anybody at any time.
+/// Progress over the files of an entry being loaded. Written by the loader, readable at any time.
 #[derive(Debug, Default)]
 pub struct Progress {
     files: AtomicU64,
     steps: AtomicU64,
 }
 
-/// Steps that a file takes: it is looked at, then read.
+/// Number of steps per file: inspecting, then reading.
 const STEPS: u64 = 2;
 
 impl Progress {
-    /// A load of so many files begins.
+    /// Starts a load of this number of files.
     pub fn begin(&self, files: usize) {
         self.files.store(files as u64, Ordering::Relaxed);
         self.steps.store(0, Ordering::Relaxed);
     }
 
-    /// So many files have been looked at, or, with `read`, read.
+    /// Records the number of files that were inspected or, with `read`, read.
     pub fn reach(&self, files: usize, read: bool) {
         let before = if read { self.files.load(Ordering::Relaxed) } else { 0 };
         self.steps.store(before + files as u64, Ordering::Relaxed);
     }
 
-    /// How many files there are, and what share of the work on them is done, in percent; `None` before it is known.
+    /// Returns the number of files, and the progress in percent; `None` before it is known.
     #[must_use]
     pub fn told(&self) -> Option<(u64, u64)> {
         let files = self.files.load(Ordering::Relaxed);

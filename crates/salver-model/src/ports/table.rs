@@ -1,4 +1,4 @@
-//! The port of anything that has rows.
+//! The port of anything with rows.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -12,57 +12,58 @@ use crate::query::Query;
 use crate::reply::Rows;
 use crate::version::Version;
 
-/// An entry with rows, held at one version: a `Table` never changes, a reload makes a new one.
+/// Entry with rows, at one version: a `Table` is immutable, a reload creates a new one.
 ///
 /// Contract:
-/// - `read` answers exactly the query: filter, grouping, having, distinct, order, offset and limit all
-///   applied, columns in the order and under the names asked for; with no items, the columns of the schema in order.
-/// - An unknown column is `InvalidColumn`, `InvalidFilter` or `InvalidSort` by where it stands, with the nearest
-///   column as hint; a value that can't be compared with its column is `InvalidValue`.
-/// - With `after`, rows go on behind the cursor's row; a cursor of another version is `ExpiredCursor`, of another
+/// - `read` implements the whole query: filter, grouping, having, distinct, order, offset and limit are all applied,
+///   columns are in the requested order and have the requested names; without items, the columns are those of the
+///   schema in order.
+/// - An unknown column is `InvalidColumn`, `InvalidFilter` or `InvalidSort` by its place in the query, with the nearest
+///   column as hint; a value that cannot be compared with its column is `InvalidValue`.
+/// - With `after`, rows continue behind the cursor's row; a cursor of another version is `ExpiredCursor`, of another
 ///   query `InvalidCursor`.
 /// - `next` is set when `limit` was given, the query is neither grouped nor distinct, and more rows follow.
-/// - `total` is set when `count` was asked for.
+/// - `total` is set when `count` was requested.
 /// - Without a sort the order is the source's, and stable from call to call.
-/// - Dropping the future or the stream stops the work.
+/// - Dropping the future or the stream cancels the work.
 #[async_trait]
 pub trait Table: Send + Sync + std::fmt::Debug {
-    /// What the entry is.
+    /// Returns the description of the entry.
     fn describe(&self) -> &Description;
 
-    /// Answers a query.
+    /// Runs a query.
     async fn read(&self, query: &Query) -> Result<Rows>;
 
-    /// Answers a query at once when that takes a few microseconds, so that a door need not make a task of it; `None`
-    /// means "use `read`". The answer is the same.
+    /// Runs a query synchronously if that takes a few microseconds, so that a door need not spawn a task for it; `None`
+    /// means "use `read`". The result is the same.
     fn read_now(&self, query: &Query) -> Option<Result<Rows>> {
         let _ = query;
         None
     }
 
-    /// The table as it is now, for one whose rows grow while it is served; `None` when this is it. A request asks once
-    /// and holds what it gets.
+    /// Returns the current table, for one whose rows grow while it is served; `None` when this is it. A request calls
+    /// this once and keeps the result.
     fn current(&self) -> Option<Arc<dyn Table>> {
         None
     }
 
-    /// All rows as they are now, held for as long as the answer lives, in `parts` parts or more where they can be read
-    /// apart from each other; see [`Held`].
+    /// Returns a snapshot of all current rows, for the lifetime of the result, in `parts` or more parts if they can be
+    /// read independently; see [`Held`].
     ///
     /// # Errors
-    /// `Overloaded` when a database has as many held as it can, `DatabaseUnavailable`, `EntryUnavailable`.
+    /// Returns `Overloaded` when a database has as many snapshots as it can, `DatabaseUnavailable`, `EntryUnavailable`.
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>>;
 
-    /// All rows as they were at `version`, when they still are to be had: an export goes on after a restart. The same
-    /// version and the same `parts` give the same parts, as [`Table::hold`] does, so that a position in one of them can
-    /// be come back to.
+    /// Returns the snapshot of all rows at `version`, if it is still available, so that an export continues after a
+    /// restart. The same version and the same `parts` give the same parts as [`Table::hold`], so that positions in them
+    /// stay valid.
     ///
     /// # Errors
-    /// As [`Table::hold`].
+    /// Returns the errors of [`Table::hold`].
     async fn hold_at(&self, version: Version, parts: usize) -> Result<Option<Arc<dyn Held>>> {
         if self.describe().version == version { self.hold(parts).await.map(Some) } else { Ok(None) }
     }
 
-    /// The implementation, for the SQL engine that can do more with its own tables than the port offers.
+    /// Returns the implementation, for the SQL engine, which can do more with its own tables than the port offers.
     fn as_any(&self) -> &dyn Any;
 }

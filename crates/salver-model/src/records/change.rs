@@ -1,90 +1,91 @@
-//! Changing records.
+//! Changes of records.
 
 use crate::error::Error;
 use crate::records::read::{Condition, RecordKey};
 
-/// One value of a record on its way in, as it was written: nothing is rounded before the column's type is known.
+/// Input value of a record, unconverted: nothing is rounded before the column's type is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Field {
     /// Null.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number, its digits as they came.
+    /// A number, with its original digits.
     Number(String),
     /// Text.
     Text(String),
     /// An object or array, as JSON text.
     Json(String),
-    /// A column of what an earlier change of the same transaction made (Salver's extension).
+    /// A column of a row written by an earlier change of the same transaction (Salver's extension).
     Back {
-        /// Which change, from 0.
+        /// Index of the change, from 0.
         change: usize,
-        /// Which column of its first row.
+        /// Column of its first row.
         column: String,
     },
 }
 
-/// One record on its way in: columns by name, in the order they came.
+/// Input record: columns by name, in the order of the request.
 pub type Record = Vec<(String, Field)>;
 
-/// What kind of change.
+/// Kind of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// New rows.
+    /// Insert rows.
     Create,
-    /// Columns set.
+    /// Set columns.
     Update,
-    /// Numbers added to columns.
+    /// Add numbers to columns.
     Increment,
-    /// Rows taken away.
+    /// Delete rows.
     Delete,
-    /// New rows, or columns set where a row with the same key exists (Salver's extension).
+    /// Insert rows, or set columns where a row with the same key exists (Salver's extension).
     Upsert {
-        /// The columns of a unique key; empty for the primary key.
+        /// Columns of a unique key; empty for the primary key.
         on: Vec<String>,
-        /// Leave an existing row as it is.
+        /// Whether an existing row is left unchanged.
         ignore: bool,
     },
 }
 
-/// One change of one table. All rows of it change or none does.
+/// Atomic change of rows of one table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// What kind.
+    /// Kind of the change.
     pub kind: ChangeKind,
-    /// The table.
+    /// Table.
     pub table: String,
-    /// Which rows by primary key; as many as `records` unless the change is by condition.
+    /// Primary keys of the rows; as many as `records` unless the rows are selected by a condition.
     pub keys: Vec<RecordKey>,
-    /// Whether keys are compared by their bytes, and not as the database compares them.
+    /// Whether keys are compared bytewise instead of by the database's collation.
     pub exact_keys: bool,
-    /// The keys as they stood in the request, for messages.
+    /// Keys as written in the request, for messages.
     pub keys_text: String,
-    /// Which rows by condition (Salver's extension), only with `affected_max`.
+    /// Condition that selects the rows (Salver's extension), only with `affected_max`.
     pub filter: Option<Condition>,
-    /// More rows than these are not changed: the change fails whole.
+    /// Maximum number of affected rows, above which the change fails as a whole.
     pub affected_max: Option<u64>,
-    /// The values.
+    /// Values to write.
     pub records: Vec<Record>,
-    /// Whether the answer is an array: the request's body was one, or it named several keys.
+    /// Whether the response is an array, because the request's body was one or named several keys.
     pub batch: bool,
-    /// Columns that may be written, in the words of [`crate::records::RecordQuery`].
+    /// Columns that may be written, in the syntax of [`crate::records::RecordQuery`].
     pub include: Option<Vec<String>>,
-    /// Columns that may not.
+    /// Columns that may not be written.
     pub exclude: Option<Vec<String>>,
-    /// The changed rows are answered, with these columns (`*` for all), not their keys or number.
+    /// Columns to return of the changed rows (`*` for all), instead of their keys or number.
     pub returning: Option<Vec<String>>,
-    /// The entity tag the row must still have.
+    /// Entity tag that the row must still have.
     pub if_match: Option<String>,
-    /// Whether a row that is not there, or not the caller's to change, fails the change; else nothing happens to it.
+    /// Whether the change fails for a row that does not exist or that the caller may not change; otherwise such a row
+    /// is ignored.
     pub must_exist: bool,
-    /// Whether unknown columns are errors, not silence.
+    /// Whether unknown columns are errors instead of being ignored.
     pub strict: bool,
 }
 
 impl Change {
-    /// A change of `table` with nothing else said.
+    /// Creates a change of `table` with default settings.
     #[must_use]
     pub fn new(kind: ChangeKind, table: impl Into<String>) -> Self {
         Self {
@@ -107,49 +108,49 @@ impl Change {
     }
 }
 
-/// Many rows at once, as they arrive.
+/// Bulk load of rows from a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The table.
+    /// Table.
     pub table: String,
-    /// Check every row, and keep none.
+    /// Whether rows are only validated, and none is kept.
     pub dry_run: bool,
-    /// Keep the good rows when some are bad; else one bad row undoes all.
+    /// Whether good rows are kept when some are bad; otherwise one bad row rolls back all.
     pub keep_good: bool,
-    /// Where a row with the same key exists, set its columns.
+    /// Whether the columns of an existing row with the same key are set.
     pub upsert: bool,
-    /// How the rows write bytes.
+    /// Text encoding of bytes in the rows.
     pub bytes: BytesText,
 }
 
-/// How bytes are written as text.
+/// Text encoding of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BytesText {
-    /// In base64 (RFC 4648), as everywhere at `/api/records`.
+    /// Base64 (RFC 4648), as everywhere at `/api/records`.
     #[default]
     Base64,
-    /// In hexadecimal digits, as in exports.
+    /// Hexadecimal digits, as in exports.
     Hexadecimal,
 }
 
-/// What became of a load.
+/// Result of a load.
 #[derive(Debug, Default)]
 pub struct LoadReport {
-    /// Rows that were read.
+    /// Number of rows read.
     pub read: u64,
-    /// Rows that are in the table now because of it.
+    /// Number of rows loaded into the table.
     pub loaded: u64,
-    /// Rows that were refused.
+    /// Number of rows refused.
     pub refused: u64,
-    /// The first of them, with why.
+    /// First refused rows, with the reasons.
     pub problems: Vec<RowProblem>,
 }
 
-/// A row that was refused.
+/// Refused row.
 #[derive(Debug)]
 pub struct RowProblem {
-    /// Which row, from 1.
+    /// Number of the row, from 1.
     pub row: u64,
-    /// Why.
+    /// Reason.
     pub error: Error,
 }

@@ -1,73 +1,73 @@
-//! Changes of a database's schema: what the `/columns` door asks.
+//! Schema changes, as requested through the `/columns` door.
 
-/// A column as a client describes it; what is `None` was not said.
+/// Column as defined by a client; `None` means not specified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnDefinition {
-    /// Its name.
+    /// Name of the column.
     pub name: Option<String>,
-    /// Its type, in the words of [`crate::records::ColumnKind::word`].
+    /// Type, in the words of [`crate::records::ColumnKind::word`].
     pub kind: Option<String>,
-    /// Characters or bytes.
+    /// Length in characters or bytes.
     pub length: Option<u32>,
-    /// Digits.
+    /// Number of digits.
     pub precision: Option<u32>,
-    /// Digits behind the point.
+    /// Number of digits behind the point.
     pub scale: Option<u32>,
-    /// Whether it may be null.
+    /// Whether it is nullable.
     pub nullable: Option<bool>,
     /// Whether it is the primary key.
     pub pk: Option<bool>,
-    /// The table it refers to; empty for none.
+    /// Table it references; empty for none.
     pub fk: Option<String>,
 }
 
-/// A table as a client describes it.
+/// Table as defined by a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableDefinition {
-    /// Its name.
+    /// Name of the table.
     pub name: Option<String>,
-    /// Its columns.
+    /// Columns of the table.
     pub columns: Vec<ColumnDefinition>,
 }
 
-/// One change of the schema.
+/// Schema change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Definition {
-    /// A new table.
+    /// Create a table.
     CreateTable(TableDefinition),
-    /// A table gets another name.
+    /// Rename a table.
     UpdateTable {
-        /// The table.
+        /// Table.
         table: String,
-        /// What it shall be.
+        /// New definition.
         to: TableDefinition,
     },
-    /// A table goes.
+    /// Drop a table.
     DropTable {
-        /// The table.
+        /// Table.
         table: String,
     },
-    /// A new column.
+    /// Create a column.
     CreateColumn {
-        /// The table.
+        /// Table.
         table: String,
-        /// The column.
+        /// Definition of the column.
         column: ColumnDefinition,
     },
-    /// A column becomes another.
+    /// Change a column.
     UpdateColumn {
-        /// The table.
+        /// Table.
         table: String,
-        /// The column.
+        /// Column.
         column: String,
-        /// What it shall be; what is not said stays.
+        /// New definition; unspecified properties are unchanged.
         to: ColumnDefinition,
     },
-    /// A column goes.
+    /// Drop a column.
     DropColumn {
-        /// The table.
+        /// Table.
         table: String,
-        /// The column.
+        /// Column.
         column: String,
     },
 }

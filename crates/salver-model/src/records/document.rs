@@ -1,4 +1,4 @@
-//! What a database answers to the records doors: finished JSON.
+//! Responses of a database to the records doors: serialized JSON.
 
 use std::fmt;
 use std::pin::Pin;
@@ -7,15 +7,14 @@ use futures::Stream;
 
 use crate::error::Result;
 
-/// Pieces of JSON as they are made. Dropping the stream cancels the work behind it; a failure in it means that what
-/// went out so far is no answer.
+/// Stream of JSON chunks. Dropping it cancels the work behind it; an error in it invalidates everything sent so far.
 pub type DocumentStream = Pin<Box<dyn Stream<Item = Result<Vec<u8>>> + Send>>;
 
-/// JSON, all at hand or still to come.
+/// JSON, complete or streamed.
 pub enum DocumentBody {
-    /// Everything is here.
+    /// Complete JSON.
     Whole(Vec<u8>),
-    /// More than should be held at once.
+    /// More than should be held in memory at once.
     Stream(DocumentStream),
 }
 
@@ -28,21 +27,21 @@ impl fmt::Debug for DocumentBody {
     }
 }
 
-/// The answer to a request about records.
+/// Response to a request about records.
 #[derive(Debug)]
 pub struct Document {
-    /// The JSON.
+    /// JSON body.
     pub body: DocumentBody,
-    /// Whether it is the list of failures of a batch that was undone whole.
+    /// Whether it is the list of failures of a batch that was rolled back.
     pub undone: bool,
-    /// The entity tag of the one row it shows, without quotes.
+    /// Entity tag of the single row it contains, without quotes.
     pub tag: Option<String>,
-    /// What the database says of what failed first, names of constraints and columns.
+    /// Database's message about the first failure, with the names of constraints and columns.
     pub told: Option<String>,
 }
 
 impl Document {
-    /// Finished JSON.
+    /// Creates a document from complete JSON.
     #[must_use]
     pub fn whole(body: Vec<u8>) -> Self {
         Self { body: DocumentBody::Whole(body), undone: false, tag: None, told: None }

@@ -1,15 +1,15 @@
-//! The numbers PHP-CRUD-API has for what can go wrong, and the words that belong to them.
+//! Error codes of PHP-CRUD-API, with their messages.
 
 use std::borrow::Cow;
 
 use crate::error::{Code, Error};
 
-/// The number for success, which stands in the answers of batches that were undone.
+/// Code for success, used in responses of batches that were rolled back.
 pub const TREEQL_SUCCESS: u16 = 0;
-/// The number for everything without one of its own.
+/// Code for every failure without one of its own.
 pub const TREEQL_OTHER: u16 = 9999;
 
-/// The number clients of PHP-CRUD-API know a failure by.
+/// Returns the error code of PHP-CRUD-API for a failure.
 #[must_use]
 pub fn treeql_code(code: Code) -> u16 {
     match code {
@@ -40,7 +40,7 @@ pub fn treeql_code(code: Code) -> u16 {
     }
 }
 
-/// The message clients of PHP-CRUD-API know a failure by: fixed words where it has such, else the error's own.
+/// Returns the message of PHP-CRUD-API for a failure: a fixed one if there is one, else the error's own.
 #[must_use]
 pub fn treeql_message(error: &Error) -> Cow<'_, str> {
     Cow::Borrowed(match error.code {

@@ -1,9 +1,9 @@
-//! Reading records: what a list or a read by key may ask.
+//! Reads of records: the parameters of a list or a read by key.
 
-/// A primary key as it stands in a path: one part for each column of the key.
+/// Primary key as written in a path: one part for each column of the key.
 pub type RecordKey = Vec<String>;
 
-/// How a condition compares.
+/// Comparison operator of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// `cs`: contains the text.
@@ -50,7 +50,7 @@ pub enum Spatial {
 }
 
 impl Operator {
-    /// Every operator with its word in TreeQL; `n` before a word negates it.
+    /// Every operator with its word in TreeQL; the prefix `n` negates it.
     pub const ALL: [(&'static str, Self); 22] = [
         ("cs", Self::Contains),
         ("sw", Self::StartsWith),
@@ -77,106 +77,107 @@ impl Operator {
     ];
 }
 
-/// A condition on the rows of a table, as written.
+/// Condition on the rows of a table, unconverted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Condition {
-    /// All of them; true when there is none.
+    /// Conjunction; true when empty.
     All(Vec<Condition>),
-    /// Any of them; false when there is none.
+    /// Disjunction; false when empty.
     Any(Vec<Condition>),
-    /// One comparison.
+    /// Comparison.
     Test {
-        /// Related tables on the way and, last, the column: `["comments", "message"]`.
+        /// Path over related tables to the column: `["comments", "message"]`.
         path: Vec<String>,
-        /// How.
+        /// Operator.
         operator: Operator,
         /// Whether the comparison is negated.
         negated: bool,
-        /// With what; for `bt` and `in` separated by commas.
+        /// Value; for `bt` and `in` separated by commas.
         value: String,
     },
 }
 
-/// One key of an order.
+/// Sort key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Order {
-    /// The column; with related tables before it (to one row only) as Salver's extension.
+    /// Column; as Salver's extension with related tables before it (to-one only).
     pub path: Vec<String>,
-    /// Largest first.
+    /// Whether the order is descending.
     pub descending: bool,
 }
 
-/// One page.
+/// Page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Page {
-    /// Its number, from 1.
+    /// Page number, from 1.
     pub number: u64,
-    /// Rows a page, 20 unless said.
+    /// Rows per page, 20 by default.
     pub size: Option<u64>,
 }
 
-/// How joined rows are chosen (Salver's extension).
+/// Selection of joined rows (Salver's extension).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Child {
-    /// The joined path it is about, like `["comments"]`.
+    /// Path of the join, like `["comments"]`.
     pub path: Vec<String>,
-    /// Which rows.
+    /// Predicate on the rows.
     pub filter: Option<Condition>,
-    /// Their order.
+    /// Sort order.
     pub order: Vec<Order>,
-    /// At most so many for each parent.
+    /// Maximum number of rows for each parent.
     pub size: Option<u64>,
 }
 
-/// One aggregate (Salver's extension).
+/// Aggregate (Salver's extension).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RecordAggregate {
-    /// The function.
+    /// Function.
     pub function: crate::AggregateFunction,
-    /// Its column; `None` counts rows.
+    /// Column; `None` counts rows.
     pub column: Option<String>,
-    /// Its name in the answer.
+    /// Name in the response.
     pub name: String,
 }
 
-/// What to read from a table of a database.
+/// Query on a table of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RecordQuery {
-    /// The table.
+    /// Table.
     pub table: String,
-    /// Columns asked for: `col`, `table.col`, `table.*`, `*`, `*.*`; `None` for all.
+    /// Projected columns: `col`, `table.col`, `table.*`, `*`, `*.*`; `None` for all.
     pub include: Option<Vec<String>>,
-    /// Columns left out, in the same words, after `include`.
+    /// Columns removed after `include`, in the same syntax.
     pub exclude: Option<Vec<String>>,
-    /// Which rows.
+    /// Predicate on rows.
     pub filter: Option<Condition>,
     /// Text that one of the text columns must contain.
     pub search: Option<String>,
-    /// The order; empty means by primary key.
+    /// Sort order; empty for the order of the primary key.
     pub order: Vec<Order>,
-    /// Which page; with it the number of all rows is told.
+    /// Page; with it the response has the number of all rows.
     pub page: Option<Page>,
-    /// At most so many rows.
+    /// Maximum number of rows.
     pub size: Option<u64>,
-    /// Related tables to join in, each a path from this table.
+    /// Related tables to join, each as a path from this table.
     pub joins: Vec<Vec<String>>,
-    /// How joined rows are chosen.
+    /// Selection of joined rows.
     pub children: Vec<Child>,
     /// Columns to group by.
     pub group: Vec<String>,
-    /// Aggregates over each group.
+    /// Aggregates of each group.
     pub aggregates: Vec<RecordAggregate>,
-    /// Which groups; paths are names of aggregates or grouped columns.
+    /// Predicate on groups; its paths are names of aggregates or grouped columns.
     pub having: Option<Condition>,
-    /// Whether equal rows become one.
+    /// Whether duplicate rows are removed.
     pub distinct: bool,
-    /// Keyset paging: behind this token; an empty one begins. The answer then has `next`.
+    /// Token for keyset pagination: rows continue behind it, an empty one starts at the beginning. The response then
+    /// has `next`.
     pub after: Option<String>,
-    /// Whether unknown words are errors, not silence.
+    /// Whether unknown words are errors instead of being ignored.
     pub strict: bool,
 }
 
-/// An area on the map.
+/// Area on a map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Area {
     /// A rectangle: west, south, east, north, in degrees.
@@ -185,12 +186,12 @@ pub enum Area {
     Tile([u32; 3]),
 }
 
-/// What to read as GeoJSON.
+/// Query for GeoJSON.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GeoQuery {
-    /// Which rows and columns.
+    /// Rows and columns.
     pub query: RecordQuery,
-    /// The geometry column; `None` for the first.
+    /// Geometry column; `None` for the first.
     pub geometry: Option<String>,
     /// Areas the geometry must intersect.
     pub areas: Vec<Area>,

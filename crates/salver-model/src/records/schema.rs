@@ -2,7 +2,7 @@
 
 use ahash::AHashMap;
 
-/// Kinds of columns: the types of PHP-CRUD-API, and those it has no word for.
+/// Kind of a column: the types of PHP-CRUD-API, and those it has no word for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ColumnKind {
     /// Text of bounded length.
@@ -33,14 +33,14 @@ pub enum ColumnKind {
     Blob,
     /// A geometry; well-known text in JSON.
     Geometry,
-    /// JSON; `clob` to the outside.
+    /// JSON; `clob` in the public schema.
     Json,
-    /// A UUID; `varchar` to the outside.
+    /// A UUID; `varchar` in the public schema.
     Uuid,
 }
 
 impl ColumnKind {
-    /// The word the `/columns` door has for it.
+    /// Returns its word in the `/columns` door.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -61,73 +61,72 @@ impl ColumnKind {
         }
     }
 
-    /// Whether text search looks into it.
+    /// Returns whether text search includes it.
     #[must_use]
     pub fn is_text(self) -> bool {
         matches!(self, Self::Varchar | Self::Clob)
     }
 
-    /// Whether it holds bytes, base64 in JSON.
+    /// Returns whether it holds bytes, base64 in JSON.
     #[must_use]
     pub fn is_binary(self) -> bool {
         matches!(self, Self::Varbinary | Self::Blob)
     }
 
-    /// Whether it holds numbers that can be added to.
+    /// Returns whether it holds numbers that can be incremented.
     #[must_use]
     pub fn is_numeric(self) -> bool {
         matches!(self, Self::Integer | Self::BigInt | Self::Float | Self::Double | Self::Decimal)
     }
 }
 
-/// One column.
+/// Column of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ColumnInfo {
-    /// Its name to the outside.
+    /// Public name.
     pub name: String,
-    /// Its name in the database.
+    /// Name in the database.
     pub real_name: String,
-    /// Its kind.
+    /// Kind of the column.
     pub kind: ColumnKind,
-    /// Its type as the database calls it, like `character varying(255)`.
+    /// Type in the database's own words, like `character varying(255)`.
     pub native: String,
-    /// The type below it, of a column whose type is a domain over another.
+    /// Underlying type, if the column's type is a domain.
     pub base: Option<String>,
-    /// The type that its values, and what they are compared with, are to be taken for; PostgreSQL finds the operators
-    /// of a domain over an enumeration, and of a composite type, only so.
+    /// Type to which its values and their operands are cast in comparisons. PostgreSQL finds the operators of a domain
+    /// over an enumeration, and of a composite type, only with this cast.
     pub compared: Option<String>,
-    /// Characters or bytes, for bounded kinds.
+    /// Length in characters or bytes, for bounded kinds.
     pub length: Option<u32>,
-    /// Digits, for decimals.
+    /// Number of digits, for decimals.
     pub precision: Option<u32>,
-    /// Digits behind the point, for decimals.
+    /// Number of digits behind the point, for decimals.
     pub scale: Option<u32>,
-    /// Whether it may be null.
+    /// Whether it is nullable.
     pub nullable: bool,
-    /// Whether it gets a value when none is given.
+    /// Whether it has a default value.
     pub has_default: bool,
     /// Whether the database numbers new rows in it.
     pub auto_increment: bool,
-    /// Whether it is computed, so that it can't be written.
+    /// Whether it is computed and not writable.
     pub generated: bool,
-    /// Whether the database puts its values in an order; those of some types, like PostgreSQL's `json` and `point`, it
-    /// does not.
+    /// Whether the database can sort its values; it cannot for some types, like PostgreSQL's `json` and `point`.
     pub ordered: bool,
-    /// The words of an enumeration, or of a MySQL set, whose values are lists of them; empty for other columns.
+    /// Labels of an enumeration, or of a MySQL set, whose values are lists of them; empty for other columns.
     pub words: Vec<String>,
-    /// The comment.
+    /// Comment in the database.
     pub comment: Option<String>,
 }
 
 impl ColumnInfo {
-    /// What its type is, in the words of the database: a domain is the type below it.
+    /// Returns its type in the database's own words; for a domain the underlying type.
     #[must_use]
     pub fn own_type(&self) -> &str {
         self.base.as_deref().unwrap_or(&self.native)
     }
 }
 
-/// Whether rows lie there or are computed.
+/// Kind of a table: stored or computed rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TableKind {
     /// A table.
@@ -136,48 +135,48 @@ pub enum TableKind {
     View,
 }
 
-/// A foreign key.
+/// Foreign key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ForeignKey {
-    /// The constraint's name in the database; empty where it has none.
+    /// Name of the constraint in the database; empty if it has none.
     pub constraint: String,
-    /// Columns here, as indexes.
+    /// Indexes of its columns in this table.
     pub columns: Vec<usize>,
-    /// The table there, by its name to the outside.
+    /// Public name of the referenced table.
     pub target: String,
-    /// Columns there, by their names to the outside; as many as `columns`.
+    /// Public names of the referenced columns; as many as `columns`.
     pub target_columns: Vec<String>,
 }
 
-/// One table or view.
+/// Table or view.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TableInfo {
-    /// Its name to the outside.
+    /// Public name.
     pub name: String,
-    /// Its name in the database.
+    /// Name in the database.
     pub real_name: String,
-    /// Table or view.
+    /// Kind of the table.
     pub kind: TableKind,
-    /// Its columns in order.
+    /// Columns in order.
     pub columns: Vec<ColumnInfo>,
-    /// The primary key's columns, as indexes in the key's order; of a view, the column `id` when there is one.
+    /// Indexes of the primary key's columns, in the key's order; for a view, of the column `id` if there is one.
     pub key: Vec<usize>,
     /// Foreign keys.
     pub foreign_keys: Vec<ForeignKey>,
     /// Unique keys beside the primary key, as indexes of columns.
     pub unique: Vec<Vec<usize>>,
-    /// The comment.
+    /// Comment in the database.
     pub comment: Option<String>,
 }
 
 impl TableInfo {
-    /// The index of the column called `name` to the outside.
+    /// Returns the index of the column with the public name `name`.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// The key's only column, when it has just one.
+    /// Returns the key's column, if it has exactly one.
     #[must_use]
     pub fn single_key(&self) -> Option<usize> {
         match self.key.as_slice() {
@@ -187,7 +186,7 @@ impl TableInfo {
     }
 }
 
-/// The schema of a database.
+/// Schema of a database.
 #[derive(Clone, Debug, Default)]
 pub struct DatabaseSchema {
     tables: Vec<TableInfo>,
@@ -196,32 +195,32 @@ pub struct DatabaseSchema {
 }
 
 impl DatabaseSchema {
-    /// A schema of `tables`; `stamp` differs when anything in it does.
+    /// Creates a schema of `tables`; `stamp` changes whenever anything in it does.
     #[must_use]
     pub fn new(tables: Vec<TableInfo>, stamp: u64) -> Self {
         let index = tables.iter().enumerate().map(|(index, table)| (table.name.clone(), index)).collect();
         Self { tables, index, stamp }
     }
 
-    /// Every table and view, by name.
+    /// Returns every table and view, by name.
     #[must_use]
     pub fn tables(&self) -> &[TableInfo] {
         &self.tables
     }
 
-    /// The table called `name` to the outside.
+    /// Returns the table with the public name `name`.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&TableInfo> {
         self.position(name).map(|index| &self.tables[index])
     }
 
-    /// The index of the table called `name`.
+    /// Returns the index of the table called `name`.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.index.get(name).copied()
     }
 
-    /// Differs when anything in the schema does.
+    /// Returns a stamp that changes whenever anything in the schema does.
     #[must_use]
     pub fn stamp(&self) -> u64 {
         self.stamp

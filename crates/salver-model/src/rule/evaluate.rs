@@ -1,8 +1,8 @@
-//! Whether a rule holds for a row at hand, in the three-valued logic of SQL.
+//! Evaluation of a rule for a row in memory, in the three-valued logic of SQL.
 //!
-//! Nothing is taken for what it is not. Text equals text of the same bytes. What is known of a caller is a text that a
-//! client may have chosen, so that it is a number only where it is written as that number is, and in no other way: a
-//! caller named `1e3` or ` 1000` is not 1000.
+//! Types are not coerced loosely. Text equals text of the same bytes. An attribute of a caller is text that a client
+//! may have chosen, so it equals a number only in that number's canonical spelling: a caller named `1e3` or ` 1000` is
+//! not 1000.
 
 use std::cmp::Ordering;
 
@@ -12,25 +12,25 @@ use crate::filter::Comparison;
 use crate::like::Pattern;
 use crate::value::Value;
 
-/// So many digits every number with a fraction keeps.
+/// Number of digits that every float preserves.
 const FLOAT_DIGITS_MAX: usize = 15;
 
-/// How two values stand to each other.
+/// Relation of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Relation {
-    /// One is below, equal or above.
+    /// One is less than, equal to or greater than the other.
     Ordered(Ordering),
-    /// They are not equal, and neither is above.
+    /// They are not equal, but have no order.
     Different,
     /// One of them is null.
     Unknown,
 }
 
-/// One side of a comparison: where its value is from, and the value.
+/// Operand of a comparison: its term, and its value.
 type Side<'t> = (&'t Term, Value);
 
 impl Expression {
-    /// `None` where SQL says null.
+    /// Evaluates the expression; `None` where SQL has null.
     pub(super) fn admits(&self, value: &dyn Fn(&str) -> Value, caller: &Caller) -> Option<bool> {
         let of = |term: &Term| match term {
             Term::Column(name) => value(name),
@@ -55,7 +55,7 @@ impl Expression {
     }
 }
 
-/// `and` (which `false` decides) or `or` (which `true` decides) over three values.
+/// Folds `and` (which `false` decides) or `or` (which `true` decides) over three-valued operands.
 fn fold(parts: impl Iterator<Item = Option<bool>>, decides: bool) -> Option<bool> {
     let mut unknown = false;
     for part in parts {
@@ -68,7 +68,8 @@ fn fold(parts: impl Iterator<Item = Option<bool>>, decides: bool) -> Option<bool
     if unknown { None } else { Some(!decides) }
 }
 
-/// What is neither equal nor above is unknown to an order, so that no negation of it lets anybody in.
+/// Applies an operator. Values that are unequal without an order give null for an order operator, so that no negation
+/// of it lets a row pass.
 fn holds(op: Comparison, relation: Relation) -> Option<bool> {
     let order = match (relation, op) {
         (Relation::Ordered(order), _) => order,
@@ -107,10 +108,10 @@ impl Relation {
     }
 }
 
-/// A number or a truth beside a text: by where the text is from.
+/// Compares a number or boolean with a text, depending on the origin of the text.
 fn mixed(from: &Term, value: &Value, text_from: &Term, text: &str) -> Relation {
     let read = match (text_from, value) {
-        // A column of text holds texts.
+        // A text column holds text, whatever it looks like.
         (Term::Column(_), _) => {
             let own = if let Value::Bool(truth) = value { u8::from(*truth).to_string() } else { value.to_string() };
             return Relation::Ordered(own.as_bytes().cmp(text.as_bytes()));
@@ -130,8 +131,8 @@ fn mixed(from: &Term, value: &Value, text_from: &Term, text: &str) -> Relation {
     read.map_or(Relation::Different, |read| numbers(&as_number(value), &as_number(&read)))
 }
 
-/// The number that `text` is the one way to write; `None` for anything else, as `1e3`, ` 1000`, `+1`, `01` and `1.0`
-/// are.
+/// Returns the number whose canonical spelling is `text`; `None` for anything else, such as `1e3`, ` 1000`, `+1`, `01`
+/// and `1.0`.
 #[must_use]
 pub fn exact_number(text: &str) -> Option<Value> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
@@ -145,12 +146,12 @@ pub fn exact_number(text: &str) -> Option<Value> {
         && fraction.is_none_or(|part| are_digits(part) && !part.ends_with('0'))
         && text != "-0";
     let number = Value::number(text).filter(|_| is_exact)?;
-    // Of more digits two texts can be one number.
+    // With more digits, two texts could be the same number.
     let is_rounded = matches!(number, Value::Float(_)) && text.len() > FLOAT_DIGITS_MAX;
     (!is_rounded).then_some(number)
 }
 
-/// The truth that `text` says: of a token `true` or `false`, of a table 1 or 0.
+/// Parses a boolean: `true` or `false` from a token, 1 or 0 from a table.
 #[must_use]
 pub fn exact_truth(text: &str) -> Option<bool> {
     match text {
@@ -160,7 +161,7 @@ pub fn exact_truth(text: &str) -> Option<bool> {
     }
 }
 
-/// A truth as SQL counts it; a number as it is.
+/// Converts a boolean to a number as SQL does; a number is unchanged.
 fn as_number(value: &Value) -> Value {
     match value {
         Value::Bool(truth) => Value::Int(i64::from(*truth)),
@@ -168,7 +169,7 @@ fn as_number(value: &Value) -> Value {
     }
 }
 
-/// Two numbers, without rounding either.
+/// Compares two numbers, without rounding either.
 fn numbers(left: &Value, right: &Value) -> Relation {
     let whole = |value: &Value| match value {
         Value::Int(own) => Some(i128::from(*own)),
@@ -185,9 +186,9 @@ fn numbers(left: &Value, right: &Value) -> Relation {
     order.map_or(Relation::Different, Relation::Ordered)
 }
 
-/// A whole number beside one that may have a fraction.
+/// Compares an integer with a float.
 fn beside(whole: i128, other: f64) -> Option<Ordering> {
-    /// Whole numbers here are smaller.
+    /// Bound above all integers here.
     const BOUND: f64 = 1e30;
     if other.is_nan() {
         return None;
@@ -225,7 +226,7 @@ mod tests {
         }
     }
 
-    /// Each row of a table: a rule, the column's value, what the caller is called, and who is let in.
+    /// Checks a table of cases: a rule, the column's value, the caller's name, and which callers pass.
     #[test]
     fn nothing_is_taken_for_what_it_is_not() {
         let (int, text) = (Value::Int, |text: &str| Value::Text(text.to_owned()));

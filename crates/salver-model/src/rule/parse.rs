@@ -79,7 +79,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>> {
     Ok(tokens)
 }
 
-/// The text between quotes, a quote in it doubled, and where it ends.
+/// Parses a quoted text, in which a quote is doubled, and returns it with its end.
 fn quoted(text: &str, start: usize) -> Result<(String, usize)> {
     let (mut value, mut at) = (String::new(), start + 1);
     loop {

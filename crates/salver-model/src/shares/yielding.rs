@@ -1,4 +1,4 @@
-//! Rows that lie in a place while their client takes them.
+//! Rows that hold a permit while their client reads them.
 
 use std::fmt;
 use std::pin::Pin;
@@ -12,8 +12,8 @@ use futures::{Stream, StreamExt};
 use super::{Share, Yields};
 use crate::{Code, Error, Result};
 
-/// Rows, or pieces of text, that lie in a place until they end, and give it up when nobody takes them while others
-/// wait: who comes for more is told so.
+/// Stream of rows or text that holds a permit until it ends. The permit is revoked when the client reads nothing while
+/// others wait; a later read then gets an error.
 pub struct Yielding<T> {
     slot: Arc<Slot<T>>,
 }
@@ -21,7 +21,7 @@ pub struct Yielding<T> {
 struct Slot<T>(Mutex<Lying<T>>);
 
 struct Lying<T> {
-    /// First, so that the work ends before its place is free.
+    /// Stream; declared first, so that the work ends before the permit is released.
     stream: Option<BoxStream<'static, Result<T>>>,
     share: Option<Share>,
     idle_since: Option<Instant>,
@@ -29,7 +29,7 @@ struct Lying<T> {
 }
 
 impl<T: Send + 'static> Yielding<T> {
-    /// `stream`, lying in `share`.
+    /// Wraps `stream`, which holds `share`.
     #[must_use]
     pub fn new(stream: BoxStream<'static, Result<T>>, mut share: Share) -> Self {
         let lying = Lying { stream: Some(stream), share: None, idle_since: None, gave_up: false };
@@ -49,7 +49,7 @@ impl<T> Slot<T> {
 
 impl<T: Send + 'static> Yields for Slot<T> {
     fn idle_since(&self) -> Option<Instant> {
-        // Whoever has it locked uses it.
+        // A locked stream is in use.
         self.0.try_lock().ok().and_then(|lying| lying.idle_since)
     }
 

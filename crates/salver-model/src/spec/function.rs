@@ -1,4 +1,4 @@
-//! What a file of user code is served with, as proved from the settings.
+//! Specification of a file of user code, validated from the settings.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,20 +6,20 @@ use std::time::Duration;
 use crate::functions::Language;
 use crate::name::Name;
 
-/// Most workers of a file unless its settings say another number: the processors there are, and at least two.
+/// Most workers of a file unless its settings have another number: the processors there are, and at least two.
 pub const WORKERS_MIN: usize = 1;
 
-/// One function of a file.
+/// Function of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionPath {
-    /// The file, by its name.
+    /// Name of the file.
     pub file: String,
-    /// The function.
+    /// Name of the function.
     pub function: String,
 }
 
 impl FunctionPath {
-    /// Reads `FILE/FUNCTION`.
+    /// Parses `FILE/FUNCTION`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (file, function) = text.split_once('/')?;
@@ -34,45 +34,45 @@ impl std::fmt::Display for FunctionPath {
     }
 }
 
-/// How a file of functions is declared.
+/// Declaration of a file of functions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionSpec {
-    /// Its name: `fib` of `functions/fib.R`.
+    /// Name of the file: `fib` for `functions/fib.R`.
     pub name: Name,
-    /// The file.
+    /// Path of the file.
     pub file: PathBuf,
-    /// What it is written in.
+    /// Language of the file.
     pub language: Language,
-    /// The program that runs it (`python3`, `R`); `None` for what is found in the search path.
+    /// Interpreter (`python3`, `R`); `None` to find it in the search path.
     pub interpreter: Option<PathBuf>,
-    /// Where its routes are mounted, without a slash at the end; empty for the root.
+    /// Mount point of its routes, without a trailing slash; empty for the root.
     pub path: String,
-    /// Processes kept ready, and most of them.
+    /// Minimum and maximum number of worker processes.
     pub workers_min: usize,
     /// See `workers_min`.
     pub workers_max: usize,
-    /// Most calls that wait for a worker.
+    /// Maximum number of calls that wait for a worker.
     pub waiting_max: usize,
     /// Longest wait for a worker.
     pub wait: Duration,
-    /// Longest run of a call; `None` without a bound.
+    /// Timeout of a call; `None` for no limit.
     pub timeout: Option<Duration>,
-    /// Most workers that jobs may have at once.
+    /// Maximum number of workers used by jobs.
     pub job_workers: usize,
-    /// Longest run of a job; `None` without a bound.
+    /// Timeout of a job; `None` for no limit.
     pub job_timeout: Option<Duration>,
-    /// Most memory of a process, in bytes, over what it had when the file was loaded; `None` without a bound.
+    /// Maximum memory of a process, in bytes, beyond its size when the file was loaded; `None` for no limit.
     pub memory_bytes_max: Option<u64>,
-    /// A process is replaced after so many calls; `None` for never.
+    /// Number of calls after which a process is replaced; `None` for never.
     pub calls_max: Option<u64>,
-    /// Further environment variables of the processes.
+    /// Additional environment variables of the processes.
     pub environment: Vec<(String, String)>,
-    /// Which variables of the server's own environment they get beside those that every program needs, with `*`.
+    /// Variables inherited from the server's own environment beside those that every program needs, with `*`.
     pub inherited: Vec<String>,
 }
 
 impl FunctionSpec {
-    /// A file with nothing else said.
+    /// Creates a file with default settings.
     #[must_use]
     pub fn new(name: Name, file: PathBuf, language: Language) -> Self {
         let processors = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
@@ -97,8 +97,7 @@ impl FunctionSpec {
         }
     }
 
-    /// How many of so many workers jobs may have, unless the settings say another number: all but one, which other
-    /// calls find free of them.
+    /// Returns the default number of workers that jobs may use: all but one, which stays free for other calls.
     #[must_use]
     pub fn job_workers_of(workers_max: usize) -> usize {
         workers_max.saturating_sub(1).max(1)

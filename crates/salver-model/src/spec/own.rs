@@ -1,21 +1,21 @@
-//! Databases of which each caller has a separate one: `{caller.NAME}` in the URL stands for what is known of them.
+//! Databases with a separate instance per caller: `{caller.NAME}` in the URL is replaced by an attribute of the caller.
 
 use crate::error::{Code, Error, Result};
 
-/// What stands before the name, and behind it.
+/// Delimiters of the name.
 const MARKS: (&str, &str) = ("{caller.", "}");
-/// Longest value that may stand in a URL.
+/// Longest value in a URL, in bytes.
 const VALUE_BYTES_MAX: usize = 63;
-/// Databases that are the server's own: no value may name them.
+/// System databases of the server: no value may name them.
 const SYSTEM_MYSQL: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
 const SYSTEM_POSTGRES: [&str; 3] = ["postgres", "template0", "template1"];
 
-/// What of the caller `url` asks for; `None` for a URL that is the same for everybody.
+/// Returns the caller's attribute in `url`; `None` for a URL that is the same for every caller.
 ///
 /// # Errors
-/// `Config`, for braces that are nothing of the kind, and for a place that is not the name of the database: what is
-/// known of a caller must never choose a server. For a path, too, whose file is called as the value says, with nothing
-/// behind that: SQLite's files beside the database `b` are `b-journal`, `b-wal` and `b-shm`, which are values as well.
+/// Returns `Config` for other braces, and for a placeholder that is not the name of the database: an attribute of a
+/// caller must never choose a server. Also for a path whose file name ends with the placeholder: SQLite's files beside
+/// the database `b` are `b-journal`, `b-wal` and `b-shm`, which are values as well.
 pub fn caller_in(url: &str) -> Result<Option<&str>> {
     let Some(start) = url.find('{') else { return Ok(None) };
     let refuse = |what: &str| {
@@ -30,7 +30,7 @@ pub fn caller_in(url: &str) -> Result<Option<&str>> {
         return refuse("has no name behind `{caller.`");
     }
     if rest.contains(['{', '}']) {
-        // Of two values next to each other nobody could tell where one ends.
+        // The boundary between two adjacent values would be ambiguous.
         return refuse("has more than one `{caller.NAME}`");
     }
     let before = &url[..start];
@@ -59,7 +59,8 @@ fn is_sqlite(url: &str) -> bool {
     url.split_once(':').is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("sqlite"))
 }
 
-/// Whether a path that goes on with `rest` behind a value names files that those beside another can't be.
+/// Returns whether a path with `rest` behind the placeholder names files that cannot collide with those beside another
+/// database.
 fn has_ending(rest: &str) -> bool {
     match rest.rsplit_once('/') {
         // The value is a directory.
@@ -68,10 +69,10 @@ fn has_ending(rest: &str) -> bool {
     }
 }
 
-/// The URL for a caller of whom `value` is known; `None` when that is nothing that may stand there.
+/// Returns the URL for a caller with the attribute `value`; `None` when the value is not allowed.
 ///
-/// Small letters, digits, `_` and `-` only: no value can leave its directory or change another part of the URL, and two
-/// values are two databases also where capitals don't count in names.
+/// Only lower-case letters, digits, `_` and `-` are allowed: a value cannot leave its directory or change another part
+/// of the URL, and two values are two databases even where names are case-insensitive.
 #[must_use]
 pub fn url_for(url: &str, value: &str) -> Option<String> {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
@@ -84,7 +85,7 @@ pub fn url_for(url: &str, value: &str) -> Option<String> {
     (!is_system(&made)).then_some(made)
 }
 
-/// Whether the URL names a database in which the server keeps what is its own.
+/// Returns whether the URL names a system database of the server.
 fn is_system(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://").filter(|_| !is_sqlite(url)) else { return false };
     let name = rest.split('?').next().and_then(|rest| rest.rsplit_once('/')).map_or("", |(_, name)| name);
@@ -92,7 +93,7 @@ fn is_system(url: &str) -> bool {
     own.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
-/// Whether some caller's own database may be the one at `other`.
+/// Returns whether the database of some caller may be the one at `other`.
 #[must_use]
 pub fn may_be(url: &str, other: &str) -> bool {
     match url.split_once(MARKS.0).and_then(|(before, rest)| Some((before, rest.split_once(MARKS.1)?.1))) {

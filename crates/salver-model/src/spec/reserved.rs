@@ -1,21 +1,21 @@
-//! What is declared for a purpose of its own, and is rows for nobody: databases, logs, code, users, keys, settings.
+//! Files that are declared for another purpose and never served as rows: databases, logs, code, users, keys, settings.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Tells files that are declared for another purpose from files of rows.
+/// Distinguishes files that are declared for another purpose from files of rows.
 pub trait Reserve: Send + Sync {
-    /// Whether each of the files, as it is there now, is reserved, whatever it is called.
+    /// Returns whether each of the files, as it is now, is reserved, whatever its name.
     fn are_reserved(&self, files: &[PathBuf]) -> Vec<bool>;
 }
 
-/// The files that an entry may not read. It is no setting of the entry: two that differ in nothing else are equal.
+/// Files that an entry must not read. It is not a setting: two entries that differ only in it are equal.
 #[derive(Clone, Default)]
 pub struct Reserved(Option<Arc<dyn Reserve>>);
 
 impl Reserved {
-    /// The files that `reserve` tells.
+    /// Creates the set of files defined by `reserve`.
     #[must_use]
     pub fn new(reserve: Arc<dyn Reserve>) -> Self {
         Self(Some(reserve))

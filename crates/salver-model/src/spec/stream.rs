@@ -1,4 +1,4 @@
-//! What a stream is made from, as proved from the settings.
+//! Specification of a stream, validated from the settings.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,61 +7,62 @@ use crate::limits::SEGMENT_BYTES;
 use crate::name::Name;
 use crate::streams::Ack;
 
-/// Where a value of each event is found.
+/// Source of a value of each event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pick {
-    /// In the event, by the names of nested members: `$.user.id` is `["user", "id"]`.
+    /// Path of nested members in the event: `$.user.id` is `["user", "id"]`.
     Member(Vec<String>),
-    /// In a header of the request, for all of its events.
+    /// Header of the request, for all of its events.
     Header(String),
 }
 
-/// How a stream hands its events on to Kafka.
+/// Forwarding of a stream to Kafka.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KafkaSpec {
-    /// `host:port` of some brokers.
+    /// Bootstrap brokers as `host:port`.
     pub brokers: Vec<String>,
-    /// The topic.
+    /// Name of the topic.
     pub topic: String,
-    /// The header a record's id travels in; `None` for no such header.
+    /// Header for a record's id; `None` for no such header.
     pub id_header: Option<String>,
     /// Further settings of the client, as librdkafka names them (`security.protocol`, `sasl.username`, ...).
     pub properties: Vec<(String, String)>,
 }
 
-/// How a stream is declared.
+/// Declaration of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamSpec {
-    /// Its name.
+    /// Name of the stream.
     pub name: Name,
-    /// The directory of its log; made when it is not there.
+    /// Directory of its log, created if missing.
     pub dir: PathBuf,
-    /// Where events go on to; `None` when the log is all.
+    /// Kafka topic that events are forwarded to; `None` for the log alone.
     pub kafka: Option<KafkaSpec>,
-    /// What an append that does not say waits for.
+    /// Default acknowledgement level.
     pub ack: Ack,
-    /// The key of an event, by which Kafka chooses a partition.
+    /// Key of an event, by which Kafka chooses a partition.
     pub key: Option<Pick>,
-    /// The event's own id, by which a repeated event is known.
+    /// Id of an event, used for deduplication.
     pub id: Option<Pick>,
-    /// The time of an event (RFC 3339, or milliseconds since 1970); the time of arrival else.
+    /// Time of an event (RFC 3339, or milliseconds since 1970); the time of arrival otherwise.
     pub time: Option<Pick>,
-    /// How long an id is remembered.
+    /// Deduplication window.
     pub dedupe: Duration,
-    /// A JSON Schema, as text, that every event must satisfy.
+    /// JSON Schema, as text, that every event must satisfy.
     pub schema: Option<String>,
-    /// How long events are kept; `None` for ever.
+    /// Retention period of events; `None` for unlimited.
     pub retain: Option<Duration>,
-    /// Most bytes of events on disk: of a log the oldest go, of what still waits for Kafka none, and no more are taken.
+    /// Maximum size of events on disk, in bytes. A plain log deletes its oldest events; events still waiting for Kafka
+    /// are kept, and further ones are refused.
     pub disk_bytes_max: Option<u64>,
-    /// When a file of the log is full, in bytes.
+    /// Size at which a segment of the log is closed, in bytes.
     pub segment_bytes: u64,
-    /// A path at which one event at a time is taken and answered by its id as plain text.
+    /// Path that accepts one event at a time and responds with its id as plain text.
     pub route: Option<String>,
 }
 
 impl StreamSpec {
-    /// A stream with its log in `dir` and nothing else said.
+    /// Creates a stream with its log in `dir` and default settings.
     #[must_use]
     pub fn new(name: Name, dir: PathBuf) -> Self {
         Self {

@@ -1,5 +1,5 @@
-//! Exports within the bounds of queries: each step takes a place and has its time; between the steps an export has
-//! neither, so that a client who thinks keeps nobody else waiting.
+//! Exports within the limits of queries: each step takes a permit and has a timeout. Between steps an export holds
+//! neither, so that a slow client does not delay others.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,10 +18,11 @@ use crate::service::Service;
 use crate::snapshot::Snapshot;
 
 impl Service {
-    /// Holds all rows of the entry `name`, in `parts` parts or more where they can be read apart from each other.
+    /// Returns a snapshot of all rows of the entry `name`, in `parts` or more parts if they can be read independently.
     ///
     /// # Errors
-    /// Unknown or unavailable entries, whatever [`salver_model::ports::Table::hold`] refuses, and limits.
+    /// Returns an error for unknown or unavailable entries, for exceeded limits, and whatever
+    /// [`salver_model::ports::Table::hold`] refuses.
     pub async fn hold(&self, caller: &Caller, snapshot: &Snapshot, name: &str, parts: usize) -> Result<Arc<dyn Held>> {
         let table = snapshot.resolve(name)?;
         let hold = async {
@@ -46,10 +47,10 @@ impl Service {
         Ok(Arc::new(Kept::new(held, share)))
     }
 
-    /// The same as they were at `version`; `None` when they are not to be had any more.
+    /// Returns the snapshot at `version`; `None` when it is no longer available.
     ///
     /// # Errors
-    /// As [`Service::hold`].
+    /// Returns the errors of [`Service::hold`].
     pub async fn hold_at(
         &self,
         caller: &Caller,
@@ -61,18 +62,18 @@ impl Service {
         self.bounded(caller, table.hold_at(version, parts)).await
     }
 
-    /// Some rows of `reader`, `rows_max` at most, as [`Reader::some`].
+    /// Reads some rows of `reader`, at most `rows_max`, like [`Reader::some`].
     ///
     /// # Errors
-    /// As there, and limits.
+    /// Returns the errors of [`Reader::some`], and limits.
     pub async fn read_on(&self, caller: &Caller, reader: &mut Reader, rows_max: usize) -> Result<Vec<RecordBatch>> {
         self.bounded(caller, reader.some(rows_max)).await
     }
 
-    /// How many rows are held.
+    /// Counts the rows of a snapshot.
     ///
     /// # Errors
-    /// As [`count`], and limits.
+    /// Returns the errors of [`count`], and limits.
     pub async fn count(&self, caller: &Caller, held: &dyn Held) -> Result<u64> {
         match held.describe().rows {
             Some(rows) => Ok(rows),
@@ -80,10 +81,10 @@ impl Service {
         }
     }
 
-    /// Reads from the entry `name` as [`Service::read`], for a client who takes the rows in its own time.
+    /// Reads from the entry `name` like [`Service::read`], for a client that takes the rows at its own pace.
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`Service::read`].
     pub async fn read_live(&self, caller: &Caller, snapshot: &Snapshot, name: &str, query: &Query) -> Result<LiveRows> {
         let table = snapshot.resolve(name)?;
         let mut place = Place::take(self.places(), caller, self.limits()).await?;
@@ -97,10 +98,10 @@ impl Service {
         .map(LiveRows::of)
     }
 
-    /// Runs one SQL statement as [`Service::sql`], for a client who takes the rows in its own time.
+    /// Runs one SQL statement like [`Service::sql`], for a client that takes the rows at its own pace.
     ///
     /// # Errors
-    /// As there.
+    /// Returns the errors of [`Service::sql`].
     pub async fn sql_live(&self, caller: &Caller, snapshot: &Arc<Snapshot>, query: &SqlQuery) -> Result<LiveRows> {
         let tables: Arc<dyn Tables> = Arc::<Snapshot>::clone(snapshot);
         let mut place = Place::take(self.places(), caller, self.limits()).await?;
@@ -114,18 +115,18 @@ impl Service {
         .map(LiveRows::of)
     }
 
-    /// Whether `reader` has another row, as [`Reader::has_more`].
+    /// Returns whether `reader` has another row, like [`Reader::has_more`].
     ///
     /// # Errors
-    /// As there, and limits.
+    /// Returns the errors of [`Reader::has_more`], and limits.
     pub async fn reads_on(&self, caller: &Caller, reader: &mut Reader) -> Result<bool> {
         self.bounded(caller, reader.has_more()).await
     }
 
-    /// Whether a query has another row.
+    /// Returns whether a query has another row.
     ///
     /// # Errors
-    /// As [`Service::take_live`].
+    /// Returns the errors of [`Service::take_live`].
     pub async fn lives_on(&self, caller: &Caller, rows: &mut LiveRows) -> Result<bool> {
         if rows.waiting_rows == 0 && rows.stream.is_some() {
             self.bounded(caller, rows.fill(1)).await?;
@@ -133,10 +134,10 @@ impl Service {
         Ok(rows.waiting_rows > 0)
     }
 
-    /// Takes in all rows of a query; `false` when they weigh more than `bytes_max`, and not all were taken in then.
+    /// Reads all rows of a query into memory; returns `false` when they exceed `bytes_max`, and some were not read.
     ///
     /// # Errors
-    /// As [`Service::take_live`].
+    /// Returns the errors of [`Service::take_live`].
     pub async fn settle_live(
         &self,
         caller: &Caller,
@@ -155,10 +156,10 @@ impl Service {
         }
     }
 
-    /// The next rows of a query, `rows_max` of them, fewer only at the end.
+    /// Returns the next `rows_max` rows of a query, fewer only at the end.
     ///
     /// # Errors
-    /// Whatever the query meets while it runs, and limits.
+    /// Returns the errors of the running query, and limits.
     pub async fn take_live(&self, caller: &Caller, rows: &mut LiveRows, rows_max: usize) -> Result<Vec<RecordBatch>> {
         if rows.waiting_rows >= rows_max || rows.stream.is_none() {
             return Ok(rows.cut(rows_max));
@@ -168,15 +169,15 @@ impl Service {
     }
 }
 
-/// The rows of a running query that a client takes in batches.
+/// Rows of a running query that a client takes in batches.
 pub struct LiveRows {
     schema: SchemaRef,
     stream: Option<BatchStream>,
     waiting: std::collections::VecDeque<RecordBatch>,
     waiting_rows: usize,
-    /// How many rows match without offset and limit, when that was asked.
+    /// Number of matching rows without offset and limit, if requested.
     pub total: Option<u64>,
-    /// What the rows are made from.
+    /// Entries and versions that the rows were read from.
     pub read: Vec<(Name, Version)>,
 }
 
@@ -190,19 +191,19 @@ impl LiveRows {
         Self { schema: rows.schema, stream, waiting, waiting_rows, total: rows.total, read: rows.read }
     }
 
-    /// The columns.
+    /// Returns the columns.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Whether the query still runs; when not, all rows that are left are in memory.
+    /// Returns whether the query still runs; otherwise all remaining rows are in memory.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.stream.is_some()
     }
 
-    /// Rows that are in memory.
+    /// Returns the number of rows in memory.
     #[must_use]
     pub fn waiting_rows(&self) -> usize {
         self.waiting_rows

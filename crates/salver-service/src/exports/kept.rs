@@ -1,5 +1,5 @@
-//! Held rows of a database in a place that callers share: when nobody reads them for a while and others need the place,
-//! they are let go.
+//! Snapshots of databases, each holding a shared permit: one that has been idle for a while is released when another
+//! caller needs the permit.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use salver_model::reply::BatchStream;
 use salver_model::shares::Yields;
 use salver_model::{Code, Description, Error, Filter, Result, Share};
 
-/// Rows that are held as long as others don't need their place more.
+/// Snapshot that is kept until its permit is needed more urgently by others.
 pub(super) struct Kept {
     description: Description,
     parts: usize,
@@ -26,13 +26,13 @@ pub(super) struct Kept {
 
 struct Slot(Mutex<State>);
 
-/// A stream of held rows.
+/// Stream of the snapshot's rows.
 struct Running(Mutex<Source>);
 
 struct Source {
-    /// Until it is taken away.
+    /// Stream, until it is revoked.
     stream: Option<BatchStream>,
-    /// Whether it is waited for, and not its client.
+    /// Whether the consumer is waiting for the stream, and not the stream for its client.
     is_working: bool,
 }
 
@@ -43,16 +43,16 @@ impl Running {
 }
 
 struct State {
-    /// First, so that the rows are let go before their place is free.
+    /// Snapshot; declared first so that it is dropped before the permit is released.
     held: Option<Arc<dyn Held>>,
-    /// What reads them.
+    /// Active readers.
     running: Vec<Weak<Running>>,
     share: Option<Share>,
     used: Instant,
 }
 
 impl Kept {
-    /// `held`, in the place `share`.
+    /// Keeps `held` under the permit `share`.
     pub(super) fn new(held: Arc<dyn Held>, mut share: Share) -> Self {
         let (description, parts, ascending) = (held.describe().clone(), held.parts(), held.ascending());
         let finds_again = held.finds_again();
@@ -95,7 +95,7 @@ impl Slot {
 impl Yields for Slot {
     fn idle_since(&self) -> Option<Instant> {
         let state = self.0.try_lock().ok()?;
-        // What is locked is being read at this moment.
+        // A locked source is being read at this moment.
         let works = |running: Arc<Running>| running.0.try_lock().map_or(true, |source| source.is_working);
         (!state.running.iter().filter_map(Weak::upgrade).any(works)).then_some(state.used)
     }
@@ -113,11 +113,11 @@ impl Yields for Slot {
     }
 }
 
-/// Rows on their way.
+/// Stream of rows being read.
 struct Reading {
     running: Arc<Running>,
     slot: Arc<Slot>,
-    /// The entry; `None` when it is told that the rows are gone.
+    /// Name of the entry; `None` once the loss of the rows is reported.
     name: Option<String>,
 }
 

@@ -1,7 +1,7 @@
-//! Leases: what a client comes back for, kept until it has not come for their time.
+//! Leases: state that a client returns for, kept until the client has been away for its time to live.
 //!
-//! Whoever takes a leased thing has it alone and renews the lease; others hear that it is busy. What nobody took for a
-//! moment is parked, what nobody took for its whole time is dropped, both by one task for all.
+//! A client that takes a leased value has exclusive access and renews the lease; others get `Busy`. A value not taken
+//! for a moment is parked, one not taken for its whole time to live is dropped, both by one task for all leases.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -16,32 +16,32 @@ use tokio::sync::Mutex as Turn;
 use tokio::sync::{Notify, OwnedMutexGuard};
 use tokio::time::Instant;
 
-/// How many leases are looked after before others may go on.
+/// Number of leases processed before the task yields.
 const SWEPT_AT_ONCE: usize = 64;
 
-/// Longest lease: a moment that far from now can be said.
+/// Longest lease, short enough that its end is representable.
 const TTL_MAX: Duration = Duration::from_secs(366 * 24 * 60 * 60);
-/// Since when nobody came for which lease.
+/// Time of the last access, and the lease's id.
 type Since = (Instant, u64);
 
-/// What can be leased.
+/// Value that can be leased.
 pub trait Lease: Send + 'static {
-    /// Nobody came for a moment: drop what can be had again. Called once in a pause.
+    /// Releases everything that can be recreated. Called once when the value was not used for a moment.
     fn park(&mut self) {}
 }
 
-/// Why there is nothing to take.
+/// Reason why a lease cannot be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It was there, and nobody came for it in time.
+    /// The lease existed and has expired.
     Expired,
-    /// It was never there, is used up or was removed.
+    /// The lease never existed, is used up or was removed.
     Unknown,
-    /// Somebody else has it now.
+    /// Another client has it now.
     Busy,
 }
 
-/// Things under lease, each under an id that nobody can guess and that is not given twice: of 63 random bits.
+/// Table of leases, each under an id that cannot be guessed and is never reused, of 63 random bits.
 pub struct Leases<T: Lease> {
     shared: Arc<Shared<T>>,
     places: Arc<Shares>,
@@ -49,13 +49,13 @@ pub struct Leases<T: Lease> {
 
 struct Shared<T: Lease> {
     state: Mutex<State<T>>,
-    /// Wakes who sweeps, when something is due before the sweep that is planned.
+    /// Wakes the sweeper when something is due before its next run.
     sooner: Arc<Notify>,
 }
 
 struct State<T> {
     held: AHashMap<u64, Slot<T>>,
-    /// What is to be parked or dropped, and when; nothing that is taken.
+    /// Leases to be parked or dropped, by time; without those that are taken.
     due: BTreeSet<(Instant, u64)>,
     expired: AHashSet<u64>,
     expired_in_order: VecDeque<u64>,
@@ -64,19 +64,19 @@ struct State<T> {
 }
 
 struct Slot<T> {
-    /// Locked while it is taken.
+    /// Value, locked while it is taken.
     value: Arc<Turn<T>>,
-    /// Behind the value, so that what it keeps goes before its place is free.
+    /// Permit; declared behind the value, so that the value's resources are released first.
     share: Share,
     ttl: Duration,
-    /// When the lease ends.
+    /// End of the lease.
     ends: Instant,
-    /// Under which moment it stands in `due`.
+    /// Key of the lease in `due`.
     due: Instant,
 }
 
 impl<T: Lease> Leases<T> {
-    /// Room for `leases_max` leases, which are called `kind` where it is told who has them.
+    /// Creates room for `leases_max` leases, reported as `kind` where their holders are listed.
     #[must_use]
     pub fn new(kind: &'static str, leases_max: usize) -> Self {
         let state = State {
@@ -93,11 +93,11 @@ impl<T: Lease> Leases<T> {
         }
     }
 
-    /// Leases `value` to `holder` for `ttl`, renewed whenever it is taken. Needs a runtime. When all room is taken, the
-    /// idlest lease of who has most ends.
+    /// Leases `value` to `holder` for `ttl`, renewed whenever it is taken. Needs a runtime. When there is no room, the
+    /// longest idle lease of the largest holder ends.
     ///
     /// # Errors
-    /// `Overloaded` when there is no room for this holder.
+    /// Returns `Overloaded` when there is no room for this holder.
     pub fn open(&self, holder: &Holder, value: T, ttl: Duration) -> Result<u64> {
         let mut share = self.places.try_take(holder);
         if share.is_none() && self.places.lacks_one(holder) && self.make_room(holder, |_| true) {
@@ -122,10 +122,10 @@ impl<T: Lease> Leases<T> {
         Ok(id)
     }
 
-    /// Takes what is leased under `id`; it comes back, and its lease begins anew, when the answer is dropped.
+    /// Takes the value leased under `id`. Dropping the result returns it and renews the lease.
     ///
     /// # Errors
-    /// Why there is nothing to take.
+    /// Returns the reason why the lease cannot be taken.
     pub fn take(&self, id: u64) -> std::result::Result<Taken<T>, Refusal> {
         let mut state = self.shared.lock();
         let Some(slot) = state.held.get_mut(&id) else { return Err(state.missing(id)) };
@@ -135,20 +135,20 @@ impl<T: Lease> Leases<T> {
         Ok(Taken { id, value, shared: Arc::clone(&self.shared) })
     }
 
-    /// Looks at what is leased under `id`, which renews nothing.
+    /// Reads the value leased under `id` without renewing the lease.
     ///
     /// # Errors
-    /// `Expired`, `Unknown`; `Busy` while it is taken.
+    /// Returns `Expired`, `Unknown`, and `Busy` while it is taken.
     pub fn peek<R>(&self, id: u64, read: impl FnOnce(&T) -> R) -> std::result::Result<R, Refusal> {
         let state = self.shared.lock();
         let Some(slot) = state.held.get(&id) else { return Err(state.missing(id)) };
         slot.value.try_lock().map(|value| read(&value)).map_err(|_| Refusal::Busy)
     }
 
-    /// Begins the lease anew, without taking anything; `read` may look at it. Who has it taken keeps it.
+    /// Renews the lease without taking the value; `read` may access it. A client that has taken it keeps it.
     ///
     /// # Errors
-    /// `Expired`, `Unknown`; `Busy` while it is taken.
+    /// Returns `Expired`, `Unknown`, and `Busy` while it is taken.
     pub fn touch<R>(&self, id: u64, read: impl FnOnce(&mut T) -> R) -> std::result::Result<R, Refusal> {
         let mut state = self.shared.lock();
         let Some(slot) = state.held.get_mut(&id) else { return Err(state.missing(id)) };
@@ -164,10 +164,10 @@ impl<T: Lease> Leases<T> {
         Ok(answer)
     }
 
-    /// Ends the lease; what is taken goes when it would come back.
+    /// Ends the lease; a value that is taken is dropped when it is returned.
     ///
     /// # Errors
-    /// `Expired`, `Unknown`.
+    /// Returns `Expired` or `Unknown`.
     pub fn remove(&self, id: u64) -> std::result::Result<(), Refusal> {
         let mut state = self.shared.lock();
         let Some(slot) = state.held.remove(&id) else { return Err(state.missing(id)) };
@@ -178,14 +178,14 @@ impl<T: Lease> Leases<T> {
         Ok(())
     }
 
-    /// Ends the lease, among those that `counts` counts, that nobody came for longest, of the holder who has most of
-    /// them, if that is more than `holder` has. Whether there was one.
+    /// Ends the longest idle lease, among those that `counts` accepts, of the holder with the most of them, if that is
+    /// more than `holder` has. Returns whether there was one.
     pub fn make_room(&self, holder: &Holder, counts: impl Fn(&T) -> bool) -> bool {
         let mut state = self.shared.lock();
         let now = Instant::now();
         let mut held: AHashMap<&Holder, (usize, Option<Since>)> = AHashMap::new();
         for (id, slot) in &state.held {
-            // What is taken is used, and is not one of those that could go.
+            // A value that is taken is in use, and cannot be dropped.
             let Ok(value) = slot.value.try_lock() else { continue };
             if !counts(&value) {
                 continue;
@@ -206,24 +206,24 @@ impl<T: Lease> Leases<T> {
             state.remember(id);
         }
         drop(state);
-        // Outside the lock: closing files may take its time.
+        // Outside the lock: closing files may take time.
         drop(gone);
         true
     }
 
-    /// The places of all leases.
+    /// Returns the permits of all leases.
     #[must_use]
     pub fn places(&self) -> &Arc<Shares> {
         &self.places
     }
 
-    /// How many leases there are.
+    /// Returns the number of leases.
     #[must_use]
     pub fn count(&self) -> usize {
         self.shared.lock().held.len()
     }
 
-    /// How many ended because nobody came, so far.
+    /// Returns the number of leases that have expired so far.
     #[must_use]
     pub fn expired(&self) -> u64 {
         self.shared.lock().expired_count
@@ -249,7 +249,7 @@ impl<T: Lease> Drop for Shared<T> {
 }
 
 impl<T: Lease> State<T> {
-    /// An id that names nothing, and named nothing that is remembered.
+    /// Returns an id that is neither in use nor remembered.
     fn fresh_id(&self) -> Result<u64> {
         loop {
             let id = u64::from_le_bytes(seal::random()?) >> 1;
@@ -263,7 +263,7 @@ impl<T: Lease> State<T> {
         if self.expired.contains(&id) { Refusal::Expired } else { Refusal::Unknown }
     }
 
-    /// Begins the lease of `id` anew; whether it is now the first that is due.
+    /// Renews the lease of `id`; returns whether it is now the first that is due.
     fn renew(&mut self, id: u64) -> bool {
         let Some(slot) = self.held.get_mut(&id) else { return false };
         let now = Instant::now();
@@ -273,7 +273,7 @@ impl<T: Lease> State<T> {
         self.due.first() == Some(&(slot.due, id))
     }
 
-    /// Parks and drops some of what is due; what was dropped, and whether that was all.
+    /// Parks and drops some leases that are due; returns those dropped, and whether that was all.
     fn sweep(&mut self) -> (Vec<Slot<T>>, bool) {
         let now = Instant::now();
         let mut gone = Vec::new();
@@ -309,7 +309,7 @@ impl<T: Lease> State<T> {
     }
 }
 
-/// Parks and drops what is due for as long as there are leases to look after.
+/// Parks and drops leases as they become due, as long as the table exists.
 async fn sweep<T: Lease>(shared: Weak<Shared<T>>, sooner: Arc<Notify>) {
     loop {
         let Some(shared) = shared.upgrade() else { return };
@@ -327,7 +327,7 @@ async fn sweep<T: Lease>(shared: Weak<Shared<T>>, sooner: Arc<Notify>) {
     }
 }
 
-/// What was taken; nobody else has it meanwhile.
+/// Exclusive access to a leased value.
 pub struct Taken<T: Lease> {
     id: u64,
     value: OwnedMutexGuard<T>,
@@ -335,13 +335,13 @@ pub struct Taken<T: Lease> {
 }
 
 impl<T: Lease> Taken<T> {
-    /// Its id.
+    /// Returns its id.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Ends the lease: it is used up.
+    /// Ends the lease, because the value is used up.
     pub fn end(self) {
         let slot = self.shared.lock().held.remove(&self.id);
         drop(slot);

@@ -1,4 +1,4 @@
-//! Reads held rows in order, from any position on, in batches of any size.
+//! Reads the rows of a snapshot in order, from any position on, in batches of any size.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,59 +12,59 @@ use salver_model::ports::Held;
 use salver_model::reply::BatchStream;
 use salver_model::{Error, Result};
 
-/// Bytes of rows that are read at a time, about, by whoever takes as many as there are.
+/// Approximate number of bytes read at a time when the caller accepts any number of rows.
 const SOME_BYTES: u64 = 1024 * 1024;
 
-/// Which of the held rows are read: those of some parts, behind the first `skip` of them, `rows` at most.
+/// Range of rows to read: those of some parts, without the first `skip`, at most `rows`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// The parts, in order.
+    /// Parts, in order.
     pub parts: std::ops::Range<usize>,
-    /// How many rows of these parts are left out first.
+    /// Number of rows of these parts to skip.
     pub skip: u64,
-    /// How many rows at most; `None` for all.
+    /// Maximum number of rows; `None` for all.
     pub rows: Option<u64>,
 }
 
 impl Range {
-    /// All rows.
+    /// Returns the range of all rows.
     #[must_use]
     pub fn all(held: &dyn Held) -> Self {
         Self { parts: 0..held.parts(), skip: 0, rows: None }
     }
 
-    /// All rows of some parts.
+    /// Returns the range of all rows of some parts.
     #[must_use]
     pub fn parts(parts: std::ops::Range<usize>) -> Self {
         Self { parts, skip: 0, rows: None }
     }
 }
 
-/// Reads rows in order. Between two reads it may be parked, which leaves nothing but its position. A read that was
-/// dropped before it was done loses no row.
+/// Reader of rows in order. Between two reads it may be parked, which keeps only its position. A read that is cancelled
+/// loses no row.
 pub struct Reader {
     held: Arc<dyn Held>,
     columns: Vec<usize>,
     schema: SchemaRef,
-    /// Behind the last part.
+    /// End of the parts.
     end: usize,
-    /// Where the next row to be given stands.
+    /// Position of the next row to return.
     next: Place,
-    /// Rows given or left out, counted from the first row of the parts.
+    /// Number of rows returned or skipped, counted from the first row of the parts.
     position: u64,
     rows_left: u64,
-    /// Whether `next` is known to stand in its part, or right behind it.
+    /// Whether `next` is known to be in its part, or right behind it.
     is_found: bool,
     source: Option<Source>,
     /// Whether rows can be found again without reading those before them, as far as is known.
     is_seekable: bool,
-    /// Whether everything there is was decoded.
+    /// Whether all rows are decoded.
     is_done: bool,
     waiting: VecDeque<Waiting>,
     waiting_rows: u64,
 }
 
-/// A position of a [`Reader`] to go back to.
+/// Position of a [`Reader`] to go back to.
 #[derive(Clone, Copy, Debug)]
 pub struct Bookmark {
     next: Place,
@@ -73,39 +73,39 @@ pub struct Bookmark {
     is_found: bool,
 }
 
-/// A row by its part and what stands before it in the part.
+/// Position of a row: its part, and the number of rows before it in the part.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     part: usize,
     row: u64,
 }
 
-/// Rows as they are decoded.
+/// Rows being decoded.
 struct Source {
     part: usize,
     stream: BatchStream,
-    /// Rows that are read only because those behind them can't be reached otherwise.
+    /// Rows that are read and discarded, because those behind them cannot be reached otherwise.
     discard: u64,
 }
 
-/// Rows that were decoded and not given yet.
+/// Rows that are decoded but not returned yet.
 struct Waiting {
     part: usize,
     batch: RecordBatch,
-    /// How many rows of the part stand before the batch.
+    /// Number of rows of the part before the batch.
     row: u64,
 }
 
 impl Waiting {
-    /// What it keeps in memory, in bytes; of a part of something larger, all of that.
+    /// Returns the memory it keeps alive, in bytes; for a slice, that of the whole buffer.
     fn bytes(&self) -> u64 {
         self.batch.get_array_memory_size() as u64
     }
 }
 
 impl Reader {
-    /// A reader of `range` of `held`, with the columns `columns` (indexes into the schema, in this order). Nothing is
-    /// read yet.
+    /// Creates a reader of `range` of `held`, with the columns `columns` (indexes into the schema, in this order).
+    /// Reads nothing yet.
     #[must_use]
     pub fn new(held: Arc<dyn Held>, columns: Vec<usize>, range: Range) -> Self {
         let schema = held.schema_of(&columns);
@@ -126,28 +126,28 @@ impl Reader {
         }
     }
 
-    /// The columns of what it gives.
+    /// Returns the columns of the batches.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// What it reads.
+    /// Returns the snapshot that is read.
     #[must_use]
     pub fn held(&self) -> &Arc<dyn Held> {
         &self.held
     }
 
-    /// How many rows stand before the next one, counted from the first row of the parts.
+    /// Returns the number of rows before the next one, counted from the first row of the parts.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The next `rows_max` rows as one batch, fewer only at the end; `None` when there are no more.
+    /// Returns the next `rows_max` rows as one batch, fewer only at the end; `None` when there are no more.
     ///
     /// # Errors
-    /// Whatever reading the held rows refuses. What failed may be tried again.
+    /// Returns whatever reading the snapshot refuses. A failed read may be retried.
     pub async fn next(&mut self, rows_max: usize) -> Result<Option<RecordBatch>> {
         let mut slices = self.slices(rows_max, u64::MAX).await?;
         match slices.len() {
@@ -159,11 +159,11 @@ impl Reader {
         }
     }
 
-    /// Some rows, `rows_max` at most, as they lie in memory: as many as are decoded for [`SOME_BYTES`], about. Nothing
+    /// Returns some rows, at most `rows_max`, without copying: about as many as are decoded for [`SOME_BYTES`]. Empty
     /// when there are no more.
     ///
     /// # Errors
-    /// As [`Reader::next`].
+    /// Returns the errors of [`Reader::next`].
     pub async fn some(&mut self, rows_max: usize) -> Result<Vec<RecordBatch>> {
         self.slices(rows_max, SOME_BYTES).await
     }
@@ -201,30 +201,30 @@ impl Reader {
         Ok(slices)
     }
 
-    /// Where it stands, to go back to.
+    /// Returns the current position, to go back to.
     #[must_use]
     pub fn bookmark(&self) -> Bookmark {
         let Self { next, position, rows_left, is_found, .. } = *self;
         Bookmark { next, position, rows_left, is_found }
     }
 
-    /// Goes back to where it stood.
+    /// Goes back to an earlier position.
     pub fn go_back(&mut self, bookmark: Bookmark) {
         self.drop_all();
         let Bookmark { next, position, rows_left, is_found } = bookmark;
         (self.next, self.position, self.rows_left, self.is_found) = (next, position, rows_left, is_found);
     }
 
-    /// Whether going back costs no more than what is read anew.
+    /// Returns whether going back costs no more than the rows read again.
     #[must_use]
     pub fn is_seekable(&self) -> bool {
         self.is_seekable
     }
 
-    /// Whether another row follows; reads ahead as far as it takes to know.
+    /// Returns whether another row follows; reads ahead as far as necessary.
     ///
     /// # Errors
-    /// As [`Reader::next`].
+    /// Returns the errors of [`Reader::next`].
     pub async fn has_more(&mut self) -> Result<bool> {
         while self.rows_left > 0 && self.waiting_rows == 0 {
             if !self.advance().await? {
@@ -234,8 +234,8 @@ impl Reader {
         Ok(self.rows_left > 0)
     }
 
-    /// Drops everything but the position: decoder, buffers, decoded rows. The next read goes on from there. Rows that
-    /// are reached only by reading those before them keep their decoder, since finding them again would cost more.
+    /// Drops everything but the position: decoder, buffers, decoded rows. The next read resumes from there. Rows that
+    /// are only reachable by reading those before them keep their decoder, since finding them again would cost more.
     pub fn park(&mut self) {
         if self.is_seekable {
             self.drop_all();
@@ -249,7 +249,7 @@ impl Reader {
         self.waiting_rows = 0;
     }
 
-    /// Takes in one decoded batch, or goes on to the next part; `false` when there is nothing more.
+    /// Decodes one batch, or moves to the next part; returns `false` at the end.
     async fn advance(&mut self) -> Result<bool> {
         if self.source.is_none() && !self.is_done {
             self.source = self.open();
@@ -265,7 +265,7 @@ impl Reader {
                 Ok(true)
             }
             Some(Err(error)) => {
-                // A decoder that failed is of no use; what it gave before is, and what follows is tried anew.
+                // A failed decoder is unusable; earlier batches stay valid, and the rest is read anew.
                 self.drop_all();
                 Err(error)
             }
@@ -273,7 +273,7 @@ impl Reader {
                 let discard = source.discard;
                 self.source = None;
                 if self.waiting.is_empty() {
-                    // What was still to be left out is so in the part behind.
+                    // The rest of the rows to discard is in the part behind.
                     self.next = Place { part: part + 1, row: discard };
                     return Ok(true);
                 }
@@ -320,7 +320,7 @@ impl Reader {
         }
         let limit = self.rows_left.saturating_sub(self.waiting_rows);
         let limit = (limit < u64::MAX / 2).then_some(limit);
-        // Where it is not known how many rows a part has, a position behind its end is found by counting only.
+        // Without a known number of rows, a position behind the end of a part is only found by counting.
         let is_inside = self.is_found || self.held.part_rows(part).is_some() || part + 1 == self.end;
         let behind = (row == 0 || is_inside).then(|| self.held.read_behind(part, row, &self.columns, limit)).flatten();
         self.is_seekable = behind.is_some();
@@ -342,10 +342,10 @@ impl fmt::Debug for Reader {
     }
 }
 
-/// How many rows are held; reads them without any column where nobody knows.
+/// Counts the rows of a snapshot; reads them without columns when their number is not known.
 ///
 /// # Errors
-/// Whatever reading the held rows refuses.
+/// Returns whatever reading the snapshot refuses.
 pub async fn count(held: &dyn Held) -> Result<u64> {
     if let Some(rows) = held.describe().rows {
         return Ok(rows);

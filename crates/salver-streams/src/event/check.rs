@@ -1,4 +1,4 @@
-//! What a stream asks of its events, and the check of one that is apart already.
+//! A stream's requirements on its events, and the validation of events that are already separated.
 
 use std::sync::Arc;
 
@@ -11,25 +11,25 @@ use super::rule::Rule;
 use super::scan::blank_end;
 use super::shape::Shape;
 
-/// What a stream asks of its events, and what it learns from them.
+/// Requirements of a stream on its events, and the shape inferred from them.
 #[derive(Debug)]
 pub(crate) struct Checks {
-    /// Widened by every event that passes.
+    /// Shape, widened by every event that passes.
     pub(crate) shape: Arc<LiveShape>,
-    /// What events must satisfy.
+    /// JSON Schema that events must satisfy.
     pub(crate) rule: Option<Rule>,
-    /// Most bytes an event may have.
+    /// Largest size of an event, in bytes.
     pub(crate) event_bytes_max: usize,
 }
 
 impl Checks {
-    /// The checks of a stream without a rule, whose events have this shape so far.
+    /// Creates the checks of a stream without a schema whose events have this shape so far.
     pub(crate) fn new(shape: Shape) -> Self {
         Self { shape: Arc::new(LiveShape::new(shape)), rule: None, event_bytes_max: EVENT_BYTES_MAX }
     }
 
-    /// The last checks of an event that is well-formed JSON; and what it adds to the shape is added. An error is the
-    /// reason why it is none.
+    /// Runs the final checks on an event that is well-formed JSON, and widens the shape if it `adds` to it. The error
+    /// is the reason for rejection.
     pub(super) fn admit(&self, event: &[u8], adds: bool) -> Result<(), String> {
         if event.first() != Some(&b'{') {
             return Err("at byte 0: expected an object".to_owned());
@@ -47,7 +47,7 @@ impl Checks {
     }
 }
 
-/// Checks events that are apart already.
+/// Validator for events that are already separated.
 #[derive(Debug)]
 pub(crate) struct Checker<'a> {
     checks: &'a Checks,
@@ -56,12 +56,12 @@ pub(crate) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// For the events of one append.
+    /// Creates a checker for the events of one append.
     pub(crate) fn new(checks: &'a Checks) -> Self {
         Self { checks, shape: checks.shape.newest(), pass: Pass::new() }
     }
 
-    /// Checks one event: a JSON object, with or without white space around it. An error is the reason why it is none.
+    /// Validates one event: a JSON object, with optional white space around it. The error is the reason for rejection.
     pub(crate) fn check(&mut self, text: &[u8]) -> Result<(), String> {
         let start = blank_end(text, 0);
         let whole = self.pass.value(text, start, self.shape.plan()).map_err(|stop| reason(stop, 0))?;
@@ -81,8 +81,9 @@ impl<'a> Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// Checks what a protocol carries: whether it is an object. Where any values are taken, `is_opaque`, others are
-    /// too, and tombstones; but no value may be longer than an event, and one that says to be JSON must be.
+    /// Validates a value received over a protocol, and returns whether it is a JSON object. An `is_opaque` stream also
+    /// accepts other values and tombstones, but no value may exceed the event limit, and a value declared as JSON must
+    /// be JSON.
     pub(crate) fn check_one(&mut self, event: &NewEvent, is_opaque: bool) -> Result<bool, String> {
         let is_object = || event.value.trim_ascii_start().first() == Some(&b'{');
         match is_opaque {
@@ -98,7 +99,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a text is one JSON value, of any kind.
+    /// Checks that a text is exactly one JSON value, of any kind.
     fn check_json(&mut self, text: &[u8]) -> Result<(), String> {
         let start = blank_end(text, 0);
         let whole = self.pass.value(text, start, self.shape.plan()).map_err(|stop| reason(stop, 0))?;
@@ -110,7 +111,7 @@ impl Checker<'_> {
     }
 }
 
-/// Why a walk stopped, with the place in the event that begins at `start`.
+/// Returns the reason why a walk stopped, with the place relative to the event's `start`.
 pub(super) fn reason(stop: Stop, start: usize) -> String {
     match stop {
         Stop::Incomplete => "the text ends within the event".to_owned(),

@@ -1,8 +1,8 @@
-//! The kinds of JSON values, as columns tell them apart.
+//! Kinds of JSON values, as columns distinguish them.
 
 use serde::{Deserialize, Serialize};
 
-/// Digits of a whole number that a decimal of 128 bits holds in any case.
+/// Number of digits that a 128-bit decimal always holds.
 pub(crate) const WHOLE_DIGITS_MAX: u8 = 38;
 
 /// A set of kinds of JSON values.
@@ -72,12 +72,13 @@ impl<'de> Deserialize<'de> for Kinds {
     }
 }
 
-/// What column a number needs.
+/// Returns the kind of column a number needs.
 pub(super) fn number_kind(text: &[u8]) -> Kinds {
     if text.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')) { float_kind(text) } else { whole_number_kind(text) }
 }
 
-/// What column a number without point and exponent needs: `-0` and what no decimal holds are floats.
+/// Returns the kind of column for a number without point and exponent: `-0` and numbers that do not fit a decimal are
+/// floats.
 pub(super) fn whole_number_kind(text: &[u8]) -> Kinds {
     let is_int = match text.len() {
         2 => text != b"-0",
@@ -91,9 +92,9 @@ pub(super) fn whole_number_kind(text: &[u8]) -> Kinds {
     if (2..=usize::from(WHOLE_DIGITS_MAX)).contains(&digits) { Kinds::LARGE } else { float_kind(text) }
 }
 
-/// What column any other number needs: one beyond floats is kept as text.
+/// Returns the kind of column for any other number: one out of the range of floats is kept as text.
 pub(super) fn float_kind(text: &[u8]) -> Kinds {
-    // Shorter ones have less than three digits in the exponent.
+    // Shorter texts have fewer than three digits in the exponent.
     let is_small = text.len() < 5;
     let is_beyond = || std::str::from_utf8(text).is_ok_and(|text| text.parse().is_ok_and(f64::is_infinite));
     let may_be_beyond = !is_small && (text.len() > 300 || text.iter().any(|byte| matches!(byte, b'e' | b'E')));

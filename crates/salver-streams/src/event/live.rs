@@ -1,4 +1,4 @@
-//! The shape of a stream that lives: read without a lock by every append, widened now and then by one of them.
+//! The current shape of a stream: every append reads it without a lock, and some widen it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,17 +16,17 @@ pub(crate) struct LiveShape {
 }
 
 impl LiveShape {
-    /// Begins with a shape.
+    /// Creates a live shape that starts with `shape`.
     pub(crate) fn new(shape: Shape) -> Self {
         Self { newest: ArcSwap::from_pointee(shape), widening: Mutex::new(()), stamp: watch::Sender::new(0) }
     }
 
-    /// The shape now.
+    /// Returns the current shape.
     pub(crate) fn newest(&self) -> Arc<Shape> {
         self.newest.load_full()
     }
 
-    /// Adds what an event has, a JSON text that was checked.
+    /// Widens the shape by an event, given as validated JSON text.
     pub(crate) fn widen(&self, event: &[u8]) {
         let _one_at_a_time = self.widening.lock().unwrap_or_else(PoisonError::into_inner);
         let old = self.newest();
@@ -39,7 +39,7 @@ impl LiveShape {
         }
     }
 
-    /// Waits until the columns are others than those of `stamp`, a number that changes with them and begins with 0.
+    /// Waits until the columns differ from those of `stamp`, a number that starts at 0 and changes with the columns.
     pub(crate) async fn widened(&self, stamp: u64) -> u64 {
         let mut changes = self.stamp.subscribe();
         loop {

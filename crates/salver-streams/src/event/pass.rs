@@ -1,6 +1,7 @@
-//! The walk over an event's bytes: is it JSON as RFC 8259 has it, where does it end, does it add to the shape.
+//! Single-pass validation of an event: checks its bytes against RFC 8259, finds its end, and detects additions to the
+//! shape.
 //!
-//! Nothing is built and nothing is allocated. UTF-8 is not looked at here, since it is cheaper for a whole text at
+//! It builds no values and does not allocate. UTF-8 is validated elsewhere, because that is cheaper for a whole text at
 //! once.
 
 use salver_model::limits::EVENT_DEPTH_MAX;
@@ -9,37 +10,37 @@ use super::kinds::{Kinds, float_kind, whole_number_kind};
 use super::plan::{NONE, Plan};
 use super::scan::{blank_end, plain_end};
 
-/// A value that is whole and well-formed.
+/// Complete, well-formed value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Whole {
-    /// Where it ends.
+    /// End of the value.
     pub(super) end: usize,
-    /// Whether it has something that the shape has not.
+    /// Whether the value has something that the shape lacks.
     pub(super) adds: bool,
 }
 
-/// Why there is no whole value.
+/// Reason why there is no complete value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stop {
-    /// The text ends before the value does; so far there is nothing wrong with it.
+    /// The text ends before the value does, and is well-formed so far.
     Incomplete,
-    /// The value is nested too deeply; what comes behind this place was not looked at.
+    /// The value is nested too deeply; nothing behind this place was examined.
     Deep(usize),
-    /// At this place of the text there should be something else.
+    /// Place in the text of a syntax error, and the expected token.
     Malformed(usize, &'static str),
 }
 
-/// One container that is open.
+/// Open container.
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
     is_object: bool,
-    /// Its place in the plan.
+    /// Index of its step in the plan.
     node: u32,
-    /// The member that is expected next.
+    /// Index of the member expected next.
     next: u32,
 }
 
-/// The memory of a walk, made once and used for every event of a text.
+/// Scratch memory of the walk, reused for every event of a text.
 #[derive(Debug)]
 pub(super) struct Pass {
     levels: [Level; EVENT_DEPTH_MAX],
@@ -62,7 +63,7 @@ struct Walk<'a> {
     text: &'a [u8],
     at: usize,
     plan: &'a Plan,
-    /// The place in the plan of the value that comes.
+    /// Step of the next value in the plan.
     node: u32,
     depth: usize,
     adds: bool,
@@ -114,7 +115,7 @@ impl Walk<'_> {
         self.adds |= !self.plan.step(self.node).kinds.has(kind);
     }
 
-    /// Goes into an object or array; false when it was empty and is over.
+    /// Enters an object or array. Returns false if it is empty and already closed.
     #[inline]
     fn open(&mut self, is_object: bool) -> Result<bool, Stop> {
         self.see(if is_object { Kinds::OBJECT } else { Kinds::ARRAY });
@@ -135,7 +136,8 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    /// Behind a value: goes to the next one, out of what ends here; false when everything has ended.
+    /// Continues behind a value, closing the containers that end here. Returns false when the outermost value has
+    /// ended.
     #[inline]
     fn go_on(&mut self) -> Result<bool, Stop> {
         loop {
@@ -165,8 +167,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The name of a member and the colon. Events of a stream are alike: mostly this is the member that is expected,
-    /// and one comparison does it.
+    /// Reads a member's name and the colon. Events of a stream are alike, so one comparison with the expected member
+    /// mostly suffices.
     #[inline]
     fn member(&mut self) -> Result<(), Stop> {
         let level = &mut self.levels[self.depth - 1];
@@ -219,7 +221,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// The rest of a string, behind its opening quote; whether it has escapes.
+    /// Reads the rest of a string, behind its opening quote. Returns whether it has escapes.
     #[inline]
     fn string(&mut self) -> Result<bool, Stop> {
         let mut is_escaped = false;
@@ -308,7 +310,7 @@ impl Walk<'_> {
         Ok(if kind == Kinds::INT { whole_number_kind(text) } else { float_kind(text) })
     }
 
-    /// At least one digit.
+    /// Reads at least one digit.
     #[inline]
     fn digits(&mut self) -> Result<(), Stop> {
         if !self.peek()?.is_ascii_digit() {

@@ -1,4 +1,4 @@
-//! What a stream takes from its events: their key, their id, their time.
+//! Extraction of an event's key, id and time.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use salver_model::spec::{Pick, StreamSpec};
 
 use super::reader::Reader;
 
-/// Which members are picked.
+/// Members to extract.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Picks {
     key: Option<Vec<String>>,
@@ -15,31 +15,31 @@ pub(crate) struct Picks {
     time: Option<Vec<String>>,
 }
 
-/// What was picked from one event.
+/// Values extracted from one event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Picked<'e> {
-    /// Its key.
+    /// Key of the event.
     pub(crate) key: Option<Cow<'e, [u8]>>,
-    /// Its id.
+    /// Id of the event.
     pub(crate) id: Option<Cow<'e, [u8]>>,
-    /// Its time.
+    /// Time of the event.
     pub(crate) time: Time,
 }
 
-/// What an event says of its time.
+/// Time found in an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Time {
-    /// Nothing, or null.
+    /// Missing, or null.
     #[default]
     Unsaid,
-    /// So many milliseconds since 1970.
+    /// Milliseconds since 1970.
     Ms(i64),
-    /// Something that is no time.
+    /// Value that is not a time.
     Unreadable,
 }
 
 impl Picks {
-    /// What a stream picks from members; headers are its caller's business.
+    /// Creates the picks that come from members. Headers are handled by the caller.
     pub(crate) fn new(spec: &StreamSpec) -> Self {
         let member = |pick: &Option<Pick>| match pick {
             Some(Pick::Member(path)) => Some(path.clone()),
@@ -48,17 +48,17 @@ impl Picks {
         Self { key: member(&spec.key), id: member(&spec.id), time: member(&spec.time) }
     }
 
-    /// Whether there is nothing to pick.
+    /// Returns whether there is nothing to extract.
     pub(crate) fn is_empty(&self) -> bool {
         self.key.is_none() && self.id.is_none() && self.time.is_none()
     }
 
-    /// Whether events bring ids of their own.
+    /// Returns whether events carry their own ids.
     pub(crate) fn has_id(&self) -> bool {
         self.id.is_some()
     }
 
-    /// Picks from an event that was checked.
+    /// Extracts from a validated event.
     pub(crate) fn pick<'e>(&self, event: &'e [u8]) -> Picked<'e> {
         let find = |path: &Option<Vec<String>>| path.as_ref().and_then(|path| find(event, path));
         Picked {
@@ -69,7 +69,7 @@ impl Picks {
     }
 }
 
-/// The text of the value at `path`; of members with the same name the last one.
+/// Returns the text of the value at `path`; of duplicate members the last one.
 fn find<'e>(event: &'e [u8], path: &[String]) -> Option<&'e [u8]> {
     let mut value = event;
     for name in path {
@@ -91,7 +91,7 @@ fn find<'e>(event: &'e [u8], path: &[String]) -> Option<&'e [u8]> {
     Some(value)
 }
 
-/// What a value is as a key: a string without quotes and escapes, anything else its text, null nothing.
+/// Returns a value as a key: a string unquoted and unescaped, null as `None`, anything else as its text.
 fn plain(value: &[u8]) -> Option<Cow<'_, [u8]>> {
     match value.first()? {
         b'"' => Some(Reader::new(value).string()?.unescaped()),
@@ -100,7 +100,7 @@ fn plain(value: &[u8]) -> Option<Cow<'_, [u8]>> {
     }
 }
 
-/// A time as RFC 3339 has it, or as a number of milliseconds since 1970.
+/// Parses a time in RFC 3339 format, or a number of milliseconds since 1970.
 fn time(value: &[u8]) -> Time {
     let Some(text) = plain(value) else { return Time::Unsaid };
     time_ms(value, &text).map_or(Time::Unreadable, Time::Ms)
@@ -114,7 +114,7 @@ fn time_ms(value: &[u8], text: &[u8]) -> Option<i64> {
     if let Ok(ms) = text.parse() {
         return Some(ms);
     }
-    // A number with a fraction or an exponent, as long as it is in the range.
+    // A number with a fraction or an exponent is accepted if it is in range.
     let ms: f64 = text.parse().ok()?;
     (ms.abs() < i64::MAX as f64).then_some(ms as i64)
 }

@@ -1,4 +1,4 @@
-//! A shape laid out for the walk over an event.
+//! A shape compiled for the walk over an event.
 
 use std::collections::HashMap;
 
@@ -9,38 +9,38 @@ use super::kinds::Kinds;
 use super::reader::Text;
 use super::tree::{Node, OWN_COLUMNS, UNNAMED};
 
-/// The step at which everything is known: what lies below adds nothing.
+/// Step at which everything is known: no value below it adds to the shape.
 pub(super) const NONE: u32 = 0;
-/// The step at which nothing is known: any value adds to the shape.
+/// Step at which nothing is known: any value adds to the shape.
 const UNSEEN: u32 = 1;
 const ROOT: u32 = 2;
 
-/// The steps of a shape.
+/// Steps compiled from a shape.
 #[derive(Debug)]
 pub(super) struct Plan {
     steps: Vec<Step>,
 }
 
-/// One node of the shape.
+/// Node of the shape.
 #[derive(Debug)]
 pub(super) struct Step {
-    /// The kinds it has had.
+    /// Kinds of values seen at this node.
     pub(super) kinds: Kinds,
     /// Whether an unknown member adds nothing.
     pub(super) is_closed: bool,
-    /// The members, in the order in which they are expected.
+    /// Members, in the expected order.
     pub(super) members: Vec<Member>,
     names: HashMap<Box<[u8]>, u32, RandomState>,
-    /// Where elements go on.
+    /// Step of the elements.
     pub(super) element: u32,
 }
 
-/// A member that is known.
+/// Known member.
 #[derive(Debug)]
 pub(super) struct Member {
-    /// `"name":`, as it mostly stands in a text.
+    /// `"name":`, the usual spelling in a text.
     pub(super) lead: Box<[u8]>,
-    /// Where its value goes on.
+    /// Step of the member's value.
     pub(super) node: u32,
 }
 
@@ -92,13 +92,13 @@ impl Step {
     }
 
     fn add(&mut self, name: &str, node: u32) {
-        // With escapes where they are needed, so that a text that begins like this is well-formed that far.
+        // Escaped where necessary, so that a text with this prefix is well-formed up to its end.
         let lead = format!("{}:", serde_json::Value::from(name)).into_bytes().into_boxed_slice();
         self.names.insert(name.as_bytes().into(), self.members.len() as u32);
         self.members.push(Member { lead, node });
     }
 
-    /// The index of the member with this name, as it stands between quotes.
+    /// Returns the index of the member with this name, given as it is spelled between the quotes.
     pub(super) fn find(&self, name: &[u8], is_escaped: bool) -> Option<u32> {
         if self.members.is_empty() {
             return None;

@@ -1,18 +1,18 @@
-//! A light walk over JSON text that was checked before. It believes the text, so that it can leap over what nobody
-//! wants. Of a text that is not JSON after all it makes some nonsense or nothing, but never a panic or an endless loop.
+//! Fast reader of validated JSON text. It trusts the text, so that it can skip values cheaply. On invalid JSON its
+//! results are meaningless or empty, but it never panics or loops forever.
 
 use std::borrow::Cow;
 
 use super::scan::{blank_end, plain_end};
 
-/// Where the walk is.
+/// Position of the reader.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     text: &'a [u8],
     at: usize,
 }
 
-/// What stands between the quotes of a string.
+/// Raw text between the quotes of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Text<'a> {
     pub(crate) raw: &'a [u8],
@@ -20,25 +20,25 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// At the beginning of a text.
+    /// Creates a reader at the beginning of a text.
     pub(crate) fn new(text: &'a [u8]) -> Self {
         Self { text, at: 0 }
     }
 
-    /// The first byte of what comes, behind white space; `None` at the end.
+    /// Returns the next byte that is not white space; `None` at the end.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
         self.at = blank_end(self.text, self.at);
         self.text.get(self.at).copied()
     }
 
-    /// Goes over the `{` or `[` that comes.
+    /// Enters the next object or array, past its `{` or `[`.
     #[inline]
     pub(crate) fn enter(&mut self) {
         self.at += 1;
     }
 
-    /// In an object: the name of the next member, with its value next; `None` when the object is over.
+    /// Reads the name of the next member of an object and stops before its value; `None` at the end of the object.
     #[inline]
     pub(crate) fn member(&mut self, is_first: &mut bool) -> Option<Text<'a>> {
         if !self.goes_on(b'}', is_first) {
@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
         name
     }
 
-    /// In an object: goes over the next member's name and colon when they are exactly `lead`.
+    /// Skips the next member's name and colon if they are exactly `lead`. Returns whether they were.
     #[inline]
     pub(crate) fn member_is(&mut self, lead: &[u8], is_first: bool) -> bool {
         let mut at = blank_end(self.text, self.at);
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         is_it
     }
 
-    /// In an array: whether an element comes.
+    /// Returns whether the array has another element, and stops before it.
     #[inline]
     pub(crate) fn element(&mut self, is_first: &mut bool) -> bool {
         self.goes_on(b']', is_first)
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// The string that comes.
+    /// Reads a string.
     #[inline]
     pub(crate) fn string(&mut self) -> Option<Text<'a>> {
         if self.peek() != Some(b'"') {
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
         Some(Text { raw, is_escaped })
     }
 
-    /// Goes over the value that comes, and gives its text.
+    /// Skips the next value and returns its text.
     #[inline]
     pub(crate) fn skip(&mut self) -> Option<&'a [u8]> {
         let first = self.peek()?;
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// The bytes it means.
+    /// Returns the unescaped bytes.
     pub(crate) fn unescaped(&self) -> Cow<'a, [u8]> {
         if !self.is_escaped {
             return Cow::Borrowed(self.raw);
@@ -178,7 +178,7 @@ impl<'a> Text<'a> {
         Cow::Owned(out)
     }
 
-    /// The text it means.
+    /// Returns the unescaped text.
     pub(crate) fn to_text(self) -> Cow<'a, str> {
         match self.unescaped() {
             Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
@@ -186,7 +186,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Adds the bytes it means.
+    /// Appends the unescaped bytes.
     pub(crate) fn unescape_into(&self, out: &mut Vec<u8>) {
         let mut rest = self.raw;
         while let Some(at) = memchr::memchr(b'\\', rest) {
@@ -213,7 +213,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// The letter of `\uXXXX` or of a pair of them, and the length of its text.
+/// Returns the character of `\uXXXX` or of a surrogate pair, and the length of its escape.
 fn unescape_code(text: &[u8]) -> (char, usize) {
     let code = |at: usize| {
         let digits = text.get(at..at + 4).and_then(|digits| std::str::from_utf8(digits).ok())?;

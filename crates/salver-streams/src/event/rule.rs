@@ -4,10 +4,10 @@ use jsonschema::Validator;
 use salver_model::error::{Code, Error, Result};
 use serde_json::Value;
 
-/// Longest reason that is told, in bytes: a reason may quote the whole event.
+/// Longest reason that is reported, in bytes: a validation error may quote the whole event.
 const REASON_BYTES_MAX: usize = 1_000;
 
-/// A JSON Schema, compiled.
+/// Compiled JSON Schema.
 #[derive(Debug)]
 pub(crate) struct Rule {
     validator: Validator,
@@ -17,7 +17,7 @@ impl Rule {
     /// Compiles a schema.
     ///
     /// # Errors
-    /// `Config` when the text is no JSON Schema, or needs another document.
+    /// Returns `Config` when the text is not a JSON Schema, or refers to another document.
     pub(crate) fn compile(schema: &str) -> Result<Self> {
         let bad = |message: String| {
             Error::new(Code::Config, message).with_hint("see https://json-schema.org for what a schema can say")
@@ -31,7 +31,7 @@ impl Rule {
         Ok(Self { validator })
     }
 
-    /// Checks one event; an error is the reason why it is none.
+    /// Validates one event; the error is the reason for rejection.
     pub(crate) fn check(&self, event: &[u8]) -> Result<(), String> {
         let value: Value = serde_json::from_slice(event).map_err(|error| error.to_string())?;
         let Err(error) = self.validator.validate(&value) else { return Ok(()) };

@@ -1,14 +1,15 @@
-//! Bytes that end a run of plain text in a JSON string, found eight at a time.
+//! Search for the end of plain text in a JSON string, eight bytes at a time.
 
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 const HIGHS: u64 = ONES << 7;
 
-/// Where the first `"`, `\` or control character at or behind `at` is; the length of `text` when there is none.
+/// Returns the place of the first `"`, `\` or control character at or behind `at`; the length of `text` when there is
+/// none.
 #[inline]
 pub(super) fn plain_end(text: &[u8], mut at: usize) -> usize {
     while let Some(word) = text.get(at..at + 8).and_then(|word| word.try_into().ok()).map(u64::from_le_bytes) {
-        // Each term sets the high bit of the bytes it looks for. A borrow may set it too in bytes behind the first
-        // such byte, which is the only one that counts.
+        // Each term sets the high bit of the bytes it looks for. A borrow may also set it in bytes behind the first
+        // match, but only the first match counts.
         let quote = word ^ (ONES * b'"' as u64);
         let backslash = word ^ (ONES * b'\\' as u64);
         let found = (word.wrapping_sub(ONES * 0x20) & !word)
@@ -28,7 +29,7 @@ pub(super) fn plain_end(text: &[u8], mut at: usize) -> usize {
     at.min(text.len())
 }
 
-/// Where the first byte at or behind `at` is that is not JSON's white space.
+/// Returns the place of the first byte at or behind `at` that is not JSON white space.
 #[inline]
 pub(super) fn blank_end(text: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = text.get(at) {

@@ -1,4 +1,4 @@
-//! A shape: which columns the events of a stream have had, and what was in them.
+//! The shape of a stream: its columns so far, and the kinds of values in them.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use super::plan::Plan;
 use super::reader::Reader;
 use super::tree::{Node, Widening};
 
-/// What the events of a stream have looked like so far; never changes, a wider one takes its place.
+/// Immutable shape of the events seen so far; a wider one replaces it.
 #[derive(Debug)]
 pub(crate) struct Shape {
     root: Node,
-    /// How many columns were ever made.
+    /// Number of columns ever created.
     columns: usize,
     plan: Plan,
     schema: SchemaRef,
 }
 
-/// A shape as it is written down.
+/// Serialized form of a shape.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -41,10 +41,10 @@ impl Shape {
         Self { root, columns, plan, schema }
     }
 
-    /// Reads what [`Shape::to_json`] wrote.
+    /// Parses the output of [`Shape::to_json`].
     ///
     /// # Errors
-    /// `Source` when it is something else.
+    /// Returns `Source` when the text is anything else.
     pub(crate) fn from_json(text: &str) -> Result<Self> {
         let written: Written = serde_json::from_str(text).map_err(|error| {
             Error::new(Code::Source, "the shape of a stream's events can't be read").with_source(error)
@@ -52,23 +52,23 @@ impl Shape {
         Ok(Self::new(written.event, written.columns))
     }
 
-    /// The shape as JSON text.
+    /// Returns the shape as JSON text.
     pub(crate) fn to_json(&self) -> String {
         let written = Written { columns: self.columns, event: self.root.clone() };
         serde_json::to_string(&written).unwrap_or_default()
     }
 
-    /// The columns for the members of events, all nullable, without our own.
+    /// Returns the columns for the members of events, all nullable, without Salver's own columns.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Whether the column `index` has had anything but null.
+    /// Returns whether the column `index` has had a value other than null.
     pub(crate) fn has_values(&self, index: usize) -> bool {
         self.root.members.get(index).is_some_and(|(_, node)| node.has_values())
     }
 
-    /// This shape and what `event`, a JSON text that was checked, adds to it; `None` when that is nothing.
+    /// Returns the shape widened by `event`, a validated JSON text; `None` when it adds nothing.
     pub(crate) fn with_event(&self, event: &[u8]) -> Option<Self> {
         let (mut root, mut widening) = (self.root.clone(), Widening { columns: self.columns });
         widening.observe(&mut root, &mut Reader::new(event), 0);

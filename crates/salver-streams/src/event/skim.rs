@@ -1,22 +1,22 @@
-//! The end of a value that is too long to be kept while it arrives: a walk that can be broken off at any byte and gone
-//! on with in the next piece, and that takes the same memory however long and deep the value is.
+//! Incremental search for the end of a value that is too long to buffer. It can stop at any byte and resume in the next
+//! piece, and uses constant memory however long and deep the value is.
 //!
-//! It follows the grammar of JSON as far as that tells where the value ends, or that it never will: a line that was cut
-//! off must not take the good lines behind it along. Numbers, words and escapes are not looked at closely, and of
-//! containers that lie more than 64 deep it is not remembered whether they are objects.
+//! It follows the JSON grammar only as far as needed to find the end of the value, or to detect that there is none: a
+//! truncated line must not swallow the valid lines behind it. Numbers, keywords and escapes are not validated, and
+//! containers nested more than 64 deep are not tracked as objects or arrays.
 
 use salver_model::streams::{Expects, Within};
 
 use super::scan::{blank_end, plain_end};
 
-/// How a walk over a piece ended.
+/// Result of a walk over a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Skimmed {
-    /// The value goes on behind the piece.
+    /// The value continues behind the piece.
     Open,
     /// The value ends here.
     Ended(usize),
-    /// At this place there is something that can't be part of it.
+    /// Byte that cannot be part of the value.
     Malformed {
         at: usize,
         /// Whether the place is the first of its line.
@@ -24,12 +24,12 @@ pub(super) enum Skimmed {
     },
 }
 
-/// Before the first byte of a value.
+/// Returns the state before the first byte of a value.
 pub(super) fn before(in_array: bool) -> Within {
     Within { in_array, depth: 0, objects: 0, expects: Expects::Value, behind_newline: false }
 }
 
-/// Walks on over the next piece of the value's text.
+/// Continues over the next piece of the value's text.
 pub(super) fn skim(within: &mut Within, text: &[u8]) -> Skimmed {
     let mut at = 0;
     while let Some(byte) = text.get(at).copied() {
@@ -46,7 +46,7 @@ pub(super) fn skim(within: &mut Within, text: &[u8]) -> Skimmed {
     Skimmed::Open
 }
 
-/// What one step came to.
+/// Result of one step.
 enum Next {
     At(usize),
     End(usize),
@@ -103,7 +103,7 @@ impl Walk for Within {
                 self.expects = Expects::Value;
                 Next::At(at + 1)
             }
-            // Of what lies this deep a string may have been a name.
+            // At this depth a string may have been a member name.
             (Expects::Behind, b':') if self.is_object().is_none() => {
                 self.expects = Expects::Value;
                 Next::At(at + 1)
@@ -135,13 +135,13 @@ impl Walk for Within {
         self.ended(at + 1)
     }
 
-    /// Behind a value that ends at `end`.
+    /// Continues behind a value that ends at `end`.
     fn ended(&mut self, end: usize) -> Next {
         self.expects = Expects::Behind;
         if self.depth == 0 { Next::End(end) } else { Next::At(end) }
     }
 
-    /// Whether the innermost container is an object; `None` where that is not remembered.
+    /// Returns whether the innermost container is an object; `None` below the tracked depth.
     fn is_object(&self) -> Option<bool> {
         let bit = 1_u64.checked_shl(u32::try_from(self.depth.checked_sub(1)?).ok()?)?;
         Some(self.objects & bit != 0)
@@ -160,7 +160,7 @@ mod tests {
         let mut dice = Dice(11);
         for _ in 0..2_000 {
             let value = dice.value(0);
-            // A number goes on until something else comes.
+            // A number has no end of its own: another byte must follow.
             let text = format!("{value} {{");
             for size in 1..text.len() {
                 let (mut within, mut at) = (before(false), 0);

@@ -1,13 +1,13 @@
-//! Finds the events in JSON text that comes in pieces: one object, an array of them, or one after the other (NDJSON,
-//! concatenated JSON), and checks each on the way.
+//! Splits JSON text that arrives in pieces into events, and validates each. The text is one object, an array of
+//! objects, or a sequence of them (NDJSON, concatenated JSON).
 //!
-//! Behind an event that is malformed the text is picked up again at the next line, as NDJSON has it; inside an array
-//! there is no such place, and the rest is one bad event. A value that is longer than [`EVENT_BYTES_MAX`] is one bad
-//! event however long it is: its beginning is kept, and its end is looked for without keeping the rest.
+//! Behind a malformed event, parsing resumes at the next line, as in NDJSON. Inside an array there is no such place,
+//! and the rest is one bad event. A value longer than [`EVENT_BYTES_MAX`] is one bad event however long it is: its
+//! beginning is kept, and the rest is skipped without buffering it.
 //!
-//! Where the pieces are cut makes no difference. So nothing is decided by how much of the text is there, but for one
-//! question: whether there are more than [`EVENT_BYTES_MAX`] bytes from the beginning of a value on. No more than these
-//! are looked at to judge it, and no more are waited for.
+//! The result does not depend on where the text is cut into pieces. No decision therefore depends on how much text is
+//! available, but for one: whether more than [`EVENT_BYTES_MAX`] bytes follow the beginning of a value. A value is
+//! judged by no more than these bytes, and no more are awaited.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,59 +23,58 @@ use super::skim::{Skimmed, before, skim};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What comes next in a text.
+/// Next item of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// An event: where it is.
+    /// Byte range of an event.
     Event(Range<usize>),
-    /// Something that is no event: where it is, and why. Empty where something is missing.
+    /// Byte range of something that is not an event, and the reason. The range is empty where something is missing.
     Bad(Range<usize>, String),
-    /// The beginning of an event; the rest of it has to come. What [`Splitter::consumed`] leaves belongs in front of
-    /// the next piece.
+    /// Start of an incomplete event. The bytes from [`Splitter::consumed`] on must be prepended to the next piece.
     More,
-    /// Nothing; all of the text is used up.
+    /// The whole text is consumed.
     Done,
 }
 
-/// One piece of a text on its way into events.
+/// Splitter for one piece of a text.
 #[derive(Debug)]
 pub(crate) struct Splitter<'a> {
     text: &'a [u8],
     at: usize,
     framing: Framing,
     is_last: bool,
-    /// The text is UTF-8 up to here, at least from the value on that was looked at last.
+    /// End of the validated UTF-8, counted at least from the value examined last.
     utf8_end: usize,
     checks: &'a Checks,
     shape: Arc<Shape>,
     pass: Pass,
-    /// Bytes that were looked through for the end of values that are nested too deeply, and have none.
+    /// Number of bytes searched in vain for the end of values that are nested too deeply.
     vain_bytes: usize,
 }
 
-/// How much may be looked through in vain. A text of brackets that nobody closes would be looked through once for each
-/// of its lines. Only at the end of a text is it said to be in vain, so that pieces make no difference here either.
+/// Most bytes that are searched in vain. Otherwise a text of unclosed brackets would be searched once per line. Only
+/// the end of the text makes a search vain, so that the pieces make no difference here either.
 const VAIN_BYTES_MAX: usize = 8 * EVENT_BYTES_MAX;
 
 impl<'a> Splitter<'a> {
-    /// A piece of a text, with the framing the piece before ended with.
+    /// Creates a splitter for a piece of text, given the framing at which the previous piece ended.
     pub(crate) fn new(text: &'a [u8], framing: Framing, is_last: bool, checks: &'a Checks) -> Self {
         let utf8_end = if simdutf8::basic::from_utf8(text).is_ok() { text.len() } else { utf8_end(text, 0) };
         let shape = checks.shape.newest();
         Self { text, at: 0, framing, is_last, utf8_end, checks, shape, pass: Pass::new(), vain_bytes: 0 }
     }
 
-    /// How many bytes are used up.
+    /// Returns the number of bytes consumed.
     pub(crate) fn consumed(&self) -> usize {
         self.at
     }
 
-    /// What the next piece begins with.
+    /// Returns the framing at which the next piece begins.
     pub(crate) fn framing(&self) -> Framing {
         self.framing
     }
 
-    /// The next event.
+    /// Returns the next event.
     pub(crate) fn next_event(&mut self) -> Step {
         loop {
             let at = blank_end(self.text, self.at);
@@ -115,7 +114,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Goes over what was told of already, and belongs to nothing else: whether that is over.
+    /// Skips the rest of a bad event that is already reported. Returns whether its end was reached.
     pub(crate) fn leave_behind(&mut self) -> bool {
         loop {
             let step = match self.framing {
@@ -163,13 +162,13 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// The text as far as it is looked at to judge the value that begins at `start`.
+    /// Returns the text that may be examined to judge the value that begins at `start`.
     fn window(&self, start: usize) -> &'a [u8] {
         &self.text[..self.text.len().min(start + self.checks.event_bytes_max)]
     }
 
-    /// Whether what was found stands for itself; `None` when that can't be seen. A number may go on in the next piece.
-    /// And a line of something else than JSON often begins with what could be a value (`12:30 started`).
+    /// Returns whether the value stands alone; `None` when that cannot be decided yet, since a number may continue in
+    /// the next piece. A line that is not JSON often starts with what could be a value (`12:30 started`).
     fn is_single(&self, start: usize, whole: Whole, window: &[u8]) -> Option<bool> {
         if self.text[start] == b'{' {
             return Some(true);
@@ -190,7 +189,7 @@ impl<'a> Splitter<'a> {
         self.go_behind(start, whole.end);
         let range = start..whole.end;
         if self.utf8_end < start {
-            // What is wrong there was part of something else.
+            // The invalid bytes belong to another value.
             self.utf8_end = utf8_end(self.text, start);
         }
         if whole.end > self.utf8_end {
@@ -211,7 +210,7 @@ impl<'a> Splitter<'a> {
         self.framing = if self.framing == Framing::Values { Framing::Values } else { Framing::ArrayComma };
     }
 
-    /// A value that is nested too deeply is left out whole when it can be seen where it ends.
+    /// Skips a value that is nested too deeply as a whole, if its end can be found.
     fn deep(&mut self, start: usize, stop: Stop) -> Step {
         let window = self.window(start);
         let is_looked_for = self.vain_bytes <= VAIN_BYTES_MAX;
@@ -226,7 +225,7 @@ impl<'a> Splitter<'a> {
             }
             Some(Skimmed::Open) if window.len() < self.text.len() => self.too_long(start),
             Some(Skimmed::Open) if !self.is_last => Step::More,
-            // Its end never comes: brackets without their like must not take the good lines behind them along.
+            // The end never comes: unbalanced brackets must not swallow the valid lines behind them.
             None | Some(Skimmed::Open) if self.framing == Framing::Values => {
                 self.vain_bytes += window.len() - start;
                 self.malformed(start, start, stop)
@@ -235,14 +234,14 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// What is longer than an event may be: its beginning is told of at once, and its end looked for from then on.
+    /// Reports the beginning of an oversized value at once, and skips to its end from then on.
     fn too_long(&mut self, start: usize) -> Step {
         self.at = start;
         self.framing = Framing::Within(before(self.framing != Framing::Values));
         self.bad(start, self.text.len(), too_long(self.checks.event_bytes_max))
     }
 
-    /// Looks for the end of a value that is too long.
+    /// Searches for the end of an oversized value.
     fn within(&mut self, mut within: Within) -> Option<Step> {
         let start = self.at;
         let place = skim(&mut within, &self.text[start..]);
@@ -253,7 +252,7 @@ impl<'a> Splitter<'a> {
             Skimmed::Malformed { .. } if within.in_array => (self.text.len(), Framing::Lost),
             Skimmed::Malformed { at, begins_line } => {
                 let at = start + at;
-                // Of an event that was cut off the fault shows only where the next one begins.
+                // The fault in a truncated event shows only where the next event begins.
                 let begins_event = begins_line && self.text[at] == b'{';
                 (at, if begins_event { Framing::Values } else { Framing::Lines })
             }
@@ -261,14 +260,14 @@ impl<'a> Splitter<'a> {
         (self.at == self.text.len()).then_some(Step::Done)
     }
 
-    /// The lines behind a fault that was told of already. They end as [`line_end`] says.
+    /// Skips the lines behind a fault that is already reported, up to the end that [`line_end`] finds.
     fn lines(&mut self) -> Option<Step> {
         match line_end(self.text, self.at, self.at) {
             Some(newline) => {
                 (self.at, self.framing) = (newline, Framing::Values);
                 None
             }
-            // What follows the last byte, the end of a line, says whether it is the one.
+            // The byte behind this line break decides whether the lines end here.
             None if self.text.ends_with(b"\n") && !self.is_last && self.at < self.text.len() => {
                 self.at = self.text.len() - 1;
                 Some(Step::More)
@@ -277,27 +276,27 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Without an array around, a bad event goes as far as its lines do.
+    /// Ends a malformed event at the end of its lines. This applies outside of arrays.
     fn malformed(&mut self, start: usize, fault: usize, stop: Stop) -> Step {
         let end = match line_end(self.text, start, fault) {
             Some(end) => end,
             None if self.is_last => self.text.len(),
-            // One byte more: behind the end of a line the next one says whether it is the end.
+            // One byte more: the byte behind a line break decides whether the lines end there.
             None if self.text.len() - start <= self.checks.event_bytes_max + 1 => return Step::More,
             None => {
-                // From the end of the last line on, should it be the last byte.
+                // Resume at the last line break, should it be the last byte.
                 self.at = self.text.len() - usize::from(self.text.ends_with(b"\n"));
                 self.framing = Framing::Lines;
                 return self.bad(start, self.text.len(), reason(stop, start));
             }
         };
         self.at = end;
-        // The end of the lines may be before the fault, which then is that they end.
+        // The lines may end before the fault; then the error is that the text ends within the event.
         let stop = if fault > end { Stop::Incomplete } else { stop };
         self.bad(start, end, reason(stop, start))
     }
 
-    /// Everything from here on is one bad event.
+    /// Reports everything from `start` on as one bad event.
     fn rest(&mut self, start: usize, reason: String) -> Step {
         let end = self.text.len();
         if !self.is_last && end - start <= self.checks.event_bytes_max {
@@ -308,7 +307,7 @@ impl<'a> Splitter<'a> {
         self.bad(start, end, reason)
     }
 
-    /// A bad event, of which no more is kept than an event may have.
+    /// Reports a bad event, truncated to the largest size of an event.
     fn bad(&mut self, start: usize, end: usize, mut reason: String) -> Step {
         let kept = end.min(start + self.checks.event_bytes_max);
         if kept < end {
@@ -319,7 +318,7 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// How far a text is UTF-8 from `at` on, as far as that is known to begin a character.
+/// Returns the end of the valid UTF-8 from `at` on, where `at` is a character boundary.
 fn utf8_end(text: &[u8], at: usize) -> usize {
     match simdutf8::compat::from_utf8(&text[at..]) {
         Ok(_) => text.len(),
@@ -327,9 +326,10 @@ fn utf8_end(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// Where the lines of a malformed event end that begins at `start`: at the newline behind the fault, or before it where
-/// a new event begins in the first column, since the fault of an event that was cut off shows only there. Lines that
-/// are indented or begin with a bracket that closes belong to the event before them. `None` when the text ends before.
+/// Returns the end of the lines of a malformed event that begins at `start`: the line break behind the fault, or an
+/// earlier one where a new event begins in the first column, since the fault in a truncated event shows only there.
+/// Lines that are indented or begin with a closing bracket belong to the event before them. `None` when the text ends
+/// first.
 fn line_end(text: &[u8], start: usize, fault: usize) -> Option<usize> {
     for newline in memchr::memchr_iter(b'\n', &text[start..]).map(|at| start + at) {
         match text.get(newline + 1)? {

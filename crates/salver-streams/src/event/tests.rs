@@ -1,4 +1,4 @@
-//! The events of whole texts, against `serde_json`.
+//! Events of whole texts, compared with `serde_json`.
 
 use salver_model::limits::{EVENT_BYTES_MAX, EVENT_DEPTH_MAX};
 use salver_model::streams::Framing;
@@ -8,7 +8,7 @@ use super::{Checker, Checks, Rule, Shape, Splitter, Step};
 
 mod framing;
 
-/// Numbers that look random and are the same each time.
+/// Deterministic pseudo-random numbers.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -115,7 +115,7 @@ fn texts(events: &[Vec<u8>]) -> Vec<&str> {
     events.iter().map(|event| std::str::from_utf8(event).expect("UTF-8")).collect()
 }
 
-/// What `serde_json` says; it refuses numbers beyond `f64`, which JSON does not.
+/// Parses with `serde_json`, which refuses numbers beyond `f64`, unlike JSON.
 fn is_object(text: &[u8]) -> Option<bool> {
     match serde_json::from_slice::<Value>(text) {
         Ok(value) => Some(value.is_object()),
@@ -200,7 +200,7 @@ fn limits() {
     assert_eq!((good.len(), bad.len(), bad[0].0.len()), (2, 1, deep(EVENT_DEPTH_MAX + 1).len()));
     assert!(bad[0].1.contains("levels"), "{}", bad[0].1);
     split("[".repeat(1_000_000).as_bytes(), &[], &checks);
-    // Looked through for its end once for each line, it would take minutes.
+    // Searching for its end once per line would take minutes.
     let (good, bad) = split("{\"a\":[1,\n".repeat(20_000).as_bytes(), &[], &checks);
     assert_eq!((good.len(), bad.len()), (0, 20_000));
 

@@ -1,4 +1,4 @@
-//! What values a place of events has had: a tree of kinds, members and elements.
+//! Tree of the kinds, members and elements seen at each place of the events.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,27 +11,27 @@ use serde::{Deserialize, Serialize};
 use super::kinds::{Kinds, WHOLE_DIGITS_MAX, number_kind};
 use super::reader::Reader;
 
-/// The columns that every stream has. A member of the same name stays in the event.
+/// Columns that every stream has. A member of the same name has no column; it stays in the event.
 pub(crate) const OWN_COLUMNS: [&str; 4] = ["_offset", "_id", "_time", "_key"];
 
-/// The column of a member whose name is empty, as datasets call it.
+/// Name of the column for a member whose name is empty, as in datasets.
 pub(crate) const UNNAMED: &str = "unnamed";
 
-/// The type of whole numbers beyond `i64`.
+/// Type of integers out of the range of `i64`.
 pub(crate) const LARGE_WHOLE: DataType = DataType::Decimal128(WHOLE_DIGITS_MAX, 0);
 
-/// The values one place of events has had.
+/// Values seen at one place of the events.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Node {
     pub(super) kinds: Kinds,
-    /// The members of its objects, in the order in which they were first seen.
+    /// Members of its objects, in the order of their first appearance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) members: Vec<(String, Node)>,
-    /// The elements of its arrays.
+    /// Elements of its arrays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) element: Option<Box<Node>>,
-    /// Where the member of a name is; made when it is needed.
+    /// Index of members by name, built on demand.
     #[serde(skip)]
     names: HashMap<String, usize, RandomState>,
 }
@@ -43,7 +43,7 @@ impl PartialEq for Node {
 }
 
 impl Node {
-    /// Whether it has had values that only text can hold together: what is in them makes no columns.
+    /// Returns whether only text can hold all values seen here; then there are no columns for what is inside them.
     pub(super) fn is_mixed(&self) -> bool {
         let kinds = self.kinds.without(Kinds::NULL);
         let containers = Kinds::OBJECT.with(Kinds::ARRAY);
@@ -52,7 +52,7 @@ impl Node {
             || kinds.has(containers)
     }
 
-    /// The type of its column.
+    /// Returns the type of the column.
     pub(super) fn data_type(&self) -> DataType {
         let kinds = self.kinds.without(Kinds::NULL);
         let whole = Kinds::INT.with(Kinds::LARGE);
@@ -74,27 +74,27 @@ impl Node {
         }
     }
 
-    /// The columns of its members.
+    /// Returns the columns of the members.
     pub(super) fn fields(&self) -> Fields {
         self.members.iter().map(|(name, node)| Field::new(name, node.data_type(), true)).collect()
     }
 
-    /// Whether it has had anything but null.
+    /// Returns whether a value other than null was seen.
     pub(super) fn has_values(&self) -> bool {
         self.kinds.without(Kinds::NULL) != Kinds::default()
     }
 }
 
-/// Adds to a tree, as long as there may be more columns.
+/// Widening of a tree, up to the limit of columns.
 #[derive(Debug)]
 pub(super) struct Widening {
-    /// How many columns were ever made. One that is gone because its place has become mixed still counts: else a member
-    /// that once found no room could get a column later, which rows from before would not have.
+    /// Number of columns ever created. A column removed because its place became mixed still counts: otherwise a member
+    /// that was refused a column could get one later, which earlier rows would lack.
     pub(super) columns: usize,
 }
 
 impl Widening {
-    /// Adds the value that comes in `reader`, which was checked before.
+    /// Adds the next value of `reader`, which is validated JSON.
     pub(super) fn observe(&mut self, node: &mut Node, reader: &mut Reader<'_>, depth: usize) {
         let Some(first) = reader.peek() else { return };
         let kind = match first {
@@ -168,12 +168,12 @@ impl Widening {
     }
 }
 
-/// Whether a member at `depth` can have a column: ours have their names already.
+/// Returns whether a member at `depth` can have a column: names of Salver's own columns are taken.
 fn may_be_column(name: &str, depth: usize) -> bool {
     depth > 0 || !OWN_COLUMNS.contains(&name)
 }
 
-/// What the column of a member is called: one whose name is empty gets a name.
+/// Returns the name of a member's column; an empty name is replaced.
 fn column_name(name: &str) -> &str {
     if name.is_empty() { UNNAMED } else { name }
 }

@@ -1,8 +1,8 @@
-//! After a restart: which events are in the topic already, found by comparing its tail with the log.
+//! Recovery after a restart: finds the events that are already in the topic by comparing its tail with the log.
 //!
-//! A crash leaves a gap of knowledge behind the checkpoint: events that were sent, and may have arrived. Their records
-//! are looked for in the topic from the checkpoint's offsets on, by value, key and time. Records of others are passed
-//! over. Nothing has to be written for each event to know this.
+//! After a crash it is unknown which events behind the checkpoint were delivered. Their records are searched for in the
+//! topic from the checkpoint's offsets on, by value, key and time. Records of other producers are skipped. This needs
+//! no write per event.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -21,15 +21,15 @@ use super::shared::{Ending, Shared};
 use super::topic::{Topic, number};
 use crate::log::frame::{Frame, Placed};
 
-/// How long none of the log's events must come in any more: what a dead process had sent may still be on its way
-/// through the broker.
+/// Time without any of the log's events after which the topic counts as settled: records sent by a dead process may
+/// still be in flight in the broker.
 const SETTLED: Duration = Duration::from_millis(500);
-/// How long the broker may send nothing while there is something to read.
+/// Longest time the broker may send nothing while there is something to read.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes of the log that are read at a time.
+/// Bytes of the log read at a time.
 const READ_BYTES: usize = 1024 * 1024;
 
-/// Where events from `prefix` on are in the topic already, by their offsets: of those below `sent`.
+/// Returns the places of the events from `prefix` on and below `sent` that are already in the topic, by offset.
 pub(super) fn catch_up(
     shared: &Shared,
     topic: &Topic,
@@ -78,15 +78,15 @@ pub(super) fn catch_up(
     Ok(walk.found)
 }
 
-/// A comparison under way.
+/// State of a comparison.
 struct Walk<'a> {
     shared: &'a Shared,
     partitions: u32,
-    /// Made with the first record, which shows what times the topic has.
+    /// Expected records; created with the first record, which shows which kind of timestamps the topic has.
     expected: Option<Expected>,
-    /// Where the log is read on.
+    /// Offset at which reading the log continues.
     next: u64,
-    /// Nothing from here on can have been sent.
+    /// Offset from which on no event can have been sent.
     end: u64,
     found: HashMap<u64, Placement>,
     others: u64,
@@ -94,18 +94,18 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn new(shared: &'a Shared, partitions: u32, range: Range<u64>) -> Self {
-        // Not all of the log. After the machine fell, it may be that its last events were sent and are in the log no
-        // more; one that comes now is not among them, however alike it is.
+        // The log may lack its last events after a crash of the machine although they were sent. An event appended now
+        // is not among them, however alike it is.
         let end = range.end.min(range.start + LAG_MAX + WINDOW);
         Self { shared, partitions, expected: None, next: range.start, end, found: HashMap::new(), others: 0 }
     }
 
-    /// Looks at a record of the topic; says whether it is one of the log's events.
+    /// Compares a record of the topic; returns whether it is one of the log's events.
     fn meet(&mut self, message: &BorrowedMessage<'_>) -> Result<bool, String> {
         let partition = u32::try_from(message.partition()).unwrap_or(0);
         let time_ms = match message.timestamp() {
             Timestamp::CreateTime(time_ms) => Some(time_ms),
-            // The broker's clock took the place of the event's time.
+            // The broker's clock replaced the event's time.
             Timestamp::LogAppendTime(_) | Timestamp::NotAvailable => None,
         };
         let seen = Seen { value: message.payload(), key: message.key(), time_ms };
@@ -140,24 +140,24 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A record of the topic.
+/// Record of the topic.
 struct Seen<'a> {
-    /// `None` for a tombstone.
+    /// Value; `None` for a tombstone.
     value: Option<&'a [u8]>,
     key: Option<&'a [u8]>,
     time_ms: Option<i64>,
 }
 
-/// Events of the log that may be in the topic, by what their records would be.
+/// Events of the log that may be in the topic, keyed by the records they would produce.
 struct Expected {
     partitions: u32,
-    /// The topic has the events' times, and not its own.
+    /// Whether the topic has the events' times instead of the broker's.
     has_times: bool,
     hasher: RandomState,
     offsets: HashMap<u64, Offsets, RandomState>,
 }
 
-/// Offsets of equal events: mostly there is one.
+/// Offsets of equal events, usually one.
 enum Offsets {
     One(u64),
     Many(VecDeque<u64>),
@@ -190,7 +190,7 @@ impl Expected {
             .or_insert(Offsets::One(offset));
     }
 
-    /// The first event that such a record can be, which then is no longer expected.
+    /// Takes the first event that a record can be; that event is then no longer expected.
     fn take(&mut self, seen: &Seen<'_>, partition: u32) -> Option<u64> {
         [Some(partition), None].into_iter().find_map(|partition| self.take_from(self.identity(seen, partition)))
     }
@@ -212,7 +212,8 @@ impl Expected {
     }
 }
 
-/// The time a record is sent with: Kafka's client takes 0 for now, and the broker nothing before 1970.
+/// Returns the timestamp a record is sent with: Kafka's client takes 0 for now, and the broker accepts nothing before
+/// 1970.
 pub(super) fn time_of(placed: &Placed<'_>) -> i64 {
     placed.time_ms.max(1)
 }
@@ -241,7 +242,7 @@ mod tests {
         assert_eq!(expected.take(&keyed, 0), None);
         assert_eq!(expected.take(&own, 0), None, "another partition's");
         assert_eq!(expected.take(&own, 1), Some(13));
-        // The fifth asks for a partition that does not exist, and may be anywhere.
+        // The fifth event asks for a partition that does not exist, so it may be in any.
         assert_eq!(
             [0, 1, 0, 1].map(|partition| expected.take(&plain, partition)),
             [Some(10), Some(11), Some(14), None]

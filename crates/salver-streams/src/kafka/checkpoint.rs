@@ -1,4 +1,4 @@
-//! What is known to be in Kafka, on disk: where to go on after a restart.
+//! The delivery state on disk, from which a restart resumes.
 
 use std::fs::File;
 use std::io::Write;
@@ -11,24 +11,24 @@ use crate::private;
 
 const FILE: &str = "kafka.json";
 
-/// Where a stream's delivery stood at one moment.
+/// Delivery state of a stream at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
-    /// The topic that this is about.
+    /// Topic of the checkpoint.
     pub(super) topic: String,
-    /// Every event below this offset of the log is in the topic, or was set aside.
+    /// Offset of the log below which every event is in the topic or was set aside.
     pub(super) delivered: u64,
-    /// By partition, the offset in the topic below which none of the events from `delivered` on can be.
+    /// By partition, the offset in the topic below which no event from `delivered` on can be.
     pub(super) positions: Vec<u64>,
-    /// Nothing from `delivered` on was ever sent.
+    /// Whether no event from `delivered` on was ever sent.
     pub(super) is_clean: bool,
 }
 
 impl Checkpoint {
-    /// Reads the one in `dir`; `None` when there is none yet.
+    /// Reads the checkpoint in `dir`; `None` when there is none yet.
     ///
     /// # Errors
-    /// `Source` when it can't be read: to go on without it could send events twice.
+    /// Returns `Source` when it cannot be read: continuing without it could send events twice.
     pub(super) fn read(dir: &Path) -> Result<Option<Self>> {
         let path = dir.join(FILE);
         let text = match std::fs::read(&path) {
@@ -39,10 +39,10 @@ impl Checkpoint {
         serde_json::from_slice(&text).map(Some).map_err(|error| unreadable(&path, error))
     }
 
-    /// Puts it in place of the one in `dir`, on disk, whole or not at all.
+    /// Replaces the checkpoint in `dir` atomically and durably.
     ///
     /// # Errors
-    /// `StreamUnavailable` when it can't be written.
+    /// Returns `StreamUnavailable` when it cannot be written.
     pub(super) fn write(&self, dir: &Path) -> Result<()> {
         let path = dir.join(FILE);
         let put = || {

@@ -1,4 +1,5 @@
-//! Which events Kafka has: a prefix of the log that grows with each report, and those who wait for it.
+//! Delivery state: the prefix of the log that Kafka has, which grows with each report, and the requests that wait for
+//! it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,26 +10,26 @@ use salver_model::streams::Placement;
 use salver_model::{Code, Error, Result};
 use tokio::sync::{Notify, oneshot};
 
-/// Most events that are sent and not reported yet.
+/// Most events that are sent but not yet reported.
 pub(super) const WINDOW: u64 = 128 * 1024;
-/// Most events between the checkpoint and what is delivered: what a restart compares at most.
+/// Most events between the checkpoint and the delivered prefix, which bounds the comparison after a restart.
 pub(super) const LAG_MAX: u64 = 2_000_000;
-/// How many events' places are remembered: those in the window, and as many behind it.
+/// Number of events whose places are remembered: the window, and as many behind it.
 const REMEMBERED: usize = 2 * WINDOW as usize;
-/// How many events that were set aside are remembered with the reason.
+/// Number of events set aside that are remembered with their reason.
 const ASIDES_MAX: usize = 10_000;
-/// The partition of an event that was set aside.
+/// Marker for the partition of an event that was set aside.
 const ASIDE: u32 = u32::MAX;
-/// The offset of an event that Kafka has, without having said where.
+/// Marker for the offset of an event that Kafka has without having reported its offset.
 const UNSAID: u64 = u64::MAX;
 
-/// The state of a stream's delivery.
+/// Delivery state of a stream.
 #[derive(Debug)]
 pub(super) struct Delivery {
     inner: Mutex<Inner>,
-    /// The same as in `inner`, for whoever only looks.
+    /// Copy of the prefix in `inner`, readable without the lock.
     prefix: AtomicU64,
-    /// The prefix that `progress` is rung at.
+    /// Prefix at which `progress` is notified.
     watched: AtomicU64,
     progress: Notify,
 }
@@ -36,21 +37,21 @@ pub(super) struct Delivery {
 #[derive(Debug)]
 struct Inner {
     prefix: u64,
-    /// By offset, as many as fit.
+    /// Slots by offset, a ring of fixed size.
     slots: Vec<Slot>,
-    /// By partition, behind the last event of the prefix.
+    /// By partition, the offset behind the last event of the prefix.
     positions: Vec<u64>,
-    /// By the offset they wait for, and a number.
+    /// Waiters by the offset they wait for and a sequence number.
     waiters: BTreeMap<(u64, u64), Waiter>,
-    /// The first key of `waiters`, or far away.
+    /// First key of `waiters`, or the maximum.
     next_end: u64,
     count: u64,
-    /// When there are so many, those nobody listens to are thrown away.
+    /// Number of waiters at which those without a receiver are dropped.
     waiters_max: usize,
     asides: BTreeMap<u64, String>,
 }
 
-/// Where an event went; for the offset `offset` only.
+/// Place of an event, valid only for the offset `offset`.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     offset: u64,
@@ -65,10 +66,10 @@ struct Waiter {
     answer: oneshot::Sender<Answer>,
 }
 
-/// Where each of some events is, where that was asked for, or why it is not in Kafka.
+/// Place of each requested event, if places were requested, or the reason why it is not in Kafka.
 pub(super) type Answer = Result<Vec<Result<Placement>>>;
 
-/// An answer, or what it comes from.
+/// Answer, or the channel that delivers it.
 #[derive(Debug)]
 pub(super) enum Wait {
     Over(Answer),
@@ -76,7 +77,7 @@ pub(super) enum Wait {
 }
 
 impl Delivery {
-    /// Nothing is known, but that events below `prefix` don't matter.
+    /// Creates a state that knows nothing.
     pub(super) fn new() -> Self {
         let slot = Slot { offset: u64::MAX, at: 0, partition: 0 };
         let inner = Inner {
@@ -97,37 +98,37 @@ impl Delivery {
         }
     }
 
-    /// Everything below this offset of the log is in Kafka, or was set aside.
+    /// Returns the offset of the log below which everything is in Kafka or was set aside.
     pub(super) fn prefix(&self) -> u64 {
         self.prefix.load(Ordering::Acquire)
     }
 
-    /// The prefix, and by partition where the topic's records of later events can begin.
+    /// Returns the prefix, and by partition the offset at which the topic's records of later events can begin.
     pub(super) fn state(&self) -> (u64, Vec<u64>) {
         let inner = self.lock();
         (inner.prefix, inner.positions.clone())
     }
 
-    /// Begins at an offset of the log and with the partitions' offsets, as a checkpoint says. What was known before of
-    /// later events is kept.
+    /// Starts at an offset of the log and with the partitions' offsets, as a checkpoint has them. Knowledge about later
+    /// events is kept.
     pub(super) fn begin(&self, prefix: u64, positions: Vec<u64>) {
         let mut inner = self.lock();
         inner.positions = positions;
         self.move_to(&mut inner, prefix);
     }
 
-    /// Leaves out events that the log does not have any more.
+    /// Skips events that the log no longer has.
     pub(super) fn skip_to(&self, offset: u64) {
         let mut inner = self.lock();
         self.move_to(&mut inner, offset);
     }
 
-    /// The event is in Kafka; `at` is `None` when Kafka did not say where.
+    /// Marks the event as delivered; `at` is `None` when Kafka did not report its offset.
     pub(super) fn mark(&self, offset: u64, partition: u32, at: Option<u64>) {
         self.put(&mut self.lock(), Slot { offset, partition, at: at.unwrap_or(UNSAID) });
     }
 
-    /// The event can't be in Kafka, and lies elsewhere.
+    /// Marks the event as set aside: Kafka cannot take it, and it is stored elsewhere.
     pub(super) fn set_aside(&self, offset: u64, reason: String) {
         let mut inner = self.lock();
         inner.asides.insert(offset, reason);
@@ -137,12 +138,12 @@ impl Delivery {
         self.put(&mut inner, Slot { offset, partition: ASIDE, at: UNSAID });
     }
 
-    /// Whether the event was set aside.
+    /// Returns whether the event was set aside.
     pub(super) fn is_aside(&self, offset: u64) -> bool {
         self.lock().asides.contains_key(&offset)
     }
 
-    /// The answer when the events of `range` are in Kafka: where they are, when `wants_places`.
+    /// Returns the answer for the events of `range`, or a wait for it; it contains their places when `wants_places`.
     pub(super) fn wait(&self, range: Range<u64>, wants_places: bool) -> Wait {
         let mut inner = self.lock();
         if range.end <= inner.prefix {
@@ -160,7 +161,7 @@ impl Delivery {
         Wait::On(receiver)
     }
 
-    /// Tells those who wait for what is behind `offset` that it can't be sent.
+    /// Answers the waiters for events behind `offset` with an error: those cannot be sent.
     pub(super) fn refuse(&self, offset: u64, error: impl Fn() -> Error) {
         let mut inner = self.lock();
         let refused = inner.waiters.split_off(&(offset.saturating_add(1), 0));
@@ -171,14 +172,14 @@ impl Delivery {
         }
     }
 
-    /// Lets those go who wait: nothing more is reported.
+    /// Releases all waiters: no more reports will come.
     pub(super) fn let_go(&self) {
         let mut inner = self.lock();
         inner.waiters.clear();
         inner.next_end = u64::MAX;
     }
 
-    /// Completes when the prefix is `offset` or behind it, or `else_when` completes. For one waiter, the drainer.
+    /// Completes when the prefix reaches `offset`, or `else_when` completes. It supports one waiter, the drainer.
     pub(super) async fn reached(&self, offset: u64, else_when: &Notify) {
         self.watched.store(offset, Ordering::SeqCst);
         while self.prefix.load(Ordering::SeqCst) < offset {
@@ -210,7 +211,7 @@ impl Delivery {
         }
     }
 
-    /// Who is answered sees the prefix that it was answered for.
+    /// Publishes the prefix before it answers the waiters, so that they see it.
     fn advance(&self, inner: &mut Inner) {
         inner.advance();
         self.publish(inner.prefix);
@@ -223,7 +224,7 @@ impl Delivery {
         self.prefix.store(prefix, Ordering::SeqCst);
         let watched = self.watched.load(Ordering::SeqCst);
         if prefix >= watched {
-            // Unless the drainer waits for something else by now.
+            // The drainer may wait for another offset by now.
             let _ = self.watched.compare_exchange(watched, u64::MAX, Ordering::SeqCst, Ordering::SeqCst);
             self.progress.notify_one();
         }
@@ -231,7 +232,7 @@ impl Delivery {
 }
 
 impl Inner {
-    /// Moves the prefix over every event that is reported.
+    /// Advances the prefix over every reported event.
     fn advance(&mut self) {
         loop {
             let slot = self.slots[place_of(self.prefix)];
@@ -241,7 +242,7 @@ impl Inner {
             if slot.at != UNSAID {
                 let partition = slot.partition as usize;
                 if partition >= self.positions.len() {
-                    // A partition the topic did not have at first.
+                    // The partition was added to the topic later.
                     self.positions.resize(partition + 1, 0);
                 }
                 self.positions[partition] = self.positions[partition].max(slot.at + 1);
@@ -253,7 +254,7 @@ impl Inner {
     fn answer_first(&mut self) {
         if let Some(((end, _), waiter)) = self.waiters.pop_first() {
             let answer = self.answer(waiter.first..end, waiter.wants_places);
-            // Whoever asked may have gone.
+            // The receiver may be gone.
             let _ = waiter.answer.send(answer);
         }
         self.next_end = self.waiters.first_key_value().map_or(u64::MAX, |((end, _), _)| *end);
@@ -289,7 +290,7 @@ fn refused(offset: u64, reason: &str) -> Error {
 }
 
 fn place_of(offset: u64) -> usize {
-    // The remainder is small.
+    // The remainder is small enough.
     (offset % REMEMBERED as u64) as usize
 }
 

@@ -1,4 +1,4 @@
-//! The drainer: a thread that reads a stream's log in order and sends it, until the stream is closed.
+//! The drainer: a thread that reads a stream's log in order and sends its events until the stream is closed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,35 +18,36 @@ use super::shared::{Ending, Shared};
 use super::{catch_up, topic};
 use crate::log::frame::Frame;
 
-/// How long a close waits for what is still to be sent.
+/// Longest time a close waits for events still to be sent.
 const CLOSE_TIME_MAX: Duration = Duration::from_secs(5);
-/// Between two checkpoints, and two attempts to reach a broker.
+/// Interval between checkpoints, and between attempts to reach a broker.
 const BEAT: Duration = Duration::from_secs(1);
-/// Beats between two looks at how many partitions the topic has.
+/// Number of beats between two checks of the topic's partition count.
 const LOOK_BEATS: u64 = 60;
-/// Bytes of the log that are taken at a time.
+/// Bytes of the log taken at a time.
 const TAKE_BYTES: usize = 1024 * 1024;
 
-/// The drainer's own state; what others see is in [`Shared`].
+/// Private state of the drainer; the shared state is in [`Shared`].
 pub(super) struct Drainer {
     shared: Arc<Shared>,
     admin: AdminClient<Listener>,
-    /// What was on disk when the stream was opened.
+    /// Checkpoint on disk when the stream was opened.
     checkpoint: Option<Checkpoint>,
-    /// Something may have been sent since the last clean checkpoint.
+    /// Whether something may have been sent since the last clean checkpoint.
     is_in_doubt: bool,
-    /// Nothing from here on was ever sent.
+    /// Offset from which on nothing was ever sent.
     sent: u64,
-    /// The prefix in the checkpoint on disk.
+    /// Prefix in the checkpoint on disk.
     saved: u64,
     saving: Option<JoinHandle<Result<u64>>>,
-    /// Events that were not taken once: they are sent again alone.
+    /// Events that were rejected once: they are sent again alone.
     suspects: BTreeSet<u64>,
     beats: u64,
 }
 
 impl Drainer {
-    /// A drainer that goes on from `checkpoint`. What the log has by now may have been sent, and nothing that comes.
+    /// Creates a drainer that resumes from `checkpoint`. Any event already in the log may have been sent; later ones
+    /// were not.
     pub(super) fn new(shared: Arc<Shared>, admin: AdminClient<Listener>, checkpoint: Option<Checkpoint>) -> Self {
         let sent = shared.log.ends().next;
         Self {
@@ -62,7 +63,7 @@ impl Drainer {
         }
     }
 
-    /// Sends until the stream ends.
+    /// Sends events until the stream ends.
     pub(super) async fn run(mut self) -> Result<()> {
         let mut has_begun = false;
         while self.shared.ending() == Ending::No {
@@ -71,7 +72,7 @@ impl Drainer {
                     self.shared.is_well();
                     self.deliver(&mut session).await;
                     let failures = session.failures();
-                    // It must be gone before the topic is looked at again.
+                    // The old producer must be gone before the topic is compared again.
                     drop(session);
                     self.learn(failures).await;
                 }
@@ -87,7 +88,7 @@ impl Drainer {
         Ok(())
     }
 
-    /// Finds the topic and what is in it, and makes a producer.
+    /// Finds the topic, compares it with the log, and creates a producer.
     async fn connect(&mut self, has_begun: &mut bool) -> Result<Session, String> {
         let shared = &*self.shared;
         let topic = topic::find(&self.admin, &shared.topic).await.map_err(|error| error.to_string())?;
@@ -101,7 +102,7 @@ impl Drainer {
             positions.resize(topic.partitions as usize, 0);
         }
         for (position, end) in positions.iter_mut().zip(&topic.ends) {
-            // A topic that ends before was made anew.
+            // A topic that ends before this offset was recreated.
             *position = if *position > *end { 0 } else { *position };
         }
         let found = if self.is_in_doubt {
@@ -127,7 +128,7 @@ impl Drainer {
         Session::new(&self.shared, &topic, found).map_err(|error| error.to_string())
     }
 
-    /// Sends the log from where it is delivered, until another session must go on or the stream ends.
+    /// Sends the log from the delivered prefix on, until another session must take over or the stream ends.
     async fn deliver(&mut self, session: &mut Session) {
         let shared = Arc::clone(&self.shared);
         let mut next = shared.delivery.prefix();
@@ -148,8 +149,8 @@ impl Drainer {
                 self.wait(u64::MAX, BEAT.saturating_sub(beat.elapsed())).await;
                 continue;
             }
-            // What is not written is gone when the process is killed, and its offsets are given to other events. It
-            // must not be in Kafka before, or the table would not have what is there.
+            // An event that is not written is lost when the process is killed, and its offset is reused. Sending it
+            // earlier could leave a record in the topic that the table lacks.
             let written = shared.log.written_end();
             let frames = match shared.frames_at(next, TAKE_BYTES) {
                 Ok(frames) => frames.into_iter().take_while(|frame| frame.head.end() <= written).collect::<Vec<_>>(),
@@ -183,12 +184,12 @@ impl Drainer {
             }
             session.end_wave();
             self.sent = self.sent.max(next);
-            // The checkpoint's task has its turn.
+            // Let the checkpoint's task run.
             tokio::task::yield_now().await;
         }
     }
 
-    /// Whether the stream ends, and enough was done for that.
+    /// Returns whether the stream ends and enough was sent for that.
     fn is_over(&self, next: u64, closing: &mut Option<Instant>) -> bool {
         match self.shared.ending() {
             Ending::No => false,
@@ -201,7 +202,7 @@ impl Drainer {
         }
     }
 
-    /// What is done once in a while.
+    /// Runs the periodic work.
     fn beat(&mut self, session: &Session) {
         self.save();
         self.beats += 1;
@@ -222,7 +223,7 @@ impl Drainer {
         }
     }
 
-    /// Sees that the checkpoint is not too far behind; `false` when more must not be sent.
+    /// Keeps the checkpoint from falling too far behind; returns `false` when no more must be sent.
     async fn keep_up(&mut self) -> bool {
         let lag = |own: &Self| own.shared.delivery.prefix().saturating_sub(own.saved);
         if lag(self) <= LAG_MAX / 4 {
@@ -237,7 +238,7 @@ impl Drainer {
         lag(self) <= LAG_MAX
     }
 
-    /// Begins to write a checkpoint, when there is something new and none is being written.
+    /// Starts writing a checkpoint if there is progress and no write is running.
     fn save(&mut self) {
         if self.saving.as_ref().is_some_and(|saving| !saving.is_finished()) {
             return;
@@ -265,10 +266,10 @@ impl Drainer {
         }
     }
 
-    /// The checkpoint of a stream that ends in good order.
+    /// Writes the final checkpoint of a stream that is closed in order.
     async fn last_checkpoint(&mut self) -> Result<()> {
         if let Some(saving) = self.saving.take() {
-            // The next one says more.
+            // The checkpoint written next supersedes this one.
             let _ = saving.await;
         }
         let (delivered, positions) = self.shared.delivery.state();
@@ -276,7 +277,7 @@ impl Drainer {
         write(Arc::clone(&self.shared), delivered, positions, is_clean).await.map(|_| ())
     }
 
-    /// Draws conclusions from what was not taken: an event at fault is sent alone, and then set aside.
+    /// Handles rejected records: an event at fault is resent alone, and then set aside.
     async fn learn(&mut self, failures: Vec<Failure>) {
         for failure in failures {
             let (offset, code) = (failure.offset, failure.code);
@@ -311,7 +312,7 @@ impl Drainer {
         self.shared.delivery.skip_to(gone.end);
     }
 
-    /// Until the event at `next` is written, something is to be looked at, or a time is over.
+    /// Waits until the event at `next` is written, the drainer is notified, or a time is over.
     async fn wait(&self, next: u64, time: Duration) {
         tokio::select! {
             () = self.shared.log.written(next) => {}
@@ -323,14 +324,14 @@ impl Drainer {
     async fn pause(&self, time: Duration) {
         let until = Instant::now() + time;
         while self.shared.ending() == Ending::No && Instant::now() < until {
-            // A call is for the drainer that sends; here it only may mean the end.
+            // A notification is meant for the sending drainer; here it can only announce the end.
             let left = until.saturating_duration_since(Instant::now());
             let _ = tokio::time::timeout(left, self.shared.call.notified()).await;
         }
     }
 }
 
-/// Writes a checkpoint as soon as the log itself is on disk as far: what a crash takes from the log is given anew to
+/// Writes a checkpoint once the log itself is durable up to it: offsets that a crash removes from the log are reused by
 /// other events, which must not count as delivered.
 async fn write(shared: Arc<Shared>, delivered: u64, positions: Vec<u64>, is_clean: bool) -> Result<u64> {
     shared.log.durable(delivered).await?;

@@ -1,11 +1,11 @@
-//! What librdkafka says by itself: its log, and the errors of clients that ask and read.
+//! Log messages and errors that librdkafka reports for admin clients and consumers.
 
 use rdkafka::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::ConsumerContext;
 use rdkafka::error::KafkaError;
 
-/// Listens to clients that ask and read.
+/// Client context of admin clients and consumers.
 #[derive(Debug)]
 pub(super) struct Listener;
 
@@ -21,7 +21,8 @@ impl ClientContext for Listener {
 
 impl ConsumerContext for Listener {}
 
-/// A broker that is away is told of once, by the drainer, and not with each attempt to reach it.
+/// Writes a message of librdkafka to the log. An unavailable broker is reported once, by the drainer, and not at each
+/// attempt to reach it.
 pub(super) fn log(level: RDKafkaLogLevel, facility: &str, message: &str) {
     match level {
         RDKafkaLogLevel::Emerg | RDKafkaLogLevel::Alert | RDKafkaLogLevel::Critical => {

@@ -1,13 +1,13 @@
-//! Which partition an event goes to: its own, the one of its key, or one after the other.
+//! Choice of an event's partition: the requested one, the one of its key, or round-robin.
 
 use crate::log::frame::Record;
 
-/// How many events without a key go to one partition before the next one has its turn, so that they travel together.
+/// Number of consecutive events without a key that go to one partition, so that they are batched together.
 const TURN: u64 = 1024;
 const SEED: u32 = 0x9747_b28c;
 
-/// The partition of an event at `offset` of the log, of `partitions` there are; a partition of its own is kept when the
-/// topic has it. A pure function, so that an event that is sent again goes where it went.
+/// Returns the partition of an event at `offset` of the log, of `partitions` in total; a requested partition is kept if
+/// the topic has it. The function is pure, so that an event that is resent goes to the same partition.
 pub(super) fn choose(record: &Record<'_>, offset: u64, partitions: u32) -> u32 {
     match (record.partition, record.key) {
         (Some(own), _) if own < partitions => own,
@@ -17,10 +17,10 @@ pub(super) fn choose(record: &Record<'_>, offset: u64, partitions: u32) -> u32 {
     }
 }
 
-/// The hash by which Kafka's own clients choose partitions.
+/// Computes the hash with which Kafka's own clients choose partitions.
 fn murmur2(key: &[u8]) -> u32 {
     const M: u32 = 0x5bd1_e995;
-    // A key has some kilobytes at most.
+    // Keys have some kilobytes at most.
     let mut hash = SEED ^ key.len() as u32;
     let mut words = key.chunks_exact(4);
     for word in words.by_ref() {
@@ -45,7 +45,7 @@ mod tests {
     use super::{TURN, choose, murmur2};
     use crate::log::frame::Record;
 
-    /// The vectors of Kafka's own tests.
+    /// Checks the test vectors of Kafka itself.
     #[test]
     fn the_hash_is_kafkas() {
         for (key, hash) in [

@@ -1,4 +1,4 @@
-//! What librdkafka reports of a producer: deliveries, failures, and how the brokers are.
+//! Reports of librdkafka about a producer: deliveries, failures, and the state of the brokers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,41 +13,41 @@ use rdkafka::types::RDKafkaErrorCode;
 use super::listener::log;
 use super::shared::Shared;
 
-/// An offset of the log travels with its record as a pointer would.
+/// The offset in the log travels with its record in a pointer-sized field.
 const _: () = assert!(usize::BITS >= 64, "offsets of a log need 64 bits");
 
-/// Listens to one producer of a stream.
+/// Producer context of a stream.
 #[derive(Debug)]
 pub(super) struct Reports {
     shared: Arc<Shared>,
     state: Arc<State>,
 }
 
-/// How one producer is.
+/// State of one producer.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// It can't go on; another one must.
+    /// Whether the producer cannot continue and another one must take over.
     is_broken: AtomicBool,
     failures: Mutex<Vec<Failure>>,
 }
 
-/// A record that was not taken.
+/// Record that was rejected.
 #[derive(Clone, Debug)]
 pub(super) struct Failure {
-    /// Its event's offset in the log.
+    /// Offset of its event in the log.
     pub(super) offset: u64,
-    /// Why.
+    /// Error code.
     pub(super) code: RDKafkaErrorCode,
 }
 
 impl Failure {
-    /// Whether the fault is the event's: the same would happen to it again.
+    /// Returns whether the fault is the event's own, so that a retry would fail again.
     pub(super) fn is_the_events(&self) -> bool {
         is_the_events(self.code)
     }
 }
 
-/// Whether an error speaks of a record, not of a broker or a topic.
+/// Returns whether an error concerns a record, not a broker or a topic.
 pub(super) fn is_the_events(code: RDKafkaErrorCode) -> bool {
     matches!(
         code,
@@ -62,24 +62,24 @@ pub(super) fn is_the_events(code: RDKafkaErrorCode) -> bool {
 }
 
 impl State {
-    /// Whether another producer must go on.
+    /// Returns whether another producer must take over.
     pub(super) fn is_broken(&self) -> bool {
         self.is_broken.load(Ordering::Relaxed)
     }
 
-    /// Says that another producer must go on.
+    /// Requests that another producer take over.
     pub(super) fn break_off(&self) {
         self.is_broken.store(true, Ordering::Relaxed);
     }
 
-    /// What was not taken.
+    /// Returns the rejected records.
     pub(super) fn failures(&self) -> Vec<Failure> {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Reports {
-    /// Tells `shared` what is delivered, and `state` how the producer is.
+    /// Creates a context that reports deliveries to `shared`, and the producer's state to `state`.
     pub(super) fn new(shared: Arc<Shared>, state: Arc<State>) -> Self {
         Self { shared, state }
     }
@@ -117,7 +117,7 @@ impl ProducerContext for Reports {
             }
             Err((error, _)) => {
                 let code = error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Unknown);
-                // What comes behind a failure is given up with the producer, and is sent by the next one.
+                // Records behind a failure are purged with the producer and resent by the next one.
                 let is_given_up = matches!(
                     code,
                     RDKafkaErrorCode::PurgeQueue

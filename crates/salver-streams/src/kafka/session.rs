@@ -1,4 +1,4 @@
-//! One producer's time: from the comparison with the topic to its first failure, or the stream's end.
+//! Session of one producer: from the comparison with the topic to the first failure, or the stream's end.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -20,40 +20,40 @@ use super::topic::{Topic, number};
 use crate::id;
 use crate::log::frame::{Frame, Placed};
 
-/// How long nothing may be reported of what was sent, before the broker is asked whether it is there.
+/// Time without delivery reports after which the broker is probed.
 const STALL: Duration = Duration::from_secs(3);
 
-/// How long events still come in bulk after they did.
+/// Time for which the pace stays at bulk after the last bulk.
 const BULK_LASTS: Duration = Duration::from_millis(50);
 
-/// How long a wave holds up the next one: behind a partition that is away, the others go on.
+/// Longest time a wave delays the next one: while one partition is unavailable, the others continue.
 const WAVE_LASTS: Duration = Duration::from_millis(100);
 
-/// A producer, and what it need not send.
+/// Producer, and the events it need not send.
 pub(super) struct Session {
     shared: Arc<Shared>,
-    /// One for each pace. While one has something under way, the other sends nothing: order would be lost.
+    /// One producer for each pace. While one has records in flight, the other sends nothing, to keep the order.
     waves: ThreadedProducer<Reports>,
     bulk: ThreadedProducer<Reports>,
     pace: Pace,
-    /// When there last were very many events at a time.
+    /// Time of the last bulk of events.
     bulk_seen: Option<Instant>,
-    /// Where the last wave ends, and when it was sent.
+    /// End of the last wave, and the time it was sent.
     wave: Option<(u64, Instant)>,
     state: Arc<State>,
-    /// What a producer before it has sent.
+    /// Events that an earlier producer has sent.
     found: HashMap<u64, Placement>,
     next: u64,
-    /// Events below this offset need not ask whether too many are under way.
+    /// Offset below which events need no check of the in-flight limit.
     room_until: u64,
-    /// Must be delivered before more is sent.
+    /// Offset that must be delivered before more is sent.
     awaited: Option<u64>,
-    /// The prefix when it was last seen to move, and when.
+    /// Prefix when it last advanced, and the time of that.
     progress: std::cell::Cell<(u64, Instant)>,
 }
 
 impl Session {
-    /// Makes a producer for a topic.
+    /// Creates a session for a topic.
     pub(super) fn new(shared: &Arc<Shared>, topic: &Topic, found: HashMap<u64, Placement>) -> Result<Self, KafkaError> {
         let state = Arc::new(State::default());
         let producer = |pace| {
@@ -79,22 +79,22 @@ impl Session {
         })
     }
 
-    /// Whether another one must go on.
+    /// Returns whether another session must take over.
     pub(super) fn is_broken(&self) -> bool {
         self.state.is_broken()
     }
 
-    /// Says that another one must go on.
+    /// Requests that another session take over.
     pub(super) fn break_off(&self) {
         self.state.break_off();
     }
 
-    /// What was not taken.
+    /// Takes the rejected records.
     pub(super) fn failures(&self) -> Vec<Failure> {
         self.state.failures()
     }
 
-    /// Whether something was sent and nothing is heard of it.
+    /// Returns whether records are in flight and no reports arrive.
     pub(super) fn is_stalled(&self) -> bool {
         let (prefix, (old, since)) = (self.shared.delivery.prefix(), self.progress.get());
         if prefix != old || prefix >= self.next {
@@ -104,12 +104,12 @@ impl Session {
         since.elapsed() > STALL
     }
 
-    /// Chooses the pace for `events` that are not in Kafka; `false` when what is under way at another pace must be
-    /// delivered first.
+    /// Chooses the pace for `events` that are not in Kafka; returns `false` when records in flight at another pace must
+    /// be delivered first.
     pub(super) fn set_pace(&mut self, events: u64) -> bool {
         match Pace::of(events) {
             Pace::Bulk => self.bulk_seen = Some(Instant::now()),
-            // Clients whose answers went out together come back one by one.
+            // Clients whose responses went out together return one by one.
             Pace::Waves if self.bulk_seen.is_some_and(|then| then.elapsed() < BULK_LASTS) => {}
             Pace::Waves => self.bulk_seen = None,
         }
@@ -125,15 +125,15 @@ impl Session {
         true
     }
 
-    /// Sends the events of a frame from offset `from` on; gives the offset behind the last one that was sent, which is
-    /// not the frame's last when something has to be waited for, or another session must go on.
+    /// Sends the events of a frame from offset `from` on. Returns the offset behind the last one sent, which is not the
+    /// end of the frame when delivery has to be awaited, or another session must take over.
     pub(super) async fn send_frame(&mut self, frame: &Frame, from: u64, suspects: &BTreeSet<u64>) -> u64 {
         let partitions = self.shared.partitions().unwrap_or(1);
         let mut next = from;
         for placed in frame.records().skip_while(|placed| placed.offset < from) {
             let is_alone = !suspects.is_empty() && suspects.contains(&placed.offset);
             if placed.offset >= self.room_until {
-                // Half a window, so that not each report wakes the drainer.
+                // Half a window, so that not every report wakes the drainer.
                 let prefix = self.shared.delivery.prefix();
                 self.room_until = prefix + WINDOW;
                 self.awaited = (placed.offset >= self.room_until).then(|| prefix + WINDOW / 2);
@@ -153,15 +153,15 @@ impl Session {
         next
     }
 
-    /// Everything there was is sent. In waves, what comes now goes when that is delivered.
+    /// Ends a wave: all pending events are sent, and in waves later ones go once these are delivered.
     pub(super) fn end_wave(&mut self) {
         if self.pace == Pace::Waves {
             self.wave = Some((self.next, Instant::now()));
         }
     }
 
-    /// Waits for what has to be delivered before more is sent, or until `time` is over or something is to be looked at;
-    /// `false` when there is nothing to wait for.
+    /// Waits for the delivery that must precede further sends, a notification, or the end of `time`; returns `false`
+    /// when there is nothing to wait for.
     pub(super) async fn wait(&mut self, time: Duration) -> bool {
         let wave_left = |(_, sent): (u64, Instant)| WAVE_LASTS.saturating_sub(sent.elapsed());
         let (offset, time) = match (self.awaited, self.wave) {
@@ -169,7 +169,7 @@ impl Session {
             (None, Some(wave)) => (wave.0, time.min(wave_left(wave))),
             (None, None) => return false,
         };
-        // The time may be over first.
+        // A timeout is fine.
         let _ = tokio::time::timeout(time, self.shared.delivery.reached(offset, &self.shared.call)).await;
         let prefix = self.shared.delivery.prefix();
         self.awaited = self.awaited.filter(|offset| prefix < *offset);
@@ -177,7 +177,7 @@ impl Session {
         true
     }
 
-    /// Sends one event; `false` when it has to wait, or the session can't go on.
+    /// Sends one event; returns `false` when it has to wait, or the session cannot continue.
     async fn send(&mut self, placed: &Placed<'_>, partitions: u32) -> bool {
         if !self.found.is_empty()
             && let Some(place) = self.found.remove(&placed.offset)
@@ -193,7 +193,7 @@ impl Session {
         let Err((error, _)) = producer.send(self.record(placed, partition)) else { return true };
         match error.rdkafka_error_code() {
             Some(RDKafkaErrorCode::QueueFull) => {
-                // With the next report there is room again.
+                // The next report makes room.
                 self.awaited = Some(self.shared.delivery.prefix() + 1);
                 false
             }
@@ -216,7 +216,7 @@ impl Session {
             key: placed.record.key,
             timestamp: Some(time_of(placed)),
             headers: None,
-            // As wide as an offset (see `reports`).
+            // An offset is as wide as a pointer (see `reports`).
             delivery_opaque: placed.offset as usize,
         };
         if placed.record.headers.is_empty() && self.shared.id_header.is_none() {

@@ -1,4 +1,4 @@
-//! What a stream's requests, its drainer and its producer share.
+//! State shared by a stream's requests, its drainer and its producer.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,42 +16,42 @@ use super::settings::Settings;
 use crate::log::Log;
 use crate::log::frame::{Frame, Placed};
 
-/// Whether the drainer goes on.
+/// Shutdown state of the drainer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// It does.
+    /// Running.
     No,
-    /// It sends what it can within some seconds, and writes the checkpoint.
+    /// Sends what it can within some seconds, and writes the checkpoint.
     Orderly,
-    /// It stops where it stands.
+    /// Stops immediately.
     AtOnce,
 }
 
-/// What all share.
+/// Shared state of a stream's delivery.
 pub(super) struct Shared {
-    /// The stream's name.
+    /// Name of the stream.
     pub(super) stream: Name,
-    /// Its topic.
+    /// Name of the topic.
     pub(super) topic: String,
-    /// The header for the id.
+    /// Name of the header for the id.
     pub(super) id_header: Option<String>,
-    /// Where the checkpoint is.
+    /// Directory of the checkpoint.
     pub(super) dir: PathBuf,
-    /// What is handed on.
+    /// Log to deliver.
     pub(super) log: Arc<Log>,
-    /// What is delivered.
+    /// Delivery state.
     pub(super) delivery: Delivery,
-    /// Of the clients.
+    /// Settings of the clients.
     pub(super) settings: Settings,
-    /// Takes what Kafka does not.
+    /// Stores events that Kafka does not accept.
     pub(super) aside: Aside,
-    /// Something happened that the drainer should look at.
+    /// Notifies the drainer.
     pub(super) call: Notify,
-    /// The number of partitions is known now.
+    /// Notified when the partition count is known.
     pub(super) found: Notify,
-    /// How many partitions the topic has; 0 when that is not known yet.
+    /// Number of partitions of the topic; 0 when not yet known.
     partitions: AtomicU32,
-    /// Why the broker can't be reached.
+    /// Reason why the broker is unavailable.
     trouble: ArcSwapOption<String>,
     is_in_trouble: AtomicBool,
     is_suspect: AtomicBool,
@@ -59,7 +59,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Nothing happened yet.
+    /// Creates the initial state.
     pub(super) fn new(
         stream: Name,
         kafka: &salver_model::spec::KafkaSpec,
@@ -86,29 +86,29 @@ impl Shared {
         })
     }
 
-    /// How many partitions the topic has, once that is known.
+    /// Returns the number of partitions of the topic, once known.
     pub(super) fn partitions(&self) -> Option<u32> {
         Some(self.partitions.load(Ordering::Acquire)).filter(|count| *count > 0)
     }
 
-    /// Remembers how many partitions the topic has.
+    /// Records the number of partitions of the topic.
     pub(super) fn set_partitions(&self, count: u32) {
         self.partitions.store(count, Ordering::Release);
         self.found.notify_waiters();
     }
 
-    /// The broker may be away: the drainer shall ask.
+    /// Marks the broker as possibly unavailable: the drainer shall probe it.
     pub(super) fn suspect(&self) {
         self.is_suspect.store(true, Ordering::Relaxed);
         self.call.notify_one();
     }
 
-    /// Whether somebody suspected it since this was asked last.
+    /// Returns and clears the suspicion that the broker is unavailable.
     pub(super) fn take_suspicion(&self) -> bool {
         self.is_suspect.swap(false, Ordering::Relaxed)
     }
 
-    /// The broker can't be reached.
+    /// Marks the broker as unavailable.
     pub(super) fn is_away(&self, why: &str) {
         if !self.is_in_trouble.swap(true, Ordering::Relaxed) {
             tracing::warn!(stream = %self.stream, topic = self.topic, why, "Kafka can't be reached; events are kept");
@@ -116,7 +116,7 @@ impl Shared {
         self.trouble.store(Some(Arc::new(why.to_owned())));
     }
 
-    /// The broker answers.
+    /// Marks the broker as available.
     pub(super) fn is_well(&self) {
         if self.is_in_trouble.load(Ordering::Relaxed) && self.is_in_trouble.swap(false, Ordering::Relaxed) {
             self.trouble.store(None);
@@ -124,12 +124,12 @@ impl Shared {
         }
     }
 
-    /// Whether the broker is known to be away.
+    /// Returns whether the broker is known to be unavailable.
     pub(super) fn is_troubled(&self) -> bool {
         self.is_in_trouble.load(Ordering::Relaxed)
     }
 
-    /// An error when the broker is known to be away.
+    /// Returns an error when the broker is known to be unavailable.
     pub(super) fn reachable(&self) -> Result<()> {
         if !self.is_troubled() {
             return Ok(());
@@ -144,7 +144,7 @@ impl Shared {
         }
     }
 
-    /// The error of a request that has waited long enough.
+    /// Returns the error of a request that timed out.
     pub(super) fn overdue(&self) -> Error {
         let why = self.trouble.load().as_ref().map_or_else(String::new, |why| format!(" ({why})"));
         let message = format!(
@@ -157,10 +157,10 @@ impl Shared {
         )
     }
 
-    /// Lays an event aside that Kafka does not take, and goes on when it lies there.
+    /// Sets an event aside that Kafka does not accept, and waits until it is stored.
     pub(super) async fn set_aside(&self, placed: &Placed<'_>, reason: &str) {
         if self.delivery.is_aside(placed.offset) {
-            // By a session before this one.
+            // Set aside by an earlier session.
             return;
         }
         let reason = format!("Kafka did not take it: {reason}");
@@ -175,7 +175,7 @@ impl Shared {
         self.delivery.set_aside(placed.offset, reason);
     }
 
-    /// Frames of the log from `from` on, from memory or disk; where the log is damaged, from behind that.
+    /// Returns frames of the log from `from` on, from memory or disk; damaged parts of the log are skipped.
     pub(super) fn frames_at(&self, from: u64, bytes_max: usize) -> Result<Vec<Frame>, String> {
         if let Some(frames) = self.log.recent(from, bytes_max) {
             return Ok(frames);
@@ -184,7 +184,7 @@ impl Shared {
         self.log.read(from, bytes_max).or_else(|_| self.log.read(self.log.good_from(from)?, bytes_max)).map_err(told)
     }
 
-    /// Whether the drainer goes on.
+    /// Returns the shutdown state.
     pub(super) fn ending(&self) -> Ending {
         match self.ending.load(Ordering::Acquire) {
             0 => Ending::No,

@@ -1,4 +1,4 @@
-//! The way to Kafka against a real broker, looked at from outside with kcat.
+//! Delivery to a real Kafka broker, verified independently with kcat.
 
 mod damage;
 mod delivered;
@@ -18,7 +18,7 @@ use super::{Aside, Kafka};
 use crate::log::frame::{FrameBuilder, Record};
 use crate::log::{Log, LogOptions};
 
-/// A stream's log, and where it goes.
+/// Log of a stream, with its topic.
 struct Bench {
     spec: StreamSpec,
     log: Arc<Log>,
@@ -40,14 +40,14 @@ impl Bench {
         Self { spec, log, asides: Arc::default(), _dir: dir }
     }
 
-    /// What is in the stream's directory.
+    /// Returns the files in the stream's directory.
     fn copy(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let entries = std::fs::read_dir(&self.spec.dir).expect("a directory");
         let paths = entries.map(|entry| entry.expect("an entry").path()).filter(|path| !path.ends_with("lock"));
         paths.map(|path| (path.clone(), std::fs::read(path).expect("a file"))).collect()
     }
 
-    /// Opens the log as if nothing had come onto the disk since.
+    /// Restores these files and reopens the log, as if nothing had been synced since.
     fn fall_back_to(&mut self, files: &[(PathBuf, Vec<u8>)]) {
         self.log.close().expect("closed");
         std::fs::remove_dir_all(&self.spec.dir).expect("removed");
@@ -71,7 +71,7 @@ impl Bench {
         Kafka::start(&self.spec, Arc::clone(&self.log), aside).expect("a way to Kafka")
     }
 
-    /// Appends one frame, and gives the offset of its first event.
+    /// Appends one frame, and returns the offset of its first event.
     fn append(&self, records: &[Record<'_>]) -> u64 {
         self.try_append(records).expect("a place")
     }
@@ -82,7 +82,7 @@ impl Bench {
         Ok(self.log.append(frame.seal())?.first)
     }
 
-    /// Appends events of the keys `k0`, `k1`, ... with a number that rises through the whole stream.
+    /// Appends events with the keys `k0`, `k1`, ... and a number that increases through the whole stream.
     fn append_numbers(&self, numbers: std::ops::Range<u64>, keys: u64) -> u64 {
         self.try_append_numbers(numbers, keys).expect("a place")
     }
@@ -113,13 +113,13 @@ fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).expect("this age")
 }
 
-/// The number in an event of [`Bench::append_numbers`]; `None` for another's record.
+/// Returns the number in an event of [`Bench::append_numbers`]; `None` for another producer's record.
 fn number_of(record: &TopicRecord) -> Option<u64> {
     let text = std::str::from_utf8(&record.value).ok()?;
     text.strip_prefix("{\"n\":")?.strip_suffix('}')?.parse().ok()
 }
 
-/// Every number below `count` is there once, and those of a key in order in one partition.
+/// Checks that every number below `count` is there once, and those of a key in order in one partition.
 fn assert_whole(seen: &[TopicRecord], count: u64) {
     let mut times = vec![0_u32; usize::try_from(count).expect("few")];
     let mut last: BTreeMap<Vec<u8>, (u32, u64)> = BTreeMap::new();
@@ -137,7 +137,7 @@ fn assert_whole(seen: &[TopicRecord], count: u64) {
     assert!(missing.is_empty() && twice.is_empty(), "missing {missing:?}, more than once {twice:?}");
 }
 
-/// Waits for something that becomes true by itself.
+/// Waits for a condition.
 async fn until(what: &str, is_so: impl Fn() -> bool) {
     let patience = Instant::now() + Duration::from_secs(60);
     while !is_so() {

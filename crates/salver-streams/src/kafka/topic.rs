@@ -1,4 +1,4 @@
-//! The topic of a stream: found, or made with the broker's own choices.
+//! The topic of a stream: looked up, or created with the broker's defaults.
 
 use std::time::Duration;
 
@@ -8,23 +8,23 @@ use rdkafka::types::{RDKafkaErrorCode, RDKafkaRespErr};
 
 use super::listener::Listener;
 
-/// How long a broker may take to answer.
+/// Longest time a broker may take to respond.
 pub(super) const ANSWER_TIME_MAX: Duration = Duration::from_secs(3);
-/// Largest record when the topic does not say.
+/// Largest record, in bytes, when the topic does not report its limit.
 const EVENT_BYTES_MAX: usize = 1_000_000;
 
-/// What is known of a topic.
+/// Properties of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Topic {
-    /// How many partitions it has.
+    /// Number of partitions.
     pub(super) partitions: u32,
-    /// Largest record it takes, in bytes.
+    /// Largest record the topic accepts, in bytes.
     pub(super) event_bytes_max: usize,
     /// By partition, the offset behind its last record.
     pub(super) ends: Vec<u64>,
 }
 
-/// Finds a topic, or makes it.
+/// Looks up a topic, or creates it.
 pub(super) async fn find(admin: &AdminClient<Listener>, name: &str) -> Result<Topic, KafkaError> {
     let partitions = match count_partitions(admin, name) {
         Err(KafkaError::MetadataFetch(RDKafkaErrorCode::UnknownTopicOrPartition)) => {
@@ -42,7 +42,7 @@ pub(super) async fn find(admin: &AdminClient<Listener>, name: &str) -> Result<To
     Ok(Topic { partitions, event_bytes_max, ends })
 }
 
-/// How many partitions a topic has, asked now.
+/// Queries the current number of partitions of a topic.
 pub(super) fn count_partitions(admin: &AdminClient<Listener>, name: &str) -> Result<u32, KafkaError> {
     let metadata = admin.inner().fetch_metadata(Some(name), ANSWER_TIME_MAX)?;
     let unknown = KafkaError::MetadataFetch(RDKafkaErrorCode::UnknownTopicOrPartition);
@@ -57,13 +57,13 @@ pub(super) fn count_partitions(admin: &AdminClient<Listener>, name: &str) -> Res
     }
 }
 
-/// A partition may lack some of its replicas, but not all.
+/// Returns the error of a partition without a leader. A partition may lack some of its replicas, but not all.
 fn leaderless(error: Option<RDKafkaRespErr>) -> Option<RDKafkaRespErr> {
     error.filter(|error| error.is_error() && RDKafkaErrorCode::from(*error) != RDKafkaErrorCode::ReplicaNotAvailable)
 }
 
 async fn make(admin: &AdminClient<Listener>, name: &str) -> Result<(), KafkaError> {
-    // The broker's own choices.
+    // The broker's defaults.
     let topic = NewTopic::new(name, -1, TopicReplication::Fixed(-1));
     let options = AdminOptions::new().operation_timeout(Some(ANSWER_TIME_MAX));
     match admin.create_topics([&topic], &options).await?.into_iter().next() {
@@ -72,14 +72,14 @@ async fn make(admin: &AdminClient<Listener>, name: &str) -> Result<(), KafkaErro
     }
 }
 
-/// The topic's own bound, where the broker tells it to this client.
+/// Returns the topic's own limit, if the broker reports it to this client.
 async fn largest(admin: &AdminClient<Listener>, name: &str) -> Option<usize> {
     let options = AdminOptions::new().request_timeout(Some(ANSWER_TIME_MAX));
     let told = admin.describe_configs([&ResourceSpecifier::Topic(name)], &options).await.ok()?;
     told.into_iter().next()?.ok()?.get("max.message.bytes")?.value.as_ref()?.parse().ok()
 }
 
-/// A partition as librdkafka counts it.
+/// Returns a partition number in librdkafka's type.
 pub(super) fn number(partition: u32) -> i32 {
     i32::try_from(partition).unwrap_or(i32::MAX)
 }

@@ -1,7 +1,7 @@
-//! The active segment: the file that is written to.
+//! The active segment: the file that appends are written to.
 //!
-//! The file is filled with zeros ahead of what is written, because a sync of bytes that were there before needs no
-//! entry in the file system's journal, which takes about half of the time of one that makes the file longer.
+//! The file is preallocated with zeros ahead of the writes, because syncing existing bytes needs no entry in the file
+//! system's journal, which takes about half the time of a sync that extends the file.
 
 use std::fs::File;
 use std::io;
@@ -15,9 +15,9 @@ use super::index::Index;
 use super::segment::Segment;
 use crate::private;
 
-/// Zeros that are written ahead, and the boundary they are written up to.
+/// Number of zeros written ahead, and their alignment.
 const STEP_BYTES: u64 = 1024 * 1024;
-/// A batch of this size takes long enough by itself: nothing is written ahead of it.
+/// Size from which on a batch is slow enough by itself: no zeros are written ahead of it.
 const LARGE_BATCH_BYTES: u64 = 256 * 1024;
 
 /// The active segment.
@@ -25,30 +25,30 @@ const LARGE_BATCH_BYTES: u64 = 256 * 1024;
 pub(super) struct Active {
     pub(super) segment: Arc<Segment>,
     file: Arc<File>,
-    /// Behind the last frame that was written.
+    /// End of the last frame written.
     at: u64,
-    /// Behind the last frame that is on disk.
+    /// End of the last durable frame.
     synced_at: u64,
-    /// The frames between the two.
+    /// Frames that are written but not durable.
     unsynced: Vec<Head>,
-    /// How far the file was filled.
+    /// End of the preallocated zeros.
     filled: u64,
-    /// Whether a sync failed: what the file holds behind the last good one is anybody's guess.
+    /// Whether a sync failed: the content of the file behind the last successful sync is undefined.
     pub(super) is_broken: bool,
-    /// Whether another file is about to take its place.
+    /// Whether another file is about to replace this one.
     pub(super) is_sealed: bool,
-    /// What is written at once; kept for its room.
+    /// Buffer of a batch, reused.
     batch: Batch,
     #[cfg(test)]
     pub(super) faults: Arc<super::tests::Faults>,
 }
 
 impl Active {
-    /// Makes a new segment.
+    /// Creates a new segment.
     pub(super) fn create(dir: &Path, base: u64) -> io::Result<Self> {
         let segment = Segment::new(dir, Index::new(base));
         let file = private::options().read(true).write(true).create_new(true).open(segment.path())?;
-        // Otherwise the whole file could be gone after a power failure, with everything in it that was synced.
+        // Otherwise a power failure could remove the whole file, including synced frames.
         if let Err(error) = sync_dir(dir) {
             let _ = std::fs::remove_file(segment.path());
             return Err(error);
@@ -56,7 +56,7 @@ impl Active {
         Ok(Self::new(segment, file, 0))
     }
 
-    /// Goes on with a segment whose frames end at `at`, which is also the end of the file.
+    /// Resumes a segment whose frames end at `at`, which is also the end of the file.
     pub(super) fn resume(segment: Segment, file: File, at: u64) -> Self {
         Self::new(segment, file, at)
     }
@@ -77,14 +77,14 @@ impl Active {
         }
     }
 
-    /// Bytes of its frames, on disk or not.
+    /// Returns the bytes of its frames, durable or not.
     pub(super) fn bytes(&self) -> u64 {
         self.at
     }
 
-    /// Writes the batch that `fill` makes behind what was written: the offset behind it, when it has anything. It
-    /// outlives this process from then on, and is on disk after the next sync; when this fails, the next batch is
-    /// written over what there is of it.
+    /// Writes the batch that `fill` produces, and returns the offset behind it, if it is not empty. The events then
+    /// survive the end of the process, and are durable after the next sync. After an error the next batch overwrites
+    /// what was written.
     pub(super) fn write(&mut self, fill: impl FnOnce(&mut Batch)) -> io::Result<Option<u64>> {
         let mut batch = std::mem::take(&mut self.batch);
         fill(&mut batch);
@@ -103,12 +103,12 @@ impl Active {
         Ok(Some(end))
     }
 
-    /// Puts a batch in its place, with zeros behind it where the file ends there.
+    /// Writes a batch, followed by zeros if the file ends there.
     fn put_ahead(&mut self, batch: &mut Batch) -> io::Result<()> {
         let end = self.at + batch.bytes() as u64;
         let ahead = (end + STEP_BYTES).next_multiple_of(STEP_BYTES);
         if end > self.filled && (batch.bytes() as u64) < LARGE_BATCH_BYTES {
-            // Without room for the zeros there may be room for the batch.
+            // The batch may fit where the zeros do not.
             match self.put(batch, (ahead - end) as usize) {
                 Ok(()) => {
                     self.filled = ahead;
@@ -132,7 +132,7 @@ impl Active {
         Ok(())
     }
 
-    /// What was written and is not on disk, if there is anything: to be synced without holding this up.
+    /// Returns the frames that are not durable, if any, so that the caller can sync them without blocking writes.
     pub(super) fn unsynced(&self) -> Option<Unsynced> {
         let end = self.unsynced.last()?.end();
         Some(Unsynced {
@@ -144,7 +144,7 @@ impl Active {
         })
     }
 
-    /// The first `count` frames of what was not on disk are there, and part of the segment: how many bytes.
+    /// Marks the first `count` unsynced frames as durable and adds them to the segment; returns their bytes.
     pub(super) fn synced(&mut self, count: usize) -> u64 {
         let mut at = self.synced_at;
         self.segment.learn(|index| {
@@ -158,7 +158,7 @@ impl Active {
         bytes
     }
 
-    /// Cuts off what is not on disk, and keeps the index.
+    /// Truncates the file to its durable frames, and stores the index.
     pub(super) fn finish(&self) {
         if let Err(error) = self.file.set_len(self.synced_at) {
             tracing::warn!(%error, path = %self.segment.path().display(), "a log file could not be cut to its length");
@@ -167,20 +167,20 @@ impl Active {
     }
 }
 
-/// What was written and is not on disk.
+/// Frames that are written but not durable.
 #[derive(Debug)]
 pub(super) struct Unsynced {
     file: Arc<File>,
-    /// How many frames.
+    /// Number of frames.
     pub(super) count: usize,
-    /// The offset behind the last one.
+    /// Offset behind the last one.
     pub(super) end: u64,
     #[cfg(test)]
     faults: Arc<super::tests::Faults>,
 }
 
 impl Unsynced {
-    /// Brings it onto the disk.
+    /// Syncs them to disk.
     pub(super) fn sync(&self) -> io::Result<()> {
         #[cfg(test)]
         self.faults.sync()?;
@@ -188,7 +188,7 @@ impl Unsynced {
     }
 }
 
-/// Makes sure that the names in a directory are on disk.
+/// Syncs the entries of a directory to disk.
 pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }

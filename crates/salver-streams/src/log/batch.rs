@@ -1,25 +1,26 @@
-//! A batch: the frames that are written at once.
+//! A batch: frames that are written with one system call.
 
 use bytes::Bytes;
 
 use super::frame::{Frame, Head};
 
-/// Frames from this size on are written from where they lie; copying many small ones is quicker than many pieces.
+/// Size from which on a frame is written without copying it; copying many small ones is faster than many separate
+/// buffers.
 const LARGE_FRAME_BYTES: usize = 64 * 1024;
 
 /// Frames in order.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     heads: Vec<Head>,
-    /// Small frames, one behind the other.
+    /// Small frames, concatenated.
     small: Vec<u8>,
-    /// Large frames, each with how many bytes of small ones come before it.
+    /// Large frames, each with the number of bytes of small ones before it.
     large: Vec<(usize, Bytes)>,
     bytes: usize,
 }
 
 impl Batch {
-    /// Forgets everything but its room.
+    /// Clears the batch, but keeps its allocation.
     pub(super) fn clear(&mut self) {
         self.heads.clear();
         self.small.clear();
@@ -37,7 +38,7 @@ impl Batch {
         }
     }
 
-    /// Bytes of its frames.
+    /// Returns the bytes of its frames.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -46,12 +47,12 @@ impl Batch {
         &self.heads
     }
 
-    /// The offset behind its last record.
+    /// Returns the offset behind its last record.
     pub(super) fn end(&self) -> Option<u64> {
         self.heads.last().map(Head::end)
     }
 
-    /// Its bytes, with some zeros behind.
+    /// Returns its bytes, followed by some zeros.
     pub(super) fn pieces(&mut self, zeros: usize) -> impl Iterator<Item = &[u8]> {
         let small_bytes = self.bytes - self.large.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
         self.small.truncate(small_bytes);

@@ -1,4 +1,5 @@
-//! The writer thread's sleep. An append wakes it only from the deep one, so that most appends cost no system call.
+//! Sleep and wake-up of the writer thread. An append wakes it only from deep sleep, so that most appends need no system
+//! call.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -9,16 +10,16 @@ const AWAKE: u8 = 0;
 const DOZING: u8 = 1;
 const ASLEEP: u8 = 2;
 
-/// How deep the thread sleeps.
+/// Depth of the thread's sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sleep {
-    /// It will look by itself soon, and is woken for what can't wait.
+    /// The thread will check for work soon by itself, and is woken only for urgent work.
     Doze,
-    /// It is woken for everything.
+    /// The thread is woken for any work.
     Deep,
 }
 
-/// What wakes a thread.
+/// Wake-up of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Bell {
     sleep: AtomicU8,
@@ -26,7 +27,7 @@ pub(super) struct Bell {
 }
 
 impl Bell {
-    /// Wakes the thread from its deep sleep; what there is to do must have been stored before, with `SeqCst`.
+    /// Wakes the thread from deep sleep. The work must have been stored before, with `SeqCst`.
     pub(super) fn nudge(&self) {
         if self.sleep.load(Ordering::SeqCst) == ASLEEP {
             self.ring();
@@ -43,7 +44,7 @@ impl Bell {
         }
     }
 
-    /// Sleeps, on the one thread that does, unless there is something to do; no longer than `longest`.
+    /// Puts the owning thread to sleep unless there is work, for at most `longest`.
     pub(super) fn sleep(&self, sleep: Sleep, longest: Option<Duration>, is_due: impl FnOnce() -> bool) {
         self.thread.get_or_init(thread::current);
         let depth = if sleep == Sleep::Doze { DOZING } else { ASLEEP };

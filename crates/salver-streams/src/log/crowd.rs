@@ -1,21 +1,21 @@
-//! How many wait for the disk at a time, and what that says about the next write.
+//! Group commit: estimates how many requests wait for the disk, and delays a write until enough of them have arrived.
 //!
-//! A write and its sync cost the processor the same for one event as for fifty. Where many clients each wait for their
-//! own event, the first of them would keep the disk busy alone, and the others, one by one as they come, for few
-//! at a time. So with a crowd about, a write waits until half of it is there: the other half is answered meanwhile. It
-//! waits no longer than the last write took, so that nobody waits twice as long as without.
+//! A write with its fsync costs the same processor time for one event as for fifty. When many clients each wait for
+//! their own event, the first would occupy the disk alone, and the others would share small writes as they arrive. With
+//! many waiters, a write is therefore delayed until half of them have arrived; the other half is being answered at that
+//! time. The delay is at most the duration of the last write, so that no request takes more than twice as long.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Fewest who are waited for; a few are written as they come.
+/// Fewest waiters for which a write is delayed.
 const CROWD_MIN: usize = 4;
-/// Longest wait for them.
+/// Longest delay.
 const WAIT_MAX: Duration = Duration::from_millis(1);
-/// How often it is looked whether they are there.
+/// Polling interval during the delay.
 const LOOK_EVERY: Duration = Duration::from_micros(30);
 
-/// Those who wait, as far as they were seen lately.
+/// Recent estimate of the number of waiters.
 #[derive(Debug, Default)]
 pub(super) struct Crowd {
     seen: usize,
@@ -23,14 +23,14 @@ pub(super) struct Crowd {
 }
 
 impl Crowd {
-    /// Takes note of a write: how many waited at its end, and how long it took.
+    /// Records a write: the number of waiters at its end, and its duration.
     pub(super) fn note(&mut self, waiting: usize, took: Duration) {
-        // It is forgotten slowly: that few wait now and then does not mean that the others went home.
+        // The estimate decays slowly, because a single small write does not mean that the clients are gone.
         self.seen = waiting.max(self.seen - self.seen.div_ceil(8));
         self.took = took;
     }
 
-    /// Waits until half of the crowd is there.
+    /// Waits until half of the expected waiters have arrived.
     pub(super) fn gather(&self, waiting: impl Fn() -> usize) {
         let enough = self.seen / 2;
         if enough < CROWD_MIN {

@@ -1,16 +1,16 @@
-//! Failures of the disk, told to clients.
+//! Disk failures, as errors for clients.
 
 use std::io;
 use std::path::Path;
 
 use salver_model::{Code, Error};
 
-/// A file of the log can't be read, or is damaged.
+/// Returns the error for a file of the log that cannot be read, or is damaged.
 pub(super) fn unreadable(path: &Path, error: io::Error) -> Error {
     Error::new(Code::Source, format!("the log file `{}` can't be read: {error}", path.display())).with_source(error)
 }
 
-/// Events are lost.
+/// Returns the error for lost events.
 pub(super) fn damaged(path: &Path, at: u64, from: u64, to: u64) -> Error {
     Error::new(
         Code::Source,
@@ -19,20 +19,20 @@ pub(super) fn damaged(path: &Path, at: u64, from: u64, to: u64) -> Error {
     .with_hint(format!("go on at offset {to}"))
 }
 
-/// A file of events is gone.
+/// Returns the error for a missing file of events.
 pub(super) fn missing(dir: &Path, from: u64, to: u64) -> Error {
     let last = to.saturating_sub(1);
     Error::new(Code::Source, format!("events {from} to {last} of the log are missing in `{}`", dir.display()))
         .with_hint(format!("go on at offset {to}"))
 }
 
-/// The log can't be opened.
+/// Returns the error for a log that cannot be opened.
 pub(super) fn unopened(path: &Path, error: io::Error) -> Error {
     Error::new(Code::StreamUnavailable, format!("the log can't be opened: `{}`: {error}", path.display()))
         .with_source(error)
 }
 
-/// Why writing fails, as it can be told to many.
+/// Reason why writing fails, cloneable for many waiters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     message: String,
@@ -40,7 +40,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// What an error of the system means for the log in `dir`.
+    /// Converts a system error of the log in `dir`.
     pub(super) fn of(dir: &Path, error: &io::Error) -> Self {
         let (why, hint) = match error.kind() {
             io::ErrorKind::StorageFull => (
@@ -63,19 +63,19 @@ impl Fault {
         Self { message: format!("the log in `{}` can't be written: {why}", dir.display()), hint }
     }
 
-    /// The log is closed.
+    /// Returns the fault of a closed log.
     pub(super) fn closed(dir: &Path) -> Self {
         let message = format!("the log in `{}` is closed", dir.display());
         Self { message, hint: "the server is going down; try again when it is back" }
     }
 
-    /// The log has all it may have on disk.
+    /// Returns the fault of a log that has reached its disk limit.
     pub(super) fn full(dir: &Path, bytes_max: u64) -> Self {
         let message = format!("the log in `{}` has reached its {bytes_max} bytes", dir.display());
         Self { message, hint: "its events wait to be handed on; see whether the broker is there, or allow more bytes" }
     }
 
-    /// The same as an error.
+    /// Converts the fault to an error.
     pub(super) fn error(&self) -> Error {
         Error::new(Code::StreamUnavailable, self.message.clone()).with_hint(self.hint)
     }

@@ -1,4 +1,4 @@
-//! Frames: what an append writes into the log, as bytes.
+//! Frames: the binary format of an append in the log.
 //!
 //! A frame is a header of [`HEADER_BYTES`] and the records of one append. All numbers are little-endian; `varint` is
 //! LEB128. The header, by position:
@@ -18,11 +18,11 @@
 //! A record: varint of the value's length, one byte of attributes, then for each attribute that is set, in this order,
 //! the key (varint length, bytes), the id (the same), the partition (varint), the headers (varint count, then name and
 //! value of each, both as varint length and bytes), the time (zigzag varint, milliseconds after the frame's); then the
-//! value. The last attribute says that there is none. A plain event has two bytes more than its text.
+//! value. The last attribute marks a record without a value. A plain event has two bytes more than its text.
 
 use bytes::Bytes;
 
-/// The first bytes of a frame.
+/// First bytes of a frame.
 pub(crate) const MAGIC: u32 = u32::from_le_bytes(*b"SLV1");
 /// Length of a frame's header.
 pub(crate) const HEADER_BYTES: usize = 56;
@@ -32,26 +32,26 @@ const ID: u8 = 2;
 const PARTITION: u8 = 4;
 const HEADERS: u8 = 8;
 const TIME: u8 = 16;
-/// There is no value.
+/// Attribute of a record without a value.
 const NULL: u8 = 32;
 
-/// One record, borrowed from wherever it lies.
+/// Record with borrowed data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Record<'a> {
-    /// Empty when `is_null`.
+    /// Value; empty when `is_null`.
     pub(crate) value: &'a [u8],
-    /// Whether it has no value at all: a tombstone.
+    /// Whether the record has no value: a tombstone.
     pub(crate) is_null: bool,
     pub(crate) key: Option<&'a [u8]>,
-    /// The client's own id; `None` for a made one.
+    /// Id set by the client; `None` for a generated one.
     pub(crate) id: Option<&'a [u8]>,
     pub(crate) partition: Option<u32>,
     pub(crate) headers: Vec<(&'a str, &'a [u8])>,
-    /// The record's own time; `None` for the frame's.
+    /// Time of the record; `None` for the frame's.
     pub(crate) time_ms: Option<i64>,
 }
 
-/// The records of one append, on their way to become a frame.
+/// Builder of a frame from the records of one append.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FrameBuilder {
     bytes: Vec<u8>,
@@ -60,19 +60,19 @@ pub(crate) struct FrameBuilder {
 }
 
 impl FrameBuilder {
-    /// A frame of the time `time_ms`, with room for `bytes` of records.
+    /// Creates a builder for a frame with the time `time_ms`, with capacity for `bytes` of records.
     pub(crate) fn new(time_ms: i64, bytes: usize) -> Self {
         let mut buffer = Vec::with_capacity(HEADER_BYTES + bytes);
         buffer.resize(HEADER_BYTES, 0);
         Self { bytes: buffer, count: 0, time_ms }
     }
 
-    /// How many records are in it.
+    /// Returns the number of records.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// Adds a record that is nothing but its value.
+    /// Adds a record that consists of a value only.
     pub(crate) fn push_plain(&mut self, value: &[u8]) {
         put_varint(&mut self.bytes, value.len() as u64);
         self.bytes.push(0);
@@ -117,14 +117,14 @@ impl FrameBuilder {
         self.count += 1;
     }
 
-    /// The sum of the body, to be made where nobody waits for it.
+    /// Computes the checksum of the body, outside of any lock.
     pub(crate) fn seal(self) -> SealedFrame {
         let crc = crc32fast::hash(&self.bytes[HEADER_BYTES..]);
         SealedFrame { bytes: self.bytes, count: self.count, time_ms: self.time_ms, crc }
     }
 }
 
-/// A frame that only lacks its place in the log.
+/// Complete frame without an offset.
 #[derive(Clone, Debug)]
 pub(crate) struct SealedFrame {
     bytes: Vec<u8>,
@@ -134,23 +134,23 @@ pub(crate) struct SealedFrame {
 }
 
 impl SealedFrame {
-    /// How many records are in it.
+    /// Returns the number of records.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// Its bytes, header included.
+    /// Returns its length in bytes, including the header.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The frame at its place, with all before it on disk.
+    /// Assigns the frame its offset, with everything before it durable.
     #[cfg(test)]
     pub(crate) fn at(self, offset: u64, id: u128) -> Frame {
         self.behind(offset, id, 0)
     }
 
-    /// The frame at its place, behind `unsynced` records that may not be on disk yet. Takes a fraction of a
+    /// Assigns the frame its offset, behind `unsynced` records that may not be durable yet. Takes a fraction of a
     /// microsecond.
     pub(crate) fn behind(mut self, offset: u64, id: u128, unsynced: u32) -> Frame {
         let head = Head {
@@ -167,13 +167,13 @@ impl SealedFrame {
     }
 }
 
-/// What a header says.
+/// Decoded header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// Bytes of the body.
     pub(crate) body: usize,
     crc: u32,
-    /// Records.
+    /// Number of records.
     pub(crate) count: u32,
     /// Offset of the first record.
     pub(crate) offset: u64,
@@ -181,12 +181,13 @@ pub(crate) struct Head {
     pub(crate) time_ms: i64,
     /// Id of the first record.
     pub(crate) id: u128,
-    /// Records before it that were not known to be on disk when it got its place: damage further back is no torn write.
+    /// Number of records before it that were not known to be durable when it was assigned its offset. Damage further
+    /// back is not a torn write.
     pub(crate) unsynced: u32,
 }
 
 impl Head {
-    /// Reads a header; `None` when these bytes are none.
+    /// Decodes a header; `None` when the bytes are not one.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let head = bytes.get(..HEADER_BYTES)?;
         let word = |at: usize| head.get(at..at + 4).and_then(|own| own.try_into().ok()).map(u32::from_le_bytes);
@@ -212,23 +213,23 @@ impl Head {
         out[52..56].copy_from_slice(&crc.to_le_bytes());
     }
 
-    /// The offset behind the last record.
+    /// Returns the offset behind the last record.
     pub(crate) fn end(&self) -> u64 {
         self.offset + u64::from(self.count)
     }
 
-    /// Bytes of the whole frame.
+    /// Returns the bytes of the whole frame.
     pub(crate) fn frame_bytes(&self) -> usize {
         HEADER_BYTES + self.body
     }
 
-    /// The id of the last record.
+    /// Returns the id of the last record.
     pub(crate) fn last_id(&self) -> u128 {
         self.id + u128::from(self.count.saturating_sub(1))
     }
 }
 
-/// A frame at its place in the log.
+/// Frame with its offset in the log.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) head: Head,
@@ -237,7 +238,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Reads the frame at the beginning of `bytes`, and checks it; `None` when there is none that is whole.
+    /// Decodes and verifies the frame at the beginning of `bytes`; `None` when there is no complete one.
     pub(crate) fn read(bytes: &Bytes) -> Option<Self> {
         let head = Head::read(bytes)?;
         let end = HEADER_BYTES.checked_add(head.body)?;
@@ -245,29 +246,29 @@ impl Frame {
         (crc32fast::hash(body) == head.crc).then(|| Self { head, bytes: bytes.slice(..end) })
     }
 
-    /// Its records in order, each with its offset.
+    /// Returns its records in order, each with its offset.
     pub(crate) fn records(&self) -> Records<'_> {
         Records { head: self.head, left: self.head.count, rest: &self.bytes[HEADER_BYTES..] }
     }
 
-    /// A part of the frame that a record of it borrowed, without copying.
+    /// Returns a slice of the frame that one of its records borrowed, without copying.
     pub(crate) fn share(&self, part: &[u8]) -> Bytes {
         self.bytes.slice_ref(part)
     }
 }
 
-/// A record with its place.
+/// Record with its offset.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed<'a> {
     pub(crate) offset: u64,
-    /// Its own time, or the frame's.
+    /// Time of the record, or else of the frame.
     pub(crate) time_ms: i64,
-    /// The id it was given when it has none of its own.
+    /// Generated id, used when the record has none of its own.
     pub(crate) made_id: u128,
     pub(crate) record: Record<'a>,
 }
 
-/// The records of a frame.
+/// Iterator over the records of a frame.
 #[derive(Debug)]
 pub(crate) struct Records<'a> {
     head: Head,

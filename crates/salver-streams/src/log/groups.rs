@@ -1,7 +1,7 @@
-//! Consumer groups: where each goes on, in one small file.
+//! Consumer groups: the committed offset of each, in one small file.
 //!
-//! The file has one line for each group, with a sum over it, and a last line that says how many there are: what is
-//! damaged costs the group it stands for and no other.
+//! The file has one line per group with a checksum, and a last line with their number, so that damage to a line loses
+//! only its own group.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,14 +18,14 @@ use super::lock::lock;
 use crate::private;
 
 const FILE: &str = "groups.json";
-/// Where a damaged file is kept for whoever would look at it.
+/// Name under which a damaged file is kept for inspection.
 const DAMAGED: &str = "groups.json.damaged";
-/// What each line begins with.
+/// Beginning of each line.
 const LINE_START: &[u8] = b"{\"group";
 
 type Offsets = BTreeMap<String, u64>;
 
-/// A group as it is written down.
+/// Serialized form of a group.
 #[derive(Serialize, Deserialize)]
 struct Line {
     group: String,
@@ -33,33 +33,33 @@ struct Line {
     sum: u32,
 }
 
-/// The last line.
+/// Last line of the file.
 #[derive(Serialize, Deserialize)]
 struct Total {
     groups: u64,
     sum: u32,
 }
 
-/// The groups of a log.
+/// Consumer groups of a log.
 #[derive(Debug)]
 pub(super) struct Groups {
     dir: PathBuf,
     state: Mutex<State>,
-    /// The number of the last change in the file; held while the file is written.
+    /// Number of the last change in the file; locked while the file is written.
     written: Mutex<u64>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// What is in the file.
+    /// Offsets in the file.
     kept: Offsets,
-    /// Changes that are not, each with its number.
+    /// Changes not yet in the file, each with its number.
     wanted: BTreeMap<String, (u64, u64)>,
     changes: u64,
 }
 
 impl Groups {
-    /// Reads the file of a directory, if there is one.
+    /// Reads the file of a directory, if it exists.
     pub(super) fn open(dir: &Path) -> Result<Self> {
         let path = dir.join(FILE);
         let kept = match fs::read(&path) {
@@ -82,7 +82,7 @@ impl Groups {
         Ok(Self { dir: dir.to_owned(), state: Mutex::new(State { kept, ..State::default() }), written: Mutex::new(0) })
     }
 
-    /// The greatest offset of a group: the log had all below it.
+    /// Returns the greatest offset of a group: the log had everything below it.
     pub(super) fn most(&self) -> u64 {
         lock(&self.state).kept.values().copied().max().unwrap_or(0)
     }
@@ -95,8 +95,7 @@ impl Groups {
         lock(&self.state).kept.iter().map(|(group, offset)| (group.clone(), *offset)).collect()
     }
 
-    /// Remembers an offset. Who comes while the file is written waits, and is then written together with all the
-    /// others.
+    /// Stores an offset. Calls during a write wait, and are then written together.
     pub(super) fn commit(&self, group: &str, offset: u64) -> Result<()> {
         let change = {
             let mut state = lock(&self.state);
@@ -140,7 +139,7 @@ impl Groups {
     }
 }
 
-/// The text of the file.
+/// Returns the content of the file.
 fn written(offsets: &Offsets) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     for (group, offset) in offsets {
@@ -161,15 +160,15 @@ fn sum(group: &str, number: u64) -> u32 {
     sum.finalize()
 }
 
-/// Reads the file; where it is damaged, what is left of it, and what is lost.
+/// Parses the file; if it is damaged, returns the remaining groups and a description of the loss.
 fn read(text: &[u8]) -> Result<Offsets, (Offsets, String)> {
-    // As it was written before it had sums.
+    // Older format, without checksums.
     if let Ok(offsets) = serde_json::from_slice(text) {
         return Ok(offsets);
     }
     let mut offsets = Offsets::new();
     let (mut damaged, mut total) = (Vec::new(), None);
-    // Not by the ends of lines only: one of them may be what is damaged, and so may a beginning.
+    // Lines are not split at their ends only, since an end or a beginning may be damaged.
     let ends = memchr::memchr_iter(b'\n', text).map(|at| at + 1);
     let mut starts: Vec<_> = memmem::find_iter(text, LINE_START).chain(ends).chain([0]).collect();
     starts.sort_unstable();

@@ -1,4 +1,4 @@
-//! A log held as it is at one moment.
+//! Snapshot of a log.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use super::lock::lock;
 use super::segment::Segment;
 use super::shared::Shared;
 
-/// A log as it was at one moment; nothing of it is deleted before this is dropped.
+/// Snapshot of a log; nothing in it is deleted before it is dropped.
 #[derive(Debug)]
 pub(crate) struct HeldLog {
-    /// The closed segments, oldest first.
+    /// Closed segments, oldest first.
     pub(crate) closed: Vec<Arc<Segment>>,
-    /// The rest.
+    /// Part behind the closed segments.
     pub(crate) open: OpenPart,
-    /// Where it began and ended.
+    /// First and end offset.
     pub(crate) ends: Ends,
-    /// Offsets whose events are gone, in order.
+    /// Offset ranges whose events are lost, in order.
     pub(crate) holes: Arc<[Range<u64>]>,
 }
 
-/// The part of a held log behind the closed segments.
+/// Part of a snapshot behind the closed segments.
 #[derive(Debug)]
 pub(crate) struct OpenPart {
     shared: Arc<Shared>,
-    /// What was the active segment: it has everything before the pending frames.
+    /// Segment that was active; it has everything before the pending frames.
     segment: Arc<Segment>,
     pending: Vec<Frame>,
     pending_base: u64,
@@ -49,14 +49,14 @@ impl HeldLog {
         Self { closed: closed.to_vec(), open, ends, holes }
     }
 
-    /// How many events there are from one offset up to another.
+    /// Returns the number of events in a range of offsets.
     pub(crate) fn events(&self, offsets: &Range<u64>) -> u64 {
         let all = offsets.end.saturating_sub(offsets.start);
         let missing = |hole: &Range<u64>| hole.end.min(offsets.end).saturating_sub(hole.start.max(offsets.start));
         all - self.holes.iter().map(missing).sum::<u64>()
     }
 
-    /// The offset behind the first `count` events from `start` on.
+    /// Returns the offset behind the first `count` events from `start` on.
     pub(crate) fn behind(&self, start: u64, count: u64) -> u64 {
         let mut end = start.saturating_add(count);
         for hole in self.holes.iter().filter(|hole| hole.end > start) {
@@ -70,20 +70,20 @@ impl HeldLog {
 }
 
 impl OpenPart {
-    /// The offset of its first event.
+    /// Returns the offset of its first event.
     pub(crate) fn base(&self) -> u64 {
         self.segment.base()
     }
 
-    /// Frames of this part, the first containing `from` or the very first: at least one, and about `bytes_max` bytes at
-    /// most; from memory where they are there. Empty at the end; `Source` when it is damaged at `from`. May block.
+    /// Returns frames of this part, the first containing `from` or the very first: at least one, and about `bytes_max`
+    /// bytes at most, from memory if available. Empty at the end; `Source` when it is damaged at `from`. May block.
     pub(crate) fn read(&self, from: u64, bytes_max: usize) -> Result<Vec<Frame>> {
         let from = from.max(self.base());
         if from >= self.pending_base {
             let start = self.pending.partition_point(|frame| frame.head.end() <= from);
             let mut bytes = 0;
             let rest = self.pending.get(start..).unwrap_or_default().iter();
-            // The one that goes over the bound is taken too.
+            // The frame that exceeds the limit is included.
             let is_within = |frame: &&Frame| {
                 let before = bytes;
                 bytes += frame.bytes.len();

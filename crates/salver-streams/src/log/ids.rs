@@ -1,40 +1,41 @@
-//! Ids of records: uuid v7, as numbers that only grow.
+//! Record ids: UUIDs of version 7, as strictly increasing numbers.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// Where the 48 bits of the time begin.
+/// Position of the 48 bits of the time.
 const MS_SHIFT: u32 = 80;
-/// The bits of version and variant, as they always are.
+/// Version and variant bits, which are constant.
 const FIXED: u128 = (7 << 76) | (0b10 << 62);
-/// The 62 bits behind the variant: random where a millisecond begins, counted on from there.
+/// The 62 bits behind the variant: random at the start of a millisecond, then incremented.
 const LOW_MASK: u128 = (1 << 62) - 1;
-/// A fresh start leaves the upper half of the low bits to count in.
+/// Mask for a random start: the upper half of the low bits is left for incrementing.
 const LOW_START_MASK: u128 = (1 << 61) - 1;
 /// The 12 bits between version and variant.
 const MIDDLE_MAX: u128 = (1 << 12) - 1;
 const MS_MAX: u128 = (1 << 48) - 1;
 
-/// Gives ids to frames: the first record's, each next record's is 1 more.
+/// Generator of frame ids: the id of the first record; ids increase by 1 within a frame.
 #[derive(Debug)]
 pub(super) struct Ids {
-    /// The last id given to a record; 0 when none was.
+    /// Last id assigned to a record; 0 when none was.
     last: u128,
     random: u64,
 }
 
 impl Ids {
-    /// Goes on after `last`.
+    /// Creates a generator that continues after `last`.
     pub(super) fn after(last: u128) -> Self {
-        // The hasher's keys are the system's randomness.
+        // The hasher's keys are random numbers from the system.
         Self { last, random: RandomState::new().hash_one(last) }
     }
 
-    /// The id of the first of `count` records, all of them greater than every one before, whatever the clock says.
+    /// Returns the id of the first of `count` records. All of them are greater than every earlier id, whatever the
+    /// clock says.
     pub(super) fn next(&mut self, now_ms: u64, count: u32) -> u128 {
         let (ms, middle, low) = (self.last >> MS_SHIFT, (self.last >> 64) & MIDDLE_MAX, self.last & LOW_MASK);
         let now = u128::from(now_ms).min(MS_MAX);
         let id = if now > ms {
-            // The middle's upper bit is left free too, so that it can be counted on.
+            // The top bit of the middle is left free as well, for incrementing.
             let middle = u128::from(self.random() >> 53);
             self.fresh(now, middle)
         } else {
@@ -55,7 +56,7 @@ impl Ids {
         (ms << MS_SHIFT) | (middle << 64) | FIXED | (u128::from(self.random()) & LOW_START_MASK)
     }
 
-    /// splitmix64: quick, and all that an id needs that nobody has to guess.
+    /// Returns a pseudo-random number (splitmix64): it is fast, and ids need not be unpredictable.
     fn random(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut n = self.random;
@@ -77,7 +78,7 @@ mod tests {
     fn ids_grow_and_stay_valid() {
         let mut ids = Ids::after(0);
         let mut last = 0;
-        // The clock stands, jumps on, and jumps back.
+        // The clock stands still, jumps forward, and jumps back.
         for now_ms in [1_000, 1_000, 1_001, 5_000_000, 7, 7, 0, 5_000_001] {
             for _ in 0..10_000 {
                 let id = ids.next(now_ms, 1_000_000);
@@ -95,7 +96,7 @@ mod tests {
         let mut ids = Ids::after(0);
         let mut last = 0;
         for _ in 0..20_000 {
-            // Forces the counter over its end each time.
+            // Forces an overflow of the counter each time.
             ids.last |= super::LOW_MASK;
             let id = ids.next(9, u32::MAX);
             assert!(id > last && is_version_7(id) && is_version_7(id + u128::from(u32::MAX - 1)));

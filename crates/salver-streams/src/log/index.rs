@@ -1,4 +1,4 @@
-//! What is known about a segment without reading it: where it ends, its times, and some places in it.
+//! Sparse index of a segment: its end, its times, and some frame positions.
 
 use std::fs;
 use std::path::Path;
@@ -6,42 +6,42 @@ use std::path::Path;
 use super::frame::Head;
 use crate::private;
 
-/// Bytes between two places that are remembered.
+/// Bytes between two indexed places.
 const STRIDE_BYTES: u64 = 256 * 1024;
 const MAGIC: u64 = u64::from_le_bytes(*b"SLVINDX1");
 const NUMBERS: usize = 9;
 
-/// A place in a segment.
+/// Indexed place in a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The offset of the frame's first record.
+    /// Offset of the frame's first record.
     pub(super) offset: u64,
-    /// Where the frame begins.
+    /// Position of the frame in the file.
     pub(super) at: u64,
-    /// The latest time of the frames before it.
+    /// Latest time of the frames before it.
     pub(super) time_ms_before: i64,
 }
 
-/// What is known about a segment.
+/// Index of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Index {
-    /// The offset of its first record.
+    /// Offset of its first record.
     pub(super) base: u64,
-    /// The offset behind its last one.
+    /// Offset behind its last record.
     pub(super) end: u64,
     /// Bytes of its frames.
     pub(super) bytes: u64,
-    /// The time of its first frame; `i64::MAX` when there is none.
+    /// Time of its first frame; `i64::MAX` when there is none.
     pub(super) first_time_ms: i64,
-    /// The latest time of a frame; `i64::MIN` when there is none.
+    /// Latest time of a frame; `i64::MIN` when there is none.
     pub(super) last_time_ms: i64,
-    /// The id of its last record; 0 when there is none.
+    /// Id of its last record; 0 when there is none.
     pub(super) last_id: u128,
     places: Vec<Place>,
 }
 
 impl Index {
-    /// Of a segment without frames.
+    /// Creates the index of a segment without frames.
     pub(super) fn new(base: u64) -> Self {
         Self {
             base,
@@ -54,12 +54,12 @@ impl Index {
         }
     }
 
-    /// Whether there are no frames.
+    /// Returns whether there are no frames.
     pub(super) fn is_empty(&self) -> bool {
         self.end == self.base
     }
 
-    /// Adds the frame that begins at this place in the file.
+    /// Adds the frame at this position in the file.
     pub(super) fn add(&mut self, at: u64, head: &Head) {
         if self.places.last().is_none_or(|place| at - place.at >= STRIDE_BYTES) {
             self.places.push(Place { offset: head.offset, at, time_ms_before: self.last_time_ms });
@@ -73,12 +73,12 @@ impl Index {
         self.last_id = head.last_id();
     }
 
-    /// The last place that is not behind `offset`.
+    /// Returns the last place that is not behind `offset`.
     pub(super) fn place_of(&self, offset: u64) -> Place {
         self.last_place(|place| place.offset <= offset)
     }
 
-    /// The last place with nothing at or after `time_ms` before it.
+    /// Returns the last place before which no frame is at or after `time_ms`.
     pub(super) fn place_at(&self, time_ms: i64) -> Place {
         self.last_place(|place| place.time_ms_before < time_ms)
     }
@@ -89,7 +89,7 @@ impl Index {
         count.checked_sub(1).and_then(|last| self.places.get(last)).copied().unwrap_or(start)
     }
 
-    /// Keeps it for the next start. It can be made again from the segment, so that nobody waits for the disk.
+    /// Stores the index for the next start, without an fsync, since it can be rebuilt from the segment.
     pub(super) fn store(&self, path: &Path) {
         let mut out = Vec::with_capacity(8 * (NUMBERS + 3 * self.places.len()) + 4);
         let numbers = [
@@ -114,7 +114,7 @@ impl Index {
         }
     }
 
-    /// Reads what [`Index::store`] kept; `None` when that is not whole.
+    /// Loads the file that [`Index::store`] wrote; `None` when it is incomplete.
     pub(super) fn load(path: &Path) -> Option<Self> {
         let bytes = fs::read(path).ok()?;
         let (body, sum) = bytes.split_last_chunk::<4>()?;

@@ -1,4 +1,4 @@
-//! Locks that go on after a panic: what they guard is whole between any two statements.
+//! Locks that ignore poisoning: the guarded data is consistent between any two statements.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 

@@ -1,4 +1,4 @@
-//! Reading the log.
+//! Reads from the log.
 
 use std::sync::Arc;
 
@@ -10,23 +10,24 @@ use super::frame::Frame;
 use super::lock::lock;
 use super::tail::Located;
 
-/// Where frames are.
+/// Source of frames.
 enum Place {
     Memory(Vec<Frame>),
-    /// From this offset on in a segment.
+    /// Segment, from this offset on.
     Segment(u64, Located),
 }
 
 impl Log {
-    /// Frames from memory, the first containing `from`; `None` when that one is not in memory. Empty at the end.
+    /// Returns frames from memory, the first containing `from`; `None` when that one is not in memory. Empty at the
+    /// end.
     pub(crate) fn recent(&self, from: u64, bytes_max: usize) -> Option<Vec<Frame>> {
         self.shared.recent(from, bytes_max)
     }
 
-    /// Frames from memory or disk: whole ones, the first contains `from` or is the oldest that is kept; at least one
-    /// when there is one, and about `bytes_max` bytes at most. Empty at the end.
+    /// Returns whole frames from memory or disk. The first contains `from` or is the oldest that is kept; there is at
+    /// least one if any exists, and about `bytes_max` bytes at most. Empty at the end.
     ///
-    /// `Source` when the log is damaged at `from`; [`Log::good_from`] tells where it goes on. May block.
+    /// Returns `Source` when the log is damaged at `from`; [`Log::good_from`] finds where it continues. May block.
     pub(crate) fn read(&self, from: u64, bytes_max: usize) -> Result<Vec<Frame>> {
         let (from, place) = match self.find(from, bytes_max) {
             Place::Memory(frames) => return Ok(frames),
@@ -39,7 +40,7 @@ impl Log {
         }
     }
 
-    /// The first offset from `from` on that is not damaged. May block.
+    /// Returns the first offset from `from` on that is not damaged. May block.
     pub(crate) fn good_from(&self, from: u64) -> Result<u64> {
         let mut from = from;
         while let Place::Segment(kept, place) = self.find(from, 0) {
@@ -52,7 +53,7 @@ impl Log {
         Ok(from.max(self.ends().first))
     }
 
-    /// Where `from` is, or the oldest offset that is kept.
+    /// Locates `from`, or the oldest offset that is kept.
     fn find(&self, from: u64, bytes_max: usize) -> Place {
         let mut from = from;
         loop {
@@ -64,12 +65,12 @@ impl Log {
             if from >= first {
                 return Place::Segment(from, tail.segment_of(from));
             }
-            // The oldest may be in memory only.
+            // The oldest frame may be in memory only.
             from = first;
         }
     }
 
-    /// The offset of the first frame at or after a time; the end when there is none. May block.
+    /// Returns the offset of the first frame at or after a time; the end when there is none. May block.
     pub(crate) fn offset_at(&self, time_ms: i64) -> Result<u64> {
         let shown = self.shared.show();
         let (closed, open, pending, end) = {

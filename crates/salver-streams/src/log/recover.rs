@@ -1,4 +1,4 @@
-//! Finding a log again, in whatever state its directory was left.
+//! Recovery of a log from its directory after any kind of shutdown.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -15,23 +15,23 @@ use super::index::Index;
 use super::segment::{GONE, INDEX, LOG, PARQUET, Segment};
 use super::walk::{Damage, Step, Walk};
 
-/// What was found.
+/// Recovered state.
 #[derive(Debug)]
 pub(super) struct Recovered {
-    /// The closed segments, oldest first.
+    /// Closed segments, oldest first.
     pub(super) closed: Vec<Arc<Segment>>,
-    /// The one to go on with.
+    /// Segment to continue with.
     pub(super) active: Active,
-    /// The offset behind the last event.
+    /// Offset behind the last event.
     pub(super) next: u64,
-    /// The id of the last event; 0 when there is none.
+    /// Id of the last event; 0 when there is none.
     pub(super) last_id: u128,
-    /// Offsets between two segments whose events are gone, in order.
+    /// Offset ranges between two segments whose events are lost, in order.
     pub(super) holes: Vec<Range<u64>>,
 }
 
-/// Reads a directory, and repairs what a sudden end left in it. The log had everything below `had`, as is known from
-/// elsewhere: what is not there any more is told of, and its offsets are given to nothing else.
+/// Reads a directory, and repairs the effects of a crash. The log is known to have had everything below `had`; missing
+/// events are reported, and their offsets are not reused.
 pub(super) fn recover(dir: &Path, had: u64) -> Result<Recovered> {
     let (mut bases, indexed) = list(dir).map_err(|error| unopened(dir, error))?;
     let mut had = had.max(indexed);
@@ -83,7 +83,8 @@ fn path_of(dir: &Path, base: u64) -> PathBuf {
     dir.join(format!("{base:020}.{LOG}"))
 }
 
-/// The bases of the log files, in order, and how far those reached that are not there. What belongs to none goes.
+/// Lists the bases of the log files, in order, and the end of those that are missing. Files that belong to none are
+/// removed.
 fn list(dir: &Path) -> io::Result<(Vec<u64>, u64)> {
     let mut bases = Vec::new();
     let mut beside = Vec::new();
@@ -103,7 +104,7 @@ fn list(dir: &Path) -> io::Result<(Vec<u64>, u64)> {
         if path.extension() == Some(OsStr::new(GONE)) || bases.binary_search(&base).is_err() {
             indexed = Index::load(&path).map_or(indexed, |index| indexed.max(index.end));
             match fs::remove_file(&path) {
-                // Who had the log before may still be deleting what it let go of.
+                // The previous owner of the log may still be deleting files it released.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
@@ -112,12 +113,12 @@ fn list(dir: &Path) -> io::Result<(Vec<u64>, u64)> {
     Ok((bases, indexed))
 }
 
-/// A segment that ends where the next one begins.
+/// Opens a segment that ends where the next one begins.
 fn reopen_closed(path: &Path, base: u64, end: u64) -> io::Result<Index> {
     let file = File::open(path)?;
     let file_bytes = file.metadata()?.len();
     let index_path = path.with_extension(INDEX);
-    // One that ends too early may be from before the segment was gone on with.
+    // An index that ends too early may predate the last appends to the segment.
     let is_good = |index: &Index| {
         index.base == base
             && index.bytes <= file_bytes
@@ -134,12 +135,13 @@ fn reopen_closed(path: &Path, base: u64, end: u64) -> io::Result<Index> {
     Ok(seen.index)
 }
 
-/// The last segment, up to the last write that came onto the disk as a whole, and how far it is known to have gone.
+/// Opens the last segment, up to the last complete write, and returns the offset up to which it is known to have been
+/// durable.
 fn reopen_last(dir: &Path, base: u64) -> io::Result<(Active, u64)> {
     let path = path_of(dir, base);
     let file = OpenOptions::new().read(true).write(true).open(&path)?;
     let file_bytes = file.metadata()?.len();
-    // From the last orderly end: everything that it speaks of was on disk.
+    // The index is from the last clean shutdown: everything in it was durable.
     let stored = Index::load(&path.with_extension(INDEX)).filter(|index| index.base == base);
     let known = stored.as_ref().map_or(base, |index| index.end);
     let index = match stored.filter(|index| index.bytes == file_bytes) {
@@ -150,19 +152,19 @@ fn reopen_last(dir: &Path, base: u64) -> io::Result<(Active, u64)> {
             seen.without_torn_tail(&path)
         }
     };
-    // Also what a later write could not reach: it must not be found again once that has been overwritten.
+    // Also cut off data that a later write would not overwrite, so that no recovery finds it again.
     file.set_len(index.bytes)?;
     file.sync_all()?;
     let at = index.bytes;
     Ok((Active::resume(Segment::new(dir, index), file, at), known))
 }
 
-/// What is in a file.
+/// Content of a file.
 struct Seen {
     index: Index,
-    /// Damage, each with the index of what comes before it.
+    /// Damaged places, each with the index of the frames before it.
     damages: Vec<(Damage, Index)>,
-    /// Everything below was on disk at some time.
+    /// Offset below which everything was durable at some time.
     synced: u64,
 }
 
@@ -183,8 +185,8 @@ fn look_through(file: File, base: u64, file_bytes: u64, end: Option<u64>) -> io:
 }
 
 impl Seen {
-    /// Cuts off a write that did not come onto the disk as a whole, and nobody was promised. Damage to what had been on
-    /// disk already is something else: nothing behind it is given up.
+    /// Cuts off a torn write, which was never acknowledged. Damage to data that was already durable is different:
+    /// nothing behind it is discarded.
     fn without_torn_tail(self, path: &Path) -> Index {
         for (damage, before) in self.damages {
             if damage.from >= self.synced {

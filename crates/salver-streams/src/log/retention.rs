@@ -1,4 +1,4 @@
-//! Retention: old segments go, by age and by bytes, oldest first.
+//! Retention: deletes the oldest segments by age and by bytes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,33 +9,33 @@ use super::lock::lock;
 use super::writer::Writer;
 use crate::clock::now_ms;
 
-/// Longest time between two looks at the age of events.
+/// Longest interval between two checks of the age of events.
 const LOOK_EVERY_MAX: Duration = Duration::from_secs(60);
 const LOOK_EVERY_MIN: Duration = Duration::from_millis(10);
 
 impl LogOptions {
-    /// How often events are looked at for their age.
+    /// Returns the interval at which the age of events is checked.
     pub(super) fn look_every(&self) -> Option<Duration> {
         self.retain.map(|retain| (retain / 8).clamp(LOOK_EVERY_MIN, LOOK_EVERY_MAX))
     }
 
-    /// With segments that are small against what may be kept: only whole ones can go.
+    /// Limits the segment size relative to the retained bytes, since only whole segments can be deleted.
     pub(super) fn balanced(mut self) -> Self {
         let most = [self.retain_bytes, self.refuse_bytes].into_iter().flatten().min().unwrap_or(u64::MAX);
         self.segment_bytes = self.segment_bytes.min(most / 4).max(1);
         self
     }
 
-    /// Bytes on disk above which the oldest segment goes.
+    /// Returns the bytes on disk above which the oldest segment is deleted.
     fn keep_bytes(&self) -> u64 {
-        // Room for one segment more, before anything is refused.
+        // Leaves room for one more segment before appends are refused.
         let before_refusal = self.refuse_bytes.map(|most| most.saturating_sub(self.segment_bytes));
         [self.retain_bytes, before_refusal].into_iter().flatten().min().unwrap_or(u64::MAX)
     }
 }
 
 impl Writer {
-    /// Looks for what has become too old, when it is time to, or when less is needed than before.
+    /// Applies retention periodically, and when less is needed than before.
     pub(super) fn keep_house(&mut self) {
         let is_time = self.shared.options.look_every().is_some_and(|every| self.looked.elapsed() >= every);
         let is_due = self.shared.is_retention_due.swap(false, Ordering::SeqCst);
@@ -45,7 +45,7 @@ impl Writer {
         self.looked = Instant::now();
         let retain_ms = self.shared.options.retain.map(|retain| i64::try_from(retain.as_millis()).unwrap_or(i64::MAX));
         let first_time_ms = lock(&self.shared.active).segment.first_time_ms();
-        // Only closed segments go: where little comes in, the active one is closed for that.
+        // Only closed segments can be deleted, so an active one with little traffic is closed for that.
         if retain_ms.is_some_and(|retain_ms| first_time_ms < now_ms().saturating_sub(retain_ms / 4))
             && let Err(error) = self.roll()
         {
@@ -54,7 +54,7 @@ impl Writer {
         self.retain();
     }
 
-    /// Lets go of the segments that need not be kept.
+    /// Removes the segments that need not be kept.
     pub(super) fn retain(&self) {
         let options = &self.shared.options;
         let retain_ms = options.retain.map(|retain| i64::try_from(retain.as_millis()).unwrap_or(i64::MAX));

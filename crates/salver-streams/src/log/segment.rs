@@ -14,26 +14,26 @@ use super::index::Index;
 use super::lock::{read, write};
 use super::walk::{Damage, Step, Walk};
 
-/// The ending of a log file.
+/// Extension of a log file.
 pub(super) const LOG: &str = "log";
-/// The ending of its index.
+/// Extension of its index.
 pub(super) const INDEX: &str = "index";
-/// The ending of its rows as Parquet.
+/// Extension of its Parquet file.
 pub(super) const PARQUET: &str = "parquet";
-/// The ending of a log file that only stays for those who hold it.
+/// Extension of a log file that is deleted, but still held by readers.
 pub(super) const GONE: &str = "gone";
 
-/// A file of the log.
+/// File of the log.
 #[derive(Debug)]
 pub(crate) struct Segment {
     base: u64,
     path: PathBuf,
-    /// What is known of what is on disk.
+    /// Index of the durable frames.
     index: RwLock<Index>,
     is_gone: AtomicBool,
 }
 
-/// What was found where a reader began.
+/// Result of looking up a read's starting position.
 enum Found {
     Frames(Vec<Frame>),
     Damage(Damage),
@@ -45,43 +45,43 @@ impl Segment {
         Self { base: index.base, path, index: RwLock::new(index), is_gone: AtomicBool::new(false) }
     }
 
-    /// The offset of its first event.
+    /// Returns the offset of its first event.
     pub(crate) fn base(&self) -> u64 {
         self.base
     }
 
-    /// The offset behind its last event.
+    /// Returns the offset behind its last event.
     pub(crate) fn end(&self) -> u64 {
         read(&self.index).end
     }
 
-    /// Its file, as long as retention leaves it.
+    /// Returns the path of its file, which exists until retention deletes it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Bytes of its frames.
+    /// Returns the bytes of its frames.
     pub(crate) fn bytes(&self) -> u64 {
         read(&self.index).bytes
     }
 
-    /// The time of its first frame, in milliseconds since 1970.
+    /// Returns the time of its first frame, in milliseconds since 1970.
     pub(crate) fn first_time_ms(&self) -> i64 {
         read(&self.index).first_time_ms
     }
 
-    /// The latest time of a frame in it.
+    /// Returns the latest time of its frames.
     pub(crate) fn last_time_ms(&self) -> i64 {
         read(&self.index).last_time_ms
     }
 
-    /// Where its rows lie as Parquet, if they do; deleted together with it.
+    /// Returns the path of its Parquet file, which need not exist and is deleted together with the segment.
     pub(crate) fn parquet_path(&self) -> PathBuf {
         self.path.with_extension(PARQUET)
     }
 
-    /// Frames of this segment, the first containing `from`: at least one, and about `bytes_max` bytes at most. Empty at
-    /// the end; `Source` when it is damaged at `from`. Blocks.
+    /// Returns frames of this segment, the first containing `from`: at least one, and about `bytes_max` bytes at most.
+    /// Empty at the end; `Source` when it is damaged at `from`. Blocks.
     pub(crate) fn read(&self, from: u64, bytes_max: usize) -> Result<Vec<Frame>> {
         match self.find(from, bytes_max).map_err(|error| unreadable(&self.path, error))? {
             Found::Frames(frames) => Ok(frames),
@@ -89,7 +89,7 @@ impl Segment {
         }
     }
 
-    /// The first offset from `from` on that is not damaged, at most `end`. Blocks.
+    /// Returns the first offset from `from` on that is not damaged, at most `end`. Blocks.
     pub(crate) fn good_from(&self, from: u64) -> Result<u64> {
         match self.find(from, 0).map_err(|error| unreadable(&self.path, error))? {
             Found::Frames(_) => Ok(from),
@@ -126,7 +126,7 @@ impl Segment {
         Ok(Found::Frames(frames))
     }
 
-    /// The offset of the first frame at or after a time. Blocks.
+    /// Returns the offset of the first frame at or after a time. Blocks.
     pub(super) fn offset_at(&self, time_ms: i64) -> Result<Option<u64>> {
         let (place, file_end, end) = {
             let index = read(&self.index);
@@ -148,19 +148,19 @@ impl Segment {
         find().map_err(|error| unreadable(&self.path, error))
     }
 
-    /// Changes what is known of it.
+    /// Updates the index.
     pub(super) fn learn<T>(&self, learn: impl FnOnce(&mut Index) -> T) -> T {
         learn(&mut write(&self.index))
     }
 
-    /// Keeps the index for the next start.
+    /// Stores the index for the next start.
     pub(super) fn store_index(&self) {
         read(&self.index).store(&self.path.with_extension(INDEX));
     }
 
-    /// Takes it out of the log: its files go when the last who holds it lets go.
+    /// Removes the segment from the log: its files are deleted when the last holder drops it.
     pub(super) fn retire(&self) {
-        // Under another name, so that it is not part of the log after a restart either, whoever held it at the end.
+        // Renamed, so that it is not part of the log after a restart either, whoever held it at the end.
         if let Err(error) = fs::rename(&self.path, self.path.with_extension(GONE)) {
             tracing::warn!(%error, path = %self.path.display(), "a log file could not be renamed");
         }
@@ -181,7 +181,7 @@ impl Drop for Segment {
             return;
         }
         let path = std::mem::take(&mut self.path);
-        // Large files take a while, and this may be a thread that others wait for.
+        // Deleting large files takes a while, and other requests may wait for this thread.
         let started = std::thread::Builder::new().name("log delete".to_owned()).spawn({
             let path = path.clone();
             move || delete(&path)

@@ -1,4 +1,4 @@
-//! What the callers of a log and its writer thread share.
+//! State shared by the callers of a log and its writer thread.
 
 use std::io;
 use std::sync::Arc;
@@ -21,35 +21,34 @@ use super::waiters::Waiters;
 use super::{Appended, LogOptions};
 use crate::clock::now_ms;
 
-/// Bytes of events that come onto the disk without delay.
+/// Pending bytes from which on a write is not delayed.
 const WAITING_BYTES_LARGE: usize = 4 * 1024 * 1024;
-/// Most bytes that are written at once: who waits for the first of them waits for all.
+/// Most bytes written at once: a waiter for the first of them waits for all.
 pub(super) const BATCH_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// The middle of a log.
+/// Shared state of a log.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) options: LogOptions,
     pub(super) tail: Mutex<Tail>,
-    /// The file that is written to: by the writer's thread, and by a reader who would show what is not written yet.
-    /// Nobody waits for the disk with it; taken before `tail`.
+    /// Active file, written by the writer thread and by readers that need pending frames. The lock is not held during
+    /// an fsync, and is taken before that of `tail`.
     pub(super) active: Mutex<Active>,
-    /// The same as in the tail, to be looked at without its lock.
+    /// Copy of the tail's next offset, readable without its lock.
     pub(super) next: AtomicU64,
     pub(super) durable: AtomicU64,
-    /// Everything below was given to the system to write: only a fall of the whole machine takes it. No less than
-    /// `durable`.
+    /// Offset below which everything is written: only a crash of the machine loses it. Not less than `durable`.
     pub(super) written: AtomicU64,
-    /// Somebody waits for what is below to be written.
+    /// Offset below which a caller waits for everything to be written.
     pub(super) wished: AtomicU64,
     pub(super) waiting_bytes: AtomicUsize,
-    /// Retention keeps everything from there on.
+    /// Offset from which on retention keeps everything.
     pub(super) needed_from: AtomicU64,
     pub(super) is_retention_due: AtomicBool,
     pub(super) is_closing: AtomicBool,
     /// Whether the writer thread has ended.
     pub(super) has_ended: AtomicBool,
-    /// Why writing fails at present.
+    /// Current write failure.
     pub(super) fault: Mutex<Option<Fault>>,
     pub(super) bell: Bell,
     pub(super) waiters: Waiters,
@@ -62,7 +61,7 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(options: LogOptions, tail: Tail, active: Active) -> Self {
         let next = tail.durable();
-        // What is handed on elsewhere says from where on it needs it; before that, everything is needed.
+        // A forwarding stream reports the offset from which on it needs events; until then, everything is needed.
         let needed_from = if options.refuse_bytes.is_some() { 0 } else { u64::MAX };
         Self {
             options,
@@ -129,32 +128,32 @@ impl Shared {
         }
     }
 
-    /// Whether there is something that is not on disk.
+    /// Returns whether there are events that are not durable.
     pub(super) fn has_waiting(&self) -> bool {
         self.next.load(Ordering::SeqCst) > self.durable.load(Ordering::SeqCst)
     }
 
-    /// Whether somebody waits for what is not written.
+    /// Returns whether a caller waits for events that are not written.
     pub(super) fn is_wished(&self) -> bool {
         self.wished.load(Ordering::SeqCst) > self.written.load(Ordering::SeqCst)
     }
 
-    /// Whether what waits should be on disk at once.
+    /// Returns whether pending events should be synced at once.
     pub(super) fn is_urgent(&self) -> bool {
         !self.waiters.is_empty() || self.waiting_bytes.load(Ordering::SeqCst) >= WAITING_BYTES_LARGE
     }
 
-    /// Whether everything below `end` is on disk.
+    /// Returns whether everything below `end` is durable.
     pub(super) fn is_durable(&self, end: u64) -> bool {
         self.durable.load(Ordering::SeqCst) >= end
     }
 
-    /// Frames from memory; `None` when `from` is not there.
+    /// Returns frames from memory; `None` when `from` is not there.
     pub(super) fn recent(&self, from: u64, bytes_max: usize) -> Option<Vec<Frame>> {
         let (mut frames, mut next, mut left) = (Vec::new(), from, bytes_max);
         loop {
             let before = frames.len();
-            // What went out of memory between two turns ends the run; what was found so far stands.
+            // Frames evicted between two iterations end the run; those copied so far are valid.
             let copied = lock(&self.tail).copy(next, left, &mut frames);
             let Some(has_more) = copied else { return (!frames.is_empty()).then_some(frames) };
             let added = frames.get(before..).unwrap_or_default();
@@ -166,7 +165,7 @@ impl Shared {
         }
     }
 
-    /// Writes what waits to be written now, or as much of it as goes into `bytes_max`.
+    /// Writes the pending frames, up to `bytes_max`.
     pub(super) fn write(&self, active: &mut Active, bytes_max: usize) -> io::Result<()> {
         if let Some(end) = active.write(|batch| self.take(batch, bytes_max))? {
             self.set_written(end);
@@ -174,12 +173,13 @@ impl Shared {
         Ok(())
     }
 
-    /// Writes what was appended until now, so that it may be shown, unless the file can't take it at the moment: the
-    /// end of what may be shown. What a reader has seen must not be given to other events when this process is killed.
+    /// Writes everything appended so far so that readers may see it, unless the file cannot be written at the moment,
+    /// and returns the end of the readable range. An offset that a reader has seen must not be reused when this process
+    /// is killed.
     pub(super) fn show(&self) -> u64 {
         let next = self.next.load(Ordering::SeqCst);
         while self.written.load(Ordering::SeqCst) < next {
-            // While writing fails, the writer's thread tries it now and then.
+            // While writing fails, the writer thread retries now and then.
             let is_failing = lock(&self.fault).is_some();
             let mut active = lock(&self.active);
             let is_open = !is_failing && !active.is_broken && !active.is_sealed;
@@ -190,7 +190,7 @@ impl Shared {
         self.written.load(Ordering::SeqCst)
     }
 
-    /// Fills a batch with what waits to be written now. With the active file locked.
+    /// Fills a batch with pending frames. The active file must be locked.
     fn take(&self, batch: &mut Batch, bytes_max: usize) {
         batch.clear();
         let (mut from, end) = (self.written.load(Ordering::SeqCst), self.next.load(Ordering::SeqCst));
@@ -199,13 +199,13 @@ impl Shared {
         }
     }
 
-    /// Everything below `end` is written; of what a failed sync took back, not any more.
+    /// Sets the end of the written events; a failed sync may move it back.
     pub(super) fn set_written(&self, end: u64) {
         self.written.store(end, Ordering::SeqCst);
         self.wrote.raise();
     }
 
-    /// What is written below `end` is on disk, `bytes` more than before.
+    /// Marks the events below `end` as durable, `bytes` more than before.
     pub(super) fn publish(&self, end: u64, bytes: u64) {
         {
             let mut tail = lock(&self.tail);
@@ -223,7 +223,7 @@ impl Shared {
         }
     }
 
-    /// Another segment is written to.
+    /// Switches to another active segment.
     pub(super) fn rolled(&self, closed: Option<Arc<Segment>>, open: &Arc<Segment>) {
         {
             let mut tail = lock(&self.tail);

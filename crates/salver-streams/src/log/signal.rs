@@ -1,11 +1,11 @@
-//! Waiting for something that changes often: who changes it pays nothing as long as nobody waits.
+//! Notification for state that changes often: raising it is almost free while there are no waiters.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-/// Something to wait for.
+/// State change that tasks can wait for.
 #[derive(Debug, Default)]
 pub(super) struct Signal {
     notify: Notify,
@@ -13,14 +13,14 @@ pub(super) struct Signal {
 }
 
 impl Signal {
-    /// Wakes all who wait. What they wait for must have been stored before, with `SeqCst`, or under a lock they take.
+    /// Wakes all waiters. The change must have been stored before, with `SeqCst`, or under a lock that they take.
     pub(super) fn raise(&self) {
         if self.waiting.load(Ordering::SeqCst) > 0 {
             self.notify.notify_waiters();
         }
     }
 
-    /// Waits until `find` finds something; it is called again after each [`Signal::raise`].
+    /// Waits until `find` returns a value; it is called again after each [`Signal::raise`].
     pub(super) async fn until<T>(&self, find: impl Fn() -> Option<T>) -> T {
         if let Some(found) = find() {
             return found;
@@ -38,7 +38,7 @@ impl Signal {
     }
 }
 
-/// One who waits, until it is dropped.
+/// Registration of a waiter, removed on drop.
 struct Counted<'a>(&'a AtomicUsize);
 
 impl Drop for Counted<'_> {

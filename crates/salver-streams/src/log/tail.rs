@@ -1,4 +1,4 @@
-//! The end of the log in memory: what was appended last, for the writer thread and for whoever reads along.
+//! The end of the log in memory: the latest frames, for the writer thread and for readers that follow the log.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,15 +13,15 @@ use super::frame::{Frame, SealedFrame};
 use super::ids::Ids;
 use super::segment::Segment;
 
-/// Frames that are looked at while the lock is held, at most: an append must not wait for long.
+/// Most frames examined while the lock is held, so that appends do not wait for long.
 const FRAMES_AT_ONCE_MAX: usize = 512;
-/// Bytes that are copied while the lock is held, about.
+/// Approximate number of bytes copied while the lock is held.
 const BYTES_AT_ONCE_MAX: usize = 256 * 1024;
 
-/// What stands under the one lock that every append takes. Nothing here touches a file.
+/// State under the one lock that every append takes. Nothing here touches a file.
 #[derive(Debug)]
 pub(super) struct Tail {
-    /// The last frames without a gap, at least those that are not on disk.
+    /// Latest frames without a gap, including all that are not durable.
     frames: VecDeque<Frame>,
     frames_bytes: usize,
     waiting_bytes: usize,
@@ -31,30 +31,30 @@ pub(super) struct Tail {
     pub(super) is_closed: bool,
     /// Bytes of frames in files.
     pub(super) disk_bytes: u64,
-    /// The closed segments, oldest first; shared with readers and copied when it changes.
+    /// Closed segments, oldest first; shared with readers and copied on change.
     pub(super) closed: Arc<Vec<Arc<Segment>>>,
-    /// The active one.
+    /// Active segment.
     pub(super) open: Arc<Segment>,
-    /// Offsets between segments whose events were gone when the log was opened.
+    /// Offset ranges between segments whose events were already lost when the log was opened.
     pub(super) holes: Arc<[Range<u64>]>,
 }
 
-/// Why a frame is not taken.
+/// Reason why a frame is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// The log is closed.
     Closed,
-    /// Too much waits to be written.
+    /// Too many bytes are waiting to be written.
     Backlogged,
-    /// Too much is on disk.
+    /// The disk limit is reached.
     Full,
 }
 
-/// A segment among the others.
+/// Segment with its successor.
 #[derive(Debug)]
 pub(super) struct Located {
     pub(super) segment: Arc<Segment>,
-    /// Where the next one begins; `None` for the active one.
+    /// Base of the next segment; `None` for the active one.
     pub(super) next_base: Option<u64>,
 }
 
@@ -82,7 +82,7 @@ impl Tail {
         }
     }
 
-    /// Whether a frame of this size is taken.
+    /// Checks that a frame of this size can be accepted.
     pub(super) fn admit(&self, bytes: usize, refuse_bytes: Option<u64>) -> Result<(), Refusal> {
         let waiting = self.waiting_bytes + bytes;
         if self.is_closed {
@@ -96,7 +96,7 @@ impl Tail {
         }
     }
 
-    /// Gives a frame its place; one without records needs none.
+    /// Assigns a frame its offset; one without records needs none.
     pub(super) fn push(&mut self, frame: SealedFrame, now_ms: u64) -> Appended {
         let (count, bytes, first) = (frame.count(), frame.len(), self.next);
         let id = self.ids.next(now_ms, count);
@@ -124,7 +124,7 @@ impl Tail {
         self.durable
     }
 
-    /// The segment that has or would have `offset`.
+    /// Returns the segment that has or would have `offset`.
     pub(super) fn segment_of(&self, offset: u64) -> Located {
         let open_base = self.open.base();
         let behind = self.closed.partition_point(|segment| segment.base() <= offset);
@@ -137,13 +137,13 @@ impl Tail {
         }
     }
 
-    /// Adds frames from `from` on to `frames`, some at a time, up to about `bytes_max` bytes of them: whether there may
-    /// be more. `None` when `from` is not in memory.
+    /// Appends frames from `from` on to `frames`, some at a time, up to about `bytes_max` bytes; returns whether there
+    /// may be more. `None` when `from` is not in memory.
     pub(super) fn copy(&self, from: u64, bytes_max: usize, frames: &mut Vec<Frame>) -> Option<bool> {
         if from >= self.next {
             return Some(false);
         }
-        // What is no part of the log any more may still be in memory.
+        // Frames that retention has removed from the log may still be in memory.
         if self.frames.front()?.head.offset > from || self.ends().first > from {
             return None;
         }
@@ -159,8 +159,8 @@ impl Tail {
         Some(true)
     }
 
-    /// Adds frames from `from` up to `end` to a batch of at most `bytes_max` bytes, some at a time: whether there may
-    /// be more.
+    /// Adds frames from `from` up to `end` to a batch of at most `bytes_max` bytes, some at a time; returns whether
+    /// there may be more.
     pub(super) fn fill(&self, batch: &mut Batch, from: u64, end: u64, bytes_max: usize) -> bool {
         let start = self.frames.partition_point(|frame| frame.head.offset < from);
         let stop = batch.bytes() + BYTES_AT_ONCE_MAX;
@@ -177,15 +177,15 @@ impl Tail {
         frames.next().is_some()
     }
 
-    /// Everything below `end` is on disk: so many bytes came there.
+    /// Marks everything below `end` as durable, with its bytes.
     pub(super) fn synced(&mut self, end: u64, bytes: u64) {
         self.durable = end;
         self.waiting_bytes -= bytes as usize;
         self.disk_bytes += bytes;
     }
 
-    /// Takes out some frames that need not be in memory any more, for the caller to drop outside the lock; none when
-    /// all the others stay.
+    /// Removes some frames that need not stay in memory, for the caller to drop outside the lock; empty when all others
+    /// stay.
     pub(super) fn forget(&mut self) -> Vec<Frame> {
         let (mut count, mut bytes) = (0, 0);
         for frame in self.frames.iter().take(FRAMES_AT_ONCE_MAX) {
@@ -199,13 +199,13 @@ impl Tail {
         self.frames.drain(..count).collect()
     }
 
-    /// The frames that are not on disk.
+    /// Returns the frames that are not durable.
     pub(super) fn pending(&self) -> Vec<Frame> {
         let start = self.frames.partition_point(|frame| frame.head.offset < self.durable);
         self.frames.range(start..).cloned().collect()
     }
 
-    /// The offset of the first frame in memory at or after a time that is not on disk.
+    /// Returns the offset of the first frame that is not durable and at or after a time.
     pub(super) fn pending_at(&self, time_ms: i64) -> Option<u64> {
         let start = self.frames.partition_point(|frame| frame.head.offset < self.durable);
         self.frames.range(start..).map(|frame| frame.head).find(|head| head.time_ms >= time_ms).map(|head| head.offset)

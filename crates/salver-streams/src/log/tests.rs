@@ -1,4 +1,4 @@
-//! The log, on real files.
+//! Tests of the log on real files.
 
 use std::fs;
 use std::io;
@@ -20,7 +20,7 @@ mod killed;
 mod measure;
 mod retention;
 
-/// Failures to come, for one log.
+/// Injected failures, for one log.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     writes: AtomicU32,
@@ -50,7 +50,7 @@ fn fail(count: &AtomicU32) -> io::Result<()> {
     if failed.is_ok() { Err(io::Error::other("the disk is ill")) } else { Ok(()) }
 }
 
-/// A directory for a log.
+/// Returns a directory for a log.
 struct Fixture {
     dir: TempDir,
     segment_bytes: u64,
@@ -83,7 +83,7 @@ impl Fixture {
         self.options().dir
     }
 
-    /// The log as a sudden end would leave it now.
+    /// Copies the log in the state in which a crash would leave it now.
     fn killed(&self) -> Self {
         let copy = Self { segment_bytes: self.segment_bytes, ..Self::new() };
         copy_dir(&self.path(), &copy.path());
@@ -107,14 +107,14 @@ fn copy_dir(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         match fs::copy(entry.path(), to.join(entry.file_name())) {
-            // What is no part of the log any more is deleted beside.
+            // Retired segments are deleted concurrently.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             copied => assert!(copied.is_ok(), "{copied:?}"),
         }
     }
 }
 
-/// A frame of records `first`, `first + 1`, ... as text.
+/// Returns a frame of records `first`, `first + 1`, ... as text.
 fn frame(first: u64, count: u64, time_ms: i64) -> SealedFrame {
     let mut builder = FrameBuilder::new(time_ms, 0);
     for n in first..first + count {
@@ -127,7 +127,7 @@ fn value(n: u64) -> String {
     format!(r#"{{"n":"{n:08}","text":"some more text"}}"#)
 }
 
-/// Appends a record that tells its own offset, which must be the one it gets.
+/// Appends a record with its own offset as text, which must be the offset it gets.
 fn put(log: &Log, count: u64) -> u64 {
     let next = log.ends().next;
     assert_eq!(log.append(frame(next, count, 1_000 + next as i64)).unwrap().first, next);
@@ -139,7 +139,7 @@ async fn put_safely(log: &Log, count: u64) {
     log.durable(end).await.unwrap();
 }
 
-/// Reads all from `from` to the end, and checks that each record is the one that belongs there.
+/// Reads everything from `from` to the end, and checks that each record has its own offset.
 fn check(log: &Log, from: u64) {
     let mut next = from;
     let mut last_id = 0;
@@ -165,7 +165,7 @@ fn check_frames(frames: &[Frame], from: u64, last_id: &mut u128) -> u64 {
     next
 }
 
-/// Waits until something is so, for as long as a slow machine may need.
+/// Waits for a condition, as long as a slow machine may need.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let since = Instant::now();
     while !is_so() {

@@ -1,4 +1,4 @@
-//! Who waits for the disk.
+//! Requests that wait for events to become durable.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,10 +9,10 @@ use tokio::sync::oneshot;
 use super::fault::Fault;
 use super::lock::lock;
 
-/// What a waiter is told: that its events are on disk, or why not.
+/// Result for a waiter: its events are durable, or the reason why not.
 pub(super) type Told = Result<(), Fault>;
 
-/// Who waits for the disk, each for an offset.
+/// Waiters, by the offset they wait for.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
     waiting: Mutex<Vec<(u64, oneshot::Sender<Told>)>>,
@@ -20,11 +20,12 @@ pub(super) struct Waiters {
 }
 
 impl Waiters {
-    /// Waits for everything below `end`; the bell must be rung afterwards. `None` when that is there by now.
+    /// Registers a waiter for everything below `end`; the bell must be rung afterwards. `None` when it is durable by
+    /// now.
     pub(super) fn wait(&self, end: u64, is_there: impl FnOnce() -> bool) -> Option<oneshot::Receiver<Told>> {
         let (sender, receiver) = oneshot::channel();
         let mut waiting = lock(&self.waiting);
-        // Counted before it is looked: `tell` looks at the count after what it tells of was stored.
+        // Count before the check: `tell` reads the count after it has stored the new end.
         self.count.fetch_add(1, Ordering::SeqCst);
         if is_there() {
             self.count.fetch_sub(1, Ordering::SeqCst);
@@ -38,17 +39,17 @@ impl Waiters {
         self.count() == 0
     }
 
-    /// How many wait.
+    /// Returns the number of waiters.
     pub(super) fn count(&self) -> usize {
         self.count.load(Ordering::SeqCst)
     }
 
-    /// Tells all who wait for no more than `end` that it is on disk.
+    /// Notifies all waiters for no more than `end` that it is durable.
     pub(super) fn tell(&self, end: u64) {
         self.answer(|wanted| wanted <= end, &Ok(()));
     }
 
-    /// Tells all that it failed.
+    /// Notifies all waiters of a failure.
     pub(super) fn fail(&self, fault: &Fault) {
         self.answer(|_| true, &Err(fault.clone()));
     }

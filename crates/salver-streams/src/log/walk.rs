@@ -1,4 +1,4 @@
-//! Walking along a file of the log, frame by frame, over damage.
+//! Iteration over a file of the log, frame by frame, skipping damage.
 
 use std::fs::File;
 use std::io;
@@ -9,55 +9,55 @@ use memchr::memmem;
 
 use super::frame::{Frame, HEADER_BYTES, Head, MAGIC};
 
-/// What is read of a file at a time, at least.
+/// Fewest bytes read from a file at a time.
 const CHUNK_BYTES: usize = 1024 * 1024;
 
-/// A place where frames should be and are not.
+/// Place where frames are missing or damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Damage {
-    /// Where in the file.
+    /// Position in the file.
     pub(super) at: u64,
-    /// The first offset that can't be read.
+    /// First offset that cannot be read.
     pub(super) from: u64,
-    /// The next one that can.
+    /// Next offset that can be read.
     pub(super) to: u64,
 }
 
-/// What comes next.
+/// Result of a step.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// A frame, and where it begins in the file.
+    /// Frame, and its position in the file.
     Frame(u64, Frame),
-    /// Damage, with frames or the end behind it.
+    /// Damage, followed by frames or the end.
     Damage(Damage),
-    /// No frame from here on.
+    /// No more frames.
     End,
 }
 
-/// A walk.
+/// Iterator over the frames of a file.
 #[derive(Debug)]
 pub(super) struct Walk {
     file: File,
-    /// The place in the file where the next frame should begin.
+    /// Position of the next expected frame in the file.
     at: u64,
-    /// The offset it should have.
+    /// Offset it should have.
     next: u64,
-    /// The place in the file behind the last frame.
+    /// Position behind the last frame.
     file_end: u64,
-    /// The offset behind the last record, when that is known.
+    /// Offset behind the last record, if known.
     end: Option<u64>,
     chunk: Bytes,
     chunk_at: u64,
 }
 
 impl Walk {
-    /// Walks from the place `at` in the file, where the record `next` should be, up to the place `file_end`, where the
+    /// Creates a walk from the position `at`, where the record `next` should be, to the position `file_end`, where the
     /// record `end` would be.
     pub(super) fn new(file: File, at: u64, next: u64, file_end: u64, end: Option<u64>) -> Self {
         Self { file, at, next, file_end, end, chunk: Bytes::new(), chunk_at: 0 }
     }
 
-    /// The next step.
+    /// Returns the next step.
     pub(super) fn step(&mut self) -> io::Result<Step> {
         if self.end.is_some_and(|end| self.next >= end) {
             return Ok(Step::End);
@@ -74,7 +74,7 @@ impl Walk {
         match self.search()? {
             Some((found_at, offset)) => {
                 (self.at, self.next) = (found_at, offset);
-                // What was lost may have held no record: then nobody misses anything.
+                // The damage may have held no record; then no event is lost.
                 if offset == from { self.step() } else { Ok(Step::Damage(Damage { at, from, to: offset })) }
             }
             None => match self.end {
@@ -87,10 +87,10 @@ impl Walk {
         }
     }
 
-    /// Finds the next whole frame behind a bad place.
+    /// Finds the next complete frame behind a damaged place.
     fn search(&mut self) -> io::Result<Option<(u64, u64)>> {
-        // If only the body is bad the header tells where the next frame is; else something in the body could look like
-        // it.
+        // If only the body is damaged, the header has the position of the next frame; a search could mistake bytes in
+        // the body for a frame.
         if let Some(head) = Head::read(&self.peek(self.at, HEADER_BYTES)?) {
             let behind = self.at + head.frame_bytes() as u64;
             if let Some(offset) = self.fits(behind)? {
@@ -107,7 +107,7 @@ impl Walk {
                     return Ok(Some((at, offset)));
                 }
             }
-            // The magic may lie across the end of what was read.
+            // The magic may cross the end of the chunk.
             match bytes.len().checked_sub(size_of_val(&MAGIC)) {
                 Some(further) if from + (bytes.len() as u64) < self.file_end => from += further as u64 + 1,
                 _ => return Ok(None),
@@ -115,7 +115,7 @@ impl Walk {
         }
     }
 
-    /// The offset of a whole frame at this place, if it can be one of those that are still to come.
+    /// Returns the offset of a complete frame at this position, if it can be a later one.
     fn fits(&mut self, at: u64) -> io::Result<Option<u64>> {
         let frame = self.frame_at(at)?;
         let is_ahead = |offset: u64| offset >= self.next && self.end.is_none_or(|end| offset < end);
@@ -130,7 +130,7 @@ impl Walk {
         Ok(Frame::read(&self.peek(at, head.frame_bytes())?))
     }
 
-    /// Some bytes at a place, as many as there are when there are fewer.
+    /// Reads up to `count` bytes at a position.
     fn peek(&mut self, at: u64, count: usize) -> io::Result<Bytes> {
         let rest = usize::try_from(self.file_end.saturating_sub(at)).unwrap_or(usize::MAX);
         let count = count.min(rest);
@@ -160,7 +160,7 @@ impl Walk {
         Ok(self.chunk.slice(..count.min(filled)))
     }
 
-    /// What is at hand from a place on; less than a magic only at the end.
+    /// Returns the buffered bytes from a position on; less than a magic only at the end.
     fn peek_chunk(&mut self, at: u64) -> io::Result<Bytes> {
         if self.peek(at, size_of_val(&MAGIC))?.is_empty() {
             return Ok(Bytes::new());

@@ -1,5 +1,5 @@
-//! The thread that writes: everything that waits goes to disk at once, with one write and one sync. Where somebody
-//! waits only for it to be written, the sync comes later, for all that was written until then.
+//! The writer thread: it writes all pending frames with one write and one fsync. When callers wait only for the write,
+//! the fsync follows later, for everything written until then.
 
 use std::io;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use super::fault::Fault;
 use super::lock::lock;
 use super::shared::{BATCH_BYTES_MAX, Shared};
 
-/// How long events may be appended, and how long written, before they are on disk, when nobody waits for that.
+/// Longest time from append to fsync, and from write to fsync, when no caller waits for it.
 const DELAY: Duration = Duration::from_millis(50);
-/// How long after the last event the thread looks by itself for more, so that an append need not wake it.
+/// Time after the last event during which the thread polls, so that an append need not wake it.
 const LINGER: Duration = Duration::from_secs(1);
-/// The pause after a failure.
+/// Delay before a retry.
 const RETRY: Duration = Duration::from_millis(250);
 
-/// What should be done with the events that are not on disk.
+/// Work due for events that are not durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     Nothing,
@@ -28,13 +28,13 @@ enum Due {
     Sync,
 }
 
-/// The thread.
+/// Writer thread.
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) shared: Arc<Shared>,
-    /// When events were first seen that are not on disk.
+    /// Time at which events that are not durable were first seen.
     seen: Option<Instant>,
-    /// When something was written last.
+    /// Time of the last write.
     wrote: Option<Instant>,
     is_failing: bool,
     crowd: Crowd,
@@ -46,12 +46,12 @@ impl Writer {
         Self { shared, seen: None, wrote: None, is_failing: false, crowd: Crowd::default(), looked: Instant::now() }
     }
 
-    /// Works until the log is closed. Whether everything is on disk then.
+    /// Runs until the log is closed. Returns whether everything is durable then.
     pub(super) fn run(mut self) -> bool {
-        // However this ends, nobody waits for it any longer.
+        // Releases the waiters, however this ends.
         let ended = Ended(Arc::clone(&self.shared));
         loop {
-            // Read first: what was appended before it was set is seen below.
+            // Read first, so that events appended before it was set are seen below.
             let is_closing = self.shared.is_closing.load(Ordering::SeqCst);
             self.keep_house();
             let due = self.due(is_closing);
@@ -74,7 +74,7 @@ impl Writer {
         }
         {
             let mut active = lock(&self.shared.active);
-            // Nobody writes behind what is cut off now.
+            // No one may write behind the end that is cut off now.
             active.is_sealed = true;
             active.finish();
         }
@@ -82,7 +82,7 @@ impl Writer {
         !self.shared.has_waiting()
     }
 
-    /// What should be done now.
+    /// Returns the work that is due.
     fn due(&mut self, is_closing: bool) -> Due {
         if !self.shared.has_waiting() {
             self.seen = None;
@@ -98,7 +98,7 @@ impl Writer {
         }
     }
 
-    /// Sleeps until something may be due.
+    /// Sleeps until work may be due.
     fn rest(&mut self) {
         let shared = &*self.shared;
         let is_closing = || shared.is_closing.load(Ordering::SeqCst) || shared.is_retention_due.load(Ordering::SeqCst);
@@ -109,14 +109,14 @@ impl Writer {
         } else if self.wrote.is_some_and(|wrote| wrote.elapsed() < LINGER) {
             let since = Instant::now();
             shared.bell.sleep(Sleep::Doze, Some(DELAY), is_called);
-            // What came in the meantime has waited long enough.
+            // Events that arrived in the meantime have waited long enough.
             self.seen = shared.has_waiting().then_some(since);
         } else {
             shared.bell.sleep(Sleep::Deep, self.shared.options.look_every(), || is_closing() || shared.has_waiting());
         }
     }
 
-    /// Writes what waits, or as much of it as goes into one batch, and syncs it when that is due.
+    /// Writes one batch of pending frames, and syncs if due.
     fn turn(&mut self, due: Due) -> io::Result<()> {
         if due == Due::Sync && !self.shared.is_closing.load(Ordering::SeqCst) {
             self.crowd.gather(|| self.shared.waiters.count());
@@ -126,14 +126,14 @@ impl Writer {
         if due == Due::Write {
             return written;
         }
-        // Also when there was no room for more: what was written has waited long enough.
+        // Also after a full disk: the written frames have waited long enough.
         self.sync()?;
         self.crowd.note(self.shared.waiters.count(), began.elapsed());
         (self.seen, self.wrote) = (None, Some(Instant::now()));
         written
     }
 
-    /// Writes what waits, or as much of it as goes into one batch.
+    /// Writes one batch of pending frames.
     fn write(&mut self) -> io::Result<()> {
         let segment_bytes = self.shared.options.segment_bytes;
         let is_done_with = |active: &Active| active.is_broken || active.bytes() >= segment_bytes;
@@ -145,7 +145,7 @@ impl Writer {
         self.shared.write(&mut active, room as usize)
     }
 
-    /// Brings onto the disk what was written. Meanwhile readers may write more.
+    /// Syncs the written frames. Readers may write more at the same time.
     fn sync(&mut self) -> io::Result<()> {
         let unsynced = {
             let active = lock(&self.shared.active);
@@ -162,8 +162,8 @@ impl Writer {
                 Ok(())
             }
             Err(error) => {
-                // The system may have dropped the pages it could not write, and would not fail again: all of it must be
-                // written anew, and elsewhere.
+                // The system may have dropped the pages it could not write without failing again: everything must be
+                // rewritten, to another file.
                 let mut active = lock(&self.shared.active);
                 active.is_broken = true;
                 self.shared.set_written(self.shared.durable.load(Ordering::SeqCst));
@@ -174,14 +174,14 @@ impl Writer {
 
     /// Closes the active segment and begins the next one.
     pub(super) fn roll(&mut self) -> io::Result<()> {
-        // Most of it while readers may still write, and the rest when they may not any more.
+        // Sync most frames while readers may still write, and the rest when they no longer may.
         self.sync()?;
         lock(&self.shared.active).is_sealed = true;
         self.sync()?;
         let (dir, base) = (&self.shared.options.dir, self.shared.durable.load(Ordering::SeqCst));
         let create = || Active::create(dir, base);
         let fresh = create().or_else(|error| match error.kind() {
-            // A file of this name has nothing that was ever acknowledged: it is a first sync that failed.
+            // A file of this name has no acknowledged events: it is left from a failed first sync.
             io::ErrorKind::AlreadyExists => {
                 let path = lock(&self.shared.active).segment.path().with_file_name(format!("{base:020}.log"));
                 std::fs::remove_file(path)?;
@@ -213,7 +213,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Tells of a failure, and of its end.
+    /// Reports a failure, and its end.
     fn note(&mut self, result: io::Result<()>) {
         match result {
             Ok(()) if self.is_failing => {
@@ -236,7 +236,7 @@ impl Writer {
     }
 }
 
-/// Lets go of all who wait, when the thread ends.
+/// Guard that releases all waiters when the thread ends.
 struct Ended(Arc<Shared>);
 
 impl Drop for Ended {

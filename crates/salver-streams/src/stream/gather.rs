@@ -1,4 +1,4 @@
-//! The events of one append on their way into a frame: what is good, what is bad and why, what was there already.
+//! Collects the events of one append into a frame, and sorts out bad events and duplicates.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use salver_model::streams::{Envelope, Outcome, Receipt};
 use super::seen::{Seen, hash_of};
 use crate::log::frame::{FrameBuilder, Record, SealedFrame};
 
-/// What is said of one event beside its value.
+/// Attributes of an event beside its value.
 #[derive(Debug, Default)]
 pub(super) struct Extra<'a> {
     pub(super) key: Option<Cow<'a, [u8]>>,
@@ -21,49 +21,50 @@ pub(super) struct Extra<'a> {
     pub(super) is_null: bool,
 }
 
-/// An event that is good but for its id, which may have come before.
+/// Valid event whose id has not been checked for duplicates yet.
 #[derive(Debug)]
 struct Waiting<'a> {
     value: &'a [u8],
     extra: Extra<'a>,
-    /// Its place among the events of the request.
+    /// Index of the event in the request.
     index: u64,
 }
 
-/// What became of one event so far.
+/// State of one event so far.
 #[derive(Debug)]
 enum Fate {
-    /// It is the `n`th of the frame.
+    /// Position in the frame.
     Taken(u64),
-    /// It is one of those that wait for a look at their id.
+    /// Waiting for the check of its id.
     Waiting,
-    /// It lies at this offset.
+    /// Duplicate of the event at this offset.
     Duplicate(u64),
-    /// It is the `n`th of the frame once more: the request repeats itself.
+    /// Duplicate of the event at this position in the frame: the request repeats itself.
     Again(u64),
-    /// It is bad.
+    /// Bad, with the reason.
     Bad(String),
 }
 
-/// The events of one append.
+/// Events of one append.
 #[derive(Debug)]
 pub(super) struct Gathering<'a> {
     frame: FrameBuilder,
     waiting: Vec<Waiting<'a>>,
-    /// Whether ids must be looked at, so that the frame is made last.
+    /// Whether ids must be checked, so that the frame is built last.
     with_ids: bool,
     envelope: &'a Envelope,
     fates: Vec<Fate>,
     count: u64,
     bad: Vec<(String, &'a [u8])>,
     duplicates: u64,
-    /// The end of the last event that a duplicate stands for.
+    /// End of the last event that has a duplicate here.
     known: u64,
     first_id: Option<String>,
 }
 
 impl<'a> Gathering<'a> {
-    /// A frame at `now_ms` with room for about `bytes`. `with_ids` when events may bring ids of their own.
+    /// Creates a frame at `now_ms` with capacity for about `bytes`. `with_ids` says that events may carry their own
+    /// ids.
     pub(super) fn new(envelope: &'a Envelope, now_ms: i64, bytes: usize, with_ids: bool) -> Self {
         Self {
             frame: FrameBuilder::new(now_ms, bytes),
@@ -79,12 +80,12 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// Whether nothing was found.
+    /// Returns whether no events were added.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Adds an event that is good in itself. What its envelope says holds where it says nothing.
+    /// Adds a valid event. Attributes it lacks are taken from the envelope.
     pub(super) fn good(&mut self, value: &'a [u8], mut extra: Extra<'a>) {
         let envelope = self.envelope;
         if extra.key.is_none() {
@@ -110,14 +111,14 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// Adds one that is nothing but its value, and for which the envelope says nothing: the common case.
+    /// Adds an event that consists of a value only, without attributes in the envelope: the common case.
     pub(super) fn plain(&mut self, value: &'a [u8]) {
         self.frame.push_plain(value);
         self.count += 1;
         self.tell(|own| Fate::Taken(u64::from(own.frame.count()) - 1));
     }
 
-    /// Whether events need nothing but [`Gathering::plain`].
+    /// Returns whether [`Gathering::plain`] suffices for all events.
     pub(super) fn is_plain(&self) -> bool {
         let envelope = self.envelope;
         !self.with_ids
@@ -127,7 +128,7 @@ impl<'a> Gathering<'a> {
             && envelope.time_ms.is_none()
     }
 
-    /// Adds one that does not belong into the stream.
+    /// Adds a bad event.
     pub(super) fn bad(&mut self, raw: &'a [u8], reason: String) {
         self.count += 1;
         if self.envelope.each {
@@ -155,8 +156,8 @@ impl<'a> Gathering<'a> {
         });
     }
 
-    /// Looks at the ids of what waits, and puts into the frame what is new. The hashes of those, in order. `is_whole`
-    /// when the request has no other events than these.
+    /// Checks the ids of waiting events for duplicates, and adds new events to the frame. Returns the hashes of their
+    /// ids, in order. `is_whole` says that these are all events of the request.
     pub(super) fn look(&mut self, seen: &Seen, is_whole: bool) -> Vec<Option<u128>> {
         let hashers = seen.hasher();
         let mut hashes: Vec<Option<u128>> = Vec::with_capacity(self.waiting.len());
@@ -202,24 +203,24 @@ impl<'a> Gathering<'a> {
         hashes
     }
 
-    /// Whether ids must be looked at before the frame is whole.
+    /// Returns whether ids must be checked before the frame is complete.
     pub(super) fn waits(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// The frame, when it has any events.
+    /// Takes the frame, if it has any events.
     pub(super) fn take_frame(&mut self) -> Option<SealedFrame> {
         let frame = std::mem::take(&mut self.frame);
         (frame.count() > 0).then(|| frame.seal())
     }
 
-    /// What is bad, with the reasons.
+    /// Returns the bad events with the reasons.
     pub(super) fn bad_ones(&self) -> &[(String, &'a [u8])] {
         &self.bad
     }
 
-    /// What became of all. `offsets` are those of the frame, `made_id` the id of its first event should it have none of
-    /// its own.
+    /// Returns the receipt. `offsets` are those of the frame; `made_id` generates the id of its first event if that has
+    /// none of its own.
     pub(super) fn receipt(self, offsets: Range<u64>, made_id: impl FnOnce() -> String, quarantine_end: u64) -> Receipt {
         let taken = offsets.end - offsets.start;
         let each = self.fates.into_iter().map(|fate| match fate {
@@ -227,7 +228,7 @@ impl<'a> Gathering<'a> {
             Fate::Duplicate(offset) => Outcome::Duplicate { offset },
             Fate::Again(place) => Outcome::Duplicate { offset: offsets.start + place },
             Fate::Bad(reason) => Outcome::Quarantined { reason },
-            // Nothing waits any more when a frame is at its place.
+            // No event is waiting once the frame is appended.
             Fate::Waiting => Outcome::Quarantined { reason: "its id was not looked at".to_owned() },
         });
         Receipt {

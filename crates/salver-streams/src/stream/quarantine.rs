@@ -1,4 +1,4 @@
-//! Events that did not belong into a stream, in a log of their own beside it, with the reason.
+//! Quarantine: rejected events of a stream with the reasons, in a separate log beside its own.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use crate::kafka::Aside;
 use crate::log::frame::FrameBuilder;
 use crate::log::{Log, LogOptions};
 
-/// The folder of its log in the stream's own.
+/// Directory of its log within the stream's.
 const FOLDER: &str = "quarantine";
 
-/// The quarantine of a stream.
+/// Quarantine of a stream.
 #[derive(Clone, Debug)]
 pub(super) struct Quarantine {
     log: Arc<Log>,
-    /// `None` when the stream's name is so long that its quarantine can't have one.
+    /// Rows; `None` when the stream's name is too long to derive a name for the quarantine's table.
     rows: Option<Rows>,
 }
 
@@ -41,7 +41,7 @@ impl Quarantine {
         Ok(Self { log, rows })
     }
 
-    /// Puts events aside; the end of the quarantine behind them.
+    /// Appends events, and returns the end of the quarantine behind them.
     pub(super) fn put(&self, events: &[(String, &[u8])]) -> Result<u64> {
         let bytes = events.iter().map(|(reason, raw)| reason.len() + raw.len() + 32).sum();
         let mut frame = FrameBuilder::new(now_ms(), bytes);
@@ -49,7 +49,7 @@ impl Quarantine {
         for (reason, raw) in events {
             let event = serde_json::json!({ "reason": reason, "event": String::from_utf8_lossy(raw) }).to_string();
             if let Some(checker) = &mut checker {
-                // Only for the columns: what is this long is kept all the same.
+                // This only widens the columns: an event too long for the check is kept all the same.
                 let _ = checker.check(event.as_bytes());
             }
             frame.push_plain(event.as_bytes());
@@ -59,7 +59,7 @@ impl Quarantine {
         Ok(placed.first + count)
     }
 
-    /// What Kafka will never take ends here too.
+    /// Returns a callback that also stores events rejected by Kafka here.
     pub(super) fn aside(&self) -> Aside {
         let own = self.clone();
         Arc::new(move |raw: Bytes, reason| {
@@ -83,7 +83,7 @@ impl Quarantine {
         self.rows.as_ref().map(|rows| (rows.name().clone(), rows.scan()))
     }
 
-    /// Blocks.
+    /// Closes the log. Blocks.
     pub(super) fn close(&self) -> Result<()> {
         let saved = self.rows.as_ref().map_or(Ok(()), Rows::close);
         self.log.close().and(saved)

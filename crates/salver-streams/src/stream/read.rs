@@ -1,4 +1,4 @@
-//! Events out again: by offset, by time, one page after the other.
+//! Reads of events: by offset, by time, page by page.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::id;
 use crate::log::Log;
 use crate::log::frame::{Frame, Placed};
 
-/// Some events from offset `from` on; waits for the first until `patience` is over.
+/// Returns events from offset `from` on; waits for the first until `patience` is over.
 pub(super) async fn events(
     log: &Arc<Log>,
     from: u64,
@@ -35,7 +35,7 @@ pub(super) async fn events(
     let mut events = Vec::new();
     let mut bytes = 0;
     for frame in &frames {
-        // Most of the first frame may lie before what is asked for.
+        // The first frame may start far before the requested offset.
         for placed in frame.records().skip_while(|placed| placed.offset < from) {
             if placed.offset >= end {
                 return Ok(events);
@@ -51,7 +51,7 @@ pub(super) async fn events(
     Ok(events)
 }
 
-/// The event a record is, without copying it.
+/// Converts a record to an event, without copying it.
 fn event(frame: &Frame, placed: &Placed<'_>) -> Event {
     let record = &placed.record;
     Event {
@@ -69,12 +69,12 @@ fn event(frame: &Frame, placed: &Placed<'_>) -> Event {
     }
 }
 
-/// Turns for reads of files, each of which has a frame of a megabyte or more in memory: a thousand readers that come
-/// at once have a few of them together.
+/// Permits for file reads. Each read holds a frame of a megabyte or more in memory, so a thousand concurrent readers
+/// must not read at the same time.
 static READS: Semaphore = Semaphore::const_new(READS_MAX);
 const READS_MAX: usize = 16;
 
-/// Runs what may wait for the disk.
+/// Runs work that may wait for the disk.
 pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     tokio::task::spawn_blocking(work)
         .await

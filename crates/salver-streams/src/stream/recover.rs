@@ -1,4 +1,4 @@
-//! What a stream knows again after a restart: the ids of late events.
+//! Restores the ids of recent events after a restart, for deduplication.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use super::seen::{Seen, hash_of};
 use crate::clock::now_ms;
 use crate::log::Log;
 
-/// Bytes of the log that are looked at in one go.
+/// Bytes of the log read at a time.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
-/// The ids of events of the last window. Blocks.
+/// Reads the ids of the events in the deduplication window. Blocks.
 pub(super) fn ids(log: &Arc<Log>, spec: &StreamSpec) -> Result<Seen> {
     let mut seen = Seen::new(spec.dedupe);
     if !seen.remembers() {
@@ -24,7 +24,7 @@ pub(super) fn ids(log: &Arc<Log>, spec: &StreamSpec) -> Result<Seen> {
     loop {
         let frames = match log.read(from, PIECE_BYTES) {
             Ok(frames) => frames,
-            // What is damaged has no ids any more; what comes behind it has.
+            // Ids in a damaged part are lost; reading continues behind it.
             Err(error) => match log.good_from(from)? {
                 next if next > from => {
                     tracing::warn!("{}: {error}; goes on at offset {next}", spec.name);

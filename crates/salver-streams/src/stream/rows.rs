@@ -1,4 +1,4 @@
-//! A log as rows: what shape its events have, kept beside them, and the scan that reads them by it.
+//! The rows of a log: the persisted shape of its events, and the scan that reads them by it.
 
 use std::fs;
 use std::io::Write;
@@ -14,12 +14,12 @@ use crate::log::Log;
 use crate::private;
 use crate::table::EventScan;
 
-/// The file of the shape.
+/// File name of the shape.
 const FILE: &str = "shape.json";
-/// Bytes of the log that are looked at in one go.
+/// Bytes of the log read at a time.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
-/// The rows of a log.
+/// Rows of a log.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     name: Name,
@@ -29,21 +29,21 @@ pub(super) struct Rows {
     path: PathBuf,
 }
 
-/// The shape as it is written down.
+/// Serialized form of the shape.
 #[derive(Serialize, Deserialize)]
 struct Saved {
-    /// Events below this offset are in it.
+    /// Offset below which all events are included.
     end: u64,
-    /// What [`Shape::to_json`] wrote.
+    /// Output of [`Shape::to_json`].
     shape: String,
 }
 
 impl Rows {
-    /// The rows of `log`, whose shape is in `dir` as far as it was written down; what came later is looked at. Blocks.
+    /// Opens the rows of `log`, with the shape stored in `dir`; later events are read to complete it. Blocks.
     pub(super) fn open(name: &Name, log: &Arc<Log>, dir: &Path, rule: Option<Rule>) -> Result<Self> {
         let path = dir.join(FILE);
         let (shape, end) = load(&path).unwrap_or_default();
-        // What is in the log was checked when it came; the rule may be another now.
+        // Events in the log were validated on arrival; the schema may have changed since.
         let mut checks = Checks::new(shape);
         follow(log, end, &checks)?;
         checks.rule = rule;
@@ -56,7 +56,7 @@ impl Rows {
         &self.name
     }
 
-    /// What events are checked by.
+    /// Returns the checks for new events.
     pub(super) fn checks(&self) -> &Checks {
         &self.checks
     }
@@ -65,8 +65,7 @@ impl Rows {
         Arc::<EventScan>::clone(&self.scan)
     }
 
-    /// Writes the shape down whenever a file of the log is full, so that a start after a crash looks at no more than
-    /// the last one.
+    /// Stores the shape whenever a segment is full, so that a start after a crash reads at most the last one.
     pub(super) async fn keep(self) {
         let mut last = self.log.segments().last().map(|segment| segment.base());
         loop {
@@ -78,16 +77,16 @@ impl Rows {
         }
     }
 
-    /// Ends the writing of Parquet, and writes the shape down. Blocks.
+    /// Stops writing Parquet, and stores the shape. Blocks.
     pub(super) fn close(&self) -> Result<()> {
         self.scan.close();
         self.save()
     }
 
-    /// Writes the shape down, so that the next start need not look at every event. Blocks.
+    /// Stores the shape, so that the next start need not read every event. Blocks.
     fn save(&self) -> Result<()> {
-        // The end first: an event that comes between is looked at twice, and not never. No further than the disk has
-        // it, or after a crash others would have these offsets and not be looked at.
+        // Read the end first: an event in between is then read twice, and not never. Use the durable end, because after
+        // a crash later offsets are reused by events that would not be read.
         let end = self.log.durable_end();
         let saved = Saved { end, shape: self.checks.shape.newest().to_json() };
         let text = serde_json::to_vec(&saved).unwrap_or_default();
@@ -106,14 +105,14 @@ impl Rows {
     }
 }
 
-/// The shape and how far it goes; `None` when there is none that can be read: it is found again from the events.
+/// Loads the shape and its end; `None` when there is no readable one, and it has to be rebuilt from the events.
 fn load(path: &Path) -> Option<(Shape, u64)> {
     let text = fs::read(path).ok()?;
     let saved: Saved = serde_json::from_slice(&text).ok()?;
     Some((Shape::from_json(&saved.shape).ok()?, saved.end))
 }
 
-/// Looks at the events from `from` on. Blocks.
+/// Widens the shape by the events from `from` on. Blocks.
 fn follow(log: &Arc<Log>, mut from: u64, checks: &Checks) -> Result<()> {
     let mut checker = Checker::new(checks);
     loop {
@@ -131,7 +130,7 @@ fn follow(log: &Arc<Log>, mut from: u64, checks: &Checks) -> Result<()> {
         from = last.head.end();
         for frame in &frames {
             for placed in frame.records() {
-                // Some streams carry more than JSON objects, which have no columns.
+                // Some streams carry values that are not JSON objects and have no columns.
                 let _ = checker.check(placed.record.value);
             }
         }

@@ -1,4 +1,4 @@
-//! The ids of late events, so that a repeated one is known.
+//! Ids of recent events, for deduplication.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -7,8 +7,8 @@ use std::time::Duration;
 use ahash::{AHashMap, RandomState};
 use salver_model::limits::STREAM_IDS_MAX;
 
-/// Ids by their hashes, each with its event's offset, for as long as the window is. Of ids that differ two would have
-/// to agree in 128 bits to be taken for one; the keys of the hash are the process's own, so that nobody can seek such.
+/// Hashes of ids with the offsets of their events, for the length of the window. Two different ids would collide only
+/// if 128 bits were equal; the hash keys are random per process, so that collisions cannot be constructed.
 #[derive(Debug)]
 pub(crate) struct Seen {
     hashers: [RandomState; 2],
@@ -27,17 +27,17 @@ impl Seen {
         }
     }
 
-    /// The hash of an id. Needs no lock.
+    /// Returns the hashers for ids. Needs no lock.
     pub(crate) fn hasher(&self) -> [RandomState; 2] {
         self.hashers.clone()
     }
 
-    /// Whether ids are remembered at all.
+    /// Returns whether ids are remembered at all.
     pub(crate) fn remembers(&self) -> bool {
         self.window_ms > 0
     }
 
-    /// Forgets the ids that are older than the window: what is asked for next is remembered at `now_ms`.
+    /// Removes the ids that are outside of the window at `now_ms`.
     pub(crate) fn forget(&mut self, now_ms: i64) {
         while let Some((oldest, at_ms)) = self.order.front().copied() {
             if self.order.len() <= STREAM_IDS_MAX && now_ms.saturating_sub(at_ms) <= self.window_ms {
@@ -48,12 +48,12 @@ impl Seen {
         }
     }
 
-    /// The offset of the event with the id of this hash, when it is remembered.
+    /// Returns the offset of the event whose id has this hash, if remembered.
     pub(crate) fn offset(&self, hash: u128) -> Option<u64> {
         self.offsets.get(&hash).copied()
     }
 
-    /// Remembers an id, and forgets those that are older than the window.
+    /// Remembers an id, and removes those that are outside of the window.
     pub(crate) fn insert(&mut self, hash: u128, offset: u64, now_ms: i64) {
         if !self.remembers() {
             return;
@@ -69,7 +69,7 @@ impl Seen {
     }
 }
 
-/// The hash of `id` by the hashers of [`Seen`].
+/// Hashes `id` with the hashers of [`Seen`].
 pub(crate) fn hash_of(hashers: &[RandomState; 2], id: &[u8]) -> u128 {
     let [high, low] = hashers.each_ref().map(|hasher| u128::from(hasher.hash_one(id)));
     (high << 64) | low
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!((seen.offset(hash("a")), seen.offset(hash("b")), seen.offset(hash("c"))), (Some(7), Some(9), None));
         seen.insert(hash("c"), 10, 1_101);
         assert_eq!((seen.offset(hash("a")), seen.offset(hash("b"))), (None, Some(9)));
-        // Also when nothing comes.
+        // Ids also expire without new events.
         seen.forget(1_200);
         assert_eq!((seen.offset(hash("b")), seen.offset(hash("c"))), (Some(9), Some(10)));
         seen.forget(1_202);

@@ -1,4 +1,4 @@
-//! A whole stream: what it takes, what it puts aside, what it knows again.
+//! A whole stream: accepted events, the quarantine, and deduplication.
 
 mod clock;
 

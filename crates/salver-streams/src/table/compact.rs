@@ -1,4 +1,4 @@
-//! The task that writes closed segments as Parquet.
+//! Background task that writes closed segments as Parquet.
 
 use std::fs;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use super::sidecar::{self, NEW};
 use crate::event::LiveShape;
 use crate::log::{Log, Segment};
 
-/// How long a log that is being written much is watched before one of its segments is compacted beside that.
+/// Longest time a busy log is watched before one of its segments is compacted regardless.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long one look at it takes.
+/// Duration of one observation.
 const LOOK: Duration = Duration::from_millis(250);
-/// Events in one look from which on a log is being written much.
+/// Number of events in one observation from which on a log counts as busy.
 const BUSY_EVENTS: u64 = 25_000;
-/// Segments that may wait for a quiet moment.
+/// Number of segments that may wait for the log to be idle.
 const WAITING_MAX: usize = 8;
 
-/// The running task; stops when dropped, at the latest when the file it writes is finished.
+/// Handle of the running task. The task stops when it is dropped, at the latest after the current file.
 #[derive(Debug)]
 pub(super) struct Compactor {
     sidecars: Arc<Sidecars>,
@@ -33,7 +33,7 @@ pub(super) struct Compactor {
 }
 
 impl Compactor {
-    /// Begins with the segments that have no file yet.
+    /// Starts the task with the segments that have no file yet.
     pub(super) fn start(log: &Arc<Log>, shape: &Arc<LiveShape>) -> Self {
         let (orders, ordered) = mpsc::unbounded_channel();
         let sidecars = Arc::new(Sidecars::new(orders));
@@ -51,7 +51,7 @@ impl Compactor {
         &self.sidecars
     }
 
-    /// Ends the task; a file that is being written is left.
+    /// Stops the task and abandons the current file.
     pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
         self.task.abort();
@@ -64,7 +64,7 @@ impl Drop for Compactor {
     }
 }
 
-/// What the task works with.
+/// State of the task.
 #[derive(Clone)]
 struct Work {
     log: Arc<Log>,
@@ -96,7 +96,7 @@ async fn run(work: Work, mut ordered: mpsc::UnboundedReceiver<Arc<Segment>>) {
     }
 }
 
-/// Waits for a moment in which the log is not written much, unless too many segments wait already.
+/// Waits until the log is not busy, unless too many segments are waiting.
 async fn quiet(log: &Log, last: Option<u64>) {
     let until = tokio::time::Instant::now() + PATIENCE;
     while tokio::time::Instant::now() < until {
@@ -113,7 +113,7 @@ async fn quiet(log: &Log, last: Option<u64>) {
 }
 
 impl Work {
-    /// Does something with a segment on a thread that may block; `None` when it failed.
+    /// Runs work on a segment on a thread that may block; `None` when it failed.
     async fn on<T: Send + 'static>(
         &self,
         segment: &Arc<Segment>,
@@ -124,7 +124,7 @@ impl Work {
         done.ok()?.inspect_err(|error| tracing::warn!("rows are read from the log itself meanwhile: {error:?}")).ok()
     }
 
-    /// Whether there is a file with all columns.
+    /// Returns whether a file with all columns exists.
     fn is_written(&self, segment: &Segment) -> bool {
         let layout = Layout::new(self.shape.newest());
         segment.base() == segment.end()
@@ -140,7 +140,7 @@ impl Work {
         written
     }
 
-    /// Takes away files that a crash left unfinished.
+    /// Removes files left unfinished by a crash.
     fn clear(&self, segment: &Arc<Segment>) -> Result<()> {
         let files = segment.path().parent().and_then(|dir| fs::read_dir(dir).ok()).into_iter().flatten();
         for path in files.filter_map(|file| file.ok().map(|file| file.path())) {

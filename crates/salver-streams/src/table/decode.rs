@@ -1,5 +1,5 @@
-//! JSON text into Arrow arrays, by the type a column has. What does not fit becomes null, in a text column its JSON
-//! text: rows can always be read, whatever was appended.
+//! Decoding of JSON text into Arrow arrays by column type. A value that does not fit becomes null, or its JSON text in
+//! a text column, so that rows can be read whatever was appended.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::texts::{Texts, end_of, offsets};
 use crate::event::reader::{Reader, Text};
 use crate::event::{LARGE_WHOLE, UNNAMED, WHOLE_DIGITS_MAX};
 
-/// Values of one place of many events.
+/// Builder of a column from the values at one place of the events.
 #[derive(Debug)]
 pub(super) struct Column {
     kind: Kind,
@@ -36,7 +36,7 @@ enum Kind {
         ends: Vec<i32>,
         values: Box<Column>,
     },
-    /// A type no shape has.
+    /// Type that no shape produces.
     Other(DataType),
 }
 
@@ -62,7 +62,7 @@ impl Column {
         self.nulls.len()
     }
 
-    /// Adds the value that comes.
+    /// Appends the next value.
     pub(super) fn push(&mut self, reader: &mut Reader<'_>) {
         let first = reader.peek();
         let is_valid = match (&mut self.kind, first) {
@@ -115,7 +115,7 @@ impl Column {
         if is_valid { self.nulls.append_non_null() } else { self.push_nulls(1) }
     }
 
-    /// Adds nulls.
+    /// Appends nulls.
     pub(super) fn push_nulls(&mut self, count: usize) {
         let length = self.nulls.len() + count;
         match &mut self.kind {
@@ -131,7 +131,7 @@ impl Column {
         self.nulls.append_n_nulls(count);
     }
 
-    /// Adds a text.
+    /// Appends a text.
     pub(super) fn push_text(&mut self, text: &[u8]) {
         if let Kind::Text(texts) = &mut self.kind {
             texts.push(text);
@@ -141,7 +141,7 @@ impl Column {
         }
     }
 
-    /// Takes away the last values.
+    /// Removes the values behind `length`.
     pub(super) fn truncate(&mut self, length: usize) {
         match &mut self.kind {
             Kind::Bool(values) => values.truncate(length),
@@ -159,7 +159,7 @@ impl Column {
         self.nulls.truncate(length);
     }
 
-    /// The values as an array; the column is empty after that.
+    /// Returns the values as an array, and empties the column.
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
         let length = self.nulls.len();
         let nulls = self.nulls.finish();
@@ -183,7 +183,7 @@ impl Column {
     }
 }
 
-/// The columns of objects, each of which is a row.
+/// Builder of the columns of objects, each of which is a row.
 #[derive(Debug)]
 pub(super) struct Members {
     fields: Fields,
@@ -192,17 +192,17 @@ pub(super) struct Members {
     rows: usize,
 }
 
-/// A member that is known.
+/// Known member.
 #[derive(Debug)]
 struct Member {
-    /// `"name":`, as it mostly stands in a text.
+    /// `"name":`, the usual spelling in a text.
     lead: Box<[u8]>,
-    /// `None` for one that nobody wants.
+    /// Column; `None` if it is not projected.
     column: Option<Column>,
 }
 
 impl Members {
-    /// Columns for those of `fields` that are wanted. The others are only known so that they can be gone over quickly.
+    /// Creates the columns for the projected `fields`. The others are only known so that they can be skipped quickly.
     pub(super) fn new(fields: &Fields, is_wanted: impl Fn(usize) -> bool) -> Self {
         let members = fields.iter().enumerate().map(|(index, field)| Member {
             lead: format!("{}:", serde_json::Value::from(field.name().as_str())).into_bytes().into_boxed_slice(),
@@ -217,7 +217,7 @@ impl Members {
         Self { fields: fields.clone(), members: members.collect(), names, rows: 0 }
     }
 
-    /// Adds the value that comes as a row; all null when it is no object.
+    /// Appends the next value as a row; all columns are null when it is not an object.
     pub(super) fn push(&mut self, reader: &mut Reader<'_>) {
         if reader.peek() != Some(b'{') {
             reader.skip();
@@ -227,7 +227,7 @@ impl Members {
         let mut next = 0;
         let mut is_first = true;
         loop {
-            // Events of a stream are alike: mostly this is the member that is expected.
+            // Events of a stream are alike, so this is mostly the expected member.
             let index = match self.members.get(next) {
                 Some(member) if reader.member_is(&member.lead, is_first) => {
                     is_first = false;
@@ -246,7 +246,7 @@ impl Members {
             match self.rows.checked_sub(column.len()) {
                 Some(0) => {}
                 Some(missing) => column.push_nulls(missing),
-                // Of members with the same name the last one counts.
+                // The last of duplicate members wins.
                 None => column.truncate(self.rows),
             }
             column.push(reader);
@@ -258,13 +258,13 @@ impl Members {
         if name.is_escaped { self.names.get(&*name.unescaped()).copied() } else { self.names.get(name.raw).copied() }
     }
 
-    /// Adds rows without values. The columns follow when they get their next value, so that a row costs what it has and
-    /// not what it lacks.
+    /// Appends rows without values. Columns are padded at their next value, so that the cost of a row depends on the
+    /// members it has and not on those it lacks.
     pub(super) fn push_nulls(&mut self, count: usize) {
         self.rows += count;
     }
 
-    /// Takes away the last rows.
+    /// Removes the rows behind `rows`.
     pub(super) fn truncate(&mut self, rows: usize) {
         self.rows = self.rows.min(rows);
         for column in self.members.iter_mut().filter_map(|member| member.column.as_mut()) {
@@ -274,14 +274,14 @@ impl Members {
         }
     }
 
-    /// The rows as an array of structs, of which all members are wanted.
+    /// Returns the rows as an array of structs; all members must be projected.
     pub(super) fn finish(&mut self, rows: usize, nulls: Option<NullBuffer>) -> Result<StructArray> {
         let columns = self.finish_columns()?.into_iter().flatten().collect();
         StructArray::try_new_with_length(self.fields.clone(), columns, nulls, rows)
             .map_err(|error| Error::internal("events do not make a struct").with_source(error))
     }
 
-    /// The columns of the rows, `None` for those that nobody wants. There are no rows after that.
+    /// Returns the columns, `None` for those not projected, and removes all rows.
     pub(super) fn finish_columns(&mut self) -> Result<Vec<Option<ArrayRef>>> {
         let rows = std::mem::take(&mut self.rows);
         let finish = |column: &mut Column| {

@@ -1,5 +1,5 @@
-//! Versions: which rows with which columns. A version is 16 bits for the era and 48 for the offset behind the last row.
-//! Within an era only rows at the end are added; when rows at the beginning go, or columns come, a new one begins.
+//! Versions of the rows. A version has 16 bits for the era and 48 for the offset behind the last row. Within an era
+//! rows are only appended; a new era begins when rows at the beginning are deleted, or columns are added.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,17 +15,17 @@ const OFFSET_BITS: u32 = 48;
 /// Most eras that are remembered.
 const ERAS_MAX: usize = 64;
 
-/// A time in which a log had the same first row and the same columns.
+/// Period in which a log has the same first row and the same columns.
 #[derive(Debug)]
 pub(super) struct Era {
     pub(super) layout: Arc<Layout>,
     pub(super) first: u64,
-    /// What the first row is, so that a log that was made anew is another one: the id of the first event.
+    /// Id of the first event, which distinguishes a log that was recreated.
     identity: u128,
     tag: u16,
 }
 
-/// The eras of a log.
+/// Eras of a log.
 #[derive(Debug, Default)]
 pub(super) struct Eras {
     newest: ArcSwapOption<Era>,
@@ -33,14 +33,14 @@ pub(super) struct Eras {
 }
 
 impl Era {
-    /// The version of the rows before `end`.
+    /// Returns the version of the rows before `end`.
     pub(super) fn version(&self, end: u64) -> Version {
         Version(u64::from(self.tag) << OFFSET_BITS | (end & ((1 << OFFSET_BITS) - 1)))
     }
 }
 
 impl Eras {
-    /// The era of a log as it is held.
+    /// Returns the era of a snapshot of the log.
     pub(super) fn now(&self, log: &HeldLog, shape: &Arc<Shape>) -> Arc<Era> {
         let newest = self.newest.load();
         let known = newest.as_ref().filter(|era| era.first == log.ends.first && era.identity != 0);
@@ -53,7 +53,7 @@ impl Eras {
         let tag = Version::of(&(identity, first, layout.schema.as_ref())).0 as u16;
         let era = Arc::new(Era { layout, first, identity, tag });
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        // Of two with the same tag the columns are the same.
+        // Two eras with the same tag have the same columns.
         all.retain(|own| own.tag != tag);
         if all.len() >= ERAS_MAX {
             all.pop_front();
@@ -63,7 +63,7 @@ impl Eras {
         era
     }
 
-    /// The era and the end that a version means.
+    /// Returns the era and the end of a version.
     pub(super) fn at(&self, version: Version) -> Option<(Arc<Era>, u64)> {
         let tag = (version.0 >> OFFSET_BITS) as u16;
         let all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,7 +72,7 @@ impl Eras {
     }
 }
 
-/// The id of the first event; 0 while there is none. Looked for once in an era, mostly in memory.
+/// Returns the id of the first event; 0 while there is none. It is looked up once per era, mostly in memory.
 fn identity(log: &HeldLog) -> u128 {
     let first = log.ends.first;
     let frames = match log.closed.first() {

@@ -1,4 +1,4 @@
-//! Rows from the log itself.
+//! Rows decoded from the log itself.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use super::{BATCH_BYTES, BATCH_ROWS};
 use crate::log::frame::Frame;
 use crate::log::{HeldLog, Segment};
 
-/// Bytes of the log that are read in one go.
+/// Bytes of the log read at a time.
 const PIECE_BYTES: usize = 1024 * 1024;
 
-/// Where frames are.
+/// Source of frames.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
-    /// In a closed segment.
+    /// Closed segment.
     Closed(Arc<Segment>),
-    /// In the part of a held log behind the closed segments.
+    /// Part of a snapshot behind the closed segments.
     Open(Arc<HeldLog>),
 }
 
@@ -32,11 +32,11 @@ impl Place {
     }
 }
 
-/// Reads some events as rows.
+/// Reader of a range of events as rows.
 #[derive(Debug)]
 pub(super) struct FrameReader {
     place: Place,
-    /// The offsets that are still to come.
+    /// Offsets still to be read.
     left: Range<u64>,
     frames: std::vec::IntoIter<Frame>,
     frame: Option<Frame>,
@@ -48,7 +48,7 @@ impl FrameReader {
         Self { place, left: offsets, frames: Vec::new().into_iter(), frame: None, rows: RowBuilder::new(wanted) }
     }
 
-    /// The next rows, at most `rows_max`; `None` at the end. Blocks.
+    /// Returns the next rows, at most `rows_max`; `None` at the end. Blocks.
     pub(super) fn next(&mut self, rows_max: usize) -> Result<Option<RecordBatch>> {
         let mut bytes = 0;
         let rows_max = rows_max.min(BATCH_ROWS);
@@ -69,7 +69,7 @@ impl FrameReader {
                 self.rows.push(&placed);
                 self.left.start = placed.offset + 1;
             }
-            // A frame that has nothing more, whatever it says of itself, must not hold up the walk.
+            // A frame without further records, whatever its header says, must not stop the walk.
             if self.rows.rows() < rows_max && bytes < BATCH_BYTES {
                 self.left.start = self.left.start.max(frame.head.end().min(self.left.end));
             }
@@ -78,7 +78,7 @@ impl FrameReader {
         if self.rows.rows() == 0 { Ok(None) } else { self.rows.finish().map(Some) }
     }
 
-    /// The frame with the next event.
+    /// Returns the frame with the next event.
     fn current(&mut self) -> Result<Option<Frame>> {
         loop {
             if let Some(frame) = self.frame.take().or_else(|| self.frames.next()) {

@@ -1,4 +1,4 @@
-//! The rows of a log at one moment.
+//! Snapshot of the rows of a log.
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -18,25 +18,25 @@ use super::part::{Part, Sidecars, stream_of};
 use super::sidecar::{GROUP_ROWS, offsets_of};
 use crate::log::HeldLog;
 
-/// Rows that are worth a part of their own.
+/// Fewest rows of a part.
 const PART_ROWS: u64 = 16 * 1024;
 
-/// Asked once: the system answers it from files.
+/// Number of cores, cached because the system reads it from files.
 static CORES: LazyLock<u64> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from) as u64);
 
-/// The rows of a log at one moment.
+/// Rows of a log at one moment.
 #[derive(Debug)]
 pub(super) struct HeldEvents {
     description: Description,
     layout: Arc<Layout>,
     log: Arc<HeldLog>,
-    /// Where each part ends.
+    /// End of each part.
     ends: Vec<u64>,
     sidecars: Arc<Sidecars>,
 }
 
 impl HeldEvents {
-    /// The rows of `log` before `end`.
+    /// Creates a snapshot of the rows of `log` before `end`.
     pub(super) fn new(name: &Name, log: HeldLog, era: &Era, end: u64, sidecars: &Arc<Sidecars>) -> Self {
         let description = Description {
             name: name.clone(),
@@ -60,7 +60,7 @@ impl HeldEvents {
         start..self.ends.get(part).copied().unwrap_or(start)
     }
 
-    /// Without a filter every row counts.
+    /// Without a filter, a limit shortens the range directly.
     fn shorten(&self, offsets: &mut Range<u64>, limit: Option<u64>) {
         if let Some(limit) = limit {
             offsets.end = offsets.end.min(self.log.behind(offsets.start, limit));
@@ -77,8 +77,8 @@ impl HeldEvents {
     }
 }
 
-/// Parts of about the same length, as many as there are cores to read them and some more, because not all rows cost the
-/// same. In closed segments they end where a row group does.
+/// Returns the ends of parts of about equal length. There are somewhat more parts than cores, because rows differ in
+/// cost. In closed segments they end at row groups.
 fn part_ends(log: &HeldLog, end: u64) -> Vec<u64> {
     let first = log.ends.first.min(end);
     let parts = ((end - first) / PART_ROWS).clamp(1, *CORES * 4);
@@ -133,7 +133,7 @@ impl Held for HeldEvents {
     }
 }
 
-/// Rows without columns, which need not be read.
+/// Returns rows without columns, which need not be read.
 fn counted(wanted: &Wanted, rows: u64) -> BatchStream {
     let schema = Arc::clone(&wanted.schema);
     let full = std::iter::repeat_n(BATCH_ROWS, (rows / BATCH_ROWS as u64) as usize);

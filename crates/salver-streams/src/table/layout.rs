@@ -1,4 +1,4 @@
-//! The columns of a stream's table, and which of them a read wants.
+//! The columns of a stream's table, and the projection of a read.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::event::reader::Reader;
 use crate::event::{OWN_COLUMNS, Shape};
 use crate::log::frame::Placed;
 
-/// The index of the column `_offset`.
+/// Index of the column `_offset`.
 pub(super) const OFFSET: usize = 0;
-/// The index of the column `_id`.
+/// Index of the column `_id`.
 pub(super) const ID: usize = 1;
-/// The index of the column `_time`.
+/// Index of the column `_time`.
 pub(super) const TIME: usize = 2;
-/// The index of the column `_key`.
+/// Index of the column `_key`.
 pub(super) const KEY: usize = 3;
-/// How many columns are ours.
+/// Number of Salver's own columns.
 pub(super) const OWN: usize = OWN_COLUMNS.len();
 
-/// The columns of events of one shape.
+/// Columns for one shape.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) shape: Arc<Shape>,
@@ -44,13 +44,13 @@ impl Layout {
     }
 }
 
-/// Which columns a read wants, in which order.
+/// Projection of a read, in order.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub(super) layout: Arc<Layout>,
     /// Indexes into the schema of the layout.
     pub(super) columns: Arc<[usize]>,
-    /// The columns of the batches.
+    /// Schema of the batches.
     pub(super) schema: SchemaRef,
 }
 
@@ -66,7 +66,7 @@ impl Wanted {
         self.columns.contains(&index)
     }
 
-    /// A batch of `rows` rows, of which `column` gives the columns by their index in the layout.
+    /// Builds a batch of `rows` rows; `column` returns a column by its index in the layout.
     pub(super) fn batch(&self, rows: usize, column: impl Fn(usize) -> Option<ArrayRef>) -> Result<RecordBatch> {
         let columns = self.columns.iter().map(|index| {
             column(*index).ok_or_else(|| Error::internal(format!("column {index} of a stream was not read")))
@@ -78,7 +78,7 @@ impl Wanted {
     }
 }
 
-/// Makes rows of records.
+/// Builder of rows from records.
 #[derive(Debug)]
 pub(super) struct RowBuilder {
     wanted: Wanted,
@@ -87,7 +87,7 @@ pub(super) struct RowBuilder {
     ids: Option<Column>,
     times: Option<Vec<i64>>,
     keys: Option<Column>,
-    /// `None` when the events themselves need not be read.
+    /// Columns of the members; `None` when the events themselves need not be parsed.
     members: Option<Members>,
 }
 
@@ -114,7 +114,7 @@ impl RowBuilder {
         self.rows
     }
 
-    /// Adds a row.
+    /// Appends a row.
     pub(super) fn push(&mut self, placed: &Placed<'_>) {
         self.rows += 1;
         if let Some(offsets) = &mut self.offsets {
@@ -140,7 +140,7 @@ impl RowBuilder {
         }
     }
 
-    /// The rows as a batch; there are none after that.
+    /// Returns the rows as a batch, and removes them.
     pub(super) fn finish(&mut self) -> Result<RecordBatch> {
         let offsets = self.offsets.as_mut().map(|own| -> ArrayRef { Arc::new(Int64Array::from(std::mem::take(own))) });
         let times = self.times.as_mut().map(|own| times(std::mem::take(own)));
@@ -158,7 +158,7 @@ impl RowBuilder {
     }
 }
 
-/// An id that was made, as the stream's other readers write it, without an allocation for each.
+/// Formats a generated id as in the stream's other readers, without allocating.
 fn id_text(id: u128) -> [u8; 36] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut out = [b'-'; 36];

@@ -1,4 +1,4 @@
-//! Some rows of a held log, read one batch after the other on threads that may block.
+//! Reading of one part of a snapshot, batch by batch, on threads that may block.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,21 +18,21 @@ use super::layout::Wanted;
 use super::sidecar::{Footers, SidecarReader};
 use crate::log::{HeldLog, Segment};
 
-/// Batches that are read in one go, once it is clear that more than one is wanted.
+/// Number of batches read at a time after the first.
 const READ_AHEAD: usize = 4;
-/// Bytes of batches that are read ahead, however few those are.
+/// Bytes of batches from which on no more are read ahead.
 const AHEAD_BYTES: usize = 2 * 1024 * 1024;
 
-/// How long after a file could not be written it is tried again.
+/// Delay before a file that could not be written is tried again.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// What readers know of the Parquet files.
+/// Readers' view of the Parquet files.
 #[derive(Debug)]
 pub(super) struct Sidecars {
     pub(super) footers: Footers,
-    /// Segments whose files are to be written.
+    /// Queue of segments whose files are to be written.
     orders: mpsc::UnboundedSender<Arc<Segment>>,
-    /// The bases of those that wait, and of those for which it failed, with the time of that.
+    /// Bases of the queued segments, and of those that failed with the time of the failure.
     ordered: Mutex<HashMap<u64, Option<Instant>>>,
 }
 
@@ -41,7 +41,7 @@ impl Sidecars {
         Self { footers: Footers::default(), orders, ordered: Mutex::default() }
     }
 
-    /// Lets the file of a segment be written, because it is missing, damaged, or has outdated columns.
+    /// Requests the file of a segment, because it is missing, damaged, or has outdated columns.
     fn order(&self, segment: &Arc<Segment>) {
         let mut ordered = self.ordered.lock().unwrap_or_else(PoisonError::into_inner);
         let is_to_do = match ordered.get(&segment.base()) {
@@ -50,12 +50,12 @@ impl Sidecars {
         };
         if is_to_do {
             ordered.insert(segment.base(), None);
-            // Nobody writes any more when the stream is closing.
+            // There is no receiver when the stream is closing.
             let _ = self.orders.send(Arc::clone(segment));
         }
     }
 
-    /// The file of a segment was written, or could not be.
+    /// Records that the file of a segment was written, or could not be.
     pub(super) fn done(&self, segment: &Segment, is_written: bool) {
         let mut ordered = self.ordered.lock().unwrap_or_else(PoisonError::into_inner);
         if is_written {
@@ -66,16 +66,16 @@ impl Sidecars {
     }
 }
 
-/// Where the rows come from at the moment.
+/// Current source of rows.
 enum Source {
     Frames(Box<FrameReader>),
     Sidecar(Box<SidecarReader>, Arc<Segment>),
 }
 
-/// Reads a part.
+/// Reader of a part.
 pub(super) struct Part {
     log: Arc<HeldLog>,
-    /// The offsets for which there is no source yet.
+    /// Offsets without a source yet.
     left: Range<u64>,
     source: Option<(Source, u64)>,
     wanted: Wanted,
@@ -94,7 +94,7 @@ impl Part {
         Self { log, left: offsets, source: None, wanted, filter, sidecars }
     }
 
-    /// The next rows; `None` at the end. Blocks.
+    /// Returns the next rows; `None` at the end. Blocks.
     fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             let Some((source, end)) = &mut self.source else {
@@ -127,7 +127,7 @@ impl Part {
         }
     }
 
-    /// A source for the next offsets, and where it ends.
+    /// Opens a source for the next offsets, and returns its end.
     fn open(&mut self) -> (Source, u64) {
         let start = self.left.start;
         let index = self.log.closed.partition_point(|segment| segment.end() <= start);
@@ -154,7 +154,7 @@ impl Part {
         (Source::Frames(Box::new(frames)), end)
     }
 
-    /// Some batches, and whether that was all.
+    /// Reads some batches, and returns whether those were the last.
     fn some(&mut self, count: usize) -> (Vec<Result<RecordBatch>>, bool) {
         let mut batches = Vec::with_capacity(count);
         let mut bytes = 0;
@@ -177,15 +177,15 @@ impl Part {
     }
 }
 
-/// What was read ahead of a part.
+/// Batches that were read ahead.
 struct Ahead {
     part: Part,
     batches: Vec<Result<RecordBatch>>,
-    /// Whether that was all of it.
+    /// Whether these are the last.
     is_end: bool,
 }
 
-/// A part that is being read.
+/// Part that is being read.
 struct Reading {
     batches: std::vec::IntoIter<Result<RecordBatch>>,
     ahead: Option<JoinHandle<Ahead>>,
@@ -193,8 +193,8 @@ struct Reading {
     count: usize,
 }
 
-/// The batches of a part. While some are taken, the next are read; no thread waits for whoever takes them, and what is
-/// dropped is read no further than that.
+/// Streams the batches of a part. While the consumer takes some, the next are read; no thread waits for the consumer,
+/// and dropping the stream stops the reading.
 pub(super) fn stream_of(part: Part) -> BatchStream {
     let reading = Reading { batches: Vec::new().into_iter(), ahead: None, part: Some(part), count: 1 };
     stream::unfold(reading, |mut reading| async move {

@@ -1,8 +1,8 @@
-//! The rows of a closed segment as Parquet beside it. Derived: whatever is wrong with one, the segment has the rows
-//! too, and the file is written again.
+//! The rows of a closed segment as a Parquet file beside it. The file is derived: if anything is wrong with it, the
+//! rows are read from the segment, and the file is rewritten.
 //!
-//! The file's own metadata has the offsets it covers, and a CRC-32 of each column chunk, because Parquet checks nothing
-//! by itself. The CRC-32 of the metadata stands before it, where Parquet looks for nothing.
+//! The file's key-value metadata has the offsets it covers and a CRC-32 of each column chunk, because Parquet itself
+//! verifies nothing. The CRC-32 of the metadata is stored before it, where Parquet readers do not look.
 
 mod chunks;
 mod conform;
@@ -16,14 +16,15 @@ pub(super) use prune::offsets_of;
 pub(super) use read::SidecarReader;
 pub(super) use write::{NEW, write};
 
-/// Key of the file's metadata for the offset of its first row.
+/// Metadata key of the offset of the first row.
 const BASE: &str = "salver.base";
-/// The same for the offset behind its last row.
+/// Metadata key of the offset behind the last row.
 const END: &str = "salver.end";
-/// The same for the sums of its column chunks: of each row group, each leaf column, in hexadecimal with commas between.
+/// Metadata key of the checksums of the column chunks: for each row group and leaf column, in hexadecimal, separated by
+/// commas.
 const SUMS: &str = "salver.crc32";
 
-/// Length of the sum of the metadata.
+/// Length of the metadata's checksum.
 const SUM_BYTES: usize = 4;
 
 /// Rows of a row group.

@@ -1,4 +1,4 @@
-//! Rows of streams against what `serde_json` reads from the same events; from frames, from Parquet, and both.
+//! Rows of streams, compared with what `serde_json` parses from the same events; from frames, from Parquet, and both.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::log::{Log, LogOptions};
 mod damage;
 mod measure;
 
-/// A log with its table.
+/// Log with its table.
 struct Stream {
     log: Arc<Log>,
     checks: Checks,
@@ -47,7 +47,7 @@ impl Stream {
         let mut frame = FrameBuilder::new(time_ms, 0);
         let mut checker = Checker::new(&self.checks);
         for (index, event) in events.iter().enumerate() {
-            // What is no event shows as a row without members.
+            // A value that is not an event is a row without members.
             let _ = checker.check(event.as_bytes());
             let key = format!("k{index}");
             let record = Record {
@@ -96,7 +96,7 @@ async fn table_of(held: &Arc<dyn Held>) -> RecordBatch {
     table
 }
 
-/// Checks a cell against the value it was made from.
+/// Checks a cell against its source value.
 fn assert_cell(array: &ArrayRef, row: usize, value: Option<&Value>, event: &str) {
     let value = value.filter(|value| !value.is_null());
     let Some(value) = value else { return assert!(array.is_null(row), "{event}") };
@@ -143,7 +143,7 @@ fn assert_cell(array: &ArrayRef, row: usize, value: Option<&Value>, event: &str)
     }
 }
 
-/// What a column has of an object: the member of its name, or the one without a name.
+/// Returns the value of a column in an object: the member with its name, or the one without a name.
 fn member<'v>(object: &'v serde_json::Map<String, Value>, name: &str) -> Option<&'v Value> {
     object.get(name).or_else(|| object.get("").filter(|_| name == "unnamed"))
 }

@@ -1,26 +1,26 @@
-//! Texts of a column, one after the other.
+//! Builder of a text column.
 
 use arrow::array::StringArray;
 use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 
 use crate::event::reader::Text;
 
-/// Texts one after the other.
+/// Concatenated texts.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    /// Where each ends.
+    /// End of each text.
     ends: Vec<i32>,
     bytes: Vec<u8>,
 }
 
 impl Texts {
-    /// Adds a text.
+    /// Appends a text.
     pub(super) fn push(&mut self, text: &[u8]) {
         self.bytes.extend(text);
         self.ends.push(end_of(self.bytes.len()));
     }
 
-    /// Adds a string of JSON.
+    /// Appends a JSON string.
     pub(super) fn push_string(&mut self, text: Text<'_>) {
         if text.is_escaped {
             text.unescape_into(&mut self.bytes);
@@ -30,32 +30,32 @@ impl Texts {
         }
     }
 
-    /// Adds empty texts until there are `length`.
+    /// Appends empty texts up to `length`.
     pub(super) fn fill(&mut self, length: usize) {
         self.ends.resize(length, end_of(self.bytes.len()));
     }
 
-    /// Takes away all behind the first `length`.
+    /// Removes the texts behind the first `length`.
     pub(super) fn truncate(&mut self, length: usize) {
         self.ends.truncate(length);
         self.bytes.truncate(self.ends.last().map_or(0, |end| *end as usize));
     }
 
-    /// The texts as an array.
+    /// Returns the texts as an array.
     pub(super) fn finish(self, nulls: Option<NullBuffer>) -> StringArray {
         let (offsets, bytes) = (offsets(&self.ends), Buffer::from_vec(self.bytes));
         let array = StringArray::try_new(offsets.clone(), bytes.clone(), nulls.clone());
-        // Not all that streams carry was checked.
+        // Streams may carry values that were not validated as UTF-8.
         array.unwrap_or_else(|_| lossy(&offsets, &bytes, |row| nulls.as_ref().is_none_or(|n| n.is_valid(row))))
     }
 }
 
-/// A length as an offset of Arrow; a batch is made of few bytes, so that it fits.
+/// Converts a length to an Arrow offset; batches are small enough for it to fit.
 pub(super) fn end_of(length: usize) -> i32 {
     i32::try_from(length).unwrap_or(i32::MAX)
 }
 
-/// Where each value begins, and the last ends.
+/// Returns the start of each value, and the end of the last.
 pub(super) fn offsets(ends: &[i32]) -> OffsetBuffer<i32> {
     let all: Vec<i32> = std::iter::once(0).chain(ends.iter().copied()).collect();
     OffsetBuffer::new(ScalarBuffer::from(all))

@@ -1,4 +1,4 @@
-//! What rows are fetched as, and what one fetch brings.
+//! The format in which rows are fetched, and the result of one fetch.
 
 use std::path::Path;
 
@@ -8,17 +8,17 @@ use salver_model::{Code, Error};
 use crate::cli::ExportFormat;
 use crate::failure::Failure;
 
-/// The format of the output, and how it is made of what is fetched.
+/// Format of the output, and its conversion from what is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// Text that is fetched and written as it is.
+    /// Text that is fetched and written unchanged.
     Text(Format),
-    /// Rows that are fetched as Arrow, and written again.
+    /// Rows that are fetched as Arrow and re-encoded.
     Rows(Format),
 }
 
 impl Layout {
-    /// The format that is asked for, or that of the file's suffix.
+    /// Returns the requested format, or that of the file's suffix.
     pub(super) fn of(asked: Option<ExportFormat>, path: Option<&Path>) -> Result<Self, Failure> {
         let suffix = path.and_then(Path::extension).and_then(|suffix| suffix.to_str());
         let format = match (asked, suffix) {
@@ -36,19 +36,19 @@ impl Layout {
         Ok(if format.is_text() { Self::Text(format) } else { Self::Rows(format) })
     }
 
-    /// Whether what is fetched is written as it is.
+    /// Returns whether the fetched bytes are written unchanged.
     pub(super) fn is_text(self) -> bool {
         matches!(self, Self::Text(_))
     }
 
-    /// The format of the output.
+    /// Returns the format of the output.
     pub(super) fn format(self) -> Format {
         match self {
             Self::Text(format) | Self::Rows(format) => format,
         }
     }
 
-    /// The format that is fetched.
+    /// Returns the format that is fetched.
     pub(super) fn fetched(self) -> Format {
         match self {
             Self::Text(format) => format,
@@ -68,13 +68,13 @@ fn of_word(asked: ExportFormat) -> Format {
     }
 }
 
-/// Rows of a stream.
+/// Batch of rows of a stream.
 #[derive(Debug)]
 pub(super) struct Batch {
-    /// How many.
+    /// Number of rows.
     pub(super) rows: u64,
-    /// Their bytes.
+    /// Encoded rows.
     pub(super) bytes: Vec<u8>,
-    /// Where the next batch begins; `None` at the end.
+    /// Offset of the next batch; `None` at the end.
     pub(super) next: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Fetches one batch, and believes nothing that does not add up.
+//! Fetches one batch, and verifies it.
 
 use salver_model::limits::BATCH_BYTES_MAX;
 use salver_model::{Code, Error};
@@ -11,27 +11,28 @@ use super::session::Session;
 use crate::client::{Client, Trouble};
 use crate::failure::Failure;
 
-/// Most bytes of a batch of one row; what is larger is no answer of a Salver server.
+/// Largest batch of one row, in bytes; anything larger is not a response of a Salver server.
 const ROW_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
-/// The same of any other: a server keeps [`BATCH_BYTES_MAX`], of which writing makes up to seven times as much.
+/// Largest batch of several rows, in bytes: a server limits them to [`BATCH_BYTES_MAX`] in memory, and encoding makes
+/// up to seven times as much of it.
 const ROWS_BYTES_MAX: u64 = 16 * BATCH_BYTES_MAX as u64;
 
-/// Which rows are fetched.
+/// Range of rows to fetch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// The stream.
+    /// Stream.
     pub(super) stream: usize,
-    /// The first row.
+    /// Offset of the first row.
     pub(super) offset: u64,
-    /// How many at most; the server bounds their bytes.
+    /// Maximum number of rows; the server limits their bytes.
     pub(super) rows_max: u64,
 }
 
-/// Fetches rows, until it succeeds.
+/// Fetches rows, with retries.
 pub(super) fn batch(client: &Client, session: &Session, layout: Layout, place: Place) -> Result<Batch, Failure> {
     let Place { stream, offset, rows_max } = place;
     let format = layout.fetched();
-    // The names of columns stand once in a file.
+    // Only the first batch of the file has column names.
     let header = if stream == 0 && offset == 0 { "" } else { "&header=false" };
     let query = format!("offset={offset}&rows={rows_max}&format={}{header}", format.suffix());
     let path = format!("{}/{stream}?{query}", session.path());
@@ -51,7 +52,7 @@ pub(super) fn batch(client: &Client, session: &Session, layout: Layout, place: P
     })
 }
 
-/// The batch, if it is what its head says.
+/// Returns the batch, if it matches its headers.
 fn proved(response: &Response<Body>, bytes: Vec<u8>, layout: Layout, offset: u64) -> Result<Batch, &'static str> {
     let sum = response.headers().get("salver-crc32").and_then(|value| value.to_str().ok());
     let sum = sum.and_then(|text| u32::from_str_radix(text, 16).ok()).ok_or("it has no checksum")?;

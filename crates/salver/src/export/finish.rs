@@ -1,4 +1,4 @@
-//! Makes one file of the streams, in their order; it gets its name when it is whole and on the disk.
+//! Joins the streams into one file, in order; it gets its final name when it is complete and durable.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
@@ -11,15 +11,15 @@ use super::sink::Sink;
 use super::state::State;
 use crate::failure::Failure;
 
-/// Bytes that are read at a time.
+/// Bytes read at a time.
 const READ_BYTES: usize = 1024 * 1024;
 
-/// Makes `output`, and takes away what was beside it.
+/// Creates `output`, and removes the temporary files.
 pub(super) fn finish(state: &mut State, layout: Layout, output: &Path) -> Result<(), Failure> {
     let failed = |error| Failure::writing(&format!("`{}`", output.display()), error);
     let is_there = std::fs::metadata(output).is_ok_and(|about| about.len() == state.joined.1);
     if layout.is_text() && state.joined.0 == state.streams() && is_there && !state.part(0).exists() {
-        // A run that was killed here was done but for this.
+        // A run that was killed here had only this left to do.
         state.finish();
         return Ok(());
     }
@@ -30,14 +30,14 @@ pub(super) fn finish(state: &mut State, layout: Layout, output: &Path) -> Result
     let file = OpenOptions::new().write(true).open(&whole).map_err(failed)?;
     file.sync_all().map_err(failed)?;
     std::fs::rename(&whole, output).map_err(failed)?;
-    // The name is on the disk when its directory is; where that can't be asked for, the file is there all the same.
+    // The rename is durable when its directory is synced; where that fails, the file exists all the same.
     let directory = output.parent().filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let _ = File::open(directory).and_then(|directory| directory.sync_all());
     state.finish();
     Ok(())
 }
 
-/// Appends each stream to the first one. A run that is killed here goes on behind the last that was noted.
+/// Appends each stream to the first one. A killed run resumes behind the last stream recorded.
 fn join(state: &mut State) -> Result<PathBuf, Failure> {
     let whole = state.part(0);
     let failed = |error| Failure::writing(&format!("`{}`", whole.display()), error);
@@ -59,7 +59,7 @@ fn join(state: &mut State) -> Result<PathBuf, Failure> {
     Ok(whole)
 }
 
-/// Reads the rows of all streams and writes them into one file.
+/// Re-encodes the rows of all streams into one file.
 fn encode(state: &State, layout: Layout) -> Result<PathBuf, Failure> {
     let whole = state.whole();
     let name = format!("`{}`", whole.display());
@@ -67,7 +67,7 @@ fn encode(state: &State, layout: Layout) -> Result<PathBuf, Failure> {
     let mut sink = Sink::new(layout, File::create(&whole).map_err(failed)?, &name);
     for stream in 0..state.streams() {
         let mut part = BufReader::with_capacity(READ_BYTES, File::open(state.part(stream)).map_err(failed)?);
-        // Each batch is an Arrow stream of its own.
+        // Each batch is a separate Arrow stream.
         while !part.fill_buf().map_err(failed)?.is_empty() {
             sink.rows(&mut part)?;
         }

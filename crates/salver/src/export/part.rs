@@ -1,4 +1,4 @@
-//! The file that a stream is fetched into.
+//! The file of a fetched stream.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
@@ -9,26 +9,26 @@ use super::state::{Progress, State};
 use crate::failure::Failure;
 use crate::output;
 
-/// Bytes that are read at a time.
+/// Bytes read at a time.
 const READ_BYTES: usize = 1024 * 1024;
 
-/// The file of one stream, at its end.
+/// File of one stream, positioned at its end.
 #[derive(Debug)]
 pub(super) struct Part {
     file: File,
     path: PathBuf,
-    /// The next row; `None` when all are there.
+    /// Offset of the next row; `None` when all are there.
     pub(super) next: Option<u64>,
-    /// How many rows are there.
+    /// Number of rows.
     pub(super) rows: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub(super) bytes: u64,
     sum: crc32fast::Hasher,
 }
 
 impl Part {
-    /// Goes on with the file of a stream. One that is not what was noted, because the machine lost what it had not
-    /// written to the disk, begins anew.
+    /// Resumes the file of a stream. A file that does not match the recorded progress, because a crash lost unsynced
+    /// data, starts over.
     pub(super) fn open(state: &State, stream: usize) -> Result<Self, Failure> {
         let path = state.part(stream);
         let failed = |error| Failure::writing(&format!("`{}`", path.display()), error);
@@ -51,7 +51,7 @@ impl Part {
         Ok(Self { file, path, next, rows: noted.rows, bytes: noted.bytes, sum })
     }
 
-    /// Writes a batch at the end.
+    /// Appends a batch.
     pub(super) fn append(&mut self, batch: &Batch) -> Result<(), Failure> {
         let failed = |error| Failure::writing(&format!("`{}`", self.path.display()), error);
         self.file.write_all(&batch.bytes).map_err(failed)?;
@@ -61,7 +61,7 @@ impl Part {
         Ok(())
     }
 
-    /// What is to be noted of it.
+    /// Returns the progress to record.
     pub(super) fn progress(&self) -> Progress {
         let sum = self.sum.clone().finalize();
         Progress { rows: self.rows, bytes: self.bytes, sum, is_done: self.next.is_none() }
@@ -72,7 +72,7 @@ fn length(file: &File) -> Option<u64> {
     file.metadata().ok().map(|about| about.len())
 }
 
-/// The checksum of the first bytes of a file.
+/// Computes the checksum of the first bytes of a file.
 fn sum_of(file: &mut File, bytes: u64) -> std::io::Result<crc32fast::Hasher> {
     let mut sum = crc32fast::Hasher::new();
     file.seek(SeekFrom::Start(0))?;

@@ -1,4 +1,4 @@
-//! How far it has come: on a terminal one line that is written again and again.
+//! Progress on a terminal: one line that is rewritten.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use super::session::Session;
 use crate::{pace, serve};
 
-/// How often the line is written.
+/// Interval between updates of the line.
 const PERIOD: Duration = Duration::from_millis(200);
-/// Most characters of an entry's name that are shown: the line must fit into a terminal.
+/// Most characters of an entry's name that are shown, so that the line fits into a terminal.
 const NAME_CHARS_MAX: usize = 24;
 
-/// The line.
+/// Progress line.
 #[derive(Debug)]
 pub(super) struct Progress {
     started: Instant,
@@ -19,7 +19,7 @@ pub(super) struct Progress {
     written: Option<Instant>,
     name: String,
     all: Option<u64>,
-    /// Rows of earlier runs, and of this one.
+    /// Number of rows of earlier runs, and of this one.
     before: u64,
     rows: u64,
 }
@@ -37,7 +37,7 @@ impl Progress {
         }
     }
 
-    /// So many rows more are there.
+    /// Adds fetched rows.
     pub(super) fn advance(&mut self, rows: u64) {
         self.rows += rows;
         if rows > 0 && self.is_shown && self.written.is_none_or(|written| written.elapsed() > PERIOD) {
@@ -47,14 +47,14 @@ impl Progress {
         }
     }
 
-    /// Takes the line away.
+    /// Clears the line.
     pub(super) fn clear(&mut self) {
         if self.written.take().is_some() {
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
         }
     }
 
-    /// How long it all took, and how many rows a second that is.
+    /// Returns the total duration and the number of rows per second.
     pub(super) fn pace(&self) -> String {
         let seconds = self.started.elapsed().as_secs_f64();
         format!("{seconds:.1} s, {} a second", serve::thousands(pace::rate(self.rows, seconds)))

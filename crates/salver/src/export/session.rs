@@ -1,4 +1,4 @@
-//! An export as the server opened it.
+//! An export opened on the server.
 
 use salver_model::{Code, Error};
 use serde_json::{Value, json};
@@ -7,19 +7,19 @@ use super::target::Target;
 use crate::client::{Client, Trouble};
 use crate::failure::Failure;
 
-/// How long the server keeps an export that nobody reads, in seconds: as long as a lost connection may take.
+/// Time to live of an idle export on the server, in seconds: as long as a connection may be lost.
 const TTL_S: u64 = 3600;
 
-/// An open export.
+/// Open export.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Session {
-    /// What the server calls it.
+    /// Token of the export.
     pub(super) token: String,
-    /// The entry.
+    /// Entry.
     pub(super) entry: String,
-    /// How many rows there are, where that is known.
+    /// Number of rows, if known.
     pub(super) rows: Option<u64>,
-    /// How many each stream has, where that is known.
+    /// Number of rows of each stream, if known.
     pub(super) streams: Vec<Option<u64>>,
 }
 
@@ -43,7 +43,7 @@ impl Session {
         })
     }
 
-    /// Reads what the server says of an export, or what was kept of it.
+    /// Parses the server's response, or its stored form.
     pub(super) fn read(value: &Value) -> Option<Self> {
         let streams = value["streams"].as_array()?.iter().map(|stream| stream["rows"].as_u64()).collect();
         Some(Self {
@@ -54,13 +54,13 @@ impl Session {
         })
     }
 
-    /// As it is kept.
+    /// Returns the stored form.
     pub(super) fn write(&self) -> Value {
         let streams: Vec<Value> = self.streams.iter().map(|rows| json!({ "rows": rows })).collect();
         json!({ "export": self.token, "entry": self.entry, "rows": self.rows, "streams": streams })
     }
 
-    /// Makes sure that the export is still to be had, and is the same.
+    /// Checks that the export still exists and is unchanged.
     pub(super) fn confirm(&self, client: &Client) -> Result<(), Failure> {
         let confirmed = client.persist(|| {
             let asked = client.get(&self.path()).call();
@@ -83,12 +83,12 @@ impl Session {
         })
     }
 
-    /// Ends the export; a server that is not there any more ends it itself.
+    /// Ends the export; a server that cannot be reached will expire it.
     pub(super) fn end(&self, client: &Client) {
         let _ = client.delete(&self.path()).call();
     }
 
-    /// Its path.
+    /// Returns its path.
     pub(super) fn path(&self) -> String {
         format!("/api/export/{}", self.token)
     }

@@ -1,4 +1,4 @@
-//! Writes what was fetched in the format that is wanted.
+//! Writes fetched rows in the output format.
 
 use std::io::{Cursor, Read, Write};
 
@@ -10,19 +10,19 @@ use salver_model::{Code, Error};
 use super::batch::Layout;
 use crate::failure::Failure;
 
-/// Where rows are written.
+/// Writer of rows.
 pub(super) struct Sink<W> {
     out: W,
-    /// What it is, for messages.
+    /// Name of the output, for messages.
     name: String,
     layout: Layout,
-    /// Made with the first rows, which bring their columns along.
+    /// Encoder; created with the first rows, which have the schema.
     encoder: Option<Encoder>,
-    /// Rows that were decoded; of text nobody counts them here.
+    /// Number of decoded rows; not counted for text.
     pub(super) rows: u64,
 }
 
-/// That the output has types for the columns that were fetched, before all of their rows are.
+/// Checks that the output format supports the types of the fetched columns, before all rows are fetched.
 pub(super) fn fits(layout: Layout, fetched: &[u8]) -> Result<(), Failure> {
     if let Layout::Rows(format) = layout {
         let reader = StreamReader::try_new(fetched, None).map_err(damaged)?;
@@ -69,7 +69,7 @@ impl<W: Write> Sink<W> {
         Ok(())
     }
 
-    /// Writes what stands behind the last row.
+    /// Writes the end of the format.
     pub(super) fn finish(mut self) -> Result<W, Failure> {
         if let Some(mut encoder) = self.encoder.take() {
             let mut bytes = Vec::new();

@@ -1,6 +1,6 @@
-//! What stands beside the output while it is not whole: how far each stream is, so that the same command goes on.
+//! Progress of an incomplete export, stored beside the output so that the same command resumes.
 //!
-//! `rows.csv` is noted in `rows.csv.salver-part`, and its streams lie in `rows.csv.salver-part.0` and so on.
+//! For `rows.csv` the progress is in `rows.csv.salver-part`, and the streams are in `rows.csv.salver-part.0` and so on.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,38 +16,38 @@ use crate::cli::ExportArguments;
 use crate::failure::Failure;
 use crate::output;
 
-/// How far a stream is.
+/// Progress of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// Rows that are there.
+    /// Number of rows fetched.
     pub(super) rows: u64,
-    /// Bytes of them.
+    /// Number of bytes.
     pub(super) bytes: u64,
-    /// Their checksum.
+    /// Checksum of the bytes.
     pub(super) sum: u32,
-    /// Whether that are all.
+    /// Whether the stream is complete.
     pub(super) is_done: bool,
 }
 
-/// How far an export is.
+/// Progress of an export.
 #[derive(Debug)]
 pub(super) struct State {
-    /// The export, when one was opened.
+    /// Export on the server, once opened.
     pub(super) session: Option<Session>,
     path: PathBuf,
-    /// While it is there no other command writes the same output.
+    /// Lock that keeps other commands from writing the same output.
     _lock: Lock,
-    /// What must be the same for the streams to be the same.
+    /// Parameters that must be unchanged for a run to be resumed.
     about: Value,
     streams: Mutex<Vec<Progress>>,
-    /// How many streams were put together, and how long the first one's file is then.
+    /// Number of streams joined so far, and the resulting length of the first one's file.
     pub(super) joined: (usize, u64),
-    /// Most rows of one request.
+    /// Maximum number of rows of one request.
     pub(super) batch_rows: u64,
 }
 
 impl State {
-    /// What an earlier run left of `output`, or a new one's.
+    /// Loads the state of an earlier run for `output`, or creates a new one.
     pub(super) fn begin(
         arguments: &ExportArguments,
         target: &Target,
@@ -89,7 +89,7 @@ impl State {
         Ok(state)
     }
 
-    /// Goes on with an earlier run, if it was one of the same.
+    /// Resumes an earlier run, if its parameters are the same.
     fn take_up(&mut self, kept: &Value, streams: Option<u64>) -> Option<()> {
         let session = Session::read(&kept["session"]).filter(|_| kept["about"] == self.about)?;
         if streams.is_some_and(|streams| streams != session.streams.len() as u64) {
@@ -103,49 +103,49 @@ impl State {
         Some(())
     }
 
-    /// A new export was opened.
+    /// Stores a newly opened export.
     pub(super) fn set_session(&mut self, session: Session) -> Result<(), Failure> {
         *self.lock() = vec![Progress::default(); session.streams.len()];
         self.session = Some(session);
         self.save(&self.lock())
     }
 
-    /// The file of a stream.
+    /// Returns the file of a stream.
     pub(super) fn part(&self, stream: usize) -> PathBuf {
         beside(&self.path, &format!(".{stream}"))
     }
 
-    /// The file that is made of all streams.
+    /// Returns the file for the joined streams.
     pub(super) fn whole(&self) -> PathBuf {
         beside(&self.path, ".whole")
     }
 
-    /// The note while it is written.
+    /// Returns the temporary name of the state file.
     fn new_path(&self) -> PathBuf {
         beside(&self.path, ".new")
     }
 
-    /// How far a stream is.
+    /// Returns the progress of a stream.
     pub(super) fn progress(&self, stream: usize) -> Progress {
         self.lock().get(stream).copied().unwrap_or_default()
     }
 
-    /// How many streams there are.
+    /// Returns the number of streams.
     pub(super) fn streams(&self) -> usize {
         self.lock().len()
     }
 
-    /// How many rows are there.
+    /// Returns the number of rows fetched.
     pub(super) fn rows(&self) -> u64 {
         self.lock().iter().map(|stream| stream.rows).sum()
     }
 
-    /// Whether all streams are there.
+    /// Returns whether all streams are complete.
     pub(super) fn is_fetched(&self) -> bool {
         self.joined.0 > 0 || self.lock().iter().all(|stream| stream.is_done)
     }
 
-    /// A stream is so far.
+    /// Records the progress of a stream.
     pub(super) fn done(&self, stream: usize, now: Progress) -> Result<(), Failure> {
         let mut streams = self.lock();
         if let Some(progress) = streams.get_mut(stream) {
@@ -154,18 +154,18 @@ impl State {
         self.save(&streams)
     }
 
-    /// Streams were put together.
+    /// Records joined streams.
     pub(super) fn join(&mut self, streams: usize, bytes: u64) -> Result<(), Failure> {
         self.joined = (streams, bytes);
         self.save(&self.lock())
     }
 
-    /// Everything is in the output: nothing is left to go on with.
+    /// Removes the state after the output is complete.
     pub(super) fn finish(&self) {
         self.remove(self.streams());
     }
 
-    /// Removes the note first: files without it are taken for nothing.
+    /// Removes the state file first: the other files are ignored without it.
     fn remove(&self, streams: usize) {
         let _ = std::fs::remove_file(&self.path);
         for stream in 0..streams {
@@ -192,7 +192,7 @@ impl State {
             "streams": streams,
             "joined": [self.joined.0, self.joined.1],
         });
-        // Under another name until it is whole.
+        // Renamed when complete.
         let new = self.new_path();
         std::fs::write(&new, kept.to_string()).and_then(|()| std::fs::rename(&new, &self.path)).map_err(|error| {
             let shown = self.path.display();
@@ -201,7 +201,7 @@ impl State {
     }
 }
 
-/// The file that is called as `path` with `suffix`.
+/// Returns `path` with `suffix` appended.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

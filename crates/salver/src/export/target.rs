@@ -1,4 +1,4 @@
-//! Which entry of which server is meant.
+//! The entry and server of an export.
 
 use percent_encoding::percent_decode_str;
 use salver_model::Name;
@@ -7,19 +7,19 @@ use crate::cli::ExportArguments;
 use crate::client::usage;
 use crate::failure::Failure;
 
-/// An entry of a server.
+/// Entry of a server.
 #[derive(Debug, PartialEq)]
 pub(super) struct Target {
-    /// The server's address.
+    /// Address of the server.
     pub(super) base: String,
-    /// The entry.
+    /// Name of the entry.
     pub(super) entry: Name,
-    /// The columns; `None` for all.
+    /// Columns; `None` for all.
     pub(super) columns: Option<Vec<String>>,
 }
 
 impl Target {
-    /// What the arguments name: `people`, `http://host:1/people`, or an address of the server's own as
+    /// Parses the arguments: `people`, `http://host:1/people`, or an API address like
     /// `http://host:1/api/export/people`.
     pub(super) fn of(arguments: &ExportArguments) -> Result<Self, Failure> {
         let columns = (!arguments.columns.is_empty()).then(|| arguments.columns.clone());
@@ -36,7 +36,7 @@ impl Target {
     }
 }
 
-/// The server and the last part of the path of an address.
+/// Splits an address into the server and the last segment of the path.
 fn split(text: &str) -> Option<(&str, &str)> {
     let start = text.find("://")? + 3;
     let (base, name) = text.rsplit_once('/').filter(|(base, name)| base.len() > start && !name.is_empty())?;

@@ -1,7 +1,7 @@
-//! Cuts the text of a source into batches of whole events: what is wrong with one, the server says. Events are found as
-//! the server finds them, by the same code, so that it does not matter how a file is cut.
+//! Splits the text of a source into batches of whole events. Events are found by the server's own parser, so that the
+//! result does not depend on how a file is split; validation is left to the server.
 //!
-//! Where a batch ends follows from where it begins and from the text alone, so that a later run cuts the same ones.
+//! The end of a batch depends only on its start and the text, so that a later run makes the same batches.
 
 use std::io::{ErrorKind, Read};
 use std::sync::Arc;
@@ -14,24 +14,24 @@ use salver_streams::{Cut, Cutter};
 
 use super::source::{Source, unreadable};
 
-/// Bytes at the beginning of a source that tell how its events lie in it.
+/// Bytes at the beginning of a source from which its layout is detected.
 const HEAD_BYTES: usize = 64 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Some whole events, one after the other or in an array, as they are in the source.
+/// Whole events, in sequence or in an array, as in the source.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    /// Which one of its source, from 0 on.
+    /// Number of the batch in its source, from 0.
     pub(crate) number: u64,
-    /// The events.
+    /// Text of the events.
     pub(crate) text: Vec<u8>,
-    /// Where the next batch begins in the source's text.
+    /// Offset of the next batch in the source's text.
     pub(crate) end: u64,
-    /// How many bytes of the file had been read when it was made.
+    /// Number of bytes of the file read so far.
     pub(crate) input_bytes: u64,
 }
 
-/// The batches of a source.
+/// Iterator over the batches of a source.
 pub(crate) struct Batches {
     name: String,
     reader: Box<dyn Read + Send>,
@@ -39,7 +39,7 @@ pub(crate) struct Batches {
     is_array: bool,
     cutter: Cutter,
     batch_bytes: usize,
-    /// What was read and is in no batch yet.
+    /// Text that is read but not in a batch yet.
     held: Vec<u8>,
     is_over: bool,
     offset: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Batches {
 }
 
 impl Batches {
-    /// The batches of about `batch_bytes` from byte `offset` of the text on, the first with number `next`.
+    /// Opens the batches of about `batch_bytes` from byte `offset` of the text on, the first with number `next`.
     pub(crate) fn open(source: Source, batch_bytes: usize, offset: u64, next: u64) -> Result<Self> {
         let (reader, input_bytes) = source.open(0)?;
         let mut batches = Self {
@@ -69,13 +69,13 @@ impl Batches {
         if offset > 0 {
             (batches.reader, batches.input_bytes) = source.open(offset)?;
             (batches.held, batches.is_over, batches.offset) = (Vec::new(), false, offset);
-            // Batches end behind a value.
+            // A batch ends behind a value.
             batches.cutter = Cutter::new(if batches.is_array { Framing::ArrayComma } else { Framing::Values });
         }
         Ok(batches)
     }
 
-    /// The next batch; `None` at the end.
+    /// Returns the next batch; `None` at the end.
     pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
         let mut wanted = self.batch_bytes;
         loop {
@@ -97,13 +97,13 @@ impl Batches {
                 Cut::Events(range) => {
                     let text = self.text(&window[range.start..range.end], true);
                     self.drop_held(range.end);
-                    // White space only is no batch; events may come behind it.
+                    // A batch of white space only is skipped; events may follow.
                     if !text.trim_ascii().is_empty() {
                         return Ok(Some(self.batch(text)));
                     }
                 }
                 Cut::Long(at) => {
-                    // More than an event may have is enough for the server to refuse it.
+                    // The server refuses an event that exceeds the limit, so one more byte suffices.
                     let mut events = window[at..window.len().min(at + EVENT_BYTES_MAX + 1)].to_vec();
                     self.drop_held(at);
                     let length = self.skip()?;
@@ -120,14 +120,14 @@ impl Batches {
                     return Err(Error::new(Code::Source, message).with_hint("what stands before that place was sent"));
                 }
                 Cut::Nothing(0) if is_last => return Err(self.open_array()),
-                // A larger window, for an event that did not end in this one.
+                // Enlarge the window for an event that did not end in it.
                 Cut::Nothing(0) => wanted *= 2,
                 Cut::Nothing(used) => self.drop_held(used),
             }
         }
     }
 
-    /// Whether what is wrong is only that the text ends.
+    /// Returns whether the only fault is that the text ends.
     fn reaches_end(&self, cut: &Cut) -> bool {
         matches!(cut, Cut::Fault(_, reason) if reason.starts_with("the text ends"))
     }
@@ -137,8 +137,8 @@ impl Batches {
             .with_hint("is the file whole? What stands before its end was sent")
     }
 
-    /// What is sent of some events. Values of an array go as one, and so does what would else be taken for one; it is
-    /// left open when the last value is not whole itself.
+    /// Returns the text to send for some events. Values of an array are sent as an array, and so is text that would
+    /// otherwise be taken for one; the array is left open when the last value is incomplete.
     fn text(&self, events: &[u8], is_whole: bool) -> Vec<u8> {
         let (before, behind): (&[u8], &[u8]) = match self.is_array || events.first() == Some(&b'[') {
             true if is_whole => (b"[", b"]"),
@@ -159,7 +159,7 @@ impl Batches {
         self.offset += bytes as u64;
     }
 
-    /// Goes over what is too long for an event: how many bytes that are.
+    /// Skips a value that is too long for an event; returns its number of bytes.
     fn skip(&mut self) -> Result<u64> {
         let start = self.offset;
         loop {
@@ -172,7 +172,7 @@ impl Batches {
         }
     }
 
-    /// Reads until `wanted` bytes and one more are held, so that the end is known when it is there.
+    /// Reads until `wanted` bytes and one more are buffered, so that the end is detected.
     fn fill(&mut self, wanted: usize) -> Result<()> {
         while self.held.len() <= wanted && !self.is_over {
             let start = self.held.len();
@@ -190,9 +190,9 @@ impl Batches {
     }
 }
 
-/// How far `text`, which is no array, can be cut off without a look at its values: to its end, or where a line begins
-/// with an object behind one that ends with one. No value has that in it, and behind what is none an event begins
-/// there.
+/// Returns how far `text`, which is not an array, can be split off without parsing its values: its end, or the start of
+/// a line that begins with an object behind a line that ends with one. No value contains such a place, and an event
+/// begins there even behind a malformed one.
 fn whole_lines(text: &[u8], is_last: bool) -> Option<usize> {
     if text.trim_ascii_start().first() == Some(&b'[') {
         return None;
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(texts(&cut("x.ndjson", text, 1000, 0)), [text]);
         let small = cut("x.ndjson", text, 17, 0);
         assert_eq!(texts(&small), ["{\"a\":1}\n", "{\"a\":2}\n\n", "{\"a\":\"long, longer\"}\n{\"a\":3}"]);
-        // A later run cuts the rest in the same way.
+        // A later run splits the rest in the same way.
         assert_eq!(cut("x.ndjson", text, 17, small[0].1), small[1..]);
         assert!(cut("x.ndjson", "", 10, 0).is_empty());
         assert!(cut("x.ndjson", "\n \n\n\n\n\n", 3, 0).is_empty());
@@ -258,7 +258,7 @@ mod tests {
             let texts: Vec<_> = texts(&small).into_iter().map(str::trim).collect();
             assert_eq!(texts, ["{\n  \"a\": 1\n}", "{\n  \"a\": 2\n}"]);
         }
-        // A bad line is one event, as it is for the server.
+        // A bad line is one event, as for the server.
         assert_eq!(texts(&cut("x.jsonl", "{\"a\":\n{\"a\":2}\n", 8, 0)).concat().trim(), "{\"a\":\n{\"a\":2}");
     }
 

@@ -1,4 +1,4 @@
-//! How far it has come: on a terminal one line that is written again and again.
+//! Progress on a terminal: one line that is rewritten.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -7,12 +7,12 @@ use super::sender::Counts;
 use super::source::Source;
 use crate::{pace, serve};
 
-/// How often the line is written.
+/// Interval between updates of the line.
 const PERIOD: Duration = Duration::from_millis(200);
-/// Most characters of a file's name that are shown: the line must fit into a terminal.
+/// Most characters of a file's name that are shown, so that the line fits into a terminal.
 const NAME_CHARS_MAX: usize = 24;
 
-/// The line.
+/// Progress line.
 #[derive(Debug)]
 pub(crate) struct Progress {
     started: Instant,
@@ -20,10 +20,10 @@ pub(crate) struct Progress {
     written: Option<Instant>,
     name: String,
     bytes: Option<u64>,
-    /// When the file was begun and how much of it had been read then, after the first batch.
+    /// Start of the file, and the number of its bytes read by then, after the first batch.
     file: Option<(Instant, u64)>,
     file_started: Instant,
-    /// Of this file, and of all of this run.
+    /// Number of events of this file, and of the whole run.
     events: u64,
     events_all: u64,
 }
@@ -44,18 +44,18 @@ impl Progress {
         }
     }
 
-    /// Another file begins.
+    /// Starts another file.
     pub(crate) fn begin(&mut self, source: &Source) {
         let skipped = source.name.chars().count().saturating_sub(NAME_CHARS_MAX);
         self.name = source.name.chars().skip(skipped).collect();
         (self.bytes, self.file, self.events, self.file_started) = (source.bytes, None, 0, Instant::now());
     }
 
-    /// A batch is there; `input_bytes` of the file have been read.
+    /// Records a sent batch; `input_bytes` of the file have been read.
     pub(crate) fn advance(&mut self, counts: &Counts, input_bytes: u64) {
         self.events += counts.there() + counts.quarantined;
         self.events_all += counts.there() + counts.quarantined;
-        // What an earlier run did says nothing about this one's pace.
+        // The work of an earlier run says nothing about the pace of this one.
         let (_, from) = *self.file.get_or_insert((Instant::now(), input_bytes));
         if self.is_shown && self.written.is_none_or(|written| written.elapsed() > PERIOD) {
             self.written = Some(Instant::now());
@@ -64,14 +64,14 @@ impl Progress {
         }
     }
 
-    /// Takes the line away.
+    /// Clears the line.
     pub(crate) fn clear(&mut self) {
         if self.written.take().is_some() {
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
         }
     }
 
-    /// How long it all took, and how many a second that is.
+    /// Returns the total duration and the number of events per second.
     pub(crate) fn pace(&self) -> String {
         let seconds = self.started.elapsed().as_secs_f64();
         format!("{seconds:.1} s, {} a second", serve::thousands(pace::rate(self.events_all, seconds)))

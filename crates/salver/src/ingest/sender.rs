@@ -1,4 +1,4 @@
-//! Sends batches to a server, again and again when it is busy or away.
+//! Sends batches to a server, with retries while it is busy or unavailable.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,26 +11,26 @@ use crate::cli::IngestArguments;
 use crate::client::{Client, Trouble, encoded};
 use crate::failure::Failure;
 
-/// What became of events.
+/// Outcome of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// They are in the stream now.
+    /// Number appended to the stream.
     pub(crate) taken: u64,
-    /// They were there already: the answer to an earlier try was lost.
+    /// Number already in the stream: the response to an earlier attempt was lost.
     pub(crate) duplicates: u64,
-    /// They are in the stream's quarantine.
+    /// Number in the stream's quarantine.
     pub(crate) quarantined: u64,
-    /// Why the first of those is.
+    /// Reason for the first of those.
     pub(crate) reason: Option<String>,
 }
 
 impl Counts {
-    /// How many are in the stream.
+    /// Returns the number of events in the stream.
     pub(crate) fn there(&self) -> u64 {
         self.taken + self.duplicates
     }
 
-    /// Adds what became of others.
+    /// Adds other counts.
     pub(crate) fn add(&mut self, other: &Self) {
         self.taken += other.taken;
         self.duplicates += other.duplicates;
@@ -38,12 +38,12 @@ impl Counts {
         self.reason = self.reason.take().or_else(|| other.reason.clone());
     }
 
-    /// Whether they tell of no event.
+    /// Returns whether all counts are zero.
     fn are_none(&self) -> bool {
         self.taken == 0 && self.duplicates == 0 && self.quarantined == 0
     }
 
-    /// What an answer says.
+    /// Parses the counts of a response.
     fn of(answer: &Value) -> Self {
         let number = |key: &str| answer[key].as_u64().unwrap_or(0);
         Self {
@@ -55,7 +55,7 @@ impl Counts {
     }
 }
 
-/// A server, and how to send to it.
+/// Server, with the parameters of requests.
 #[derive(Debug)]
 pub(crate) struct Sender {
     client: Client,
@@ -70,7 +70,7 @@ impl Sender {
         Ok(Self { client, path })
     }
 
-    /// Sends a batch of the run called `run` until it is there.
+    /// Sends a batch of the run `run`, with retries.
     pub(crate) fn send(&self, run: &str, batch: &Batch) -> Result<Counts, Failure> {
         self.client.persist(|| self.try_once(run, batch))
     }
@@ -83,10 +83,10 @@ impl Sender {
         let answer: Value = serde_json::from_str(&text).unwrap_or_default();
         if response.status().is_success() && answer.is_object() {
             let counts = Counts::of(&answer);
-            // Of a batch with anything in it something became.
+            // A batch with content must have an outcome.
             return if counts.are_none() { Err(self.silent(&text)) } else { Ok(counts) };
         }
-        // A batch with nothing good in it is refused, and lies in the quarantine.
+        // A batch without valid events is refused, but is in the quarantine.
         if answer["error"] == Code::InvalidEvent.slug() {
             return Ok(Counts::of(&answer));
         }

@@ -1,4 +1,4 @@
-//! Where events come from: a file or standard input, plain or compressed.
+//! Source of events: a file or standard input, plain or compressed.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::read::MultiGzDecoder;
 use salver_model::{Code, Error, Result};
 
-/// Bytes that are read from a compressed file at a time.
+/// Bytes read from a compressed file at a time.
 const READ_BYTES: usize = 256 * 1024;
 
-/// How a file is compressed, as its suffix says.
+/// Compression of a file, by its suffix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Compression {
     None,
@@ -20,20 +20,20 @@ enum Compression {
     Zstd,
 }
 
-/// A file that is there, or standard input.
+/// Existing file, or standard input.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// Its name as it was given.
+    /// Name as given.
     pub(crate) name: String,
-    /// Where it is; `None` for standard input.
+    /// Path; `None` for standard input.
     pub(crate) path: Option<PathBuf>,
-    /// Its length, compressed as it is; `None` when that is not known.
+    /// Length of the file, compressed; `None` when unknown.
     pub(crate) bytes: Option<u64>,
     compression: Compression,
 }
 
 impl Source {
-    /// Looks at `name`; `-` is standard input.
+    /// Looks up `name`; `-` is standard input.
     pub(crate) fn find(name: &str) -> Result<Self> {
         let lower = name.to_ascii_lowercase();
         let compression = match lower.rsplit_once('.') {
@@ -54,7 +54,7 @@ impl Source {
         Ok(source)
     }
 
-    /// Opens it and goes to byte `offset` of its text. Also gives a count of the bytes of the file that were read.
+    /// Opens it at byte `offset` of its text. Also returns a counter of the bytes read from the file.
     pub(crate) fn open(&self, offset: u64) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
         let read = Arc::new(AtomicU64::new(0));
         let failed = |error| unreadable(&self.name, error);
@@ -79,14 +79,14 @@ impl Source {
     }
 }
 
-/// Why a source can't be read.
+/// Returns the error for an unreadable source.
 pub(crate) fn unreadable(name: &str, cause: io::Error) -> Error {
     Error::new(Code::Source, format!("can't read `{name}`"))
         .with_hint("check the path, the rights, and that the file is whole")
         .with_source(cause)
 }
 
-/// Counts what is read through it.
+/// Reader that counts the bytes read.
 struct Counted<R> {
     inner: R,
     read: Arc<AtomicU64>,

@@ -1,7 +1,7 @@
-//! What an interrupted run leaves beside a file, so that the same command goes on where it ended.
+//! Progress of an interrupted run, stored beside the file so that the same command resumes.
 //!
-//! Each batch is sent under the run's name and its number. A batch whose answer was lost is sent again by the next run
-//! under the same name, and the server knows its events for as long as the stream's `dedupe` says.
+//! Each batch is sent under the run's name and its number. A batch whose response was lost is resent by the next run
+//! under the same name, and the server deduplicates its events within the stream's `dedupe` window.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
@@ -20,33 +20,33 @@ use crate::cli::IngestArguments;
 use crate::failure::Failure;
 use crate::output;
 
-/// Bytes at the beginning of a file by which it is known again.
+/// Bytes at the beginning of a file that identify it.
 const HEAD_BYTES: u64 = 4096;
 
-/// How far a run has come with a file.
+/// Progress of a run with a file.
 #[derive(Debug)]
 pub(crate) struct State {
-    /// The run's name.
+    /// Name of the run.
     pub(crate) run: String,
-    /// The number of the first batch that is not known to be there.
+    /// Number of the first batch that is not known to be stored.
     pub(crate) next: u64,
-    /// Where that one begins in the text.
+    /// Offset of that batch in the text.
     pub(crate) offset: u64,
-    /// What became of the events before it.
+    /// Outcome of the events before it.
     pub(crate) counts: Counts,
-    /// Where this is kept; `None` for standard input, or where nothing can be written.
+    /// Path of the state file; `None` for standard input, or if it cannot be written.
     path: Option<PathBuf>,
-    /// What must be the same for the batches to be the same.
+    /// Parameters that must be unchanged for the batches to be the same.
     about: Value,
-    /// How many bytes at the beginning of the file were looked at, and their hash: a file may grow, and what was not
-    /// sent yet may be mended, between two runs.
+    /// Number of hashed bytes at the beginning of the file, and their hash. Between two runs a file may grow, and
+    /// unsent events may be corrected.
     head: (u64, u64),
-    /// Batches that are there already behind one that is not, by number: where they end, and what became of them.
+    /// Batches stored ahead of a missing one, by number, with their ends and outcomes.
     ahead: BTreeMap<u64, (u64, Counts)>,
 }
 
 impl State {
-    /// What an earlier run left of `source`, or a new run's.
+    /// Loads the state of an earlier run with `source`, or creates a new one.
     pub(crate) fn begin(arguments: &IngestArguments, source: &Source) -> Result<Self, Failure> {
         let about = json!({
             "stream": arguments.stream,
@@ -67,7 +67,7 @@ impl State {
         if !arguments.work.restart {
             state.take_up(source);
         }
-        // Kept before the first batch goes out, whose answer may be lost.
+        // Saved before the first batch is sent, whose response may be lost.
         if let Err(error) = state.save() {
             let path = state.path.take().unwrap_or_default();
             output::note(&format!(
@@ -78,7 +78,7 @@ impl State {
         Ok(state)
     }
 
-    /// Goes on with an earlier run, if it was one of the same file.
+    /// Resumes an earlier run, if the file is the same.
     fn take_up(&mut self, source: &Source) {
         let Some(text) = self.path.as_ref().and_then(|path| std::fs::read_to_string(path).ok()) else { return };
         let kept: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -104,7 +104,7 @@ impl State {
         }
     }
 
-    /// A batch is there.
+    /// Records a stored batch.
     pub(crate) fn done(&mut self, batch: &Batch, counts: &Counts) -> Result<(), Failure> {
         self.ahead.insert(batch.number, (batch.end, counts.clone()));
         while let Some((end, counts)) = self.ahead.remove(&self.next) {
@@ -114,7 +114,7 @@ impl State {
         self.save().map_err(|error| Error::internal(format!("can't keep how far this has come: {error}")).into())
     }
 
-    /// Everything is there: nothing is left to go on with.
+    /// Removes the state after everything is stored.
     pub(crate) fn finish(&self) -> Result<(), Failure> {
         match self.path.as_ref().map(std::fs::remove_file) {
             Some(Err(error)) => Err(Error::internal(format!("can't remove the note of this run: {error}")).into()),
@@ -122,12 +122,12 @@ impl State {
         }
     }
 
-    /// Whether no batch is there yet.
+    /// Returns whether no batch is stored yet.
     pub(crate) fn is_new(&self) -> bool {
         self.next == 0 && self.ahead.is_empty()
     }
 
-    /// Whether a later run can go on.
+    /// Returns whether a later run can resume.
     pub(crate) fn is_kept(&self) -> bool {
         self.path.is_some()
     }
@@ -145,14 +145,14 @@ impl State {
             "quarantined": self.counts.quarantined,
             "reason": self.counts.reason,
         });
-        // Under another name until it is whole.
+        // Renamed when complete.
         let part = path.with_extension("ingest.part");
         std::fs::write(&part, kept.to_string())?;
         std::fs::rename(part, path)
     }
 }
 
-/// The number and the hash of the first bytes of a file, of `bytes_max` at most.
+/// Returns the number and the hash of the first bytes of a file, at most `bytes_max`.
 fn head(path: &Path, bytes_max: u64) -> std::io::Result<(u64, u64)> {
     let mut head = Vec::new();
     File::open(path)?.take(bytes_max).read_to_end(&mut head)?;
@@ -161,14 +161,14 @@ fn head(path: &Path, bytes_max: u64) -> std::io::Result<(u64, u64)> {
     Ok((head.len() as u64, hasher.finish()))
 }
 
-/// `clicks.ndjson` into `events` is noted in `clicks.ndjson.events.ingest`.
+/// Returns the path of the state file: `clicks.ndjson.events.ingest` for `clicks.ndjson` into `events`.
 fn beside(path: &Path, stream: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{stream}.ingest"));
     PathBuf::from(name)
 }
 
-/// A name that no other run has.
+/// Returns a unique name for a run.
 fn name_of_run() -> String {
     let random = || {
         // The standard library seeds these from the system.

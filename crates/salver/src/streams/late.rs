@@ -1,5 +1,5 @@
-//! A stream that could not be opened when the server began: it answers why, and is opened as soon as that is over, as
-//! when another server that has its log ends.
+//! A stream that could not be opened at the start: it returns the reason as an error, and is opened as soon as
+//! possible, for example when another server that owns its log ends.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -12,29 +12,29 @@ use salver_model::streams::{Ack, Ends, Envelope, Event, Framing, NewEvent, Place
 use salver_model::{Code, Error, Name, Result};
 use tokio::sync::watch;
 
-/// How long it is until it is tried again.
+/// Delay before a retry.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// What opens a stream, and shows it to whoever reads tables. Blocks.
+/// Function that opens a stream, and publishes its tables. Blocks.
 pub(super) type Open = Arc<dyn Fn() -> Result<Arc<dyn EventStream>> + Send + Sync>;
 
-/// The stream.
+/// Stream that is opened late.
 #[derive(Debug)]
 pub(super) struct Late {
     spec: StreamSpec,
     opened: OnceLock<Arc<dyn EventStream>>,
-    /// Why it is not open.
+    /// Reason why it is not open.
     fault: Mutex<Error>,
     is_open: watch::Sender<bool>,
-    /// Whether the server ends, so that nothing is opened any more. Held while something is.
+    /// Whether the server shuts down, so that nothing is opened any more. Locked during an attempt.
     is_closed: tokio::sync::Mutex<bool>,
 }
 
 impl Late {
-    /// A stream that is not open because of `fault`; tries again with `open` as long as it is there. Runs inside the
-    /// runtime.
+    /// Creates a stream that is not open because of `fault`; retries with `open` as long as it exists. Call it inside
+    /// the runtime.
     pub(super) fn begin(spec: StreamSpec, fault: Error, open: Open) -> Arc<Self> {
-        // What the settings say stays as it is.
+        // A configuration error is permanent.
         let may_pass = fault.code != Code::Config;
         let late = Arc::new(Self {
             spec,
@@ -49,7 +49,7 @@ impl Late {
         late
     }
 
-    /// The stream itself; the error says why there is none.
+    /// Returns the open stream, or the reason why there is none.
     fn inner(&self) -> Result<&Arc<dyn EventStream>> {
         self.opened.get().ok_or_else(|| {
             let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);

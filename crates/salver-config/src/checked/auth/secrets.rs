@@ -1,4 +1,4 @@
-//! Keys, hashes and secrets as they are written: alone, or as `NAME:SECRET`.
+//! Parses keys, hashes and secrets, written alone or as `NAME:SECRET`.
 
 pub(crate) use salver_model::secrecy::MASK;
 use salver_model::spec::Secret;
@@ -6,15 +6,15 @@ use salver_model::spec::Secret;
 use crate::mistake::{Findings, Mistake, Warning};
 use crate::raw::Table;
 
-/// A secret with its name.
+/// Secret with its name.
 type Named = (Option<String>, Secret);
 
-/// A shorter secret could be found out by trying (RFC 7518, section 3.2).
+/// Shortest secret that is safe from brute force (RFC 7518, section 3.2).
 const HMAC_BYTES_MIN: usize = 32;
-/// A shorter key is not a random one.
+/// Shortest key that can be random.
 const API_KEY_BYTES_MIN: usize = 16;
 
-/// Whether a key of tokens is a public one, in PEM.
+/// Returns whether a token key is a public one, in PEM.
 pub(crate) fn is_public_key(text: &str) -> bool {
     text.trim_start().starts_with("-----BEGIN ")
 }
@@ -29,7 +29,7 @@ fn split(text: &str) -> (Option<String>, &str) {
     }
 }
 
-/// Every secret under `key`; empty ones, and what only stands for one, are mistakes.
+/// Returns every secret under `key`; empty ones and placeholders are mistakes.
 fn all(table: &Table, key: &str, findings: &mut Findings) -> Vec<Named> {
     let mut secrets: Vec<Named> = Vec::new();
     for text in table.texts(key).unwrap_or_default() {
@@ -103,7 +103,7 @@ fn short(table: &Table, key: &str, bytes_min: usize, findings: &mut Findings) {
     findings.warning(Warning::new(table.place_of(key), message).with_hint(hint));
 }
 
-/// Whether `text` looks like `$2y$10$` and 53 characters more.
+/// Returns whether `text` looks like `$2y$10$` and 53 more characters.
 fn is_bcrypt(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("$2") else { return false };
     let rest = rest.strip_prefix(['a', 'b', 'x', 'y']).unwrap_or(rest);

@@ -1,4 +1,4 @@
-//! Proves what a stream says of Kafka.
+//! Validates the Kafka settings of a stream.
 
 use salver_model::spec::KafkaSpec;
 
@@ -6,10 +6,10 @@ use crate::mistake::{Findings, Mistake};
 use crate::pick;
 use crate::raw::Table;
 
-/// The settings that mean something for `sink = "kafka"` only.
+/// Settings that only apply to `sink = "kafka"`.
 const KEYS: [&str; 4] = ["brokers", "topic", "kafka", "id_header"];
 
-/// Settings of the client that are ours to make, and what is there instead.
+/// Settings of the client that are reserved, with their replacements.
 const OURS: [(&str, &str); 8] = [
     ("bootstrap.servers", "write brokers = [\"localhost:9092\"]"),
     ("metadata.broker.list", "write brokers = [\"localhost:9092\"]"),
@@ -21,7 +21,7 @@ const OURS: [(&str, &str); 8] = [
     ("transactional.id", "remove it; there are no transactions"),
 ];
 
-/// The sink, when it is Kafka. `name` is the topic when none is given.
+/// Returns the sink, if it is Kafka. `name` is the default topic.
 pub(super) fn check(table: &Table, name: Option<&str>, findings: &mut Findings) -> Option<KafkaSpec> {
     if table.text("sink") != Some("kafka") {
         for key in KEYS.into_iter().filter(|key| table.get(key).is_some()) {
@@ -64,7 +64,7 @@ fn brokers(table: &Table, findings: &mut Findings) -> Vec<String> {
     brokers.to_vec()
 }
 
-/// Whether it is `host` or `host:port`.
+/// Returns whether the text is `host` or `host:port`.
 fn is_address(text: &str) -> bool {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
@@ -75,7 +75,7 @@ fn is_address(text: &str) -> bool {
     !host.is_empty() && host.chars().all(letter) && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|n| n > 0))
 }
 
-/// Kafka's own rule for the names of topics.
+/// Checks a topic by Kafka's own rule for names.
 fn check_topic(table: &Table, topic: &str, findings: &mut Findings) {
     const CHARACTERS_MAX: usize = 249;
     let letter = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);

@@ -1,10 +1,10 @@
-//! Proves a stream's own path.
+//! Validates a stream's own path.
 
 use crate::checked::server;
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
 
-/// What the paths of the server itself begin with.
+/// Prefixes of the server's own paths.
 const OURS: [&str; 14] = [
     "_api",
     "api",
@@ -22,7 +22,7 @@ const OURS: [&str; 14] = [
     "v3",
 ];
 
-/// The path, without a `/` at its end; `/` alone is one, since nothing else takes a POST there.
+/// Returns the path without a trailing `/`; `/` alone is valid, since nothing else handles a POST there.
 pub(super) fn check(table: &Table, findings: &mut Findings) -> Option<String> {
     let text = table.text("route")?;
     let proved = match text {

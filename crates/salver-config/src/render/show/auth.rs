@@ -1,4 +1,4 @@
-//! The settings of `[auth]`, with `***` in place of what is secret.
+//! The settings of `[auth]`, with `***` in place of secrets.
 
 use salver_model::spec::{AuthSpec, Secret};
 
@@ -6,7 +6,7 @@ use super::{absolute, pairs_unless_empty, quoted, texts};
 use crate::checked::auth::{MASK, is_public_key};
 use crate::value::duration_text;
 
-/// The value of a setting; `None` when it was not given.
+/// Returns the value of a setting; `None` when it was not given.
 pub(super) fn value(spec: &AuthSpec, key: &str) -> Option<String> {
     let ms = |time: std::time::Duration| quoted(&duration_text(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)));
     let some = |list: &[String]| (!list.is_empty()).then(|| texts(list));
@@ -64,7 +64,7 @@ fn users(
     }
 }
 
-/// Names with `***`. Public keys are no secrets.
+/// Returns names with `***`. Public keys are not secret.
 fn masked<'s>(secrets: impl Iterator<Item = (Option<&'s str>, &'s Secret)>) -> Option<String> {
     let shown = |(name, secret): (Option<&str>, &Secret)| {
         let text = if is_public_key(secret.reveal()) { secret.reveal() } else { MASK };

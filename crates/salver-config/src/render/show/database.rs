@@ -1,4 +1,4 @@
-//! The settings of a database, as they are written.
+//! The settings of a database, in their written form.
 
 use salver_model::Value;
 use salver_model::records::Operation;
@@ -9,7 +9,7 @@ use salver_model::spec::{Customization, DatabaseSpec, FunctionPath, RecordCheck,
 use super::{absolute, list, pairs_unless_empty, quoted, texts};
 use crate::value::duration_text;
 
-/// The value of a setting; `None` when it was not given.
+/// Returns the value of a setting; `None` when it was not given.
 pub(super) fn value(spec: &DatabaseSpec, key: &str) -> Option<String> {
     let some = |list: &[String]| (!list.is_empty()).then(|| texts(list));
     match key {
@@ -49,7 +49,7 @@ fn hook(spec: &DatabaseSpec, which: impl Fn(&Customization) -> Option<&FunctionP
     spec.customization.as_ref().and_then(which).map(|path| quoted(&path.to_string()))
 }
 
-/// A path that means the same from every directory.
+/// Makes the path in a URL absolute.
 fn url(url: &str) -> String {
     match url.strip_prefix("sqlite:").filter(|path| !path.starts_with(":memory:")) {
         Some(path) => format!("sqlite:{}", absolute(path)),

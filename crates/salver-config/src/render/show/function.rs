@@ -1,10 +1,10 @@
-//! The settings of a file of functions, as they are written.
+//! The settings of a file of functions, in their written form.
 
 use salver_model::spec::FunctionSpec;
 
 use super::{absolute, masked_pairs, pairs_unless_empty, quoted, texts};
 
-/// The value of a setting; `None` when it was not given.
+/// Returns the value of a setting; `None` when it was not given.
 pub(super) fn value(spec: &FunctionSpec, key: &str) -> Option<String> {
     match key {
         "name" => Some(quoted(spec.name.as_str())),

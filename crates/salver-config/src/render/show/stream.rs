@@ -1,4 +1,4 @@
-//! The settings of a stream, as they are written.
+//! The settings of a stream, in their written form.
 
 use salver_model::spec::{Pick, StreamSpec};
 use salver_model::streams::Ack;
@@ -6,7 +6,7 @@ use salver_model::streams::Ack;
 use super::{absolute, masked_pairs, pairs_unless_empty, quoted, texts};
 use crate::pick;
 
-/// The value of a setting; `None` when it was not given.
+/// Returns the value of a setting; `None` when it was not given.
 pub(super) fn value(spec: &StreamSpec, key: &str) -> Option<String> {
     let place = |pick: &Option<Pick>| pick.as_ref().map(|pick| quoted(&pick::render(pick)));
     let ms = |time: std::time::Duration| time.as_millis().to_string();

@@ -1,36 +1,36 @@
-//! Which calls may go together.
+//! Compatibility of calls that can be combined.
 
 use salver_model::functions::Call;
 use serde_json::{Map, Value as Json};
 
-/// What is the same of calls that go together: the function, and for each parameter what is given. So each of them sees
-/// values of the types it would see by itself, in R's vectors as in arrays of numpy.
+/// Key of compatible calls: the function, and the type of each given argument. Each call thus sees values of the same
+/// types as it would alone, both in R's vectors and in numpy's arrays.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::file) struct Alike {
-    /// Of the file, in which the endpoint was looked up.
+    /// Number of the load in which the endpoint was looked up.
     load: u64,
     endpoint: usize,
-    /// The parameters that are given, in order.
+    /// Given parameters, in order.
     given: Box<[(usize, Given)]>,
 }
 
-/// What is given for a parameter.
+/// Type of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Given {
     Null,
     Boolean,
-    /// A number that R's integers hold, whose least value stands for a missing one.
+    /// Integer in the range of R's, whose least value means missing.
     Small,
-    /// One that the integers of most languages hold.
+    /// Integer in the range of most languages.
     Whole,
-    /// A larger one.
+    /// Larger integer.
     Large,
     Fraction,
     Text,
 }
 
 impl Alike {
-    /// That of a call; `None` when it goes by itself.
+    /// Returns the key of a call; `None` when it must run alone.
     pub(in crate::file) fn of(call: &Call) -> Option<Self> {
         let (index, interface) = (call.endpoint?, call.interface.as_ref()?);
         let endpoint = interface.endpoints.get(index).filter(|endpoint| endpoint.gathers)?;
@@ -41,7 +41,7 @@ impl Alike {
             .filter_map(|(place, own)| Some((place, Given::of(&arguments.remove(&own.name)?))))
             .map(|(place, given)| given.map(|given| (place, given)))
             .collect::<Option<_>>()?;
-        // Without a column nothing would say how many rows there are.
+        // Without a column the number of rows would be unknown.
         let has_column = given.iter().any(|(_, given)| *given != Given::Null);
         (has_column && given.len() == count).then_some(Self { load: interface.load, endpoint: index, given })
     }

@@ -1,20 +1,20 @@
-//! Single values as JSON text.
+//! Serialization of scalars as JSON.
 
-/// Text, which user code may have marked as UTF-8 though it is not.
+/// Writes text, which user code may have declared as UTF-8 by mistake.
 pub(super) fn text(out: &mut Vec<u8>, bytes: &[u8]) {
-    // Writing to memory can't fail.
+    // Writing to memory cannot fail.
     let _ = match std::str::from_utf8(bytes) {
         Ok(text) => serde_json::to_writer(&mut *out, text),
         Err(_) => serde_json::to_writer(&mut *out, &String::from_utf8_lossy(bytes)),
     };
 }
 
-/// A whole number.
+/// Writes an integer.
 pub(super) fn integer(out: &mut Vec<u8>, number: i64) {
     let _ = serde_json::to_writer(&mut *out, &number);
 }
 
-/// A double, with the shortest digits that give it back; null when it is not finite.
+/// Writes a double with the shortest digits that round-trip; null when it is not finite.
 pub(super) fn double(out: &mut Vec<u8>, number: f64) {
     const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "whole and within 53 bits")]
@@ -25,7 +25,7 @@ pub(super) fn double(out: &mut Vec<u8>, number: f64) {
     }
 }
 
-/// A date: days since 1970.
+/// Writes a date, given as days since 1970.
 pub(super) fn date(out: &mut Vec<u8>, days: f64) {
     match whole(days) {
         None => out.extend_from_slice(b"null"),
@@ -37,7 +37,7 @@ pub(super) fn date(out: &mut Vec<u8>, days: f64) {
     }
 }
 
-/// A moment, in UTC: seconds since 1970, to the microsecond.
+/// Writes a timestamp in UTC, given as seconds since 1970, with microseconds.
 pub(super) fn time(out: &mut Vec<u8>, seconds: f64) {
     let Some(whole) = whole(seconds) else {
         out.extend_from_slice(b"null");
@@ -62,14 +62,14 @@ pub(super) fn time(out: &mut Vec<u8>, seconds: f64) {
     out.extend_from_slice(b"Z\"");
 }
 
-/// The whole part of a number of days or seconds, when it is within the years people write.
+/// Returns the integer part of a number of days or seconds, if it is in the range of usual years.
 fn whole(number: f64) -> Option<i64> {
     const YEARS_9999_SECONDS: f64 = 253_402_300_800.0;
     #[expect(clippy::cast_possible_truncation, reason = "within bounds")]
     (number.abs() < YEARS_9999_SECONDS).then(|| number.floor() as i64)
 }
 
-/// Year, month and day of a day since 1970, in the Gregorian calendar (Howard Hinnant's `civil_from_days`).
+/// Writes year, month and day of a day since 1970, in the Gregorian calendar (Howard Hinnant's `civil_from_days`).
 fn day(out: &mut Vec<u8>, days: i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -83,7 +83,7 @@ fn day(out: &mut Vec<u8>, days: i64) {
     out.extend_from_slice(format!("{year:04}-{month:02}-{day:02}").as_bytes());
 }
 
-/// Bytes in base64.
+/// Writes bytes in base64.
 pub(super) fn base64(out: &mut Vec<u8>, bytes: &[u8]) {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     out.reserve(bytes.len().div_ceil(3) * 4 + 2);

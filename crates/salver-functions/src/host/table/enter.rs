@@ -1,18 +1,18 @@
-//! A table as a data frame. Guarded: the table is only looked at here, and belongs to who calls.
+//! Conversion of a table to a data frame. Guarded: the table is borrowed, and owned by the caller.
 
 use arrow::array::{Array, BooleanArray, Float64Array, Int32Array, LargeBinaryArray, LargeStringArray};
 
 use super::read::{Table, Values};
 use crate::host::value::{Attribute, Inside, Kind, MISSING, Value};
 
-/// The data frame.
+/// Returns the data frame.
 pub(in crate::host) fn data_frame<'x>(inside: &'x Inside<'_>, table: &Table) -> Value<'x> {
     let list = inside.vector(Kind::List, table.columns.len());
     for (index, column) in table.columns.iter().enumerate() {
         inside.set(list, index, |inside| vector(inside, table.rows.cast_unsigned() as usize, &column.values));
     }
     inside.set_names(list, inside.texts(table.columns.len(), table.columns.iter().map(|column| &column.name)));
-    // How R keeps row names that only count.
+    // R's representation of automatic row names.
     let rows = inside.integers(Kind::Integer, 2, [MISSING, -table.rows].into_iter());
     inside.set_attribute(list, Attribute::RowNames, rows);
     set_class(inside, list, &["data.frame"]);
@@ -50,7 +50,7 @@ fn set_class(inside: &Inside<'_>, value: Value<'_>, classes: &[&str]) {
     inside.set_attribute(value, Attribute::Class, inside.texts(classes.len(), classes.iter()));
 }
 
-// These walk by number: Arrow's own iterators hold on to the memory, which a jump out of them would leave held.
+// Iterate by index: Arrow's own iterators hold references to the memory, which a jump out of them would leak.
 
 fn logicals(part: &BooleanArray) -> impl Iterator<Item = i32> {
     (0..part.len()).map(|row| if part.is_null(row) { MISSING } else { i32::from(part.value(row)) })
@@ -73,7 +73,7 @@ fn texts<'x>(inside: &'x Inside<'_>, rows: usize, parts: &[LargeStringArray]) ->
     vector
 }
 
-/// A list of raw vectors, in which `NULL` is missing.
+/// Returns a list of raw vectors, in which `NULL` is a missing value.
 fn raws<'x>(inside: &'x Inside<'_>, rows: usize, parts: &[LargeBinaryArray]) -> Value<'x> {
     let list = inside.vector(Kind::List, rows);
     let cells = parts.iter().flat_map(|part| (0..part.len()).map(move |row| (part, row)));

@@ -1,26 +1,26 @@
-//! A data frame's columns, copied out of R.
+//! Copies a data frame's columns out of R.
 //!
-//! Guarded: all that is built up belongs to who calls. Where R may jump, nothing here owns memory: a column is put
-//! there empty, and filled in its place.
+//! Guarded: everything allocated is owned by the caller. Where R may jump, nothing here owns memory: an empty column is
+//! stored first, and filled in place.
 
 use crate::host::json::{self, Unfit};
 use crate::host::value::{Attribute, Inside, Kind, MISSING, Value};
 
-/// A data frame on its way out of R.
+/// Data frame copied out of R.
 #[derive(Debug, Default)]
 pub(in crate::host) struct Leaving {
     pub(super) rows: usize,
     pub(super) columns: Vec<Column>,
 }
 
-/// One of its columns.
+/// Column of the data frame.
 #[derive(Debug, Default)]
 pub(super) struct Column {
     pub(super) name: Vec<u8>,
     pub(super) cells: Cells,
 }
 
-/// The cells of a column, as R has them: with its values for what is missing, but for texts and bytes.
+/// Cells of a column, as in R: with its representations of missing values, except for texts and bytes.
 #[derive(Debug, Default)]
 pub(super) enum Cells {
     #[default]
@@ -28,35 +28,35 @@ pub(super) enum Cells {
     Logicals(Vec<i32>),
     Integers(Vec<i32>),
     Doubles(Vec<f64>),
-    /// Whole numbers of 64 bits in the memory of doubles, as the package bit64 has them.
+    /// 64-bit integers in the memory of doubles, as in the package bit64.
     Integers64(Vec<f64>),
     Dates(Vec<f64>),
-    /// Seconds, and the zone they are shown in.
+    /// Seconds, and the time zone for display.
     Times(Vec<f64>, Vec<u8>),
-    /// Numbers of levels, the levels, and whether these have an order.
+    /// Indexes of levels, the levels, and whether these are ordered.
     Factor(Vec<i32>, Pieces, bool),
     Texts(Pieces),
     Bytes(Pieces),
 }
 
-/// Texts or bytes, one behind the other.
+/// Concatenated texts or bytes.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
     pub(super) bytes: Vec<u8>,
-    /// Where each ends.
+    /// End of each.
     pub(super) ends: Vec<usize>,
-    /// Whether each is there.
+    /// Whether each is present.
     pub(super) present: Vec<bool>,
 }
 
 impl Pieces {
-    /// What was added to the bytes is one more.
+    /// Ends the current text or bytes.
     fn end(&mut self, is_present: bool) {
         self.ends.push(self.bytes.len());
         self.present.push(is_present);
     }
 
-    /// Adds the texts of a character vector.
+    /// Appends the texts of a character vector.
     fn add(&mut self, inside: &Inside<'_>, texts: Value<'_>) {
         for index in 0..inside.length(texts) {
             let bytes = &mut self.bytes;
@@ -69,7 +69,7 @@ impl Pieces {
 /// Copies a data frame.
 ///
 /// # Errors
-/// It has something in it that is no data, or columns of different lengths.
+/// Returns an error when it contains something that is not data, or columns of different lengths.
 pub(in crate::host) fn gather(inside: &Inside<'_>, frame: Value<'_>, leaving: &mut Leaving) -> Result<(), Unfit> {
     let names = inside.attribute(frame, Attribute::Names);
     let rows = inside.length(inside.attribute(frame, Attribute::RowNames));
@@ -82,7 +82,7 @@ pub(in crate::host) fn gather(inside: &Inside<'_>, frame: Value<'_>, leaving: &m
             inside.with_string(names, index, |text| put_text(name, text));
         }
         if name.is_empty() {
-            // It goes by its place, as in JSON.
+            // It gets its index, as in JSON.
             name.extend_from_slice((index + 1).to_string().as_bytes());
         }
         inside.scope(|inside| gather_column(inside, inside.element(frame, index), rows, &mut column.cells))?;
@@ -130,7 +130,8 @@ fn gather_column(inside: &Inside<'_>, value: Value<'_>, rows: usize, cells: &mut
     Ok(())
 }
 
-/// A list of raw vectors is bytes; any other the texts that its elements are in JSON. `NULL` is missing.
+/// Copies a list: a list of raw vectors as bytes, any other as the JSON texts of its elements. `NULL` is a missing
+/// value.
 fn gather_list(inside: &Inside<'_>, list: Value<'_>, cells: &mut Cells) -> Result<(), Unfit> {
     let kinds = || (0..inside.length(list)).map(|index| inside.kind(inside.element(list, index)));
     let is_raw = kinds().any(|kind| kind == Kind::Raw) && kinds().all(|kind| matches!(kind, Kind::Raw | Kind::Null));
@@ -148,7 +149,7 @@ fn gather_list(inside: &Inside<'_>, list: Value<'_>, cells: &mut Cells) -> Resul
     Ok(())
 }
 
-/// Puts the zone of times in.
+/// Stores the time zone of times.
 fn zone(inside: &Inside<'_>, value: Value<'_>, cells: &mut Cells) {
     let zones = inside.attribute(value, Attribute::Zone);
     if let Cells::Times(_, zone) = cells
@@ -159,12 +160,12 @@ fn zone(inside: &Inside<'_>, value: Value<'_>, cells: &mut Cells) {
     }
 }
 
-/// Numbers of R's integers as doubles.
+/// Converts R's integers to doubles.
 fn widened(numbers: &[i32]) -> Vec<f64> {
     numbers.iter().map(|number| if *number == MISSING { f64::NAN } else { f64::from(*number) }).collect()
 }
 
-/// Adds a text, which user code may have marked wrongly.
+/// Appends a text, whose encoding user code may have declared wrongly.
 fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     match std::str::from_utf8(text) {
         Ok(_) => out.extend_from_slice(text),

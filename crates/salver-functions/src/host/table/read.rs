@@ -1,4 +1,4 @@
-//! A stream of Arrow, read: its columns in the few types that vectors of R are made of. Nothing here knows R.
+//! Reads an Arrow stream into the few column types that R's vectors have. Nothing here uses R.
 
 use std::collections::HashMap;
 use std::panic;
@@ -15,43 +15,43 @@ use arrow::ipc::reader::StreamDecoder;
 
 use crate::host::value::MISSING;
 
-/// A stream.
+/// Decoded stream.
 #[derive(Debug)]
 pub(in crate::host) struct Table {
     pub(super) rows: i32,
     pub(super) columns: Vec<Column>,
 }
 
-/// One of its columns.
+/// Column of the table.
 #[derive(Debug)]
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) values: Values,
 }
 
-/// The values of a column, batch by batch.
+/// Values of a column, batch by batch.
 #[derive(Debug)]
 pub(super) enum Values {
     Logicals(Vec<BooleanArray>),
-    /// None of them is the one that stands for a missing value.
+    /// Integers, none of which is the one that means missing.
     Integers(Vec<Int32Array>),
     Doubles(Vec<Float64Array>),
     Texts(Vec<LargeStringArray>),
-    /// Where each value stands among the levels, from one; and whether the levels have an order.
+    /// Index of each value among the levels, from one; and whether the levels are ordered.
     Factor(Vec<Int32Array>, Vec<String>, bool),
     /// Days since 1970.
     Dates(Vec<Float64Array>),
-    /// Seconds since 1970, and the zone they are shown in.
+    /// Seconds since 1970, and the time zone for display.
     Times(Vec<Float64Array>, String),
     Bytes(Vec<LargeBinaryArray>),
 }
 
-/// Why bytes are no table.
+/// Reason why bytes are not a table.
 #[derive(Debug)]
 pub(in crate::host) enum Fault {
-    /// There is no memory for it.
+    /// Out of memory.
     Memory,
-    /// In words.
+    /// Malformed, with a description.
     Unfit(String),
 }
 
@@ -61,16 +61,16 @@ impl From<ArrowError> for Fault {
     }
 }
 
-/// Reads a stream.
+/// Decodes a stream.
 ///
 /// # Errors
-/// What is wrong with it, or which column has a type that R has no vectors for.
+/// Returns the problem with the stream, or the column whose type R has no vectors for.
 pub(in crate::host) fn read(bytes: &[u8]) -> Result<Table, Fault> {
-    // The reader wants memory of its own, which is aligned then as well.
+    // The reader needs its own memory, which is then aligned as well.
     let mut own = Vec::new();
     own.try_reserve_exact(bytes.len()).map_err(|_| Fault::Memory)?;
     own.extend_from_slice(bytes);
-    // Of lengths and places that can't be, the reader makes panics here and there.
+    // The reader panics on some invalid lengths and offsets.
     let (schema, batches) = panic::catch_unwind(|| batches(own))
         .unwrap_or_else(|_| Err(Fault::Unfit("it is a damaged Arrow stream".to_owned())))?;
     let rows = batches.iter().try_fold(0_usize, |rows, batch| rows.checked_add(batch.num_rows()));
@@ -94,7 +94,7 @@ fn batches(bytes: Vec<u8>) -> Result<(SchemaRef, Vec<RecordBatch>), Fault> {
     Ok((schema, batches))
 }
 
-/// The values of the column `field`, whose parts have this type.
+/// Converts the column `field`, whose chunks have this type.
 fn values(field: &Field, data_type: &DataType, parts: &[ArrayRef]) -> Result<Values, Fault> {
     Ok(match data_type {
         DataType::Null | DataType::Boolean => {
@@ -126,12 +126,12 @@ fn values(field: &Field, data_type: &DataType, parts: &[ArrayRef]) -> Result<Val
     })
 }
 
-/// The parts in one of the types that are read.
+/// Casts the chunks to one of the supported types.
 fn as_type<T>(parts: &[ArrayRef], wanted: &DataType, read: impl Fn(&ArrayRef) -> T) -> Result<Vec<T>, Fault> {
     parts.iter().map(|part| Ok(read(&cast(part, wanted)?))).collect()
 }
 
-/// Integers, if R's hold all of them, else doubles.
+/// Converts integers, to R's if these hold all of them, else to doubles.
 fn whole_numbers(parts: &[ArrayRef]) -> Result<Values, Fault> {
     let strict = CastOptions { safe: false, ..CastOptions::default() };
     let integers: Result<Vec<Int32Array>, ArrowError> = parts
@@ -148,10 +148,10 @@ fn doubles(parts: &[ArrayRef]) -> Result<Vec<Float64Array>, Fault> {
     as_type(parts, &DataType::Float64, |part| part.as_primitive::<Float64Type>().clone())
 }
 
-/// Texts, none of which has a zero byte.
+/// Converts texts, which must not contain a zero byte.
 fn texts(field: &Field, parts: &[ArrayRef]) -> Result<Vec<LargeStringArray>, Fault> {
     let texts = as_type(parts, &DataType::LargeUtf8, |part| part.as_string::<i64>().clone())?;
-    // All bytes at once are looked at first: nearly always there is none in them.
+    // Check all bytes at once first, since there is almost never one.
     let has_zero = |part: &LargeStringArray| {
         part.value_data().contains(&0) && part.iter().flatten().any(|text| text.as_bytes().contains(&0))
     };
@@ -162,7 +162,7 @@ fn texts(field: &Field, parts: &[ArrayRef]) -> Result<Vec<LargeStringArray>, Fau
     Ok(texts)
 }
 
-/// Numbers of levels, which are those of all batches together: each may have a dictionary of its own.
+/// Converts a dictionary to levels, merged over all batches: each may have its own dictionary.
 fn factor(field: &Field, parts: &[ArrayRef]) -> Result<Values, Fault> {
     let (mut levels, mut numbers) = (Vec::new(), HashMap::new());
     let mut codes = Vec::with_capacity(parts.len());
@@ -200,7 +200,7 @@ fn times(parts: &[ArrayRef], unit: TimeUnit) -> Result<Vec<Float64Array>, Fault>
     })
 }
 
-/// The zone in which R shows a time: it knows names, but no offsets.
+/// Returns the time zone for display in R, which supports names but no offsets.
 fn shown_in(zone: Option<&str>) -> String {
     zone.filter(|zone| !zone.starts_with(['+', '-']) && !zone.contains('\0')).unwrap_or("UTC").to_owned()
 }

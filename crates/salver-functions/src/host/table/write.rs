@@ -1,4 +1,5 @@
-//! Columns that left R as a stream of Arrow. Nothing here knows R but by its values for what is missing.
+//! Writes columns copied out of R as an Arrow stream. Nothing here uses R, except its representations of missing
+//! values.
 
 use std::sync::Arc;
 
@@ -14,13 +15,13 @@ use arrow::ipc::writer::StreamWriter;
 use super::leave::{Cells, Leaving, Pieces};
 use crate::host::value::{Inside, MISSING};
 
-/// Rows of a batch: so many are encoded at a time, besides what they become.
+/// Rows encoded at a time, which bounds the memory needed beside the output.
 const BATCH_ROWS: usize = 128 * 1024;
 
-/// Writes the stream behind what stands in `out`.
+/// Appends the stream to `out`.
 ///
 /// # Errors
-/// What does not fit into one.
+/// Returns an error for data that Arrow cannot represent.
 pub(in crate::host) fn write(leaving: Leaving, out: &mut Vec<u8>) -> Result<(), ArrowError> {
     let rows = leaving.rows;
     let mut fields = Vec::with_capacity(leaving.columns.len());
@@ -36,7 +37,7 @@ pub(in crate::host) fn write(leaving: Leaving, out: &mut Vec<u8>) -> Result<(), 
     let whole = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?;
     let mut writer = StreamWriter::try_new(out, &whole.schema())?;
     let mut at = 0;
-    // Without rows there is one batch still, which has the levels of factors.
+    // Without rows there is still one batch, which has the levels of factors.
     while at == 0 || at < rows {
         writer.write(&whole.slice(at, BATCH_ROWS.min(rows - at)))?;
         at += BATCH_ROWS;
@@ -86,20 +87,20 @@ fn array(cells: Cells) -> Result<ArrayRef, ArrowError> {
     })
 }
 
-/// Which of the values are there; `None` when all are.
+/// Returns the validity of the values; `None` when all are present.
 fn present<T>(values: &[T], is_there: impl Fn(&T) -> bool) -> Option<NullBuffer> {
     let all = values.iter().all(&is_there);
     (!all).then(|| values.iter().map(is_there).collect())
 }
 
-/// A number that 64 bits hold, without its fraction.
+/// Truncates a number to an integer, if 64 bits hold it.
 fn whole(number: f64) -> Option<i64> {
     const BOUND: f64 = 9.2e18;
     #[expect(clippy::cast_possible_truncation, reason = "within bounds, and there is no fraction")]
     (number.abs() < BOUND).then_some(number as i64)
 }
 
-/// Texts or bytes as an array.
+/// Returns texts or bytes as an array.
 fn bytes<T: ByteArrayType<Offset = i32>>(pieces: Pieces) -> Result<GenericByteArray<T>, ArrowError> {
     let Pieces { bytes, ends, present: there } = pieces;
     let offsets: Result<Vec<i32>, _> = std::iter::once(&0).chain(&ends).map(|end| i32::try_from(*end)).collect();

@@ -1,19 +1,19 @@
-//! Where events begin and end, whatever the pieces: texts around every bound, in pieces of every size, against a plain
-//! parser. Events may have few bytes here, so that every cut can be tried.
+//! Event boundaries, independent of the pieces: texts around every limit, in pieces of every size, compared with a
+//! plain parser. The limit of an event is small here, so that every cut can be tried.
 
 use serde_json::Value;
 
 use super::{Dice, checks, split, texts};
 use crate::event::Checks;
 
-/// Most bytes an event may have here.
+/// Largest size of an event in these tests, in bytes.
 const BYTES_MAX: usize = 48;
 
 fn narrow() -> Checks {
     Checks { event_bytes_max: BYTES_MAX, ..checks() }
 }
 
-/// How events lie in a text.
+/// Layout of events in a text.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
     Array,
@@ -21,7 +21,7 @@ enum Layout {
     Apart,
 }
 
-/// A value of about so many bytes: an object as it comes, on several lines, or something else.
+/// Returns a value of about this size: a compact object, one on several lines, or another value.
 fn value(dice: &mut Dice, bytes: usize, layout: Layout) -> String {
     let filler = |length: usize| "x{[\\\"}],".chars().cycle().take(length).collect::<String>();
     match dice.roll(8) {
@@ -41,7 +41,7 @@ fn value(dice: &mut Dice, bytes: usize, layout: Layout) -> String {
     }
 }
 
-/// The same events and the same bad events, wherever the text is cut.
+/// Checks that the events and bad events do not depend on where the text is cut.
 fn same_in_pieces(text: &[u8], checks: &Checks) -> super::Found {
     let whole = split(text, &[], checks);
     for end in 0..text.len() {
@@ -76,7 +76,7 @@ fn values_around_the_bound_are_what_a_plain_parser_finds() {
             _ => values.join(joint),
         };
         let (good, bad) = same_in_pieces(text.as_bytes(), &checks);
-        // What JSON has as values, each an event when it is an object and not too long.
+        // The JSON values of the text; each is an event when it is an object and not too long.
         let (expected, refused): (Vec<_>, Vec<_>) =
             values.iter().map(String::as_str).partition(|value| value.starts_with('{') && value.len() <= BYTES_MAX);
         assert_eq!(texts(&good), expected, "{text}");

@@ -1,4 +1,4 @@
-//! Brokers that die and come back, and drainers that die: nothing is lost and nothing is there twice.
+//! Crashes of brokers and drainers: no event is lost or duplicated.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use salver_testkit::servers::{Kafka as Broker, kafka};
 use super::{Bench, assert_whole, now_ms, number_of, until};
 use crate::log::frame::Record;
 
-/// Appends, from another thread, until it is dropped.
+/// Appends from another thread, until it is dropped.
 struct Load<'a> {
     bench: &'a Bench,
     count: AtomicU64,
@@ -110,7 +110,8 @@ async fn what_a_failed_sync_takes_back_is_sent_once() {
     assert_whole(&seen, count);
 }
 
-/// What was sent and is not in the log any more when the machine is back leaves its offsets to others.
+/// Checks that events that were sent but are missing in the log after a crash of the machine leave their offsets to
+/// others.
 #[tokio::test(flavor = "multi_thread")]
 async fn after_a_power_failure_new_events_are_not_taken_for_lost_ones() {
     let broker = kafka();

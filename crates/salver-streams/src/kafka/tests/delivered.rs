@@ -1,4 +1,4 @@
-//! What arrives is what was appended.
+//! Delivered events equal the appended ones.
 
 use rdkafka::ClientConfig;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
@@ -107,7 +107,7 @@ async fn what_kafka_never_takes_goes_aside_and_the_rest_goes_on() {
     let way = bench.start();
     let large = format!("\"{}\"", "x".repeat(6_000));
     let record = |value: &'static [u8]| Record { value, key: Some(b"k"), ..Record::default() };
-    // The first the client refuses itself; the second only the broker, and only when it sees it.
+    // The first is refused by the client itself; the second only by the broker.
     bench.append(&[
         record(b"{\"n\":0}"),
         Record { value: large.as_bytes(), ..Record::default() },

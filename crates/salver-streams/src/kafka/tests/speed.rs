@@ -1,4 +1,4 @@
-//! How fast it is, against a broker set up for speed and Kafka's own measure of it. Run by hand:
+//! Throughput, with a broker tuned for speed, compared with Kafka's own benchmark. Run by hand:
 //! `cargo test --release -p salver-streams --lib -- kafka::tests::speed --ignored --nocapture --test-threads 1`.
 #![allow(clippy::print_stdout, reason = "figures are what these are run for")]
 

@@ -1,4 +1,4 @@
-//! Appending, reading, holding, closing and opening again.
+//! Appending, reading, snapshots, closing and reopening.
 
 use salver_model::Code;
 use salver_model::streams::Ends;
@@ -102,7 +102,7 @@ async fn frames_large_and_small_lie_in_order() {
     check(&log, 0);
     log.close().unwrap();
     check(&fixture.open(), 0);
-    // Without the indexes everything is found as well.
+    // The log can be recovered without the indexes as well.
     for path in fixture.files("index") {
         std::fs::remove_file(path).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Files that are not as they were written.
+//! Damaged and truncated files.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,8 @@ async fn closed(fixture: &Fixture, count: u64) -> (usize, usize) {
     (end - last, end)
 }
 
-/// Opens a log whose last file has these bytes, which must give the first `count` records, and goes on with it.
+/// Opens a log whose last file has these bytes, and checks that it has the first `count` records, and can be appended
+/// to.
 fn reopen(fixture: &Fixture, bytes: &[u8], counts: &[u64], why: &str) {
     let path = fixture.files("log").pop().unwrap();
     fs::write(&path, bytes).unwrap();
@@ -70,7 +71,7 @@ async fn what_lies_behind_a_torn_frame_is_not_found_again() {
     let fixture = Fixture::new();
     let log = fixture.open();
     put_safely(&log, 3).await;
-    // One batch: nobody was told that any of it is on disk.
+    // One batch, none of which was acknowledged as durable.
     for _ in 0..5 {
         put(&log, 3);
     }
@@ -119,7 +120,7 @@ async fn damage_to_what_was_on_disk_is_told_and_stepped_over() {
     }
 }
 
-/// Everything is there but what lies from `from` to `to`.
+/// Checks that everything but the range from `from` to `to` is readable.
 fn damaged(log: &Log, from: u64, to: u64, at: usize, path: &Path) {
     let mut last_id = 0;
     let frames = log.read(0, 1_000_000).unwrap();
@@ -194,8 +195,8 @@ fn a_frame_inside_an_event_is_no_frame() {
     assert_eq!(check_frames(&frames, 1, &mut 0), 3);
 }
 
-/// A file that became shorter after an orderly end: what is lost is told, also to who asks for it, and its offsets are
-/// given to nothing else.
+/// Checks a file that was truncated after a clean shutdown: the loss is reported, also to readers, and the offsets are
+/// not reused.
 #[tokio::test]
 async fn what_a_truncated_file_lost_is_known_and_never_given_away() {
     for (keep, index_is_there) in [(0, true), (1, true), (2, true), (3, true), (0, false), (2, false)] {
@@ -212,7 +213,7 @@ async fn what_a_truncated_file_lost_is_known_and_never_given_away() {
         // In the middle of a frame.
         fs::write(&path, &bytes[..bytes.len() / 4 * keep + 20]).unwrap();
         if !index_is_there {
-            // The group knows it too.
+            // The group's offset also proves that they existed.
             fs::remove_file(path.with_extension("index")).unwrap();
         }
         for round in 0..3 {

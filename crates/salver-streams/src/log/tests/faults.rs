@@ -1,4 +1,4 @@
-//! Disks that fail.
+//! Failures of the disk.
 
 use std::fs;
 use std::process::Command;
@@ -42,7 +42,7 @@ async fn after_a_failed_sync_everything_is_written_anew_elsewhere() {
         let end = put(&log, 3);
         assert_eq!(log.durable(end).await.unwrap_err().code, Code::StreamUnavailable);
         put(&log, 2);
-        // The pages that could not be written are not what they were.
+        // The pages that could not be written have other content.
         let broken = fixture.files("log").remove(0);
         until("it is written after all", || log.durable_end() == before + 5);
         put_safely(&log, 1).await;
@@ -50,7 +50,7 @@ async fn after_a_failed_sync_everything_is_written_anew_elsewhere() {
         let names: Vec<_> = copy.files("log");
         assert_eq!(names.len(), if before > 0 { 2 } else { 1 });
         if before > 0 {
-            // Also when the broken file could not be cut.
+            // Also when the broken file could not be truncated.
             let path = copy.path().join(broken.file_name().unwrap());
             let mut bytes = fs::read(&path).unwrap();
             bytes.extend_from_slice(&frame(before, 2, 0).behind(before, 77, 0).bytes);
@@ -81,7 +81,7 @@ async fn what_is_written_outlives_the_process() {
             check(&copy, 0);
         }
     }
-    // Nobody waits for the disk, and it has it all the same.
+    // No caller waits for the fsync, but it happens all the same.
     until("it is on disk", || log.durable_end() == end);
     check(&log, 0);
 }
@@ -162,7 +162,7 @@ async fn no_more_is_taken_than_memory_may_hold() {
     assert!(fixture.open().ends().next > taken);
 }
 
-/// A file system of four megabytes, where that may be made.
+/// Mounts a file system of four megabytes, if permitted.
 struct Small {
     dir: TempDir,
 }
@@ -184,7 +184,7 @@ impl Drop for Small {
 
 #[tokio::test]
 async fn a_full_disk_is_told_and_got_over() {
-    // Only root may mount; the failures that are made above need nobody's leave.
+    // Only root may mount; the injected failures above need no privileges.
     let Some(small) = Small::mount() else { return };
     let ballast = small.dir.path().join("ballast");
     fs::write(&ballast, vec![1; 2 << 20]).unwrap();
@@ -208,7 +208,7 @@ async fn a_full_disk_is_told_and_got_over() {
     assert_eq!(error.code, Code::StreamUnavailable);
     assert!(error.message.contains("the disk is full") && error.hint.is_some_and(|hint| hint.contains("space")));
     assert!(acknowledged > 10_000, "{acknowledged}");
-    // It is taken, and waits in memory.
+    // It is accepted, and waits in memory.
     let end = put(&log, 500);
     assert!(log.durable(end).await.is_err());
     let killed = Fixture::new();
@@ -226,7 +226,7 @@ async fn a_full_disk_is_told_and_got_over() {
     check(&log, 0);
 }
 
-/// What a reader was shown is there when the process is killed at that moment, at the same offset.
+/// Checks that events shown to a reader survive a kill at that moment, at the same offset.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_shown_is_in_the_file() {
     let fixture = Fixture::small();
@@ -248,7 +248,7 @@ async fn what_is_shown_is_in_the_file() {
     check(&log, 0);
 }
 
-/// A disk that takes nothing shows nothing, and a reader who waits sees it as soon as it does.
+/// Checks that nothing is shown while the disk accepts no writes, and that a waiting reader sees it as soon as it does.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_can_not_be_written_is_not_shown() {
     let fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! Many at once.
+//! Concurrent appends and readers.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use crate::log::frame::{Frame, FrameBuilder};
 const THREADS: u64 = 8;
 const EACH: u64 = 3_000;
 
-/// Reads along until `end`: every offset once, in order, and the records of each thread in their order.
+/// Follows the log until `end`, and checks that every offset occurs once, in order, and the records of each thread in
+/// their order.
 async fn follow(log: Arc<Log>, end: u64) {
     let (mut next, mut last_id) = (0, 0);
     let mut seen = vec![0_u64; THREADS as usize];

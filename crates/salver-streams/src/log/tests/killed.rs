@@ -16,7 +16,7 @@ fn options(dir: &Path) -> LogOptions {
     LogOptions { dir: dir.to_owned(), segment_bytes: 32 << 10, retain: None, retain_bytes: None, refuse_bytes: None }
 }
 
-/// What the killed process does: appends from several tasks, and says what is on disk by now.
+/// Runs in the process to be killed: appends from several tasks, and prints which events are durable.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "another test starts it in a process of its own"]
 async fn child() {
@@ -28,7 +28,7 @@ async fn child() {
         tokio::spawn(async move {
             loop {
                 let end = {
-                    // A record tells its own offset: they are appended one after the other.
+                    // A record has its own offset as text, so they are appended one after the other.
                     let _turn = turn.lock().await;
                     let (first, count) = (log.ends().next, 1 + task);
                     let mut builder = FrameBuilder::new(0, 0);
@@ -37,7 +37,7 @@ async fn child() {
                     first + count
                 };
                 log.durable(end).await.unwrap();
-                // In one piece: the reader takes whole lines.
+                // In one write, because the reader expects whole lines.
                 std::io::stdout().write_all(format!("\nend {end}\n").as_bytes()).unwrap();
             }
         })

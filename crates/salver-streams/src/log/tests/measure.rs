@@ -1,5 +1,5 @@
-//! What things cost. Run by hand: `cargo test --release -p salver-streams --lib -- --ignored --nocapture
-//! log::tests::measure`.
+//! Benchmarks. Run by hand:
+//! `cargo test --release -p salver-streams --lib -- --ignored --nocapture log::tests::measure`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! What goes, and what stays.
+//! Deletion by age and size, and what is kept.
 
 use std::fs;
 use std::time::Duration;
@@ -27,7 +27,7 @@ async fn the_oldest_go_by_bytes_but_not_what_is_held() {
     let ends = log.ends();
     assert!(ends.first > held.open.base());
     assert!(log.bytes_on_disk() <= 40_000 + 4_096 + 1_000, "{}", log.bytes_on_disk());
-    // What is held is read as before, though it is no part of the log.
+    // A snapshot still reads segments that are removed from the log.
     let (mut next, mut last_id) = (0, 0);
     for segment in &held.closed {
         while next < segment.end() {
@@ -40,7 +40,7 @@ async fn the_oldest_go_by_bytes_but_not_what_is_held() {
     assert!(held.closed[0].parquet_path().exists());
     assert_eq!(log.read(0, 1).unwrap()[0].head.offset, ends.first);
     check(&log, ends.first);
-    // After a sudden end nothing of it is there.
+    // After a crash they are gone.
     let copy = fixture.killed();
     let again = copy.open();
     assert_eq!(again.ends(), ends);
@@ -88,7 +88,7 @@ async fn what_is_needed_stays_and_more_is_refused() {
     log.durable(end).await.unwrap();
     assert_eq!(log.ends().first, 0);
     assert!(log.bytes_on_disk() <= bytes_max);
-    // Half of it was handed on.
+    // Half of it was forwarded.
     log.need_from(end / 2);
     until("there is room again", || log.ends().first > 0);
     assert!(log.ends().first <= end / 2);

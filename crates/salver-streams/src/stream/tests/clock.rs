@@ -1,5 +1,5 @@
-//! A clock that is set, forwards and backwards, while events come in. In a process of its own: the clock is
-//! everybody's.
+//! Changes of the system clock, forwards and backwards, while events arrive. It runs in a separate process, because the
+//! clock is global.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const EVENTS: u64 = 600;
 /// The clock is set after so many events of one caller.
 const SET_EVERY: u64 = 23;
 const HOUR_MS: i64 = 3_600_000;
-/// How wrong the clock is, by turns.
+/// Clock offsets, in turn.
 const SKEWS_MS: [i64; 7] = [0, 24 * HOUR_MS, -24 * HOUR_MS, -1, HOUR_MS, -9 * HOUR_MS, 700];
 
 /// Appends under ids, each event with its number, and each of them twice now and then.
@@ -77,7 +77,7 @@ async fn check_times(stream: &LogStream, events: &[Event]) {
     }
 }
 
-/// What runs under the clock that is set.
+/// Runs under the changing clock.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "another test starts it in a process of its own"]
 async fn child() {

@@ -1,4 +1,4 @@
-//! Column chunks of a row group in memory, read and checked before anything is made of them.
+//! Column chunks of a row group in memory, read and verified before they are decoded.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -9,16 +9,16 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::Footer;
 
-/// The chunks of a row group that are wanted.
+/// Projected chunks of a row group.
 #[derive(Debug)]
 pub(super) struct Chunks {
     file_bytes: u64,
-    /// Where each begins in the file.
+    /// Chunks with their positions in the file.
     chunks: Vec<(u64, Bytes)>,
 }
 
 impl Chunks {
-    /// Reads the chunks of those leaf columns for which `is_wanted` is true.
+    /// Reads the chunks of the leaf columns for which `is_wanted` returns true.
     pub(super) fn read(
         file: &File,
         footer: &Footer,

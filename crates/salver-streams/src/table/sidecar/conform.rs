@@ -1,5 +1,5 @@
-//! Columns as they were when a file was written, made what they are now. Only where that gives what the events
-//! themselves would: what has become text since is read from the events.
+//! Conversion of columns from their types at the time of writing to the current ones. It applies only where the result
+//! equals what the events themselves would give: a column that has become text is read from the events.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use arrow::error::ArrowError;
 
 use crate::event::WHOLE_DIGITS_MAX;
 
-/// Whether [`conform`] can make the one of the other.
+/// Returns whether [`conform`] can convert between two types.
 pub(super) fn conforms(from: &DataType, to: &DataType) -> bool {
     match (from, to) {
         (DataType::Int64, DataType::Decimal128(WHOLE_DIGITS_MAX, 0) | DataType::Float64)
@@ -24,7 +24,7 @@ pub(super) fn conforms(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// An array as the type `to`.
+/// Converts an array to the type `to`.
 pub(super) fn conform(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
     match (array.data_type(), to) {
         (from, to) if from == to => Ok(Arc::clone(array)),

@@ -1,4 +1,4 @@
-//! What a Parquet file says of itself, read once.
+//! Cache of Parquet footers.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,30 +15,30 @@ use super::conform::conforms;
 use super::{BASE, END, SUM_BYTES, SUMS};
 use crate::log::Segment;
 
-/// Most footers that are kept.
+/// Most footers in the cache.
 const FOOTERS_MAX: usize = 256;
 
-/// What a file is, so that another one of the same name is known.
+/// Identity of a file, which detects a replacement with the same name.
 type Identity = (u64, u64, i64, i64);
 
-/// The footers of the files that were read.
+/// Footers of the files read so far.
 #[derive(Debug, Default)]
 pub(in crate::table) struct Footers {
     known: Mutex<HashMap<u64, (Identity, Arc<Footer>)>>,
 }
 
-/// What a file says of itself, checked against its segment.
+/// Footer of a file, verified against its segment.
 #[derive(Debug)]
 pub(in crate::table) struct Footer {
     pub(super) metadata: ArrowReaderMetadata,
-    /// The sum of each leaf column of each row group.
+    /// Checksum of each leaf column of each row group.
     pub(super) sums: Vec<u32>,
-    /// The offsets of each row group.
+    /// Offsets of each row group.
     pub(super) groups: Vec<Range<u64>>,
 }
 
 impl Footers {
-    /// The file of a segment, opened, with its footer; `None` when there is none, or none that can be used. Blocks.
+    /// Opens the file of a segment with its footer; `None` when there is no usable one. Blocks.
     pub(in crate::table) fn open(&self, segment: &Segment) -> Option<(File, Arc<Footer>)> {
         let file = File::open(segment.parquet_path()).ok()?;
         let identity = identity(&file).ok()?;
@@ -66,14 +66,14 @@ fn identity(file: &File) -> io::Result<Identity> {
     Ok((metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec()))
 }
 
-/// Length of the metadata, of its length and of the word at the end of a file that ends with `tail`.
+/// Returns the length of the metadata, its length field and the final magic of a file that ends with `tail`.
 pub(super) fn footer_bytes(tail: &[u8]) -> Option<u64> {
     let (rest, magic) = tail.split_last_chunk::<4>()?;
     let length = u32::from_le_bytes(*rest.last_chunk::<4>()?);
     (magic == b"PAR1").then_some(u64::from(length) + 8)
 }
 
-/// Whether the metadata is what was written.
+/// Returns whether the metadata matches its checksum.
 fn is_whole(file: &File) -> io::Result<bool> {
     let length = file.metadata()?.len();
     let mut tail = [0; 8];
@@ -87,7 +87,7 @@ fn is_whole(file: &File) -> io::Result<bool> {
 }
 
 impl Footer {
-    /// Whether all columns of the file can be made those of `schema`.
+    /// Returns whether all columns of the file can be converted to those of `schema`.
     pub(in crate::table) fn conforms(&self, schema: &Schema) -> bool {
         self.metadata.schema().fields().iter().all(|own| {
             schema.field_with_name(own.name()).is_ok_and(|field| conforms(own.data_type(), field.data_type()))

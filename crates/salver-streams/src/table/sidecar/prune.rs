@@ -1,5 +1,5 @@
-//! What a filter leaves out by the smallest and largest value of each column chunk. Only what is certain: rows that may
-//! pass stay.
+//! Predicate pushdown: skips row groups by the minimum and maximum of each column chunk. It is conservative: a row that
+//! may match is never skipped.
 
 use std::ops::Range;
 
@@ -13,19 +13,19 @@ use super::Footer;
 use crate::event::OWN_COLUMNS;
 use crate::table::layout::{OFFSET, TIME};
 
-/// The smallest and the largest value of a column.
+/// Minimum and maximum of a column.
 enum Bounds {
     Numbers(f64, f64),
     Texts(Vec<u8>, Vec<u8>),
 }
 
-/// A value as it is compared with bounds.
+/// Value in the form in which it is compared with bounds.
 enum Bound {
     Number(f64),
     Text(Vec<u8>),
 }
 
-/// Whether a row of a row group may pass.
+/// Returns whether a row of a row group may match.
 pub(super) fn may_match(filter: &Filter, footer: &Footer, group: usize) -> bool {
     match filter {
         Filter::And(all) => all.iter().all(|filter| may_match(filter, footer, group)),
@@ -44,14 +44,16 @@ pub(super) fn may_match(filter: &Filter, footer: &Footer, group: usize) -> bool 
 
 fn may_compare(bounds: &Bounds, op: Comparison, value: &Bound) -> bool {
     match (bounds, value) {
-        // Whole numbers as floats keep their order but for becoming equal, so equal ends always may.
+        // Integers keep their order as floats, except that different ones may become equal, so equal bounds always
+        // match.
         (Bounds::Numbers(min, max), Bound::Number(value)) => may(op, min <= value, value <= max),
         (Bounds::Texts(min, max), Bound::Text(value)) => may(op, min <= value, value <= max),
         _ => true,
     }
 }
 
-/// Equal ends are taken as passing also where an end itself does not pass: that keeps a group too many at most.
+/// Compares bounds with a value. Equal bounds count as a match even for a strict comparison, which keeps a row group
+/// too many at most.
 fn may(op: Comparison, from_min: bool, to_max: bool) -> bool {
     match op {
         Comparison::Eq => from_min && to_max,
@@ -93,7 +95,7 @@ fn bound(column: &ColumnPath, value: &Value) -> Option<Bound> {
     }
 }
 
-/// A time in milliseconds since 1970, where the value says one without doubt.
+/// Returns a time in milliseconds since 1970, if the value is one unambiguously.
 fn time_of(value: &Value) -> Option<i64> {
     match value {
         Value::Text(text) | Value::Bare(text) => {
@@ -103,7 +105,7 @@ fn time_of(value: &Value) -> Option<i64> {
     }
 }
 
-/// The offsets within `all` whose rows may pass.
+/// Returns the offsets within `all` whose rows may match.
 pub(in crate::table) fn offsets_of(filter: &Filter, all: Range<u64>) -> Range<u64> {
     match filter {
         Filter::And(parts) => parts.iter().fold(all, |left, part| offsets_of(part, left)),

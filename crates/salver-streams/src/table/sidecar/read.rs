@@ -1,4 +1,4 @@
-//! Rows from the Parquet file of a segment.
+//! Rows read from the Parquet file of a segment.
 
 use std::fs::File;
 use std::ops::Range;
@@ -19,22 +19,22 @@ use crate::table::layout::{OFFSET, Wanted};
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Reads some rows of a file.
+/// Reader of a range of rows of a file.
 pub(in crate::table) struct SidecarReader {
     file: File,
     footer: Arc<Footer>,
     wanted: Wanted,
     mask: ProjectionMask,
-    /// The top-level columns of the file that are read.
+    /// Top-level columns of the file that are read.
     roots: Vec<usize>,
-    /// Row groups that are still to come, the next one last, with the offsets wanted of each.
+    /// Remaining row groups, the next one last, each with its range of offsets.
     groups: Vec<(usize, Range<u64>)>,
     current: Option<(ParquetRecordBatchReader, u64)>,
     batch_rows: usize,
 }
 
 impl SidecarReader {
-    /// A reader of the rows with these offsets; `None` when the columns have become what only the events can tell.
+    /// Creates a reader of the rows with these offsets; `None` when a column can only be read from the events.
     pub(in crate::table) fn new(
         (file, footer): (File, Arc<Footer>),
         offsets: &Range<u64>,
@@ -45,7 +45,7 @@ impl SidecarReader {
         let own = footer.metadata.schema();
         let mut roots = Vec::new();
         for field in wanted.schema.fields().iter().filter(|field| field.name() != crate::event::OWN_COLUMNS[OFFSET]) {
-            // What is not in the file, no event of it had.
+            // A column missing in the file has no values in its events.
             let Some((index, own)) = own.column_with_name(field.name()) else { continue };
             if !conforms(own.data_type(), field.data_type()) {
                 return None;
@@ -66,7 +66,7 @@ impl SidecarReader {
         Some(Self { file, footer, wanted: wanted.clone(), mask, roots, groups, current: None, batch_rows })
     }
 
-    /// Where the rows begin that were not read yet; `None` at the end.
+    /// Returns the offset of the next row; `None` at the end.
     pub(in crate::table) fn position(&self) -> Option<u64> {
         match &self.current {
             Some((_, at)) => Some(*at),
@@ -74,10 +74,10 @@ impl SidecarReader {
         }
     }
 
-    /// The next rows; `None` at the end. Blocks.
+    /// Returns the next rows; `None` at the end. Blocks.
     ///
     /// # Errors
-    /// When the file is damaged. The rows from [`SidecarReader::position`] on are missing then.
+    /// Returns an error when the file is damaged. The rows from [`SidecarReader::position`] on are missing then.
     pub(in crate::table) fn next(&mut self) -> Result<Option<RecordBatch>, AnyError> {
         loop {
             if let Some((reader, at)) = &mut self.current {

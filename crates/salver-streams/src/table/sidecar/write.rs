@@ -22,16 +22,16 @@ use crate::table::BATCH_ROWS;
 use crate::table::frames::{FrameReader, Place};
 use crate::table::layout::{ID, Layout, OFFSET, OWN, Wanted};
 
-/// The ending of a file that is not finished.
+/// Extension of an unfinished file.
 pub(in crate::table) const NEW: &str = "parquet-new";
 
-/// Bytes a row group may take in memory before it is written, whatever its rows.
+/// Memory, in bytes, at which a row group is written regardless of its number of rows.
 const GROUP_BYTES: usize = 64 * 1024 * 1024;
 
-/// Writes the file, unless `stop` is set meanwhile; it appears whole or not at all. Blocks.
+/// Writes the file atomically, unless `stop` is set meanwhile. Blocks.
 ///
 /// # Errors
-/// `Source` when the segment is damaged, `StreamUnavailable` when the file can't be written.
+/// Returns `Source` when the segment is damaged, and `StreamUnavailable` when the file cannot be written.
 pub(in crate::table) fn write(segment: &Arc<Segment>, layout: &Arc<Layout>, stop: &AtomicBool) -> Result<()> {
     let path = segment.parquet_path();
     let new = path.with_extension(NEW);
@@ -86,14 +86,14 @@ pub(in crate::table) fn write(segment: &Arc<Segment>, layout: &Arc<Layout>, stop
     finish().map_err(failed)
 }
 
-/// Every column but those that had nothing but null so far: what they become is not known yet.
+/// Returns every column except those that are all null so far, whose types are not known yet.
 fn columns(layout: &Layout) -> Vec<usize> {
     let all = 0..layout.schema.fields().len();
     all.filter(|index| *index < OWN || layout.shape.has_values(index - OWN)).collect()
 }
 
 fn properties() -> WriterProperties {
-    // Offsets and ids rise by one, which these encodings make nearly nothing of.
+    // Offsets and ids increase by one, which these encodings compress to almost nothing.
     let (offset, id) = (ColumnPath::from(OWN_COLUMNS[OFFSET]), ColumnPath::from(OWN_COLUMNS[ID]));
     WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -109,7 +109,7 @@ fn properties() -> WriterProperties {
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Ends a row group, and sums up its column chunks.
+/// Finishes a row group, and computes the checksums of its column chunks.
 fn end_group(writer: &mut ArrowWriter<Summed>, sums: &mut Vec<String>) -> std::result::Result<(), AnyError> {
     let before = writer.flushed_row_groups().len();
     writer.flush()?;
@@ -129,11 +129,11 @@ fn end_group(writer: &mut ArrowWriter<Summed>, sums: &mut Vec<String>) -> std::r
     Ok(())
 }
 
-/// A file that keeps what was written last.
+/// File that keeps its latest writes.
 struct Summed {
     file: File,
     kept: Vec<u8>,
-    /// Where in the file `kept` begins.
+    /// Position of `kept` in the file.
     at: u64,
 }
 
