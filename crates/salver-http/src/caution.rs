@@ -29,7 +29,7 @@ const SAMEORIGIN: HeaderValue = HeaderValue::from_static("SAMEORIGIN");
 /// Adds the headers that are missing. `cors` allows other sites to embed the response.
 pub(crate) fn add(headers: &mut HeaderMap, cors: bool) {
     // This header implies the others: finished responses have them all, and user code may set them itself.
-    if headers.contains_key(X_CONTENT_TYPE_OPTIONS) {
+    if headers.keys().any(|name| *name == X_CONTENT_TYPE_OPTIONS) {
         return;
     }
     let is_page = headers.get(CONTENT_TYPE).is_some_and(|media_type| media_type.as_bytes().starts_with(b"text/html"));

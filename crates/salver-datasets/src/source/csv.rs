@@ -145,14 +145,16 @@ impl<'a> Records<'a> {
         let mut head = Vec::new();
         reader.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(failed)?;
         let sample = Head { bytes: &head, is_whole: (head.len() as u64) < HEAD_BYTES };
+        let named = if csv.skip_rows.is_none() { sniff::named(sample) } else { None };
         if csv.delimiter.or(default).is_none() {
-            dialect.delimiter = sniff::delimiter(sample, dialect);
+            dialect.delimiter = named.unwrap_or_else(|| sniff::delimiter(sample, dialect));
         }
         if csv.quote == Quote::Guessed {
             dialect.quote = sniff::quote(sample, dialect);
         }
         dialect.escape = csv.escape.filter(|escape| Some(*escape) != dialect.quote);
         let before = if csv.skip_rows.is_none() { sniff::before(sample, dialect) } else { 0 };
+        let before = before.max(usize::from(named.is_some()));
         let has_header = csv.header.unwrap_or_else(|| sniff::has_header(sample, dialect, before, spec));
         reader = Box::new(Cursor::new(head).chain(reader));
         let splitter = Splitter::new(dialect, line);

@@ -217,6 +217,13 @@ fn decimals_are_not_rounded() {
 }
 
 #[test]
+fn a_first_line_may_name_the_delimiter() {
+    assert_eq!(shown("a.csv", "sep=;\r\na;b;c\r\n1;2,5;x\r\n"), "a:Int64|b:Utf8|c:Utf8\n1|2,5|x");
+    assert_eq!(shown("a.csv", "sep=|\na\n1\n"), "a:Int64\n1");
+    assert_eq!(shown("a.csv", "sep=x,b\n1,2\n"), "sep=x:Int64|b:Int64\n1|2");
+}
+
+#[test]
 fn declared_values_are_whole_or_refused() {
     for (value, declared, shown) in [
         ("2026-01-31T00:00", DataType::Date32, Some("2026-01-31")),

@@ -63,7 +63,8 @@ impl Picks {
         let find = |path: &Option<Vec<String>>| path.as_ref().and_then(|path| find(event, path));
         Picked {
             key: find(&self.key).and_then(plain),
-            id: find(&self.id).and_then(plain),
+            // An empty id identifies nothing.
+            id: find(&self.id).and_then(plain).filter(|id| !id.is_empty()),
             time: find(&self.time).map_or(Time::Unsaid, time),
         }
     }
@@ -142,6 +143,7 @@ mod tests {
         assert_eq!(picked.key.as_deref(), Some("a\"é".as_bytes()));
         assert_eq!(picked.id.as_deref(), Some(&b"7"[..]));
         assert_eq!(picked.time, Time::Ms(1_767_323_045_006));
+        assert_eq!(picks.pick(br#"{"i":""}"#).id, None);
         for (value, expected) in [
             ("12", Time::Ms(12)),
             ("-1.9e3", Time::Ms(-1900)),

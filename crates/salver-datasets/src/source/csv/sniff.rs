@@ -34,6 +34,15 @@ struct Score {
     width: usize,
 }
 
+/// Returns the delimiter that the first line names as `sep=;`, as spreadsheets write it for each other.
+pub(super) fn named(head: Head<'_>) -> Option<u8> {
+    let line = head.bytes.split(|byte| *byte == b'\n').next()?;
+    match line.strip_suffix(b"\r").unwrap_or(line) {
+        [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', delimiter @ (b'|' | b'\t' | b';' | b',')] => Some(*delimiter),
+        _ => None,
+    }
+}
+
 /// Returns the delimiter that splits the first records most evenly; a comma if none splits them.
 pub(super) fn delimiter(head: Head<'_>, dialect: Dialect) -> u8 {
     // The last of equals wins, so the most common delimiter is last.

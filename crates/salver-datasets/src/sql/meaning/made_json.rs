@@ -63,8 +63,12 @@ pub(super) fn before(expr: &mut Expr) -> Result<(), Box<Error>> {
             *expr = expression("('[' || __1 || ']')", vec![all])?;
         }
         "json_object_agg" | "jsonb_object_agg" if count == 2 => {
-            let (colon, open, close) = if name == "json_object_agg" { (" : ", "{ ", " }") } else { (": ", "{", "}") };
-            gathered(function, &format!("to_json(__1::text) || '{colon}' || coalesce(to_json(__2), 'null')"))?;
+            let (build, open, close) = match name.as_str() {
+                "json_object_agg" => ("json_build_object", "{ ", " }"),
+                _ => ("jsonb_build_object", "{", "}"),
+            };
+            // The object of one pair without its braces; it refuses a null key.
+            gathered(function, &format!("substr(left({build}(__1, __2), -1), 2)"))?;
             let all = take(expr);
             *expr = expression(&format!("('{open}' || __1 || '{close}')"), vec![all])?;
         }

@@ -47,6 +47,7 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("select json_agg(*) from n", "takes values"),
     ("select json_build_object('a', 1, 'b')", "the last key has none"),
     ("select json_build_object(s, 1) from n", "a key of an object is null"),
+    ("select json_object_agg(s, 1) from n", "a key of an object is null"),
     ("select json_object('{a, 1}')", "Invalid function 'json_object'"),
     ("select frmat('x')", "Invalid function 'frmat'"),
     ("select sum(i) over (order by i rows 1 preceding exclude current row) from n", "exclude"),

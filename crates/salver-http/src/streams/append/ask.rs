@@ -33,7 +33,7 @@ pub(in crate::streams) fn read(exchange: &Exchange<'_>, spec: &StreamSpec) -> Re
             "ack" => envelope.ack = ack(&value)?,
             "results" => envelope.each = boolean(&name, &value)?,
             "key" => envelope.key = Some(short(&name, value.into())?),
-            "id" => envelope.id = Some(short(&name, value.into())?),
+            "id" => envelope.id = id(&name, value.into())?,
             "partition" => envelope.partition = Some(number(&name, &value)?),
             _ => envelope.time_ms = Some(moment::read(&value)?),
         }
@@ -65,7 +65,7 @@ fn ack(word: &str) -> Result<Ack> {
 pub(in crate::streams) fn envelope(headers: &HeaderMap, spec: &StreamSpec) -> Result<Envelope> {
     let mut envelope = Envelope {
         key: picked(headers, spec.key.as_ref()).map(|key| short("key", key)).transpose()?,
-        id: picked(headers, spec.id.as_ref()).map(|id| short("id", id)).transpose()?,
+        id: picked(headers, spec.id.as_ref()).map(|own| id("id", own)).transpose()?.flatten(),
         time_ms: picked(headers, spec.time.as_ref()).map(|time| moment::read(&text(&time))).transpose()?,
         ack: spec.ack,
         ..Envelope::default()
@@ -75,7 +75,7 @@ pub(in crate::streams) fn envelope(headers: &HeaderMap, spec: &StreamSpec) -> Re
         let value = Bytes::copy_from_slice(value.as_bytes());
         match own {
             "key" => envelope.key = Some(short(name.as_str(), value)?),
-            "id" => envelope.id = Some(short(name.as_str(), value)?),
+            "id" => envelope.id = id(name.as_str(), value)?,
             "partition" => envelope.partition = Some(number(name.as_str(), &text(&value))?),
             "time" => envelope.time_ms = Some(moment::read(&text(&value))?),
             _ => match name.as_str().strip_prefix(HEADER_START).filter(|rest| !rest.is_empty()) {
@@ -103,6 +103,11 @@ fn picked(headers: &HeaderMap, pick: Option<&Pick>) -> Option<Bytes> {
 
 fn text(bytes: &Bytes) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Reads an id. An empty one identifies nothing.
+fn id(name: &str, value: Bytes) -> Result<Option<Bytes>> {
+    Ok(Some(short(name, value)?).filter(|id| !id.is_empty()))
 }
 
 fn short(name: &str, value: Bytes) -> Result<Bytes> {
