@@ -14,6 +14,9 @@ use datafusion::optimizer::AnalyzerRule;
 
 /// Prefix of the generated names, followed by a number.
 const OWN: &str = "__salver_own_";
+/// Name of the column of the values that `in` looks among. A name of the table that is read around the subquery would
+/// be taken for the value that is looked for.
+pub(super) const SOUGHT: &str = "__salver_sought";
 
 /// Analyzer rule that runs before the engine's own rules.
 #[derive(Debug)]
@@ -23,7 +26,7 @@ impl AnalyzerRule for Correlated {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let mut names = 0;
         let named = plan.transform_up_with_subqueries(|plan| match plan {
-            LogicalPlan::Filter(filter) if names_outer(&filter.predicate)? => named(filter, &mut names),
+            LogicalPlan::Filter(filter) if filter.predicate.contains_outer() => named(filter, &mut names),
             other => Ok(Transformed::no(other)),
         })?;
         Ok(named.data)
@@ -32,11 +35,6 @@ impl AnalyzerRule for Correlated {
     fn name(&self) -> &'static str {
         "correlated"
     }
-}
-
-/// Returns whether an expression references columns of the outer query.
-fn names_outer(expr: &Expr) -> Result<bool> {
-    expr.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))
 }
 
 /// Puts a projection below the filter that gives the compared columns unique names.
@@ -48,7 +46,7 @@ fn named(filter: Filter, names: &mut usize) -> Result<Transformed<LogicalPlan>> 
     let mut own: BTreeMap<Column, String> = BTreeMap::new();
     let mut terms = Vec::new();
     for term in split_conjunction_owned(filter.predicate) {
-        if !names_outer(&term)? {
+        if !term.contains_outer() {
             terms.push(term);
             continue;
         }
