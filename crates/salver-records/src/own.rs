@@ -197,7 +197,7 @@ impl Database for CallersDatabases {
         None
     }
 
-    fn tables(&self) -> Vec<(Name, Arc<dyn Table>)> {
+    fn tables(&self, _: &mut dyn FnMut(&str) -> Option<Name>) -> Vec<Arc<dyn Table>> {
         Vec::new()
     }
 

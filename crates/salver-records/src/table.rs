@@ -15,6 +15,7 @@ mod select;
 mod stored;
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::datatypes::Schema;
@@ -52,22 +53,27 @@ pub(crate) struct RecordsTable {
 }
 
 impl RecordsTable {
-    /// Creates the table `info` of a database, without the columns that rules hide; returns `None` when they hide the
-    /// table, or all of its columns, or its name can't be that of an entry.
-    pub(crate) fn new(known: &Arc<Known>, info: &TableInfo, version: Version) -> Option<(Name, Self)> {
+    /// Creates the table `info` of a database, without the columns that rules hide; returns `None` when they hide all of
+    /// its columns, or it is not served. `names` has the entries of the database's tables.
+    pub(crate) fn new(
+        known: &Arc<Known>,
+        info: &TableInfo,
+        version: Version,
+        names: &BTreeMap<&str, Name>,
+    ) -> Option<Self> {
         let spec = &known.spec;
-        let name = Name::new(&info.name).ok()?;
+        let name = names.get(info.name.as_str())?;
         let dialect = Dialect::of(spec.kind);
         let fields: Vec<_> = info.columns.iter().map(|own| column::field(own, dialect)).collect();
         if fields.is_empty() {
             return None;
         }
         let caller = Caller::default();
-        let names = |columns: &[usize]| columns.iter().map(|index| info.columns[*index].name.clone()).collect();
+        let named = |columns: &[usize]| columns.iter().map(|index| info.columns[*index].name.clone()).collect();
         let relations = info.foreign_keys.iter().filter_map(|key| {
-            let columns: Vec<String> = names(&key.columns);
+            let columns: Vec<String> = named(&key.columns);
             let name = relation_name(&columns, &key.target, info);
-            let target = Name::new(&key.target).ok()?;
+            let target = names.get(key.target.as_str())?.clone();
             Some(Relation { name, columns, target, target_columns: key.target_columns.clone() })
         });
         let what = if info.kind == TableKind::View { "view" } else { "table" };
@@ -75,7 +81,7 @@ impl RecordsTable {
             name: name.clone(),
             kind: Kind::Table,
             schema: Arc::new(Schema::new(fields)),
-            key: names(&info.key),
+            key: named(&info.key),
             relations: relations.collect(),
             rows: None,
             version,
@@ -83,8 +89,7 @@ impl RecordsTable {
             memory_bytes: 0,
         };
         let rows = Access { spec, caller: &caller, excepts: false }.rows(Operation::List, info);
-        let table = Self { known: Arc::clone(known), dialect, info: info.clone(), description, rows };
-        Some((name, table))
+        Some(Self { known: Arc::clone(known), dialect, info: info.clone(), description, rows })
     }
 
     async fn whole(&self, query: &Query, selected: Selected) -> Result<Rows> {

@@ -13,8 +13,11 @@ use tokio::sync::mpsc::{self, Sender};
 use super::plan::Place;
 use super::sink::{HeldSink, Message};
 use super::{Part, Shared};
+#[cfg(feature = "postgres")]
 use crate::backend::postgres::hold::copy::Copied;
-use crate::backend::snapshot::{Scans, Snapshot};
+use crate::backend::snapshot::Scans;
+#[cfg(feature = "postgres")]
+use crate::backend::snapshot::Snapshot;
 use crate::cell::{Collect, OwnedCell};
 
 /// Rows of the first statement, which should respond at once.
@@ -195,6 +198,7 @@ impl Reading {
     /// Reads the rows of one statement.
     async fn piece(&self, place: Place<'_>, rows: usize, bytes_max: usize) -> Result<Piece> {
         let read = self.shared.plan.rows(&self.columns, place, rows as u64);
+        #[cfg(feature = "postgres")]
         if let Snapshot::Postgres(snapshot) = &self.shared.snapshot {
             let (forms, keys) = self.shared.plan.forms(&self.columns);
             let copied = Copied::new(&self.schema, &forms, &keys, rows, bytes_max);

@@ -48,6 +48,25 @@ pub(super) const SAME: &[&str] = &[
     "select i from n where exists (select 1 from m offset 5) order by i",
     "select i from n where exists (select k from m group by k offset 2) order by i",
     "select i from n where exists (select 1 from m limit 0 offset 1)",
+    "select sum(i) from (select i from n order by i desc offset 2) q",
+    "select * from (select i from n order by i desc offset 2) q order by i",
+    "select * from (select i from n order by i desc offset 2) q order by i desc",
+    "select sum(length(s)) from (select s, i from n order by i desc offset 2) q",
+    "select count(s) from (select s from n order by i desc offset 2) q",
+    "select i from n where i in (select i from n order by i desc offset 2) order by i",
+    "(select i from n order by i desc offset 2) union all select 100 order by 1",
+    "select max(i) from (select i from (select i from n order by i offset 1) q order by i desc offset 1) q",
+    "select o.k, l.c from (values (1), (2)) o(k), lateral (select sum(x) over () as c from (values (1, 10), (1, 20), \
+     (2, 30)) i(k, x) where i.k = o.k) l order by 1, 2",
+    "select o.i, l.j, l.r, l.c from n o left join lateral (select b.i as j, row_number() over (order by b.i desc) as r, \
+     count(*) over () as c from n b where b.i > o.i) l on true order by 1, 2",
+    "select o.i, l.r from n o, lateral (select max(r) as r from (select row_number() over (order by b.i) as r from n b \
+     where b.i <= o.i) q) l order by 1",
+    "select o.i, l.c, l.r from n o cross join lateral (select sum(b.i) over (partition by b.s order by b.i) as c, \
+     rank() over (order by b.s) as r from n b where b.i <> o.i order by b.i limit 2) l order by 1, 2, 3",
+    "select array_agg(distinct k order by k) as a, array_agg(distinct k order by k desc) as b, sum(k) from m",
+    "select string_agg(distinct s, ',' order by s) as a, string_agg(distinct s, ',' order by s desc) as b from n",
+    "select array_agg(v order by v) as a, array_agg(distinct v order by v desc) as b from m group by k order by k",
     "select sum(i) filter (where exists (select 1 from n b where b.i = n.i + 1)) from n",
     "select k from (values (1)) a(k) join (values (1)) b(k) using (k) right join (values (9)) c(k) using (k) where k = 9",
     "select sum(i) filter (where i in (select b.i from n b where b.i > 2)) from n",
