@@ -1,6 +1,8 @@
 //! Dates and times as text: parsed, validated against the calendar, and formatted as databases print them. Any text
 //! that would make a database round, shift or guess is rejected.
 
+use salver_text::calendar::days_in_month;
+
 /// A time with its fraction and zone.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Clock {
@@ -62,19 +64,8 @@ fn next_day(date: &str, by: i64) -> Option<String> {
         _ => own
             .checked_sub(1)
             .and_then(|own| day(year, month, own))
-            .or_else(|| month.checked_sub(1).and_then(|month| day(year, month, days(year, month))))
+            .or_else(|| month.checked_sub(1).and_then(|month| day(year, month, days_in_month(year.into(), month))))
             .or_else(|| day(year.checked_sub(1)?, 12, 31)),
-    }
-}
-
-/// Returns the number of days of a month.
-fn days(year: u32, month: u32) -> u32 {
-    match month {
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
     }
 }
 
@@ -86,7 +77,7 @@ fn number(text: &str, min: usize, max: usize) -> Option<u32> {
 
 /// Formats a day of the calendar as `YYYY-MM-DD`.
 pub(crate) fn day(year: u32, month: u32, day: u32) -> Option<String> {
-    let real = (1..=9999).contains(&year) && (1..=days(year, month)).contains(&day);
+    let real = (1..=9999).contains(&year) && (1..=days_in_month(year.into(), month)).contains(&day);
     real.then(|| format!("{year:04}-{month:02}-{day:02}"))
 }
 

@@ -1,5 +1,7 @@
 //! Converts days and times of clients to the one form that every system parses; returns `None` for anything else.
 
+use salver_text::calendar::days_in_month;
+
 use crate::moment;
 
 /// Parses `2026-11-21`. A moment is accepted only at midnight in UTC.
@@ -45,15 +47,7 @@ pub(super) fn is_day(text: &str) -> bool {
     let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
         return false;
     };
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let days = match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if leap => 29,
-        2 => 28,
-        1..=12 => 31,
-        _ => return false,
-    };
-    year > 0 && (1..=days).contains(&day)
+    year > 0 && (1..=days_in_month(i64::from(year), month)).contains(&day)
 }
 
 /// Returns whether it is a time of day.
