@@ -3,4 +3,5 @@
 pub mod base64;
 pub mod calendar;
 pub mod form;
+pub mod json;
 pub mod percent;

@@ -1,8 +1,9 @@
 //! Embeds text that is JSON in the output: without white space, and with the same escapes in its strings as elsewhere.
 
+use salver_text::json::string_end;
 use serde::de::IgnoredAny;
 
-use super::string::string;
+use super::string;
 
 /// Appends `text` as a value when it is an object or array; else appends nothing and returns `false`.
 pub(crate) fn embedded(text: &str, out: &mut Vec<u8>) -> bool {
@@ -17,7 +18,7 @@ pub(crate) fn embedded(text: &str, out: &mut Vec<u8>) -> bool {
         match byte {
             b' ' | b'\t' | b'\r' | b'\n' => at += 1,
             b'"' => {
-                let end = closing(bytes, at + 1);
+                let end = string_end(bytes, at).map_or(bytes.len(), |(end, _)| end);
                 literal(&text[at..end], out);
                 at = end;
             }
@@ -28,18 +29,6 @@ pub(crate) fn embedded(text: &str, out: &mut Vec<u8>) -> bool {
         }
     }
     true
-}
-
-/// Returns the end of the string whose text begins at `at`, after its closing quote.
-fn closing(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'\\' => at += 2,
-            b'"' => return at + 1,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
 }
 
 /// Appends a string literal, which `text` has with its quotes.

@@ -6,8 +6,7 @@
 //! containers nested more than 64 deep are not tracked as objects or arrays.
 
 use salver_model::streams::{Expects, Within};
-
-use super::scan::{blank_end, plain_end};
+use salver_text::json::{blank_end, plain_end};
 
 /// Result of a walk over a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Search for the end of plain text in a JSON string, eight bytes at a time.
+//! Search for the ends of strings and of white space, eight bytes at a time.
 
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 const HIGHS: u64 = ONES << 7;
@@ -6,7 +6,8 @@ const HIGHS: u64 = ONES << 7;
 /// Returns the place of the first `"`, `\` or control character at or behind `at`; the length of `text` when there is
 /// none.
 #[inline]
-pub(super) fn plain_end(text: &[u8], mut at: usize) -> usize {
+#[must_use]
+pub fn plain_end(text: &[u8], mut at: usize) -> usize {
     while let Some(word) = text.get(at..at + 8).and_then(|word| word.try_into().ok()).map(u64::from_le_bytes) {
         // Each term sets the high bit of the bytes it looks for. A borrow may also set it in bytes behind the first
         // match, but only the first match counts.
@@ -31,16 +32,36 @@ pub(super) fn plain_end(text: &[u8], mut at: usize) -> usize {
 
 /// Returns the place of the first byte at or behind `at` that is not JSON white space.
 #[inline]
-pub(super) fn blank_end(text: &[u8], mut at: usize) -> usize {
+#[must_use]
+pub fn blank_end(text: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = text.get(at) {
         at += 1;
     }
     at
 }
 
+/// Returns the end of the string whose opening quote is at `at`, and whether it has escapes; `None` when it has no end.
+#[inline]
+#[must_use]
+pub fn string_end(text: &[u8], at: usize) -> Option<(usize, bool)> {
+    let mut at = at + 1;
+    let mut is_escaped = false;
+    loop {
+        at = plain_end(text, at);
+        match text.get(at)? {
+            b'"' => return Some((at + 1, is_escaped)),
+            b'\\' => {
+                is_escaped = true;
+                at += 2;
+            }
+            _ => at += 1,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::plain_end;
+    use super::{plain_end, string_end};
 
     #[test]
     fn finds_what_a_loop_finds() {
@@ -57,5 +78,14 @@ mod tests {
         }
         assert_eq!(plain_end(b"abc", 0), 3);
         assert_eq!(plain_end(b"abc", 9), 3);
+    }
+
+    #[test]
+    fn ends_of_strings() {
+        assert_eq!(string_end(br#""a" "#, 0), Some((3, false)));
+        assert_eq!(string_end(br#"["a\\\"b"]"#, 1), Some((9, true)));
+        for open in [&b"\"a"[..], b"\"a\\", b"\"a\\\"", b"\""] {
+            assert_eq!(string_end(open, 0), None);
+        }
     }
 }
