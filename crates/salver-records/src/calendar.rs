@@ -3,6 +3,8 @@
 
 use salver_text::calendar::{date_of, days_in_month, days_of};
 
+use crate::moment::number;
+
 /// Range of days since 1970 of the calendar functions that use this module: 260,000 years in both directions.
 const DAYS_MAX: i64 = 95_000_000;
 /// Microseconds per day.
@@ -78,7 +80,7 @@ fn civil(text: &str, before: bool) -> Option<(i64, &str)> {
     if year.len() < 4 {
         return None;
     }
-    let (year, month, day) = (i64::from(number(year, 7)?), number(month, 2)?, number(day, 2)?);
+    let (year, month, day) = (i64::from(number(year, 1, 7)?), number(month, 1, 2)?, number(day, 1, 2)?);
     // The year before the first is the astronomical year zero.
     let year = if before { 1 - year } else { sign * year };
     (1..=days_in_month(year, month)).contains(&day).then(|| (days_of(year, month, day), rest))
@@ -90,8 +92,8 @@ fn time(text: &str) -> Option<(i64, bool)> {
     let (clock, zone) = text.split_at(end);
     let (clock, fraction) = clock.trim_end().split_once('.').unwrap_or((clock.trim_end(), ""));
     let mut parts = clock.split(':');
-    let (hour, minute) = (number(parts.next()?, 2)?, number(parts.next()?, 2)?);
-    let second = parts.next().map_or(Some(0), |second| number(second, 2))?;
+    let (hour, minute) = (number(parts.next()?, 1, 2)?, number(parts.next()?, 1, 2)?);
+    let second = parts.next().map_or(Some(0), |second| number(second, 1, 2))?;
     if parts.next().is_some() || hour > 24 || minute > 59 || second > 60 || (hour == 24 && minute + second > 0) {
         return None;
     }
@@ -117,7 +119,7 @@ fn offset(zone: &str) -> Option<i64> {
     if digits.len() < 2 || digits.len() > 6 || !digits.len().is_multiple_of(2) {
         return None;
     }
-    let part = |at: usize| digits.get(at..at + 2).map_or(Some(0), |part| number(part, 2)).map(i64::from);
+    let part = |at: usize| digits.get(at..at + 2).map_or(Some(0), |part| number(part, 1, 2)).map(i64::from);
     let (hours, minutes, seconds) = (part(0)?, part(2)?, part(4)?);
     if hours > 15 || minutes > 59 || seconds > 59 {
         return None;
@@ -128,11 +130,6 @@ fn offset(zone: &str) -> Option<i64> {
         "-" => Some(-all),
         _ => None,
     }
-}
-
-fn number(text: &str, digits_max: usize) -> Option<u32> {
-    let good = (1..=digits_max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-    good.then(|| text.parse().ok()).flatten()
 }
 
 #[cfg(test)]

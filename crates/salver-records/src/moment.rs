@@ -1,7 +1,7 @@
 //! Dates and times as text: parsed, validated against the calendar, and formatted as databases print them. Any text
 //! that would make a database round, shift or guess is rejected.
 
-use salver_text::calendar::days_in_month;
+use salver_text::calendar::{date_of, days_in_month, days_of};
 
 /// A time with its fraction and zone.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,20 +57,12 @@ fn shifted(clock: Clock) -> Option<(i64, Clock)> {
 /// Returns the day that is `by` days after this one, or before if negative.
 fn next_day(date: &str, by: i64) -> Option<String> {
     let part = |from: usize, to: usize| date.get(from..to)?.parse::<u32>().ok();
-    let (year, month, own) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
-    match by {
-        0 => Some(date.to_owned()),
-        1 => day(year, month, own + 1).or_else(|| day(year, month + 1, 1)).or_else(|| day(year + 1, 1, 1)),
-        _ => own
-            .checked_sub(1)
-            .and_then(|own| day(year, month, own))
-            .or_else(|| month.checked_sub(1).and_then(|month| day(year, month, days_in_month(year.into(), month))))
-            .or_else(|| day(year.checked_sub(1)?, 12, 31)),
-    }
+    let (year, month, day_of_month) = date_of(days_of(part(0, 4)?.into(), part(5, 7)?, part(8, 10)?) + by);
+    day(u32::try_from(year).ok()?, month.into(), day_of_month.into())
 }
 
 /// Parses a number of `min` to `max` digits.
-fn number(text: &str, min: usize, max: usize) -> Option<u32> {
+pub(crate) fn number(text: &str, min: usize, max: usize) -> Option<u32> {
     let fits = (min..=max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if fits { text.parse().ok() } else { None }
 }

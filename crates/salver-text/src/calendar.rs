@@ -46,14 +46,14 @@ fn far_date(since_march: i64) -> (i64, u8, u8) {
     (year + 400 * since_march.div_euclid(ERA_DAYS), month, day)
 }
 
-/// Returns the days since 1970-01-01 of a date, the inverse of [`date_of`].
+/// Returns the days since 1970-01-01 of a date, the inverse of [`date_of`] for years within ten trillion.
 #[inline]
 #[must_use]
 pub fn days_of(year: i64, month: u32, day: u32) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = i64::from((153 * ((month + 9) % 12) + 2) / 5 + day) - 1;
-    era * ERA_DAYS + of_era * 365 + of_era / 4 - of_era / 100 + of_year - EPOCH_DAY
+    let (year, month) = if month <= 2 { (year - 1, month + 12) } else { (year, month) };
+    let century = year.div_euclid(100);
+    let of_year = i64::from((979 * month - 2_919) / 32 + day) - 1;
+    (1_461 * year >> 2) - century + (century >> 2) + of_year - EPOCH_DAY
 }
 
 /// Returns the number of days of a month; 0 when there is no such month.

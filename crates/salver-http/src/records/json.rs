@@ -42,8 +42,10 @@ impl<'a> Reader<'a> {
     pub(super) fn object(&mut self, mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Option<()>) -> Option<()> {
         self.enter(b'{')?;
         let mut is_first = true;
-        while let Some(name) = self.inner.member(&mut is_first) {
-            each(self, name.checked()?)?;
+        while self.inner.name(&mut is_first) {
+            let name = self.string()?;
+            self.inner.colon()?;
+            each(self, name)?;
         }
         (!self.inner.is_lost()).then_some(())
     }
@@ -60,13 +62,19 @@ impl<'a> Reader<'a> {
 
     /// Parses and decodes a string.
     pub(super) fn string(&mut self) -> Option<Cow<'a, str>> {
-        self.inner.string()?.checked()
+        let text = self.inner.string()?;
+        if text.is_escaped {
+            return text.checked();
+        }
+        // Of a text that is UTF-8, so this needs no check.
+        let end = self.inner.at() - 1;
+        Some(Cow::Borrowed(&self.text[end - text.raw.len()..end]))
     }
 
     /// Parses a number or a word, and returns its text.
     fn bare(&mut self) -> Option<&'a str> {
         let text = &self.text[self.inner.span()?];
-        (matches!(text, "null" | "true" | "false") || is_number(text)).then_some(text)
+        (is_number(text) || matches!(text, "null" | "true" | "false")).then_some(text)
     }
 
     /// Skips one value, and returns its text.
@@ -142,24 +150,33 @@ impl<'a> Reader<'a> {
 
 /// Returns whether `text` is a number in JSON's syntax.
 fn is_number(text: &str) -> bool {
-    let digits = |text: &mut &[u8]| {
-        let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        *text = &text[count..];
-        count
+    let bytes = text.as_bytes();
+    let digits = |mut at: usize| {
+        while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
+        }
+        at
     };
-    let text = text.strip_prefix('-').unwrap_or(text);
-    let mut rest = text.as_bytes();
-    let whole = digits(&mut rest);
-    let mut is_number = whole == 1 || (whole > 1 && !text.starts_with('0'));
-    if let [b'.', fraction @ ..] = rest {
-        rest = fraction;
-        is_number &= digits(&mut rest) > 0;
+    let whole = usize::from(bytes.first() == Some(&b'-'));
+    let mut at = digits(whole);
+    if at == whole || (bytes[whole] == b'0' && at > whole + 1) {
+        return false;
     }
-    if let [b'e' | b'E', b'+' | b'-', power @ ..] | [b'e' | b'E', power @ ..] = rest {
-        rest = power;
-        is_number &= digits(&mut rest) > 0;
+    if bytes.get(at) == Some(&b'.') {
+        let fraction = at + 1;
+        at = digits(fraction);
+        if at == fraction {
+            return false;
+        }
     }
-    is_number && rest.is_empty()
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let power = at + 1 + usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        at = digits(power);
+        if at == power {
+            return false;
+        }
+    }
+    at == bytes.len()
 }
 
 /// Escapes complete JSON as PHP does. The escaped characters can occur only within strings.

@@ -2,7 +2,7 @@
 
 use salver_text::calendar::days_in_month;
 
-use crate::moment;
+use crate::moment::{self, number};
 
 /// Parses `2026-11-21`. A moment is accepted only at midnight in UTC.
 pub(super) fn date(text: &str) -> Option<String> {
@@ -44,7 +44,7 @@ pub(super) fn timestamp(text: &str) -> Option<String> {
 
 pub(super) fn is_day(text: &str) -> bool {
     let [year, month, day] = *text.split('-').collect::<Vec<_>>().as_slice() else { return false };
-    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
+    let (Some(year), Some(month), Some(day)) = (number(year, 4, 4), number(month, 2, 2), number(day, 2, 2)) else {
         return false;
     };
     year > 0 && (1..=days_in_month(i64::from(year), month)).contains(&day)
@@ -60,7 +60,7 @@ fn clock(text: &str) -> Option<String> {
     let end = text.find(['+', '-', 'Z', 'z', ' ']).unwrap_or(text.len());
     let (clock, zone) = text.split_at(end);
     let (clock, fraction) = clock.split_once('.').unwrap_or((clock, ""));
-    let parts: Vec<u32> = clock.split(':').map(|part| number(part, 2)).collect::<Option<_>>()?;
+    let parts: Vec<u32> = clock.split(':').map(|part| number(part, 2, 2)).collect::<Option<_>>()?;
     let (hour, minute, second) = match parts.as_slice() {
         [hour, minute] => (*hour, *minute, 0),
         [hour, minute, second] => (*hour, *minute, *second),
@@ -92,14 +92,9 @@ fn offset(zone: &str) -> Option<String> {
         None => minutes.split_at_checked(2)?,
     };
     let (colon, seconds) = if seconds.is_empty() { ("", "00") } else { (":", seconds) };
-    let good = number(hours, 2)? <= 15 && number(minutes, 2)? <= 59 && number(seconds, 2)? <= 59;
+    let good = number(hours, 2, 2)? <= 15 && number(minutes, 2, 2)? <= 59 && number(seconds, 2, 2)? <= 59;
     let seconds = if colon.is_empty() { "" } else { seconds };
     good.then(|| format!("{}{hours}:{minutes}{colon}{seconds}", if sign == '-' { '-' } else { '+' }))
-}
-
-fn number(text: &str, length: usize) -> Option<u32> {
-    let good = text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
-    good.then(|| text.parse().ok()).flatten()
 }
 
 #[cfg(test)]

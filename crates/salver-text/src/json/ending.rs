@@ -1,7 +1,7 @@
 //! Search for the end of a value whose text may come in pieces. It counts brackets and skips strings, and checks
 //! nothing else: where an invalid value ends is arbitrary.
 
-use super::scan::plain_end;
+use super::scan::{plain_end, string_end};
 
 /// State between two pieces.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,26 +18,42 @@ impl Ending {
     /// value whose end is its beginning is none.
     #[inline]
     pub fn find(&mut self, text: &[u8], mut at: usize) -> Option<usize> {
-        loop {
-            if self.in_text {
-                at = self.text_end(text, at)?;
-                if self.depth == 0 {
-                    return Some(at);
-                }
-            }
-            match text.get(at)? {
-                b',' | b']' | b'}' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => return Some(at),
-                b'"' => self.in_text = true,
-                b'{' | b'[' => self.depth += 1,
-                b'}' | b']' => self.depth -= 1,
-                _ => {}
-            }
-            let closes = self.depth == 0 && matches!(text[at], b'}' | b']');
-            self.has_begun = true;
-            at += 1;
-            if closes {
+        self.has_begun |= at < text.len();
+        if self.in_text {
+            at = self.text_end(text, at)?;
+            if self.depth == 0 {
                 return Some(at);
             }
+        }
+        let mut depth = std::mem::take(&mut self.depth);
+        loop {
+            match text.get(at) {
+                Some(b'"') => {
+                    let Some((end, _)) = string_end(text, at) else {
+                        (self.depth, self.in_text) = (depth, true);
+                        return self.text_end(text, at + 1);
+                    };
+                    at = end;
+                    if depth == 0 {
+                        return Some(at);
+                    }
+                    continue;
+                }
+                Some(b'{' | b'[') => depth += 1,
+                Some(b'}' | b']') if depth > 0 => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Some(at + 1);
+                    }
+                }
+                Some(b',' | b']' | b'}' | b' ' | b'\t' | b'\r' | b'\n') if depth == 0 => return Some(at),
+                Some(_) => {}
+                None => {
+                    self.depth = depth;
+                    return None;
+                }
+            }
+            at += 1;
         }
     }
 
@@ -48,7 +64,6 @@ impl Ending {
     }
 
     /// Returns the place behind the closing quote.
-    #[inline]
     fn text_end(&mut self, text: &[u8], mut at: usize) -> Option<usize> {
         loop {
             if self.behind_backslash {

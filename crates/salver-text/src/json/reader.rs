@@ -1,6 +1,6 @@
-//! Pull reader of JSON text. Brackets, commas, colons and quotes must be in place around what is entered; values that
-//! are skipped are trusted, which is cheap. On invalid JSON its results are meaningless or empty, but it never panics or
-//! loops forever.
+//! Pull reader of JSON text. Around what is entered, brackets, commas, colons and quotes must be in place; values that
+//! are skipped are trusted, which is cheap. On invalid JSON its results are meaningless or empty, but it never panics
+//! or loops forever.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub struct Reader<'a> {
 pub struct Text<'a> {
     /// Its bytes, still escaped.
     pub raw: &'a [u8],
-    /// Whether it has escapes.
+    /// Whether it has escapes, or control characters, which are not allowed.
     pub is_escaped: bool,
 }
 
@@ -64,12 +64,25 @@ impl<'a> Reader<'a> {
         if !self.goes_on(b'}', is_first) {
             return None;
         }
-        let name = self.string();
-        if name.is_none() || self.peek() != Some(b':') {
+        let name = self.string()?;
+        self.colon()?;
+        Some(name)
+    }
+
+    /// Skips the colon behind a name.
+    #[inline]
+    pub fn colon(&mut self) -> Option<()> {
+        if self.peek() != Some(b':') {
             return self.give_up();
         }
         self.at += 1;
-        name
+        Some(())
+    }
+
+    /// Returns whether the object has another member, and stops before its name.
+    #[inline]
+    pub fn name(&mut self, is_first: &mut bool) -> bool {
+        self.goes_on(b'}', is_first)
     }
 
     /// Skips the next member's name and colon if they are exactly `lead`. Returns whether they were.
@@ -188,11 +201,11 @@ impl<'a> Text<'a> {
     /// or is not UTF-8.
     #[must_use]
     pub fn checked(&self) -> Option<Cow<'a, str>> {
-        if self.raw.iter().any(|byte| *byte < 0x20) {
-            return None;
-        }
         if !self.is_escaped {
             return std::str::from_utf8(self.raw).ok().map(Cow::Borrowed);
+        }
+        if self.raw.iter().any(|byte| *byte < 0x20) {
+            return None;
         }
         let mut out = Vec::with_capacity(self.raw.len());
         self.unescape_with(&mut out, unescape)?;

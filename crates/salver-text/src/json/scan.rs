@@ -40,7 +40,8 @@ pub fn blank_end(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Returns the end of the string whose opening quote is at `at`, and whether it has escapes; `None` when it has no end.
+/// Returns the end of the string whose opening quote is at `at`, and whether it has escapes (or control characters,
+/// which are not allowed); `None` when it has no end.
 #[inline]
 #[must_use]
 pub fn string_end(text: &[u8], at: usize) -> Option<(usize, bool)> {
@@ -50,11 +51,10 @@ pub fn string_end(text: &[u8], at: usize) -> Option<(usize, bool)> {
         at = plain_end(text, at);
         match text.get(at)? {
             b'"' => return Some((at + 1, is_escaped)),
-            b'\\' => {
+            special => {
                 is_escaped = true;
-                at += 2;
+                at += if *special == b'\\' { 2 } else { 1 };
             }
-            _ => at += 1,
         }
     }
 }
