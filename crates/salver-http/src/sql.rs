@@ -3,7 +3,7 @@
 
 use http::{HeaderMap, Method, Response, header};
 use salver_model::{Code, Error, Result, SqlParameters, SqlQuery, Value};
-use salver_text::json::{Reader, string_end};
+use salver_text::json::pieces;
 use serde_json::Value as Json;
 
 use crate::body::Body;
@@ -100,20 +100,9 @@ fn json(bytes: &[u8]) -> Result<Json> {
 /// Returns the numbers in a JSON text as they are written, in order. The parser would reduce them to the precision of a
 /// float.
 fn numbers(text: &[u8]) -> impl Iterator<Item = &str> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        loop {
-            match text.get(at)? {
-                b'"' => (at, _) = string_end(text, at)?,
-                b'-' | b'0'..=b'9' => {
-                    let number = Reader::new(&text[at..]).skip()?;
-                    at += number.len();
-                    return std::str::from_utf8(number).ok();
-                }
-                _ => at += 1,
-            }
-        }
-    })
+    let between = pieces(std::str::from_utf8(text).unwrap_or_default()).filter(|piece| !piece.starts_with('"'));
+    let bare = between.flat_map(|piece| piece.split(['{', '}', '[', ']', ',', ':']));
+    bare.filter(|bare| bare.starts_with(|first: char| first == '-' || first.is_ascii_digit()))
 }
 
 fn bind<'t>(value: &Json, numbers: &mut impl Iterator<Item = &'t str>) -> Result<SqlParameters> {

@@ -53,7 +53,7 @@ pub fn days_of(year: i64, month: u32, day: u32) -> i64 {
     let (year, month) = if month <= 2 { (year - 1, month + 12) } else { (year, month) };
     let century = year.div_euclid(100);
     let of_year = i64::from((979 * month - 2_919) / 32 + day) - 1;
-    (1_461 * year >> 2) - century + (century >> 2) + of_year - EPOCH_DAY
+    ((1_461 * year) >> 2) - century + (century >> 2) + of_year - EPOCH_DAY
 }
 
 /// Returns the number of days of a month; 0 when there is no such month.

@@ -1,6 +1,6 @@
 //! Embeds text that is JSON in the output: without white space, and with the same escapes in its strings as elsewhere.
 
-use salver_text::json::string_end;
+use salver_text::json::pieces;
 use serde::de::IgnoredAny;
 
 use super::string;
@@ -11,22 +11,8 @@ pub(crate) fn embedded(text: &str, out: &mut Vec<u8>) -> bool {
     if !matches!(begins, Some(b'{' | b'[')) || serde_json::from_str::<IgnoredAny>(text).is_err() {
         return false;
     }
-    // It is valid JSON, so that strings are closed and everything outside of them is ASCII.
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b' ' | b'\t' | b'\r' | b'\n' => at += 1,
-            b'"' => {
-                let end = string_end(bytes, at).map_or(bytes.len(), |(end, _)| end);
-                literal(&text[at..end], out);
-                at = end;
-            }
-            _ => {
-                out.push(byte);
-                at += 1;
-            }
-        }
+    for piece in pieces(text) {
+        if piece.starts_with('"') { literal(piece, out) } else { out.extend_from_slice(piece.as_bytes()) }
     }
     true
 }

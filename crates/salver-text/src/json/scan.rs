@@ -59,9 +59,26 @@ pub fn string_end(text: &[u8], at: usize) -> Option<(usize, bool)> {
     }
 }
 
+/// Splits valid JSON into its strings, with their quotes, and what is between them, without white space.
+pub fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = blank_end(bytes, at);
+        let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
+        let is_end = |byte: &u8| matches!(byte, b'"' | b' ' | b'\n' | b'\r' | b'\t');
+        let end = match rest[0] {
+            b'"' => string_end(bytes, start).map(|(end, _)| end),
+            _ => rest.iter().position(is_end).map(|length| start + length),
+        };
+        at = end.unwrap_or(bytes.len());
+        Some(&text[start..at])
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{plain_end, string_end};
+    use super::{pieces, plain_end, string_end};
 
     #[test]
     fn finds_what_a_loop_finds() {
@@ -87,5 +104,13 @@ mod tests {
         for open in [&b"\"a"[..], b"\"a\\", b"\"a\\\"", b"\""] {
             assert_eq!(string_end(open, 0), None);
         }
+    }
+
+    #[test]
+    fn strings_and_what_is_between() {
+        let found: Vec<_> = pieces(" {\"a \\\" é\" : [1, 2 ,null],\"\":\"\"}\n").collect();
+        assert_eq!(found, ["{", "\"a \\\" é\"", ":", "[1,", "2", ",null],", "\"\"", ":", "\"\"", "}"]);
+        assert_eq!(pieces("\"a").collect::<Vec<_>>(), ["\"a"]);
+        assert_eq!(pieces(" ").count(), 0);
     }
 }
