@@ -6,7 +6,6 @@
 //! stream's port and write responses; each formats errors as its interface does, Salver's own by `problem`.
 
 mod append;
-mod base64;
 pub(crate) mod confluent;
 mod describe;
 mod event_json;

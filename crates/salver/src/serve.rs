@@ -11,6 +11,7 @@ use salver_model::observation::Observer;
 use salver_model::secrecy::masked;
 use salver_model::{Code, Error, Name, RootKey, cursor};
 use salver_service::{Entry, Service};
+use salver_text::percent;
 use tokio::net::TcpListener;
 
 use crate::cli::ServeArguments;
@@ -147,7 +148,7 @@ fn listing(service: &Service, streams: &[Name], url: &str) -> String {
     for entry in snapshot.entries().take(ANNOUNCE_ENTRIES_MAX) {
         out.push_str(&format!("  {:width$}  {}\n", entry.name.as_str(), state(entry)));
         if streams.contains(&entry.name) {
-            let path = percent_encoded(entry.name.as_str());
+            let path = percent::encode(entry.name.as_str());
             out.push_str(&format!("  {:width$}  takes events: POST {url}/api/streams/{path}\n", ""));
         }
     }
@@ -157,25 +158,12 @@ fn listing(service: &Service, streams: &[Name], url: &str) -> String {
     }
     for file in service.functions() {
         let name = file.spec().name.as_str();
-        let own = format!("{url}/api/functions/{}", percent_encoded(name));
+        let own = format!("{url}/api/functions/{}", percent::encode(name));
         out.push_str(&format!("  {name:width$}  {}\n", functions::state(file, &own)));
     }
     out.push_str(&format!("\ntry {url}/\n"));
     if let Some(entry) = snapshot.entries().find(|entry| entry.table().is_some()) {
-        out.push_str(&format!("    {url}/api/tables/{}?limit=5\n", percent_encoded(entry.name.as_str())));
-    }
-    out
-}
-
-/// Percent-encodes text as a part of a path.
-fn percent_encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
+        out.push_str(&format!("    {url}/api/tables/{}?limit=5\n", percent::encode(entry.name.as_str())));
     }
     out
 }

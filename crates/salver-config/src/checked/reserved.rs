@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use salver_model::functions::Language;
 use salver_model::spec::{DatabaseSpec, DatasetSpec, Reserve, SourceFormat, own};
+use salver_text::percent;
 
 use super::home::{self, FileId, file_id};
 use super::{Checked, sources, stream};
@@ -99,7 +100,7 @@ impl Files {
         self.files.extend(database.init.clone());
         let parameters = database.url.split_once('?').map_or("", |(_, parameters)| parameters).split('&');
         let named = parameters.filter_map(|pair| pair.split_once('=')).filter(|(key, _)| URL_FILES.contains(key));
-        self.files.extend(named.map(|(_, path)| PathBuf::from(home::percent_decoded(path))));
+        self.files.extend(named.map(|(_, path)| PathBuf::from(percent::decode(path))));
         if database.of_caller.is_some() {
             self.databases.extend(
                 home::sqlite_path(&database.url).and_then(|path| absolute(Path::new(path)).to_str().map(str::to_owned)),

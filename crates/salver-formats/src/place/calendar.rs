@@ -1,7 +1,9 @@
 //! Writes dates and timestamps as a few words of text, each computed from its digits in one register.
 
+use salver_text::calendar::{DAY_SECONDS, EPOCH_DAY, date_since_march};
+
 use super::number::eight_digits;
-use crate::calendar::{DAY_SECONDS, EPOCH_DAY, Zone, civil_near};
+use crate::calendar::Zone;
 use crate::slot::{block, byte};
 
 /// Days from 0000-03-01, the origin of the calendar's arithmetic, to 10000-01-01, from which years have a sign. Other
@@ -36,7 +38,7 @@ impl Day {
 
     #[inline]
     fn new(days: u32) -> Self {
-        let (year, month, day) = civil_near(days);
+        let (year, month, day) = date_since_march(days);
         let (century, year) = (year as u32 / 100, year as u32 % 100);
         let rest = three_pairs(year, u32::from(month), u32::from(day), u64::from_le_bytes(*b"00-00-00"));
         let century = three_pairs(century, 0, 0, 0x3030) & 0xffff;

@@ -16,8 +16,9 @@ use salver_model::{Code, Error, Result};
 
 use self::answer::Said;
 use self::told::Told;
-use self::values::{body_json, caller_json, php_text, query_json, text_json, written_body, written_query};
+use self::values::{body_json, caller_json, query_json, text_json, written_body, written_query};
 use super::databases::path;
+use super::json::as_php;
 use super::{body, query, respond};
 use crate::body::Body;
 use crate::exchange::Exchange;
@@ -204,7 +205,7 @@ async fn finish(
     told: &Told,
     head: Option<&http::response::Parts>,
 ) -> Result<Response<Body>> {
-    let document = Document::whole(php_text(json).into_bytes());
+    let document = Document::whole(as_php(json).into_bytes());
     let mut response = respond::document(exchange, document, query::wants_xml(exchange.query), None).await?;
     if let Some(head) = head {
         *response.status_mut() = head.status;

@@ -3,9 +3,9 @@
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_model::records::{treeql_code, treeql_message};
 use salver_model::{Code, Error};
+use salver_text::json::write_php_string;
 
 use super::head::head;
-use super::json::write_string;
 use crate::body::Body;
 use crate::exit;
 use crate::gate::Gate;
@@ -105,14 +105,14 @@ pub(super) fn write_members(error: &Error, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("\"code\":{number},\"message\":").as_bytes());
     let message = if number == 1018 { error.message.as_str().into() } else { treeql_message(error) };
     let message = if message == error.message { veil::message(error) } else { message };
-    write_string(&message, out);
+    write_php_string(&message, out);
 }
 
 /// Writes the hint of `error`, if it has one.
 pub(super) fn write_hint(error: &Error, out: &mut Vec<u8>) {
     if let Some(hint) = veil::hint(error) {
         out.extend_from_slice(b",\"hint\":");
-        write_string(&hint, out);
+        write_php_string(&hint, out);
     }
 }
 
@@ -124,9 +124,9 @@ pub(super) fn write_details(error: &Error, out: &mut Vec<u8>) {
             if index > 0 {
                 out.push(b',');
             }
-            write_string(column, out);
+            write_php_string(column, out);
             out.push(b':');
-            write_string(message, out);
+            write_php_string(message, out);
         }
         out.push(b'}');
     }

@@ -113,7 +113,7 @@ fn whole(scale: Option<u32>, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)
     }
 }
 
-/// Returns whether `text` is a number in JSON's syntax.
+/// Returns whether `text` is a number in JSON's syntax, without an exponent.
 pub(super) fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));

@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use salver_model::limits::EVENT_BYTES_MAX;
 use salver_model::streams::{Framing, Within};
+use salver_text::json::blank_end;
 
 use super::check::{Checks, not_utf8, reason, too_long};
 use super::pass::{Pass, Stop, Whole};
-use super::scan::blank_end;
 use super::shape::Shape;
 use super::skim::{Skimmed, before, skim};
 

@@ -10,10 +10,10 @@ use arrow::array::{BooleanBufferBuilder, NullBufferBuilder, new_null_array};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, FieldRef, Fields};
 use salver_model::{Error, Result};
+use salver_text::json::{Reader, Text};
 
 use super::numbers::{float, int, large};
 use super::texts::{Texts, end_of, offsets};
-use crate::event::reader::{Reader, Text};
 use crate::event::{LARGE_WHOLE, UNNAMED, WHOLE_DIGITS_MAX};
 
 /// Builder of a column from the values at one place of the events.

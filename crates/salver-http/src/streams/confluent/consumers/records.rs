@@ -6,6 +6,7 @@ use futures::future::select_all;
 use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::json::write_string;
 use salver_model::streams::Event;
+use salver_text::base64;
 
 use super::{Failure, topic};
 use crate::body::Body;
@@ -13,7 +14,7 @@ use crate::consumers::{Embedded, Instance, State, Wants};
 use crate::exchange::{Exchange, parameters};
 use crate::streams::events::PAGE_BYTES_MAX;
 use crate::streams::parameters::value;
-use crate::streams::{base64, raw, respond};
+use crate::streams::{raw, respond};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/vnd.kafka.json.v2+json");
 const BINARY: HeaderValue = HeaderValue::from_static("application/vnd.kafka.binary.v2+json");

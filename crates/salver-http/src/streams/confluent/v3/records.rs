@@ -10,6 +10,7 @@ use salver_formats::Coding;
 use salver_model::Result;
 use salver_model::limits::EVENT_BYTES_MAX;
 use salver_model::ports::EventStream;
+use salver_text::json::blank_end;
 
 use super::record::Record;
 use super::{Failure, append, topic};
@@ -74,14 +75,14 @@ impl Conversation {
                 }
             };
             self.has_ended = is_last;
-            let mut at = raw::skip_space(&text, 0);
+            let mut at = blank_end(&text, 0);
             loop {
                 let mut records = Vec::new();
                 while records.len() < RECORDS_AT_ONCE
                     && let Some(end) = end(&text, at, is_last)
                 {
                     let record = text.slice(at..end);
-                    at = raw::skip_space(&text, end);
+                    at = blank_end(&text, end);
                     // Without an opening brace the end of the record can't be found.
                     let is_lost = record[0] != b'{';
                     if record.len() > RECORD_BYTES_MAX {
