@@ -34,6 +34,7 @@ mod idempotency;
 mod index;
 mod kv;
 mod lines;
+mod offload;
 mod options;
 mod policy;
 mod problem;

@@ -7,7 +7,7 @@ use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_formats::{Choice, Coding, Format, encode};
-use salver_model::limits::{READY_BYTES_MAX, READY_ROWS_MAX};
+use salver_model::limits::{COMPRESSED_BYTES_MIN, READY_BYTES_MAX, READY_ROWS_MAX};
 use salver_model::observation::Observation;
 use salver_model::reply::BatchStream;
 use salver_model::{Batches, Error, Name, Result, Rows, Version};
@@ -18,12 +18,8 @@ use crate::caution;
 use crate::conditional;
 use crate::exchange::Exchange;
 use crate::exit;
+use crate::offload::INLINE_BYTES;
 use crate::weight;
-
-/// Length below which bodies are not compressed: it would save less than a packet.
-const COMPRESSED_BYTES_MIN: usize = 1_024;
-/// Length above which bodies are compressed away from the threads that serve requests.
-const COMPRESSED_INLINE_BYTES_MAX: usize = 256 * 1_024;
 
 /// The head of a response that is still to be made.
 #[derive(Debug)]
@@ -166,12 +162,7 @@ pub(crate) async fn document(
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     let etag = made_from.is_some().then(|| conditional::etag(version));
     let coding = exchange.coding();
-    let (body, coding) = if coding == Coding::Identity || body.len() <= COMPRESSED_INLINE_BYTES_MAX {
-        compress(coding, body)
-    } else {
-        let packed = tokio::task::spawn_blocking(move || compress(coding, body)).await;
-        packed.map_err(|broken| Error::internal("the compressor broke down").with_source(broken))?
-    };
+    let (body, coding) = compressed(coding, body).await?;
     describe(&mut headers, etag.as_ref(), coding);
     caution::add(&mut headers, exchange.app.options.cors);
     let finished = Arc::new(Finished {
@@ -231,6 +222,15 @@ fn describe(headers: &mut HeaderMap, etag: Option<&HeaderValue>, coding: Coding)
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
     }
+}
+
+/// Does the same as [`compress`], a longer body on another thread.
+pub(crate) async fn compressed(coding: Coding, plain: Vec<u8>) -> Result<(Vec<u8>, Coding)> {
+    if coding == Coding::Identity || plain.len() <= INLINE_BYTES {
+        return Ok(compress(coding, plain));
+    }
+    let packed = tokio::task::spawn_blocking(move || compress(coding, plain)).await;
+    packed.map_err(|broken| Error::internal("the compressor broke down").with_source(broken))
 }
 
 /// Compresses a body for the client and returns it with its content coding; it stays plain when compression saves

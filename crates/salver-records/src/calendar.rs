@@ -6,18 +6,18 @@ use salver_text::calendar::{date_of, days_in_month, days_of};
 use crate::moment::number;
 
 /// Range of days since 1970 of the calendar functions that use this module: 260,000 years in both directions.
-const DAYS_MAX: i64 = 95_000_000;
+const CALENDAR_DAYS: i64 = 95_000_000;
 /// Microseconds per day.
 const DAY: i64 = 86_400_000_000;
 
 /// Returns a number of days if it is within the calendar; `infinity` never is.
 pub(crate) fn day_within(days: i64) -> Option<i32> {
-    if days.abs() <= DAYS_MAX { i32::try_from(days).ok() } else { None }
+    if days.abs() <= CALENDAR_DAYS { i32::try_from(days).ok() } else { None }
 }
 
 /// Returns a number of microseconds if it is within the calendar; `infinity` never is.
 pub(crate) fn moment_within(micros: i64) -> Option<i64> {
-    (-DAYS_MAX * DAY..=DAYS_MAX * DAY).contains(&micros).then_some(micros)
+    (-CALENDAR_DAYS * DAY..=CALENDAR_DAYS * DAY).contains(&micros).then_some(micros)
 }
 
 /// Parses `2024-02-29`, `12024-02-29`, `-0043-03-15` and `0044-03-15 BC`.

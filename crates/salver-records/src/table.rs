@@ -37,9 +37,9 @@ use rows::BatchSink;
 use select::Selected;
 
 /// Replies limited to at most this many rows are read whole, and know their next page; others are streamed.
-const WHOLE_ROWS_MAX: u64 = 65_536;
+const WHOLE_ROWS: u64 = 65_536;
 /// Number of batches buffered for a slow reader.
-const WAITING_BATCHES_MAX: usize = 1;
+const BATCHES_CAPACITY: usize = 1;
 
 /// One table or view.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl RecordsTable {
         };
         // The caller is counted where its query is admitted.
         let share = lying::take(self.known.backend.lying(), &Holder::Server).await?;
-        let (sender, mut receiver) = mpsc::channel(WAITING_BATCHES_MAX);
+        let (sender, mut receiver) = mpsc::channel(BATCHES_CAPACITY);
         let backend = Arc::clone(&self.known.backend);
         let (sink, read) = (BatchSink::new(&selected, rows::BATCH_ROWS), selected.rows.clone());
         // The task ends with the receiver: the backend stops when the channel is closed.
@@ -174,7 +174,7 @@ impl Table for RecordsTable {
 
     async fn read(&self, query: &Query) -> Result<Rows> {
         let selected = select::select(self.dialect, &self.info, &self.description, &self.rows, query)?;
-        let rows = if query.limit.is_some_and(|limit| limit <= WHOLE_ROWS_MAX) {
+        let rows = if query.limit.is_some_and(|limit| limit <= WHOLE_ROWS) {
             self.whole(query, selected).await
         } else {
             self.streamed(selected).await

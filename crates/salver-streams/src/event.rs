@@ -21,7 +21,7 @@ mod tree;
 pub(crate) mod tests;
 
 pub(crate) use check::{Checker, Checks};
-pub(crate) use kinds::WHOLE_DIGITS_MAX;
+pub(crate) use kinds::WHOLE_DIGITS;
 pub(crate) use live::LiveShape;
 pub(crate) use pick::{Picks, Time};
 pub(crate) use rule::Rule;

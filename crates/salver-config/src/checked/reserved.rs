@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use salver_model::functions::Language;
+use salver_model::limits::DATASET_DEPTH_MAX;
 use salver_model::spec::{DatabaseSpec, DatasetSpec, Reserve, SourceFormat, own};
 use salver_text::percent;
 
@@ -247,21 +248,20 @@ pub(crate) fn keep_apart(raw: &Raw, checked: &mut Checked, given: Given<'_>, fin
 
 /// Returns files that may be rows in a discovered directory, as many as needed to know that there are some.
 fn rows_below(dir: &Path) -> Vec<PathBuf> {
-    const FILES_MAX: usize = 10_000;
-    const DEPTH_MAX: usize = 32;
+    const FILES_LOOKED_AT: usize = 10_000;
     let mut found = Vec::new();
     let mut open = vec![(dir.to_owned(), 0)];
     while let Some((dir, depth)) = open.pop() {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
             let path = entry.path();
             let is_hidden = entry.file_name().to_string_lossy().starts_with(['.', '_']);
-            if path.is_dir() && depth < DEPTH_MAX && !is_hidden {
+            if path.is_dir() && depth < DATASET_DEPTH_MAX && !is_hidden {
                 open.push((path, depth + 1));
             } else if path.is_file() && !is_hidden && may_be_rows(&path) {
                 found.push(path);
             }
         }
-        if found.len() >= FILES_MAX {
+        if found.len() >= FILES_LOOKED_AT {
             break;
         }
     }

@@ -8,7 +8,7 @@ use crate::slot::{block, byte};
 
 /// Days from 0000-03-01, the origin of the calendar's arithmetic, to 10000-01-01, from which years have a sign. Other
 /// days take the general path.
-const DAYS_MAX: u32 = 3_652_365;
+const UNSIGNED_DAYS: u32 = 3_652_365;
 
 /// Formats three numbers below 100 as two digits each, in every third byte; `between` has the bytes between them.
 #[inline(always)]
@@ -50,7 +50,7 @@ impl Day {
 /// Writes a date, `1970-01-02`.
 #[inline(always)]
 pub(crate) fn date(bytes: &mut [u8], at: usize, days: i32, last: &mut Day) -> Option<usize> {
-    let days = u32::try_from(i64::from(days) + EPOCH_DAY).ok().filter(|days| *days < DAYS_MAX)?;
+    let days = u32::try_from(i64::from(days) + EPOCH_DAY).ok().filter(|days| *days < UNSIGNED_DAYS)?;
     block(bytes, at, last.text(days), 10)
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn timestamp<const PER_SECOND: i64>(
     last: &mut Day,
 ) -> Option<usize> {
     let seconds = value.div_euclid(PER_SECOND).wrapping_add(EPOCH_DAY * DAY_SECONDS) as u64;
-    if seconds >= u64::from(DAYS_MAX) * DAY_SECONDS as u64 {
+    if seconds >= u64::from(UNSIGNED_DAYS) * DAY_SECONDS as u64 {
         return None;
     }
     let of_day = (seconds % DAY_SECONDS as u64) as u32;

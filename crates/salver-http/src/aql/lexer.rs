@@ -7,7 +7,7 @@ use salver_text::json::unescape;
 use super::{Mistake, QUERY_PARSE, TOO_MUCH_NESTING};
 
 /// Maximum length of the excerpt of a query that a message quotes, in bytes.
-const REGION_BYTES_MAX: usize = 32;
+const REGION_BYTES: usize = 32;
 
 /// A token of the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,7 +122,7 @@ pub(super) fn syntax_error(text: &str, at: usize, what: &str) -> Mistake {
 /// Returns the text at `at`, shortened.
 fn region(text: &str, at: usize) -> String {
     let rest = text.get(at..).unwrap_or_default();
-    let end = (0..=REGION_BYTES_MAX.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=REGION_BYTES.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or(0);
     let more = if end < rest.len() { "..." } else { "" };
     format!("{}{more}", &rest[..end])
 }

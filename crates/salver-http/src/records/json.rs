@@ -8,7 +8,7 @@ use salver_model::records::{Field, Record};
 use salver_text::json;
 
 /// Maximum number of members that are scanned for repeated names; larger objects use an index.
-pub(super) const SCANNED_MEMBERS_MAX: usize = 16;
+pub(super) const SCANNED_MEMBERS: usize = 16;
 
 /// A position in a JSON text. After an error the reader must not be used any more.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
         let mut index: AHashMap<String, usize> = AHashMap::new();
         self.object(|reader, name| {
             let field = reader.field()?;
-            let earlier = if record.len() <= SCANNED_MEMBERS_MAX {
+            let earlier = if record.len() <= SCANNED_MEMBERS {
                 record.iter().position(|(own, _)| *own == *name)
             } else {
                 if index.is_empty() {

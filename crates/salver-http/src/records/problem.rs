@@ -1,6 +1,7 @@
 //! Formats errors as PHP-CRUD-API does; errors of Salver's own grammar as elsewhere in Salver, with a hint.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use salver_model::limits::EXCEPTION_MESSAGE_BYTES_MAX;
 use salver_model::records::{treeql_code, treeql_message};
 use salver_model::{Code, Error};
 use salver_text::json::write_php_string;
@@ -13,8 +14,6 @@ use crate::{problem, veil};
 
 /// The header with the database's message, as in PHP-CRUD-API, whose message in the body is always the same.
 const TOLD: HeaderName = HeaderName::from_static("x-exception-message");
-/// Maximum length of that header, in bytes.
-const TOLD_BYTES_MAX: usize = 1_024;
 
 /// Returns whether the error has no counterpart in PHP-CRUD-API.
 fn is_own(code: Code) -> bool {
@@ -85,7 +84,7 @@ pub(super) fn respond(error: &Error) -> Response<Body> {
 pub(super) fn tell(told: &str, headers: &mut HeaderMap) {
     let words: Vec<&str> = told.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();
     let line = words.join(" ");
-    let end = line.floor_char_boundary(TOLD_BYTES_MAX);
+    let end = line.floor_char_boundary(EXCEPTION_MESSAGE_BYTES_MAX);
     if let Ok(value) = HeaderValue::from_bytes(&line.as_bytes()[..end]) {
         headers.insert(TOLD, value);
     }

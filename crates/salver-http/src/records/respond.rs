@@ -14,13 +14,11 @@ use crate::app::App;
 use crate::body::{self, Body};
 use crate::exchange::Exchange;
 use crate::exit;
+use crate::offload::INLINE_BYTES;
 use crate::respond;
 
 /// The media type of XML.
 const XML: HeaderValue = HeaderValue::from_static("text/xml; charset=utf-8");
-
-/// Maximum size of bodies that are compressed on the thread that handles the request.
-const INLINE_BYTES_MAX: usize = 256 * 1_024;
 
 /// Converts a document to a response. `tag` is its entity tag, if it has one.
 pub(super) async fn document(
@@ -32,14 +30,12 @@ pub(super) async fn document(
     let coding = exchange.coding();
     let about = About { undone: document.undone, told: document.told, xml, tag };
     let (body, coding) = match document.body {
-        DocumentBody::Whole(bytes) if coding == Coding::Identity || bytes.len() <= INLINE_BYTES_MAX => {
+        DocumentBody::Whole(bytes) if coding == Coding::Identity || bytes.len() <= INLINE_BYTES => {
             return about.whole(bytes, coding);
         }
         DocumentBody::Whole(bytes) => {
             let bytes = if xml { XmlWriter::whole(&bytes)? } else { bytes };
-            let packed = tokio::task::spawn_blocking(move || respond::compress(coding, bytes)).await;
-            let broken = |error| Error::internal("the compressor broke down").with_source(error);
-            let (bytes, coding) = packed.map_err(broken)?;
+            let (bytes, coding) = respond::compressed(coding, bytes).await?;
             (Body::Full(bytes.into()), coding)
         }
         DocumentBody::Stream(stream) => {

@@ -2,13 +2,11 @@
 
 use std::io::BufRead;
 
+use salver_model::limits::JSON_ROW_BYTES_MAX;
 use salver_model::{Code, Error, Result};
 use salver_text::json::Ending;
 
 use super::super::{Input, io_error};
-
-/// Longest row.
-const ROW_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// Position at which a row begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +52,7 @@ impl<'a> Scan<'a> {
         }
         if let Some(out) = out {
             out.extend_from_slice(bytes);
-            if out.len() > ROW_BYTES_MAX {
+            if out.len() > JSON_ROW_BYTES_MAX {
                 return Err(self.error("a row does not end within 256 MiB"));
             }
         }

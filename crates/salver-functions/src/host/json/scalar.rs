@@ -18,9 +18,9 @@ pub(super) fn integer(out: &mut Vec<u8>, number: i64) {
 
 /// Writes a double with the shortest digits that round-trip; null when it is not finite.
 pub(super) fn double(out: &mut Vec<u8>, number: f64) {
-    const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+    const WHOLE_BOUND: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "whole and within 53 bits")]
-    if number.fract() == 0.0 && number.abs() < WHOLE_MAX && !(number == 0.0 && number.is_sign_negative()) {
+    if number.fract() == 0.0 && number.abs() < WHOLE_BOUND && !(number == 0.0 && number.is_sign_negative()) {
         integer(out, number as i64);
     } else {
         let _ = serde_json::to_writer(&mut *out, &number);

@@ -6,16 +6,17 @@ mod pattern;
 mod records;
 
 use http::StatusCode;
+use salver_model::limits::CONSUMERS_MAX;
 
 pub(super) use self::door::{answer, delete, join};
 use super::{Failure, topic, topic_name};
-use crate::consumers::{INSTANCES_MAX, Refusal};
+use crate::consumers::Refusal;
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::TooMany => {
-                let message = format!("there are {INSTANCES_MAX} consumers, and no more are taken; delete some");
+                let message = format!("there are {CONSUMERS_MAX} consumers, and no more are taken; delete some");
                 Self::new(StatusCode::TOO_MANY_REQUESTS, 42901, message)
             }
             Refusal::Exists => {
