@@ -89,7 +89,7 @@ async fn loads(source: &str, file: &str, residency: Residency, write: fn(usize, 
         rows += 1;
         write(rows, &path);
     };
-    let damage = || std::fs::write(&path, b"PAR1 \"a\n{ is nothing").unwrap();
+    let damage = || std::fs::write(&path, b"a,b\n1,2,3,4\n\"open").unwrap();
     contract::loader::run(&loader, change, damage).await;
 }
 

@@ -16,7 +16,7 @@ struct Catalog(Arc<dyn Table>);
 
 impl Catalog {
     fn new() -> Self {
-        let fields = [Field::new("id", DataType::Int64, false), Field::new("word", DataType::Utf8, true)];
+        let fields = [Field::new("id", DataType::Int64, true), Field::new("word", DataType::Utf8, true)];
         let ids = Int64Array::from(vec![1, 2, 3]);
         let words = StringArray::from(vec![Some("a"), None, Some("c")]);
         let rows = RecordBatch::try_new(Arc::new(Schema::new(fields.to_vec())), vec![Arc::new(ids), Arc::new(words)]);

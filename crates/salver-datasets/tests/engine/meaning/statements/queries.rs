@@ -64,9 +64,11 @@ pub(super) const SAME: &[&str] = &[
      where b.i <= o.i) q) l order by 1",
     "select o.i, l.c, l.r from n o cross join lateral (select sum(b.i) over (partition by b.s order by b.i) as c, \
      rank() over (order by b.s) as r from n b where b.i <> o.i order by b.i limit 2) l order by 1, 2, 3",
-    "select array_agg(distinct k order by k) as a, array_agg(distinct k order by k desc) as b, sum(k) from m",
+    "select array_to_string(array_agg(distinct k order by k), ','), array_to_string(array_agg(distinct k order by k desc), \
+     ','), sum(k) from m",
     "select string_agg(distinct s, ',' order by s) as a, string_agg(distinct s, ',' order by s desc) as b from n",
-    "select array_agg(v order by v) as a, array_agg(distinct v order by v desc) as b from m group by k order by k",
+    "select array_to_string(array_agg(v order by v), ',', 'N'), array_to_string(array_agg(distinct v order by v desc), \
+     ',', 'N') from m group by k order by k",
     "select sum(i) filter (where exists (select 1 from n b where b.i = n.i + 1)) from n",
     "select k from (values (1)) a(k) join (values (1)) b(k) using (k) right join (values (9)) c(k) using (k) where k = 9",
     "select sum(i) filter (where i in (select b.i from n b where b.i > 2)) from n",
