@@ -5,7 +5,7 @@
 //! others: a call whose turn comes at once runs alone. When a combined call fails, each of its calls is repeated alone,
 //! so that the fault of one does not affect the others.
 
-mod alike;
+mod compatibility;
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -22,76 +22,76 @@ use salver_model::spec::FunctionSpec;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-pub(super) use self::alike::Alike;
+pub(super) use self::compatibility::CallSignature;
 use super::answer::{Question, Time, failed};
 use super::{FunctionFile, errors};
-use crate::pool::{Lease, Refusal};
-use crate::process::Ended;
+use crate::pool::{PoolRefusal, WorkerLease};
+use crate::process::CallEnd;
 use crate::wire::answer::First;
-use crate::wire::gathered::{Said, answer};
+use crate::wire::combined_calls::{Said, answer};
 
 /// Waiting calls of one file.
 #[derive(Debug, Default)]
 pub(super) struct Gather {
-    waiting: Mutex<AHashMap<Alike, VecDeque<Waiting>>>,
+    waiting: Mutex<AHashMap<CallSignature, VecDeque<WaitingCall>>>,
     /// Number of calls so far.
     came: AtomicU64,
 }
 
 /// Waiting call.
 #[derive(Debug)]
-struct Waiting {
+struct WaitingCall {
     number: u64,
     call: Call,
     /// Receives the channel of the outcome when another call takes this one along.
     taken: oneshot::Sender<Outcomes>,
 }
 
-type Outcomes = oneshot::Receiver<Outcome>;
+type Outcomes = oneshot::Receiver<CombinedOutcome>;
 
 /// Outcome of a combined call.
 #[derive(Debug)]
-enum Outcome {
+enum CombinedOutcome {
     Value(Bytes),
     /// None: the call has to run alone.
     Again(Box<Call>),
 }
 
 /// Result of waiting.
-enum Turn {
-    Alone(Lease, Box<Call>),
+enum WaitResult {
+    Alone(WorkerLease, Box<Call>),
     Together(Outcomes),
 }
 
 impl Gather {
-    fn waiting(&self) -> MutexGuard<'_, AHashMap<Alike, VecDeque<Waiting>>> {
+    fn waiting(&self) -> MutexGuard<'_, AHashMap<CallSignature, VecDeque<WaitingCall>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Registers a call among the compatible ones.
-    fn enter(&self, alike: Alike, call: Call) -> Place<'_> {
+    fn enter(&self, alike: CallSignature, call: Call) -> Registration<'_> {
         let (taken, gone) = oneshot::channel();
         let mut waiting = self.waiting();
         // Counted under the lock, so that the numbers are in order.
         let number = self.came.fetch_add(1, Ordering::Relaxed);
-        waiting.entry(alike.clone()).or_default().push_back(Waiting { number, call, taken });
+        waiting.entry(alike.clone()).or_default().push_back(WaitingCall { number, call, taken });
         drop(waiting);
-        Place { gather: self, alike, number, gone }
+        Registration { gather: self, alike, number, gone }
     }
 }
 
 /// Registration of a waiting call, removed on drop.
-struct Place<'a> {
+struct Registration<'a> {
     gather: &'a Gather,
-    alike: Alike,
+    alike: CallSignature,
     number: u64,
     /// Notified when another call takes this one along.
     gone: oneshot::Receiver<Outcomes>,
 }
 
-impl Place<'_> {
+impl Registration<'_> {
     /// Takes the call, and those combined with it, in order of arrival. `None`: another call has taken it along.
-    fn take(&self) -> Option<(Call, Vec<Waiting>)> {
+    fn take(&self) -> Option<(Call, Vec<WaitingCall>)> {
         let mut waiting = self.gather.waiting();
         let alike = waiting.get_mut(&self.alike)?;
         let own = alike.binary_search_by_key(&self.number, |one| one.number).ok()?;
@@ -112,7 +112,7 @@ impl Place<'_> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Registration<'_> {
     fn drop(&mut self) {
         let mut waiting = self.gather.waiting();
         let Some(alike) = waiting.get_mut(&self.alike) else { return };
@@ -127,19 +127,19 @@ impl Drop for Place<'_> {
 
 impl FunctionFile {
     /// Runs the call in a worker, alone or combined with others.
-    pub(super) async fn gathered(&self, alike: Alike, call: Call) -> Result<Answer> {
+    pub(super) async fn gathered(&self, alike: CallSignature, call: Call) -> Result<Answer> {
         let outcomes = match self.turn(alike, call).await? {
-            Turn::Alone(lease, call) => return self.answer(Question::Row(&call), Some(lease)).await,
-            Turn::Together(outcomes) => outcomes,
+            WaitResult::Alone(lease, call) => return self.answer(Question::Row(&call), Some(lease)).await,
+            WaitResult::Together(outcomes) => outcomes,
         };
         match outcomes.await {
-            Ok(Outcome::Value(value)) => Ok(answer(value)),
-            Ok(Outcome::Again(call)) => {
+            Ok(CombinedOutcome::Value(value)) => Ok(answer(value)),
+            Ok(CombinedOutcome::Again(call)) => {
                 // It was already admitted to the queue, so it is again, however many wait; but it waits no longer than
                 // others.
                 let lease = timeout(self.spec.wait, self.pool.take(call.holder.as_ref(), true))
                     .await
-                    .unwrap_or(Err(Refusal::Late));
+                    .unwrap_or(Err(PoolRefusal::Late));
                 let lease = lease.map_err(|refusal| self.refusal(refusal))?;
                 self.answer(Question::Row(&call), Some(lease)).await
             }
@@ -149,25 +149,27 @@ impl FunctionFile {
     }
 
     /// Waits until it is the call's turn, or that of one that takes it along.
-    async fn turn(&self, alike: Alike, call: Call) -> Result<Turn> {
+    async fn turn(&self, alike: CallSignature, call: Call) -> Result<WaitResult> {
         let holder = call.holder.clone();
         let mut place = self.gather.enter(alike, call);
         let leased = {
             let turn = pin!(self.pool.take(holder.as_ref(), false));
             match select(&mut place.gone, turn).await {
-                Either::Left((gone, _)) => return gone.map(Turn::Together).map_err(|_| errors::ending(&self.spec)),
+                Either::Left((gone, _)) => {
+                    return gone.map(WaitResult::Together).map_err(|_| errors::ending(&self.spec));
+                }
                 Either::Right((leased, _)) => leased,
             }
         };
         let lease = match leased {
             Ok(lease) => lease,
             // It may have been taken along at the last moment.
-            Err(refusal) => return place.gone.try_recv().map(Turn::Together).map_err(|_| self.refusal(refusal)),
+            Err(refusal) => return place.gone.try_recv().map(WaitResult::Together).map_err(|_| self.refusal(refusal)),
         };
         let Some((call, others)) = place.take() else {
             lease.give_back();
             let gone = (&mut place.gone).await;
-            return gone.map(Turn::Together).map_err(|_| errors::ending(&self.spec));
+            return gone.map(WaitResult::Together).map_err(|_| errors::ending(&self.spec));
         };
         let (mut calls, mut outcomes) = (Vec::new(), Vec::new());
         for other in others {
@@ -179,23 +181,23 @@ impl FunctionFile {
             }
         }
         if calls.is_empty() {
-            return Ok(Turn::Alone(lease, Box::new(call)));
+            return Ok(WaitResult::Alone(lease, Box::new(call)));
         }
         let (sender, receiver) = oneshot::channel();
         calls.push(call);
         outcomes.push(sender);
         // A separate task, so that it continues when this caller leaves.
         tokio::spawn(together(Arc::clone(&self.spec), lease, calls, outcomes));
-        Ok(Turn::Together(receiver))
+        Ok(WaitResult::Together(receiver))
     }
 }
 
 /// Runs the calls as one, and sends each its outcome. It is cancelled, with the worker, when no caller waits any more.
 async fn together(
     spec: Arc<FunctionSpec>,
-    lease: Lease,
+    lease: WorkerLease,
     calls: Vec<Call>,
-    mut outcomes: Vec<oneshot::Sender<Outcome>>,
+    mut outcomes: Vec<oneshot::Sender<CombinedOutcome>>,
 ) {
     let work = values(&spec, lease, &calls);
     let left = join_all(outcomes.iter_mut().map(oneshot::Sender::closed));
@@ -206,16 +208,16 @@ async fn together(
     // Sending fails if the caller has left.
     match values {
         Some(values) => outcomes.into_iter().zip(values).for_each(|(outcome, value)| {
-            let _ = outcome.send(Outcome::Value(value));
+            let _ = outcome.send(CombinedOutcome::Value(value));
         }),
         None => outcomes.into_iter().zip(calls).for_each(|(outcome, call)| {
-            let _ = outcome.send(Outcome::Again(Box::new(call)));
+            let _ = outcome.send(CombinedOutcome::Again(Box::new(call)));
         }),
     }
 }
 
 /// Returns the results of all calls; `None` if anything went wrong with one of them.
-async fn values(spec: &Arc<FunctionSpec>, mut lease: Lease, calls: &[Call]) -> Option<Vec<Bytes>> {
+async fn values(spec: &Arc<FunctionSpec>, mut lease: WorkerLease, calls: &[Call]) -> Option<Vec<Bytes>> {
     // From here on, returning without `give_back` kills the process.
     let time = Time::new(spec, None);
     let work = async { lease.worker()?.call_rows(calls).await };
@@ -225,8 +227,8 @@ async fn values(spec: &Arc<FunctionSpec>, mut lease: Lease, calls: &[Call]) -> O
             return Some(values);
         }
         Ok(Said::Other(First::Failed(failure))) => drop(failed(lease, failure)),
-        Ok(Said::Other(_)) | Err(Ended::Refused(_)) => lease.give_back(),
-        Err(Ended::Before(_) | Ended::During(_)) => {}
+        Ok(Said::Other(_)) | Err(CallEnd::Refused(_)) => lease.give_back(),
+        Err(CallEnd::Before(_) | CallEnd::During(_)) => {}
     }
     None
 }
@@ -238,19 +240,19 @@ mod tests {
     use salver_model::functions::{Call, Endpoint, Interface, Parameter};
     use salver_model::limits::{FUNCTION_GATHERED_BYTES_MAX, FUNCTION_GATHERED_ROWS_MAX};
 
-    use super::{Alike, Gather, Place, Waiting};
+    use super::{CallSignature, Gather, Registration, WaitingCall};
 
     /// Registers a call of `f(x)` with this JSON value.
-    fn enter<'g>(gather: &'g Gather, value: &str) -> Place<'g> {
+    fn enter<'g>(gather: &'g Gather, value: &str) -> Registration<'g> {
         let parameters = vec![Parameter { name: "x".to_owned(), ..Parameter::default() }];
         let endpoint = Endpoint { gathers: true, parameters, ..Endpoint::default() };
         let interface = Some(Arc::new(Interface { endpoints: vec![endpoint], ..Interface::default() }));
         let arguments = format!("{{\"x\":{value}}}").into();
         let call = Call { endpoint: Some(0), interface, arguments, ..Call::default() };
-        gather.enter(Alike::of(&call).unwrap(), call)
+        gather.enter(CallSignature::of(&call).unwrap(), call)
     }
 
-    fn texts(taken: Option<(Call, Vec<Waiting>)>) -> Option<Vec<String>> {
+    fn texts(taken: Option<(Call, Vec<WaitingCall>)>) -> Option<Vec<String>> {
         let (own, others) = taken?;
         let calls = std::iter::once(own).chain(others.into_iter().map(|other| other.call));
         Some(calls.map(|call| String::from_utf8(call.arguments.to_vec()).unwrap()).collect())

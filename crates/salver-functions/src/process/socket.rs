@@ -16,12 +16,12 @@ use tokio::net::UnixStream;
 
 /// Connection that is read through the runtime and written to directly.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct WorkerSocket {
     /// Registration with the reactor; `None` after waiting for room failed.
     watched: Option<AsyncFd<Plain>>,
 }
 
-impl Line {
+impl WorkerSocket {
     /// Creates a line over this connection.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ fn watched(stream: Plain) -> io::Result<AsyncFd<Plain>> {
     Ok(unsafe { AsyncFd::register_with_interest(stream, Interest::READABLE) }?)
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for WorkerSocket {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let watched = self.watched.as_ref().ok_or(io::ErrorKind::NotConnected)?;
         loop {

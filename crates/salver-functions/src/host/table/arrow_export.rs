@@ -4,18 +4,18 @@
 //! stored first, and filled in place.
 
 use crate::host::json::{self, Unfit};
-use crate::host::value::{Attribute, Inside, Kind, MISSING, Value};
+use crate::host::value::{Attribute, Inside, MISSING, RValueKind, Value};
 
 /// Data frame copied out of R.
 #[derive(Debug, Default)]
 pub(in crate::host) struct Leaving {
     pub(super) rows: usize,
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<ExportedColumn>,
 }
 
 /// Column of the data frame.
 #[derive(Debug, Default)]
-pub(super) struct Column {
+pub(super) struct ExportedColumn {
     pub(super) name: Vec<u8>,
     pub(super) cells: Cells,
 }
@@ -34,14 +34,14 @@ pub(super) enum Cells {
     /// Seconds, and the time zone for display.
     Times(Vec<f64>, Vec<u8>),
     /// Indexes of levels, the levels, and whether these are ordered.
-    Factor(Vec<i32>, Pieces, bool),
-    Texts(Pieces),
-    Bytes(Pieces),
+    Factor(Vec<i32>, JoinedBytes, bool),
+    Texts(JoinedBytes),
+    Bytes(JoinedBytes),
 }
 
 /// Concatenated texts or bytes.
 #[derive(Debug, Default)]
-pub(super) struct Pieces {
+pub(super) struct JoinedBytes {
     pub(super) bytes: Vec<u8>,
     /// End of each.
     pub(super) ends: Vec<usize>,
@@ -49,7 +49,7 @@ pub(super) struct Pieces {
     pub(super) present: Vec<bool>,
 }
 
-impl Pieces {
+impl JoinedBytes {
     /// Ends the current text or bytes.
     fn end(&mut self, is_present: bool) {
         self.ends.push(self.bytes.len());
@@ -75,10 +75,10 @@ pub(in crate::host) fn gather(inside: &Inside<'_>, frame: Value<'_>, leaving: &m
     let rows = inside.length(inside.attribute(frame, Attribute::RowNames));
     leaving.rows = rows;
     for index in 0..inside.length(frame) {
-        leaving.columns.push(Column::default());
+        leaving.columns.push(ExportedColumn::default());
         let Some(column) = leaving.columns.last_mut() else { continue };
         let name = &mut column.name;
-        if inside.kind(names) == Kind::Text {
+        if inside.kind(names) == RValueKind::Text {
             inside.with_string(names, index, |text| put_text(name, text));
         }
         if name.is_empty() {
@@ -96,36 +96,36 @@ fn gather_column(inside: &Inside<'_>, value: Value<'_>, rows: usize, cells: &mut
         return Err(Unfit::Shape);
     }
     match inside.kind(value) {
-        Kind::Logical => *cells = Cells::Logicals(inside.numbers(value).to_vec()),
-        Kind::Integer if class(c"factor") => {
+        RValueKind::Logical => *cells = Cells::Logicals(inside.numbers(value).to_vec()),
+        RValueKind::Integer if class(c"factor") => {
             let (is_ordered, numbers) = (class(c"ordered"), inside.numbers(value));
-            *cells = Cells::Factor(numbers.to_vec(), Pieces::default(), is_ordered);
+            *cells = Cells::Factor(numbers.to_vec(), JoinedBytes::default(), is_ordered);
             if let Cells::Factor(_, levels, _) = cells {
                 levels.add(inside, inside.attribute(value, Attribute::Levels));
             }
         }
-        Kind::Integer if class(c"Date") => *cells = Cells::Dates(widened(inside.numbers(value))),
-        Kind::Integer if class(c"POSIXct") => {
+        RValueKind::Integer if class(c"Date") => *cells = Cells::Dates(widened(inside.numbers(value))),
+        RValueKind::Integer if class(c"POSIXct") => {
             *cells = Cells::Times(widened(inside.numbers(value)), Vec::new());
             zone(inside, value, cells);
         }
-        Kind::Integer => *cells = Cells::Integers(inside.numbers(value).to_vec()),
-        Kind::Double if class(c"Date") => *cells = Cells::Dates(inside.reals(value).to_vec()),
-        Kind::Double if class(c"POSIXct") => {
+        RValueKind::Integer => *cells = Cells::Integers(inside.numbers(value).to_vec()),
+        RValueKind::Double if class(c"Date") => *cells = Cells::Dates(inside.reals(value).to_vec()),
+        RValueKind::Double if class(c"POSIXct") => {
             *cells = Cells::Times(inside.reals(value).to_vec(), Vec::new());
             zone(inside, value, cells);
         }
-        Kind::Double if class(c"integer64") => *cells = Cells::Integers64(inside.reals(value).to_vec()),
-        Kind::Double => *cells = Cells::Doubles(inside.reals(value).to_vec()),
-        Kind::Text => {
-            *cells = Cells::Texts(Pieces::default());
+        RValueKind::Double if class(c"integer64") => *cells = Cells::Integers64(inside.reals(value).to_vec()),
+        RValueKind::Double => *cells = Cells::Doubles(inside.reals(value).to_vec()),
+        RValueKind::Text => {
+            *cells = Cells::Texts(JoinedBytes::default());
             if let Cells::Texts(texts) = cells {
                 texts.add(inside, value);
             }
         }
-        Kind::List => return gather_list(inside, value, cells),
-        Kind::Raw => *cells = Cells::Integers(inside.bytes(value).iter().map(|byte| i32::from(*byte)).collect()),
-        Kind::Null | Kind::Complex | Kind::Symbol | Kind::Other => return Err(Unfit::Kind),
+        RValueKind::List => return gather_list(inside, value, cells),
+        RValueKind::Raw => *cells = Cells::Integers(inside.bytes(value).iter().map(|byte| i32::from(*byte)).collect()),
+        RValueKind::Null | RValueKind::Complex | RValueKind::Symbol | RValueKind::Other => return Err(Unfit::Kind),
     }
     Ok(())
 }
@@ -134,17 +134,18 @@ fn gather_column(inside: &Inside<'_>, value: Value<'_>, rows: usize, cells: &mut
 /// value.
 fn gather_list(inside: &Inside<'_>, list: Value<'_>, cells: &mut Cells) -> Result<(), Unfit> {
     let kinds = || (0..inside.length(list)).map(|index| inside.kind(inside.element(list, index)));
-    let is_raw = kinds().any(|kind| kind == Kind::Raw) && kinds().all(|kind| matches!(kind, Kind::Raw | Kind::Null));
-    *cells = if is_raw { Cells::Bytes(Pieces::default()) } else { Cells::Texts(Pieces::default()) };
+    let is_raw = kinds().any(|kind| kind == RValueKind::Raw)
+        && kinds().all(|kind| matches!(kind, RValueKind::Raw | RValueKind::Null));
+    *cells = if is_raw { Cells::Bytes(JoinedBytes::default()) } else { Cells::Texts(JoinedBytes::default()) };
     let (Cells::Bytes(pieces) | Cells::Texts(pieces)) = cells else { return Ok(()) };
     for index in 0..inside.length(list) {
         let element = inside.element(list, index);
         match inside.kind(element) {
-            Kind::Null => {}
-            Kind::Raw if is_raw => pieces.bytes.extend_from_slice(inside.bytes(element)),
+            RValueKind::Null => {}
+            RValueKind::Raw if is_raw => pieces.bytes.extend_from_slice(inside.bytes(element)),
             _ => json::write(inside, &mut pieces.bytes, element)?,
         }
-        pieces.end(inside.kind(element) != Kind::Null);
+        pieces.end(inside.kind(element) != RValueKind::Null);
     }
     Ok(())
 }
@@ -153,7 +154,7 @@ fn gather_list(inside: &Inside<'_>, list: Value<'_>, cells: &mut Cells) -> Resul
 fn zone(inside: &Inside<'_>, value: Value<'_>, cells: &mut Cells) {
     let zones = inside.attribute(value, Attribute::Zone);
     if let Cells::Times(_, zone) = cells
-        && inside.kind(zones) == Kind::Text
+        && inside.kind(zones) == RValueKind::Text
         && inside.length(zones) > 0
     {
         inside.with_string(zones, 0, |text| put_text(zone, text));

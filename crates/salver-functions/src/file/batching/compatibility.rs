@@ -6,17 +6,17 @@ use serde_json::{Map, Value as Json};
 /// Key of compatible calls: the function, and the type of each given argument. Each call thus sees values of the same
 /// types as it would alone, both in R's vectors and in numpy's arrays.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::file) struct Alike {
+pub(in crate::file) struct CallSignature {
     /// Number of the load in which the endpoint was looked up.
     load: u64,
     endpoint: usize,
     /// Given parameters, in order.
-    given: Box<[(usize, Given)]>,
+    given: Box<[(usize, ArgumentType)]>,
 }
 
 /// Type of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Given {
+enum ArgumentType {
     Null,
     Boolean,
     /// Integer in the range of R's, whose least value means missing.
@@ -29,7 +29,7 @@ enum Given {
     Text,
 }
 
-impl Alike {
+impl CallSignature {
     /// Returns the key of a call; `None` when it must run alone.
     pub(in crate::file) fn of(call: &Call) -> Option<Self> {
         let (index, interface) = (call.endpoint?, call.interface.as_ref()?);
@@ -38,16 +38,16 @@ impl Alike {
         let count = arguments.len();
         let named = endpoint.parameters.iter().enumerate();
         let given: Box<[_]> = named
-            .filter_map(|(place, own)| Some((place, Given::of(&arguments.remove(&own.name)?))))
+            .filter_map(|(place, own)| Some((place, ArgumentType::of(&arguments.remove(&own.name)?))))
             .map(|(place, given)| given.map(|given| (place, given)))
             .collect::<Option<_>>()?;
         // Without a column the number of rows would be unknown.
-        let has_column = given.iter().any(|(_, given)| *given != Given::Null);
+        let has_column = given.iter().any(|(_, given)| *given != ArgumentType::Null);
         (has_column && given.len() == count).then_some(Self { load: interface.load, endpoint: index, given })
     }
 }
 
-impl Given {
+impl ArgumentType {
     fn of(value: &Json) -> Option<Self> {
         Some(match value {
             Json::Null => Self::Null,
@@ -70,7 +70,7 @@ mod tests {
 
     use salver_model::functions::{Call, Endpoint, Interface, Parameter};
 
-    use super::Alike;
+    use super::CallSignature;
 
     #[test]
     fn what_goes_together() {
@@ -81,7 +81,12 @@ mod tests {
         let interface = |load| Arc::new(Interface { endpoints: endpoints.clone(), load, ..Interface::default() });
         let call = |interface, endpoint, arguments: &str| {
             let arguments = arguments.to_owned().into();
-            Alike::of(&Call { endpoint: Some(endpoint), interface: Some(interface), arguments, ..Call::default() })
+            CallSignature::of(&Call {
+                endpoint: Some(endpoint),
+                interface: Some(interface),
+                arguments,
+                ..Call::default()
+            })
         };
         let of = |arguments: &str| call(interface(1), 0, arguments);
         for same in [

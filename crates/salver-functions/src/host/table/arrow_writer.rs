@@ -12,7 +12,7 @@ use arrow::datatypes::{BinaryType, ByteArrayType, Field, Schema, Utf8Type};
 use arrow::error::ArrowError;
 use arrow::ipc::writer::StreamWriter;
 
-use super::leave::{Cells, Leaving, Pieces};
+use super::arrow_export::{Cells, JoinedBytes, Leaving};
 use crate::host::value::{Inside, MISSING};
 
 /// Rows encoded at a time, which bounds the memory needed beside the output.
@@ -101,8 +101,8 @@ fn whole(number: f64) -> Option<i64> {
 }
 
 /// Returns texts or bytes as an array.
-fn bytes<T: ByteArrayType<Offset = i32>>(pieces: Pieces) -> Result<GenericByteArray<T>, ArrowError> {
-    let Pieces { bytes, ends, present: there } = pieces;
+fn bytes<T: ByteArrayType<Offset = i32>>(pieces: JoinedBytes) -> Result<GenericByteArray<T>, ArrowError> {
+    let JoinedBytes { bytes, ends, present: there } = pieces;
     let offsets: Result<Vec<i32>, _> = std::iter::once(&0).chain(&ends).map(|end| i32::try_from(*end)).collect();
     let offsets =
         offsets.map_err(|_| ArrowError::InvalidArgumentError("the texts of a column have over 2 GiB".to_owned()))?;

@@ -13,7 +13,7 @@ use salver_model::spec::FunctionSpec;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::process::{Child, Command};
 
-use super::failure::unstarted;
+use super::load_errors::unstarted;
 use crate::process::{close_descriptors, keep, kill};
 use crate::program::Program;
 

@@ -28,13 +28,13 @@ struct Offered {
     #[serde(default)]
     prefix: bool,
     #[serde(default)]
-    parameters: Vec<Taken>,
+    parameters: Vec<ManifestParameter>,
     summary: Option<String>,
     description: Option<String>,
     #[serde(default)]
     pure: bool,
     #[serde(default)]
-    result: Kind,
+    result: ManifestType,
     #[serde(default)]
     vectorized: bool,
     #[serde(default)]
@@ -44,10 +44,10 @@ struct Offered {
 }
 
 #[derive(Deserialize)]
-struct Taken {
+struct ManifestParameter {
     name: String,
     #[serde(default)]
-    kind: Kind,
+    kind: ManifestType,
     #[serde(default)]
     list: bool,
     #[serde(default)]
@@ -59,7 +59,7 @@ struct Taken {
 
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum ManifestType {
     #[default]
     Any,
     Boolean,
@@ -81,7 +81,7 @@ impl From<Offer> for Interface {
 impl From<Offered> for Endpoint {
     fn from(offered: Offered) -> Self {
         let Offered { function, method, path, prefix, parameters, summary, description, pure, .. } = offered;
-        let gathers = offered.gathers && parameters.iter().all(Taken::is_plain);
+        let gathers = offered.gathers && parameters.iter().all(ManifestParameter::is_plain);
         Self {
             function,
             // A route without a method accepts all of them.
@@ -99,30 +99,30 @@ impl From<Offered> for Endpoint {
     }
 }
 
-impl Taken {
+impl ManifestParameter {
     /// Returns whether it takes a single value that can be in a column.
     fn is_plain(&self) -> bool {
-        !self.list && !matches!(self.kind, Kind::Object | Kind::Bytes)
+        !self.list && !matches!(self.kind, ManifestType::Object | ManifestType::Bytes)
     }
 }
 
-impl From<Taken> for Parameter {
-    fn from(taken: Taken) -> Self {
-        let Taken { name, kind, list, required, table, description } = taken;
+impl From<ManifestParameter> for Parameter {
+    fn from(taken: ManifestParameter) -> Self {
+        let ManifestParameter { name, kind, list, required, table, description } = taken;
         Self { name, kind: kind.into(), list, required, table, description }
     }
 }
 
-impl From<Kind> for ParameterKind {
-    fn from(kind: Kind) -> Self {
+impl From<ManifestType> for ParameterKind {
+    fn from(kind: ManifestType) -> Self {
         match kind {
-            Kind::Any => Self::Any,
-            Kind::Boolean => Self::Boolean,
-            Kind::Integer => Self::Integer,
-            Kind::Number => Self::Number,
-            Kind::Text => Self::Text,
-            Kind::Object => Self::Object,
-            Kind::Bytes => Self::Bytes,
+            ManifestType::Any => Self::Any,
+            ManifestType::Boolean => Self::Boolean,
+            ManifestType::Integer => Self::Integer,
+            ManifestType::Number => Self::Number,
+            ManifestType::Text => Self::Text,
+            ManifestType::Object => Self::Object,
+            ManifestType::Bytes => Self::Bytes,
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::start::Started;
 use crate::pool::Pool;
-use crate::process::{Line, Order, Worker, Zygote, kill_member};
+use crate::process::{Order, Worker, WorkerSocket, Zygote, kill_member};
 use crate::wire::answer;
 use crate::wire::frame::Input;
 
@@ -24,7 +24,7 @@ const FORK_PATIENCE: Duration = Duration::from_millis(FUNCTION_FORK_MS_MAX);
 const HELLO_BYTES: usize = 64;
 
 /// Worker that has said hello: its connection, its read buffer, and its process id.
-type Hello = (Line, Input, u32);
+type Hello = (WorkerSocket, Input, u32);
 
 pub(super) struct Attendant {
     number: u64,
@@ -125,7 +125,7 @@ async fn hello(mut stream: UnixStream) -> io::Result<Hello> {
     if peer.and_then(|peer| u32::try_from(peer).ok()) != Some(pid) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("process {peer:?} says it is {pid}")));
     }
-    Ok((Line::new(stream)?, input, pid))
+    Ok((WorkerSocket::new(stream)?, input, pid))
 }
 
 /// Waits for the end of the control channel, on which a zygote sends nothing after its offer.

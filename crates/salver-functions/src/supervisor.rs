@@ -1,9 +1,9 @@
 //! The life of one zygote: it loads the file, and then forks and kills workers on request.
 
-mod attendant;
-mod failure;
-mod output;
+mod load_errors;
+mod output_log;
 mod start;
+mod zygote_service;
 
 use std::io;
 use std::pin::{Pin, pin};
@@ -17,12 +17,12 @@ use salver_model::functions::Interface;
 use salver_model::limits::FUNCTION_OFFER_BYTES_MAX;
 use tokio::sync::{mpsc, oneshot};
 
-use self::attendant::Attendant;
-use self::failure::Unloaded;
-use self::output::Tail;
+use self::load_errors::Unloaded;
+use self::output_log::Tail;
 pub(crate) use self::start::Start;
 use self::start::Started;
-use crate::offer;
+use self::zygote_service::Attendant;
+use crate::manifest;
 use crate::pool::Pool;
 use crate::process::Zygote;
 use crate::wire::frame::Input;
@@ -39,7 +39,7 @@ pub(crate) async fn run(start: Start, pool: Arc<Pool>, loaded: oneshot::Sender<R
     };
     let tail = Tail::default();
     let (out, err) = (started.child.stdout.take(), started.child.stderr.take());
-    let mut output = pin!(output::pump(&start.spec.name, out, err, &tail).fuse());
+    let mut output = pin!(output_log::pump(&start.spec.name, out, err, &tail).fuse());
     match alongside(output.as_mut(), load(&mut started, start.number)).await {
         Ok(interface) => {
             let (orders, told) = mpsc::unbounded_channel();
@@ -81,7 +81,7 @@ async fn load(started: &mut Started, number: u64) -> Result<Interface, Unloaded>
     let frame = input.frame(&mut started.control, FUNCTION_OFFER_BYTES_MAX).await;
     match frame.map_err(Unloaded::Ended)? {
         (b'R', text) => {
-            let offered = offer::read(&text).map_err(|error| Unloaded::Ended(error.into()))?;
+            let offered = manifest::read(&text).map_err(|error| Unloaded::Ended(error.into()))?;
             Ok(Interface { load: number, ..offered })
         }
         (b'X', text) => Err(Unloaded::Said(String::from_utf8_lossy(&text).into_owned())),

@@ -9,13 +9,13 @@ use super::argument;
 use super::failure::{USER_CODE, fail, fail_raised};
 use super::frame;
 use super::json;
-use super::session::Session;
+use super::session::RSession;
 use super::start::Runtime;
-use super::value::{Inside, Kind, Value};
+use super::value::{Inside, RValueKind, Value};
 use crate::wire::columns::take;
 
 /// Context of a guarded function. It owns everything that is allocated.
-struct Exchange<'a> {
+struct CombinedContext<'a> {
     runtime: Runtime,
     calls: Calls,
     /// Frame being written.
@@ -67,15 +67,15 @@ fn number(rest: &mut &[u8]) -> Option<u32> {
 /// # Errors
 /// Returns an error when the connection breaks, or the payload is something else.
 pub(super) fn answer(
-    session: &Session,
+    session: &RSession,
     runtime: Runtime,
     (stream, out): (&UnixStream, &mut Vec<u8>),
     payload: &[u8],
 ) -> io::Result<()> {
     let calls = Calls::read(payload).ok_or(io::ErrorKind::InvalidData)?;
-    let mut exchange = Exchange { runtime, calls, out, made: None };
+    let mut exchange = CombinedContext { runtime, calls, out, made: None };
     let result = session.enter(&mut exchange, serve);
-    let Exchange { out, made, .. } = exchange;
+    let CombinedContext { out, made, .. } = exchange;
     match (made, result) {
         (Some(Ok(())), _) => frame::send(&mut &*stream, out, &[]),
         (Some(Err(unfit)), _) => fail(stream, out, USER_CODE, unfit),
@@ -85,13 +85,13 @@ pub(super) fn answer(
 }
 
 /// Guarded: calls the function, and writes the results.
-fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
+fn serve(inside: &Inside<'_>, exchange: &mut CombinedContext<'_>) -> Option<()> {
     let calls = &exchange.calls;
     let arguments = argument::object(inside, &calls.arguments, None);
     let endpoint = inside.integer(calls.endpoint.cast_signed().saturating_add(1));
     let function = Value::of(exchange.runtime.call_function);
     let given = inside.call(function, &[endpoint, arguments, inside.null()])?;
-    if inside.kind(given) != Kind::List || inside.length(given) != 4 {
+    if inside.kind(given) != RValueKind::List || inside.length(given) != 4 {
         exchange.made = Some(Err("the runtime did not answer with a status, headers, a body and its kind"));
         return Some(());
     }

@@ -10,10 +10,10 @@ use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::stamp::Stamp;
+use super::file_stamp::Stamp;
 use super::{FunctionFile, errors};
-use crate::attend::{self, Start};
 use crate::process::Zygote;
+use crate::supervisor::{self, Start};
 
 /// Interval at which the file is checked.
 const LOOK: Duration = Duration::from_millis(500);
@@ -56,7 +56,7 @@ impl FunctionFile {
 struct Keeper {
     file: Arc<FunctionFile>,
     zygotes: JoinSet<()>,
-    loading: Option<Loading>,
+    loading: Option<PendingZygote>,
     /// Stamp of the file when last checked; `None` while it is unreadable.
     seen: Option<Stamp>,
     number: u64,
@@ -69,14 +69,14 @@ struct Keeper {
 }
 
 /// Zygote that has not loaded the file yet.
-struct Loading {
+struct PendingZygote {
     result: oneshot::Receiver<Result<Arc<Zygote>>>,
     task: AbortHandle,
     began: Instant,
 }
 
 /// Waits for the result of loading. Never ready while there is no load.
-async fn result(loading: &mut Option<Loading>) -> Result<Arc<Zygote>> {
+async fn result(loading: &mut Option<PendingZygote>) -> Result<Arc<Zygote>> {
     let Some(loading) = loading else { return std::future::pending().await };
     (&mut loading.result)
         .await
@@ -124,8 +124,8 @@ impl Keeper {
             directory: self.file.directory.path().to_owned(),
         };
         let (sender, result) = oneshot::channel();
-        let task = self.zygotes.spawn(attend::run(start, Arc::clone(&self.file.pool), sender));
-        if let Some(before) = self.loading.replace(Loading { result, task, began: Instant::now() }) {
+        let task = self.zygotes.spawn(supervisor::run(start, Arc::clone(&self.file.pool), sender));
+        if let Some(before) = self.loading.replace(PendingZygote { result, task, began: Instant::now() }) {
             before.task.abort();
         }
     }

@@ -17,21 +17,21 @@ use crate::host::value::MISSING;
 
 /// Decoded stream.
 #[derive(Debug)]
-pub(in crate::host) struct Table {
+pub(in crate::host) struct ArrowTable {
     pub(super) rows: i32,
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<ArrowColumn>,
 }
 
 /// Column of the table.
 #[derive(Debug)]
-pub(super) struct Column {
+pub(super) struct ArrowColumn {
     pub(super) name: String,
-    pub(super) values: Values,
+    pub(super) values: ArrowValues,
 }
 
 /// Values of a column, batch by batch.
 #[derive(Debug)]
-pub(super) enum Values {
+pub(super) enum ArrowValues {
     Logicals(Vec<BooleanArray>),
     /// Integers, none of which is the one that means missing.
     Integers(Vec<Int32Array>),
@@ -65,7 +65,7 @@ impl From<ArrowError> for Fault {
 ///
 /// # Errors
 /// Returns the problem with the stream, or the column whose type R has no vectors for.
-pub(in crate::host) fn read(bytes: &[u8]) -> Result<Table, Fault> {
+pub(in crate::host) fn read(bytes: &[u8]) -> Result<ArrowTable, Fault> {
     // The reader needs its own memory, which is then aligned as well.
     let mut own = Vec::new();
     own.try_reserve_exact(bytes.len()).map_err(|_| Fault::Memory)?;
@@ -78,9 +78,9 @@ pub(in crate::host) fn read(bytes: &[u8]) -> Result<Table, Fault> {
     let rows = rows.ok_or_else(|| Fault::Unfit("it has more rows than a data frame".to_owned()))?;
     let columns = schema.fields().iter().enumerate().map(|(index, field)| {
         let parts: Vec<ArrayRef> = batches.iter().map(|batch| Arc::clone(batch.column(index))).collect();
-        Ok(Column { name: field.name().replace('\0', ""), values: values(field, field.data_type(), &parts)? })
+        Ok(ArrowColumn { name: field.name().replace('\0', ""), values: values(field, field.data_type(), &parts)? })
     });
-    Ok(Table { rows, columns: columns.collect::<Result<_, Fault>>()? })
+    Ok(ArrowTable { rows, columns: columns.collect::<Result<_, Fault>>()? })
 }
 
 fn batches(bytes: Vec<u8>) -> Result<(SchemaRef, Vec<RecordBatch>), Fault> {
@@ -95,14 +95,14 @@ fn batches(bytes: Vec<u8>) -> Result<(SchemaRef, Vec<RecordBatch>), Fault> {
 }
 
 /// Converts the column `field`, whose chunks have this type.
-fn values(field: &Field, data_type: &DataType, parts: &[ArrayRef]) -> Result<Values, Fault> {
+fn values(field: &Field, data_type: &DataType, parts: &[ArrayRef]) -> Result<ArrowValues, Fault> {
     Ok(match data_type {
         DataType::Null | DataType::Boolean => {
-            Values::Logicals(as_type(parts, &DataType::Boolean, |part| part.as_boolean().clone())?)
+            ArrowValues::Logicals(as_type(parts, &DataType::Boolean, |part| part.as_boolean().clone())?)
         }
         data_type if data_type.is_integer() => whole_numbers(parts)?,
-        data_type if data_type.is_floating() || data_type.is_decimal() => Values::Doubles(doubles(parts)?),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Values::Texts(texts(field, parts)?),
+        data_type if data_type.is_floating() || data_type.is_decimal() => ArrowValues::Doubles(doubles(parts)?),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => ArrowValues::Texts(texts(field, parts)?),
         DataType::Dictionary(_, value) if value.is_string() => factor(field, parts)?,
         DataType::Dictionary(_, value) => {
             let parts: Result<Vec<_>, _> = parts.iter().map(|part| cast(part, value)).collect();
@@ -113,11 +113,11 @@ fn values(field: &Field, data_type: &DataType, parts: &[ArrayRef]) -> Result<Val
             let days = as_type(&days?, &DataType::Int32, |part| {
                 part.as_primitive::<Int32Type>().unary::<_, Float64Type>(f64::from)
             });
-            Values::Dates(days?)
+            ArrowValues::Dates(days?)
         }
-        DataType::Timestamp(unit, zone) => Values::Times(times(parts, *unit)?, shown_in(zone.as_deref())),
+        DataType::Timestamp(unit, zone) => ArrowValues::Times(times(parts, *unit)?, shown_in(zone.as_deref())),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
-            Values::Bytes(as_type(parts, &DataType::LargeBinary, |part| part.as_binary::<i64>().clone())?)
+            ArrowValues::Bytes(as_type(parts, &DataType::LargeBinary, |part| part.as_binary::<i64>().clone())?)
         }
         other => {
             let message = format!("R has no vectors for the column `{}`, whose type is {other}", field.name());
@@ -132,15 +132,15 @@ fn as_type<T>(parts: &[ArrayRef], wanted: &DataType, read: impl Fn(&ArrayRef) ->
 }
 
 /// Converts integers, to R's if these hold all of them, else to doubles.
-fn whole_numbers(parts: &[ArrayRef]) -> Result<Values, Fault> {
+fn whole_numbers(parts: &[ArrayRef]) -> Result<ArrowValues, Fault> {
     let strict = CastOptions { safe: false, ..CastOptions::default() };
     let integers: Result<Vec<Int32Array>, ArrowError> = parts
         .iter()
         .map(|part| Ok(cast_with_options(part, &DataType::Int32, &strict)?.as_primitive::<Int32Type>().clone()))
         .collect();
     match integers {
-        Ok(integers) if integers.iter().all(|part| min(part) != Some(MISSING)) => Ok(Values::Integers(integers)),
-        _ => Ok(Values::Doubles(doubles(parts)?)),
+        Ok(integers) if integers.iter().all(|part| min(part) != Some(MISSING)) => Ok(ArrowValues::Integers(integers)),
+        _ => Ok(ArrowValues::Doubles(doubles(parts)?)),
     }
 }
 
@@ -163,7 +163,7 @@ fn texts(field: &Field, parts: &[ArrayRef]) -> Result<Vec<LargeStringArray>, Fau
 }
 
 /// Converts a dictionary to levels, merged over all batches: each may have its own dictionary.
-fn factor(field: &Field, parts: &[ArrayRef]) -> Result<Values, Fault> {
+fn factor(field: &Field, parts: &[ArrayRef]) -> Result<ArrowValues, Fault> {
     let (mut levels, mut numbers) = (Vec::new(), HashMap::new());
     let mut codes = Vec::with_capacity(parts.len());
     for part in parts {
@@ -184,7 +184,7 @@ fn factor(field: &Field, parts: &[ArrayRef]) -> Result<Values, Fault> {
         let code = |key: Option<i64>| own.get(usize::try_from(key?).ok()?).copied().flatten();
         codes.push(keys.as_primitive::<Int64Type>().iter().map(code).collect());
     }
-    Ok(Values::Factor(codes, levels, field.dict_is_ordered().unwrap_or_default()))
+    Ok(ArrowValues::Factor(codes, levels, field.dict_is_ordered().unwrap_or_default()))
 }
 
 fn times(parts: &[ArrayRef], unit: TimeUnit) -> Result<Vec<Float64Array>, Fault> {
