@@ -8,7 +8,7 @@ use arc_swap::ArcSwapOption;
 use salver_model::Version;
 
 use super::layout::Layout;
-use crate::event::Shape;
+use crate::event::EventShape;
 use crate::log::HeldLog;
 
 const OFFSET_BITS: u32 = 48;
@@ -17,7 +17,7 @@ const ERAS_CAPACITY: usize = 64;
 
 /// Period in which a log has the same first row and the same columns.
 #[derive(Debug)]
-pub(super) struct Era {
+pub(super) struct RowGeneration {
     pub(super) layout: Arc<Layout>,
     pub(super) first: u64,
     /// Id of the first event, which distinguishes a log that was recreated.
@@ -27,21 +27,21 @@ pub(super) struct Era {
 
 /// Eras of a log.
 #[derive(Debug, Default)]
-pub(super) struct Eras {
-    newest: ArcSwapOption<Era>,
-    known: Mutex<VecDeque<Arc<Era>>>,
+pub(super) struct RowGenerations {
+    newest: ArcSwapOption<RowGeneration>,
+    known: Mutex<VecDeque<Arc<RowGeneration>>>,
 }
 
-impl Era {
+impl RowGeneration {
     /// Returns the version of the rows before `end`.
     pub(super) fn version(&self, end: u64) -> Version {
         Version(u64::from(self.tag) << OFFSET_BITS | (end & ((1 << OFFSET_BITS) - 1)))
     }
 }
 
-impl Eras {
+impl RowGenerations {
     /// Returns the era of a snapshot of the log.
-    pub(super) fn now(&self, log: &HeldLog, shape: &Arc<Shape>) -> Arc<Era> {
+    pub(super) fn now(&self, log: &HeldLog, shape: &Arc<EventShape>) -> Arc<RowGeneration> {
         let newest = self.newest.load();
         let known = newest.as_ref().filter(|era| era.first == log.ends.first && era.identity != 0);
         if let Some(era) = known.filter(|era| Arc::ptr_eq(&era.layout.shape, shape)) {
@@ -51,7 +51,7 @@ impl Eras {
         let layout = Arc::new(Layout::new(Arc::clone(shape)));
         let first = log.ends.first;
         let tag = Version::of(&(identity, first, layout.schema.as_ref())).0 as u16;
-        let era = Arc::new(Era { layout, first, identity, tag });
+        let era = Arc::new(RowGeneration { layout, first, identity, tag });
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // Two eras with the same tag have the same columns.
         all.retain(|own| own.tag != tag);
@@ -64,7 +64,7 @@ impl Eras {
     }
 
     /// Returns the era and the end of a version.
-    pub(super) fn at(&self, version: Version) -> Option<(Arc<Era>, u64)> {
+    pub(super) fn at(&self, version: Version) -> Option<(Arc<RowGeneration>, u64)> {
         let tag = (version.0 >> OFFSET_BITS) as u16;
         let all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let era = all.iter().find(|era| era.tag == tag)?;

@@ -9,9 +9,9 @@ use salver_model::ports::Scan;
 use salver_model::{Code, Error, Name, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Checker, Checks, Rule, Shape};
+use crate::event::{Checker, Checks, EventShape, Rule};
 use crate::log::Log;
-use crate::private;
+use crate::private_files;
 use crate::table::EventScan;
 
 /// File name of the shape.
@@ -34,7 +34,7 @@ pub(super) struct Rows {
 struct Saved {
     /// Offset below which all events are included.
     end: u64,
-    /// Output of [`Shape::to_json`].
+    /// Output of [`EventShape::to_json`].
     shape: String,
 }
 
@@ -92,7 +92,7 @@ impl Rows {
         let text = serde_json::to_vec(&saved).unwrap_or_default();
         let new = self.path.with_extension("new");
         let write = || {
-            let mut file = private::create(&new)?;
+            let mut file = private_files::create(&new)?;
             file.write_all(&text)?;
             file.sync_all()?;
             fs::rename(&new, &self.path)
@@ -106,10 +106,10 @@ impl Rows {
 }
 
 /// Loads the shape and its end; `None` when there is no readable one, and it has to be rebuilt from the events.
-fn load(path: &Path) -> Option<(Shape, u64)> {
+fn load(path: &Path) -> Option<(EventShape, u64)> {
     let text = fs::read(path).ok()?;
     let saved: Saved = serde_json::from_slice(&text).ok()?;
-    Some((Shape::from_json(&saved.shape).ok()?, saved.end))
+    Some((EventShape::from_json(&saved.shape).ok()?, saved.end))
 }
 
 /// Widens the shape by the events from `from` on. Blocks.

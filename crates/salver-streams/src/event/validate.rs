@@ -8,8 +8,8 @@
 use salver_model::limits::EVENT_DEPTH_MAX;
 use salver_text::json::{blank_end, plain_end};
 
-use super::kinds::{Kinds, float_kind, whole_number_kind};
-use super::plan::{NONE, Plan};
+use super::compiled_shape::{CompiledShape, NONE};
+use super::value_kinds::{Kinds, float_kind, whole_number_kind};
 
 /// Complete, well-formed value.
 #[derive(Clone, Copy, Debug)]
@@ -53,17 +53,18 @@ impl Pass {
     }
 
     /// Walks over the value that begins at `at`.
-    pub(super) fn value(&mut self, text: &[u8], at: usize, plan: &Plan) -> Result<Whole, Stop> {
-        let mut walk = Walk { text, at, plan, node: plan.root(), depth: 0, adds: false, levels: &mut self.levels };
+    pub(super) fn value(&mut self, text: &[u8], at: usize, plan: &CompiledShape) -> Result<Whole, Stop> {
+        let mut walk =
+            EventValidation { text, at, plan, node: plan.root(), depth: 0, adds: false, levels: &mut self.levels };
         walk.value()?;
         Ok(Whole { end: walk.at, adds: walk.adds })
     }
 }
 
-struct Walk<'a> {
+struct EventValidation<'a> {
     text: &'a [u8],
     at: usize,
-    plan: &'a Plan,
+    plan: &'a CompiledShape,
     /// Step of the next value in the plan.
     node: u32,
     depth: usize,
@@ -71,7 +72,7 @@ struct Walk<'a> {
     levels: &'a mut [Level; EVENT_DEPTH_MAX],
 }
 
-impl Walk<'_> {
+impl EventValidation<'_> {
     fn value(&mut self) -> Result<(), Stop> {
         loop {
             let goes_in = match self.peek()? {

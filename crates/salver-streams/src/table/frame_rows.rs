@@ -16,14 +16,14 @@ const PIECE_BYTES: usize = 1024 * 1024;
 
 /// Source of frames.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum FrameSource {
     /// Closed segment.
     Closed(Arc<Segment>),
     /// Part of a snapshot behind the closed segments.
     Open(Arc<HeldLog>),
 }
 
-impl Place {
+impl FrameSource {
     fn read(&self, from: u64) -> Result<Vec<Frame>> {
         match self {
             Self::Closed(segment) => segment.read(from, PIECE_BYTES),
@@ -35,7 +35,7 @@ impl Place {
 /// Reader of a range of events as rows.
 #[derive(Debug)]
 pub(super) struct FrameReader {
-    place: Place,
+    place: FrameSource,
     /// Offsets still to be read.
     left: Range<u64>,
     frames: std::vec::IntoIter<Frame>,
@@ -44,7 +44,7 @@ pub(super) struct FrameReader {
 }
 
 impl FrameReader {
-    pub(super) fn new(place: Place, offsets: Range<u64>, wanted: Wanted) -> Self {
+    pub(super) fn new(place: FrameSource, offsets: Range<u64>, wanted: Wanted) -> Self {
         Self { place, left: offsets, frames: Vec::new().into_iter(), frame: None, rows: RowBuilder::new(wanted) }
     }
 

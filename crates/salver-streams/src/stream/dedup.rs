@@ -10,14 +10,14 @@ use salver_model::limits::STREAM_IDS_MAX;
 /// Hashes of ids with the offsets of their events, for the length of the window. Two different ids would collide only
 /// if 128 bits were equal; the hash keys are random per process, so that collisions cannot be constructed.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct RecentIds {
     hashers: [RandomState; 2],
     offsets: AHashMap<u128, u64>,
     order: VecDeque<(u128, i64)>,
     window_ms: i64,
 }
 
-impl Seen {
+impl RecentIds {
     pub(crate) fn new(window: Duration) -> Self {
         Self {
             hashers: [RandomState::new(), RandomState::new()],
@@ -69,7 +69,7 @@ impl Seen {
     }
 }
 
-/// Hashes `id` with the hashers of [`Seen`].
+/// Hashes `id` with the hashers of [`RecentIds`].
 pub(crate) fn hash_of(hashers: &[RandomState; 2], id: &[u8]) -> u128 {
     let [high, low] = hashers.each_ref().map(|hasher| u128::from(hasher.hash_one(id)));
     (high << 64) | low
@@ -79,11 +79,11 @@ pub(crate) fn hash_of(hashers: &[RandomState; 2], id: &[u8]) -> u128 {
 mod tests {
     use std::time::Duration;
 
-    use super::{Seen, hash_of};
+    use super::{RecentIds, hash_of};
 
     #[test]
     fn remembers_for_the_window() {
-        let mut seen = Seen::new(Duration::from_millis(100));
+        let mut seen = RecentIds::new(Duration::from_millis(100));
         let hashers = seen.hasher();
         let hash = |id: &str| hash_of(&hashers, id.as_bytes());
         seen.insert(hash("a"), 7, 1_000);
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_window_of_nothing_remembers_nothing() {
-        let mut seen = Seen::new(Duration::ZERO);
+        let mut seen = RecentIds::new(Duration::ZERO);
         seen.insert(1, 7, 1_000);
         assert!(seen.offset(1).is_none() && !seen.remembers());
     }

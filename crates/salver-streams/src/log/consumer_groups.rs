@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::active::sync_dir;
 use super::lock::lock;
-use crate::private;
+use crate::private_files;
 
 const FILE: &str = "groups.json";
 /// Name under which a damaged file is kept for inspection.
@@ -44,13 +44,13 @@ struct Total {
 #[derive(Debug)]
 pub(super) struct Groups {
     dir: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<GroupState>,
     /// Number of the last change in the file; locked while the file is written.
     written: Mutex<u64>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct GroupState {
     /// Offsets in the file.
     kept: Offsets,
     /// Changes not yet in the file, each with its number.
@@ -79,7 +79,11 @@ impl Groups {
                     .with_source(error));
             }
         };
-        Ok(Self { dir: dir.to_owned(), state: Mutex::new(State { kept, ..State::default() }), written: Mutex::new(0) })
+        Ok(Self {
+            dir: dir.to_owned(),
+            state: Mutex::new(GroupState { kept, ..GroupState::default() }),
+            written: Mutex::new(0),
+        })
     }
 
     /// Returns the greatest offset of a group: the log had everything below it.
@@ -131,7 +135,7 @@ impl Groups {
 
     fn write(&self, offsets: &Offsets) -> io::Result<()> {
         let (path, new) = (self.dir.join(FILE), self.dir.join(format!("{FILE}.tmp")));
-        let mut file = private::create(&new)?;
+        let mut file = private_files::create(&new)?;
         file.write_all(&written(offsets)?)?;
         file.sync_all()?;
         fs::rename(&new, &path)?;

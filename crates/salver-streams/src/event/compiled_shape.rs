@@ -6,8 +6,8 @@ use ahash::RandomState;
 use salver_model::limits::EVENT_COLUMNS_MAX;
 use salver_text::json::Text;
 
-use super::kinds::Kinds;
-use super::tree::{Node, OWN_COLUMNS, UNNAMED};
+use super::kind_tree::{Node, OWN_COLUMNS, UNNAMED};
+use super::value_kinds::Kinds;
 
 /// Step at which everything is known: no value below it adds to the shape.
 pub(super) const NONE: u32 = 0;
@@ -17,13 +17,13 @@ const ROOT: u32 = 2;
 
 /// Steps compiled from a shape.
 #[derive(Debug)]
-pub(super) struct Plan {
-    steps: Vec<Step>,
+pub(super) struct CompiledShape {
+    steps: Vec<ShapeNode>,
 }
 
 /// Node of the shape.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct ShapeNode {
     /// Kinds of values seen at this node.
     pub(super) kinds: Kinds,
     /// Whether an unknown member adds nothing.
@@ -44,12 +44,12 @@ pub(super) struct Member {
     pub(super) node: u32,
 }
 
-impl Plan {
+impl CompiledShape {
     pub(super) fn new(root: &Node, columns: usize) -> Self {
         let is_full = columns >= EVENT_COLUMNS_MAX;
         let mut plan = Self { steps: Vec::new() };
-        plan.steps.push(Step::new(Kinds::ALL, true, NONE));
-        plan.steps.push(Step::new(Kinds::default(), true, NONE));
+        plan.steps.push(ShapeNode::new(Kinds::ALL, true, NONE));
+        plan.steps.push(ShapeNode::new(Kinds::default(), true, NONE));
         plan.add(root, is_full);
         for name in OWN_COLUMNS {
             plan.steps[ROOT as usize].add(name, NONE);
@@ -61,7 +61,7 @@ impl Plan {
         let index = self.steps.len();
         let is_mixed = node.is_mixed();
         let element = if is_full || is_mixed { NONE } else { UNSEEN };
-        self.steps.push(Step::new(node.kinds, is_full || is_mixed, element));
+        self.steps.push(ShapeNode::new(node.kinds, is_full || is_mixed, element));
         for (name, member) in &node.members {
             let place = self.add(member, is_full);
             self.steps[index].add(name, place);
@@ -81,12 +81,12 @@ impl Plan {
     }
 
     #[inline]
-    pub(super) fn step(&self, index: u32) -> &Step {
+    pub(super) fn step(&self, index: u32) -> &ShapeNode {
         &self.steps[index as usize]
     }
 }
 
-impl Step {
+impl ShapeNode {
     fn new(kinds: Kinds, is_closed: bool, element: u32) -> Self {
         Self { kinds, is_closed, members: Vec::new(), names: HashMap::default(), element }
     }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use salver_model::limits::EVENT_KEY_BYTES_MAX;
-use salver_model::streams::{Envelope, Outcome, Receipt};
+use salver_model::streams::{Envelope, EventOutcome, Receipt};
 
-use super::seen::{Seen, hash_of};
+use super::dedup::{RecentIds, hash_of};
 use crate::log::frame::{FrameBuilder, Record, SealedFrame};
 
 /// Attributes of an event beside its value.
@@ -23,7 +23,7 @@ pub(super) struct Extra<'a> {
 
 /// Valid event whose id has not been checked for duplicates yet.
 #[derive(Debug)]
-struct Waiting<'a> {
+struct UncheckedEvent<'a> {
     value: &'a [u8],
     extra: Extra<'a>,
     /// Index of the event in the request.
@@ -49,7 +49,7 @@ enum Fate {
 #[derive(Debug)]
 pub(super) struct Gathering<'a> {
     frame: FrameBuilder,
-    waiting: Vec<Waiting<'a>>,
+    waiting: Vec<UncheckedEvent<'a>>,
     /// Whether ids must be checked, so that the frame is built last.
     with_ids: bool,
     envelope: &'a Envelope,
@@ -103,7 +103,7 @@ impl<'a> Gathering<'a> {
         let index = self.envelope.before + self.count;
         self.count += 1;
         if self.with_ids {
-            self.waiting.push(Waiting { value, extra, index });
+            self.waiting.push(UncheckedEvent { value, extra, index });
             self.tell(|_| Fate::Waiting);
         } else {
             self.put(value, &extra);
@@ -158,7 +158,7 @@ impl<'a> Gathering<'a> {
 
     /// Checks the ids of waiting events for duplicates, and adds new events to the frame. Returns the hashes of their
     /// ids, in order. `is_whole` says that these are all events of the request.
-    pub(super) fn look(&mut self, seen: &Seen, is_whole: bool) -> Vec<Option<u128>> {
+    pub(super) fn look(&mut self, seen: &RecentIds, is_whole: bool) -> Vec<Option<u128>> {
         let hashers = seen.hasher();
         let mut hashes: Vec<Option<u128>> = Vec::with_capacity(self.waiting.len());
         let mut own = ahash::AHashMap::new();
@@ -224,12 +224,12 @@ impl<'a> Gathering<'a> {
     pub(super) fn receipt(self, offsets: Range<u64>, made_id: impl FnOnce() -> String, quarantine_end: u64) -> Receipt {
         let taken = offsets.end - offsets.start;
         let each = self.fates.into_iter().map(|fate| match fate {
-            Fate::Taken(place) => Outcome::Taken { offset: offsets.start + place },
-            Fate::Duplicate(offset) => Outcome::Duplicate { offset },
-            Fate::Again(place) => Outcome::Duplicate { offset: offsets.start + place },
-            Fate::Bad(reason) => Outcome::Quarantined { reason },
+            Fate::Taken(place) => EventOutcome::Taken { offset: offsets.start + place },
+            Fate::Duplicate(offset) => EventOutcome::Duplicate { offset },
+            Fate::Again(place) => EventOutcome::Duplicate { offset: offsets.start + place },
+            Fate::Bad(reason) => EventOutcome::Quarantined { reason },
             // No event is waiting once the frame is appended.
-            Fate::Waiting => Outcome::Quarantined { reason: "its id was not looked at".to_owned() },
+            Fate::Waiting => EventOutcome::Quarantined { reason: "its id was not looked at".to_owned() },
         });
         Receipt {
             end: offsets.end,

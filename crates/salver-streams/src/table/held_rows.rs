@@ -6,15 +6,15 @@ use std::sync::{Arc, LazyLock};
 use arrow::array::RecordBatchOptions;
 use arrow::record_batch::RecordBatch;
 use futures::{StreamExt, stream};
-use salver_model::entry::{Description, Kind};
+use salver_model::entry::{Description, EntryKind};
 use salver_model::ports::Held;
 use salver_model::reply::BatchStream;
 use salver_model::{Error, Filter, Name};
 
 use super::BATCH_ROWS;
-use super::era::Era;
+use super::generation::RowGeneration;
 use super::layout::{Layout, OFFSET, Wanted};
-use super::part::{Part, Sidecars, stream_of};
+use super::part_reader::{PartReader, Sidecars, stream_of};
 use super::sidecar::{GROUP_ROWS, offsets_of};
 use crate::log::HeldLog;
 
@@ -37,10 +37,10 @@ pub(super) struct HeldEvents {
 
 impl HeldEvents {
     /// Creates a snapshot of the rows of `log` before `end`.
-    pub(super) fn new(name: &Name, log: HeldLog, era: &Era, end: u64, sidecars: &Arc<Sidecars>) -> Self {
+    pub(super) fn new(name: &Name, log: HeldLog, era: &RowGeneration, end: u64, sidecars: &Arc<Sidecars>) -> Self {
         let description = Description {
             name: name.clone(),
-            kind: Kind::Stream,
+            kind: EntryKind::Stream,
             schema: Arc::clone(&era.layout.schema),
             key: Vec::new(),
             relations: Vec::new(),
@@ -72,7 +72,7 @@ impl HeldEvents {
         if columns.is_empty() {
             return counted(&wanted, self.log.events(&offsets));
         }
-        let part = Part::new(Arc::clone(&self.log), offsets, wanted, filter.cloned(), Arc::clone(&self.sidecars));
+        let part = PartReader::new(Arc::clone(&self.log), offsets, wanted, filter.cloned(), Arc::clone(&self.sidecars));
         stream_of(part)
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Damage {
 
 /// Result of a step.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum FrameStep {
     /// Frame, and its position in the file.
     Frame(u64, Frame),
     /// Damage, followed by frames or the end.
@@ -36,7 +36,7 @@ pub(super) enum Step {
 
 /// Iterator over the frames of a file.
 #[derive(Debug)]
-pub(super) struct Walk {
+pub(super) struct FrameIterator {
     file: File,
     /// Position of the next expected frame in the file.
     at: u64,
@@ -50,7 +50,7 @@ pub(super) struct Walk {
     chunk_at: u64,
 }
 
-impl Walk {
+impl FrameIterator {
     /// Creates a walk from the position `at`, where the record `next` should be, to the position `file_end`, where the
     /// record `end` would be.
     pub(super) fn new(file: File, at: u64, next: u64, file_end: u64, end: Option<u64>) -> Self {
@@ -58,9 +58,9 @@ impl Walk {
     }
 
     /// Returns the next step.
-    pub(super) fn step(&mut self) -> io::Result<Step> {
+    pub(super) fn step(&mut self) -> io::Result<FrameStep> {
         if self.end.is_some_and(|end| self.next >= end) {
-            return Ok(Step::End);
+            return Ok(FrameStep::End);
         }
         if let Some(frame) = self.frame_at(self.at)?
             && frame.head.offset == self.next
@@ -68,21 +68,21 @@ impl Walk {
             let at = self.at;
             self.at += frame.bytes.len() as u64;
             self.next = frame.head.end();
-            return Ok(Step::Frame(at, frame));
+            return Ok(FrameStep::Frame(at, frame));
         }
         let (at, from) = (self.at, self.next);
         match self.search()? {
             Some((found_at, offset)) => {
                 (self.at, self.next) = (found_at, offset);
                 // The damage may have held no record; then no event is lost.
-                if offset == from { self.step() } else { Ok(Step::Damage(Damage { at, from, to: offset })) }
+                if offset == from { self.step() } else { Ok(FrameStep::Damage(Damage { at, from, to: offset })) }
             }
             None => match self.end {
                 Some(end) => {
                     self.next = end;
-                    Ok(Step::Damage(Damage { at, from, to: end }))
+                    Ok(FrameStep::Damage(Damage { at, from, to: end }))
                 }
-                None => Ok(Step::End),
+                None => Ok(FrameStep::End),
             },
         }
     }

@@ -5,24 +5,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
-use super::shape::Shape;
+use super::shape::EventShape;
 
 /// The newest shape.
 #[derive(Debug)]
 pub(crate) struct LiveShape {
-    newest: ArcSwap<Shape>,
+    newest: ArcSwap<EventShape>,
     widening: Mutex<()>,
     stamp: watch::Sender<u64>,
 }
 
 impl LiveShape {
     /// Creates a live shape that starts with `shape`.
-    pub(crate) fn new(shape: Shape) -> Self {
+    pub(crate) fn new(shape: EventShape) -> Self {
         Self { newest: ArcSwap::from_pointee(shape), widening: Mutex::new(()), stamp: watch::Sender::new(0) }
     }
 
     /// Returns the current shape.
-    pub(crate) fn newest(&self) -> Arc<Shape> {
+    pub(crate) fn newest(&self) -> Arc<EventShape> {
         self.newest.load_full()
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use salver_model::Result;
 use salver_model::spec::StreamSpec;
 
-use super::seen::{Seen, hash_of};
+use super::dedup::{RecentIds, hash_of};
 use crate::clock::now_ms;
 use crate::log::Log;
 
@@ -13,8 +13,8 @@ use crate::log::Log;
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Reads the ids of the events in the deduplication window. Blocks.
-pub(super) fn ids(log: &Arc<Log>, spec: &StreamSpec) -> Result<Seen> {
-    let mut seen = Seen::new(spec.dedupe);
+pub(super) fn ids(log: &Arc<Log>, spec: &StreamSpec) -> Result<RecentIds> {
+    let mut seen = RecentIds::new(spec.dedupe);
     if !seen.remembers() {
         return Ok(seen);
     }

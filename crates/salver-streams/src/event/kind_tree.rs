@@ -9,7 +9,7 @@ use salver_model::limits::{EVENT_COLUMNS_MAX, EVENT_DEPTH_MAX};
 use salver_text::json::Reader;
 use serde::{Deserialize, Serialize};
 
-use super::kinds::{Kinds, WHOLE_DIGITS, number_kind};
+use super::value_kinds::{Kinds, WHOLE_DIGITS, number_kind};
 
 /// Columns that every stream has. A member of the same name has no column; it stays in the event.
 pub(crate) const OWN_COLUMNS: [&str; 4] = ["_offset", "_id", "_time", "_key"];

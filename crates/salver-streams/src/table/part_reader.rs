@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::BATCH_ROWS;
-use super::frames::{FrameReader, Place};
+use super::frame_rows::{FrameReader, FrameSource};
 use super::layout::Wanted;
 use super::sidecar::{Footers, SidecarReader};
 use crate::log::{HeldLog, Segment};
@@ -67,23 +67,23 @@ impl Sidecars {
 }
 
 /// Current source of rows.
-enum Source {
+enum RowSource {
     Frames(Box<FrameReader>),
     Sidecar(Box<SidecarReader>, Arc<Segment>),
 }
 
 /// Reader of a part.
-pub(super) struct Part {
+pub(super) struct PartReader {
     log: Arc<HeldLog>,
     /// Offsets without a source yet.
     left: Range<u64>,
-    source: Option<(Source, u64)>,
+    source: Option<(RowSource, u64)>,
     wanted: Wanted,
     filter: Option<Filter>,
     sidecars: Arc<Sidecars>,
 }
 
-impl Part {
+impl PartReader {
     pub(super) fn new(
         log: Arc<HeldLog>,
         offsets: Range<u64>,
@@ -105,8 +105,8 @@ impl Part {
                 continue;
             };
             let batch = match source {
-                Source::Frames(frames) => frames.next(BATCH_ROWS)?,
-                Source::Sidecar(sidecar, segment) => match sidecar.next() {
+                RowSource::Frames(frames) => frames.next(BATCH_ROWS)?,
+                RowSource::Sidecar(sidecar, segment) => match sidecar.next() {
                     Ok(batch) => batch,
                     Err(error) => {
                         let path = segment.parquet_path();
@@ -114,8 +114,8 @@ impl Part {
                         let _ = std::fs::remove_file(path);
                         self.sidecars.order(segment);
                         let rest = sidecar.position().unwrap_or(*end)..*end;
-                        let place = Place::Closed(Arc::clone(segment));
-                        *source = Source::Frames(Box::new(FrameReader::new(place, rest, self.wanted.clone())));
+                        let place = FrameSource::Closed(Arc::clone(segment));
+                        *source = RowSource::Frames(Box::new(FrameReader::new(place, rest, self.wanted.clone())));
                         continue;
                     }
                 },
@@ -128,14 +128,14 @@ impl Part {
     }
 
     /// Opens a source for the next offsets, and returns its end.
-    fn open(&mut self) -> (Source, u64) {
+    fn open(&mut self) -> (RowSource, u64) {
         let start = self.left.start;
         let index = self.log.closed.partition_point(|segment| segment.end() <= start);
         let Some(segment) = self.log.closed.get(index) else {
-            let place = Place::Open(Arc::clone(&self.log));
+            let place = FrameSource::Open(Arc::clone(&self.log));
             let frames = FrameReader::new(place, self.left.clone(), self.wanted.clone());
             self.left.start = self.left.end;
-            return (Source::Frames(Box::new(frames)), self.left.end);
+            return (RowSource::Frames(Box::new(frames)), self.left.end);
         };
         let end = segment.end().min(self.left.end);
         let offsets = start..end;
@@ -147,11 +147,11 @@ impl Part {
             .open(segment)
             .and_then(|file| SidecarReader::new(file, &offsets, &self.wanted, self.filter.as_ref(), row_bytes));
         if let Some(sidecar) = sidecar {
-            return (Source::Sidecar(Box::new(sidecar), Arc::clone(segment)), end);
+            return (RowSource::Sidecar(Box::new(sidecar), Arc::clone(segment)), end);
         }
         self.sidecars.order(segment);
-        let frames = FrameReader::new(Place::Closed(Arc::clone(segment)), offsets, self.wanted.clone());
-        (Source::Frames(Box::new(frames)), end)
+        let frames = FrameReader::new(FrameSource::Closed(Arc::clone(segment)), offsets, self.wanted.clone());
+        (RowSource::Frames(Box::new(frames)), end)
     }
 
     /// Reads some batches, and returns whether those were the last.
@@ -179,24 +179,24 @@ impl Part {
 
 /// Batches that were read ahead.
 struct Ahead {
-    part: Part,
+    part: PartReader,
     batches: Vec<Result<RecordBatch>>,
     /// Whether these are the last.
     is_end: bool,
 }
 
 /// Part that is being read.
-struct Reading {
+struct PartStream {
     batches: std::vec::IntoIter<Result<RecordBatch>>,
     ahead: Option<JoinHandle<Ahead>>,
-    part: Option<Part>,
+    part: Option<PartReader>,
     count: usize,
 }
 
 /// Streams the batches of a part. While the consumer takes some, the next are read; no thread waits for the consumer,
 /// and dropping the stream stops the reading.
-pub(super) fn stream_of(part: Part) -> BatchStream {
-    let reading = Reading { batches: Vec::new().into_iter(), ahead: None, part: Some(part), count: 1 };
+pub(super) fn stream_of(part: PartReader) -> BatchStream {
+    let reading = PartStream { batches: Vec::new().into_iter(), ahead: None, part: Some(part), count: 1 };
     stream::unfold(reading, |mut reading| async move {
         loop {
             if let Some(batch) = reading.batches.next() {
@@ -225,8 +225,8 @@ pub(super) fn stream_of(part: Part) -> BatchStream {
     .boxed()
 }
 
-impl Reading {
-    fn read_on(&mut self, mut part: Part) {
+impl PartStream {
+    fn read_on(&mut self, mut part: PartReader) {
         let count = self.count;
         self.ahead = Some(tokio::task::spawn_blocking(move || {
             let (batches, is_end) = part.some(count);

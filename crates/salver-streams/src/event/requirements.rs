@@ -6,10 +6,10 @@ use salver_model::limits::{EVENT_BYTES_MAX, EVENT_DEPTH_MAX};
 use salver_model::streams::NewEvent;
 use salver_text::json::blank_end;
 
-use super::live::LiveShape;
-use super::pass::{Pass, Stop};
-use super::rule::Rule;
-use super::shape::Shape;
+use super::json_schema::Rule;
+use super::live_shape::LiveShape;
+use super::shape::EventShape;
+use super::validate::{Pass, Stop};
 
 /// Requirements of a stream on its events, and the shape inferred from them.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct Checks {
 
 impl Checks {
     /// Creates the checks of a stream without a schema whose events have this shape so far.
-    pub(crate) fn new(shape: Shape) -> Self {
+    pub(crate) fn new(shape: EventShape) -> Self {
         Self { shape: Arc::new(LiveShape::new(shape)), rule: None, event_bytes_max: EVENT_BYTES_MAX }
     }
 
@@ -51,7 +51,7 @@ impl Checks {
 #[derive(Debug)]
 pub(crate) struct Checker<'a> {
     checks: &'a Checks,
-    shape: Arc<Shape>,
+    shape: Arc<EventShape>,
     pass: Pass,
 }
 
