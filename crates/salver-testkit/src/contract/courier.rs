@@ -1,4 +1,4 @@
-//! The contract of the `Courier` port, clause by clause.
+//! The contract of the `WebhookSender` port, clause by clause.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use salver_model::Code;
-use salver_model::ports::{Courier, Delivery};
+use salver_model::ports::{Delivery, WebhookSender};
 
 /// Runs the suite, with a receiver of its own.
 ///
 /// # Panics
 /// When the contract is broken.
-pub async fn run(courier: &dyn Courier) {
+pub async fn run(courier: &dyn WebhookSender) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));
     let heard = Arc::new(Mutex::new(Vec::new()));

@@ -5,17 +5,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use salver_model::limits::CALLBACK_MS_MAX;
-use salver_model::ports::{Courier, Delivery};
+use salver_model::ports::{Delivery, WebhookSender};
 use salver_model::{Code, Error, Result};
 use ureq::Agent;
 
-/// Courier that sends documents by POST.
+/// Sender of documents by POST.
 #[derive(Debug)]
-pub(crate) struct HttpCourier {
+pub(crate) struct HttpWebhookSender {
     agent: Agent,
 }
 
-impl HttpCourier {
+impl HttpWebhookSender {
     pub(crate) fn new() -> Self {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
@@ -30,8 +30,8 @@ impl HttpCourier {
 }
 
 #[async_trait]
-impl Courier for HttpCourier {
-    async fn bring(&self, address: &str, document: Bytes) -> Result<Delivery> {
+impl WebhookSender for HttpWebhookSender {
+    async fn post(&self, address: &str, document: Bytes) -> Result<Delivery> {
         let (agent, address) = (self.agent.clone(), address.to_owned());
         let asked = move || agent.post(&address).content_type("application/json").send(&document[..]);
         let away = || Error::new(Code::Source, "who is to be told can't be reached");
@@ -46,10 +46,10 @@ impl Courier for HttpCourier {
 
 #[cfg(test)]
 mod tests {
-    use super::HttpCourier;
+    use super::HttpWebhookSender;
 
     #[tokio::test(flavor = "multi_thread")]
     async fn the_contract_of_the_port() {
-        salver_testkit::contract::courier::run(&HttpCourier::new()).await;
+        salver_testkit::contract::courier::run(&HttpWebhookSender::new()).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Primitives to write at an offset in a slice, used by `place`.
+//! Primitives to write at an offset in a slice, used by `in_place`.
 //!
 //! Every function returns the offset after what it wrote, or `None` if the slice has no room for the block.
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use salver_model::spec::{DatabaseKind, DatabaseSpec, own};
+use salver_model::spec::{DatabaseKind, DatabaseSpec, url_template};
 use salver_text::percent;
 
 use crate::mistake::{Findings, Mistake};
@@ -72,8 +72,8 @@ pub fn is_same(one: &DatabaseSpec, other: &DatabaseSpec) -> bool {
     match (sqlite_path(&one.url), sqlite_path(&other.url)) {
         (Some(a), Some(b)) => match (&one.of_caller, &other.of_caller) {
             (None, None) => is_same_file(a, b),
-            (Some(_), None) => own::may_be(&templated(a), &real(Path::new(b)).to_string_lossy()),
-            (None, Some(_)) => own::may_be(&templated(b), &real(Path::new(a)).to_string_lossy()),
+            (Some(_), None) => url_template::may_be(&templated(a), &real(Path::new(b)).to_string_lossy()),
+            (None, Some(_)) => url_template::may_be(&templated(b), &real(Path::new(a)).to_string_lossy()),
             (Some(_), Some(_)) => templated(a) == templated(b),
         },
         (None, None) => match (server(one), server(other)) {
@@ -81,7 +81,8 @@ pub fn is_same(one: &DatabaseSpec, other: &DatabaseSpec) -> bool {
                 one.kind == other.kind
                     && (a.hosts.iter().any(|host| b.hosts.contains(host)))
                     && a.options == b.options
-                    && (own::may_be(&a.database, &b.database) || own::may_be(&b.database, &a.database))
+                    && (url_template::may_be(&a.database, &b.database)
+                        || url_template::may_be(&b.database, &a.database))
             }
             _ => false,
         },
@@ -202,13 +203,13 @@ pub(super) fn is_alike(one: &DatabaseSpec, other: &DatabaseSpec) -> bool {
 #[cfg(test)]
 mod tests {
     use salver_model::Name;
-    use salver_model::spec::{DatabaseKind, DatabaseSpec, own};
+    use salver_model::spec::{DatabaseKind, DatabaseSpec, url_template};
 
     use super::is_same;
 
     fn spec(url: &str) -> DatabaseSpec {
         let kind = DatabaseKind::of_url(url).unwrap();
-        let of_caller = own::caller_in(url).unwrap().map(str::to_owned);
+        let of_caller = url_template::caller_in(url).unwrap().map(str::to_owned);
         DatabaseSpec { of_caller, ..DatabaseSpec::new(Name::new("a").unwrap(), kind, url) }
     }
 

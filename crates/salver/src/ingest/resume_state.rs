@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use salver_model::Error;
 use serde_json::{Value, json};
 
-use super::batches::Batch;
+use super::batches::EventBatch;
 use super::sender::Counts;
-use super::source::{Source, unreadable};
+use super::source::{EventSource, unreadable};
 use crate::cli::IngestArguments;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
 
 /// Bytes at the beginning of a file that identify it.
@@ -25,7 +25,7 @@ const HEAD_BYTES: u64 = 4096;
 
 /// Progress of a run with a file.
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct IngestState {
     /// Name of the run.
     pub(crate) run: String,
     /// Number of the first batch that is not known to be stored.
@@ -45,9 +45,9 @@ pub(crate) struct State {
     ahead: BTreeMap<u64, (u64, Counts)>,
 }
 
-impl State {
+impl IngestState {
     /// Loads the state of an earlier run with `source`, or creates a new one.
-    pub(crate) fn begin(arguments: &IngestArguments, source: &Source) -> Result<Self, Failure> {
+    pub(crate) fn begin(arguments: &IngestArguments, source: &EventSource) -> Result<Self, CommandFailure> {
         let about = json!({
             "stream": arguments.stream,
             "url": arguments.url,
@@ -79,7 +79,7 @@ impl State {
     }
 
     /// Resumes an earlier run, if the file is the same.
-    fn take_up(&mut self, source: &Source) {
+    fn take_up(&mut self, source: &EventSource) {
         let Some(text) = self.path.as_ref().and_then(|path| std::fs::read_to_string(path).ok()) else { return };
         let kept: Value = serde_json::from_str(&text).unwrap_or_default();
         let head = (kept["head"][0].as_u64().unwrap_or(0), kept["head"][1].as_u64().unwrap_or(0));
@@ -105,7 +105,7 @@ impl State {
     }
 
     /// Records a stored batch.
-    pub(crate) fn done(&mut self, batch: &Batch, counts: &Counts) -> Result<(), Failure> {
+    pub(crate) fn done(&mut self, batch: &EventBatch, counts: &Counts) -> Result<(), CommandFailure> {
         self.ahead.insert(batch.number, (batch.end, counts.clone()));
         while let Some((end, counts)) = self.ahead.remove(&self.next) {
             (self.next, self.offset) = (self.next + 1, end);
@@ -115,7 +115,7 @@ impl State {
     }
 
     /// Removes the state after everything is stored.
-    pub(crate) fn finish(&self) -> Result<(), Failure> {
+    pub(crate) fn finish(&self) -> Result<(), CommandFailure> {
         match self.path.as_ref().map(std::fs::remove_file) {
             Some(Err(error)) => Err(Error::internal(format!("can't remove the note of this run: {error}")).into()),
             _ => Ok(()),

@@ -15,10 +15,10 @@ use crate::{Code, Error, Result};
 /// Stream of rows or text that holds a permit until it ends. The permit is revoked when the client reads nothing while
 /// others wait; a later read then gets an error.
 pub struct Yielding<T> {
-    slot: Arc<Slot<T>>,
+    slot: Arc<YieldingSlot<T>>,
 }
 
-struct Slot<T>(Mutex<Lying<T>>);
+struct YieldingSlot<T>(Mutex<Lying<T>>);
 
 struct Lying<T> {
     /// Stream; declared first, so that the work ends before the permit is released.
@@ -33,21 +33,21 @@ impl<T: Send + 'static> Yielding<T> {
     #[must_use]
     pub fn new(stream: BoxStream<'static, Result<T>>, mut share: Share) -> Self {
         let lying = Lying { stream: Some(stream), share: None, idle_since: None, gave_up: false };
-        let slot = Arc::new(Slot(Mutex::new(lying)));
-        let weak: Weak<Slot<T>> = Arc::downgrade(&slot);
+        let slot = Arc::new(YieldingSlot(Mutex::new(lying)));
+        let weak: Weak<YieldingSlot<T>> = Arc::downgrade(&slot);
         share.lies(weak);
         slot.lock().share = Some(share);
         Self { slot }
     }
 }
 
-impl<T> Slot<T> {
+impl<T> YieldingSlot<T> {
     fn lock(&self) -> MutexGuard<'_, Lying<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<T: Send + 'static> Yields for Slot<T> {
+impl<T: Send + 'static> Yields for YieldingSlot<T> {
     fn idle_since(&self) -> Option<Instant> {
         // A locked stream is in use.
         self.0.try_lock().ok().and_then(|lying| lying.idle_since)

@@ -4,9 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-use super::batch::Batch;
-use super::state::{Progress, State};
-use crate::failure::Failure;
+use super::batch::FetchedBatch;
+use super::resume_state::{ExportState, StreamProgress};
+use crate::failure::CommandFailure;
 use crate::output;
 
 /// Bytes read at a time.
@@ -14,7 +14,7 @@ const READ_BYTES: usize = 1024 * 1024;
 
 /// File of one stream, positioned at its end.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct StreamFile {
     file: File,
     path: PathBuf,
     /// Offset of the next row; `None` when all are there.
@@ -26,12 +26,12 @@ pub(super) struct Part {
     sum: crc32fast::Hasher,
 }
 
-impl Part {
+impl StreamFile {
     /// Resumes the file of a stream. A file that does not match the recorded progress, because a crash lost unsynced
     /// data, starts over.
-    pub(super) fn open(state: &State, stream: usize) -> Result<Self, Failure> {
+    pub(super) fn open(state: &ExportState, stream: usize) -> Result<Self, CommandFailure> {
         let path = state.part(stream);
-        let failed = |error| Failure::writing(&format!("`{}`", path.display()), error);
+        let failed = |error| CommandFailure::writing(&format!("`{}`", path.display()), error);
         let noted = state.progress(stream);
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = options.map_err(failed)?;
@@ -41,7 +41,7 @@ impl Part {
             true => noted,
             false => {
                 output::note(&format!("{}: is not what it was; it is fetched anew", path.display()));
-                Progress::default()
+                StreamProgress::default()
             }
         };
         let sum = if noted.bytes == 0 { crc32fast::Hasher::new() } else { sum };
@@ -52,8 +52,8 @@ impl Part {
     }
 
     /// Appends a batch.
-    pub(super) fn append(&mut self, batch: &Batch) -> Result<(), Failure> {
-        let failed = |error| Failure::writing(&format!("`{}`", self.path.display()), error);
+    pub(super) fn append(&mut self, batch: &FetchedBatch) -> Result<(), CommandFailure> {
+        let failed = |error| CommandFailure::writing(&format!("`{}`", self.path.display()), error);
         self.file.write_all(&batch.bytes).map_err(failed)?;
         self.sum.update(&batch.bytes);
         (self.bytes, self.rows) = (self.bytes + batch.bytes.len() as u64, self.rows + batch.rows);
@@ -62,9 +62,9 @@ impl Part {
     }
 
     /// Returns the progress to record.
-    pub(super) fn progress(&self) -> Progress {
+    pub(super) fn progress(&self) -> StreamProgress {
         let sum = self.sum.clone().finalize();
-        Progress { rows: self.rows, bytes: self.bytes, sum, is_done: self.next.is_none() }
+        StreamProgress { rows: self.rows, bytes: self.bytes, sum, is_done: self.next.is_none() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Writes numbers, eight digits at a time in one register, without a table or a loop.
 
-use crate::slot::{block, byte, run};
+use crate::slice_write::{block, byte, run};
 
 const EIGHT: u64 = 100_000_000;
 const ZEROS: u64 = 0x3030_3030_3030_3030;

@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 
 use salver_model::{Code, Error};
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Opens `part`, creating it if necessary, exclusively for this process until the file is dropped; `output` is its
 /// final name. Existing content is kept.
 ///
 /// # Errors
 /// Returns an error when another process has it, or it cannot be written.
-pub(crate) fn claim(part: &Path, output: &Path) -> Result<File, Failure> {
+pub(crate) fn claim(part: &Path, output: &Path) -> Result<File, CommandFailure> {
     let shown = output.display();
     match claimed(part) {
         Ok(Some(file)) => Ok(file),
         Ok(None) => {
             let error = Error::new(Code::Overloaded, format!("another command writes `{shown}` at this moment"));
-            Err(Failure::Error(error.with_hint("wait for its end, or write to another file")))
+            Err(CommandFailure::Error(error.with_hint("wait for its end, or write to another file")))
         }
-        Err(error) => Err(Failure::writing(&format!("`{}`", part.display()), error)),
+        Err(error) => Err(CommandFailure::writing(&format!("`{}`", part.display()), error)),
     }
 }
 
@@ -38,7 +38,7 @@ impl Lock {
     ///
     /// # Errors
     /// Returns the errors of [`claim`].
-    pub(crate) fn take(path: PathBuf, output: &Path) -> Result<Self, Failure> {
+    pub(crate) fn take(path: PathBuf, output: &Path) -> Result<Self, CommandFailure> {
         claim(&path, output).map(|file| Self { _file: file, path })
     }
 }

@@ -15,14 +15,14 @@ use tokio::time::{Instant, Sleep};
 
 /// Permits shared by the queries of all callers.
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
+pub(crate) struct QueryPermits {
     /// Permits of running queries.
     queries: Arc<Shares>,
     /// Permits of responses that are not finished, whether they run or wait for their client.
     answers: Arc<Shares>,
 }
 
-impl Places {
+impl QueryPermits {
     pub(crate) fn new(limits: &Limits) -> Self {
         let queries = limits.queries_max.clamp(1, usize::MAX / ANSWERS_PER_QUERY_MAX);
         Self {
@@ -40,22 +40,22 @@ impl Places {
 /// Permit of a running query, and the time it may still run. While rows wait for a slow client, the clock stops and the
 /// permit is released; both are limited where the rows are sent.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct QueryPermit {
     share: Share,
-    places: Places,
+    places: QueryPermits,
     left: Duration,
-    limits: PlaceLimits,
+    limits: PermitLimits,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct PlaceLimits {
+struct PermitLimits {
     query_ms_max: u64,
     queue_ms_max: u64,
 }
 
-impl Place {
+impl QueryPermit {
     /// Waits for a permit.
-    pub(crate) async fn take(places: &Places, caller: &Caller, limits: &Limits) -> Result<Self> {
+    pub(crate) async fn take(places: &QueryPermits, caller: &Caller, limits: &Limits) -> Result<Self> {
         let wait = Duration::from_millis(limits.queue_ms_max);
         let holder = caller.holder();
         let share = match places.queries.try_take(&holder) {
@@ -66,7 +66,7 @@ impl Place {
             })?,
         };
         let left = Duration::from_millis(limits.query_ms_max);
-        let limits = PlaceLimits { query_ms_max: limits.query_ms_max, queue_ms_max: limits.queue_ms_max };
+        let limits = PermitLimits { query_ms_max: limits.query_ms_max, queue_ms_max: limits.queue_ms_max };
         Ok(Self { share, places: places.clone(), left, limits })
     }
 
@@ -154,7 +154,7 @@ struct Bounded {
     sleep: Pin<Box<Sleep>>,
     rows_left: u64,
     left: Duration,
-    limits: PlaceLimits,
+    limits: PermitLimits,
     ended: bool,
 }
 

@@ -5,7 +5,7 @@
 //! claimed lengths against the actual ones. Then every value is read once by a reader that validates offsets and text,
 //! and written again in the one form that all readers support.
 
-mod spread;
+mod expanded_size;
 
 use arrow::array::RecordBatch as Rows;
 use arrow::buffer::Buffer;
@@ -27,7 +27,7 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 pub fn receive_arrow_stream(bytes: &[u8], bytes_max: u64) -> Result<Vec<u8>> {
     let mut claimed = Claimed::default();
     let mut rest = bytes;
-    while let Some(frame) = Frame::first_of(rest)? {
+    while let Some(frame) = IpcMessage::first_of(rest)? {
         match (batch_of(&frame.message), frame.message.header_as_schema()) {
             (Some(batch), _) => claimed.add(&batch, frame.body)?,
             (None, Some(schema)) if schema.endianness() == Endianness::Little => {}
@@ -56,12 +56,12 @@ fn rewrite(bytes: &[u8], bytes_max: u64) -> Result<Vec<u8>> {
     }
     decoder.finish().map_err(damaged)?;
     let schema = decoder.schema().ok_or_else(|| damaged("it has no schema"))?;
-    if let Some(field) = schema.fields().iter().find(|field| spread::is_shared(field.data_type())) {
+    if let Some(field) = schema.fields().iter().find(|field| expanded_size::is_shared(field.data_type())) {
         let (name, data_type) = (field.name(), field.data_type());
         return Err(damaged(format!("columns of the type of `{name}` are not taken, which is {data_type}"))
             .with_hint("send lists, texts or structures instead"));
     }
-    let spread = batches.iter().flat_map(Rows::columns).map(spread::bytes).fold(0, u64::saturating_add);
+    let spread = batches.iter().flat_map(Rows::columns).map(expanded_size::bytes).fold(0, u64::saturating_add);
     if spread > bytes_max.saturating_mul(RECEIVED_SPREAD_MAX) {
         return Err(too_large(
             spread,
@@ -118,14 +118,14 @@ impl Claimed {
 }
 
 /// A message of the stream.
-struct Frame<'a> {
+struct IpcMessage<'a> {
     message: Message<'a>,
     body: &'a [u8],
     /// The bytes after it.
     after: &'a [u8],
 }
 
-impl<'a> Frame<'a> {
+impl<'a> IpcMessage<'a> {
     /// Returns the first message; `None` at the end.
     fn first_of(bytes: &'a [u8]) -> Result<Option<Self>> {
         let bytes = bytes.strip_prefix(&CONTINUATION).unwrap_or(bytes);

@@ -16,49 +16,49 @@ use salver_model::shares::Yields;
 use salver_model::{Code, Description, Error, Filter, Result, Share};
 
 /// Snapshot that is kept until its permit is needed more urgently by others.
-pub(super) struct Kept {
+pub(super) struct IdleSnapshot {
     description: Description,
     parts: usize,
     ascending: Option<usize>,
     finds_again: bool,
-    slot: Arc<Slot>,
+    slot: Arc<SnapshotSlot>,
 }
 
-struct Slot(Mutex<State>);
+struct SnapshotSlot(Mutex<SnapshotState>);
 
 /// Stream of the snapshot's rows.
-struct Running(Mutex<Source>);
+struct SharedStream(Mutex<RowStream>);
 
-struct Source {
+struct RowStream {
     /// Stream, until it is revoked.
     stream: Option<BatchStream>,
     /// Whether the consumer is waiting for the stream, and not the stream for its client.
     is_working: bool,
 }
 
-impl Running {
-    fn lock(&self) -> MutexGuard<'_, Source> {
+impl SharedStream {
+    fn lock(&self) -> MutexGuard<'_, RowStream> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-struct State {
+struct SnapshotState {
     /// Snapshot; declared first so that it is dropped before the permit is released.
     held: Option<Arc<dyn Held>>,
     /// Active readers.
-    running: Vec<Weak<Running>>,
+    running: Vec<Weak<SharedStream>>,
     share: Option<Share>,
     used: Instant,
 }
 
-impl Kept {
+impl IdleSnapshot {
     /// Keeps `held` under the permit `share`.
     pub(super) fn new(held: Arc<dyn Held>, mut share: Share) -> Self {
         let (description, parts, ascending) = (held.describe().clone(), held.parts(), held.ascending());
         let finds_again = held.finds_again();
-        let state = State { held: Some(held), running: Vec::new(), share: None, used: Instant::now() };
-        let slot = Arc::new(Slot(Mutex::new(state)));
-        let weak: Weak<Slot> = Arc::downgrade(&slot);
+        let state = SnapshotState { held: Some(held), running: Vec::new(), share: None, used: Instant::now() };
+        let slot = Arc::new(SnapshotSlot(Mutex::new(state)));
+        let weak: Weak<SnapshotSlot> = Arc::downgrade(&slot);
         share.lies(weak);
         slot.lock().share = Some(share);
         Self { description, parts, ascending, finds_again, slot }
@@ -75,28 +75,28 @@ impl Kept {
             let gone = gone(self.description.name.as_str());
             return Some(stream::once(std::future::ready(Err(gone))).boxed());
         };
-        let source = Source { stream: Some(read(&*held)?), is_working: false };
-        let running = Arc::new(Running(Mutex::new(source)));
+        let source = RowStream { stream: Some(read(&*held)?), is_working: false };
+        let running = Arc::new(SharedStream(Mutex::new(source)));
         let mut state = self.slot.lock();
         state.running.retain(|other| other.strong_count() > 0);
         state.running.push(Arc::downgrade(&running));
         drop(state);
         let (slot, name) = (Arc::clone(&self.slot), self.description.name.to_string());
-        Some(Box::pin(Reading { running, slot, name: Some(name) }))
+        Some(Box::pin(StreamReading { running, slot, name: Some(name) }))
     }
 }
 
-impl Slot {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SnapshotSlot {
+    fn lock(&self) -> MutexGuard<'_, SnapshotState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Yields for Slot {
+impl Yields for SnapshotSlot {
     fn idle_since(&self) -> Option<Instant> {
         let state = self.0.try_lock().ok()?;
         // A locked source is being read at this moment.
-        let works = |running: Arc<Running>| running.0.try_lock().map_or(true, |source| source.is_working);
+        let works = |running: Arc<SharedStream>| running.0.try_lock().map_or(true, |source| source.is_working);
         (!state.running.iter().filter_map(Weak::upgrade).any(works)).then_some(state.used)
     }
 
@@ -114,14 +114,14 @@ impl Yields for Slot {
 }
 
 /// Stream of rows being read.
-struct Reading {
-    running: Arc<Running>,
-    slot: Arc<Slot>,
+struct StreamReading {
+    running: Arc<SharedStream>,
+    slot: Arc<SnapshotSlot>,
     /// Name of the entry; `None` once the loss of the rows is reported.
     name: Option<String>,
 }
 
-impl Stream for Reading {
+impl Stream for StreamReading {
     type Item = Result<RecordBatch>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -152,7 +152,7 @@ fn gone(name: &str) -> Error {
     .with_hint("begin again")
 }
 
-impl Held for Kept {
+impl Held for IdleSnapshot {
     fn describe(&self) -> &Description {
         &self.description
     }
@@ -198,8 +198,8 @@ impl Held for Kept {
     }
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for IdleSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept").field("name", &self.description.name).finish_non_exhaustive()
+        f.debug_struct("IdleSnapshot").field("name", &self.description.name).finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use salver_text::calendar::{DAY_SECONDS, EPOCH_DAY, date_since_march};
 
 use super::number::eight_digits;
 use crate::calendar::Zone;
-use crate::slot::{block, byte};
+use crate::slice_write::{block, byte};
 
 /// Days from 0000-03-01, the origin of the calendar's arithmetic, to 10000-01-01, from which years have a sign. Other
 /// days take the general path.

@@ -9,16 +9,16 @@ use salver_model::Error;
 use serde_json::{Value, json};
 
 use super::batch::Layout;
-use super::session::Session;
-use super::target::Target;
-use crate::claim::Lock;
+use super::session::ExportSession;
+use super::target::ExportTarget;
 use crate::cli::ExportArguments;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
+use crate::output_lock::Lock;
 
 /// Progress of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Progress {
+pub(super) struct StreamProgress {
     /// Number of rows fetched.
     pub(super) rows: u64,
     /// Number of bytes.
@@ -31,29 +31,29 @@ pub(super) struct Progress {
 
 /// Progress of an export.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct ExportState {
     /// Export on the server, once opened.
-    pub(super) session: Option<Session>,
+    pub(super) session: Option<ExportSession>,
     path: PathBuf,
     /// Lock that keeps other commands from writing the same output.
     _lock: Lock,
     /// Parameters that must be unchanged for a run to be resumed.
     about: Value,
-    streams: Mutex<Vec<Progress>>,
+    streams: Mutex<Vec<StreamProgress>>,
     /// Number of streams joined so far, and the resulting length of the first one's file.
     pub(super) joined: (usize, u64),
     /// Maximum number of rows of one request.
     pub(super) batch_rows: u64,
 }
 
-impl State {
+impl ExportState {
     /// Loads the state of an earlier run for `output`, or creates a new one.
     pub(super) fn begin(
         arguments: &ExportArguments,
-        target: &Target,
+        target: &ExportTarget,
         layout: Layout,
         output: &Path,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CommandFailure> {
         let about = json!({
             "url": target.base,
             "entry": target.entry.as_str(),
@@ -91,11 +91,11 @@ impl State {
 
     /// Resumes an earlier run, if its parameters are the same.
     fn take_up(&mut self, kept: &Value, streams: Option<u64>) -> Option<()> {
-        let session = Session::read(&kept["session"]).filter(|_| kept["about"] == self.about)?;
+        let session = ExportSession::read(&kept["session"]).filter(|_| kept["about"] == self.about)?;
         if streams.is_some_and(|streams| streams != session.streams.len() as u64) {
             return None;
         }
-        let all: Option<Vec<Progress>> = kept["streams"].as_array()?.iter().map(read).collect();
+        let all: Option<Vec<StreamProgress>> = kept["streams"].as_array()?.iter().map(read).collect();
         let all = all.filter(|all| all.len() == session.streams.len())?;
         self.joined = (usize::try_from(kept["joined"][0].as_u64()?).ok()?, kept["joined"][1].as_u64()?);
         self.session = Some(session);
@@ -104,8 +104,8 @@ impl State {
     }
 
     /// Stores a newly opened export.
-    pub(super) fn set_session(&mut self, session: Session) -> Result<(), Failure> {
-        *self.lock() = vec![Progress::default(); session.streams.len()];
+    pub(super) fn set_session(&mut self, session: ExportSession) -> Result<(), CommandFailure> {
+        *self.lock() = vec![StreamProgress::default(); session.streams.len()];
         self.session = Some(session);
         self.save(&self.lock())
     }
@@ -126,7 +126,7 @@ impl State {
     }
 
     /// Returns the progress of a stream.
-    pub(super) fn progress(&self, stream: usize) -> Progress {
+    pub(super) fn progress(&self, stream: usize) -> StreamProgress {
         self.lock().get(stream).copied().unwrap_or_default()
     }
 
@@ -146,7 +146,7 @@ impl State {
     }
 
     /// Records the progress of a stream.
-    pub(super) fn done(&self, stream: usize, now: Progress) -> Result<(), Failure> {
+    pub(super) fn done(&self, stream: usize, now: StreamProgress) -> Result<(), CommandFailure> {
         let mut streams = self.lock();
         if let Some(progress) = streams.get_mut(stream) {
             *progress = now;
@@ -155,7 +155,7 @@ impl State {
     }
 
     /// Records joined streams.
-    pub(super) fn join(&mut self, streams: usize, bytes: u64) -> Result<(), Failure> {
+    pub(super) fn join(&mut self, streams: usize, bytes: u64) -> Result<(), CommandFailure> {
         self.joined = (streams, bytes);
         self.save(&self.lock())
     }
@@ -175,20 +175,20 @@ impl State {
         let _ = std::fs::remove_file(self.new_path());
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Progress>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<StreamProgress>> {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn save(&self, streams: &[Progress]) -> Result<(), Failure> {
+    fn save(&self, streams: &[StreamProgress]) -> Result<(), CommandFailure> {
         let streams: Vec<Value> = streams
             .iter()
-            .map(|Progress { rows, bytes, sum, is_done }| {
+            .map(|StreamProgress { rows, bytes, sum, is_done }| {
                 json!({ "rows": rows, "bytes": bytes, "crc32": sum, "done": is_done })
             })
             .collect();
         let kept = json!({
             "about": self.about,
-            "session": self.session.as_ref().map(Session::write),
+            "session": self.session.as_ref().map(ExportSession::write),
             "streams": streams,
             "joined": [self.joined.0, self.joined.1],
         });
@@ -208,8 +208,8 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn read(kept: &Value) -> Option<Progress> {
-    Some(Progress {
+fn read(kept: &Value) -> Option<StreamProgress> {
+    Some(StreamProgress {
         rows: kept["rows"].as_u64()?,
         bytes: kept["bytes"].as_u64()?,
         sum: u32::try_from(kept["crc32"].as_u64()?).ok()?,

@@ -5,9 +5,9 @@ use arrow::datatypes::TimeUnit;
 
 use super::{Cells, Column};
 use crate::calendar::Zone;
-use crate::place::text::{self, Text};
-use crate::place::{Spare, calendar, number};
-use crate::slot::{block, byte, run};
+use crate::in_place::text::{self, Text};
+use crate::in_place::{Spare, calendar, number};
+use crate::slice_write::{block, byte, run};
 
 impl Column<'_> {
     /// Writes a JSON value, as [`Column::json`] does.

@@ -4,7 +4,7 @@
 //! its length. The whole block is copied, and scanned for special bytes in two or four vector registers; a mask selects
 //! the bytes that belong to the text.
 
-use crate::slot::{block, byte};
+use crate::slice_write::{block, byte};
 
 const BLOCK: usize = 32;
 

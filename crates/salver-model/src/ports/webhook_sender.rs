@@ -20,10 +20,10 @@ pub enum Delivery {
 ///
 /// An attempt times out within some seconds, follows no redirects, and does not reveal the response.
 #[async_trait]
-pub trait Courier: Debug + Send + Sync {
+pub trait WebhookSender: Debug + Send + Sync {
     /// Sends a JSON document to `address`, once.
     ///
     /// # Errors
     /// Returns `Source` when a retry may succeed.
-    async fn bring(&self, address: &str, document: Bytes) -> Result<Delivery>;
+    async fn post(&self, address: &str, document: Bytes) -> Result<Delivery>;
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// Place where a setting was written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum SettingPlace {
     /// None: a default.
     Default,
     /// In a file, at a line and a column counted from 1, in characters; line 0 is the file as a whole.
@@ -17,7 +17,7 @@ pub enum Place {
     CommandLine(Arc<str>),
 }
 
-impl Place {
+impl SettingPlace {
     /// Returns the line in the file, if known.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
@@ -28,7 +28,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SettingPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
@@ -56,10 +56,10 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns the place of the byte at `offset`.
-    pub(crate) fn place(&self, offset: usize) -> Place {
+    pub(crate) fn place(&self, offset: usize) -> SettingPlace {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
         let line = self.starts.partition_point(|start| *start <= offset);
         let before = &self.text[self.starts[line - 1]..offset];
-        Place::File(Arc::clone(&self.path), line, before.chars().count() + 1)
+        SettingPlace::File(Arc::clone(&self.path), line, before.chars().count() + 1)
     }
 }

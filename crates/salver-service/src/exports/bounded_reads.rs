@@ -11,9 +11,9 @@ use salver_model::ports::{Held, Tables};
 use salver_model::reply::BatchStream;
 use salver_model::{Batches, Caller, Code, Error, Name, Query, Result, Rows, SqlQuery, Version};
 
-use super::kept::Kept;
-use super::reader::{Reader, count};
-use crate::bound::Place;
+use super::idle_snapshots::IdleSnapshot;
+use super::reader::{ExportReader, count};
+use crate::query_limits::QueryPermit;
 use crate::service::Service;
 use crate::snapshot::Snapshot;
 
@@ -44,7 +44,7 @@ impl Service {
                 .with_hint("finish or delete one, or try again when one has expired")
         })?;
         let held = self.bounded(caller, hold).await?;
-        Ok(Arc::new(Kept::new(held, share)))
+        Ok(Arc::new(IdleSnapshot::new(held, share)))
     }
 
     /// Returns the snapshot at `version`; `None` when it is no longer available.
@@ -62,11 +62,16 @@ impl Service {
         self.bounded(caller, table.hold_at(version, parts)).await
     }
 
-    /// Reads some rows of `reader`, at most `rows_max`, like [`Reader::some`].
+    /// Reads some rows of `reader`, at most `rows_max`, like [`ExportReader::some`].
     ///
     /// # Errors
-    /// Returns the errors of [`Reader::some`], and limits.
-    pub async fn read_on(&self, caller: &Caller, reader: &mut Reader, rows_max: usize) -> Result<Vec<RecordBatch>> {
+    /// Returns the errors of [`ExportReader::some`], and limits.
+    pub async fn read_on(
+        &self,
+        caller: &Caller,
+        reader: &mut ExportReader,
+        rows_max: usize,
+    ) -> Result<Vec<RecordBatch>> {
         self.bounded(caller, reader.some(rows_max)).await
     }
 
@@ -87,7 +92,7 @@ impl Service {
     /// Returns the errors of [`Service::read`].
     pub async fn read_live(&self, caller: &Caller, snapshot: &Snapshot, name: &str, query: &Query) -> Result<LiveRows> {
         let table = snapshot.resolve(name)?;
-        let mut place = Place::take(self.places(), caller, self.limits()).await?;
+        let mut place = QueryPermit::take(self.places(), caller, self.limits()).await?;
         match place.run(table.read(query)).await {
             Err(error) => match self.newer(snapshot, &error).await {
                 Some(newer) => place.run(newer.resolve(name)?.read(query)).await,
@@ -104,7 +109,7 @@ impl Service {
     /// Returns the errors of [`Service::sql`].
     pub async fn sql_live(&self, caller: &Caller, snapshot: &Arc<Snapshot>, query: &SqlQuery) -> Result<LiveRows> {
         let tables: Arc<dyn Tables> = Arc::<Snapshot>::clone(snapshot);
-        let mut place = Place::take(self.places(), caller, self.limits()).await?;
+        let mut place = QueryPermit::take(self.places(), caller, self.limits()).await?;
         match place.run(self.engine().run(tables, query)).await {
             Err(error) => match self.newer(snapshot, &error).await {
                 Some(newer) => place.run(self.engine().run(newer, query)).await,
@@ -115,11 +120,11 @@ impl Service {
         .map(LiveRows::of)
     }
 
-    /// Returns whether `reader` has another row, like [`Reader::has_more`].
+    /// Returns whether `reader` has another row, like [`ExportReader::has_more`].
     ///
     /// # Errors
-    /// Returns the errors of [`Reader::has_more`], and limits.
-    pub async fn reads_on(&self, caller: &Caller, reader: &mut Reader) -> Result<bool> {
+    /// Returns the errors of [`ExportReader::has_more`], and limits.
+    pub async fn reads_on(&self, caller: &Caller, reader: &mut ExportReader) -> Result<bool> {
         self.bounded(caller, reader.has_more()).await
     }
 

@@ -12,12 +12,12 @@ use salver_model::Result;
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::{Database, Loader, SqlEngine};
 use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, RecordRule};
-use salver_records::{CallersDatabases, RecordsDatabase};
+use salver_records::{PerCallerDatabases, RecordsDatabase};
 use salver_service::{Catalog, Service, Store, databases, refresh};
 use tokio::task::JoinSet;
 
-use crate::courier::HttpCourier;
-use crate::{functions, places, streams};
+use crate::webhook_sender::HttpWebhookSender;
+use crate::{functions, secrets, streams};
 
 /// Most connections for looking up users.
 const AUTH_CONNECTIONS: usize = 2;
@@ -111,7 +111,7 @@ fn open_databases(checked: &Checked, catalog: &Catalog, observer: &Arc<dyn Obser
 /// # Errors
 /// Returns an error for a malformed URL.
 pub(crate) fn database(spec: DatabaseSpec) -> Result<Arc<dyn Database>> {
-    match CallersDatabases::of(&spec) {
+    match PerCallerDatabases::of(&spec) {
         Some(own) => Ok(Arc::new(own)),
         None => Ok(Arc::new(RecordsDatabase::open(spec)?)),
     }
@@ -168,7 +168,7 @@ pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
     Ok(HttpOptions {
         hosts: server.hosts.clone(),
         listen_host: server.listen.rsplit_once(':').map_or("", |(host, _)| host).to_owned(),
-        private_dirs: places::of(checked),
+        private_dirs: secrets::of(checked),
         listens: None,
         base_path: server.base_path.clone(),
         omit_nulls: checked.compat.roapi,
@@ -184,7 +184,7 @@ pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
         xsrf: server.xsrf,
         ajax_only: server.ajax_only,
         callbacks: (!server.callbacks.is_empty())
-            .then(|| Callbacks { allowed: server.callbacks.clone(), courier: Arc::new(HttpCourier::new()) }),
+            .then(|| Callbacks { allowed: server.callbacks.clone(), webhooks: Arc::new(HttpWebhookSender::new()) }),
         auth,
         ..HttpOptions::default()
     })

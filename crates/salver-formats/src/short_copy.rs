@@ -3,7 +3,7 @@
 //! A row takes dozens of appends of a few bytes each. A copy of constant length is one or two moves; so short runs are
 //! copied as one or two overlapping blocks of fixed size, and then the vector's length is set.
 
-use crate::slot;
+use crate::slice_write;
 
 /// Appends the first `len` bytes of `block`. It copies the whole block, which makes it fast.
 #[inline(always)]
@@ -44,7 +44,7 @@ fn overlapping<const N: usize>(bytes: &[u8], out: &mut Vec<u8>) {
 
 /// Bytes that are written repeatedly: a key with its quotes and colon, the end of a row.
 #[derive(Clone, Debug)]
-pub(crate) struct Token {
+pub(crate) struct WrittenToken {
     /// Padded, so that short tokens are one block of fixed size.
     block: [u8; 32],
     len: usize,
@@ -52,7 +52,7 @@ pub(crate) struct Token {
     long: Box<[u8]>,
 }
 
-impl Token {
+impl WrittenToken {
     pub(crate) fn new(bytes: &[u8]) -> Self {
         let mut block = [0; 32];
         let long = match block.get_mut(..bytes.len()) {
@@ -78,9 +78,9 @@ impl Token {
     #[inline(always)]
     pub(crate) fn place(&self, bytes: &mut [u8], at: usize) -> Option<usize> {
         match self.block.first_chunk::<16>() {
-            Some(half) if self.len <= 16 => slot::block(bytes, at, half, self.len),
-            _ if self.len <= 32 => slot::block(bytes, at, &self.block, self.len),
-            _ => slot::run(bytes, at, &self.long),
+            Some(half) if self.len <= 16 => slice_write::block(bytes, at, half, self.len),
+            _ if self.len <= 32 => slice_write::block(bytes, at, &self.block, self.len),
+            _ => slice_write::run(bytes, at, &self.long),
         }
     }
 
