@@ -50,6 +50,6 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn the_contract_of_the_port() {
-        salver_testkit::contract::courier::run(&HttpWebhookSender::new()).await;
+        salver_testkit::contract::webhook_sender::run(&HttpWebhookSender::new()).await;
     }
 }

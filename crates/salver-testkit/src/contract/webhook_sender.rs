@@ -12,7 +12,7 @@ use salver_model::ports::{Delivery, WebhookSender};
 ///
 /// # Panics
 /// When the contract is broken.
-pub async fn run(courier: &dyn WebhookSender) {
+pub async fn run(sender: &dyn WebhookSender) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -37,7 +37,7 @@ pub async fn run(courier: &dyn WebhookSender) {
         ("/503", None),
     ] {
         let (address, document) = send(path);
-        match (courier.bring(&address, document).await, outcome) {
+        match (sender.post(&address, document).await, outcome) {
             (Ok(delivery), Some(wanted)) => assert_eq!(delivery, wanted, "{path}"),
             (Err(error), None) => {
                 assert_eq!(error.code, Code::Source, "{path}");
@@ -55,7 +55,7 @@ pub async fn run(courier: &dyn WebhookSender) {
         }
     }
     let gone = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
-    let away = courier.bring(&format!("http://{gone}/"), document.clone()).await.expect_err("nobody is there");
+    let away = sender.post(&format!("http://{gone}/"), document.clone()).await.expect_err("nobody is there");
     assert_eq!(away.code, Code::Source);
 }
 
