@@ -5,9 +5,9 @@ mod columns;
 pub(crate) mod database;
 mod dataset;
 mod function;
-pub(crate) mod home;
 mod links;
 mod options;
+pub(crate) mod real_location;
 pub(crate) mod reserved;
 mod server;
 mod sources;
@@ -20,8 +20,8 @@ use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, FunctionSpec, Stre
 use salver_model::{Limits, Name};
 
 use crate::mistake::{Findings, Mistake};
-use crate::place::Place;
 use crate::raw::{Raw, Table};
+use crate::setting_place::SettingPlace;
 
 /// Configuration in force.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,21 +105,23 @@ impl Checked {
     /// is added: a copy of a database often lies beside it, and would be open to everyone.
     pub(crate) fn add_databases(&mut self, discovered: &[DatabaseSpec], file: Option<&Path>, findings: &mut Findings) {
         let declared = self.databases.len();
-        let is_guarded = self.auth.is_some() || self.databases.iter().any(home::is_ruled);
+        let is_guarded = self.auth.is_some() || self.databases.iter().any(real_location::is_ruled);
         for spec in discovered {
-            if self.databases[..declared].iter().any(|other| home::is_same(other, spec)) {
+            if self.databases[..declared].iter().any(|other| real_location::is_same(other, spec)) {
                 continue;
             }
             if is_guarded {
-                let place = file.map_or(Place::Default, |file| Place::File(Arc::new(file.to_owned()), 0, 0));
+                let place =
+                    file.map_or(SettingPlace::Default, |file| SettingPlace::File(Arc::new(file.to_owned()), 0, 0));
                 let message = format!("`{}` is left out: it stands in no [[database]]", spec.url);
                 let hint = "what lies beside a database with rules or users is served only when it is declared";
                 findings.warning(Mistake::new(&place, message).with_hint(hint));
                 continue;
             }
-            let taken = self.databases.iter().any(|other| other.name == spec.name || home::is_same(other, spec))
-                || self.datasets.iter().any(|dataset| dataset.name == spec.name)
-                || self.streams.iter().any(|stream| stream::has_entry(stream, &spec.name));
+            let taken =
+                self.databases.iter().any(|other| other.name == spec.name || real_location::is_same(other, spec))
+                    || self.datasets.iter().any(|dataset| dataset.name == spec.name)
+                    || self.streams.iter().any(|stream| stream::has_entry(stream, &spec.name));
             if !taken {
                 self.databases.push(spec.clone());
             }
@@ -130,8 +132,9 @@ impl Checked {
     pub(crate) fn add_functions(&mut self, discovered: &[FunctionSpec]) {
         for spec in discovered {
             let is_same = |other: &FunctionSpec| {
-                let id = home::file_id(&other.file);
-                home::real(&other.file) == home::real(&spec.file) || id.is_some() && id == home::file_id(&spec.file)
+                let id = real_location::file_id(&other.file);
+                real_location::real(&other.file) == real_location::real(&spec.file)
+                    || id.is_some() && id == real_location::file_id(&spec.file)
             };
             if !self.functions.iter().any(|other| other.name == spec.name || is_same(other)) {
                 self.functions.push(spec.clone());

@@ -134,7 +134,7 @@ impl Section {
 
 /// Kind of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SettingKind {
     /// `true` or `false`.
     Bool,
     /// An integer, at least the given one.
@@ -155,7 +155,7 @@ pub enum Kind {
     Tables(Section),
 }
 
-impl Kind {
+impl SettingKind {
     /// Returns a description of the kind.
     #[must_use]
     pub fn words(self) -> String {
@@ -185,7 +185,7 @@ pub struct Setting {
     /// Key of the setting.
     pub key: &'static str,
     /// Kind of its value.
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// Default, in TOML; empty when there is none.
     pub default: &'static str,
     /// Another value, in TOML.

@@ -7,19 +7,19 @@
 
 pub mod checked;
 pub mod data_type;
+mod event_field;
 pub mod keys;
 pub mod load;
 pub mod mistake;
-mod pick;
-pub mod place;
 pub mod raw;
 pub mod render;
+pub mod setting_place;
 mod value;
 
-pub use checked::home::is_same as is_same_database;
+pub use checked::real_location::is_same as is_same_database;
 pub use checked::{Checked, Compat, Server, StoreSpec};
 pub use load::{Override, Sources, load};
 pub use mistake::{Mistake, Warning};
-pub use place::Place;
-pub use raw::arguments::{Target, target};
+pub use raw::arguments::{ArgumentTarget, target};
 pub use render::{example, reference, show};
+pub use setting_place::SettingPlace;

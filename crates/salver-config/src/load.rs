@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use salver_model::spec::{DatabaseSpec, DatasetSpec, FunctionSpec};
 
-use crate::checked::reserved::Given;
+use crate::checked::reserved::ServerInputs;
 use crate::checked::{self, Checked};
 use crate::keys::{SETTINGS, Section};
 use crate::mistake::{Findings, Mistake, Warning};
-use crate::place::Place;
 use crate::raw::{Raw, Table, arguments, environment, file};
+use crate::setting_place::SettingPlace;
 use crate::value::Value;
 
 /// Setting given on the command line.
@@ -62,7 +62,7 @@ pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> 
     for text in &sources.datasets {
         if let Some(table) = arguments::read(text, &mut findings) {
             // Only entries declared before this run can be replaced; the same name twice here is a mistake.
-            let typed_before = |other: &Table| matches!(other.place, Place::CommandLine(_));
+            let typed_before = |other: &Table| matches!(other.place, SettingPlace::CommandLine(_));
             let list = match table.section {
                 Section::Database => &mut raw.databases,
                 Section::Function => &mut raw.functions,
@@ -80,7 +80,7 @@ pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> 
     let mut checked = checked::check(&raw, sources.discovered.clone(), &mut findings);
     checked.add_databases(&sources.discovered_databases, sources.file.as_deref(), &mut findings);
     checked.add_functions(&sources.discovered_functions);
-    let given = Given { file: sources.file.as_deref(), discovered: &sources.discovered };
+    let given = ServerInputs { file: sources.file.as_deref(), discovered: &sources.discovered };
     checked::reserved::keep_apart(&raw, &mut checked, given, &mut findings);
     checked::database::functions_are_there(&raw.databases, &checked.functions, &mut findings);
     findings.finish().map(|warnings| (checked, warnings))
@@ -105,12 +105,12 @@ fn read_file(path: &Path, findings: &mut Findings) -> Raw {
     let text = match std::fs::read(path).map(String::from_utf8) {
         Ok(Ok(text)) => text,
         Ok(Err(_)) => {
-            let place = Place::File(shared, 0, 0);
+            let place = SettingPlace::File(shared, 0, 0);
             findings.mistake(Mistake::new(&place, "this is not text in UTF-8").with_hint("save it as UTF-8"));
             return Raw::new();
         }
         Err(error) => {
-            let mistake = Mistake::new(&Place::File(shared, 0, 0), format!("can't be read: {error}"));
+            let mistake = Mistake::new(&SettingPlace::File(shared, 0, 0), format!("can't be read: {error}"));
             let hint = match error.kind() {
                 io::ErrorKind::NotFound => "`salver config example > salver.toml` writes one to start from",
                 io::ErrorKind::PermissionDenied => "check that the user who runs salver may read it",
@@ -177,7 +177,7 @@ fn relate(table: &mut Table, key: &str, directory: &Path) {
 }
 
 fn read_override(given: &Override, raw: &mut Raw, findings: &mut Findings) {
-    let place = Place::CommandLine(given.typed.as_str().into());
+    let place = SettingPlace::CommandLine(given.typed.as_str().into());
     let setting = SETTINGS.iter().find(|setting| setting.path() == given.key);
     match setting.and_then(|setting| Some((setting, raw.single(setting.section)?))) {
         Some((setting, table)) => table.set_text(setting, &given.value, &place, findings),

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use crate::place::Place;
+use crate::setting_place::SettingPlace;
 
 /// Mistake with its place and a suggested fix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mistake {
     /// Place of the mistake.
-    pub place: Place,
+    pub place: SettingPlace,
     /// Message, naming the subject.
     pub message: String,
     /// Suggested fix.
@@ -21,7 +21,7 @@ pub type Warning = Mistake;
 impl Mistake {
     /// Creates a mistake without a hint.
     #[must_use]
-    pub fn new(place: &Place, message: impl Into<String>) -> Self {
+    pub fn new(place: &SettingPlace, message: impl Into<String>) -> Self {
         Self { place: place.clone(), message: message.into(), hint: None }
     }
 
@@ -41,7 +41,7 @@ impl Mistake {
 
     /// Converts an error of the model.
     #[must_use]
-    pub fn from_error(place: &Place, error: &salver_model::Error) -> Self {
+    pub fn from_error(place: &SettingPlace, error: &salver_model::Error) -> Self {
         Self::new(place, error.message.clone()).with_hint_if(error.hint.clone())
     }
 }
@@ -66,7 +66,7 @@ pub(crate) struct Findings {
     /// Warnings.
     pub(crate) warnings: Vec<Warning>,
     /// Places where the file could not be parsed.
-    pub(crate) unreadable: Vec<Place>,
+    pub(crate) unreadable: Vec<SettingPlace>,
 }
 
 impl Findings {
@@ -76,7 +76,7 @@ impl Findings {
     }
 
     /// Records a syntax error at `place`.
-    pub(crate) fn unreadable(&mut self, place: &Place, why: &str) {
+    pub(crate) fn unreadable(&mut self, place: &SettingPlace, why: &str) {
         self.unreadable.push(place.clone());
         self.mistake(Mistake::new(place, format!("this is not TOML: {why}")));
     }

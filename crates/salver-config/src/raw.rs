@@ -6,46 +6,46 @@ pub(crate) mod file;
 
 use crate::keys::{Section, Setting};
 use crate::mistake::{Findings, Mistake};
-use crate::place::Place;
+use crate::setting_place::SettingPlace;
 use crate::value::{self, Value};
 
 /// Value as written.
 #[derive(Clone, Debug)]
-pub(crate) struct Written {
+pub(crate) struct WrittenValue {
     pub(crate) setting: &'static Setting,
     pub(crate) value: Value,
-    pub(crate) place: Place,
+    pub(crate) place: SettingPlace,
 }
 
 /// Section as written.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) section: Section,
-    pub(crate) place: Place,
-    pub(crate) written: Vec<Written>,
+    pub(crate) place: SettingPlace,
+    pub(crate) written: Vec<WrittenValue>,
     /// Columns and relations of a dataset, or rules and checks of a database.
     pub(crate) tables: Vec<Table>,
 }
 
 impl Table {
-    pub(crate) fn new(section: Section, place: Place) -> Self {
+    pub(crate) fn new(section: Section, place: SettingPlace) -> Self {
         Self { section, place, written: Vec::new(), tables: Vec::new() }
     }
 
     /// Sets a value, replacing an earlier one.
-    pub(crate) fn set(&mut self, setting: &'static Setting, value: Value, place: Place) {
+    pub(crate) fn set(&mut self, setting: &'static Setting, value: Value, place: SettingPlace) {
         self.written.retain(|written| written.setting.key != setting.key);
-        self.written.push(Written { setting, value, place });
+        self.written.push(WrittenValue { setting, value, place });
     }
 
     /// Returns the value written for `key`.
-    pub(crate) fn get(&self, key: &str) -> Option<&Written> {
+    pub(crate) fn get(&self, key: &str) -> Option<&WrittenValue> {
         debug_assert!(self.section.setting(key).is_some(), "{key} is not in the table of settings");
         self.written.iter().find(|written| written.setting.key == key)
     }
 
     /// Returns the place of `key`, or of the section if it was not written.
-    pub(crate) fn place_of(&self, key: &str) -> &Place {
+    pub(crate) fn place_of(&self, key: &str) -> &SettingPlace {
         self.get(key).map_or(&self.place, |written| &written.place)
     }
 
@@ -94,14 +94,20 @@ impl Table {
                 && let Ok(parsed) = toml::de::DeValue::parse(setting.default)
                 && let Ok(value) = value::from_toml(setting.kind, parsed.get_ref())
             {
-                self.set(setting, value, Place::Default);
+                self.set(setting, value, SettingPlace::Default);
             }
         }
         self.tables.iter_mut().for_each(Table::fill);
     }
 
     /// Parses a plain text for a setting, or records the mistake.
-    pub(crate) fn set_text(&mut self, setting: &'static Setting, text: &str, place: &Place, findings: &mut Findings) {
+    pub(crate) fn set_text(
+        &mut self,
+        setting: &'static Setting,
+        text: &str,
+        place: &SettingPlace,
+        findings: &mut Findings,
+    ) {
         match value::from_text(setting.kind, text) {
             Ok(value) => self.set(setting, value, place.clone()),
             Err(fix) => findings.mistake(
@@ -128,7 +134,7 @@ pub(crate) struct Raw {
 
 impl Raw {
     pub(crate) fn new() -> Self {
-        let table = |section| Table::new(section, Place::Default);
+        let table = |section| Table::new(section, SettingPlace::Default);
         Self {
             server: table(Section::Server),
             auth: table(Section::Auth),
@@ -166,7 +172,7 @@ impl Raw {
 }
 
 /// Returns the mistake of an unknown key: with its new name if it was renamed, else the nearest.
-pub(crate) fn unknown_key(section: Section, key: &str, place: &Place) -> Mistake {
+pub(crate) fn unknown_key(section: Section, key: &str, place: &SettingPlace) -> Mistake {
     let mistake = Mistake::new(place, format!("unknown key `{key}` in {}", section.header()));
     if let Some(new) = section.settings().find(|setting| setting.old.contains(&key)) {
         return mistake.with_hint(format!("it is called `{}` here: {} = {}", new.key, new.key, new.example));

@@ -2,91 +2,102 @@
 
 use toml::de::DeValue;
 
-use crate::keys::Kind;
+use crate::keys::SettingKind;
 
 /// Value of its setting's kind, which may still be invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
-    /// For [`Kind::Bool`].
+    /// For [`SettingKind::Bool`].
     Bool(bool),
-    /// For [`Kind::Count`], [`Kind::Bytes`] and [`Kind::Milliseconds`].
+    /// For [`SettingKind::Count`], [`SettingKind::Bytes`] and [`SettingKind::Milliseconds`].
     Count(u64),
-    /// For [`Kind::Text`] and [`Kind::Choice`].
+    /// For [`SettingKind::Text`] and [`SettingKind::Choice`].
     Text(String),
-    /// For [`Kind::Texts`].
+    /// For [`SettingKind::Texts`].
     Texts(Vec<String>),
-    /// For [`Kind::Pairs`].
+    /// For [`SettingKind::Pairs`].
     Pairs(Vec<(String, String)>),
 }
 
 /// Converts a TOML value. The error is a suggested fix, if there is a better one than the description of the kind.
-pub(crate) fn from_toml(kind: Kind, value: &DeValue<'_>) -> Result<Value, Option<String>> {
+pub(crate) fn from_toml(kind: SettingKind, value: &DeValue<'_>) -> Result<Value, Option<String>> {
     match (kind, value) {
-        (Kind::Bool, DeValue::Boolean(b)) => Ok(Value::Bool(*b)),
-        (Kind::Count(_) | Kind::Bytes | Kind::Milliseconds, DeValue::Integer(n)) => {
+        (SettingKind::Bool, DeValue::Boolean(b)) => Ok(Value::Bool(*b)),
+        (SettingKind::Count(_) | SettingKind::Bytes | SettingKind::Milliseconds, DeValue::Integer(n)) => {
             // TOML allows underscores and other bases.
             let digits = n.as_str().replace('_', "");
             let n = u64::from_str_radix(&digits, n.radix()).map_err(|_| None)?;
             count(kind, n)
         }
-        (Kind::Bytes | Kind::Milliseconds | Kind::Text | Kind::Choice(_) | Kind::Texts, DeValue::String(text)) => {
+        (
+            SettingKind::Bytes
+            | SettingKind::Milliseconds
+            | SettingKind::Text
+            | SettingKind::Choice(_)
+            | SettingKind::Texts,
+            DeValue::String(text),
+        ) => {
             from_text(kind, text).map(|value| match value {
                 // A text in a file is one text; a comma makes a list only elsewhere.
                 Value::Texts(_) => Value::Texts(vec![text.to_string()]),
                 other => other,
             })
         }
-        (Kind::Texts, DeValue::Array(items)) => {
+        (SettingKind::Texts, DeValue::Array(items)) => {
             let texts = items.iter().map(|item| item.get_ref().as_str().map(str::to_owned));
             texts.collect::<Option<_>>().map(Value::Texts).ok_or(None)
         }
-        (Kind::Pairs, DeValue::Table(table)) => {
+        (SettingKind::Pairs, DeValue::Table(table)) => {
             let pairs = table
                 .iter()
                 .map(|(key, value)| Some((key.get_ref().to_string(), value.get_ref().as_str()?.to_owned())));
             pairs.collect::<Option<_>>().map(Value::Pairs).ok_or(None)
         }
-        (Kind::Bool, DeValue::String(text)) if matches!(&**text, "true" | "false") => {
+        (SettingKind::Bool, DeValue::String(text)) if matches!(&**text, "true" | "false") => {
             Err(Some(format!("write {text} without quotes")))
         }
-        (Kind::Text | Kind::Choice(_), DeValue::Integer(n)) => Err(Some(format!("write it in quotes: \"{n}\""))),
+        (SettingKind::Text | SettingKind::Choice(_), DeValue::Integer(n)) => {
+            Err(Some(format!("write it in quotes: \"{n}\"")))
+        }
         _ => Err(None),
     }
 }
 
 /// Parses a plain text, as in an environment variable or on the command line.
-pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Value, Option<String>> {
+pub(crate) fn from_text(kind: SettingKind, text: &str) -> Result<Value, Option<String>> {
     match kind {
-        Kind::Bool => match text {
+        SettingKind::Bool => match text {
             "true" | "1" | "yes" | "on" => Ok(Value::Bool(true)),
             "false" | "0" | "no" | "off" => Ok(Value::Bool(false)),
             _ => Err(None),
         },
-        Kind::Count(_) => count(kind, text.parse().map_err(|_| None)?),
-        Kind::Bytes => Ok(Value::Count(bytes(text).ok_or(None)?)),
-        Kind::Milliseconds => Ok(Value::Count(milliseconds(text).ok_or(None)?)),
-        Kind::Text => Ok(Value::Text(text.to_owned())),
-        Kind::Choice(words) => match words.iter().find(|word| word.eq_ignore_ascii_case(text)) {
+        SettingKind::Count(_) => count(kind, text.parse().map_err(|_| None)?),
+        SettingKind::Bytes => Ok(Value::Count(bytes(text).ok_or(None)?)),
+        SettingKind::Milliseconds => Ok(Value::Count(milliseconds(text).ok_or(None)?)),
+        SettingKind::Text => Ok(Value::Text(text.to_owned())),
+        SettingKind::Choice(words) => match words.iter().find(|word| word.eq_ignore_ascii_case(text)) {
             Some(word) => Ok(Value::Text((*word).to_owned())),
             None => {
                 let near = salver_model::suggest::nearest(text, words.iter().copied());
                 Err(near.map(|near| format!("did you mean \"{near}\"?")))
             }
         },
-        Kind::Texts if text.is_empty() => Ok(Value::Texts(Vec::new())),
-        Kind::Texts if text.len() > 1 && text.starts_with('[') && text.ends_with(']') => Ok(Value::Texts(list(text))),
-        Kind::Pairs if text.starts_with('{') => match DeValue::parse(text) {
+        SettingKind::Texts if text.is_empty() => Ok(Value::Texts(Vec::new())),
+        SettingKind::Texts if text.len() > 1 && text.starts_with('[') && text.ends_with(']') => {
+            Ok(Value::Texts(list(text)))
+        }
+        SettingKind::Pairs if text.starts_with('{') => match DeValue::parse(text) {
             Ok(table) => from_toml(kind, table.get_ref()),
             Err(_) => Err(Some("write { Name = \"value\" }, in single quotes for the shell".to_owned())),
         },
-        Kind::Texts => Ok(Value::Texts(text.split(',').map(|part| part.trim().to_owned()).collect())),
-        Kind::Pairs | Kind::Tables(_) => Err(Some("it can only be set in a file".to_owned())),
+        SettingKind::Texts => Ok(Value::Texts(text.split(',').map(|part| part.trim().to_owned()).collect())),
+        SettingKind::Pairs | SettingKind::Tables(_) => Err(Some("it can only be set in a file".to_owned())),
     }
 }
 
 /// Parses a list in TOML, or without the quotes, which shells remove.
 fn list(text: &str) -> Vec<String> {
-    let parsed = DeValue::parse(text).ok().and_then(|list| from_toml(Kind::Texts, list.get_ref()).ok());
+    let parsed = DeValue::parse(text).ok().and_then(|list| from_toml(SettingKind::Texts, list.get_ref()).ok());
     if let Some(Value::Texts(texts)) = parsed {
         return texts;
     }
@@ -94,9 +105,9 @@ fn list(text: &str) -> Vec<String> {
     inside.split(',').map(|part| part.trim().trim_matches(['"', '\'']).to_owned()).filter(|p| !p.is_empty()).collect()
 }
 
-fn count(kind: Kind, n: u64) -> Result<Value, Option<String>> {
+fn count(kind: SettingKind, n: u64) -> Result<Value, Option<String>> {
     match kind {
-        Kind::Count(least) if n < least => Err(None),
+        SettingKind::Count(least) if n < least => Err(None),
         _ => Ok(Value::Count(n)),
     }
 }

@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::TableProvider;
-use salver_model::entry::{Description, Kind};
+use salver_model::entry::{Description, EntryKind};
 use salver_model::ports::{Held, Table};
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Query, Result, Rows};
 
 use crate::direct::{self, Resident};
 use crate::engine::{Cancel, Engine};
-use crate::hold::{Files, HeldDataset, ParquetRows, ResidentRows};
+use crate::held_rows::{Files, HeldDataset, ParquetRows, ResidentRows};
 use crate::index::{KeyIndex, Zones};
 use crate::parquet_table::{ParquetProvider, ParquetTable};
-use crate::provider::ResidentProvider;
 use crate::residency::{Content, Loaded, Reservation, SourceFile};
+use crate::resident_provider::ResidentProvider;
 use crate::{plan, resolve};
 
 /// Most values that are examined on the caller's own thread; beyond that the engine's threads do it.
@@ -26,7 +26,7 @@ const NOW_VALUES: u64 = 60_000;
 #[derive(Debug)]
 pub struct Dataset {
     about: Description,
-    rows: Place,
+    rows: RowStorage,
     file: Option<Arc<SourceFile>>,
     engine: Arc<Engine>,
     reservation: Option<Arc<Reservation>>,
@@ -34,7 +34,7 @@ pub struct Dataset {
 
 /// The storage of the rows.
 #[derive(Debug)]
-enum Place {
+enum RowStorage {
     Resident(Arc<Resident>),
     Parquet { table: Arc<ParquetTable>, files: Arc<Files> },
 }
@@ -55,7 +55,7 @@ impl Dataset {
                 let key = if key.is_empty() { None } else { KeyIndex::build(&chunks, key) };
                 index_bytes = key.as_ref().map_or(0, KeyIndex::memory_bytes);
                 let zones = Zones::build(&chunks);
-                Place::Resident(Arc::new(Resident { chunks, rows, key, zones }))
+                RowStorage::Resident(Arc::new(Resident { chunks, rows, key, zones }))
             }
             Content::Parquet { files, partition_columns, kept, .. } => {
                 let places = Arc::clone(engine.held_files());
@@ -63,16 +63,16 @@ impl Dataset {
                 let table = ParquetTable::new(&schema, &files, &partition_columns, Arc::clone(&held))?;
                 // Computed here, before the first request waits for it.
                 held.head();
-                Place::Parquet { table: Arc::new(table), files: held }
+                RowStorage::Parquet { table: Arc::new(table), files: held }
             }
         };
-        if rows >= u64::from(u32::MAX) && matches!(place, Place::Resident(_)) {
+        if rows >= u64::from(u32::MAX) && matches!(place, RowStorage::Resident(_)) {
             return Err(Error::new(Code::Source, format!("`{}` has too many rows to hold in memory", spec.name))
                 .with_hint("set `memory = \"never\"` for it"));
         }
         let about = Description {
             name: spec.name.clone(),
-            kind: Kind::Dataset,
+            kind: EntryKind::Dataset,
             schema,
             key: spec.key.clone(),
             relations: spec.relations.clone(),
@@ -88,18 +88,18 @@ impl Dataset {
     /// Returns the directories of its files, as they appear in the engine's plans.
     pub(crate) fn directories(&self) -> Vec<String> {
         match &self.rows {
-            Place::Resident(_) => Vec::new(),
-            Place::Parquet { table, .. } => table.directories(),
+            RowStorage::Resident(_) => Vec::new(),
+            RowStorage::Parquet { table, .. } => table.directories(),
         }
     }
 
     /// Returns the dataset as a table of the engine.
     pub(crate) fn provider(&self) -> Arc<dyn TableProvider> {
         match &self.rows {
-            Place::Resident(resident) => {
+            RowStorage::Resident(resident) => {
                 Arc::new(ResidentProvider::new(Arc::clone(&self.about.schema), Arc::clone(resident)))
             }
-            Place::Parquet { table, .. } => Arc::new(ParquetProvider::plain(Arc::clone(table))),
+            RowStorage::Parquet { table, .. } => Arc::new(ParquetProvider::plain(Arc::clone(table))),
         }
     }
 }
@@ -129,12 +129,12 @@ impl Table for Dataset {
         check_having(query)?;
         let resolved = resolve::resolve(query, &self.about)?;
         match &self.rows {
-            Place::Parquet { table, .. } => {
+            RowStorage::Parquet { table, .. } => {
                 let placed: Arc<dyn TableProvider> = Arc::new(ParquetProvider::placed(Arc::clone(table)));
                 plan::read(&self.engine, &placed, &self.about, query, resolved).await
             }
-            Place::Resident(resident) => {
-                let plan = direct::Plan::of(resident, resolved);
+            RowStorage::Resident(resident) => {
+                let plan = direct::DirectPlan::of(resident, resolved);
                 if plan.cost(resident) <= NOW_VALUES {
                     return plan.run(resident, &self.about, query, &Cancel::default());
                 }
@@ -146,7 +146,7 @@ impl Table for Dataset {
     }
 
     fn read_now(&self, query: &Query) -> Option<Result<Rows>> {
-        let Place::Resident(resident) = &self.rows else { return None };
+        let RowStorage::Resident(resident) = &self.rows else { return None };
         if query.is_grouped() || query.distinct {
             return None;
         }
@@ -154,18 +154,18 @@ impl Table for Dataset {
             Ok(resolved) => resolved,
             Err(error) => return Some(Err(error)),
         };
-        let plan = direct::Plan::of(resident, resolved);
+        let plan = direct::DirectPlan::of(resident, resolved);
         (plan.cost(resident) <= NOW_VALUES).then(|| plan.run(resident, &self.about, query, &Cancel::default()))
     }
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
         let (about, file) = (self.about.clone(), self.file.clone());
         match &self.rows {
-            Place::Resident(resident) => {
+            RowStorage::Resident(resident) => {
                 let rows = ResidentRows::new(Arc::clone(resident), self.reservation.clone());
                 Ok(Arc::new(HeldDataset::new(about, parts, rows, file)))
             }
-            Place::Parquet { files, .. } => {
+            RowStorage::Parquet { files, .. } => {
                 let (files, engine) = (Arc::clone(files), Arc::clone(&self.engine));
                 let rows = self.engine.start_decoding(move || ParquetRows::new(&files, engine))?.done().await?;
                 Ok(Arc::new(HeldDataset::new(about, parts, rows, file)))

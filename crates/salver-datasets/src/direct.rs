@@ -13,15 +13,15 @@ use arrow::array::RecordBatch;
 use salver_model::entry::Description;
 use salver_model::{Query, Result, Rows};
 
-use crate::chunk::CHUNK_ROWS;
+use crate::chunk_size::CHUNK_ROWS;
 use crate::engine::Cancel;
 use crate::index::{KeyIndex, Zones};
 use crate::resolve::{self, Condition, Resolved};
 
 pub(crate) use evaluate::column;
-pub(crate) use rows::Found;
+pub(crate) use rows::SelectedRows;
+use select::Matches;
 pub(crate) use select::Pick;
-use select::Seen;
 
 /// The rows of a dataset in memory, with their indexes.
 #[derive(Debug)]
@@ -49,13 +49,13 @@ impl Resident {
 }
 
 /// A checked query, and the rows that it has to look at.
-pub(crate) struct Plan {
+pub(crate) struct DirectPlan {
     resolved: Resolved,
     /// The positions of the rows that may match, if the key index gives them.
     candidates: Option<Vec<u32>>,
 }
 
-impl Plan {
+impl DirectPlan {
     /// Plans a query; looks the key up if the filter determines it.
     pub(crate) fn of(resident: &Resident, resolved: Resolved) -> Self {
         let candidates = match (&resolved.filter, &resident.key) {
@@ -109,7 +109,7 @@ impl Plan {
         Ok(Rows { schema, batches, total, next, read: vec![(about.name.clone(), about.version)], repeatable: true })
     }
 
-    fn scan(&self, resident: &Resident, positions: Range<u64>, enough: u64, cancel: &Cancel) -> Result<Seen> {
+    fn scan(&self, resident: &Resident, positions: Range<u64>, enough: u64, cancel: &Cancel) -> Result<Matches> {
         match (&self.resolved.filter, &self.candidates) {
             (Some(filter), Some(candidates)) => select::among(resident, filter, candidates, &positions, enough),
             (filter, _) => select::scan(resident, filter.as_ref(), positions, enough, cancel),
@@ -133,14 +133,14 @@ impl Plan {
         let more = seen.matched > resolved.offset.saturating_add(wanted);
         let len = seen.trim(resolved.offset, wanted);
         let end = seen.end().unwrap_or(start);
-        Ok(Page { found: Found::Picks(seen.picks), len, more, end, total: before + seen.matched })
+        Ok(Page { found: SelectedRows::Picks(seen.picks), len, more, end, total: before + seen.matched })
     }
 }
 
 /// The rows of one page.
 pub(crate) struct Page {
     /// The rows, in order.
-    pub(crate) found: Found,
+    pub(crate) found: SelectedRows,
     /// Number of rows.
     pub(crate) len: u64,
     /// Whether more rows follow.

@@ -1,29 +1,29 @@
 //! The engine: one runtime, one memory pool and one set of functions for everything that goes through DataFusion. It
 //! knows nothing of particular datasets or of SQL text.
 
-mod again;
 mod checkpoint;
 mod correlated;
-mod exact;
-mod frugal;
-mod functions;
-mod hoisted;
+mod duplicate_names;
+mod execution;
+mod function_bounds;
 mod json_chains;
-mod lanes;
 mod lateral;
-mod namesakes;
+mod low_memory;
+mod memory_pressure;
+mod nullable_constants;
 mod offsets;
-mod own;
-mod pressure;
-mod rules;
-mod run;
+mod pass_through;
+mod pg_functions;
+mod pg_semantics;
+mod planner_rules;
+mod replayable_input;
+mod row_width;
 mod session;
-mod through;
-mod turn;
-mod unfixed;
-mod wide;
+mod subquery_hoisting;
+mod time_slice;
 mod work;
 mod work_state;
+mod worker_threads;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -36,20 +36,20 @@ use salver_model::{Error, Result};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
-use crate::calls::Files;
 use crate::residency::Budget;
+use crate::udf::Files;
 
 pub(crate) use checkpoint::place as place_checkpoints;
-pub(crate) use exact::{avg, one_of_each, sum, unordered};
-use lanes::Lanes;
-pub(crate) use lanes::STACK_BYTES;
-pub(crate) use own::{offset_of, spelled};
-use pressure::Pressure;
-pub use pressure::own_bytes;
-use run::BEGINNING_PER_THREAD;
-pub(crate) use run::{Answer, Cancel, Started};
+use execution::BEGINNING_PER_THREAD;
+pub(crate) use execution::{Cancel, PlanOutput, Started};
+use memory_pressure::Pressure;
+pub use memory_pressure::own_bytes;
+pub(crate) use pg_functions::{offset_of, spelled};
+pub(crate) use pg_semantics::{avg, one_of_each, sum, unordered};
 pub(crate) use session::{CATALOG, SCHEMA};
-pub(crate) use work::Work;
+pub(crate) use work::QueryWork;
+use worker_threads::Lanes;
+pub(crate) use worker_threads::STACK_BYTES;
 
 /// Memory for resident datasets and running queries if the machine's memory is unknown.
 const FALLBACK_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
@@ -132,7 +132,7 @@ impl Engine {
             }
             state
         };
-        turn::trace_operators();
+        time_slice::trace_operators();
         let decoding = tokio::runtime::Builder::new_current_thread()
             .max_blocking_threads(threads)
             .thread_name("salver-decoder")

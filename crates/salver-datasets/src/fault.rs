@@ -1,7 +1,7 @@
 //! Classifies the engine's failures: which are the client's, and which messages the client may read. Causes are logged;
 //! paths and the engine's internal messages are never sent.
 
-mod instead;
+mod alternatives;
 
 use std::any::Any;
 
@@ -195,8 +195,8 @@ fn schema_error(error: &SchemaError) -> Error {
                     );
             }
             let names: Vec<&str> = valid_fields.iter().map(|column| column.name.as_str()).collect();
-            // The columns that a subquery compares have generated names by now, so the name was sought one level further
-            // out than the engine looks.
+            // The columns that a subquery compares have generated names by now, so the name was sought one level
+            // further out than the engine looks.
             if names.iter().any(|name| name.starts_with(GENERATED[0])) {
                 return Error::new(Code::InvalidSql, format!("`{written}` belongs to a query two levels further out"))
                     .with_hint(OUTER.1);
@@ -237,7 +237,7 @@ fn hint_of(message: &str) -> Option<String> {
     let Some(name) = message.strip_prefix("Invalid function '").and_then(|rest| rest.split('\'').next()) else {
         return near();
     };
-    if let Some(instead) = instead::of(name) {
+    if let Some(instead) = alternatives::of(name) {
         return Some(instead.to_owned());
     }
     let is_near =

@@ -2,9 +2,9 @@
 //! limit pushed down.
 
 mod condition;
+mod explain;
 mod join;
 mod scan;
-mod shown;
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use salver_model::ports::Table;
 use salver_model::{Filter, Item, Query};
 
 pub(crate) use condition::{condition, scalar};
+pub(crate) use explain::Shown;
 use scan::PortScan;
-pub(crate) use shown::Shown;
 
 /// Returns an entry of another backend as a table of the engine.
 pub(crate) fn provider(table: &Arc<dyn Table>) -> Arc<dyn TableProvider> {

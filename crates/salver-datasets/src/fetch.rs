@@ -1,6 +1,6 @@
 //! Downloads http(s) sources and standard input to disk.
 
-mod pace;
+mod slow_sender;
 
 use std::fs::File;
 use std::hash::Hasher as _;
@@ -17,7 +17,7 @@ use salver_model::{Code, Error, Result, Version};
 use tempfile::TempDir;
 use ureq::http::{HeaderMap, Response, StatusCode};
 
-use pace::Paced;
+use slow_sender::Paced;
 
 /// A source that was downloaded to disk.
 #[derive(Clone, Debug)]

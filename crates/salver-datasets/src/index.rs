@@ -5,11 +5,11 @@
 //! bucket; the caller's filter decides which of them match.
 
 mod hash;
-mod zones;
+mod zone_maps;
 
 use arrow::array::{ArrayRef, RecordBatch};
 
-pub(crate) use zones::Zones;
+pub(crate) use zone_maps::Zones;
 
 /// End of a chain.
 const END: u32 = u32::MAX;

@@ -13,7 +13,7 @@ pub(crate) const UTC: &str = "UTC";
 
 /// Kind of the values of a text column, as far as they were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TextKind {
     /// Only nulls.
     Null,
     /// `true` and `false`.
@@ -37,7 +37,7 @@ pub(crate) enum Kind {
     Text,
 }
 
-impl Kind {
+impl TextKind {
     /// Returns the kind of one value; `text` is not empty.
     pub(crate) fn of(text: &str) -> Self {
         let text = text.trim_ascii();
@@ -90,28 +90,28 @@ impl Kind {
     }
 }
 
-fn of_digits(text: &str) -> Kind {
+fn of_digits(text: &str) -> TextKind {
     let bytes = text.as_bytes();
     if let Some(kind) = of_number(bytes) {
         let fits = match kind {
-            Kind::Int => text.parse::<i64>().is_ok(),
+            TextKind::Int => text.parse::<i64>().is_ok(),
             _ => text.parse::<f64>().is_ok_and(f64::is_finite),
         };
         // More than 64 bits are more likely an identifier than a quantity; text keeps all digits.
-        return if fits { kind } else { Kind::Text };
+        return if fits { kind } else { TextKind::Text };
     }
     if bytes.len() >= 10 && bytes.get(4) == Some(&b'-') {
         if bytes.len() == 10 {
-            return if parse_date(text).is_some() { Kind::Date } else { Kind::Text };
+            return if parse_date(text).is_some() { TextKind::Date } else { TextKind::Text };
         }
         if let Some(instant) = parse_timestamp(text) {
             let nanos = instant.fraction_digits > 6;
             if !nanos || instant.nanos().is_some() {
-                return Kind::Timestamp { nanos, zoned: instant.zoned };
+                return TextKind::Timestamp { nanos, zoned: instant.zoned };
             }
         }
     }
-    Kind::Text
+    TextKind::Text
 }
 
 /// Number of digits after a `+` from which an integer is taken for a telephone number.
@@ -128,7 +128,7 @@ pub(crate) fn is_code(text: &str) -> bool {
 
 /// Returns the kind of text that is written like a number: `-12`, `+1`, `1.5`, `.5`, `1e9`. A leading zero makes it a
 /// code ("007"), not a number.
-fn of_number(bytes: &[u8]) -> Option<Kind> {
+fn of_number(bytes: &[u8]) -> Option<TextKind> {
     let digits = bytes.strip_prefix(b"-").or_else(|| bytes.strip_prefix(b"+")).unwrap_or(bytes);
     let whole = digits.iter().take_while(|b| b.is_ascii_digit()).count();
     if whole > 1 && digits[0] == b'0' {
@@ -137,7 +137,7 @@ fn of_number(bytes: &[u8]) -> Option<Kind> {
     let mut rest = &digits[whole..];
     if rest.is_empty() {
         let is_phone = bytes.starts_with(b"+") && whole >= PHONE_DIGITS;
-        return (whole > 0 && !is_phone).then_some(Kind::Int);
+        return (whole > 0 && !is_phone).then_some(TextKind::Int);
     }
     let mut fraction = 0;
     if let Some(tail) = rest.strip_prefix(b".") {
@@ -149,9 +149,9 @@ fn of_number(bytes: &[u8]) -> Option<Kind> {
     }
     if let Some(tail) = rest.strip_prefix(b"e").or_else(|| rest.strip_prefix(b"E")) {
         let tail = tail.strip_prefix(b"-").or_else(|| tail.strip_prefix(b"+")).unwrap_or(tail);
-        return (!tail.is_empty() && tail.iter().all(u8::is_ascii_digit)).then_some(Kind::Float);
+        return (!tail.is_empty() && tail.iter().all(u8::is_ascii_digit)).then_some(TextKind::Float);
     }
-    rest.is_empty().then_some(Kind::Float)
+    rest.is_empty().then_some(TextKind::Float)
 }
 
 /// Parses `true` or `false`, in any case.

@@ -3,12 +3,11 @@
 //! A request is either a [`salver_model::Query`] of one dataset or SQL text. `resolve` checks a query against the
 //! dataset's columns and converts its literals; then either `direct` answers it from memory in microseconds, or `plan`
 //! makes a plan for the engine. Both give the same bytes. SQL that a query can express is lowered to one. The rest goes
-//! to the engine, behind a guard that refuses statements that do more than read; `calls` registers user functions for
-//! it.
+//! to the engine, behind `sql_allowlist`, which refuses statements that do more than read; `udf` registers user
+//! functions for it.
 
-mod calls;
-mod chunk;
-mod cuts;
+mod append_only;
+mod chunk_size;
 mod dataset;
 mod decompress;
 mod direct;
@@ -17,29 +16,30 @@ mod engine;
 mod fault;
 mod federate;
 mod fetch;
-mod growing;
-mod guard;
-mod hold;
+mod file_stamp;
+mod held_rows;
+mod hive_partitions;
 mod index;
 mod infer;
 mod literal;
 mod loader;
 mod location;
+mod parquet_filters;
 mod parquet_table;
-mod partitions;
+mod partitioning;
 mod plan;
-mod provider;
 mod residency;
+mod resident_provider;
 mod resolve;
 mod source;
 mod sql;
-mod stamp;
-mod sure_source;
+mod sql_allowlist;
+mod udf;
 
-pub use chunk::CHUNK_ROWS;
+pub use append_only::growing;
+pub use chunk_size::CHUNK_ROWS;
 pub use dataset::Dataset;
 pub use discover::discover;
 pub use engine::{Engine, EngineOptions, own_bytes};
-pub use growing::growing;
 pub use loader::DatasetLoader;
 pub use residency::{Budget, Content, Loaded, ParquetFile, Reservation, SourceFile, WideColumn, load, probe};

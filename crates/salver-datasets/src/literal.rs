@@ -4,8 +4,8 @@
 //! The conversion is exact. A number that the column's type can't hold (a fraction against an integer, a value out of
 //! range) changes the comparison and is not rounded.
 
-mod fixed;
-mod moment;
+mod datetime;
+mod fixed_binary;
 mod number;
 
 use std::sync::Arc;
@@ -87,8 +87,8 @@ pub(crate) fn convert(
                 _ => "write a date as '2026-01-31'",
             };
             let (Value::Text(text) | Value::Bare(text)) = value else { return Err(wrong(hint)) };
-            let position = moment::position(data_type, text).ok_or_else(|| wrong(hint))?;
-            return place(op, position, |number| moment::scalar(data_type, number));
+            let position = datetime::position(data_type, text).ok_or_else(|| wrong(hint))?;
+            return place(op, position, |number| datetime::scalar(data_type, number));
         }
         _ => match whole_bounds(data_type) {
             Some((min, max)) => {
@@ -125,7 +125,8 @@ fn place<T>(op: Comparison, position: Position<T>, scalar: impl FnOnce(T) -> Res
 /// Returns the comparison with bytes, which may not have the length of a fixed-size column.
 fn binary(data_type: &DataType, op: Comparison, bytes: Vec<u8>) -> Result<Literal> {
     let (op, bytes) = match data_type {
-        DataType::FixedSizeBinary(size) => match fixed::compared(op, bytes, usize::try_from(*size).unwrap_or(0)) {
+        DataType::FixedSizeBinary(size) => match fixed_binary::compared(op, bytes, usize::try_from(*size).unwrap_or(0))
+        {
             Ok(compared) => compared,
             Err(always) => return Ok(Literal::Constant(always)),
         },

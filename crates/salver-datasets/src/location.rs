@@ -37,7 +37,7 @@ impl Origin {
 
 /// One source to read.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct SourceLocation {
     /// Its origin.
     pub(crate) origin: Origin,
     /// Its format; `None` if it must be detected from the bytes.
@@ -51,7 +51,7 @@ pub(crate) struct Place {
 /// # Errors
 /// [`Code::Source`] if a source matches nothing, can't be listed, or has no known format; [`Code::Forbidden`] if it is
 /// declared for another purpose.
-pub(crate) fn resolve(spec: &DatasetSpec) -> Result<Vec<Place>> {
+pub(crate) fn resolve(spec: &DatasetSpec) -> Result<Vec<SourceLocation>> {
     let mut places = Vec::new();
     for source in &spec.sources {
         let before = places.len();
@@ -68,15 +68,15 @@ pub(crate) fn resolve(spec: &DatasetSpec) -> Result<Vec<Place>> {
 
 /// Removes files that are declared for another purpose. They are skipped if other files match too, as in a directory,
 /// and refused if none do.
-fn unreserved(spec: &DatasetSpec, source: &str, places: Vec<Place>) -> Result<Vec<Place>> {
-    let file = |place: &Place| match &place.origin {
+fn unreserved(spec: &DatasetSpec, source: &str, places: Vec<SourceLocation>) -> Result<Vec<SourceLocation>> {
+    let file = |place: &SourceLocation| match &place.origin {
         Origin::File(path) => Some(path.clone()),
         Origin::Url(_) | Origin::Stdin => None,
     };
     let files: Vec<PathBuf> = places.iter().filter_map(file).collect();
     let mut are_reserved = spec.reserved.are_reserved(&files).into_iter();
-    let is_kept = |place: &Place| file(place).is_none() || are_reserved.next() == Some(false);
-    let kept: Vec<Place> = places.into_iter().filter(is_kept).collect();
+    let is_kept = |place: &SourceLocation| file(place).is_none() || are_reserved.next() == Some(false);
+    let kept: Vec<SourceLocation> = places.into_iter().filter(is_kept).collect();
     if kept.is_empty() {
         return Err(Error::new(
             Code::Forbidden,
@@ -87,16 +87,16 @@ fn unreserved(spec: &DatasetSpec, source: &str, places: Vec<Place>) -> Result<Ve
     Ok(kept)
 }
 
-fn resolve_one(spec: &DatasetSpec, source: &str, places: &mut Vec<Place>) -> Result<()> {
+fn resolve_one(spec: &DatasetSpec, source: &str, places: &mut Vec<SourceLocation>) -> Result<()> {
     if source == "-" {
-        places.push(Place { origin: Origin::Stdin, format: spec.format, partitions: Vec::new() });
+        places.push(SourceLocation { origin: Origin::Stdin, format: spec.format, partitions: Vec::new() });
         return Ok(());
     }
     if source.starts_with("http://") || source.starts_with("https://") {
         let path = source.split(['?', '#']).next().unwrap_or(source);
         let name = path.rsplit('/').next().unwrap_or(path);
         let format = spec.format.or_else(|| format_of_name(name));
-        places.push(Place { origin: Origin::Url(source.to_owned()), format, partitions: Vec::new() });
+        places.push(SourceLocation { origin: Origin::Url(source.to_owned()), format, partitions: Vec::new() });
         return Ok(());
     }
     if let Some((scheme, _)) = source.split_once("://").filter(|(scheme, _)| *scheme != "file") {
@@ -114,7 +114,7 @@ fn resolve_one(spec: &DatasetSpec, source: &str, places: &mut Vec<Place>) -> Res
                 Some(format) => format,
                 None => format_of_path(&path).ok_or_else(|| unknown_format(&path))?,
             };
-            places.push(Place { origin: Origin::File(path), format: Some(format), partitions: Vec::new() });
+            places.push(SourceLocation { origin: Origin::File(path), format: Some(format), partitions: Vec::new() });
             Ok(())
         }
         Err(_) if source.contains(['*', '?', '[']) => of_glob(spec, &path, places),
@@ -122,7 +122,7 @@ fn resolve_one(spec: &DatasetSpec, source: &str, places: &mut Vec<Place>) -> Res
     }
 }
 
-fn of_directory(spec: &DatasetSpec, root: &Path, places: &mut Vec<Place>) -> Result<()> {
+fn of_directory(spec: &DatasetSpec, root: &Path, places: &mut Vec<SourceLocation>) -> Result<()> {
     let files = files_below(root)?;
     let format = match spec.format {
         Some(format) => Some(format),
@@ -139,7 +139,7 @@ fn of_directory(spec: &DatasetSpec, root: &Path, places: &mut Vec<Place>) -> Res
     for file in files {
         if format_of_path(&file) == Some(format) {
             let partitions = partitions_of(spec, root, &file);
-            places.push(Place { origin: Origin::File(file), format: Some(format), partitions });
+            places.push(SourceLocation { origin: Origin::File(file), format: Some(format), partitions });
         }
     }
     if places.len() == before {
@@ -149,7 +149,7 @@ fn of_directory(spec: &DatasetSpec, root: &Path, places: &mut Vec<Place>) -> Res
     Ok(())
 }
 
-fn of_glob(spec: &DatasetSpec, pattern: &Path, places: &mut Vec<Place>) -> Result<()> {
+fn of_glob(spec: &DatasetSpec, pattern: &Path, places: &mut Vec<SourceLocation>) -> Result<()> {
     let text = pattern.to_string_lossy();
     let options =
         glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
@@ -176,7 +176,7 @@ fn of_glob(spec: &DatasetSpec, pattern: &Path, places: &mut Vec<Place>) -> Resul
         }
         let format = format.ok_or_else(|| unknown_format(&file))?;
         let partitions = partitions_of(spec, &root, &file);
-        places.push(Place { origin: Origin::File(file), format: Some(format), partitions });
+        places.push(SourceLocation { origin: Origin::File(file), format: Some(format), partitions });
     }
     if places.len() == before {
         return Err(Error::new(Code::Source, format!("no file matches `{text}`")).with_hint(

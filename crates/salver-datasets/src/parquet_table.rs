@@ -20,10 +20,10 @@ use object_store::ObjectMeta;
 use parquet::arrow::RowNumber;
 use salver_model::{Code, Error, Result};
 
-use crate::hold::{Files, Number, OpenedReaders};
+use crate::file_stamp;
+use crate::held_rows::{Files, Number, OpenedReaders};
+use crate::parquet_filters::SureSource;
 use crate::residency::ParquetFile;
-use crate::stamp;
-use crate::sure_source::SureSource;
 
 /// The number of a row's file, as a column. Together with [`ROW`] it is the row's position in the source.
 pub(crate) const FILE: &str = "__salver_file";
@@ -102,7 +102,7 @@ fn value_bytes(files: &[ParquetFile], column: &str) -> u64 {
 }
 
 fn unreadable(file: &ParquetFile, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    let name = stamp::name(&file.path);
+    let name = file_stamp::name(&file.path);
     Error::new(Code::Source, format!("`{name}` can't be read")).with_source(cause)
 }
 

@@ -24,10 +24,10 @@ use salver_model::limits::READY_ROWS_MAX;
 use salver_model::{Batches, Code, Query, Result, Rows};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use crate::engine::{Answer, Engine, Work, place_checkpoints};
+use crate::engine::{Engine, PlanOutput, QueryWork, place_checkpoints};
 use crate::fault;
 use crate::parquet_table::{FILE, ROW};
-use crate::resolve::{self, Condition, Place, Resolved};
+use crate::resolve::{self, Condition, Resolved, ResolvedColumn};
 
 pub(crate) use grouped::read as read_grouped;
 pub(crate) use page::cut_out;
@@ -59,7 +59,7 @@ pub(crate) async fn read(
     let make = || plain(provider, &about.schema, &resolved, skip, fetch);
     let plan = aside(&about.schema, make).map_err(fault::planning)?;
     let (mut state, in_source_order) = (state.clone(), resolved.sort.is_empty());
-    let work = Work::begin(&mut state);
+    let work = QueryWork::begin(&mut state);
     let answer = if in_source_order {
         engine.execute(work, async move { Ok(page::cut_out(start(state, plan).await?, skip, fetch)) }).await?
     } else {
@@ -87,21 +87,21 @@ pub(crate) async fn read(
 
 /// Runs a plan without a required order, as the work begun in `state`. A plan that runs out of memory is retried in the
 /// session that needs least memory, which is slower.
-pub(crate) async fn answer(engine: &Engine, state: SessionState, plan: LogicalPlan) -> Result<Answer> {
-    let first = Work::of(state.config_options());
+pub(crate) async fn answer(engine: &Engine, state: SessionState, plan: LogicalPlan) -> Result<PlanOutput> {
+    let first = QueryWork::of(state.config_options());
     match engine.execute(first.clone(), start(state, plan.clone())).await {
         Err(error) if error.code == Code::OutOfMemory => {
             let mut frugal = engine.frugal().clone();
             // The first attempt's threads must release their memory before the retry.
             first.released().await;
-            let work = Work::begin(&mut frugal);
+            let work = QueryWork::begin(&mut frugal);
             engine.execute(work, start(frugal, plan)).await
         }
         // Its rows are wide: smaller batches may fit.
         Err(error) if error.code == Code::QueryTooLarge => {
             let mut narrow = engine.narrow().clone();
             first.released().await;
-            let work = Work::begin(&mut narrow);
+            let work = QueryWork::begin(&mut narrow);
             engine.execute(work, start(narrow, plan)).await
         }
         answered => answered,
@@ -111,7 +111,7 @@ pub(crate) async fn answer(engine: &Engine, state: SessionState, plan: LogicalPl
 /// Returns a session in which work begins.
 fn begun(engine: &Engine) -> SessionState {
     let mut state = engine.session().clone();
-    Work::begin(&mut state);
+    QueryWork::begin(&mut state);
     state
 }
 
@@ -120,7 +120,7 @@ pub(crate) async fn start(state: SessionState, plan: LogicalPlan) -> Result<Send
     let plan = state.optimize(&plan).map_err(fault::planning)?;
     casts::check(&plan)?;
     let physical = state.query_planner().create_physical_plan(&plan, &state).await.map_err(fault::planning)?;
-    let physical = place_checkpoints(physical, &Work::of(state.config_options())).map_err(fault::planning)?;
+    let physical = place_checkpoints(physical, &QueryWork::of(state.config_options())).map_err(fault::planning)?;
     let stream = execute_stream(Arc::clone(&physical), state.task_ctx()).map_err(fault::execution)?;
     Ok(page::holding(stream, physical))
 }
@@ -147,12 +147,13 @@ fn plain(
     if !resolved.sort.is_empty() && (skip > 0 || fetch.is_some()) {
         plan = plan.limit(to_usize(skip), fetch.map(to_usize))?;
     }
-    let all: Vec<Place>;
+    let all: Vec<ResolvedColumn>;
     let items = match &resolved.items {
         Some(items) => items,
         None => {
             let fields = schema.fields().iter().enumerate();
-            all = fields.map(|(column, f)| Place { column, fields: Vec::new(), field: Arc::clone(f) }).collect();
+            all =
+                fields.map(|(column, f)| ResolvedColumn { column, fields: Vec::new(), field: Arc::clone(f) }).collect();
             &all
         }
     };
@@ -224,7 +225,7 @@ fn column(name: &str) -> Expr {
 }
 
 /// Returns the expression for a column or a field nested in it.
-fn place(place: &Place, schema: &SchemaRef) -> datafusion::common::Result<Expr> {
+fn place(place: &ResolvedColumn, schema: &SchemaRef) -> datafusion::common::Result<Expr> {
     let mut field = &schema.fields()[place.column];
     let mut values = column(field.name());
     for step in &place.fields {
@@ -243,7 +244,7 @@ fn to_usize(n: u64) -> usize {
 }
 
 /// Renames the columns to those of `schema`, and sets its metadata.
-fn rename(answer: Answer, schema: &SchemaRef) -> Answer {
+fn rename(answer: PlanOutput, schema: &SchemaRef) -> PlanOutput {
     let target = Arc::clone(schema);
     let rename = move |batch: RecordBatch| {
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -256,7 +257,7 @@ fn rename(answer: Answer, schema: &SchemaRef) -> Answer {
         },
         Batches::Stream(stream) => Batches::Stream(Box::pin(stream.map(move |batch| rename(batch?)))),
     };
-    Answer { schema: Arc::clone(schema), batches }
+    PlanOutput { schema: Arc::clone(schema), batches }
 }
 
 /// Returns the first `limit` rows.
@@ -272,7 +273,7 @@ fn within(batches: Batches, limit: u64) -> Batches {
 }
 
 /// Truncates a ready answer to `limit` rows, and returns whether there were more.
-fn cut(answer: &mut Answer, limit: u64) -> bool {
+fn cut(answer: &mut PlanOutput, limit: u64) -> bool {
     let Batches::Ready(batches) = &mut answer.batches else { return false };
     let mut left = to_usize(limit);
     let mut more = false;

@@ -1,11 +1,11 @@
 //! Stores a dataset's rows: in memory while the budget has room, else on local disk as Parquet.
 
 mod budget;
+mod cast_loss;
 mod collect;
 mod conform;
-mod gather;
+mod file_listing;
 mod load;
-mod loss;
 mod source_file;
 
 use std::path::PathBuf;

@@ -17,7 +17,7 @@ pub(crate) use grouped::{From, Grouped, resolve_grouped};
 
 /// A column, or a field nested in one.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct ResolvedColumn {
     /// Index of the top-level column.
     pub(crate) column: usize,
     /// Index of its field, of that field's field, and so on.
@@ -26,7 +26,7 @@ pub(crate) struct Place {
     pub(crate) field: FieldRef,
 }
 
-impl Place {
+impl ResolvedColumn {
     /// Returns whether both refer to the same values.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.column == other.column && self.fields == other.fields
@@ -35,9 +35,9 @@ impl Place {
 
 /// One sort key.
 #[derive(Clone, Debug)]
-pub(crate) struct Key {
+pub(crate) struct SortKey {
     /// The column to sort by.
-    pub(crate) place: Place,
+    pub(crate) place: ResolvedColumn,
     /// Direction, and order of nulls.
     pub(crate) options: SortOptions,
 }
@@ -46,13 +46,13 @@ pub(crate) struct Key {
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
     /// The columns of the result; `None` for all columns, unchanged.
-    pub(crate) items: Option<Vec<Place>>,
+    pub(crate) items: Option<Vec<ResolvedColumn>>,
     /// The schema of the result.
     pub(crate) schema: SchemaRef,
     /// Filter of the rows.
     pub(crate) filter: Option<Condition>,
     /// Sort keys.
-    pub(crate) sort: Vec<Key>,
+    pub(crate) sort: Vec<SortKey>,
     /// Number of rows to skip, after the cursor if there is one.
     pub(crate) offset: u64,
     /// Most rows to return.
@@ -119,7 +119,7 @@ pub(crate) fn cursor(query: &Query, about: &Description, position: u64) -> salve
     salver_model::Cursor { version: about.version, query, position, values: Vec::new() }
 }
 
-fn item(item: &Item, about: &Description) -> Result<Place> {
+fn item(item: &Item, about: &Description) -> Result<ResolvedColumn> {
     match item {
         Item::Column { path, .. } => locate(path, about, Code::InvalidColumn),
         Item::Aggregate { name, .. } => Err(Error::internal(format!("aggregate `{name}` in a plain query"))),
@@ -127,8 +127,8 @@ fn item(item: &Item, about: &Description) -> Result<Place> {
 }
 
 /// Returns the sort keys. A repeated column has no effect and is dropped.
-fn keys(query: &Query, about: &Description) -> Result<Vec<Key>> {
-    let mut keys: Vec<Key> = Vec::new();
+fn keys(query: &Query, about: &Description) -> Result<Vec<SortKey>> {
+    let mut keys: Vec<SortKey> = Vec::new();
     for sort in &query.sort {
         let key = key(sort, about)?;
         if !keys.iter().any(|other| other.place.is(&key.place)) {
@@ -138,13 +138,13 @@ fn keys(query: &Query, about: &Description) -> Result<Vec<Key>> {
     Ok(keys)
 }
 
-fn key(sort: &Sort, about: &Description) -> Result<Key> {
+fn key(sort: &Sort, about: &Description) -> Result<SortKey> {
     let place = locate(&sort.column, about, Code::InvalidSort)?;
     if !is_sortable(place.field.data_type()) {
         let message = format!("`{}` is {} and has no order", sort.column, place.field.data_type());
         return Err(Error::new(Code::InvalidSort, message).with_hint("sort by another column, or by a field of it"));
     }
-    Ok(Key { place, options: SortOptions { descending: sort.descending, nulls_first: sort.nulls_first } })
+    Ok(SortKey { place, options: SortOptions { descending: sort.descending, nulls_first: sort.nulls_first } })
 }
 
 /// Returns whether the type has an order that is the same on every execution path.
@@ -156,14 +156,14 @@ pub(crate) fn is_sortable(data_type: &DataType) -> bool {
 }
 
 /// Finds a column or a field of a struct.
-pub(crate) fn locate(path: &ColumnPath, about: &Description, code: Code) -> Result<Place> {
+pub(crate) fn locate(path: &ColumnPath, about: &Description, code: Code) -> Result<ResolvedColumn> {
     let fields = about.schema.fields();
     let Some(column) = fields.iter().position(|field| *field.name() == path.column) else {
         // A dot may be part of a column's name.
         if !path.fields.is_empty() {
             let whole = path.to_string();
             if let Some(column) = fields.iter().position(|field| *field.name() == whole) {
-                return Ok(Place { column, fields: Vec::new(), field: Arc::clone(&fields[column]) });
+                return Ok(ResolvedColumn { column, fields: Vec::new(), field: Arc::clone(&fields[column]) });
             }
         }
         let names = fields.iter().map(|field| field.name().as_str());
@@ -189,7 +189,7 @@ pub(crate) fn locate(path: &ColumnPath, about: &Description, code: Code) -> Resu
     if nullable && !field.is_nullable() {
         field = Arc::new(field.as_ref().clone().with_nullable(true));
     }
-    Ok(Place { column, fields: steps, field })
+    Ok(ResolvedColumn { column, fields: steps, field })
 }
 
 /// Returns the field under another name.

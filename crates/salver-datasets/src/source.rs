@@ -5,11 +5,11 @@ mod arrow_ipc;
 mod avro;
 mod csv;
 pub(crate) mod decimal;
-pub(crate) mod declared;
+pub(crate) mod declared_type;
+mod encoding;
 mod json;
 pub(crate) mod parquet;
 mod sheet;
-mod text;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(RecordBatch) -> Result<(), Stop>;
 
 /// Options to read a file, in addition to its dataset's settings.
 #[derive(Clone, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct ReadOptions {
     /// The dataset's columns. A file may lack some, and its types are converted to these.
     pub(crate) schema: SchemaRef,
     /// Whether text without a declared encoding is read as windows-1252.
@@ -134,7 +134,7 @@ pub(crate) fn own_schema(input: &Input) -> Option<(FileKind, Schema)> {
 ///
 /// # Errors
 /// [`Stop`], and the errors of `sink`.
-pub(crate) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: Sink<'_>) -> Result<(), Stop> {
+pub(crate) fn read(input: &Input, spec: &DatasetSpec, reading: &ReadOptions, sink: Sink<'_>) -> Result<(), Stop> {
     guarded(input, || match input.format {
         SourceFormat::Csv | SourceFormat::Tsv => csv::read(input, spec, reading, sink),
         SourceFormat::Json | SourceFormat::NdJson => json::read(input, spec, reading, sink),

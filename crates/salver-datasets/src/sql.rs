@@ -3,14 +3,14 @@
 
 mod bounds;
 mod catalog;
+mod duplicate_columns;
+mod error_position;
 mod grammar;
+mod identifier_case;
 mod lower;
-mod meaning;
-mod names;
-mod namesakes;
 mod parameters;
 mod parse;
-mod position;
+mod pg_rewrites;
 mod redact;
 
 use std::panic::AssertUnwindSafe;
@@ -25,10 +25,10 @@ use datafusion::sql::sqlparser::ast::Statement;
 use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Name, Result, Rows, SqlQuery, Version};
 
-use crate::calls::{self, Calls, Files};
-use crate::engine::{Engine, STACK_BYTES, Work};
-use crate::{fault, guard, plan};
-use catalog::Snapshot;
+use crate::engine::{Engine, QueryWork, STACK_BYTES};
+use crate::udf::{self, Calls, Files};
+use crate::{fault, plan, sql_allowlist};
+use catalog::StatementSnapshot;
 use lower::Lowered;
 use redact::Paths;
 
@@ -38,7 +38,7 @@ const NOW_BYTES: usize = 2 * 1024;
 const NOW_WORDS: usize = 256;
 
 /// A prepared statement.
-enum Prepared {
+enum PreparedSql {
     Lowered(Box<Lowered>),
     Planned(Box<Planned>),
 }
@@ -56,10 +56,10 @@ struct Planned {
 impl SqlEngine for Engine {
     async fn run(&self, tables: Arc<dyn Tables>, query: &SqlQuery) -> Result<Rows> {
         let (mut session, functions, query) = (self.session().clone(), self.functions(), query.clone());
-        let work = Work::begin(&mut session);
+        let work = QueryWork::begin(&mut session);
         match self.run_task(work, async move { prepare(session, &functions, tables, &query).await }).await? {
-            Prepared::Lowered(lowered) => lowered.read().await,
-            Prepared::Planned(planned) => {
+            PreparedSql::Lowered(lowered) => lowered.read().await,
+            PreparedSql::Planned(planned) => {
                 let Planned { state, plan, read, repeatable, paths, calls } = *planned;
                 let answer = plan::answer(self, state, plan).await?;
                 let batches = match paths {
@@ -89,7 +89,7 @@ impl Engine {
     /// Returns whether a statement calls a function that the engine lacks, so that function files should be searched.
     #[must_use]
     pub fn lacks_function(&self, query: &SqlQuery) -> bool {
-        let looks = || parse::parse(query).is_ok_and(|statement| calls::are_in(&statement, self.session()));
+        let looks = || parse::parse(query).is_ok_and(|statement| udf::are_in(&statement, self.session()));
         // The caller's stack may be too small for the statement.
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, looks);
@@ -103,33 +103,33 @@ async fn prepare(
     functions: &Files,
     tables: Arc<dyn Tables>,
     query: &SqlQuery,
-) -> Result<Prepared> {
+) -> Result<PreparedSql> {
     let mut statement = parse::parse(query)?;
-    guard::check(&statement)?;
+    sql_allowlist::check(&statement)?;
     if let Some(lowered) = lower::lower(&statement, &*tables).filter(Lowered::is_sound) {
-        return Ok(Prepared::Lowered(Box::new(lowered)));
+        return Ok(PreparedSql::Lowered(Box::new(lowered)));
     }
-    meaning::rewrite(&mut statement)?;
+    pg_rewrites::rewrite(&mut statement)?;
     // Rewriting may enlarge the statement.
     bounds::check_rewritten(&statement)?;
-    let named = names::resolve(&mut statement, &*tables)?;
+    let named = identifier_case::resolve(&mut statement, &*tables)?;
     bounds::columns(&statement, &*tables)?;
-    let calls = calls::register(&mut statement, &mut state, functions, query.is_safe)?;
+    let calls = udf::register(&mut statement, &mut state, functions, query.is_safe)?;
     let explains = matches!(statement, Statement::Explain { .. });
     let lists =
         named.reads_every_table || matches!(statement, Statement::ShowTables { .. } | Statement::ShowColumns { .. });
-    let snapshot = Arc::new(Snapshot::new(Arc::clone(&tables)));
-    state.register_catalog_list(Arc::<Snapshot>::clone(&snapshot) as _);
-    let place = |error| calls.explain(position::place(error, &query.text));
+    let snapshot = Arc::new(StatementSnapshot::new(Arc::clone(&tables)));
+    state.register_catalog_list(Arc::<StatementSnapshot>::clone(&snapshot) as _);
+    let place = |error| calls.explain(error_position::place(error, &query.text));
     let written = |statement: Statement| EngineStatement::Statement(Box::new(statement));
     let plan = match state.statement_to_plan(written(statement.clone())).await {
         Err(error) if fault::is_of_names(&error) => {
-            meaning::tell_apart(&mut statement);
+            pg_rewrites::tell_apart(&mut statement);
             state.statement_to_plan(written(statement)).await.map_err(place)?
         }
         planned => planned.map_err(place)?,
     };
-    let plan = namesakes::told_apart(plan).map_err(fault::planning)?;
+    let plan = duplicate_columns::told_apart(plan).map_err(fault::planning)?;
     // The list of tables changes with tables that don't exist yet and so have no version; user code has no version
     // either.
     let repeatable = !explains
@@ -141,7 +141,7 @@ async fn prepare(
         snapshot.note_all();
     }
     let paths = explains.then(|| Paths::of(&*tables));
-    Ok(Prepared::Planned(Box::new(Planned { state, plan, read: snapshot.read(), repeatable, paths, calls })))
+    Ok(PreparedSql::Planned(Box::new(Planned { state, plan, read: snapshot.read(), repeatable, paths, calls })))
 }
 
 /// Returns whether the plan's functions always return the same for the same rows.

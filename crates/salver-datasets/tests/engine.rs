@@ -17,6 +17,8 @@ mod far_times;
 mod finer;
 #[path = "engine/fuzz.rs"]
 mod fuzz;
+#[path = "engine/generated.rs"]
+mod generated;
 #[path = "engine/growing.rs"]
 mod growing;
 #[path = "engine/held.rs"]
@@ -29,8 +31,6 @@ mod held_source;
 mod key;
 #[path = "engine/lowering.rs"]
 mod lowering;
-#[path = "engine/made.rs"]
-mod made;
 #[path = "engine/meaning.rs"]
 mod meaning;
 #[path = "engine/measure.rs"]

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it fails")]
 
-#[path = "sources/made.rs"]
-mod made;
+#[path = "sources/generated.rs"]
+mod generated;
 
 #[path = "sources/binary.rs"]
 mod binary;

@@ -6,7 +6,7 @@ use arrow::datatypes::TimeUnit;
 use chrono::{DateTime, Offset, TimeZone};
 use salver_text::calendar::{DAY_SECONDS, date_of};
 
-use crate::{number, put};
+use crate::{number, short_copy};
 
 /// `00` to `99`.
 const PAIRS: [[u8; 2]; 100] = {
@@ -71,7 +71,7 @@ pub(crate) fn date(days: i64, out: &mut Vec<u8>) {
             place(&mut text, 2, year % 100);
             place(&mut text, 5, usize::from(month));
             place(&mut text, 8, usize::from(day));
-            put::block(&text, 10, out);
+            short_copy::block(&text, 10, out);
         }
         _ => far_date(year, month, day, out),
     }
@@ -113,7 +113,7 @@ fn clock(seconds: u32, nanos: u32, out: &mut Vec<u8>) {
     place(&mut text, 0, (seconds / 3600) as usize);
     place(&mut text, 3, (seconds / 60 % 60) as usize);
     place(&mut text, 6, (seconds % 60) as usize);
-    put::block(&text, 8, out);
+    short_copy::block(&text, 8, out);
     if nanos != 0 {
         fraction_of_second(nanos, out);
     }
@@ -136,7 +136,7 @@ fn fraction_of_second(nanos: u32, out: &mut Vec<u8>) {
         _ if nanos.is_multiple_of(1_000) => 7,
         _ => 10,
     };
-    put::block(&text, len, out);
+    short_copy::block(&text, len, out);
 }
 
 /// Writes `2021-04-12T04:04:28`, with a fraction as in [`time`] and, if there is a zone, the offset: `Z` or `+05:30`.
@@ -170,5 +170,5 @@ fn zone_offset(offset: i32, out: &mut Vec<u8>) {
     }
     place(&mut text, 1, (minutes / 60) as usize);
     place(&mut text, 4, (minutes % 60) as usize);
-    put::block(&text, 6, out);
+    short_copy::block(&text, 6, out);
 }

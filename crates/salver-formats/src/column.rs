@@ -1,9 +1,9 @@
 //! One column of one batch, downcast once, so that writing a cell takes one jump and no virtual call.
 
 mod cell;
+mod in_place;
 mod indirect;
 mod nested;
-mod place;
 mod resolve;
 
 use arrow::array::{ArrowPrimitiveType, BinaryViewArray, FixedSizeBinaryArray, LargeBinaryArray, LargeStringArray};
@@ -13,7 +13,7 @@ use arrow::datatypes::{Float16Type, IntervalDayTime, IntervalMonthDayNano, TimeU
 
 use crate::calendar::Zone;
 use crate::style::Nulls;
-pub(crate) use nested::Keys;
+pub(crate) use nested::FieldKeys;
 
 /// The text format that cells are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::calendar::Zone;
 use crate::format::Format;
 use crate::ipc::IpcEncoder;
 use crate::parquet::ParquetEncoder;
-use crate::portable::Target;
+use crate::portable::PortableFormat;
 use crate::style::Style;
 use crate::text::TextEncoder;
 
@@ -24,13 +24,13 @@ pub struct Encoder(Inner);
 
 #[derive(Debug)]
 enum Inner {
-    Text { text: TextEncoder, state: State },
+    Text { text: TextEncoder, state: EncoderState },
     Ipc(Box<IpcEncoder>),
     Parquet(Box<ParquetEncoder>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum EncoderState {
     New,
     Begun,
     HasRows,
@@ -43,11 +43,11 @@ impl Encoder {
     /// `UnknownFormat`, with the column, if the format has no type for it; only Parquet lacks types.
     pub fn new(format: Format, schema: &SchemaRef, style: &Style) -> Result<Self> {
         Ok(Self(match format {
-            Format::ArrowStream => Inner::Ipc(Box::new(IpcEncoder::new(schema, Target::ArrowStream)?)),
-            Format::ArrowFile => Inner::Ipc(Box::new(IpcEncoder::new(schema, Target::ArrowFile)?)),
+            Format::ArrowStream => Inner::Ipc(Box::new(IpcEncoder::new(schema, PortableFormat::ArrowStream)?)),
+            Format::ArrowFile => Inner::Ipc(Box::new(IpcEncoder::new(schema, PortableFormat::ArrowFile)?)),
             Format::Parquet => Inner::Parquet(Box::new(ParquetEncoder::new(schema)?)),
             Format::Json | Format::NdJson | Format::Csv | Format::Tsv | Format::Html => {
-                Inner::Text { text: TextEncoder::new(format, schema, style), state: State::New }
+                Inner::Text { text: TextEncoder::new(format, schema, style), state: EncoderState::New }
             }
         }))
     }
@@ -71,13 +71,13 @@ impl Encoder {
             Inner::Ipc(ipc) => ipc.write(batch, out),
             Inner::Parquet(parquet) => parquet.write(batch, out),
             Inner::Text { text, state } => {
-                if *state == State::New {
+                if *state == EncoderState::New {
                     text.begin(out);
-                    *state = State::Begun;
+                    *state = EncoderState::Begun;
                 }
-                text.rows(batch, *state == State::Begun, out)?;
+                text.rows(batch, *state == EncoderState::Begun, out)?;
                 if batch.num_rows() > 0 {
-                    *state = State::HasRows;
+                    *state = EncoderState::HasRows;
                 }
                 Ok(())
             }
@@ -93,9 +93,9 @@ impl Encoder {
             Inner::Ipc(ipc) => ipc.finish(out),
             Inner::Parquet(parquet) => parquet.finish(out),
             Inner::Text { text, state } => {
-                if *state == State::New {
+                if *state == EncoderState::New {
                     text.begin(out);
-                    *state = State::Begun;
+                    *state = EncoderState::Begun;
                 }
                 text.end(out);
                 Ok(())

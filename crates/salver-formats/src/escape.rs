@@ -4,7 +4,7 @@
 //! register": S. E. Anderson, Bit Twiddling Hacks, "Determine if a word has a byte less than n"), and then copies whole
 //! runs.
 
-use crate::put;
+use crate::short_copy;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
@@ -73,7 +73,7 @@ pub(crate) fn json_string(text: &str, out: &mut Vec<u8>) {
 #[inline(always)]
 pub(crate) fn json_text(bytes: &[u8], out: &mut Vec<u8>) {
     match find(bytes, b' ', json_hits) {
-        None => put::short(bytes, out),
+        None => short_copy::short(bytes, out),
         Some(first) => json_escaped(bytes, first, out),
     }
 }
@@ -118,7 +118,7 @@ pub(crate) fn delimited(bytes: &[u8], delimiter: u8, out: &mut Vec<u8>) {
     if bytes.is_empty() || find(bytes, b' ', hits).is_some() {
         quoted(bytes, out);
     } else {
-        put::short(bytes, out);
+        short_copy::short(bytes, out);
     }
 }
 

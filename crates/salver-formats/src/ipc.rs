@@ -8,7 +8,7 @@ use arrow::error::ArrowError;
 use arrow::ipc::writer::{FileWriter, StreamWriter};
 use salver_model::{Code, Error, Result};
 
-use crate::portable::{Portable, Target};
+use crate::portable::{Portable, PortableFormat};
 
 /// Writes one stream or file.
 #[derive(Debug)]
@@ -32,11 +32,11 @@ impl std::fmt::Debug for Writer {
 }
 
 impl IpcEncoder {
-    pub(crate) fn new(schema: &SchemaRef, target: Target) -> Result<Self> {
+    pub(crate) fn new(schema: &SchemaRef, target: PortableFormat) -> Result<Self> {
         let portable = Portable::new(schema, target);
         let writer = match target {
-            Target::ArrowFile => FileWriter::try_new(Vec::new(), portable.schema()).map(Writer::File),
-            Target::ArrowStream | Target::Parquet => {
+            PortableFormat::ArrowFile => FileWriter::try_new(Vec::new(), portable.schema()).map(Writer::File),
+            PortableFormat::ArrowStream | PortableFormat::Parquet => {
                 StreamWriter::try_new(Vec::new(), portable.schema()).map(Writer::Stream)
             }
         };

@@ -2,18 +2,18 @@
 
 use arrow::datatypes::i256;
 
-use crate::put;
+use crate::short_copy;
 
 /// Writes an integer, such as `-12`.
 #[inline(always)]
 pub(crate) fn integer(value: impl itoa::Integer, out: &mut Vec<u8>) {
-    put::short(itoa::Buffer::new().format(value).as_bytes(), out);
+    short_copy::short(itoa::Buffer::new().format(value).as_bytes(), out);
 }
 
 /// Writes the shortest text that parses to the same float: `57.653484`, `1.0`, `1e16`; `NaN`, `inf`, `-inf`.
 #[inline(always)]
 pub(crate) fn float(value: impl zmij::Float, out: &mut Vec<u8>) {
-    put::short(zmij::Buffer::new().format(value).as_bytes(), out);
+    short_copy::short(zmij::Buffer::new().format(value).as_bytes(), out);
 }
 
 /// Writes a decimal of up to 128 bits, with `scale` digits after the point; a negative scale appends zeros.
@@ -59,15 +59,15 @@ pub(crate) fn free_decimal(unscaled: i256, scale: i8, out: &mut Vec<u8>) {
 fn point(digits: &[u8], scale: i8, out: &mut Vec<u8>) {
     let places = usize::from(scale.unsigned_abs());
     if scale <= 0 {
-        put::short(digits, out);
+        short_copy::short(digits, out);
         if digits != b"0" {
             out.resize(out.len() + places, b'0');
         }
         return;
     }
     let (whole, fraction) = digits.split_at(digits.len().saturating_sub(places));
-    put::short(if whole.is_empty() { b"0" } else { whole }, out);
+    short_copy::short(if whole.is_empty() { b"0" } else { whole }, out);
     out.push(b'.');
     out.resize(out.len() + places - fraction.len(), b'0');
-    put::short(fraction, out);
+    short_copy::short(fraction, out);
 }

@@ -9,7 +9,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use salver_model::{Code, Error, Result};
 
-use crate::portable::{Portable, Target};
+use crate::portable::{Portable, PortableFormat};
 
 /// Limits of a row group, which ends at the first one reached.
 const GROUP_ROWS: usize = 1 << 20;
@@ -32,7 +32,7 @@ impl std::fmt::Debug for ParquetEncoder {
 
 impl ParquetEncoder {
     pub(crate) fn new(schema: &SchemaRef) -> Result<Self> {
-        let portable = Portable::new(schema, Target::Parquet);
+        let portable = Portable::new(schema, PortableFormat::Parquet);
         check(portable.schema())?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))

@@ -13,7 +13,7 @@ use salver_model::{Code, Error, Result};
 
 /// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum PortableFormat {
     /// Supports every type, but is read by clients that don't support views.
     ArrowStream,
     /// Doesn't support dictionaries either: a file has only one per column, and these change from batch to batch.
@@ -29,7 +29,7 @@ pub(crate) struct Portable {
 }
 
 impl Portable {
-    pub(crate) fn new(schema: &Schema, target: Target) -> Self {
+    pub(crate) fn new(schema: &Schema, target: PortableFormat) -> Self {
         let fields: Fields = schema.fields().iter().map(|field| portable_field(field, target)).collect();
         Self { schema: Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())) }
     }
@@ -68,7 +68,7 @@ fn portable_column(column: &ArrayRef, field: &Field) -> Result<ArrayRef> {
     })
 }
 
-fn portable_field(field: &FieldRef, target: Target) -> FieldRef {
+fn portable_field(field: &FieldRef, target: PortableFormat) -> FieldRef {
     let data_type = portable_type(field.data_type(), target);
     if &data_type == field.data_type() || !can_cast_types(field.data_type(), &data_type) {
         return Arc::clone(field);
@@ -76,10 +76,10 @@ fn portable_field(field: &FieldRef, target: Target) -> FieldRef {
     Arc::new(Field::clone(field).with_data_type(data_type))
 }
 
-fn portable_type(data_type: &DataType, target: Target) -> DataType {
+fn portable_type(data_type: &DataType, target: PortableFormat) -> DataType {
     use DataType as D;
     let portable = |field: &FieldRef| portable_field(field, target);
-    let parquet = target == Target::Parquet;
+    let parquet = target == PortableFormat::Parquet;
     match data_type {
         D::Utf8View => D::Utf8,
         D::BinaryView => D::Binary,
@@ -88,7 +88,7 @@ fn portable_type(data_type: &DataType, target: Target) -> DataType {
         D::FixedSizeList(item, len) => D::FixedSizeList(portable(item), *len),
         D::Struct(fields) => D::Struct(fields.iter().map(portable).collect()),
         D::Map(entries, sorted) => D::Map(portable(entries), *sorted),
-        D::Dictionary(keys, values) if target == Target::ArrowStream => {
+        D::Dictionary(keys, values) if target == PortableFormat::ArrowStream => {
             D::Dictionary(keys.clone(), Box::new(portable_type(values, target)))
         }
         D::Dictionary(_, values) => portable_type(values, target),

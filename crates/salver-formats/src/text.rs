@@ -7,11 +7,11 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use salver_model::{Error, Result};
 
-use crate::column::{Column, Dialect, Keys};
+use crate::column::{Column, Dialect, FieldKeys};
 use crate::escape;
 use crate::format::Format;
-use crate::place::Spare;
-use crate::slot;
+use crate::in_place::Spare;
+use crate::slice_write;
 use crate::style::Style;
 use page::Page;
 
@@ -20,15 +20,15 @@ use page::Page;
 #[derive(Debug)]
 pub struct TextEncoder {
     schema: SchemaRef,
-    shape: Shape,
+    shape: TextLayout,
 }
 
 #[derive(Debug)]
-enum Shape {
+enum TextLayout {
     /// A JSON array of objects.
-    Array(Keys),
+    Array(FieldKeys),
     /// A JSON object per line.
-    Lines(Keys),
+    Lines(FieldKeys),
     /// Delimited fields, one row per line.
     Delimited(u8),
     Page(Page),
@@ -38,13 +38,13 @@ impl TextEncoder {
     /// Returns an encoder for rows of one schema. For a format that is not text ([`Format::is_text`]) it writes JSON.
     #[must_use]
     pub fn new(format: Format, schema: &SchemaRef, style: &Style) -> Self {
-        let keys = || Keys::new(schema.fields(), style.nulls);
+        let keys = || FieldKeys::new(schema.fields(), style.nulls);
         let shape = match format {
-            Format::NdJson => Shape::Lines(keys()),
-            Format::Csv => Shape::Delimited(b','),
-            Format::Tsv => Shape::Delimited(b'\t'),
-            Format::Html => Shape::Page(Page::new(&style.title)),
-            Format::Json | Format::ArrowStream | Format::ArrowFile | Format::Parquet => Shape::Array(keys()),
+            Format::NdJson => TextLayout::Lines(keys()),
+            Format::Csv => TextLayout::Delimited(b','),
+            Format::Tsv => TextLayout::Delimited(b'\t'),
+            Format::Html => TextLayout::Page(Page::new(&style.title)),
+            Format::Json | Format::ArrowStream | Format::ArrowFile | Format::Parquet => TextLayout::Array(keys()),
         };
         Self { schema: SchemaRef::clone(schema), shape }
     }
@@ -52,9 +52,9 @@ impl TextEncoder {
     /// Writes the bytes before the first row.
     pub fn begin(&self, out: &mut Vec<u8>) {
         match &self.shape {
-            Shape::Array(_) => out.push(b'['),
-            Shape::Lines(_) => {}
-            Shape::Delimited(delimiter) => {
+            TextLayout::Array(_) => out.push(b'['),
+            TextLayout::Lines(_) => {}
+            TextLayout::Delimited(delimiter) => {
                 for (i, field) in self.schema.fields().iter().enumerate() {
                     if i > 0 {
                         out.push(*delimiter);
@@ -63,7 +63,7 @@ impl TextEncoder {
                 }
                 out.push(b'\n');
             }
-            Shape::Page(page) => page.begin(&self.schema, out),
+            TextLayout::Page(page) => page.begin(&self.schema, out),
         }
     }
 
@@ -86,10 +86,10 @@ impl TextEncoder {
         // Rows are written into a window that extends beyond the last of them.
         out.reserve(bytes + bytes.min(rows::WINDOW_BYTES));
         match &self.shape {
-            Shape::Array(keys) => array(keys, &columns, rows, first, out),
-            Shape::Lines(keys) => lines(keys, &columns, rows, out),
-            Shape::Delimited(delimiter) => delimited(*delimiter, &columns, rows, out),
-            Shape::Page(_) => page::rows(&columns, rows, out),
+            TextLayout::Array(keys) => array(keys, &columns, rows, first, out),
+            TextLayout::Lines(keys) => lines(keys, &columns, rows, out),
+            TextLayout::Delimited(delimiter) => delimited(*delimiter, &columns, rows, out),
+            TextLayout::Page(_) => page::rows(&columns, rows, out),
         }
         Ok(())
     }
@@ -97,17 +97,17 @@ impl TextEncoder {
     /// Writes the bytes after the last row.
     pub fn end(&self, out: &mut Vec<u8>) {
         match &self.shape {
-            Shape::Array(_) => out.push(b']'),
-            Shape::Lines(_) | Shape::Delimited(_) => {}
-            Shape::Page(_) => Page::end(out),
+            TextLayout::Array(_) => out.push(b']'),
+            TextLayout::Lines(_) | TextLayout::Delimited(_) => {}
+            TextLayout::Page(_) => Page::end(out),
         }
     }
 
     fn dialect(&self) -> Dialect {
         match &self.shape {
-            Shape::Array(keys) | Shape::Lines(keys) => Dialect::Json(keys.nulls()),
-            Shape::Delimited(delimiter) => Dialect::Delimited(*delimiter),
-            Shape::Page(_) => Dialect::Html,
+            TextLayout::Array(keys) | TextLayout::Lines(keys) => Dialect::Json(keys.nulls()),
+            TextLayout::Delimited(delimiter) => Dialect::Delimited(*delimiter),
+            TextLayout::Page(_) => Dialect::Html,
         }
     }
 
@@ -115,14 +115,14 @@ impl TextEncoder {
     fn row_bytes(&self) -> usize {
         let columns = self.schema.fields().len();
         match &self.shape {
-            Shape::Array(keys) | Shape::Lines(keys) => keys.row_bytes() + 1,
-            Shape::Delimited(_) => columns + 1,
-            Shape::Page(_) => 10 + 20 * columns,
+            TextLayout::Array(keys) | TextLayout::Lines(keys) => keys.row_bytes() + 1,
+            TextLayout::Delimited(_) => columns + 1,
+            TextLayout::Page(_) => 10 + 20 * columns,
         }
     }
 }
 
-fn array(keys: &Keys, columns: &[Column<'_>], rows: usize, first: bool, out: &mut Vec<u8>) {
+fn array(keys: &FieldKeys, columns: &[Column<'_>], rows: usize, first: bool, out: &mut Vec<u8>) {
     let mut spare = Spare::default();
     let row_bytes = row_bytes(columns, rows) + keys.row_bytes() + 1;
     let has_comma = |row| row > 0 || !first;
@@ -132,7 +132,7 @@ fn array(keys: &Keys, columns: &[Column<'_>], rows: usize, first: bool, out: &mu
         out,
         |row, bytes, at| {
             // Overwritten if no comma is needed.
-            slot::byte(bytes, at, b',')?;
+            slice_write::byte(bytes, at, b',')?;
             keys.place_object(columns, row, bytes, at + usize::from(has_comma(row)), &mut spare)
         },
         |row, out| {
@@ -144,7 +144,7 @@ fn array(keys: &Keys, columns: &[Column<'_>], rows: usize, first: bool, out: &mu
     );
 }
 
-fn lines(keys: &Keys, columns: &[Column<'_>], rows: usize, out: &mut Vec<u8>) {
+fn lines(keys: &FieldKeys, columns: &[Column<'_>], rows: usize, out: &mut Vec<u8>) {
     let mut spare = Spare::default();
     rows::write(
         rows,
@@ -152,7 +152,7 @@ fn lines(keys: &Keys, columns: &[Column<'_>], rows: usize, out: &mut Vec<u8>) {
         out,
         |row, bytes, at| {
             let at = keys.place_object(columns, row, bytes, at, &mut spare)?;
-            slot::byte(bytes, at, b'\n')
+            slice_write::byte(bytes, at, b'\n')
         },
         |row, out| {
             keys.object(columns, row, out);
@@ -170,11 +170,11 @@ fn delimited(delimiter: u8, columns: &[Column<'_>], rows: usize, out: &mut Vec<u
         |row, bytes, mut at| {
             for column in columns {
                 at = column.place_delimited(row, delimiter, bytes, at, &mut spare)?;
-                at = slot::byte(bytes, at, delimiter)?;
+                at = slice_write::byte(bytes, at, delimiter)?;
             }
             // The last delimiter becomes the end of the row; a row without columns is an empty line.
             let end = at - usize::from(!columns.is_empty());
-            slot::byte(bytes, end, b'\n')
+            slice_write::byte(bytes, end, b'\n')
         },
         |row, out| {
             for (i, column) in columns.iter().enumerate() {

@@ -1,11 +1,11 @@
 //! A file of user code: the implementation of the port.
 
 mod answer;
+mod batching;
 mod columns;
 mod errors;
-mod gather;
-mod keep;
-mod stamp;
+mod file_stamp;
+mod reload;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -22,8 +22,8 @@ use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
 use self::answer::Question;
-use self::gather::{Alike, Gather};
-use crate::pool::{Pool, Refusal};
+use self::batching::{CallSignature, Gather};
+use crate::pool::{Pool, PoolRefusal};
 use crate::program::Program;
 
 /// File of functions, with the processes that run them.
@@ -70,11 +70,11 @@ impl FunctionFile {
     }
 
     /// Returns the error for a call that gets no worker.
-    fn refusal(&self, refusal: Refusal) -> Error {
+    fn refusal(&self, refusal: PoolRefusal) -> Error {
         match refusal {
-            Refusal::Full => errors::full(&self.spec),
-            Refusal::Late => errors::late(&self.spec),
-            Refusal::Unavailable => self.fault().unwrap_or_else(|| errors::loading(&self.spec)),
+            PoolRefusal::Full => errors::full(&self.spec),
+            PoolRefusal::Late => errors::late(&self.spec),
+            PoolRefusal::Unavailable => self.fault().unwrap_or_else(|| errors::loading(&self.spec)),
         }
     }
 
@@ -98,7 +98,7 @@ impl Functions for FunctionFile {
     }
 
     async fn call(&self, call: Call) -> Result<Answer> {
-        match Alike::of(&call) {
+        match CallSignature::of(&call) {
             None => self.answer(Question::Call(&call), None).await,
             Some(_) if call.job.is_some() => self.answer(Question::Row(&call), None).await,
             // Boxed, so that other calls do not pay for the size of its future.

@@ -13,10 +13,10 @@ use std::process::ExitCode;
 mod argument;
 mod batch;
 mod call;
+mod combined_calls;
 mod environment;
 mod failure;
 mod frame;
-mod gathered;
 mod json;
 mod library;
 mod process;
@@ -28,7 +28,7 @@ mod value;
 mod worker;
 mod zygote;
 
-use session::Session;
+use session::RSession;
 use start::Runtime;
 use zygote::Control;
 
@@ -72,7 +72,7 @@ fn is_private(directory: &Path) -> bool {
 }
 
 /// Starts R and loads the file.
-fn load(home: &Path, private: Option<&Path>, file: &Path) -> Result<(Session, Runtime, String), String> {
+fn load(home: &Path, private: Option<&Path>, file: &Path) -> Result<(RSession, Runtime, String), String> {
     if !process::on_main_thread() {
         return Err("R must run on the main thread".to_owned());
     }
@@ -82,7 +82,7 @@ fn load(home: &Path, private: Option<&Path>, file: &Path) -> Result<(Session, Ru
         env::set_current_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     }
     process::raise_stack();
-    let session = Session::start(home, text)?;
+    let session = RSession::start(home, text)?;
     let runtime = start::start(&session, private).map_err(|raised| raised.0)?;
     let offer = start::load(&session, runtime, text).map_err(|raised| raised.0)?;
     Ok((session, runtime, offer))

@@ -1,17 +1,17 @@
 //! User code: files of R and Python whose functions answer calls, in separate processes.
 //!
 //! `wire` is the protocol between the server and these processes. On the server's side: `process` represents a zygote
-//! and its workers, `attend` starts and serves a zygote, `pool` assigns workers to calls, and `file` implements the
+//! and its workers, `supervisor` starts and serves a zygote, `pool` assigns workers to calls, and `file` implements the
 //! port, with the task that keeps a file loaded.
 
-mod attend;
 mod discover;
 mod file;
 pub mod host;
-mod offer;
+mod manifest;
 mod pool;
 mod process;
 mod program;
+mod supervisor;
 pub mod wire;
 
 pub use discover::discover;

@@ -17,14 +17,14 @@ use salver_model::functions::Workers;
 use salver_model::spec::FunctionSpec;
 use tokio::sync::{Notify, oneshot};
 
-pub(crate) use self::lease::Lease;
-use self::lease::Turn;
-use self::state::State;
+pub(crate) use self::lease::WorkerLease;
+use self::lease::WorkerWait;
+use self::state::PoolState;
 use crate::process::{Worker, Zygote};
 
 /// Reason why a call gets no worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum PoolRefusal {
     /// The queue is full.
     Full,
     /// No worker became free in time.
@@ -35,7 +35,7 @@ pub(crate) enum Refusal {
 
 /// Limits of a pool.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
+struct PoolBounds {
     workers_min: usize,
     workers_max: usize,
     waiting_max: usize,
@@ -46,42 +46,46 @@ struct Bounds {
 /// Workers of one file.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    bounds: Bounds,
-    state: Mutex<State>,
+    bounds: PoolBounds,
+    state: Mutex<PoolState>,
     fallen: Notify,
 }
 
 impl Pool {
     pub(crate) fn new(spec: &FunctionSpec) -> Self {
         let workers_max = spec.workers_max.max(1);
-        let bounds = Bounds {
+        let bounds = PoolBounds {
             workers_min: spec.workers_min.min(workers_max),
             workers_max,
             waiting_max: spec.waiting_max,
             wait: spec.wait,
             calls_max: spec.calls_max.map_or(u64::MAX, |calls| calls.max(1)),
         };
-        Self { bounds, state: Mutex::new(State::new(bounds)), fallen: Notify::new() }
+        Self { bounds, state: Mutex::new(PoolState::new(bounds)), fallen: Notify::new() }
     }
 
     /// Returns a worker for a call of `holder`, now or when it is the call's turn: callers take turns. A patient one
     /// waits without a timeout, however many wait.
-    pub(crate) async fn take(self: &Arc<Self>, holder: Option<&Holder>, is_patient: bool) -> Result<Lease, Refusal> {
+    pub(crate) async fn take(
+        self: &Arc<Self>,
+        holder: Option<&Holder>,
+        is_patient: bool,
+    ) -> Result<WorkerLease, PoolRefusal> {
         let turn = {
             let mut state = self.lock();
             if let Some(worker) = state.take() {
                 drop(state);
-                return Ok(Lease::new(Arc::clone(self), worker));
+                return Ok(WorkerLease::new(Arc::clone(self), worker));
             }
             let (sender, receiver) = oneshot::channel();
             state.wait(holder, sender, is_patient)?;
-            Turn::new(self, receiver)
+            WorkerWait::new(self, receiver)
         };
         if is_patient {
             return turn.wait().await;
         }
         let came = Instant::now();
-        let worker = tokio::time::timeout(self.bounds.wait, turn.wait()).await.unwrap_or(Err(Refusal::Late));
+        let worker = tokio::time::timeout(self.bounds.wait, turn.wait()).await.unwrap_or(Err(PoolRefusal::Late));
         self.lock().counts.waited(came.elapsed());
         worker
     }
@@ -138,7 +142,7 @@ impl Pool {
         self.lock().workers()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -154,8 +158,8 @@ mod tests {
     use tokio::net::UnixStream;
     use tokio::sync::mpsc::{self, UnboundedReceiver};
 
-    use super::{Pool, Refusal};
-    use crate::process::{Line, Order, Worker, Zygote};
+    use super::{Pool, PoolRefusal};
+    use crate::process::{Order, Worker, WorkerSocket, Zygote};
     use crate::wire::frame::Input;
 
     fn pool(set: impl FnOnce(&mut FunctionSpec)) -> Arc<Pool> {
@@ -174,7 +178,7 @@ mod tests {
     /// Creates a worker, and its end of the connection.
     fn worker(zygote: &Arc<Zygote>, pid: u32) -> (Worker, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        (Worker::new(Line::new(ours).unwrap(), Input::default(), pid, Arc::clone(zygote)), theirs)
+        (Worker::new(WorkerSocket::new(ours).unwrap(), Input::default(), pid, Arc::clone(zygote)), theirs)
     }
 
     #[tokio::test]
@@ -209,7 +213,7 @@ mod tests {
         assert_eq!(told.try_recv(), Ok(Order::Fork(1)));
         let refused = futures::future::join_all((0..6).map(|_| pool.take(None, false))).await;
         let count = |refusal| refused.iter().filter(|got| matches!(got, Err(why) if *why == refusal)).count();
-        assert_eq!((count(Refusal::Late), count(Refusal::Full)), (5, 1));
+        assert_eq!((count(PoolRefusal::Late), count(PoolRefusal::Full)), (5, 1));
         let mut ordered = 0;
         while let Ok(Order::Fork(count)) = told.try_recv() {
             ordered += count;
@@ -237,7 +241,7 @@ mod tests {
         assert_eq!(told.try_recv(), Ok(Order::Fork(1)));
         assert_eq!(told.try_recv(), Ok(Order::Kill(1)), "who leaves a call has its process killed");
         pool.close();
-        assert_eq!(pool.take(None, false).await.err(), Some(Refusal::Unavailable));
+        assert_eq!(pool.take(None, false).await.err(), Some(PoolRefusal::Unavailable));
     }
 
     /// Checks that a call whose caller leaves keeps its worker if it ends soon, as most do.

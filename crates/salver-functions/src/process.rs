@@ -1,13 +1,13 @@
 //! The processes that run user code, as represented in the server.
 
-mod line;
+mod environment;
 mod signal;
-mod surroundings;
+mod socket;
 mod worker;
 mod zygote;
 
-pub(crate) use line::Line;
+pub(crate) use environment::{close_descriptors, keep};
 pub(crate) use signal::{kill, kill_member};
-pub(crate) use surroundings::{close_descriptors, keep};
-pub(crate) use worker::{Ended, Mark, Worker};
+pub(crate) use socket::WorkerSocket;
+pub(crate) use worker::{CallEnd, Mark, Worker};
 pub(crate) use zygote::{Order, Zygote};

@@ -59,5 +59,5 @@ pub(crate) mod answer;
 pub(crate) mod batch;
 pub(crate) mod call;
 pub(crate) mod columns;
+pub(crate) mod combined_calls;
 pub(crate) mod frame;
-pub(crate) mod gathered;

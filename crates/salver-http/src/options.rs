@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use salver_formats::Format;
 use salver_model::RootKey;
-use salver_model::ports::Courier;
+use salver_model::ports::WebhookSender;
 
 use crate::auth::Auth;
 
@@ -62,7 +62,7 @@ pub struct Callbacks {
     /// Allowed prefixes of callback URLs.
     pub allowed: Vec<String>,
     /// Sender of the callbacks.
-    pub courier: Arc<dyn Courier>,
+    pub webhooks: Arc<dyn WebhookSender>,
 }
 
 /// The CORS options for pages at the records doors (<https://fetch.spec.whatwg.org/#http-cors-protocol>).

@@ -9,7 +9,7 @@ use salver_model::limits::STATUS_HOLDERS_MAX;
 use salver_model::ports::Functions;
 use salver_model::shares::Taken;
 use salver_model::{Caller, Holder};
-use salver_service::{Entry, State};
+use salver_service::{Entry, LoadState};
 use serde_json::{Map, Value as Json, json};
 
 use crate::app::App;
@@ -106,13 +106,13 @@ pub(crate) fn version() -> Response<Body> {
 pub(crate) fn describe(entry: &Entry) -> Json {
     let mut object = Map::new();
     let state = match entry.state {
-        State::Loading => "loading",
-        State::Ready(_) => "ready",
-        State::Stale(..) => "stale",
-        State::Failed(_) => "failed",
+        LoadState::Loading => "loading",
+        LoadState::Ready(_) => "ready",
+        LoadState::Stale(..) => "stale",
+        LoadState::Failed(_) => "failed",
     };
     object.insert("state".to_owned(), state.into());
-    if let (State::Loading, Some((files, percent))) = (&entry.state, entry.progress.told()) {
+    if let (LoadState::Loading, Some((files, percent))) = (&entry.state, entry.progress.told()) {
         object.insert("files".to_owned(), files.into());
         object.insert("percent".to_owned(), percent.into());
     }

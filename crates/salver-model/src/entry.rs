@@ -7,7 +7,7 @@ use crate::version::Version;
 
 /// Kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// Read-only rows from files.
     Dataset,
     /// A table or view of a database: rows that can change.
@@ -16,7 +16,7 @@ pub enum Kind {
     Stream,
 }
 
-impl Kind {
+impl EntryKind {
     /// Returns the word for it in messages and indexes.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -47,7 +47,7 @@ pub struct Description {
     /// Name of the entry.
     pub name: Name,
     /// Kind of the entry.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// Columns of the entry.
     pub schema: SchemaRef,
     /// Columns that identify a row; empty when none were declared.

@@ -37,7 +37,7 @@ pub mod version;
 pub use caller::{Caller, Holder};
 pub use column::ColumnPath;
 pub use cursor::Cursor;
-pub use entry::{Description, Kind, Relation};
+pub use entry::{Description, EntryKind, Relation};
 pub use error::{Code, Error, Result};
 pub use filter::{Comparison, Filter};
 pub use limits::Limits;

@@ -1,7 +1,6 @@
 //! The ports: one trait for each kind of backend. Each file states the contract; `salver-testkit` has a suite for each
 //! that every implementation runs.
 
-pub mod courier;
 pub mod database;
 pub mod event_stream;
 pub mod functions;
@@ -10,8 +9,8 @@ pub mod progress;
 pub mod scan;
 pub mod sql_engine;
 pub mod table;
+pub mod webhook_sender;
 
-pub use courier::{Courier, Delivery};
 pub use database::{ArrivingRow, Database, RecordStream};
 pub use event_stream::EventStream;
 pub use functions::Functions;
@@ -20,3 +19,4 @@ pub use progress::Progress;
 pub use scan::{FileKind, Held, HeldFile, Scan};
 pub use sql_engine::{SqlEngine, Tables};
 pub use table::Table;
+pub use webhook_sender::{Delivery, WebhookSender};

@@ -15,7 +15,7 @@ pub use definition::{ColumnDefinition, Definition, TableDefinition};
 pub use document::{Document, DocumentBody, DocumentStream};
 pub use number::{treeql_code, treeql_message};
 pub use read::{
-    Area, Child, Condition, GeoQuery, Operator, Order, Page, RecordAggregate, RecordKey, RecordQuery, Spatial,
+    Area, Child, Condition, GeoQuery, ListPage, Operator, Order, RecordAggregate, RecordKey, RecordQuery, Spatial,
 };
 pub use schema::{ColumnInfo, ColumnKind, DatabaseSchema, ForeignKey, TableInfo, TableKind};
 

@@ -5,7 +5,7 @@
 //! and each further holder three quarters of what those before it left. So neither one holder nor two can starve the
 //! others, and a single client has nearly everything. With fewer than four permits nothing is held back.
 
-mod yielding;
+mod yielding_rows;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,7 +17,7 @@ use ahash::AHashMap;
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 
-pub use self::yielding::Yielding;
+pub use self::yielding_rows::Yielding;
 use crate::Holder;
 use crate::limits::{SHARE_OF_FREE, YIELD_FOR_MEMORY_MS, YIELD_MS, YIELD_OWN_MS};
 
@@ -39,10 +39,10 @@ pub trait Yields: Send + Sync {
 pub struct Shares {
     kind: &'static str,
     total: usize,
-    state: Mutex<State>,
+    state: Mutex<ShareState>,
 }
 
-struct State {
+struct ShareState {
     free: usize,
     accounts: AHashMap<Holder, Account>,
     /// Number of waiters, including those that left.
@@ -82,7 +82,8 @@ impl Shares {
     #[must_use]
     pub fn new(kind: &'static str, total: usize) -> Arc<Self> {
         let total = total.max(1);
-        let state = State { free: total, accounts: AHashMap::new(), waiting: 0, next: 0, yielding: AHashMap::new() };
+        let state =
+            ShareState { free: total, accounts: AHashMap::new(), waiting: 0, next: 0, yielding: AHashMap::new() };
         Arc::new(Self { kind, total, state: Mutex::new(state) })
     }
 
@@ -241,7 +242,7 @@ impl Shares {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ShareState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -252,7 +253,7 @@ impl fmt::Debug for Shares {
     }
 }
 
-impl State {
+impl ShareState {
     fn number(&mut self) -> u64 {
         self.next += 1;
         self.next

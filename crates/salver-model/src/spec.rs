@@ -2,9 +2,9 @@
 
 pub mod auth;
 pub mod function;
-pub mod own;
 pub mod reserved;
 pub mod stream;
+pub mod url_template;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -282,7 +282,7 @@ impl RecordRule {
 
 /// Format that written values must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum ValueFormat {
     /// A number, or text that is one.
     Numeric,
     /// Like `name@host`.
@@ -297,7 +297,7 @@ pub struct RecordCheck {
     /// Columns as `table.column`, either with `*`.
     pub columns: Vec<String>,
     /// Required format of the value.
-    pub shape: Option<Shape>,
+    pub shape: Option<ValueFormat>,
     /// Predicate over the values of the written row.
     pub rule: Option<Rule>,
     /// Message for the client about the column.
@@ -333,7 +333,7 @@ pub struct DatabaseSpec {
     pub kind: DatabaseKind,
     /// `sqlite:PATH`, `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, `mysql://...`.
     pub url: String,
-    /// Attribute of the caller in `url` (see [`own`]); `None` for one shared database.
+    /// Attribute of the caller in `url` (see [`url_template`]); `None` for one shared database.
     pub of_caller: Option<String>,
     /// File of SQL statements that initialize a SQLite database that does not exist yet.
     pub init: Option<PathBuf>,

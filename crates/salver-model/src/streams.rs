@@ -142,7 +142,7 @@ pub struct Envelope {
 
 /// Outcome of one event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum EventOutcome {
     /// Appended to the stream.
     Taken {
         /// Offset of the event.
@@ -181,7 +181,7 @@ pub struct Receipt {
     /// Id of the first appended event, as text.
     pub id: Option<String>,
     /// Outcome of each event, in order, if requested by [`Envelope::each`].
-    pub each: Vec<Outcome>,
+    pub each: Vec<EventOutcome>,
     /// Number of bytes of a text that were consumed; the rest is the beginning of an event that continues in the next
     /// piece.
     pub consumed: usize,

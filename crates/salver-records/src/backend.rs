@@ -9,14 +9,14 @@
 //!   `Contention`, `Timeout`, `UnknownColumn`/`UnknownTable` when the schema changed; anything else is `Execution`,
 //!   with the database's own message only in the cause.
 
-pub(crate) mod holding;
 pub(crate) mod layout;
-pub(crate) mod lying;
 #[cfg(feature = "mysql")]
 pub(crate) mod mysql;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
+pub(crate) mod slow_clients;
 pub(crate) mod snapshot;
+pub(crate) mod snapshot_permits;
 pub(crate) mod sqlite;
 
 use std::sync::Arc;
@@ -27,9 +27,9 @@ use salver_model::spec::{DatabaseKind, DatabaseSpec};
 use salver_model::{Error, Result, Shares};
 use tokio::sync::mpsc;
 
-use crate::backend::snapshot::Snapshot;
+use crate::backend::snapshot::DatabaseSnapshot;
 use crate::cell::RowSink;
-use crate::statement::{Bind, BulkLoad, Loaded, Outcome, Program, Read};
+use crate::statement::{Bind, BulkLoad, Loaded, Program, ProgramOutcome, Read};
 
 /// Returns the server's message about a value that does not fit its column, and the column's name if the server gives
 /// it.
@@ -142,7 +142,7 @@ impl Backend {
     }
 
     /// Runs a program that changes rows.
-    pub(crate) async fn write(&self, program: Program) -> Result<Outcome> {
+    pub(crate) async fn write(&self, program: Program) -> Result<ProgramOutcome> {
         each!(self, backend => backend.write(program).await)
     }
 
@@ -158,13 +158,13 @@ impl Backend {
     }
 
     /// Takes a snapshot of the database's present state, with the rows of `table`, and keeps it until it is dropped.
-    pub(crate) async fn hold(&self, table: &TableInfo) -> Result<Snapshot> {
+    pub(crate) async fn hold(&self, table: &TableInfo) -> Result<DatabaseSnapshot> {
         Ok(match self {
-            Self::Sqlite(backend) => Snapshot::Sqlite(backend.hold(table).await?),
+            Self::Sqlite(backend) => DatabaseSnapshot::Sqlite(backend.hold(table).await?),
             #[cfg(feature = "postgres")]
-            Self::Postgres(backend) => Snapshot::Postgres(backend.hold(table).await?),
+            Self::Postgres(backend) => DatabaseSnapshot::Postgres(backend.hold(table).await?),
             #[cfg(feature = "mysql")]
-            Self::Mysql(backend) => Snapshot::Mysql(backend.hold(table).await?),
+            Self::Mysql(backend) => DatabaseSnapshot::Mysql(backend.hold(table).await?),
         })
     }
 

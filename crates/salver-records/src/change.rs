@@ -1,30 +1,30 @@
 //! Changes records: a request becomes the steps of one transaction, and their results the response.
 //!
-//! `ground` checks what may be written, `record` converts values, one file per operation creates the steps, and
-//! `answer` writes the response. Nothing is sent before everything is checked.
+//! `context` checks what may be written, `record` converts values, one file per operation creates the steps, and
+//! `response` writes the response. Nothing is sent before everything is checked.
 
-mod admit;
-mod answer;
-mod back;
-mod checks;
+mod back_references;
+mod by_condition;
+mod context;
 mod convert;
 mod create;
+mod database_validation;
 mod decimal;
 mod delete;
-mod filtered;
-mod ground;
-mod judged;
+mod error_hints;
+mod html_tags;
+mod if_match;
 mod load;
 mod loose_moment;
 mod plan;
 mod record;
+mod response;
+mod returned_rows;
+mod row_rules;
 mod sanitize;
-mod shown;
-mod tagged;
-mod tags;
-mod told;
 mod update;
 mod upsert;
+mod validation;
 mod wkt;
 
 #[cfg(test)]
@@ -34,14 +34,14 @@ use salver_model::limits::CHANGES_MAX;
 use salver_model::records::{Change, ChangeKind, Document, Operation, Record};
 use salver_model::{Code, Error, Result};
 
-use self::create::{Row, Shared};
-use self::ground::Ground;
-pub(crate) use self::plan::Plan;
-use self::plan::{Answer, Item, Planned};
+use self::context::WriteContext;
+use self::create::{CreateContext, NewRow};
+pub(crate) use self::plan::ChangePlan;
+use self::plan::{ChangeResponse, Item, Planned};
 use self::record::{Backs, Values};
-use self::shown::Shown;
+use self::returned_rows::Shown;
 use crate::scope::Scope;
-use crate::statement::{Outcome, Program};
+use crate::statement::{Program, ProgramOutcome};
 
 pub(crate) use load::load;
 
@@ -49,7 +49,7 @@ pub(crate) use load::load;
 ///
 /// # Errors
 /// Errors that forbid the whole request.
-pub(crate) fn plan(scope: &Scope<'_>, changes: &[Change], alone: bool) -> Result<Plan> {
+pub(crate) fn plan(scope: &Scope<'_>, changes: &[Change], alone: bool) -> Result<ChangePlan> {
     if changes.len() > CHANGES_MAX {
         return Err(Error::new(
             Code::InvalidRequest,
@@ -57,8 +57,8 @@ pub(crate) fn plan(scope: &Scope<'_>, changes: &[Change], alone: bool) -> Result
         )
         .with_hint(format!("{CHANGES_MAX} are the most")));
     }
-    let wanted = back::wanted(changes)?;
-    let mut plan = Plan::default();
+    let wanted = back_references::wanted(changes)?;
+    let mut plan = ChangePlan::default();
     for (at, (change, wanted)) in changes.iter().zip(&wanted).enumerate() {
         add(&mut plan, scope, change, wanted).map_err(|error| {
             let hint = match &error.hint {
@@ -73,7 +73,7 @@ pub(crate) fn plan(scope: &Scope<'_>, changes: &[Change], alone: bool) -> Result
 }
 
 /// Runs a plan.
-pub(crate) async fn run(scope: &Scope<'_>, mut plan: Plan, alone: bool) -> Result<Document> {
+pub(crate) async fn run(scope: &Scope<'_>, mut plan: ChangePlan, alone: bool) -> Result<Document> {
     let batch = !alone || plan.changes.iter().any(|change| change.batch);
     if !batch && let Some(error) = plan.take_failure() {
         return Err(error);
@@ -82,19 +82,19 @@ pub(crate) async fn run(scope: &Scope<'_>, mut plan: Plan, alone: bool) -> Resul
     if !outcome.committed {
         tell(scope, &plan, &mut outcome);
     }
-    if alone { answer::one(&plan, outcome) } else { answer::several(&plan, outcome) }
+    if alone { response::one(&plan, outcome) } else { response::several(&plan, outcome) }
 }
 
 /// Removes from failures what is hidden from the caller.
-fn tell(scope: &Scope<'_>, plan: &Plan, outcome: &mut Outcome) {
+fn tell(scope: &Scope<'_>, plan: &ChangePlan, outcome: &mut ProgramOutcome) {
     for change in &plan.changes {
         let Some(table) = scope.schema.table(&change.table) else { continue };
         for (at, item) in change.items.iter().enumerate() {
             for step in item.steps.clone() {
                 if let Some(Err(error)) = outcome.steps.get_mut(step) {
-                    told::keep_discreet(scope, table, error);
+                    error_hints::keep_discreet(scope, table, error);
                     let own = change.judged.iter().filter(|(item, _)| *item == at).flat_map(|(_, judged)| judged);
-                    judged::blame(table, own, error);
+                    database_validation::blame(table, own, error);
                 }
             }
         }
@@ -103,24 +103,24 @@ fn tell(scope: &Scope<'_>, plan: &Plan, outcome: &mut Outcome) {
 
 /// Runs the steps of a plan in one transaction. When a part of it has failed already, the others are only tried, so
 /// that each has a result.
-async fn executed(scope: &Scope<'_>, plan: &mut Plan, try_all: bool) -> Result<Outcome> {
+async fn executed(scope: &Scope<'_>, plan: &mut ChangePlan, try_all: bool) -> Result<ProgramOutcome> {
     let dry_run = !plan.is_sound();
     let steps = std::mem::take(&mut plan.steps);
     if steps.is_empty() {
-        return Ok(Outcome { steps: Vec::new(), committed: !dry_run });
+        return Ok(ProgramOutcome { steps: Vec::new(), committed: !dry_run });
     }
     scope.backend.write(Program { steps, try_all, dry_run }).await
 }
 
 /// Adds a change to a plan; `wanted` columns of its first row are kept for later ones.
-fn add(plan: &mut Plan, scope: &Scope<'_>, change: &Change, wanted: &[String]) -> Result<()> {
-    let ground = Ground::new(scope, change)?;
-    let wanted_columns = back::columns(&ground, wanted)?;
-    let mut shared = Shared { shown: Shown::of(&ground)?, wanted: &wanted_columns, ..Shared::default() };
+fn add(plan: &mut ChangePlan, scope: &Scope<'_>, change: &Change, wanted: &[String]) -> Result<()> {
+    let ground = WriteContext::new(scope, change)?;
+    let wanted_columns = back_references::columns(&ground, wanted)?;
+    let mut shared = CreateContext { shown: Shown::of(&ground)?, wanted: &wanted_columns, ..CreateContext::default() };
     let earlier = std::mem::take(&mut plan.changes);
-    let backs = |change: usize, column: &str| back::resolve(&earlier, change, column);
+    let backs = |change: usize, column: &str| back_references::resolve(&earlier, change, column);
     let guarded = plan.steps.len();
-    tagged::guard(plan, &ground)?;
+    if_match::guard(plan, &ground)?;
     let items = items(plan, &ground, &backs, &mut shared);
     plan.changes = earlier;
     let mut items = items?;
@@ -135,7 +135,12 @@ fn add(plan: &mut Plan, scope: &Scope<'_>, change: &Change, wanted: &[String]) -
 }
 
 /// Returns the parts of a change.
-fn items(plan: &mut Plan, ground: &Ground<'_>, backs: &Backs<'_>, shared: &mut Shared<'_>) -> Result<Vec<Item>> {
+fn items(
+    plan: &mut ChangePlan,
+    ground: &WriteContext<'_>,
+    backs: &Backs<'_>,
+    shared: &mut CreateContext<'_>,
+) -> Result<Vec<Item>> {
     let change = ground.change;
     if let Some(condition) = &change.filter {
         let values = match change.records.first() {
@@ -145,7 +150,7 @@ fn items(plan: &mut Plan, ground: &Ground<'_>, backs: &Backs<'_>, shared: &mut S
         return Ok(vec![match values {
             Ok(values) => {
                 shared.judge(0, ground, &values);
-                filtered::filtered(plan, ground, condition, values, shared)?
+                by_condition::filtered(plan, ground, condition, values, shared)?
             }
             Err(error) => failed(plan, error),
         }]);
@@ -173,11 +178,11 @@ fn items(plan: &mut Plan, ground: &Ground<'_>, backs: &Backs<'_>, shared: &mut S
 
 /// Adds a row that is new, or may be.
 fn new_row(
-    plan: &mut Plan,
-    ground: &Ground<'_>,
+    plan: &mut ChangePlan,
+    ground: &WriteContext<'_>,
     record: &Record,
     backs: &Backs<'_>,
-    (at, shared): (usize, &mut Shared<'_>),
+    (at, shared): (usize, &mut CreateContext<'_>),
 ) -> Result<Item> {
     let keyed;
     let record = match ground.change.keys.get(at) {
@@ -192,7 +197,7 @@ fn new_row(
     let row = match ground.values(&fields, backs) {
         Ok(values) => {
             shared.judge(at, ground, &values);
-            Row { fields: &fields, values }
+            NewRow { fields: &fields, values }
         }
         Err(error) => return Ok(failed(plan, error)),
     };
@@ -203,7 +208,7 @@ fn new_row(
 }
 
 /// Converts the values of a record that changes rows; the inner error says why they don't fit.
-fn values(ground: &Ground<'_>, record: &Record, backs: &Backs<'_>) -> Result<Result<Values>> {
+fn values(ground: &WriteContext<'_>, record: &Record, backs: &Backs<'_>) -> Result<Result<Values>> {
     let mut fields = ground.fields(record)?;
     if ground.operation == Operation::Increment {
         fields = ground.numbers(fields)?;
@@ -212,7 +217,7 @@ fn values(ground: &Ground<'_>, record: &Record, backs: &Backs<'_>) -> Result<Res
 }
 
 /// Creates a part without steps, which has failed.
-fn failed(plan: &Plan, error: Error) -> Item {
+fn failed(plan: &ChangePlan, error: Error) -> Item {
     let at = plan.steps.len();
-    Item { steps: at..at, answer: Answer::Failed(error) }
+    Item { steps: at..at, answer: ChangeResponse::Failed(error) }
 }

@@ -6,14 +6,14 @@
 
 mod compare;
 mod convert;
+mod cursor_value;
 mod equal;
-mod far;
 mod instant;
-mod mark;
+mod model_filter;
 mod operand;
 mod related;
-mod rows;
 mod search;
+mod uncommon_dates;
 
 use salver_model::limits::FILTER_DEPTH_MAX;
 use salver_model::records::{Condition, Operation, RecordKey, TableInfo};
@@ -28,16 +28,16 @@ use compare::key_binds;
 
 pub(crate) use compare::{equals, test};
 pub(crate) use convert::{bind_for, bind_of, exact_bind, only_noughts_behind, place};
-pub(crate) use far::{Far, of_postgres as far_of_postgres};
-pub(crate) use mark::Mark;
+pub(crate) use cursor_value::Mark;
+pub(crate) use model_filter::filter;
 pub(crate) use operand::{Around, Operand};
 pub(crate) use related::{scalar, unrelated};
-pub(crate) use rows::filter;
 pub(crate) use search::search;
+pub(crate) use uncommon_dates::{Far, of_postgres as far_of_postgres};
 
 /// The context in which a condition is resolved.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ground<'s> {
+pub(crate) struct ConditionContext<'s> {
     pub(crate) scope: &'s Scope<'s>,
     pub(crate) operation: Operation,
     pub(crate) strict: bool,
@@ -57,7 +57,7 @@ pub(crate) fn treeql(
     strict: bool,
     sql: &mut Sql,
 ) -> Result<()> {
-    let ground = Ground { scope, operation, strict };
+    let ground = ConditionContext { scope, operation, strict };
     if !ground.tree(table, alias, condition, 0, sql)? {
         sql.push("1=1");
     }
@@ -108,7 +108,7 @@ pub(crate) fn key(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql
 pub(crate) fn exactly(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql) {
     for (index, part) in table.key.iter().zip(key) {
         let operand = Operand::column_by_text(sql.dialect, &table.columns[*index], alias);
-        rows::same_bytes(&operand, part, sql);
+        model_filter::same_bytes(&operand, part, sql);
     }
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn keys(table: &TableInfo, alias: &str, keys: &[&RecordKey], sql: &mu
     sql.push(if first { "1=0" } else { ")" });
 }
 
-impl Ground<'_> {
+impl ConditionContext<'_> {
     /// Appends the condition; returns `false`, and appends nothing, when all of it is ignored.
     pub(crate) fn tree(
         &self,

@@ -16,8 +16,8 @@ use salver_model::{Caller, Name, Result, Shares};
 use crate::access::Access;
 use crate::backend::Backend;
 use crate::dialect::Dialect;
-use crate::known::{Known, may_be_old};
-use crate::prepared::Prepared;
+use crate::prepared_cache::Prepared;
+use crate::schema_cache::{KnownDatabase, may_be_old};
 use crate::scope::Scope;
 use crate::table::RecordsTable;
 use crate::{change, define, read};
@@ -25,7 +25,7 @@ use crate::{change, define, read};
 /// A database of one of the three systems.
 #[derive(Debug)]
 pub struct RecordsDatabase {
-    known: Arc<Known>,
+    known: Arc<KnownDatabase>,
     prepared: Prepared,
 }
 
@@ -36,7 +36,7 @@ impl RecordsDatabase {
     /// An invalid URL, or a missing file.
     pub fn open(spec: DatabaseSpec) -> Result<Self> {
         let backend = Arc::new(Backend::open(&spec)?);
-        Ok(Self { known: Arc::new(Known::new(spec, backend)), prepared: Prepared::default() })
+        Ok(Self { known: Arc::new(KnownDatabase::new(spec, backend)), prepared: Prepared::default() })
     }
 
     fn access<'a>(&'a self, caller: &'a Caller) -> Access<'a> {
@@ -87,7 +87,7 @@ impl RecordsDatabase {
         self.begun().await?;
         let mut scope = self.scope(caller, false);
         let mut plan = change::plan(&scope, changes, alone);
-        if !plan.as_ref().is_ok_and(change::Plan::is_sound) {
+        if !plan.as_ref().is_ok_and(change::ChangePlan::is_sound) {
             self.look().await?;
             scope = self.scope(caller, true);
             plan = change::plan(&scope, changes, alone);

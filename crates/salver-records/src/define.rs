@@ -34,7 +34,7 @@ fn statements(scope: &Scope<'_>, definition: &Definition) -> Result<Vec<String>>
             scope.spec().name
         )));
     }
-    let ground = Ground { scope, dialect: scope.dialect };
+    let ground = DefinitionContext { scope, dialect: scope.dialect };
     match definition {
         Definition::CreateTable(definition) => table::create(&ground, definition),
         Definition::UpdateTable { table, to } => table::rename(&ground, table, to),
@@ -72,12 +72,12 @@ fn named(mut error: Error, definition: &Definition) -> Error {
 
 /// The context of a definition.
 #[derive(Clone, Copy, Debug)]
-struct Ground<'a> {
+struct DefinitionContext<'a> {
     scope: &'a Scope<'a>,
     dialect: Dialect,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> DefinitionContext<'a> {
     /// Returns the table to be changed.
     fn table(&self, name: &str) -> Result<&'a TableInfo> {
         let table = self.scope.table(Operation::Remodel, name)?;

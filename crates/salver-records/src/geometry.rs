@@ -31,7 +31,7 @@ enum Nesting {
 
 /// Returns whether `text` is well-known text that every system accepts.
 pub(crate) fn is_wkt(text: &str) -> bool {
-    let mut reader = Reader { text, at: 0, dimensions: 0 };
+    let mut reader = WktReader { text, at: 0, dimensions: 0 };
     reader.geometry(0, &mut Vec::new()).is_some() && reader.is_done()
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn write(cell: Cell<'_>, out: &mut Vec<u8>) -> Result<()> {
         return Err(Error::new(Code::Execution, format!("Geometry type not supported: {word}")));
     }
     let before = out.len();
-    let mut reader = Reader { text, at: 0, dimensions: 0 };
+    let mut reader = WktReader { text, at: 0, dimensions: 0 };
     if reader.geometry(0, out).is_none() || !reader.is_done() {
         out.truncate(before);
         return Err(Error::new(Code::Execution, format!("Could not decode WKT: {text}")));
@@ -60,14 +60,14 @@ pub(crate) fn write(cell: Cell<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-struct Reader<'t> {
+struct WktReader<'t> {
     text: &'t str,
     at: usize,
     /// Numbers of a position, once known.
     dimensions: usize,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> WktReader<'t> {
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }

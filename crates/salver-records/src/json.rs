@@ -19,7 +19,7 @@ pub(crate) use salver_text::json::write_php_string as string;
 
 /// The JSON form of a column's cells, where their own type does not determine it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum JsonForm {
     /// By the cell's own type.
     Plain,
     /// Text with so many decimal places, also where the database stores a number.
@@ -33,7 +33,7 @@ pub(crate) enum Form {
     Digits,
 }
 
-impl Form {
+impl JsonForm {
     /// Returns the form of a column of a table.
     pub(crate) fn of(spec: &DatabaseSpec, table: &TableInfo, column: &ColumnInfo) -> Self {
         match column.kind {
@@ -56,11 +56,11 @@ fn is_json(spec: &DatabaseSpec, table: &TableInfo, column: &ColumnInfo) -> bool 
 pub(crate) struct Member {
     /// `{"name":` or `,"name":`.
     pub(crate) lead: Box<[u8]>,
-    pub(crate) form: Form,
+    pub(crate) form: JsonForm,
 }
 
 impl Member {
-    pub(crate) fn new(first: bool, name: &str, form: Form) -> Self {
+    pub(crate) fn new(first: bool, name: &str, form: JsonForm) -> Self {
         Self { lead: lead(first, name), form }
     }
 }
@@ -85,12 +85,12 @@ impl JsonRow {
     pub(crate) fn new(spec: &DatabaseSpec, table: &TableInfo, columns: &[usize]) -> Self {
         Self::named(columns.iter().map(|index| {
             let column = &table.columns[*index];
-            (column.name.as_str(), Form::of(spec, table, column))
+            (column.name.as_str(), JsonForm::of(spec, table, column))
         }))
     }
 
     /// Creates the writer for members of these names.
-    pub(crate) fn named<'n>(members: impl Iterator<Item = (&'n str, Form)>) -> Self {
+    pub(crate) fn named<'n>(members: impl Iterator<Item = (&'n str, JsonForm)>) -> Self {
         Self { members: members.enumerate().map(|(at, (name, form))| Member::new(at == 0, name, form)).collect() }
     }
 
@@ -108,26 +108,26 @@ impl JsonRow {
 }
 
 /// Appends one cell.
-pub(crate) fn value(cell: Cell<'_>, form: Form, out: &mut Vec<u8>) {
+pub(crate) fn value(cell: Cell<'_>, form: JsonForm, out: &mut Vec<u8>) {
     match (cell, form) {
         (Cell::Null, _) => out.extend_from_slice(b"null"),
         (Cell::Bool(true), _) => out.extend_from_slice(b"true"),
         (Cell::Bool(false), _) => out.extend_from_slice(b"false"),
         // A SQLite decimal is a float, which may be infinite.
-        (Cell::Float(value), Form::Decimal(_)) if !value.is_finite() => out.extend_from_slice(b"null"),
-        (Cell::Single(value), Form::Decimal(_)) if !value.is_finite() => out.extend_from_slice(b"null"),
-        (Cell::Int(_) | Cell::UInt(_) | Cell::Float(_) | Cell::Single(_), Form::Decimal(scale)) => {
+        (Cell::Float(value), JsonForm::Decimal(_)) if !value.is_finite() => out.extend_from_slice(b"null"),
+        (Cell::Single(value), JsonForm::Decimal(_)) if !value.is_finite() => out.extend_from_slice(b"null"),
+        (Cell::Int(_) | Cell::UInt(_) | Cell::Float(_) | Cell::Single(_), JsonForm::Decimal(scale)) => {
             out.push(b'"');
             decimal(cell, scale, out);
             out.push(b'"');
         }
         (Cell::Int(value), _) => integer(value, out),
         (Cell::UInt(value), _) => unsigned(value, out),
-        (Cell::Float(value), Form::Untyped) => pointed(value, out),
+        (Cell::Float(value), JsonForm::Untyped) => pointed(value, out),
         (Cell::Float(value), _) => double(value, out),
         (Cell::Single(value), _) => single(value, out),
-        (Cell::Text(text), Form::Json) if embedded(text, out) => {}
-        (Cell::Text(text), Form::Digits) if number::is_number(text) => out.extend_from_slice(text.as_bytes()),
+        (Cell::Text(text), JsonForm::Json) if embedded(text, out) => {}
+        (Cell::Text(text), JsonForm::Digits) if number::is_number(text) => out.extend_from_slice(text.as_bytes()),
         (Cell::Text(text), _) => string(text, out),
         (Cell::Bytes(bytes), _) => {
             out.push(b'"');
@@ -166,10 +166,10 @@ pub(crate) fn kinds(table: &TableInfo, columns: &[usize]) -> Arc<[ColumnKind]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Form, JsonRow, value};
+    use super::{JsonForm, JsonRow, value};
     use crate::cell::Cell;
 
-    fn written(cell: Cell<'_>, form: Form) -> String {
+    fn written(cell: Cell<'_>, form: JsonForm) -> String {
         let mut out = Vec::new();
         value(cell, form, &mut out);
         String::from_utf8(out).unwrap()
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn rows() {
-        let row = JsonRow::named([("id", Form::Plain), ("a/\"b\"", Form::Plain)].into_iter());
+        let row = JsonRow::named([("id", JsonForm::Plain), ("a/\"b\"", JsonForm::Plain)].into_iter());
         let mut out = Vec::new();
         row.write(&[Cell::Int(1), Cell::Text("x/y")], &mut out);
         assert_eq!(String::from_utf8(out).unwrap(), r#"{"id":1,"a\/\"b\"":"x\/y"}"#);
@@ -188,23 +188,23 @@ mod tests {
 
     #[test]
     fn values() {
-        assert_eq!(written(Cell::Null, Form::Plain), "null");
-        assert_eq!(written(Cell::Bool(true), Form::Plain), "true");
-        assert_eq!(written(Cell::UInt(u64::MAX), Form::Plain), "18446744073709551615");
-        assert_eq!(written(Cell::Single(1.1), Form::Plain), "1.1");
-        assert_eq!(written(Cell::Bytes(b"\x00\xff\x01"), Form::Plain), r#""AP8B""#);
-        assert_eq!(written(Cell::Bytes(b"\xff\xff\xff\0"), Form::Plain), r#""\/\/\/\/AA==""#);
-        assert_eq!(written(Cell::Float(23.01), Form::Decimal(Some(2))), r#""23.01""#);
-        assert_eq!(written(Cell::Int(5), Form::Decimal(Some(2))), r#""5.00""#);
-        assert_eq!(written(Cell::Float(f64::INFINITY), Form::Decimal(Some(2))), "null");
-        assert_eq!(written(Cell::Text("23.01"), Form::Decimal(Some(2))), r#""23.01""#);
+        assert_eq!(written(Cell::Null, JsonForm::Plain), "null");
+        assert_eq!(written(Cell::Bool(true), JsonForm::Plain), "true");
+        assert_eq!(written(Cell::UInt(u64::MAX), JsonForm::Plain), "18446744073709551615");
+        assert_eq!(written(Cell::Single(1.1), JsonForm::Plain), "1.1");
+        assert_eq!(written(Cell::Bytes(b"\x00\xff\x01"), JsonForm::Plain), r#""AP8B""#);
+        assert_eq!(written(Cell::Bytes(b"\xff\xff\xff\0"), JsonForm::Plain), r#""\/\/\/\/AA==""#);
+        assert_eq!(written(Cell::Float(23.01), JsonForm::Decimal(Some(2))), r#""23.01""#);
+        assert_eq!(written(Cell::Int(5), JsonForm::Decimal(Some(2))), r#""5.00""#);
+        assert_eq!(written(Cell::Float(f64::INFINITY), JsonForm::Decimal(Some(2))), "null");
+        assert_eq!(written(Cell::Text("23.01"), JsonForm::Decimal(Some(2))), r#""23.01""#);
         for (float, shown) in
             [(1.0, "1.0"), (-3.0, "-3.0"), (1e16, "10000000000000000.0"), (1e300, "1.0e+300"), (0.5, "0.5")]
         {
-            assert_eq!(written(Cell::Float(float), Form::Untyped), shown);
+            assert_eq!(written(Cell::Float(float), JsonForm::Untyped), shown);
         }
-        assert_eq!(written(Cell::Text("12"), Form::Digits), "12");
-        assert_eq!(written(Cell::Text(r#"{"a": [1, "x/y"]}"#), Form::Json), r#"{"a":[1,"x\/y"]}"#);
-        assert_eq!(written(Cell::Text("{not json"), Form::Json), r#""{not json""#);
+        assert_eq!(written(Cell::Text("12"), JsonForm::Digits), "12");
+        assert_eq!(written(Cell::Text(r#"{"a": [1, "x/y"]}"#), JsonForm::Json), r#"{"a":[1,"x\/y"]}"#);
+        assert_eq!(written(Cell::Text("{not json"), JsonForm::Json), r#""{not json""#);
     }
 }

@@ -10,6 +10,7 @@
 
 pub(crate) mod access;
 pub(crate) mod backend;
+pub(crate) mod buffered_rows;
 pub(crate) mod calendar;
 pub(crate) mod cell;
 pub(crate) mod change;
@@ -18,20 +19,19 @@ pub(crate) mod database;
 pub(crate) mod define;
 pub(crate) mod dialect;
 pub(crate) mod discover;
-pub(crate) mod gathered;
 mod geometry;
 pub(crate) mod json;
-pub(crate) mod known;
-pub(crate) mod mapping;
 pub(crate) mod moment;
-pub(crate) mod own;
-pub(crate) mod prepared;
+pub(crate) mod name_mapping;
+pub(crate) mod per_caller;
+pub(crate) mod prepared_cache;
 pub(crate) mod read;
 pub(crate) mod relation;
+pub(crate) mod schema_cache;
 pub(crate) mod scope;
 pub(crate) mod statement;
 pub(crate) mod table;
 
 pub use database::RecordsDatabase;
 pub use discover::discover;
-pub use own::CallersDatabases;
+pub use per_caller::PerCallerDatabases;

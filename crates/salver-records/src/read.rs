@@ -2,28 +2,28 @@
 //! compiled to statements that are all known before the first one runs, and its rows are written as JSON while they
 //! arrive.
 
-mod bounds;
+mod batched_key;
 mod columns;
 mod cursor;
 mod distinct;
 mod document;
-mod flat;
-mod gather;
+mod etag;
 mod geojson;
 mod group;
+mod immediate;
 mod join;
 mod key;
+mod key_batch;
 mod list;
-mod now;
 mod order;
+mod plain_rows;
 mod plan;
 mod point;
-mod root;
+mod range;
+mod root_rows;
 mod rows;
 mod statements;
 mod stream;
-mod tag;
-mod together;
 
 use salver_model::Result;
 use salver_model::records::{Document, RecordQuery};
@@ -31,10 +31,10 @@ use salver_model::records::{Document, RecordQuery};
 use crate::scope::Scope;
 
 pub(crate) use cursor::null_key;
+pub(crate) use etag::EtagColumns;
 pub(crate) use geojson::geojson;
+pub(crate) use immediate::now;
 pub(crate) use key::{by_key, not_found};
-pub(crate) use now::now;
-pub(crate) use tag::Seen;
 
 /// Returns a list.
 pub(crate) async fn list(scope: &Scope<'_>, query: &RecordQuery) -> Result<Document> {

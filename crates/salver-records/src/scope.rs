@@ -10,7 +10,7 @@ use crate::access::Access;
 use crate::backend::Backend;
 use crate::dialect::Dialect;
 use crate::dialect::Sql;
-use crate::prepared::Prepared;
+use crate::prepared_cache::Prepared;
 
 /// The scope of one request.
 #[derive(Clone, Debug)]

@@ -67,23 +67,23 @@ pub(crate) struct Done {
 pub(crate) type Check = Box<dyn Fn(&Done) -> Result<()> + Send + Sync>;
 
 /// One statement of a program.
-pub(crate) struct Step {
+pub(crate) struct ProgramStep {
     pub(crate) sql: Arc<str>,
     pub(crate) binds: Vec<Bind>,
     pub(crate) returns: Returns,
     pub(crate) check: Option<Check>,
 }
 
-impl fmt::Debug for Step {
+impl fmt::Debug for ProgramStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Step").field("sql", &self.sql).field("binds", &self.binds).finish_non_exhaustive()
+        f.debug_struct("ProgramStep").field("sql", &self.sql).field("binds", &self.binds).finish_non_exhaustive()
     }
 }
 
 /// Statements that change rows, in one transaction: all of them are kept or none.
 #[derive(Debug)]
 pub(crate) struct Program {
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<ProgramStep>,
     /// Whether the remaining steps are tried after a failure, each by itself (in PostgreSQL behind a savepoint), so
     /// that each has its own result; the program is rolled back all the same. Steps that refer back to a failed one
     /// fail.
@@ -95,7 +95,7 @@ pub(crate) struct Program {
 /// The outcome of a program. An `Err` of the backend itself means that nothing was kept, unless its code is
 /// `DatabaseUnavailable` and its message says that the outcome is unknown.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct ProgramOutcome {
     /// One for each step, in order; without `try_all` up to the first failure.
     pub(crate) steps: Vec<std::result::Result<Done, Error>>,
     /// Whether everything is committed, as durably as the database does it.

@@ -3,16 +3,16 @@
 //! Comparisons and orders have the semantics of datasets, whatever collation a column has: text is compared by its
 //! bytes. Rows may change at any moment, so that no reply is repeatable and none is cached.
 
+mod batches;
 mod column;
 mod compare;
 mod condition;
 mod decimal;
-mod hold;
+mod held_rows;
 mod keyset;
 mod page;
-mod rows;
 mod select;
-mod stored;
+mod stored_value;
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -25,15 +25,15 @@ use salver_model::ports::{Held, Table};
 use salver_model::records::{Operation, TableInfo, TableKind};
 use salver_model::shares::Yielding;
 use salver_model::{
-    Batches, Caller, Code, Description, Error, Filter, Holder, Kind, Name, Query, Relation, Result, Rows, Version,
+    Batches, Caller, Code, Description, EntryKind, Error, Filter, Holder, Name, Query, Relation, Result, Rows, Version,
 };
 use tokio::sync::mpsc;
 
 use crate::access::Access;
-use crate::backend::lying;
+use crate::backend::slow_clients;
 use crate::dialect::Dialect;
-use crate::known::{Known, is_gone};
-use rows::BatchSink;
+use crate::schema_cache::{KnownDatabase, is_gone};
+use batches::BatchSink;
 use select::Selected;
 
 /// Replies limited to at most this many rows are read whole, and know their next page; others are streamed.
@@ -44,7 +44,7 @@ const BATCHES_CAPACITY: usize = 1;
 /// One table or view.
 #[derive(Debug)]
 pub(crate) struct RecordsTable {
-    known: Arc<Known>,
+    known: Arc<KnownDatabase>,
     dialect: Dialect,
     info: TableInfo,
     description: Description,
@@ -53,10 +53,10 @@ pub(crate) struct RecordsTable {
 }
 
 impl RecordsTable {
-    /// Creates the table `info` of a database, without the columns that rules hide; returns `None` when they hide all of
-    /// its columns, or it is not served. `names` has the entries of the database's tables.
+    /// Creates the table `info` of a database, without the columns that rules hide; returns `None` when they hide all
+    /// of its columns, or it is not served. `names` has the entries of the database's tables.
     pub(crate) fn new(
-        known: &Arc<Known>,
+        known: &Arc<KnownDatabase>,
         info: &TableInfo,
         version: Version,
         names: &BTreeMap<&str, Name>,
@@ -79,7 +79,7 @@ impl RecordsTable {
         let what = if info.kind == TableKind::View { "view" } else { "table" };
         let description = Description {
             name: name.clone(),
-            kind: Kind::Table,
+            kind: EntryKind::Table,
             schema: Arc::new(Schema::new(fields)),
             key: named(&info.key),
             relations: relations.collect(),
@@ -110,10 +110,10 @@ impl RecordsTable {
             }
         };
         // The caller is counted where its query is admitted.
-        let share = lying::take(self.known.backend.lying(), &Holder::Server).await?;
+        let share = slow_clients::take(self.known.backend.lying(), &Holder::Server).await?;
         let (sender, mut receiver) = mpsc::channel(BATCHES_CAPACITY);
         let backend = Arc::clone(&self.known.backend);
-        let (sink, read) = (BatchSink::new(&selected, rows::BATCH_ROWS), selected.rows.clone());
+        let (sink, read) = (BatchSink::new(&selected, batches::BATCH_ROWS), selected.rows.clone());
         // The task ends with the receiver: the backend stops when the channel is closed.
         tokio::spawn(async move {
             let last = match backend.read(vec![read], sink, Some(sender.clone())).await {
@@ -183,7 +183,7 @@ impl Table for RecordsTable {
     }
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
-        self.as_it_is(hold::hold(self, parts).await).await
+        self.as_it_is(held_rows::hold(self, parts).await).await
     }
 
     /// Returns `None`: held rows are gone with their transaction, so that they can't be held again at a version.

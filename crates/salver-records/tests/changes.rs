@@ -6,9 +6,9 @@ mod changes {
     pub(crate) mod batches;
     pub(crate) mod definitions;
     pub(crate) mod extensions;
+    pub(crate) mod fixture;
     pub(crate) mod loads;
     pub(crate) mod rules;
     pub(crate) mod together;
     pub(crate) mod values;
-    pub(crate) mod world;
 }

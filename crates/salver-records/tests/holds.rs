@@ -2,6 +2,7 @@
 
 mod holds {
     pub(crate) mod bounds;
+    pub(crate) mod fixture;
     pub(crate) mod journals;
     pub(crate) mod layouts;
     pub(crate) mod losses;
@@ -9,6 +10,5 @@ mod holds {
     pub(crate) mod parts;
     pub(crate) mod rules;
     pub(crate) mod values;
-    pub(crate) mod world;
     pub(crate) mod writers;
 }

@@ -10,7 +10,7 @@ use salver_model::ports::{Database, Table};
 use salver_model::{Code, Error, Name, Version};
 use tokio::sync::watch;
 
-use crate::snapshot::{Contents, Entry, Failure, Snapshot, State, Store};
+use crate::snapshot::{Contents, Entry, LoadFailure, LoadState, Snapshot, Store};
 
 /// Catalog of entries.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Catalog {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = Contents::clone(&self.current.load().contents);
         let name = table.describe().name.clone();
-        next.entries.insert(name.clone(), Entry::new(name.clone(), State::Ready(table), None));
+        next.entries.insert(name.clone(), Entry::new(name.clone(), LoadState::Ready(table), None));
         self.put(next.indexed(&name));
     }
 
@@ -93,7 +93,7 @@ impl Catalog {
             for table in database.tables(&mut free) {
                 let name = table.describe().name.clone();
                 next.index.insert(name.clone(), Arc::clone(&table));
-                let entry = Entry::new(name.clone(), State::Ready(table), Some(owner.clone()));
+                let entry = Entry::new(name.clone(), LoadState::Ready(table), Some(owner.clone()));
                 next.entries.insert(name, entry);
             }
         }
@@ -102,20 +102,24 @@ impl Catalog {
 
     /// Reports a failed load. The last good version stays, unless its rows must no longer be read by anyone.
     pub fn report(&self, name: &Name, error: &Error) {
-        let failure = Failure { message: error.message.clone(), hint: error.hint.clone(), at: SystemTime::now() };
+        let failure = LoadFailure { message: error.message.clone(), hint: error.hint.clone(), at: SystemTime::now() };
         let is_gone = error.code == Code::Forbidden;
         self.change(name, |state| match state {
-            State::Ready(table) | State::Stale(table, _) if !is_gone => State::Stale(Arc::clone(table), failure),
-            State::Ready(_) | State::Stale(..) | State::Loading | State::Failed(_) => State::Failed(failure),
+            LoadState::Ready(table) | LoadState::Stale(table, _) if !is_gone => {
+                LoadState::Stale(Arc::clone(table), failure)
+            }
+            LoadState::Ready(_) | LoadState::Stale(..) | LoadState::Loading | LoadState::Failed(_) => {
+                LoadState::Failed(failure)
+            }
         });
     }
 
     /// Clears a reported failure, when the source turned out to match the served version.
     pub fn clear(&self, name: &Name) {
-        let stale = matches!(self.peek().entry(name.as_str()).map(|e| &e.state), Some(State::Stale(..)));
+        let stale = matches!(self.peek().entry(name.as_str()).map(|e| &e.state), Some(LoadState::Stale(..)));
         if stale {
             self.change(name, |state| match state {
-                State::Stale(table, _) => State::Ready(Arc::clone(table)),
+                LoadState::Stale(table, _) => LoadState::Ready(Arc::clone(table)),
                 other => other.clone(),
             });
         }
@@ -144,14 +148,14 @@ impl Catalog {
     /// Waits until the first load of `name` has ended.
     pub async fn loaded(&self, name: &str) {
         let mut generation = self.generation.subscribe();
-        while matches!(self.peek().entry(name).map(|e| &e.state), Some(State::Loading)) {
+        while matches!(self.peek().entry(name).map(|e| &e.state), Some(LoadState::Loading)) {
             if generation.changed().await.is_err() {
                 return;
             }
         }
     }
 
-    fn change(&self, name: &Name, state: impl FnOnce(&State) -> State) {
+    fn change(&self, name: &Name, state: impl FnOnce(&LoadState) -> LoadState) {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = Contents::clone(&self.current.load().contents);
         let Some(entry) = next.entries.get_mut(name.as_str()) else { return };

@@ -73,9 +73,9 @@ impl Keeper {
         }
     }
 
-    /// Publishes the tables of the databases that were reached, after an attempt to reach the one at `place`. A database
-    /// waits for the first attempts of those before it, which take their tables' names first: a name must not mean one
-    /// table now and another a moment later.
+    /// Publishes the tables of the databases that were reached, after an attempt to reach the one at `place`. A
+    /// database waits for the first attempts of those before it, which take their tables' names first: a name must not
+    /// mean one table now and another a moment later.
     fn publish(&self, place: usize, is_reached: bool) {
         let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(own) = reached.get_mut(place) else { return };

@@ -3,10 +3,10 @@
 //! [`Service`] resolves a name in one catalog [`Snapshot`], applies the limits and runs the work. It knows no protocol,
 //! no format and no concrete backend.
 
-pub mod bound;
 pub mod catalog;
 pub mod databases;
 pub mod exports;
+pub mod query_limits;
 pub mod refresh;
 pub mod service;
 pub mod snapshot;
@@ -14,4 +14,4 @@ pub mod streams;
 
 pub use catalog::Catalog;
 pub use service::Service;
-pub use snapshot::{Entry, Failure, Snapshot, State, Store};
+pub use snapshot::{Entry, LoadFailure, LoadState, Snapshot, Store};

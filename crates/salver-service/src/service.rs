@@ -10,9 +10,9 @@ use salver_model::{
     Caller, Code, Comparison, Error, Filter, Item, Limits, Query, Result, Rows, Shares, SqlQuery, Value,
 };
 
-use crate::bound::{Place, Places, bound_rows};
 use crate::catalog::Catalog;
-use crate::snapshot::{Snapshot, State};
+use crate::query_limits::{QueryPermit, QueryPermits, bound_rows};
+use crate::snapshot::{LoadState, Snapshot};
 
 /// Longest time a request waits for the catalog to reflect a schema change in a database, which is about to be
 /// published.
@@ -25,7 +25,7 @@ pub struct Service {
     sql: Arc<dyn SqlEngine>,
     observer: Arc<dyn Observer>,
     limits: Limits,
-    places: Places,
+    places: QueryPermits,
     /// Permits for the snapshots of exports, for each database by its index in `databases`.
     snapshots: Vec<Arc<Shares>>,
     databases: Vec<Arc<dyn Database>>,
@@ -37,7 +37,7 @@ impl Service {
     /// Creates a service over `catalog`.
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, sql: Arc<dyn SqlEngine>, observer: Arc<dyn Observer>, limits: Limits) -> Self {
-        let (places, snapshots) = (Places::new(&limits), Vec::new());
+        let (places, snapshots) = (QueryPermits::new(&limits), Vec::new());
         let (databases, streams, functions) = (Vec::new(), Vec::new(), Vec::new());
         Self { catalog, sql, observer, limits, places, snapshots, databases, streams, functions }
     }
@@ -130,7 +130,7 @@ impl Service {
     /// # Errors
     /// Returns `Overloaded`, `Timeout`, and the errors of the work.
     pub async fn bounded<T>(&self, caller: &Caller, work: impl Future<Output = Result<T>>) -> Result<T> {
-        let mut place = Place::take(&self.places, caller, &self.limits).await?;
+        let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
         place.run(work).await
     }
 
@@ -140,7 +140,7 @@ impl Service {
         self.places.all().iter().chain(&self.snapshots).any(|places| places.relieve())
     }
 
-    pub(crate) fn places(&self) -> &Places {
+    pub(crate) fn places(&self) -> &QueryPermits {
         &self.places
     }
 
@@ -186,7 +186,7 @@ impl Service {
     /// the one after it, if that ends within `limits.queue_ms_max`.
     pub async fn snapshot_with(&self, name: &str) -> Arc<Snapshot> {
         let snapshot = self.catalog.snapshot();
-        if !matches!(snapshot.entry(name).map(|entry| &entry.state), Some(State::Loading)) {
+        if !matches!(snapshot.entry(name).map(|entry| &entry.state), Some(LoadState::Loading)) {
             return snapshot;
         }
         let wait = Duration::from_millis(self.limits.queue_ms_max);
@@ -229,7 +229,7 @@ impl Service {
         if let Some(rows) = table.read_now(query) {
             return bound_rows(rows?, self.limits.rows_max);
         }
-        let mut place = Place::take(&self.places, caller, &self.limits).await?;
+        let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
         let rows = match place.run(table.read(query)).await {
             Err(error) => match self.newer(snapshot, &error).await {
                 Some(newer) => place.run(newer.resolve(name)?.read(query)).await?,
@@ -268,7 +268,7 @@ impl Service {
         if let Some(rows) = self.sql.run_now(&tables, query) {
             return bound_rows(rows?, self.limits.rows_max);
         }
-        let mut place = Place::take(&self.places, caller, &self.limits).await?;
+        let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
         let rows = match place.run(self.sql.run(tables, query)).await {
             Err(error) => match self.newer(snapshot, &error).await {
                 Some(newer) => place.run(self.sql.run(newer, query)).await?,

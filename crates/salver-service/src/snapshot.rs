@@ -13,7 +13,7 @@ use salver_model::{Code, Error, Name, Result, Version, suggest};
 
 /// Reason why an entry could not be loaded, for clients.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub struct LoadFailure {
     /// Error message.
     pub message: String,
     /// Suggested remedy.
@@ -24,15 +24,15 @@ pub struct Failure {
 
 /// Load state of an entry.
 #[derive(Clone, Debug)]
-pub enum State {
+pub enum LoadState {
     /// The first load is running.
     Loading,
     /// Loaded.
     Ready(Arc<dyn Table>),
     /// The last good version is served; a later load failed.
-    Stale(Arc<dyn Table>, Failure),
+    Stale(Arc<dyn Table>, LoadFailure),
     /// Never loaded.
-    Failed(Failure),
+    Failed(LoadFailure),
 }
 
 /// Entry of the catalog.
@@ -41,7 +41,7 @@ pub struct Entry {
     /// Name of the entry.
     pub name: Name,
     /// Load state, with the table.
-    pub state: State,
+    pub state: LoadState,
     /// Database of the table, or for which the entry is a placeholder until it can be reached; `None` for other
     /// entries.
     pub database: Option<Name>,
@@ -54,7 +54,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn new(name: Name, state: State, database: Option<Name>) -> Self {
+    pub(crate) fn new(name: Name, state: LoadState, database: Option<Name>) -> Self {
         Self { name, state, database, grows: None, progress: Arc::default(), held: None }
     }
 
@@ -67,20 +67,20 @@ impl Entry {
     #[must_use]
     pub fn table(&self) -> Option<&Arc<dyn Table>> {
         match &self.state {
-            State::Ready(table) | State::Stale(table, _) => Some(match &self.held {
+            LoadState::Ready(table) | LoadState::Stale(table, _) => Some(match &self.held {
                 None => table,
                 Some(held) => held.get_or_init(|| table.current().unwrap_or_else(|| Arc::clone(table))),
             }),
-            State::Loading | State::Failed(_) => None,
+            LoadState::Loading | LoadState::Failed(_) => None,
         }
     }
 
     /// Returns the failure of the last load, if it failed.
     #[must_use]
-    pub fn failure(&self) -> Option<&Failure> {
+    pub fn failure(&self) -> Option<&LoadFailure> {
         match &self.state {
-            State::Stale(_, failure) | State::Failed(failure) => Some(failure),
-            State::Loading | State::Ready(_) => None,
+            LoadState::Stale(_, failure) | LoadState::Failed(failure) => Some(failure),
+            LoadState::Loading | LoadState::Ready(_) => None,
         }
     }
 
@@ -144,8 +144,8 @@ impl Contents {
         databases: impl IntoIterator<Item = Name>,
         stores: Vec<Store>,
     ) -> Self {
-        let alone = names.into_iter().map(|name| Entry::new(name, State::Loading, None));
-        let databases = databases.into_iter().map(|name| Entry::new(name.clone(), State::Loading, Some(name)));
+        let alone = names.into_iter().map(|name| Entry::new(name, LoadState::Loading, None));
+        let databases = databases.into_iter().map(|name| Entry::new(name.clone(), LoadState::Loading, Some(name)));
         let entries = alone.chain(databases).map(|entry| (entry.name.clone(), entry)).collect();
         Self { generation: 0, content: Version(0), entries, index: AHashMap::new(), growing: 0, stores: stores.into() }
     }
@@ -252,7 +252,7 @@ impl Snapshot {
     /// Returns whether every entry is loaded or has failed.
     #[must_use]
     pub fn settled(&self) -> bool {
-        !self.contents.entries.values().any(|entry| matches!(entry.state, State::Loading))
+        !self.contents.entries.values().any(|entry| matches!(entry.state, LoadState::Loading))
     }
 }
 

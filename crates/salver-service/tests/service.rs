@@ -15,7 +15,7 @@ use arrow::record_batch::RecordBatch;
 use salver_model::observation::Silent;
 use salver_model::ports::{Held, Table};
 use salver_model::{Batches, Caller, Code, Description, Limits, Name, Query, Result, Rows};
-use salver_service::{Catalog, Service, Snapshot, State, Store};
+use salver_service::{Catalog, LoadState, Service, Snapshot, Store};
 use salver_testkit::{MemoryTable, NoSql};
 
 fn name(text: &str) -> Name {
@@ -89,7 +89,7 @@ async fn a_store_waits_for_its_own_entry_only() {
     };
     let (answer, ()) = tokio::join!(asked, loaded);
     assert_eq!(answer.unwrap(), 1);
-    assert!(matches!(service.catalog().snapshot().entry("slow").unwrap().state, State::Loading));
+    assert!(matches!(service.catalog().snapshot().entry("slow").unwrap().state, LoadState::Loading));
 }
 
 /// A table that grows by one row whenever it is looked at, and gets a column with the third.

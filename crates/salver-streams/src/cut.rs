@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use salver_model::streams::Framing;
 
-use crate::event::{Checks, Shape, Splitter, Step};
+use crate::event::{Checks, EventShape, SplitStep, Splitter};
 
 /// Next piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Cutter {
     /// Creates a cutter that continues at `framing`.
     #[must_use]
     pub fn new(framing: Framing) -> Self {
-        Self { checks: Checks::new(Shape::default()), framing }
+        Self { checks: Checks::new(EventShape::default()), framing }
     }
 
     /// Returns the next piece of the text that begins with `text`. `is_last` says that nothing follows `text`.
@@ -42,9 +42,9 @@ impl Cutter {
         let (mut end, mut framing) = (0, self.framing);
         loop {
             let found = match splitter.next_event() {
-                Step::Event(range) => (range.start, None),
-                Step::Bad(range, reason) => (range.start, Some(reason)),
-                Step::More | Step::Done => break,
+                SplitStep::Event(range) => (range.start, None),
+                SplitStep::Bad(range, reason) => (range.start, Some(reason)),
+                SplitStep::More | SplitStep::Done => break,
             };
             let cut = match (splitter.framing(), found) {
                 (Framing::Within(_) | Framing::Lines, (at, _)) => Some(Cut::Long(at)),

@@ -32,7 +32,7 @@ use salver_model::spec::{KafkaSpec, StreamSpec};
 use salver_model::{Code, Error, Result};
 
 use self::checkpoint::Checkpoint;
-use self::delivery::{Answer, Wait};
+use self::delivery::{DeliveryAnswer, Wait};
 use self::drain::Drainer;
 use self::listener::Listener;
 use self::shared::{Ending, Shared};
@@ -101,11 +101,11 @@ impl Kafka {
     ///
     /// # Errors
     /// `StreamUnavailable` when the broker does not answer in time.
-    pub(crate) async fn places(&self, range: Range<u64>) -> Answer {
+    pub(crate) async fn places(&self, range: Range<u64>) -> DeliveryAnswer {
         self.wait(range, true).await
     }
 
-    async fn wait(&self, range: Range<u64>, wants_places: bool) -> Answer {
+    async fn wait(&self, range: Range<u64>, wants_places: bool) -> DeliveryAnswer {
         let end = range.end;
         match self.shared.delivery.wait(range, wants_places) {
             Wait::Over(answer) => answer,

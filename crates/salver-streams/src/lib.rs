@@ -15,7 +15,7 @@ mod id;
 #[cfg(feature = "kafka")]
 mod kafka;
 mod log;
-mod private;
+mod private_files;
 mod stream;
 mod table;
 #[cfg(not(feature = "kafka"))]

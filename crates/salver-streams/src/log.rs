@@ -3,9 +3,9 @@
 //! An append assigns its frame an offset under a short lock (`tail`) and returns. One thread (`writer`) moves
 //! everything pending into the `active` segment with one write and one fsync, and notifies all waiters. Events that
 //! only have to outlive the process are written, and synced some milliseconds later together with those that arrived in
-//! between. Readers take frames from memory, or `walk` along a `segment`. Whatever they return is written to the file
-//! first, so that a killed process never reuses an offset that a reader has seen; a reader writes pending frames
-//! itself. `recover` restores the log after any kind of shutdown.
+//! between. Readers take frames from memory, or iterate over a `segment` (`frame_iterator`). Whatever they return is
+//! written to the file first, so that a killed process never reuses an offset that a reader has seen; a reader writes
+//! pending frames itself. `recover` restores the log after any kind of shutdown.
 //!
 //! Files: `BASE.log` with the frames, `BASE` being the offset of the first event in 20 digits; beside closed ones
 //! `BASE.index`, which can be rebuilt, and `BASE.parquet`, which `table` writes; `groups.json`; `lock`.
@@ -21,42 +21,42 @@ use salver_model::limits::STREAM_WAITING_BYTES_MAX;
 use salver_model::streams::Ends;
 use salver_model::{Code, Error, Result};
 
-pub(crate) use self::hold::HeldLog;
 pub(crate) use self::segment::Segment;
+pub(crate) use self::snapshot::HeldLog;
 
-use self::fault::{Fault, unopened};
+use self::consumer_groups::Groups;
+use self::disk_error::{Fault, unopened};
 use self::frame::SealedFrame;
-use self::groups::Groups;
 use self::lock::lock;
 use self::recover::{Recovered, recover};
 use self::shared::Shared;
 use self::tail::Tail;
 use self::writer::Writer;
-use crate::private;
+use crate::private_files;
 
 mod active;
 mod batch;
-mod bell;
-mod crowd;
-mod fault;
+mod batch_delay;
+mod consumer_groups;
+mod disk_error;
 pub(crate) mod frame;
-mod groups;
-mod hold;
-mod ids;
+mod frame_iterator;
 mod index;
 mod lock;
 mod read;
+mod record_ids;
 mod recover;
 mod retention;
 mod segment;
 mod shared;
 mod signal;
+mod snapshot;
 mod tail;
 #[cfg(test)]
 mod tests;
 mod waiters;
-mod walk;
 mod writer;
+mod writer_wakeup;
 
 /// Time a reader leaves the writer thread to write the events it waits for.
 const URGENT_PATIENCE: Duration = Duration::from_millis(3);
@@ -92,14 +92,14 @@ pub(crate) struct Appended {
 pub(crate) struct Log {
     shared: Arc<Shared>,
     groups: Groups,
-    running: Mutex<Option<Running>>,
+    running: Mutex<Option<OpenLog>>,
     #[cfg(test)]
     faults: Arc<tests::Faults>,
 }
 
 /// Parts of a log that exist until it is closed.
 #[derive(Debug)]
-struct Running {
+struct OpenLog {
     /// Writer thread; its result says whether everything is durable.
     writer: JoinHandle<bool>,
     /// Lock on the directory, held while the log is open.
@@ -110,7 +110,7 @@ impl Log {
     /// Opens the log in a directory, and creates both if missing.
     pub(crate) fn open(options: LogOptions) -> Result<Arc<Self>> {
         let dir = &options.dir;
-        private::create_dir_all(dir).map_err(|error| unopened(dir, error))?;
+        private_files::create_dir_all(dir).map_err(|error| unopened(dir, error))?;
         let dir_lock = lock_dir(dir)?;
         let groups = Groups::open(dir)?;
         let Recovered { closed, active, next, last_id, holes } = recover(dir, groups.most())?;
@@ -124,7 +124,7 @@ impl Log {
             .name(name)
             .spawn(move || writer.run())
             .map_err(|error| Error::internal("the thread of a log can't be started").with_source(error))?;
-        let running = Mutex::new(Some(Running { writer, dir_lock }));
+        let running = Mutex::new(Some(OpenLog { writer, dir_lock }));
         Ok(Arc::new(Self {
             shared,
             groups,
@@ -339,7 +339,7 @@ impl Drop for Log {
 /// Locks the directory for this process.
 fn lock_dir(dir: &std::path::Path) -> Result<File> {
     let path = dir.join("lock");
-    let file = private::create(&path).map_err(|error| unopened(&path, error))?;
+    let file = private_files::create(&path).map_err(|error| unopened(&path, error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Error::new(

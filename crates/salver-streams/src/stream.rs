@@ -1,12 +1,12 @@
 //! A stream: the implementation of the port. One function is the append path ([`LogStream::take`]): split, validate,
 //! deduplicate, quarantine bad events, append.
 
-mod gather;
+mod dedup;
+mod dedup_recovery;
+mod frame_builder;
+mod log_rows;
 mod quarantine;
 mod read;
-mod recover;
-mod rows;
-mod seen;
 #[cfg(test)]
 mod tests;
 
@@ -21,12 +21,12 @@ use salver_model::streams::{Ack, Ends, Envelope, Event, Framing, NewEvent, Place
 use salver_model::{Error, Name, Result};
 use tokio::task::JoinSet;
 
-use self::gather::{Extra, Gathering};
+use self::dedup::RecentIds;
+use self::frame_builder::{Extra, Gathering};
+use self::log_rows::Rows;
 use self::quarantine::Quarantine;
-use self::rows::Rows;
-use self::seen::Seen;
 use crate::clock::{Steady, now_ms};
-use crate::event::{Checker, Picks, Rule, Splitter, Step, Time};
+use crate::event::{Checker, Picks, Rule, SplitStep, Splitter, Time};
 use crate::id;
 use crate::kafka::Kafka;
 use crate::log::{Log, LogOptions};
@@ -42,7 +42,7 @@ pub struct LogStream {
     rows: Rows,
     quarantine: Quarantine,
     picks: Picks,
-    seen: Mutex<Seen>,
+    seen: Mutex<RecentIds>,
     /// Clock for the deduplication window: setting the system clock must not expire ids.
     steady: Steady,
     kafka: Option<Kafka>,
@@ -70,7 +70,7 @@ impl LogStream {
         let rows = Rows::open(&spec.name, &log, &spec.dir, rule)?;
         let quarantine = Quarantine::open(&spec)?;
         let picks = Picks::new(&spec);
-        let seen = recover::ids(&log, &spec)?;
+        let seen = dedup_recovery::ids(&log, &spec)?;
         let kafka =
             spec.kafka.is_some().then(|| Kafka::start(&spec, Arc::clone(&log), quarantine.aside())).transpose()?;
         let mut keepers = JoinSet::new();
@@ -182,10 +182,10 @@ impl EventStream for LogStream {
         let mut splitter = Splitter::new(text, *framing, is_last, self.rows.checks());
         loop {
             match splitter.next_event() {
-                Step::Event(range) if is_plain => events.plain(&text[range]),
-                Step::Event(range) => self.pick(&mut events, &text[range], Extra::default()),
-                Step::Bad(range, reason) => events.bad(&text[range], reason),
-                Step::More | Step::Done => break,
+                SplitStep::Event(range) if is_plain => events.plain(&text[range]),
+                SplitStep::Event(range) => self.pick(&mut events, &text[range], Extra::default()),
+                SplitStep::Bad(range, reason) => events.bad(&text[range], reason),
+                SplitStep::More | SplitStep::Done => break,
             }
         }
         let (consumed, after) = (splitter.consumed(), splitter.framing());

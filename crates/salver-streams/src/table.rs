@@ -1,21 +1,21 @@
 //! A stream as a table: closed segments are read from Parquet, the rest from frames.
 //!
-//! `layout` defines the columns, `decode` and `members` build them from events, `frames` reads the log's own files.
-//! `sidecar` is the Parquet file of a closed segment, `compact` the task that writes it. `held` is a snapshot of the
-//! rows in parts, each of which `part` reads.
+//! `layout` defines the columns, `decode` and `members` build them from events, `frame_rows` reads the log's own files.
+//! `sidecar` is the Parquet file of a closed segment, `compact` the task that writes it. `held_rows` is a snapshot of
+//! the rows in parts, each of which `part_reader` reads.
 
 mod compact;
 mod decode;
-mod era;
-mod frames;
-mod held;
+mod frame_rows;
+mod generation;
+mod held_rows;
+mod json_numbers;
 mod layout;
-mod numbers;
-mod part;
+mod part_reader;
 mod sidecar;
 #[cfg(test)]
 mod tests;
-mod texts;
+mod text_builder;
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ use salver_model::ports::{Held, Scan};
 use salver_model::{Name, Result, Version};
 
 use self::compact::Compactor;
-use self::era::Eras;
-use self::held::HeldEvents;
+use self::generation::RowGenerations;
+use self::held_rows::HeldEvents;
 use crate::event::LiveShape;
 use crate::log::Log;
 
@@ -39,7 +39,7 @@ pub(crate) struct EventScan {
     name: Name,
     log: Arc<Log>,
     shape: Arc<LiveShape>,
-    eras: Eras,
+    eras: RowGenerations,
     compactor: Compactor,
 }
 
@@ -51,7 +51,7 @@ impl EventScan {
     /// None at present.
     pub(crate) fn open(name: Name, log: Arc<Log>, shape: Arc<LiveShape>) -> Result<Arc<Self>> {
         let compactor = Compactor::start(&log, &shape);
-        Ok(Arc::new(Self { name, log, shape, eras: Eras::default(), compactor }))
+        Ok(Arc::new(Self { name, log, shape, eras: RowGenerations::default(), compactor }))
     }
 
     /// Stops writing Parquet, so that the process can exit without delay. Rows can still be read.

@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 
 /// What a database was asked.
 #[derive(Debug)]
-pub enum Asked {
+pub enum DatabaseRequest {
     /// A list.
     List(RecordQuery),
     /// A read by keys.
@@ -44,7 +44,7 @@ pub struct FakeDatabase {
     /// How it is declared; tests set what they are about.
     pub spec: DatabaseSpec,
     schema: Arc<DatabaseSchema>,
-    asked: Mutex<Vec<(Caller, Asked)>>,
+    asked: Mutex<Vec<(Caller, DatabaseRequest)>>,
     answers: Mutex<VecDeque<Result<Document>>>,
     reports: Mutex<VecDeque<LoadReport>>,
     /// Reads at once are answered too, from the same queue.
@@ -146,11 +146,11 @@ impl FakeDatabase {
     }
 
     /// What was asked since the last time, and by whom.
-    pub fn asked(&self) -> Vec<(Caller, Asked)> {
+    pub fn asked(&self) -> Vec<(Caller, DatabaseRequest)> {
         std::mem::take(&mut *lock(&self.asked))
     }
 
-    fn note(&self, caller: &Caller, asked: Asked) {
+    fn note(&self, caller: &Caller, asked: DatabaseRequest) {
         lock(&self.asked).push((caller.clone(), asked));
     }
 
@@ -183,13 +183,13 @@ impl Database for FakeDatabase {
 
     async fn list(&self, caller: &Caller, query: &RecordQuery) -> Result<Document> {
         self.known(&query.table)?;
-        self.note(caller, Asked::List(query.clone()));
+        self.note(caller, DatabaseRequest::List(query.clone()));
         self.answer("{\"records\":[]}")
     }
 
     async fn read(&self, caller: &Caller, query: &RecordQuery, keys: &[RecordKey], many: bool) -> Result<Document> {
         self.known(&query.table)?;
-        self.note(caller, Asked::Read(query.clone(), keys.to_vec(), many));
+        self.note(caller, DatabaseRequest::Read(query.clone(), keys.to_vec(), many));
         self.answer("1")
     }
 
@@ -200,13 +200,13 @@ impl Database for FakeDatabase {
         if let Err(error) = self.known(&query.table) {
             return Some(Err(error));
         }
-        self.note(caller, Asked::Now(query.clone(), key.map(str::to_owned)));
+        self.note(caller, DatabaseRequest::Now(query.clone(), key.map(str::to_owned)));
         Some(self.answer("1"))
     }
 
     async fn change(&self, caller: &Caller, change: Change) -> Result<Document> {
         self.known(&change.table)?;
-        self.note(caller, Asked::Change(change));
+        self.note(caller, DatabaseRequest::Change(change));
         let place = self.places.acquire().await;
         let answer = self.answer("1");
         drop(place);
@@ -214,7 +214,7 @@ impl Database for FakeDatabase {
     }
 
     async fn transact(&self, caller: &Caller, changes: Vec<Change>) -> Result<Document> {
-        self.note(caller, Asked::Transact(changes));
+        self.note(caller, DatabaseRequest::Transact(changes));
         self.answer("[1]")
     }
 
@@ -231,18 +231,18 @@ impl Database for FakeDatabase {
         }
         report.refused = report.problems.len() as u64;
         report.loaded = if report.refused == 0 || load.keep_good { good.len() as u64 } else { 0 };
-        self.note(caller, Asked::Load(load.clone(), good));
+        self.note(caller, DatabaseRequest::Load(load.clone(), good));
         let told = lock(&self.reports).pop_front();
         Ok(told.unwrap_or(report))
     }
 
     async fn geojson(&self, caller: &Caller, query: &GeoQuery, key: Option<&RecordKey>) -> Result<Document> {
-        self.note(caller, Asked::Map(query.clone(), key.cloned()));
+        self.note(caller, DatabaseRequest::Map(query.clone(), key.cloned()));
         self.answer("{}")
     }
 
     async fn define(&self, caller: &Caller, definition: &Definition) -> Result<()> {
-        self.note(caller, Asked::Define(definition.clone()));
+        self.note(caller, DatabaseRequest::Define(definition.clone()));
         self.answer("true").map(|_| ())
     }
 

@@ -3,14 +3,14 @@
 //! part of the binary.
 
 pub mod contract;
+pub mod doc_table;
 pub mod fake;
 pub mod fake_database;
 pub mod memory_scan;
 pub mod memory_table;
-pub mod page;
 pub mod servers;
 
 pub use fake::{FakeLoader, NoSql};
-pub use fake_database::{Asked, FakeDatabase};
+pub use fake_database::{DatabaseRequest, FakeDatabase};
 pub use memory_scan::MemoryScan;
 pub use memory_table::MemoryTable;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use salver_model::entry::Kind;
+use salver_model::entry::EntryKind;
 use salver_model::ports::{Held, Scan};
 use salver_model::reply::BatchStream;
 use salver_model::{Description, Filter, Name, Version};
@@ -47,7 +47,7 @@ impl MemoryScan {
         let about = Description {
             version: Version::of(&(self.name.as_str(), rows)),
             name: self.name.clone(),
-            kind: Kind::Stream,
+            kind: EntryKind::Stream,
             schema: Arc::clone(&self.schema),
             key: Vec::new(),
             relations: Vec::new(),

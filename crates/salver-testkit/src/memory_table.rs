@@ -15,7 +15,7 @@ use arrow::compute::{concat_batches, take};
 use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use async_trait::async_trait;
-use salver_model::entry::Kind;
+use salver_model::entry::EntryKind;
 use salver_model::ports::{Held, Table};
 use salver_model::{
     Code, ColumnPath, Cursor, Description, Error, Item, Name, Query, Relation, Result, Rows, Sort, Version,
@@ -44,7 +44,7 @@ impl MemoryTable {
         let description = Description {
             version: Version::of(&format!("{name} {rows:?}")),
             name,
-            kind: Kind::Dataset,
+            kind: EntryKind::Dataset,
             schema: rows.schema(),
             key: Vec::new(),
             relations: Vec::new(),

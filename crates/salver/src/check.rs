@@ -9,35 +9,35 @@ use salver_model::ports::Loader;
 
 use crate::cli::CheckArguments;
 use crate::data_dir::DataDir;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::settings::Need;
-use crate::{observe, output, places, serve, settings, streams, wire};
+use crate::{logging, output, secrets, serve, settings, streams, wiring};
 
 /// Runs the checks, and fails when anything is wrong.
-pub(crate) fn run(arguments: &CheckArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
     let checked = settings::load(&arguments.sources, Vec::new(), Need::Settings)?;
     // These settings can only be validated by their users.
     let mistakes = streams::mistakes(&checked);
     mistakes.iter().for_each(|mistake| output::note(mistake));
     if arguments.no_sources {
-        return if mistakes.is_empty() { output::out("the settings are right\n") } else { Err(Failure::Told) };
+        return if mistakes.is_empty() { output::out("the settings are right\n") } else { Err(CommandFailure::Told) };
     }
-    observe::start(&checked.server, places::secrets(&checked));
+    logging::start(&checked.server, secrets::secrets(&checked));
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
-    let engine = wire::engine(&checked, data_dir.path())?;
-    let runtime = wire::runtime(checked.server.threads)?;
-    let loaders: Vec<Arc<dyn Loader>> = checked.datasets.iter().map(|spec| wire::loader(spec, &engine)).collect();
-    let done =
-        runtime.block_on(async { Ok::<_, Failure>(open_all(&checked, &loaders).await? + reach_all(&checked).await?) });
+    let engine = wiring::engine(&checked, data_dir.path())?;
+    let runtime = wiring::runtime(checked.server.threads)?;
+    let loaders: Vec<Arc<dyn Loader>> = checked.datasets.iter().map(|spec| wiring::loader(spec, &engine)).collect();
+    let done = runtime
+        .block_on(async { Ok::<_, CommandFailure>(open_all(&checked, &loaders).await? + reach_all(&checked).await?) });
     runtime.shutdown_background();
     match done? + mistakes.len() {
         0 => output::out("the settings are right, and every source can be read\n"),
-        _ => Err(Failure::Told),
+        _ => Err(CommandFailure::Told),
     }
 }
 
 /// Opens every source and counts failures.
-async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<usize, Failure> {
+async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<usize, CommandFailure> {
     let mut wrong = 0;
     let mut known: BTreeMap<&str, Description> = BTreeMap::new();
     for loader in loaders {
@@ -60,11 +60,11 @@ async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<usiz
 }
 
 /// Reads the schema of every database and the keys of `[auth]`, and counts those that cannot be reached or read.
-async fn reach_all(checked: &Checked) -> Result<usize, Failure> {
+async fn reach_all(checked: &Checked) -> Result<usize, CommandFailure> {
     let mut wrong = 0;
     for spec in &checked.databases {
         let reached = async {
-            let database = wire::database(spec.clone())?;
+            let database = wiring::database(spec.clone())?;
             database.refresh().await.map(|()| database.schema().tables().len())
         };
         match reached.await {
@@ -77,7 +77,7 @@ async fn reach_all(checked: &Checked) -> Result<usize, Failure> {
             }
         }
     }
-    if let Some(Err(error)) = checked.auth.as_ref().map(|spec| wire::auth(spec, checked)) {
+    if let Some(Err(error)) = checked.auth.as_ref().map(|spec| wiring::auth(spec, checked)) {
         wrong += 1;
         output::note(&format!("error: [auth]: {}", output::with_hint(&error)));
     }

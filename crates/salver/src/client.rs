@@ -13,7 +13,7 @@ use ureq::typestate::{WithBody, WithoutBody};
 use ureq::{Agent, Body, RequestBuilder};
 
 use crate::cli::LongWork;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Delay before the first retry; it doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
@@ -45,7 +45,7 @@ impl Client {
     ///
     /// # Errors
     /// Returns a usage error when the address or a header is malformed.
-    pub(crate) fn new(url: &str, work: &LongWork, interrupted: &Arc<AtomicBool>) -> Result<Self, Failure> {
+    pub(crate) fn new(url: &str, work: &LongWork, interrupted: &Arc<AtomicBool>) -> Result<Self, CommandFailure> {
         let base = url.trim_end_matches('/');
         let is_whole = base.parse::<Uri>().is_ok_and(|uri| uri.authority().is_some() && uri.query().is_none());
         if !is_whole || !(base.starts_with("http://") || base.starts_with("https://")) {
@@ -104,7 +104,7 @@ impl Client {
     ///
     /// # Errors
     /// Returns the last error.
-    pub(crate) fn persist<T>(&self, mut attempt: impl FnMut() -> Result<T, Trouble>) -> Result<T, Failure> {
+    pub(crate) fn persist<T>(&self, mut attempt: impl FnMut() -> Result<T, Trouble>) -> Result<T, CommandFailure> {
         let started = Instant::now();
         let mut wait = FIRST_WAIT;
         loop {
@@ -187,6 +187,6 @@ pub(crate) fn encoded(name: &str) -> String {
 }
 
 /// Returns a usage error.
-pub(crate) fn usage(message: String, hint: &str) -> Failure {
-    Failure::Usage(Error::new(Code::InvalidRequest, message).with_hint(hint))
+pub(crate) fn usage(message: String, hint: &str) -> CommandFailure {
+    CommandFailure::Usage(Error::new(Code::InvalidRequest, message).with_hint(hint))
 }

@@ -1,18 +1,18 @@
 //! `salver export`: writes all rows of an entry of a running server to a file, each exactly once.
 //!
 //! The server holds a snapshot of the rows and serves it in streams (`session`). Each stream is fetched into its own
-//! file, batch by batch, with a checksum (`fetch`, `part`); the progress is stored in a file beside them (`state`), so
-//! that the same command resumes after any interruption. When all streams are complete they are joined into one file
-//! (`finish`).
+//! file, batch by batch, with a checksum (`fetch`, `stream_file`); the progress is stored in a file beside them
+//! (`resume_state`), so that the same command resumes after any interruption. When all streams are complete they are
+//! joined into one file (`finish`).
 
 mod batch;
 mod fetch;
 mod finish;
-mod part;
 mod progress;
+mod resume_state;
 mod session;
 mod sink;
-mod state;
+mod stream_file;
 mod target;
 
 use std::path::Path;
@@ -23,24 +23,24 @@ use salver_model::{Code, Error};
 
 use crate::cli::ExportArguments;
 use crate::client::{Client, usage};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::{output, serve, signals};
 use batch::Layout;
-use fetch::Place;
-use part::Part;
-use progress::Progress;
-use session::Session;
+use fetch::FetchRange;
+use progress::ExportProgress;
+use resume_state::ExportState;
+use session::ExportSession;
 use sink::Sink;
-use state::State;
-use target::Target;
+use stream_file::StreamFile;
+use target::ExportTarget;
 
 /// Default number of streams.
 const STREAMS: u64 = 4;
 
 /// Runs the export.
-pub(crate) fn run(arguments: &ExportArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &ExportArguments) -> Result<(), CommandFailure> {
     let layout = Layout::of(arguments.format, arguments.output.as_deref())?;
-    let target = Target::of(arguments)?;
+    let target = ExportTarget::of(arguments)?;
     let interrupted = signals::interrupted()?;
     let client = Client::new(&target.base, &arguments.work, &interrupted)?;
     match arguments.output.as_deref() {
@@ -60,24 +60,24 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<(), Failure> {
 /// Writes all rows in order to standard output.
 fn to_stdout(
     arguments: &ExportArguments,
-    target: &Target,
+    target: &ExportTarget,
     client: &Client,
     layout: Layout,
     interrupted: &AtomicBool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     if arguments.streams.is_some_and(|streams| streams > 1) {
         return Err(usage("several streams need a file to come together in".to_owned(), "add `--output FILE`"));
     }
-    let session = Session::open(client, target, 1)?;
+    let session = ExportSession::open(client, target, 1)?;
     let mut sink = Sink::new(layout, std::io::stdout().lock(), "standard output");
     let mut next = Some(0);
     let mut rows = 0;
     while let Some(offset) = next {
         if interrupted.load(Ordering::Acquire) {
             output::note(&format!("interrupted after {} rows", serve::thousands(rows)));
-            return Err(Failure::Told);
+            return Err(CommandFailure::Told);
         }
-        let place = Place { stream: 0, offset, rows_max: arguments.batch_rows };
+        let place = FetchRange { stream: 0, offset, rows_max: arguments.batch_rows };
         let batch = fetch::batch(client, &session, layout, place)?;
         rows += batch.rows;
         no_more_than(session.rows, &session, rows)?;
@@ -92,19 +92,19 @@ fn to_stdout(
 /// Writes all rows to a file, resuming an earlier run.
 fn to_file(
     arguments: &ExportArguments,
-    target: &Target,
+    target: &ExportTarget,
     client: &Client,
     layout: Layout,
     path: &Path,
     interrupted: &AtomicBool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let streams = arguments.streams.unwrap_or(STREAMS);
-    let mut state = State::begin(arguments, target, layout, path)?;
+    let mut state = ExportState::begin(arguments, target, layout, path)?;
     if state.session.is_none() {
-        state.set_session(Session::open(client, target, streams)?)?;
+        state.set_session(ExportSession::open(client, target, streams)?)?;
     }
     let Some(session) = state.session.clone() else { return Err(Error::internal("no export was opened").into()) };
-    let mut progress = Progress::new(&session, state.rows());
+    let mut progress = ExportProgress::new(&session, state.rows());
     if !state.is_fetched() {
         session.confirm(client)?;
         let fetched = fetch_all(client, &session, layout, &state, &mut progress, interrupted);
@@ -128,11 +128,11 @@ fn to_file(
 
 /// Explains how to resume, if the export ended early.
 fn tell_of_an_end(
-    fetched: Result<(), Failure>,
-    state: &State,
+    fetched: Result<(), CommandFailure>,
+    state: &ExportState,
     path: &Path,
     interrupted: &AtomicBool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let path = path.display();
     if let Err(failure) = fetched {
         output::note(&format!("{path}: the same command goes on from here"));
@@ -141,7 +141,7 @@ fn tell_of_an_end(
     if interrupted.load(Ordering::Acquire) && !state.is_fetched() {
         let rows = serve::thousands(state.rows());
         output::note(&format!("{path}: interrupted after {rows} rows; the same command goes on from here"));
-        return Err(Failure::Told);
+        return Err(CommandFailure::Told);
     }
     Ok(())
 }
@@ -149,17 +149,17 @@ fn tell_of_an_end(
 /// Fetches the rest of all streams concurrently.
 fn fetch_all(
     client: &Client,
-    session: &Session,
+    session: &ExportSession,
     layout: Layout,
-    state: &State,
-    progress: &mut Progress,
+    state: &ExportState,
+    progress: &mut ExportProgress,
     interrupted: &AtomicBool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let has_failed = AtomicBool::new(false);
     let is_over = || interrupted.load(Ordering::Acquire) || has_failed.load(Ordering::Acquire);
     let mut failure = None;
     thread::scope(|scope| {
-        let (tell, told) = std::sync::mpsc::channel::<Result<u64, Failure>>();
+        let (tell, told) = std::sync::mpsc::channel::<Result<u64, CommandFailure>>();
         for stream in 0..session.streams.len() {
             let (tell, is_over) = (tell.clone(), &is_over);
             scope.spawn(move || {
@@ -190,19 +190,19 @@ fn fetch_all(
 /// Fetches the rest of one stream; `go_on` is called for each batch.
 fn fetch_stream(
     client: &Client,
-    session: &Session,
+    session: &ExportSession,
     layout: Layout,
-    state: &State,
+    state: &ExportState,
     stream: usize,
     go_on: &dyn Fn(u64) -> bool,
-) -> Result<(), Failure> {
-    let mut part = Part::open(state, stream)?;
+) -> Result<(), CommandFailure> {
+    let mut part = StreamFile::open(state, stream)?;
     let rows_max = state.batch_rows;
     while let Some(offset) = part.next {
         if !go_on(0) {
             return Ok(());
         }
-        let batch = fetch::batch(client, session, layout, Place { stream, offset, rows_max })?;
+        let batch = fetch::batch(client, session, layout, FetchRange { stream, offset, rows_max })?;
         no_more_than(session.streams.get(stream).copied().flatten().or(session.rows), session, part.rows + batch.rows)?;
         if offset == 0 {
             sink::fits(layout, &batch.bytes)?;
@@ -215,7 +215,7 @@ fn fetch_stream(
 }
 
 /// Checks that these are all rows.
-fn check(session: &Session, rows: u64) -> Result<(), Failure> {
+fn check(session: &ExportSession, rows: u64) -> Result<(), CommandFailure> {
     match session.rows {
         Some(all) if all != rows => Err(miscounted(session, all, rows)),
         _ => Ok(()),
@@ -224,14 +224,14 @@ fn check(session: &Session, rows: u64) -> Result<(), Failure> {
 
 /// Checks that a stream, or all of them, do not have more rows than announced. A server that never ends a stream would
 /// fill the disk.
-fn no_more_than(all: Option<u64>, session: &Session, rows: u64) -> Result<(), Failure> {
+fn no_more_than(all: Option<u64>, session: &ExportSession, rows: u64) -> Result<(), CommandFailure> {
     match all {
         Some(all) if all < rows => Err(miscounted(session, all, rows)),
         _ => Ok(()),
     }
 }
 
-fn miscounted(session: &Session, all: u64, rows: u64) -> Failure {
+fn miscounted(session: &ExportSession, all: u64, rows: u64) -> CommandFailure {
     let message = format!("`{}` has {all} rows, but {rows} came", session.entry);
     Error::new(Code::Source, message).with_hint("begin anew with `--restart`").into()
 }

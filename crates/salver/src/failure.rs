@@ -8,7 +8,7 @@ use salver_model::Error;
 
 /// Reason why a command stopped.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum CommandFailure {
     /// Wrong usage.
     Usage(Error),
     /// Mistakes in the settings.
@@ -21,7 +21,7 @@ pub(crate) enum Failure {
     Closed,
 }
 
-impl Failure {
+impl CommandFailure {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Closed => ExitCode::SUCCESS,
@@ -39,7 +39,7 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for CommandFailure {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }

@@ -2,9 +2,9 @@
 
 mod batches;
 mod progress;
+mod resume_state;
 mod sender;
 mod source;
-mod state;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,13 +15,13 @@ use std::thread;
 use salver_model::{Code, Error};
 
 use crate::cli::IngestArguments;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::{output, serve, signals};
-use batches::{Batch, Batches};
-use progress::Progress;
+use batches::{Batches, EventBatch};
+use progress::IngestProgress;
+use resume_state::IngestState;
 use sender::{Counts, Sender};
-use source::Source;
-use state::State;
+use source::EventSource;
 
 /// Number of concurrent senders when the order is free.
 const SENDERS_UNORDERED: usize = 4;
@@ -30,16 +30,16 @@ const AHEAD: usize = 2;
 
 /// Result of one batch.
 struct Sent {
-    batch: Batch,
-    counts: Result<Counts, Failure>,
+    batch: EventBatch,
+    counts: Result<Counts, CommandFailure>,
 }
 
 /// Sends the files, one after the other.
-pub(crate) fn run(arguments: &IngestArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &IngestArguments) -> Result<(), CommandFailure> {
     let interrupted = signals::interrupted()?;
     let sender = Sender::new(arguments, &interrupted)?;
     let mut total = Counts::default();
-    let mut progress = Progress::new();
+    let mut progress = IngestProgress::new();
     for file in &arguments.files {
         let done = one_file(arguments, file, &sender, &mut progress, &interrupted);
         progress.clear();
@@ -53,11 +53,11 @@ fn one_file(
     arguments: &IngestArguments,
     file: &str,
     sender: &Sender,
-    progress: &mut Progress,
+    progress: &mut IngestProgress,
     interrupted: &AtomicBool,
-) -> Result<Counts, Failure> {
-    let source = Source::find(file)?;
-    let mut state = State::begin(arguments, &source)?;
+) -> Result<Counts, CommandFailure> {
+    let source = EventSource::find(file)?;
+    let mut state = IngestState::begin(arguments, &source)?;
     if state.offset > 0 {
         let events = serve::thousands(state.counts.there());
         output::note(&format!("{file}: goes on behind {events} events of an earlier run"));
@@ -68,7 +68,7 @@ fn one_file(
     let mut failure = None;
     let has_failed = &AtomicBool::new(false);
     thread::scope(|scope| {
-        let (queue, queued) = mpsc::sync_channel::<Batch>(AHEAD);
+        let (queue, queued) = mpsc::sync_channel::<EventBatch>(AHEAD);
         let (tell, told) = mpsc::channel::<Sent>();
         let queued = Arc::new(Mutex::new(queued));
         for _ in 0..senders {
@@ -101,7 +101,7 @@ fn one_file(
         None if interrupted.load(Ordering::Acquire) => Err(stopped(file, &state)),
         None => state.finish().map(|()| state.counts),
         Some(failure) => {
-            let is_refused = matches!(&failure, Failure::Error(error) if error.code == Code::InvalidRequest);
+            let is_refused = matches!(&failure, CommandFailure::Error(error) if error.code == Code::InvalidRequest);
             if is_refused && state.is_new() {
                 state.finish()?;
             } else if state.is_kept() {
@@ -113,7 +113,11 @@ fn one_file(
 }
 
 /// Queues batches until the end of the file, until the senders stop, or until the user interrupts.
-fn read_all(batches: &mut Batches, queue: &SyncSender<Batch>, interrupted: &AtomicBool) -> Result<(), Failure> {
+fn read_all(
+    batches: &mut Batches,
+    queue: &SyncSender<EventBatch>,
+    interrupted: &AtomicBool,
+) -> Result<(), CommandFailure> {
     while !interrupted.load(Ordering::Acquire) {
         let Some(batch) = batches.next_batch()? else { break };
         if queue.send(batch).is_err() {
@@ -125,9 +129,9 @@ fn read_all(batches: &mut Batches, queue: &SyncSender<Batch>, interrupted: &Atom
 
 /// Sends batches until there are no more, or one fails: later ones would be stored before it.
 fn send_all(
-    queued: &Mutex<Receiver<Batch>>,
+    queued: &Mutex<Receiver<EventBatch>>,
     tell: &mpsc::Sender<Sent>,
-    send: impl Fn(&Batch) -> Option<Result<Counts, Failure>>,
+    send: impl Fn(&EventBatch) -> Option<Result<Counts, CommandFailure>>,
 ) {
     loop {
         let next = queued.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -140,15 +144,15 @@ fn send_all(
     }
 }
 
-fn stopped(file: &str, state: &State) -> Failure {
+fn stopped(file: &str, state: &IngestState) -> CommandFailure {
     let events = serve::thousands(state.counts.there());
     let how = if state.is_kept() { "; the same command goes on from here" } else { "" };
     output::note(&format!("{file}: interrupted after {events} events{how}"));
-    Failure::Told
+    CommandFailure::Told
 }
 
 /// Returns the summary for the user.
-fn summary(stream: &str, total: &Counts, progress: &Progress) -> String {
+fn summary(stream: &str, total: &Counts, progress: &IngestProgress) -> String {
     let mut text = format!("{} events in `{stream}`", serve::thousands(total.there()));
     if total.duplicates > 0 {
         text += &format!(", {} of them were there already", serve::thousands(total.duplicates));

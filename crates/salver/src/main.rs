@@ -2,30 +2,30 @@
 
 mod allocator;
 mod check;
-mod claim;
 mod cli;
 mod client;
 mod config;
-mod courier;
 mod data_dir;
 mod descriptors;
 mod export;
 mod failure;
 mod functions;
 mod ingest;
-mod memory;
-mod observe;
+mod logging;
+mod memory_monitor;
 mod output;
+mod output_lock;
 mod pace;
-mod places;
 mod query;
 mod result_table;
 mod root_key;
+mod secrets;
 mod serve;
 mod settings;
 mod signals;
 mod streams;
-mod wire;
+mod webhook_sender;
+mod wiring;
 
 use std::process::ExitCode;
 

@@ -6,15 +6,15 @@ use salver_config::Warning;
 use salver_model::secrecy::masked;
 use salver_model::{Code, Error};
 
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Writes to standard output, unbuffered.
-pub(crate) fn out(text: &str) -> Result<(), Failure> {
+pub(crate) fn out(text: &str) -> Result<(), CommandFailure> {
     let mut stdout = io::stdout().lock();
     stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush())
-        .map_err(|error| Failure::writing("standard output", error))
+        .map_err(|error| CommandFailure::writing("standard output", error))
 }
 
 /// Writes a line to standard error, without passwords of URLs and without terminal control sequences. A failure cannot
@@ -44,17 +44,17 @@ pub(crate) fn warnings(warnings: &[Warning]) {
 }
 
 /// Writes the reason for a command's failure to standard error.
-pub(crate) fn failure(failure: &Failure) {
+pub(crate) fn failure(failure: &CommandFailure) {
     match failure {
-        Failure::Usage(error) | Failure::Error(error) => note(&format!("error: {}", with_hint(error))),
-        Failure::Mistakes(mistakes) => {
+        CommandFailure::Usage(error) | CommandFailure::Error(error) => note(&format!("error: {}", with_hint(error))),
+        CommandFailure::Mistakes(mistakes) => {
             for mistake in mistakes {
                 note(&format!("error: {mistake}"));
             }
             let count = mistakes.len();
             note(&format!("{count} mistake{} in the settings", if count == 1 { "" } else { "s" }));
         }
-        Failure::Told | Failure::Closed => {}
+        CommandFailure::Told | CommandFailure::Closed => {}
     }
 }
 

@@ -16,12 +16,12 @@ use salver_model::limits::{COMMAND_FUNCTIONS_S_MAX, COMMAND_QUERY_MS_MAX};
 use salver_model::observation::{Observer, Silent};
 use salver_model::{Batches, Caller, Code, Error, Rows, SqlParameters, SqlQuery, Value};
 
-use crate::claim;
 use crate::cli::{OutputFormat, QueryArguments};
 use crate::data_dir::DataDir;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
+use crate::output_lock;
 use crate::settings::Need;
-use crate::{functions, observe, output, places, result_table, serve, settings, wire};
+use crate::{functions, logging, output, result_table, secrets, serve, settings, wiring};
 
 /// Longest time for files of functions to load.
 const PATIENCE: Duration = Duration::from_secs(COMMAND_FUNCTIONS_S_MAX);
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(COMMAND_FUNCTIONS_S_MAX);
 const WRITE_BYTES: usize = 256 * 1024;
 
 /// Runs one query.
-pub(crate) fn run(arguments: &QueryArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &QueryArguments) -> Result<(), CommandFailure> {
     let mut query = SqlQuery { text: statement(&arguments.sql)?, ..SqlQuery::default() };
     query.parameters = parameters(&arguments.parameters, &query.text)?;
     let format = format(arguments)?;
@@ -41,14 +41,14 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<(), Failure> {
     if checked.server.log == "info" {
         checked.server.log = "warn".to_owned();
     }
-    observe::start(&checked.server, places::secrets(&checked));
+    logging::start(&checked.server, secrets::secrets(&checked));
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
-    let engine = wire::engine(&checked, data_dir.path())?;
+    let engine = wiring::engine(&checked, data_dir.path())?;
     // Looking up a function in a file requires running the file.
     if !engine.lacks_function(&query) {
         checked.functions.clear();
     }
-    let runtime = wire::runtime(checked.server.threads)?;
+    let runtime = wiring::runtime(checked.server.threads)?;
     let done = runtime.block_on(async {
         let rows = answer(&checked, &engine, &query).await?;
         write(rows, format, arguments.output.as_deref()).await
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<(), Failure> {
     done
 }
 
-fn statement(text: &str) -> Result<String, Failure> {
+fn statement(text: &str) -> Result<String, CommandFailure> {
     if text != "-" {
         return Ok(text.to_owned());
     }
@@ -70,7 +70,7 @@ fn statement(text: &str) -> Result<String, Failure> {
 
 /// Returns values of placeholders, all by position or all by name. `NAME=VALUE` names one only if the statement has
 /// `$NAME`.
-fn parameters(written: &[String], sql: &str) -> Result<SqlParameters, Failure> {
+fn parameters(written: &[String], sql: &str) -> Result<SqlParameters, CommandFailure> {
     let named = |text: &str| {
         let (name, value) = text.split_once('=')?;
         let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_') && sql.contains(&format!("${name}"));
@@ -85,7 +85,7 @@ fn parameters(written: &[String], sql: &str) -> Result<SqlParameters, Failure> {
         Ok(SqlParameters::Named(names))
     } else {
         let error = Error::new(Code::InvalidRequest, "some `--param` are named by the statement and some are not");
-        Err(Failure::Usage(
+        Err(CommandFailure::Usage(
             error.with_hint("give all of them as NAME=VALUE for `$NAME`, or all in order for `$1`, `$2`"),
         ))
     }
@@ -101,7 +101,7 @@ fn parameter(text: &str) -> Value {
 }
 
 /// Returns the requested format; `None` for the table.
-fn format(arguments: &QueryArguments) -> Result<Option<Format>, Failure> {
+fn format(arguments: &QueryArguments) -> Result<Option<Format>, CommandFailure> {
     let suffix = arguments.output.as_deref().and_then(Path::extension).and_then(|suffix| suffix.to_str());
     match (arguments.format, suffix) {
         (Some(OutputFormat::Table), _) | (None, None) => Ok(None),
@@ -115,7 +115,7 @@ fn format(arguments: &QueryArguments) -> Result<Option<Format>, Failure> {
             None => {
                 let error =
                     Error::new(Code::UnknownFormat, format!("there is no format for files ending in `.{suffix}`"));
-                Err(Failure::Usage(error.with_hint("say which with `--format`")))
+                Err(CommandFailure::Usage(error.with_hint("say which with `--format`")))
             }
         },
     }
@@ -123,7 +123,11 @@ fn format(arguments: &QueryArguments) -> Result<Option<Format>, Failure> {
 
 /// Loads the tables the statement mentions and runs it. When it fails, everything is loaded for a second attempt: a
 /// name may be written in a way that was not detected, and a message that suggests names should know them all.
-async fn answer(checked: &Checked, engine: &Arc<salver_datasets::Engine>, query: &SqlQuery) -> Result<Rows, Failure> {
+async fn answer(
+    checked: &Checked,
+    engine: &Arc<salver_datasets::Engine>,
+    query: &SqlQuery,
+) -> Result<Rows, CommandFailure> {
     let lower = query.text.to_lowercase();
     let mentioned = |name: &str| lower.contains(&name.to_lowercase());
     let all = lower.contains("information_schema") || lower.contains("show ");
@@ -147,19 +151,19 @@ async fn run_once(
     query: &SqlQuery,
 ) -> salver_model::Result<Rows> {
     let observer: Arc<dyn Observer> = Arc::new(Silent);
-    let wired = wire::wire(checked, engine, &observer, wire::Streams::LeaveOut);
+    let wired = wiring::wire(checked, engine, &observer, wiring::Streams::LeaveOut);
     wired.service.catalog().settled().await;
     functions::settled(wired.service.functions(), PATIENCE).await;
     wired.service.sql(&Caller::default(), &wired.service.catalog().snapshot(), query).await
 }
 
-async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Result<(), Failure> {
+async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Result<(), CommandFailure> {
     let Some(path) = file else {
         let stdout = BufWriter::with_capacity(WRITE_BYTES, io::stdout());
         return write_to(stdout, "standard output", rows, format).await;
     };
     let what = format!("`{}`", path.display());
-    let writing = |error| Failure::writing(&what, error);
+    let writing = |error| CommandFailure::writing(&what, error);
     // The target of a symbolic link is written, and not the link replaced.
     let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
@@ -170,7 +174,7 @@ async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Resul
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     let part = PathBuf::from(name);
-    let claimed = claim::claim(&part, path)?;
+    let claimed = output_lock::claim(&part, path)?;
     let out = claimed.set_len(0).and_then(|()| claimed.try_clone()).map_err(writing)?;
     let done = write_to(BufWriter::with_capacity(WRITE_BYTES, out), &what, rows, format).await;
     let done = done.and_then(|()| std::fs::rename(&part, path).map_err(writing));
@@ -180,8 +184,8 @@ async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Resul
     done
 }
 
-async fn write_to(mut out: impl Write, what: &str, rows: Rows, format: Option<Format>) -> Result<(), Failure> {
-    let writing = |error| Failure::writing(what, error);
+async fn write_to(mut out: impl Write, what: &str, rows: Rows, format: Option<Format>) -> Result<(), CommandFailure> {
+    let writing = |error| CommandFailure::writing(what, error);
     let schema = rows.schema;
     let mut batches = match rows.batches {
         Batches::Ready(batches) => futures::stream::iter(batches.into_iter().map(Ok)).boxed(),

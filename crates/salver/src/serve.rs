@@ -17,10 +17,12 @@ use tokio::net::TcpListener;
 
 use crate::cli::ServeArguments;
 use crate::data_dir::DataDir;
-use crate::failure::Failure;
-use crate::observe::Log;
+use crate::failure::CommandFailure;
+use crate::logging::Log;
 use crate::settings::Need;
-use crate::{descriptors, functions, memory, observe, output, places, root_key, settings, signals, streams, wire};
+use crate::{
+    descriptors, functions, logging, memory_monitor, output, root_key, secrets, settings, signals, streams, wiring,
+};
 
 /// Longest time the announcement waits for entries to load. Serving does not wait.
 const ANNOUNCE: Duration = Duration::from_secs(ANNOUNCED_S_MAX);
@@ -28,17 +30,17 @@ const ANNOUNCE: Duration = Duration::from_secs(ANNOUNCED_S_MAX);
 const YIELD_AT_ONCE: usize = 8;
 
 /// Runs until shutdown is requested.
-pub(crate) fn run(arguments: &ServeArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &ServeArguments) -> Result<(), CommandFailure> {
     let listen = settings::given("server.listen", "listen", arguments.listen.as_deref());
     let (mut checked, file) =
         settings::load_with_file(&arguments.sources, listen.into_iter().collect(), Need::Datasets)?;
-    observe::start(&checked.server, places::secrets(&checked));
+    logging::start(&checked.server, secrets::secrets(&checked));
     keep_descriptors(&mut checked);
     let root_key = root_key::open(&checked.server, file.as_deref())?;
     cursor::sign_under(&root_key);
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
-    let engine = wire::engine(&checked, data_dir.path())?;
-    let runtime = wire::runtime(checked.server.threads)?;
+    let engine = wiring::engine(&checked, data_dir.path())?;
+    let runtime = wiring::runtime(checked.server.threads)?;
     let done = runtime.block_on(serve(&checked, &engine, root_key, arguments.open));
     // A load in progress must not delay the exit.
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -62,10 +64,10 @@ async fn serve(
     engine: &Arc<salver_datasets::Engine>,
     root_key: RootKey,
     open: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let listen = &checked.server.listen;
-    let options = HttpOptions { root_key, ..wire::http_options(checked)? };
-    let broken = |error| Failure::Error(Error::internal("the server broke down").with_source(error));
+    let options = HttpOptions { root_key, ..wiring::http_options(checked)? };
+    let broken = |error| CommandFailure::Error(Error::internal("the server broke down").with_source(error));
     let asked_to_end = signals::asked_to_end().map_err(broken)?;
     let listener = TcpListener::bind(listen.as_str()).await.map_err(|error| cannot_listen(listen, error))?;
     let address = listener.local_addr().map_err(broken)?;
@@ -74,14 +76,14 @@ async fn serve(
     warn_of_openness(checked, address);
     let log = Arc::new(Log::default());
     let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
-    let wired = wire::wire(checked, engine, &observer, wire::Streams::Open);
+    let wired = wiring::wire(checked, engine, &observer, wiring::Streams::Open);
     let service = Arc::clone(&wired.service);
     let relieved = Arc::downgrade(&service);
     let relieve = move || {
         relieved.upgrade().is_some_and(|service| (0..YIELD_AT_ONCE).filter(|_| service.yield_one()).count() > 0)
     };
     engine.relieve_with(relieve.clone());
-    memory::look_after(engine.process_bytes_max(), relieve);
+    memory_monitor::look_after(engine.process_bytes_max(), relieve);
     let opened = service.streams().to_vec();
     let announcing = tokio::spawn(announce(Arc::clone(&service), url, log, open));
     // Spawned as a task: `block_on` runs on its own thread, which would have to be woken for every connection.
@@ -105,7 +107,7 @@ fn warn_of_openness(checked: &Checked, address: SocketAddr) {
     }
 }
 
-fn cannot_listen(listen: &str, error: io::Error) -> Failure {
+fn cannot_listen(listen: &str, error: io::Error) -> CommandFailure {
     let (why, hint) = match error.kind() {
         io::ErrorKind::AddrInUse => {
             let free = match listen.parse::<SocketAddr>() {
@@ -122,7 +124,7 @@ fn cannot_listen(listen: &str, error: io::Error) -> Failure {
         _ => (error.to_string(), "an address of this machine is needed, like `--listen 127.0.0.1:8080`".to_owned()),
     };
     let message = format!("can't listen on {listen}: {why}");
-    Failure::Error(Error::new(Code::Config, message).with_hint(hint))
+    CommandFailure::Error(Error::new(Code::Config, message).with_hint(hint))
 }
 
 /// Announces what is served, once everything is loaded or has failed, or after a timeout.

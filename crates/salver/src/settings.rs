@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use salver_config::{Checked, Override, Sources, Target, Warning};
+use salver_config::{ArgumentTarget, Checked, Override, Sources, Warning};
 use salver_model::{Code, Error};
 
 use crate::cli::SourceArguments;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use crate::output;
 
 /// Name of the configuration file in a directory.
@@ -25,7 +25,11 @@ pub(crate) enum Need {
 }
 
 /// Reads and validates all settings, and prints warnings.
-pub(crate) fn load(arguments: &SourceArguments, overrides: Vec<Override>, need: Need) -> Result<Checked, Failure> {
+pub(crate) fn load(
+    arguments: &SourceArguments,
+    overrides: Vec<Override>,
+    need: Need,
+) -> Result<Checked, CommandFailure> {
     load_with_file(arguments, overrides, need).map(|(checked, _)| checked)
 }
 
@@ -34,15 +38,15 @@ pub(crate) fn load_with_file(
     arguments: &SourceArguments,
     overrides: Vec<Override>,
     need: Need,
-) -> Result<(Checked, Option<PathBuf>), Failure> {
+) -> Result<(Checked, Option<PathBuf>), CommandFailure> {
     let mut sources = sources(arguments)?;
     sources.overrides.extend(overrides);
-    let (checked, warnings) = salver_config::load(&sources).map_err(Failure::Mistakes)?;
+    let (checked, warnings) = salver_config::load(&sources).map_err(CommandFailure::Mistakes)?;
     // Arguments that name nothing usable are most likely a typing error.
     let is_named = !arguments.targets.is_empty() || !arguments.settings.tables.is_empty();
     let only_datasets = checked.databases.is_empty() && checked.streams.is_empty() && checked.functions.is_empty();
     if need == Need::Datasets && is_named && only_datasets && checked.is_all_missing() {
-        return Err(Failure::Error(all_missing(&checked, &warnings)));
+        return Err(CommandFailure::Error(all_missing(&checked, &warnings)));
     }
     output::warnings(&warnings);
     let enough = match need {
@@ -51,13 +55,13 @@ pub(crate) fn load_with_file(
         Need::Settings => sources.file.is_some(),
     };
     if checked.datasets.is_empty() && only_datasets && !enough {
-        return Err(Failure::Error(nothing(&sources, arguments)));
+        return Err(CommandFailure::Error(nothing(&sources, arguments)));
     }
     Ok((checked, sources.file))
 }
 
 /// Returns the sources of settings for the arguments.
-pub(crate) fn sources(arguments: &SourceArguments) -> Result<Sources, Failure> {
+pub(crate) fn sources(arguments: &SourceArguments) -> Result<Sources, CommandFailure> {
     let mut sources = Sources {
         file: arguments.settings.config.clone(),
         // Variables that are not text cannot be settings.
@@ -69,8 +73,8 @@ pub(crate) fn sources(arguments: &SourceArguments) -> Result<Sources, Failure> {
     let mut directories = Vec::new();
     for argument in arguments.targets.iter().chain(&arguments.settings.tables) {
         match salver_config::target(argument) {
-            Target::Directory(directory) => directories.push(directory),
-            Target::Dataset(text) => sources.datasets.push(text),
+            ArgumentTarget::Directory(directory) => directories.push(directory),
+            ArgumentTarget::Dataset(text) => sources.datasets.push(text),
         }
     }
     if sources.file.is_none() {
@@ -110,13 +114,13 @@ pub(crate) fn given(key: &'static str, flag: &str, value: Option<&str>) -> Optio
 }
 
 /// Finds the only configuration file in `directories`.
-fn find_file(directories: &[PathBuf]) -> Result<Option<PathBuf>, Failure> {
+fn find_file(directories: &[PathBuf]) -> Result<Option<PathBuf>, CommandFailure> {
     let mut files = directories.iter().map(|directory| directory.join(FILE_NAME)).filter(|path| path.is_file());
     let first = files.next();
     if let (Some(first), Some(second)) = (&first, files.next()) {
         let message = format!("there are two configurations, `{}` and `{}`", first.display(), second.display());
         let error = Error::new(Code::Config, message).with_hint("say which to use with `--config FILE`");
-        return Err(Failure::Usage(error));
+        return Err(CommandFailure::Usage(error));
     }
     Ok(first)
 }

@@ -1,7 +1,7 @@
 //! The streams of the configuration: opened before anything is served, in the catalog from then on, and closed after
 //! the last request.
 
-mod late;
+mod late_stream;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use salver_model::{Code, Error, Result};
 use salver_service::Catalog;
 use salver_streams::LogStream;
 
-use self::late::{Late, Open};
+use self::late_stream::{Late, Open};
 
 /// Opens the streams of `checked` and adds them to `catalog`. One that cannot be opened is reported, returns the reason
 /// to its callers, and is retried; the others are served. Call it inside the runtime.

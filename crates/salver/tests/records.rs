@@ -18,6 +18,7 @@ mod records {
     mod errors;
     mod every_type;
     mod exact;
+    mod fault_injection;
     mod gate;
     mod golden;
     mod hidden_keys;
@@ -37,7 +38,6 @@ mod records {
     mod told;
     mod values;
     mod ways;
-    mod weather;
     mod written;
     mod zones;
 }

@@ -20,7 +20,7 @@ const BANS: [Ban; 11] = [
         allowed: &[
             "crates/salver-config/",
             "crates/salver-functions/src/host/environment.rs",
-            "crates/salver-functions/src/process/surroundings.rs",
+            "crates/salver-functions/src/process/environment.rs",
             "crates/salver/",
             "crates/salver-testkit/",
             "xtask/",

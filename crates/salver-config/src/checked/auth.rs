@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use salver_model::spec::{AuthSpec, DatabaseSpec, JwtSpec, UsersSpec};
 
+use crate::event_field;
 use crate::mistake::{Findings, Mistake};
-use crate::pick;
-use crate::place::Place;
 use crate::raw::Table;
+use crate::setting_place::SettingPlace;
 
 pub(crate) use secrets::{MASK, is_public_key};
 
@@ -40,7 +40,7 @@ pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Fi
         return Some(spec);
     }
     // Any setting here means that the operator intended to restrict access.
-    if let Some(written) = table.written.iter().find(|written| written.place != Place::Default) {
+    if let Some(written) = table.written.iter().find(|written| written.place != SettingPlace::Default) {
         let message = "[auth] names no way to prove who one is, so that everybody would be let in";
         let hint = "set `api_keys`, `basic_users`, `basic_file`, `jwt_secrets` or `database`";
         findings.mistake(Mistake::new(&written.place, message).with_hint(hint));
@@ -84,7 +84,7 @@ pub(super) fn apart_of_proxy(table: &Table, auth: Option<&AuthSpec>, server: &su
 
 fn header(table: &Table, key: &str, findings: &mut Findings) -> Option<String> {
     let header = table.text(key)?;
-    if !pick::is_header(header) {
+    if !event_field::is_header(header) {
         let message = format!("`{header}` is not the name of a header");
         findings.mistake(Mistake::new(table.place_of(key), message).with_hint("write it like \"X-API-Key\""));
     }
@@ -146,7 +146,7 @@ fn users(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> 
         findings.mistake(Mistake::new(table.place_of("register"), message).with_hint(hint));
     }
     let cookie = table.text("session_cookie").unwrap_or_default();
-    if !pick::is_header(cookie) {
+    if !event_field::is_header(cookie) {
         let message = format!("`{cookie}` is not the name of a cookie");
         findings.mistake(Mistake::new(table.place_of("session_cookie"), message).with_hint("write it like \"sid\""));
     }
@@ -154,7 +154,7 @@ fn users(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> 
     let text = |key| table.text(key).unwrap_or_default().to_owned();
     // Explicit settings take precedence over WordPress's defaults.
     let text_or = |key, known: &str| match &wordpress {
-        Some(prefix) if *table.place_of(key) == Place::Default => known.replace("{prefix}", prefix),
+        Some(prefix) if *table.place_of(key) == SettingPlace::Default => known.replace("{prefix}", prefix),
         _ => text(key),
     };
     Some(UsersSpec {

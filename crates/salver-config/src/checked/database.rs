@@ -8,12 +8,12 @@ use salver_model::records::Operation;
 use salver_model::rule::{Rule, Term};
 use salver_model::secrecy::{MASK, password_of};
 use salver_model::spec::{
-    Customization, DatabaseKind, DatabaseSpec, DatasetSpec, FunctionPath, FunctionSpec, RecordCheck, RecordRule, Shape,
-    StreamSpec, Tenancy, own,
+    Customization, DatabaseKind, DatabaseSpec, DatasetSpec, FunctionPath, FunctionSpec, RecordCheck, RecordRule,
+    StreamSpec, Tenancy, ValueFormat, url_template,
 };
 use salver_model::value::Value;
 
-use super::{home, stream};
+use super::{real_location, stream};
 use crate::keys::Section;
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
@@ -38,7 +38,7 @@ pub(super) fn check_all(
         }
         specs.push((spec, table));
     }
-    home::once(&specs, findings);
+    real_location::once(&specs, findings);
     specs.into_iter().map(|(spec, _)| spec).collect()
 }
 
@@ -98,7 +98,7 @@ fn check(table: &Table, findings: &mut Findings) -> Option<DatabaseSpec> {
 }
 
 fn of_caller(table: &Table, url: &str, findings: &mut Findings) -> Option<String> {
-    let found = own::caller_in(url).map_err(|error| Mistake::from_error(table.place_of("url"), &error));
+    let found = url_template::caller_in(url).map_err(|error| Mistake::from_error(table.place_of("url"), &error));
     findings.keep(found).flatten().map(str::to_owned)
 }
 
@@ -238,9 +238,9 @@ fn record_check(table: &Table, findings: &mut Findings) -> Option<RecordCheck> {
     Some(RecordCheck {
         columns: columns(table, "columns", findings),
         shape: match shape {
-            Some("numeric") => Some(Shape::Numeric),
-            Some("email") => Some(Shape::Email),
-            Some(_) => Some(Shape::Filled),
+            Some("numeric") => Some(ValueFormat::Numeric),
+            Some("email") => Some(ValueFormat::Email),
+            Some(_) => Some(ValueFormat::Filled),
             None => None,
         },
         rule,

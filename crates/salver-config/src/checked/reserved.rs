@@ -12,10 +12,10 @@ use std::sync::{Mutex, PoisonError};
 
 use salver_model::functions::Language;
 use salver_model::limits::DATASET_DEPTH_MAX;
-use salver_model::spec::{DatabaseSpec, DatasetSpec, Reserve, SourceFormat, own};
+use salver_model::spec::{DatabaseSpec, DatasetSpec, Reserve, SourceFormat, url_template};
 use salver_text::percent;
 
-use super::home::{self, FileId, file_id};
+use super::real_location::{self, FileId, file_id};
 use super::{Checked, sources, stream};
 use crate::mistake::{Findings, Mistake};
 use crate::raw::{Raw, Table};
@@ -29,7 +29,7 @@ const RUN_PREFIX: &str = "salver-run-";
 
 /// Inputs of a server beside its declared settings.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Given<'g> {
+pub(crate) struct ServerInputs<'g> {
     /// Configuration file.
     pub(crate) file: Option<&'g Path>,
     /// Datasets discovered in directories.
@@ -50,7 +50,7 @@ pub(super) struct Files {
 }
 
 /// Reserved files at one moment.
-struct Seen<'f> {
+struct ReservedFiles<'f> {
     of: &'f Files,
     paths: HashSet<PathBuf>,
     ids: HashSet<FileId>,
@@ -64,7 +64,7 @@ struct Seen<'f> {
 
 impl Files {
     /// Collects the files declared in `raw` or discovered, as they are in `checked`.
-    fn of(raw: &Raw, checked: &Checked, given: Given<'_>) -> Self {
+    fn of(raw: &Raw, checked: &Checked, given: ServerInputs<'_>) -> Self {
         let mut own = Self::default();
         own.files.extend(given.file.map(Path::to_owned));
         for database in &checked.databases {
@@ -93,7 +93,9 @@ impl Files {
     /// Returns the files of databases that grant other access than `database` does.
     fn unlike(database: &DatabaseSpec, all: &[DatabaseSpec]) -> Self {
         let mut others = Self::default();
-        all.iter().filter(|other| !home::is_alike(other, database)).for_each(|other| others.add_database(other));
+        all.iter()
+            .filter(|other| !real_location::is_alike(other, database))
+            .for_each(|other| others.add_database(other));
         others
     }
 
@@ -104,19 +106,20 @@ impl Files {
         self.files.extend(named.map(|(_, path)| PathBuf::from(percent::decode(path))));
         if database.of_caller.is_some() {
             self.databases.extend(
-                home::sqlite_path(&database.url).and_then(|path| absolute(Path::new(path)).to_str().map(str::to_owned)),
+                real_location::sqlite_path(&database.url)
+                    .and_then(|path| absolute(Path::new(path)).to_str().map(str::to_owned)),
             );
-        } else if let Some(path) = home::sqlite_path(&database.url) {
+        } else if let Some(path) = real_location::sqlite_path(&database.url) {
             self.files.push(PathBuf::from(path));
             self.files.extend(BESIDE_SQLITE.iter().map(|end| PathBuf::from(format!("{path}{end}"))));
         }
     }
 
-    fn see(&self) -> Seen<'_> {
-        let real = |paths: &[PathBuf]| paths.iter().map(|path| home::real(path)).collect::<Vec<_>>();
+    fn see(&self) -> ReservedFiles<'_> {
+        let real = |paths: &[PathBuf]| paths.iter().map(|path| real_location::real(path)).collect::<Vec<_>>();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.extend(self.files.iter().filter_map(|path| file_id(path)));
-        Seen {
+        ReservedFiles {
             of: self,
             paths: real(&self.files).into_iter().collect(),
             ids: known.clone(),
@@ -135,7 +138,7 @@ impl Reserve for Files {
     }
 }
 
-impl Seen<'_> {
+impl ReservedFiles<'_> {
     fn has(&mut self, path: &Path) -> bool {
         let real = self.real(path);
         if self.paths.contains(&real) || self.trees.iter().any(|tree| real.starts_with(tree)) || self.is_code(&real) {
@@ -146,7 +149,7 @@ impl Seen<'_> {
             return true;
         }
         let Some(id) = file_id(path) else { return false };
-        self.ids.contains(&id) || (home::has_names(path) && self.below().contains(&id))
+        self.ids.contains(&id) || (real_location::has_names(path) && self.below().contains(&id))
     }
 
     fn is_code(&self, real: &Path) -> bool {
@@ -163,14 +166,14 @@ impl Seen<'_> {
                 let parent = match self.real.get(parent) {
                     Some(known) => known.clone(),
                     None => {
-                        let found = home::real(parent);
+                        let found = real_location::real(parent);
                         self.real.insert(parent.to_owned(), found.clone());
                         found
                     }
                 };
                 parent.join(name)
             }
-            _ => home::real(path),
+            _ => real_location::real(path),
         }
     }
 
@@ -197,14 +200,14 @@ impl Seen<'_> {
 fn is_of_caller(url: &str, real: &Path) -> bool {
     let Some(text) = real.to_str() else { return false };
     let text = BESIDE_SQLITE.iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text);
-    own::may_be(url, text)
+    url_template::may_be(url, text)
 }
 
 fn absolute(path: &Path) -> PathBuf {
     // The placeholder is not part of a directory, so the path before it is resolved.
     match path.parent() {
         Some(parent) if !parent.to_string_lossy().contains('{') => {
-            home::real(parent).join(path.file_name().unwrap_or_default())
+            real_location::real(parent).join(path.file_name().unwrap_or_default())
         }
         _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
     }
@@ -212,17 +215,19 @@ fn absolute(path: &Path) -> PathBuf {
 
 /// Returns whether files are also served from the directory of streams and conversions, so that it is not reserved as a
 /// whole.
-fn serves_from(dir: &Path, given: Given<'_>) -> bool {
-    let dir = home::real(dir);
+fn serves_from(dir: &Path, given: ServerInputs<'_>) -> bool {
+    let dir = real_location::real(dir);
     let found = given.discovered.iter().flat_map(|spec| &spec.sources).map(Path::new);
     // An operator may keep everything in one directory, including the served files.
-    std::env::current_dir().is_ok_and(|here| home::real(&here).starts_with(&dir))
-        || found.chain(given.file).any(|path| home::real(path).parent().is_some_and(|parent| parent.starts_with(&dir)))
+    std::env::current_dir().is_ok_and(|here| real_location::real(&here).starts_with(&dir))
+        || found
+            .chain(given.file)
+            .any(|path| real_location::real(path).parent().is_some_and(|parent| parent.starts_with(&dir)))
 }
 
 /// Ensures that no dataset of `checked` reads a file that is declared for another purpose, and no database one of
 /// another with different rules. An explicit conflict is a mistake; discovered entries are dropped.
-pub(crate) fn keep_apart(raw: &Raw, checked: &mut Checked, given: Given<'_>, findings: &mut Findings) {
+pub(crate) fn keep_apart(raw: &Raw, checked: &mut Checked, given: ServerInputs<'_>, findings: &mut Findings) {
     let files = Files::of(raw, checked, given);
     for table in &raw.datasets {
         refuse(table, &files, findings);

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use salver_model::Limits;
 
 use super::Server;
+use crate::event_field;
 use crate::mistake::{Findings, Mistake};
-use crate::pick;
 use crate::raw::Table;
 
 pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
@@ -84,7 +84,7 @@ fn caller(table: &Table, findings: &mut Findings) -> Vec<(String, String)> {
     let pairs = table.pairs("caller").unwrap_or_default().to_vec();
     behind_proxy(table, "caller", !pairs.is_empty(), findings);
     for (name, header) in &pairs {
-        if !pick::is_header(header) {
+        if !event_field::is_header(header) {
             let message = format!("`{header}`, for `caller.{name}`, is not the name of a header");
             findings.mistake(Mistake::new(table.place_of("caller"), message).with_hint("write it like \"X-User\""));
         }

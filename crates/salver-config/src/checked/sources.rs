@@ -6,8 +6,8 @@ use std::path::Path;
 use salver_model::spec::DatasetSpec;
 
 use crate::mistake::{Findings, Mistake};
-use crate::place::Place;
 use crate::raw::Table;
+use crate::setting_place::SettingPlace;
 
 /// Returns a source as a path, unless it is standard input or a URL.
 pub(crate) fn as_path(source: &str) -> Option<&Path> {
@@ -44,7 +44,7 @@ pub(super) fn warn_of_missing(datasets: &[DatasetSpec], tables: &[&Table], findi
             if !is_glob(source) {
                 // The message's place already quotes the command line.
                 let message = match place {
-                    Place::CommandLine(_) => format!("there is no file `{source}`"),
+                    SettingPlace::CommandLine(_) => format!("there is no file `{source}`"),
                     _ => format!("`{}`: there is no file `{source}`", spec.name),
                 };
                 findings.warning(Mistake::new(place, message).with_hint_if(neighbour(path)));

@@ -11,11 +11,11 @@ use salver_model::limits::{LOG_BYTES_MIN, SEGMENT_BYTES};
 use salver_model::spec::{DatasetSpec, Pick, StreamSpec};
 use salver_model::streams::Ack;
 
-use super::{home, sources};
+use super::{real_location, sources};
+use crate::event_field;
 use crate::mistake::{Findings, Mistake};
-use crate::pick;
-use crate::place::Place;
 use crate::raw::Table;
+use crate::setting_place::SettingPlace;
 
 /// Default directory of everything that must outlive the process.
 pub(super) const DATA_DIR: &str = "salver-data";
@@ -74,7 +74,7 @@ fn apart(table: &Table, spec: &StreamSpec, others: &[StreamSpec], findings: &mut
 
 /// Returns whether one directory is the other, or inside of it.
 fn overlap(one: &Path, other: &Path) -> bool {
-    let (one, other) = (home::real(one), home::real(other));
+    let (one, other) = (real_location::real(one), real_location::real(other));
     one.starts_with(&other) || other.starts_with(&one)
 }
 
@@ -126,7 +126,7 @@ fn dir(table: &Table, name: &Name, data_dir: Option<&Path>, findings: &mut Findi
         return None;
     }
     let beside = || match &table.place {
-        Place::File(file, ..) => super::beside(file),
+        SettingPlace::File(file, ..) => super::beside(file),
         _ => Path::new(""),
     };
     let data_dir = data_dir.map_or_else(|| beside().join(DATA_DIR), Path::to_owned);
@@ -135,10 +135,10 @@ fn dir(table: &Table, name: &Name, data_dir: Option<&Path>, findings: &mut Findi
 
 fn place_in_event(table: &Table, key: &str, findings: &mut Findings) -> Option<Pick> {
     let text = table.text(key)?;
-    findings.keep(pick::parse(text).map_err(|why| {
+    findings.keep(event_field::parse(text).map_err(|why| {
         let message = format!("`{text}` says not where the {key} of an event is: {why}");
         let hint = match text.split_once(':') {
-            None if !text.starts_with('$') && pick::is_header(text) => {
+            None if !text.starts_with('$') && event_field::is_header(text) => {
                 format!("write \"$.{text}\", or \"header:{text}\"")
             }
             _ => format!("write {key} = \"$.user.{key}\" or \"header:X-Name\""),

@@ -6,14 +6,14 @@ use salver_model::functions::Language;
 use toml::de::DeValue;
 
 use super::{Table, unknown_key};
-use crate::keys::{Kind, Section, Setting};
+use crate::keys::{Section, Setting, SettingKind};
 use crate::mistake::{Findings, Mistake};
-use crate::place::Place;
+use crate::setting_place::SettingPlace;
 use crate::value::{self, Value};
 
 /// Meaning of an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum ArgumentTarget {
     /// Directory, of which every supported file becomes an entry.
     Directory(PathBuf),
     /// Dataset, database or file of functions, to be passed to [`crate::load()`] unchanged.
@@ -22,13 +22,17 @@ pub enum Target {
 
 /// Classifies an argument. Text that exists as a path is one, whatever its form.
 #[must_use]
-pub fn target(text: &str) -> Target {
-    if Path::new(text).is_dir() { Target::Directory(PathBuf::from(text)) } else { Target::Dataset(text.to_owned()) }
+pub fn target(text: &str) -> ArgumentTarget {
+    if Path::new(text).is_dir() {
+        ArgumentTarget::Directory(PathBuf::from(text))
+    } else {
+        ArgumentTarget::Dataset(text.to_owned())
+    }
 }
 
 /// Parses one dataset, database or file of functions.
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Table> {
-    let place = Place::CommandLine(text.into());
+    let place = SettingPlace::CommandLine(text.into());
     let (name, rest) = if is_database(text) { (None, text) } else { split_name(text) };
     let (uri, options) = split_options(rest);
     let section = match &uri {
@@ -54,7 +58,7 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Table> {
     set(&mut table, "file", Value::Text(uri));
     for (key, value) in options {
         match section.setting(&key) {
-            Some(setting) if let Kind::Tables(section) = setting.kind => {
+            Some(setting) if let SettingKind::Tables(section) = setting.kind => {
                 tables(&mut table, setting, section, &value, findings);
             }
             Some(setting) if !matches!(setting.key, "name" | "source" | "url" | "file") => {

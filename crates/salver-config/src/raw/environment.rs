@@ -3,7 +3,7 @@
 use super::Raw;
 use crate::keys::SETTINGS;
 use crate::mistake::{Findings, Mistake};
-use crate::place::Place;
+use crate::setting_place::SettingPlace;
 
 const PREFIX: &str = "SALVER_";
 
@@ -17,7 +17,7 @@ pub(crate) fn read(variables: &[(String, String)], raw: &mut Raw, findings: &mut
         if !name.starts_with(PREFIX) || FOREIGN.iter().any(|foreign| name.starts_with(foreign)) {
             continue;
         }
-        let place = Place::Environment(name.as_str().into());
+        let place = SettingPlace::Environment(name.as_str().into());
         let found = SETTINGS.iter().find(|setting| setting.variable().as_deref() == Some(name));
         match found.and_then(|setting| Some((setting, raw.single(setting.section)?))) {
             Some((setting, table)) => table.set_text(setting, text, &place, findings),

@@ -7,9 +7,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Raw, Table, unknown_key};
-use crate::keys::{Kind, Section, Setting};
+use crate::keys::{Section, Setting, SettingKind};
 use crate::mistake::{Findings, Mistake};
-use crate::place::{Lines, Place};
+use crate::setting_place::{Lines, SettingPlace};
 use crate::value;
 
 /// Names of sections in other systems.
@@ -33,7 +33,7 @@ const OTHER_SECTIONS: [(&str, &str); 14] = [
 /// Parses `text`, the content of the file at `path`.
 pub(crate) fn read(path: &Arc<PathBuf>, text: &str, findings: &mut Findings) -> Raw {
     let lines = Lines::new(Arc::clone(path), text);
-    let mut reader = Reader { lines, findings, raw: Raw::new() };
+    let mut reader = FileReader { lines, findings, raw: Raw::new() };
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let place = reader.lines.place(error.span().map_or(0, |span| span.start));
@@ -43,13 +43,13 @@ pub(crate) fn read(path: &Arc<PathBuf>, text: &str, findings: &mut Findings) -> 
     reader.raw
 }
 
-struct Reader<'a> {
+struct FileReader<'a> {
     lines: Lines<'a>,
     findings: &'a mut Findings,
     raw: Raw,
 }
 
-impl Reader<'_> {
+impl FileReader<'_> {
     fn document(&mut self, document: &DeTable<'_>) {
         for (key, value) in document {
             let place = self.lines.place(key.span().start);
@@ -81,7 +81,7 @@ impl Reader<'_> {
         }
     }
 
-    fn unknown_section(&mut self, key: &str, place: &Place) {
+    fn unknown_section(&mut self, key: &str, place: &SettingPlace) {
         let mistake = Mistake::new(place, format!("unknown section or key `{key}`"));
         let elsewhere = OTHER_SECTIONS.iter().find(|(other, _)| *other == key).map(|(_, here)| (*here).to_owned());
         let within = || {
@@ -111,7 +111,7 @@ impl Reader<'_> {
         tables
     }
 
-    fn table(&mut self, section: Section, written: &DeTable<'_>, place: Place) -> Table {
+    fn table(&mut self, section: Section, written: &DeTable<'_>, place: SettingPlace) -> Table {
         let mut table = Table::new(section, place);
         for (key, value) in written {
             let key_place = self.lines.place(key.span().start);
@@ -125,7 +125,7 @@ impl Reader<'_> {
 
     fn value(&mut self, table: &mut Table, setting: &'static Setting, value: &Spanned<DeValue<'_>>) {
         let place = self.lines.place(value.span().start);
-        if let (Kind::Tables(section), DeValue::Array(items)) = (setting.kind, value.get_ref()) {
+        if let (SettingKind::Tables(section), DeValue::Array(items)) = (setting.kind, value.get_ref()) {
             let tables = self.tables(section, items.iter());
             table.tables.extend(tables);
             return;
@@ -143,7 +143,7 @@ impl Reader<'_> {
                 let (key, words) = (setting.key, setting.kind.words());
                 let is_time = value::duration_ms(setting.example.trim_matches('"')).is_some();
                 let fix = match value.get_ref() {
-                    DeValue::Integer(n) if is_time && setting.kind == Kind::Text => {
+                    DeValue::Integer(n) if is_time && setting.kind == SettingKind::Text => {
                         format!("write it in quotes with its unit: \"{n}s\"")
                     }
                     _ => fix.unwrap_or_else(|| format!("for example {key} = {}", setting.example)),

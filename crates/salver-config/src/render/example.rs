@@ -1,7 +1,7 @@
 //! `salver config example`: every setting with its help, commented out.
 
 use super::wrap;
-use crate::keys::{Kind, Section};
+use crate::keys::{Section, SettingKind};
 
 /// Returns a file with every setting, its help and its default or an example, all commented out except the headers of
 /// single sections: using it unchanged has no effect.
@@ -25,7 +25,7 @@ fn settings(section: Section, out: &mut String) {
     for setting in section.settings() {
         out.push('\n');
         out.push_str(&wrap(setting.help, 100, "# "));
-        if let Kind::Tables(inner) = setting.kind {
+        if let SettingKind::Tables(inner) = setting.kind {
             for part in inner.settings() {
                 out.push_str(&wrap(&format!("{}: {}", part.key, part.help), 96, "#   "));
             }

@@ -1,7 +1,7 @@
 //! The reference page of settings, `docs/settings.md`.
 
 use crate::data_type;
-use crate::keys::{Kind, Section, Setting};
+use crate::keys::{Section, Setting, SettingKind};
 
 const INTRODUCTION: &str = "\
 # Settings
@@ -44,8 +44,8 @@ pub fn reference() -> String {
 fn entry(setting: &Setting, out: &mut String) {
     out.push_str(&format!("\n### `{}`\n\n{}\n\n", setting.path(), setting.help));
     let value = match setting.kind {
-        Kind::Tables(section) => format!("a list of tables with the keys of `{}`", section.header()),
-        Kind::Choice(words) => {
+        SettingKind::Tables(section) => format!("a list of tables with the keys of `{}`", section.header()),
+        SettingKind::Choice(words) => {
             let words: Vec<String> = words.iter().map(|word| format!("`\"{word}\"`")).collect();
             format!("one of {}", words.join(", "))
         }

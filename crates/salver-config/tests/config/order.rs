@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use salver_config::{Override, Sources, Target, load, target};
+use salver_config::{ArgumentTarget, Override, Sources, load, target};
 use salver_model::spec::{DatasetSpec, Residency, SourceFormat};
 use salver_model::{Limits, Name};
 
@@ -165,6 +165,6 @@ fn a_directory_gives_way_to_what_is_in_it() {
 fn directories_are_told_from_files() {
     let written = Written::new("");
     let text = written.path().to_str().unwrap();
-    assert_eq!(target(text), Target::Directory(written.path().to_owned()));
-    assert_eq!(target("t=a.csv"), Target::Dataset("t=a.csv".to_owned()));
+    assert_eq!(target(text), ArgumentTarget::Directory(written.path().to_owned()));
+    assert_eq!(target("t=a.csv"), ArgumentTarget::Dataset("t=a.csv".to_owned()));
 }

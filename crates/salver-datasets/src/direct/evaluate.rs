@@ -11,7 +11,7 @@ use arrow::error::ArrowError;
 use salver_model::{Comparison, Result};
 
 use crate::fault;
-use crate::resolve::{Condition, OneOf, Place, Test};
+use crate::resolve::{Condition, OneOf, ResolvedColumn, Test};
 
 /// Longest list that is compared value by value; longer ones are looked up in a hash set.
 const COMPARED_VALUES: usize = 8;
@@ -136,7 +136,7 @@ fn constant(known: bool, len: usize, nulls: Option<NullBuffer>) -> BooleanArray 
 }
 
 /// Returns the values of a column or of a field nested in it; null where any of its parents is null.
-pub(crate) fn column(place: &Place, chunk: &RecordBatch, start: usize, len: usize) -> ArrayRef {
+pub(crate) fn column(place: &ResolvedColumn, chunk: &RecordBatch, start: usize, len: usize) -> ArrayRef {
     let whole = chunk.column(place.column);
     let mut values = if start == 0 && len == whole.len() { Arc::clone(whole) } else { whole.slice(start, len) };
     for field in &place.fields {

@@ -8,16 +8,16 @@ use arrow::row::{RowConverter, SortField};
 use salver_model::Result;
 
 use super::evaluate::column;
-use super::select::{Pick, Seen};
-use super::{Found, Page, Resident};
+use super::select::{Matches, Pick};
+use super::{Page, Resident, SelectedRows};
 use crate::engine::one_of_each;
 use crate::fault;
-use crate::resolve::{Key, Resolved};
+use crate::resolve::{Resolved, SortKey};
 
-mod word;
+mod fixed_width_key;
 
 /// Returns the page of a sorted query, from the rows that matched its filter.
-pub(crate) fn page(resident: &Resident, resolved: &Resolved, seen: &Seen) -> Result<Page> {
+pub(crate) fn page(resident: &Resident, resolved: &Resolved, seen: &Matches) -> Result<Page> {
     // Number of rows needed from the start of the order, or from the cursor.
     let wanted = match resolved.limit {
         Some(limit) => limit.saturating_add(resolved.offset).saturating_add(1),
@@ -25,7 +25,7 @@ pub(crate) fn page(resident: &Resident, resolved: &Resolved, seen: &Seen) -> Res
     };
     let wanted = usize::try_from(wanted.min(seen.matched)).unwrap_or(usize::MAX);
     let last = resolved.after.and_then(|after| after.checked_sub(1));
-    let mut positions = match word::sorted(resident, &resolved.sort, seen, wanted, last) {
+    let mut positions = match fixed_width_key::sorted(resident, &resolved.sort, seen, wanted, last) {
         Some(positions) => positions,
         None => sorted(resident, &resolved.sort, seen, wanted, last)?,
     };
@@ -36,12 +36,12 @@ pub(crate) fn page(resident: &Resident, resolved: &Resolved, seen: &Seen) -> Res
     positions.truncate(limit);
     let end = positions.last().map_or(0, |position| u64::from(*position) + 1);
     let len = positions.len() as u64;
-    Ok(Page { found: Found::Positions(positions), len, more, end, total: seen.matched })
+    Ok(Page { found: SelectedRows::Positions(positions), len, more, end, total: seen.matched })
 }
 
 /// Returns the positions of the first `wanted` rows, or of those after the row at `last`. It works for any type,
 /// through Arrow's row format.
-fn sorted(resident: &Resident, keys: &[Key], seen: &Seen, wanted: usize, last: Option<u64>) -> Result<Vec<u32>> {
+fn sorted(resident: &Resident, keys: &[SortKey], seen: &Matches, wanted: usize, last: Option<u64>) -> Result<Vec<u32>> {
     let fields =
         keys.iter().map(|key| SortField::new_with_options(key.place.field.data_type().clone(), key.options)).collect();
     let converter = RowConverter::new(fields).map_err(fault::arrow)?;
@@ -71,13 +71,13 @@ fn sorted(resident: &Resident, keys: &[Key], seen: &Seen, wanted: usize, last: O
     Ok(order.into_iter().map(|index| positions[index as usize]).collect())
 }
 
-fn key_columns(resident: &Resident, keys: &[Key], pick: &Pick) -> Result<Vec<ArrayRef>> {
-    let values = |key: &Key| Ok(one_of_each(&super::rows::values(resident, &key.place, pick)?));
+fn key_columns(resident: &Resident, keys: &[SortKey], pick: &Pick) -> Result<Vec<ArrayRef>> {
+    let values = |key: &SortKey| Ok(one_of_each(&super::rows::values(resident, &key.place, pick)?));
     keys.iter().map(values).collect()
 }
 
 /// Returns the values of a sort key in one chunk.
-fn chunk_column(resident: &Resident, key: &Key, chunk: u32) -> ArrayRef {
+fn chunk_column(resident: &Resident, key: &SortKey, chunk: u32) -> ArrayRef {
     let chunk = &resident.chunks[chunk as usize];
     column(&key.place, chunk, 0, chunk.num_rows())
 }

@@ -11,13 +11,13 @@ use salver_model::{Batches, Result};
 use super::evaluate::column;
 use super::{Pick, Resident};
 use crate::fault;
-use crate::resolve::Place;
+use crate::resolve::ResolvedColumn;
 
 /// Rows of a batch of a long result.
 const BATCH_ROWS: usize = 8_192;
 
 /// The selected rows, in the order of the result.
-pub(crate) enum Found {
+pub(crate) enum SelectedRows {
     /// In the order of the source.
     Picks(Vec<Pick>),
     /// In any order.
@@ -33,9 +33,9 @@ enum Unit {
 /// Returns the rows as batches: all at once if they are few, else lazily, one after another.
 pub(crate) fn batches(
     resident: &Arc<Resident>,
-    items: Option<Vec<Place>>,
+    items: Option<Vec<ResolvedColumn>>,
     schema: &SchemaRef,
-    found: Found,
+    found: SelectedRows,
     len: u64,
 ) -> Result<Batches> {
     let units = units(resident, found);
@@ -48,16 +48,16 @@ pub(crate) fn batches(
     Ok(Batches::Stream(Box::pin(futures::stream::iter(made))))
 }
 
-fn units(resident: &Resident, found: Found) -> Vec<Unit> {
+fn units(resident: &Resident, found: SelectedRows) -> Vec<Unit> {
     match found {
-        Found::Positions(positions) if resident.chunks.len() == 1 => {
+        SelectedRows::Positions(positions) if resident.chunks.len() == 1 => {
             positions.chunks(BATCH_ROWS).map(|rows| Unit::Pick(Pick::Rows { chunk: 0, rows: rows.to_vec() })).collect()
         }
-        Found::Positions(positions) => positions
+        SelectedRows::Positions(positions) => positions
             .chunks(BATCH_ROWS)
             .map(|rows| Unit::Gather(rows.iter().map(|position| pair(u64::from(*position))).collect()))
             .collect(),
-        Found::Picks(picks) => join(picks),
+        SelectedRows::Picks(picks) => join(picks),
     }
 }
 
@@ -109,7 +109,7 @@ fn gather(mut short: Vec<Pick>, rows: usize) -> Option<Unit> {
     Some(Unit::Gather(pairs))
 }
 
-fn batch(resident: &Resident, items: Option<&[Place]>, schema: &SchemaRef, unit: Unit) -> Result<RecordBatch> {
+fn batch(resident: &Resident, items: Option<&[ResolvedColumn]>, schema: &SchemaRef, unit: Unit) -> Result<RecordBatch> {
     let (columns, rows) = match &unit {
         Unit::Pick(pick) => {
             let columns = match (items, pick) {
@@ -129,13 +129,13 @@ fn batch(resident: &Resident, items: Option<&[Place]>, schema: &SchemaRef, unit:
             (columns, pick.len() as usize)
         }
         Unit::Gather(pairs) => {
-            let all: Vec<Place>;
+            let all: Vec<ResolvedColumn>;
             let places = match items {
                 Some(items) => items,
                 None => {
                     let fields = schema.fields().iter().enumerate();
                     all = fields
-                        .map(|(column, field)| Place { column, fields: Vec::new(), field: Arc::clone(field) })
+                        .map(|(column, field)| ResolvedColumn { column, fields: Vec::new(), field: Arc::clone(field) })
                         .collect();
                     &all
                 }
@@ -149,7 +149,7 @@ fn batch(resident: &Resident, items: Option<&[Place]>, schema: &SchemaRef, unit:
 }
 
 /// Gathers the values of a column for rows of one chunk.
-pub(super) fn values(resident: &Resident, place: &Place, pick: &Pick) -> Result<ArrayRef> {
+pub(super) fn values(resident: &Resident, place: &ResolvedColumn, pick: &Pick) -> Result<ArrayRef> {
     match pick {
         Pick::Range { chunk, start, len } => {
             Ok(column(place, &resident.chunks[*chunk as usize], *start as usize, *len as usize))
@@ -163,7 +163,7 @@ pub(super) fn values(resident: &Resident, place: &Place, pick: &Pick) -> Result<
 }
 
 /// Gathers the values of a column for rows of many chunks.
-fn scattered(resident: &Resident, place: &Place, pairs: &[(usize, usize)]) -> Result<ArrayRef> {
+fn scattered(resident: &Resident, place: &ResolvedColumn, pairs: &[(usize, usize)]) -> Result<ArrayRef> {
     let columns: Vec<ArrayRef> =
         resident.chunks.iter().map(|chunk| column(place, chunk, 0, chunk.num_rows())).collect();
     let arrays: Vec<&dyn Array> = columns.iter().map(|column| &**column).collect();

@@ -6,10 +6,10 @@ use arrow::array::{Array, ArrayRef};
 use salver_model::{Comparison, Result};
 
 use super::{Resident, evaluate};
-use crate::chunk::CHUNK_ROWS;
+use crate::chunk_size::CHUNK_ROWS;
 use crate::engine::Cancel;
 use crate::index::KeyIndex;
-use crate::resolve::{Condition, Place, Test};
+use crate::resolve::{Condition, ResolvedColumn, Test};
 
 /// Rows of the first window of a scan that may stop early; each further window is twice as large.
 const FIRST_WINDOW_ROWS: u32 = 1024;
@@ -48,13 +48,13 @@ impl Pick {
 
 /// The matching rows.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Matches {
     pub(crate) picks: Vec<Pick>,
     /// Number of rows that matched, as far as the scan went.
     pub(crate) matched: u64,
 }
 
-impl Seen {
+impl Matches {
     fn push(&mut self, pick: Pick) {
         self.matched += pick.len();
         self.picks.push(pick);
@@ -100,8 +100,8 @@ pub(crate) fn among(
     candidates: &[u32],
     positions: &Range<u64>,
     enough: u64,
-) -> Result<Seen> {
-    let mut seen = Seen::default();
+) -> Result<Matches> {
+    let mut seen = Matches::default();
     for position in candidates.iter().map(|position| u64::from(*position)) {
         if seen.matched >= enough {
             break;
@@ -125,8 +125,8 @@ pub(crate) fn scan(
     positions: Range<u64>,
     enough: u64,
     cancel: &Cancel,
-) -> Result<Seen> {
-    let mut seen = Seen::default();
+) -> Result<Matches> {
+    let mut seen = Matches::default();
     let mut window = if enough == u64::MAX { CHUNK_ROWS as u32 } else { FIRST_WINDOW_ROWS };
     let mut at = positions.start;
     while at < positions.end && seen.matched < enough && !cancel.is_cancelled() {
@@ -172,13 +172,13 @@ fn pass(resident: &Resident, filter: &Condition, chunk: u32, start: u32, len: u3
 
 /// Returns the positions, ascending, of all rows that may match, if the filter fixes every column of the key.
 pub(crate) fn candidates(key: &KeyIndex, filter: &Condition) -> Option<Vec<u32>> {
-    let mut terms: Vec<(&Place, &ArrayRef)> = Vec::new();
+    let mut terms: Vec<(&ResolvedColumn, &ArrayRef)> = Vec::new();
     collect_equalities(filter, &mut terms);
     let lists: Vec<&ArrayRef> = key
         .columns()
         .iter()
         .map(|column| {
-            let same = |(place, _): &&(&Place, &ArrayRef)| place.column == *column && place.fields.is_empty();
+            let same = |(place, _): &&(&ResolvedColumn, &ArrayRef)| place.column == *column && place.fields.is_empty();
             terms.iter().find(same).map(|(_, values)| *values)
         })
         .collect::<Option<_>>()?;
@@ -206,7 +206,7 @@ pub(crate) fn candidates(key: &KeyIndex, filter: &Condition) -> Option<Vec<u32>>
     Some(found)
 }
 
-fn collect_equalities<'a>(filter: &'a Condition, terms: &mut Vec<(&'a Place, &'a ArrayRef)>) {
+fn collect_equalities<'a>(filter: &'a Condition, terms: &mut Vec<(&'a ResolvedColumn, &'a ArrayRef)>) {
     match filter {
         Condition::And(all) => all.iter().for_each(|inner| collect_equalities(inner, terms)),
         Condition::Test(place, Test::Compare(Comparison::Eq, value)) => terms.push((place, value)),

@@ -24,10 +24,10 @@ use datafusion::physical_plan::joins::{
 use datafusion::physical_plan::{ExecutionPlan, PhysicalExpr};
 use futures::Stream;
 
-use super::again;
-use super::through::{Passage, Through};
-use super::turn;
-use super::work::Work;
+use super::pass_through::{Passage, Through};
+use super::replayable_input;
+use super::time_slice;
+use super::work::QueryWork;
 
 /// Number of groupings, times the aggregates that allocate an object per group, from which on batches are split.
 const GROUPINGS_MANY: usize = 8;
@@ -39,7 +39,7 @@ const GROUPED_ROWS: usize = 64 * 1024;
 const LEAST_GROUPED_ROWS: usize = 64;
 
 /// Inserts checkpoints into the plan.
-pub(crate) fn place(plan: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn ExecutionPlan>> {
+pub(crate) fn place(plan: Arc<dyn ExecutionPlan>, work: &QueryWork) -> Result<Arc<dyn ExecutionPlan>> {
     let place = |node: Arc<dyn ExecutionPlan>| {
         // This operator only forwards the rows of its input.
         if node.is::<CooperativeExec>() {
@@ -70,10 +70,10 @@ fn slowed(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
 }
 
 /// Adds a checkpoint to the filter if the operator is a join.
-fn checked_join(node: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn ExecutionPlan>> {
+fn checked_join(node: Arc<dyn ExecutionPlan>, work: &QueryWork) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(join) = node.downcast_ref::<NestedLoopJoinExec>() {
         let filter = checked(join.filter(), gives_no_pairs(join.join_type()), work);
-        let children = vec![again::runnable(join.left()), Arc::clone(join.right())];
+        let children = vec![replayable_input::runnable(join.left()), Arc::clone(join.right())];
         let join = Arc::new(NestedLoopJoinExecBuilder::from(join).with_filter(filter).build()?);
         #[expect(deprecated)]
         return join.with_new_children(children);
@@ -102,7 +102,7 @@ fn gives_no_pairs(kind: &JoinType) -> bool {
 }
 
 /// Returns the filter with a checkpoint. Without a filter, returns one that accepts every pair if one is `needed`.
-fn checked(filter: Option<&JoinFilter>, needed: bool, work: &Work) -> Option<JoinFilter> {
+fn checked(filter: Option<&JoinFilter>, needed: bool, work: &QueryWork) -> Option<JoinFilter> {
     let check = |inner| Arc::new(Checked { inner, work: work.clone() });
     match filter {
         Some(filter) => {
@@ -130,7 +130,7 @@ impl Passage for Watch {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        let work = Work::of_task(&context);
+        let work = QueryWork::of_task(&context);
         work.check()?;
         let inner = input.execute(partition, context)?;
         Ok(Box::pin(Checkpoint { inner, work, rows_max: self.rows_max, rest: None, ended: false }))
@@ -139,7 +139,7 @@ impl Passage for Watch {
 
 struct Checkpoint {
     inner: SendableRecordBatchStream,
-    work: Work,
+    work: QueryWork,
     rows_max: usize,
     /// Remainder of a batch that was split.
     rest: Option<RecordBatch>,
@@ -168,7 +168,7 @@ impl Stream for Checkpoint {
             self.ended = true;
             return Poll::Ready(Some(Err(self.work.stopped())));
         }
-        if turn::is_long() {
+        if time_slice::is_long() {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -192,7 +192,7 @@ impl RecordBatchStream for Checkpoint {
 #[derive(Debug)]
 struct Checked {
     inner: Arc<dyn PhysicalExpr>,
-    work: Work,
+    work: QueryWork,
 }
 
 impl PartialEq for Checked {

@@ -6,8 +6,8 @@
 //! Here the nodes of the subquery are rebuilt on top of the outer rows: its table is replaced by a join of the outer
 //! rows with it, and a limit by row numbers per outer row.
 
-mod single;
-mod values;
+mod scalar_subquery;
+mod single_row;
 mod windows;
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -39,7 +39,7 @@ pub(super) struct Lateral;
 
 impl AnalyzerRule for Lateral {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let each = |plan| joined(plan)?.transform_data(single::values)?.transform_data(values::looked_up);
+        let each = |plan| joined(plan)?.transform_data(single_row::values)?.transform_data(scalar_subquery::looked_up);
         Ok(plan.transform_up_with_subqueries(each)?.data)
     }
 

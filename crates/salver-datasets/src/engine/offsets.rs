@@ -1,8 +1,8 @@
 //! Keeps the order of rows that an offset without a limit leaves out of.
 //!
 //! For `select sum(x) from (select x from t order by y offset 2)` the engine sees that nobody asks for the order, and
-//! drops the sort; for an `order by` around such a query it sorts below the offset (`enforce_sorting` of DataFusion 55).
-//! Either leaves out other rows. With a limit, the sort knows how many rows it gives, and stays.
+//! drops the sort; for an `order by` around such a query it sorts below the offset (`enforce_sorting` of DataFusion
+//! 55). Either leaves out other rows. With a limit, the sort knows how many rows it gives, and stays.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 
-use super::through::{Passage, Through};
+use super::pass_through::{Passage, Through};
 
 /// Optimizer rule that runs before the rule that drops sorts.
 #[derive(Debug)]

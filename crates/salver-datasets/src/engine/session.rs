@@ -13,9 +13,9 @@ use datafusion::prelude::SessionConfig;
 use salver_model::limits::SPILL_BYTES_MAX;
 use salver_model::{Error, Result};
 
-use super::functions::{self, Allowance};
-use super::wide::{self, BoundRows};
-use super::{exact, frugal, json_chains, own, rules};
+use super::function_bounds::{self, Allowance};
+use super::row_width::{self, BoundRows};
+use super::{json_chains, low_memory, pg_functions, pg_semantics, planner_rules};
 
 /// Catalog of every table, as `information_schema` shows it.
 pub(crate) const CATALOG: &str = "salver";
@@ -102,7 +102,7 @@ pub(crate) fn state(environment: &Arc<RuntimeEnv>, memory_bytes: u64, partitions
 /// Batches are small, because a merge of spill files holds a batch of every run.
 pub(crate) fn frugal(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
-    finish(environment, memory_bytes, frugal_config(memory_bytes), frugal::spilling)
+    finish(environment, memory_bytes, frugal_config(memory_bytes), low_memory::spilling)
 }
 
 fn frugal_config(memory_bytes: usize) -> SessionConfig {
@@ -126,8 +126,8 @@ fn frugal_config(memory_bytes: usize) -> SessionConfig {
 /// Creates a session for plans whose rows are too wide for batches of the usual length: a few rows at a time.
 pub(crate) fn narrow(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
-    let config = frugal_config(memory_bytes).with_batch_size(wide::NARROW_ROWS);
-    finish(environment, memory_bytes, config, frugal::spilling)
+    let config = frugal_config(memory_bytes).with_batch_size(row_width::NARROW_ROWS);
+    finish(environment, memory_bytes, config, low_memory::spilling)
 }
 
 fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
@@ -168,15 +168,17 @@ fn finish(
 ) -> Result<SessionState> {
     let allowance = Allowance::new(&environment.memory_pool, memory_bytes as u64);
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(environment));
-    let builder = more(rules::checked(builder.with_default_features()));
+    let builder = more(planner_rules::checked(builder.with_default_features()));
     // This rule is last, when the plan is final.
-    let builder = builder.with_optimizer_rule(functions::bound_matches(&allowance));
+    let builder = builder.with_optimizer_rule(function_bounds::bound_matches(&allowance));
     let mut state = builder.with_physical_optimizer_rule(Arc::new(BoundRows::new(&allowance))).build();
     json_chains::register(&mut state)
         .map_err(|error| Error::internal("can't register the JSON functions").with_source(error))?;
-    exact::register(&mut state).map_err(|error| Error::internal("can't register the sums").with_source(error))?;
-    own::register(&mut state).map_err(|error| Error::internal("can't register functions").with_source(error))?;
-    functions::bound_all(&mut state, &allowance)
+    pg_semantics::register(&mut state)
+        .map_err(|error| Error::internal("can't register the sums").with_source(error))?;
+    pg_functions::register(&mut state)
+        .map_err(|error| Error::internal("can't register functions").with_source(error))?;
+    function_bounds::bound_all(&mut state, &allowance)
         .map_err(|error| Error::internal("can't put functions within bounds").with_source(error))?;
     Ok(state)
 }

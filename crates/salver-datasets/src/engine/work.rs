@@ -13,9 +13,9 @@ use datafusion::execution::{SessionState, TaskContext};
 use salver_model::{Code, Error};
 use tokio::time::sleep;
 
-use super::pressure::Pressure;
-use super::turn;
-use super::work_state::State;
+use super::memory_pressure::Pressure;
+use super::time_slice;
+use super::work_state::WorkState;
 
 /// Maximum time to wait for cancelled work to end; computations check for cancellation every few milliseconds.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(1);
@@ -24,9 +24,9 @@ const LOOK: Duration = Duration::from_millis(1);
 
 /// Work of one query. Clones share their state.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Work(Arc<State>);
+pub(crate) struct QueryWork(Arc<WorkState>);
 
-impl Work {
+impl QueryWork {
     /// Begins the work of a query in `state`, whose functions and operators find it from now on.
     pub(crate) fn begin(state: &mut SessionState) -> Self {
         let work = Self::default();
@@ -95,7 +95,7 @@ impl Work {
         if self.is_cancelled() {
             return Err(self.stopped());
         }
-        turn::give_way();
+        time_slice::give_way();
         Ok(())
     }
 
@@ -118,7 +118,7 @@ impl Work {
 
 /// Cancels work when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Guard(Option<Work>);
+pub(crate) struct Guard(Option<QueryWork>);
 
 impl Guard {
     /// Lets the work continue.
@@ -135,11 +135,11 @@ impl Drop for Guard {
     }
 }
 
-impl ConfigExtension for Work {
+impl ConfigExtension for QueryWork {
     const PREFIX: &'static str = "salver";
 }
 
-impl ExtensionOptions for Work {
+impl ExtensionOptions for QueryWork {
     fn as_any(&self) -> &dyn Any {
         self
     }

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// State of one query's work.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct WorkState {
     cancelled: AtomicBool,
     planned: AtomicBool,
     /// Whether the work was cancelled because the process used too much memory.
     pressed: AtomicBool,
 }
 
-impl State {
+impl WorkState {
     /// Cancels the work.
     pub(super) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);

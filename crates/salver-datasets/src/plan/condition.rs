@@ -16,7 +16,10 @@ pub(super) fn expression(condition: &Condition, schema: &SchemaRef) -> Result<Ex
 }
 
 /// Returns the condition, with `column` as the expression for each column.
-pub(super) fn build(condition: &Condition, column: &dyn Fn(&crate::resolve::Place) -> Result<Expr>) -> Result<Expr> {
+pub(super) fn build(
+    condition: &Condition,
+    column: &dyn Fn(&crate::resolve::ResolvedColumn) -> Result<Expr>,
+) -> Result<Expr> {
     let join = |parts: &[Condition], operator: Operator| -> Result<Expr> {
         let parts = parts.iter().map(|part| build(part, column)).collect::<Result<Vec<_>>>()?;
         Ok(balanced(parts, operator).unwrap_or_else(|| lit(operator == Operator::And)))

@@ -13,7 +13,7 @@ use salver_model::{AggregateFunction, Error, Query, Result, Rows};
 use super::{aside, condition, count_plan, place, rename, scan, to_usize};
 use crate::engine::{Engine, avg, sum};
 use crate::fault;
-use crate::resolve::{From, Grouped, Place, resolve_grouped};
+use crate::resolve::{From, Grouped, ResolvedColumn, resolve_grouped};
 
 /// Runs a query with groups or distinct rows.
 pub(crate) async fn read(
@@ -60,7 +60,7 @@ fn groups(
     let mut plan = scan(provider, schema, grouped.filter.as_ref())?;
     let mut outputs = Vec::with_capacity(grouped.outputs.len());
     if grouped.is_grouped {
-        let mut by: Vec<&Place> = Vec::new();
+        let mut by: Vec<&ResolvedColumn> = Vec::new();
         for at in &grouped.group {
             if !by.iter().any(|other| other.is(at)) {
                 by.push(at);
@@ -114,7 +114,11 @@ fn output(number: usize) -> Expr {
     Expr::Column(Column::new_unqualified(format!("o{number}")))
 }
 
-fn aggregate(function: AggregateFunction, at: Option<&Place>, schema: &SchemaRef) -> datafusion::common::Result<Expr> {
+fn aggregate(
+    function: AggregateFunction,
+    at: Option<&ResolvedColumn>,
+    schema: &SchemaRef,
+) -> datafusion::common::Result<Expr> {
     let values = match at {
         Some(at) => place(at, schema)?,
         None => lit(1_i64),

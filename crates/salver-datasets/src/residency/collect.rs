@@ -14,7 +14,7 @@ use salver_model::{Code, Error, Result};
 use tempfile::TempDir;
 
 use super::{Budget, Content, ParquetFile, Reservation};
-use crate::chunk::CHUNK_ROWS;
+use crate::chunk_size::CHUNK_ROWS;
 use crate::source::Stop;
 use crate::source::parquet::wide_columns;
 
@@ -52,7 +52,7 @@ enum Store {
 }
 
 /// The result of a collection.
-pub(super) struct Kept {
+pub(super) struct Collected {
     pub(super) content: Content,
     pub(super) rows: u64,
     pub(super) memory_bytes: u64,
@@ -124,14 +124,14 @@ impl Collector {
     }
 
     /// Finishes the collection.
-    pub(super) fn finish(self) -> Result<Kept> {
+    pub(super) fn finish(self) -> Result<Collected> {
         match self.store {
             Store::Memory(mut memory) => {
                 memory.compact(true)?;
                 let memory_bytes = memory.chunk_bytes;
                 // The size counted before compaction was no smaller, so this only shrinks.
                 let _ = memory.reservation.resize(memory_bytes);
-                Ok(Kept {
+                Ok(Collected {
                     content: Content::Resident { schema: self.schema, chunks: memory.chunks },
                     rows: self.rows,
                     memory_bytes,
@@ -140,7 +140,7 @@ impl Collector {
             }
             Store::Disk(disk) => {
                 let (file, dir) = disk.finish(self.rows)?;
-                Ok(Kept {
+                Ok(Collected {
                     content: Content::Parquet {
                         schema: self.schema,
                         files: vec![file],

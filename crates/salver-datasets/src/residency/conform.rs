@@ -13,8 +13,8 @@ use arrow::json::writer::{EncoderOptions, make_encoder};
 use arrow::util::display::array_value_to_string;
 use salver_model::{Code, Error, Result};
 
-use super::loss;
-use crate::source::declared::from_text;
+use super::cast_loss;
+use crate::source::declared_type::from_text;
 
 /// Returns the columns of `schema`, from a batch of the file called `label` whose first row is the file's `first_row`.
 ///
@@ -90,7 +90,7 @@ fn convert(column: &ArrayRef, field: &Field, label: &str, first_row: u64) -> Res
     let cast =
         cast_with_options(column, wanted, &options).map_err(|cause| unmade(column, field, label).with_source(cause))?;
     let unfit = |cause| Error::internal("a column can't be compared with what it was cast to").with_source(cause);
-    match loss::first(column, &cast).map_err(unfit)? {
+    match cast_loss::first(column, &cast).map_err(unfit)? {
         Some(row) => Err(misfit(row)),
         None => Ok(cast),
     }

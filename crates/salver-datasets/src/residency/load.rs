@@ -10,15 +10,15 @@ use salver_model::ports::Progress;
 use salver_model::spec::{ColumnSpec, DatasetSpec, Residency};
 use salver_model::{Code, Error, Result, Version};
 
-use super::collect::{Collector, Kept, WhenFull};
+use super::collect::{Collected, Collector, WhenFull};
 use super::conform::{batch_of, conform};
-use super::gather::{self, Gathered};
+use super::file_listing::{self, Gathered};
 use super::source_file::Candidate;
 use super::{Budget, Content, Loaded, ParquetFile};
+use crate::hive_partitions::Partitions;
 use crate::infer::{merge_schemas, plain};
 use crate::location::word;
-use crate::partitions::Partitions;
-use crate::source::{self, Input, Outline, Reading, Stop};
+use crate::source::{self, Input, Outline, ReadOptions, Stop};
 
 /// Upper bound of the ratio of rows in memory to uncompressed pages: repeated values are written once.
 const PARQUET_GROWTH: u64 = 4;
@@ -42,10 +42,10 @@ pub(crate) async fn load_telling(
     let (spec, budget, data_dir) = (spec.clone(), Arc::clone(budget), data_dir.to_owned());
     let progress = Arc::clone(progress);
     blocking(move || {
-        let before = gather::local_version(&spec);
+        let before = file_listing::local_version(&spec);
         match attempt(&spec, &budget, &data_dir, &progress) {
             Ok((loaded, false)) => Ok(loaded),
-            Err(error) if gather::local_version(&spec) == before => Err(error),
+            Err(error) if file_listing::local_version(&spec) == before => Err(error),
             // The rows of the first attempt are released before the second one reserves memory.
             changed => {
                 drop(changed);
@@ -62,7 +62,7 @@ pub(crate) async fn load_telling(
 /// [`Code::Source`] if a source can't be found or reached.
 pub async fn probe(spec: &DatasetSpec) -> Result<Version> {
     let spec = spec.clone();
-    blocking(move || gather::probe(&spec)).await
+    blocking(move || file_listing::probe(&spec)).await
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
@@ -73,13 +73,13 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + '
 
 /// Reads once, and returns whether the files changed meanwhile.
 fn attempt(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path, progress: &Progress) -> Result<(Loaded, bool)> {
-    let Gathered { inputs, version } = gather::gather(spec, data_dir)?;
-    let loading = Loading { spec, budget, data_dir, inputs: &inputs, progress };
+    let Gathered { inputs, version } = file_listing::gather(spec, data_dir)?;
+    let loading = DatasetLoad { spec, budget, data_dir, inputs: &inputs, progress };
     // Taken before the rows are read, to detect an overwrite in between.
     let candidate = Candidate::of(&inputs);
     let (kept, words) = loading.looking_again().map_err(|stop| loading.final_error(stop))?;
     // A download is a single response, which can't change while it is read.
-    let has_changed = gather::local_version(spec).is_some_and(|now| now != version);
+    let has_changed = file_listing::local_version(spec).is_some_and(|now| now != version);
     let (Content::Resident { schema, .. } | Content::Parquet { schema, .. }) = &kept.content;
     let loaded = Loaded {
         file: candidate.and_then(|candidate| candidate.with_columns(schema)),
@@ -93,7 +93,7 @@ fn attempt(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path, progress: 
     Ok((loaded, has_changed))
 }
 
-struct Loading<'a> {
+struct DatasetLoad<'a> {
     spec: &'a DatasetSpec,
     budget: &'a Arc<Budget>,
     data_dir: &'a Path,
@@ -112,9 +112,9 @@ enum Look {
     TimesAsText,
 }
 
-impl Loading<'_> {
+impl DatasetLoad<'_> {
     /// Infers types from a sample; infers them again from more rows if the rows don't fit.
-    fn looking_again(&self) -> Result<(Kept, String), Stop> {
+    fn looking_again(&self) -> Result<(Collected, String), Stop> {
         match self.run(Look::Beginning) {
             Err(Stop::Outgrown | Stop::NotUtf8) => match self.run(Look::All) {
                 Err(Stop::Outgrown) => self.run(Look::TimesAsText),
@@ -124,7 +124,7 @@ impl Loading<'_> {
         }
     }
 
-    fn run(&self, look: Look) -> Result<(Kept, String), Stop> {
+    fn run(&self, look: Look) -> Result<(Collected, String), Stop> {
         let outlines = self.outlines(look != Look::Beginning)?;
         let merged = self.merged(&outlines)?;
         let merged = if look == Look::TimesAsText { self.with_times_as_text(merged) } else { merged };
@@ -133,9 +133,10 @@ impl Loading<'_> {
         let columns = self.declared(&merged, &partitions)?;
         let fields = columns.fields().iter().cloned().chain(partitions.fields.iter().cloned().map(Arc::new));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let plan = Plan { columns, schema, partitions, outlines };
+        let plan = LoadPlan { columns, schema, partitions, outlines };
 
-        let in_place = if gather::is_parquet(self.inputs) && is_plain { gather::kept_dir(self.inputs) } else { None };
+        let in_place =
+            if file_listing::is_parquet(self.inputs) && is_plain { file_listing::kept_dir(self.inputs) } else { None };
         if let Some(dir) = in_place {
             let scanned = self.in_place(&plan, dir)?;
             let (kept, unpacked_bytes) = scanned;
@@ -269,9 +270,9 @@ impl Loading<'_> {
         Ok(Arc::new(Schema::new(fields)))
     }
 
-    fn collect(&self, mut collector: Collector, plan: &Plan) -> Result<Kept, Stop> {
+    fn collect(&self, mut collector: Collector, plan: &LoadPlan) -> Result<Collected, Stop> {
         for (index, (input, outline)) in self.inputs.iter().zip(&plan.outlines).enumerate() {
-            let reading = Reading { schema: SchemaRef::clone(&plan.columns), legacy_text: outline.legacy_text };
+            let reading = ReadOptions { schema: SchemaRef::clone(&plan.columns), legacy_text: outline.legacy_text };
             let mut first_row = 0;
             source::read(input, self.spec, &reading, &mut |batch| {
                 let mut columns = conform(&batch, &plan.columns, &input.label, first_row)?;
@@ -285,7 +286,7 @@ impl Loading<'_> {
     }
 
     /// Returns the files as Parquet to be scanned in place, and the uncompressed size of their pages.
-    fn in_place(&self, plan: &Plan, kept: Option<Arc<tempfile::TempDir>>) -> Result<(Kept, u64)> {
+    fn in_place(&self, plan: &LoadPlan, kept: Option<Arc<tempfile::TempDir>>) -> Result<(Collected, u64)> {
         let mut files = Vec::with_capacity(self.inputs.len());
         let (mut rows, mut unpacked_bytes) = (0, 0_u64);
         for (index, input) in self.inputs.iter().enumerate() {
@@ -302,10 +303,10 @@ impl Loading<'_> {
         }
         let partition_columns = plan.partitions.fields.clone();
         let content = Content::Parquet { schema: SchemaRef::clone(&plan.schema), files, partition_columns, kept };
-        Ok((Kept { content, rows, memory_bytes: 0, reservation: None }, unpacked_bytes))
+        Ok((Collected { content, rows, memory_bytes: 0, reservation: None }, unpacked_bytes))
     }
 
-    fn words(&self, held: &str, plan: &Plan) -> String {
+    fn words(&self, held: &str, plan: &LoadPlan) -> String {
         let from = match self.inputs {
             [one] => one.label.clone(),
             [first, .., last] => format!("{} files, {} to {}", self.inputs.len(), first.label, last.label),
@@ -332,7 +333,7 @@ impl Loading<'_> {
     }
 }
 
-struct Plan {
+struct LoadPlan {
     /// The columns that are stored in the files.
     columns: SchemaRef,
     /// These columns and the partition columns.

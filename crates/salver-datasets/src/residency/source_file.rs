@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use arrow::datatypes::{DataType, Schema};
 use salver_model::ports::FileKind;
 
+use crate::file_stamp::Stamp;
 use crate::infer::is_plain_form;
 use crate::source::{self, Input};
-use crate::stamp::Stamp;
 
 /// A file that has all rows and exactly the columns of a dataset.
 #[derive(Clone, Debug)]

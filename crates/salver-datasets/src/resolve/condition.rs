@@ -10,7 +10,7 @@ use arrow::row::{RowConverter, SortField};
 use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX};
 use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result};
 
-use super::Place;
+use super::ResolvedColumn;
 use crate::engine::one_of_each;
 use crate::literal::{self, Literal};
 
@@ -29,7 +29,7 @@ pub(crate) enum Condition {
     /// Not.
     Not(Box<Condition>),
     /// A test of one column.
-    Test(Place, Test),
+    Test(ResolvedColumn, Test),
 }
 
 impl Condition {
@@ -89,13 +89,13 @@ impl OneOf {
 }
 
 /// Checks a filter; `locate` finds its columns.
-pub(crate) fn resolve(filter: &Filter, locate: &dyn Fn(&ColumnPath) -> Result<Place>) -> Result<Condition> {
+pub(crate) fn resolve(filter: &Filter, locate: &dyn Fn(&ColumnPath) -> Result<ResolvedColumn>) -> Result<Condition> {
     walk(filter, locate, 0, &mut 0)
 }
 
 fn walk(
     filter: &Filter,
-    locate: &dyn Fn(&ColumnPath) -> Result<Place>,
+    locate: &dyn Fn(&ColumnPath) -> Result<ResolvedColumn>,
     depth: usize,
     terms: &mut usize,
 ) -> Result<Condition> {
@@ -132,7 +132,7 @@ fn walk(
     })
 }
 
-fn one_of(column: &ColumnPath, values: &[salver_model::Value], place: Place) -> Result<Condition> {
+fn one_of(column: &ColumnPath, values: &[salver_model::Value], place: ResolvedColumn) -> Result<Condition> {
     if values.len() > FILTER_TERMS_MAX {
         return Err(Error::new(Code::InvalidFilter, format!("more than {FILTER_TERMS_MAX} values in one list")));
     }
@@ -148,7 +148,7 @@ fn one_of(column: &ColumnPath, values: &[salver_model::Value], place: Place) -> 
     Ok(if has_null { Condition::Or(vec![found, Condition::Always(None)]) } else { found })
 }
 
-fn like(column: &ColumnPath, pattern: &str, ignore_case: bool, place: Place) -> Result<Condition> {
+fn like(column: &ColumnPath, pattern: &str, ignore_case: bool, place: ResolvedColumn) -> Result<Condition> {
     let strings = match place.field.data_type() {
         DataType::Dictionary(_, values) => values,
         other => other,

@@ -6,12 +6,12 @@ use salver_model::{Filter, Query, Value, Version};
 
 /// Returns the same number for queries that differ only in the page.
 pub(crate) fn of(query: &Query) -> u64 {
-    Version::of(&Shape(query)).0
+    Version::of(&QueryShape(query)).0
 }
 
-struct Shape<'a>(&'a Query);
+struct QueryShape<'a>(&'a Query);
 
-impl Hash for Shape<'_> {
+impl Hash for QueryShape<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.items.hash(state);
         self.0.sort.hash(state);

@@ -11,7 +11,7 @@ use salver_model::entry::Description;
 use salver_model::{AggregateFunction, Code, ColumnPath, Error, Item, Query, Result};
 
 use super::condition::{self, Condition};
-use super::{Place, is_sortable, locate};
+use super::{ResolvedColumn, is_sortable, locate};
 
 /// One column of the result.
 #[derive(Clone, Debug)]
@@ -26,9 +26,9 @@ pub(crate) struct Output {
 #[derive(Clone, Debug)]
 pub(crate) enum From {
     /// A column of the entry; a group key if there are groups.
-    Column(Place),
+    Column(ResolvedColumn),
     /// An aggregate of a column; without one it counts rows.
-    Aggregate(AggregateFunction, Option<Place>),
+    Aggregate(AggregateFunction, Option<ResolvedColumn>),
 }
 
 /// The checked query.
@@ -41,7 +41,7 @@ pub(crate) struct Grouped {
     /// Whether rows are grouped at all.
     pub(crate) is_grouped: bool,
     /// The group keys.
-    pub(crate) group: Vec<Place>,
+    pub(crate) group: Vec<ResolvedColumn>,
     /// Filter of the groups; its columns are positions in the result.
     pub(crate) having: Option<Condition>,
     /// Whether duplicate rows of the result are removed.
@@ -60,14 +60,14 @@ pub(crate) struct Grouped {
 pub(crate) fn resolve_grouped(
     query: &Query,
     about: &Description,
-    aggregate_field: &dyn Fn(AggregateFunction, Option<&Place>) -> Result<FieldRef>,
+    aggregate_field: &dyn Fn(AggregateFunction, Option<&ResolvedColumn>) -> Result<FieldRef>,
 ) -> Result<Grouped> {
     if query.after.is_some() {
         return Err(Error::new(Code::InvalidCursor, "a grouped or distinct answer has no cursor")
             .with_hint("page through it with `limit` and `offset`"));
     }
     let is_grouped = query.is_grouped();
-    let group: Vec<Place> =
+    let group: Vec<ResolvedColumn> =
         query.group.iter().map(|path| locate(path, about, Code::InvalidColumn)).collect::<Result<_>>()?;
     for (place, path) in group.iter().zip(&query.group) {
         groupable(place, path)?;
@@ -92,7 +92,7 @@ pub(crate) fn resolve_grouped(
     let having = query.having.as_ref().map(|having| {
         condition::resolve(having, &|path| {
             let column = find(path, Code::InvalidFilter)?;
-            Ok(Place { column, fields: Vec::new(), field: Arc::clone(&fields[column]) })
+            Ok(ResolvedColumn { column, fields: Vec::new(), field: Arc::clone(&fields[column]) })
         })
     });
     let mut sort = Vec::new();
@@ -122,7 +122,7 @@ pub(crate) fn resolve_grouped(
     })
 }
 
-fn outputs(query: &Query, about: &Description, group: &[Place], is_grouped: bool) -> Result<Vec<Output>> {
+fn outputs(query: &Query, about: &Description, group: &[ResolvedColumn], is_grouped: bool) -> Result<Vec<Output>> {
     if query.items.is_empty() {
         let paths: Vec<ColumnPath> = if is_grouped {
             query.group.clone()
@@ -163,7 +163,11 @@ fn outputs(query: &Query, about: &Description, group: &[Place], is_grouped: bool
     query.items.iter().map(one).collect()
 }
 
-fn check_aggregate(function: AggregateFunction, path: Option<&ColumnPath>, place: Option<&Place>) -> Result<()> {
+fn check_aggregate(
+    function: AggregateFunction,
+    path: Option<&ColumnPath>,
+    place: Option<&ResolvedColumn>,
+) -> Result<()> {
     use AggregateFunction::{Avg, Count, CountDistinct, Max, Min, Sum};
     let name = function.name();
     let (Some(path), Some(place)) = (path, place) else {
@@ -185,7 +189,7 @@ fn check_aggregate(function: AggregateFunction, path: Option<&ColumnPath>, place
         .with_hint("choose another column or another aggregate"))
 }
 
-fn groupable(place: &Place, path: &ColumnPath) -> Result<()> {
+fn groupable(place: &ResolvedColumn, path: &ColumnPath) -> Result<()> {
     if is_sortable(place.field.data_type()) {
         return Ok(());
     }

@@ -13,10 +13,10 @@ use salver_model::limits::CSV_FIELDS_MAX;
 use salver_model::spec::{DatasetSpec, Quote, SourceFormat};
 use salver_model::{Code, Error};
 
-use super::{Input, Outline, Reading, Sink, Stop, distinct_names, io_error, text};
-use crate::chunk::CHUNK_ROWS;
-use crate::infer::Kind;
-use column::Column;
+use super::{Input, Outline, ReadOptions, Sink, Stop, distinct_names, encoding, io_error};
+use crate::chunk_size::CHUNK_ROWS;
+use crate::infer::TextKind;
+use column::CsvColumn;
 use sniff::Head;
 use split::{Block, Dialect, Splitter, Trouble, View};
 
@@ -40,14 +40,14 @@ pub(super) fn outline(input: &Input, spec: &DatasetSpec, bytes_max: u64) -> Resu
 fn outline_as(input: &Input, spec: &DatasetSpec, bytes_max: u64, legacy: bool) -> Result<Outline, Stop> {
     let mut records = Records::open(input, spec, legacy)?;
     let names = records.names.clone();
-    let mut kinds = vec![Kind::Null; names.len()];
+    let mut kinds = vec![TextKind::Null; names.len()];
     let mut block = Block::default();
     while records.used_bytes < bytes_max && records.next(&mut block)? {
         let view = records.view(&block)?;
         for (index, kind) in kinds.iter_mut().enumerate() {
             let column = records.column(view, &block, index, false);
             for row in 0..block.rows() {
-                if *kind == Kind::Text {
+                if *kind == TextKind::Text {
                     break;
                 }
                 // Blank fields are null in any column that is not text, so they don't affect the type.
@@ -64,7 +64,7 @@ fn outline_as(input: &Input, spec: &DatasetSpec, bytes_max: u64, legacy: bool) -
 }
 
 /// Passes the rows to `sink`, with the types of `reading.schema`.
-pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: Sink<'_>) -> Result<(), Stop> {
+pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &ReadOptions, sink: Sink<'_>) -> Result<(), Stop> {
     let mut records = Records::open(input, spec, reading.legacy_text)?;
     let mut columns = Vec::new();
     for (index, name) in records.names.iter().enumerate() {
@@ -122,7 +122,7 @@ struct Records<'a> {
 impl<'a> Records<'a> {
     fn open(input: &'a Input, spec: &'a DatasetSpec, legacy: bool) -> Result<Self, Stop> {
         let csv = &spec.csv;
-        let text = text::open(input, csv.encoding.as_deref(), legacy)?;
+        let text = encoding::open(input, csv.encoding.as_deref(), legacy)?;
         let mut reader = text.reader;
         let failed = |cause| Stop::Failed(io_error(input, cause));
         let mut line = 1;
@@ -299,8 +299,8 @@ impl<'a> Records<'a> {
         before.into_iter().chain(header).chain(quote).collect()
     }
 
-    fn column<'b>(&'b self, view: View<'b>, block: &Block, index: usize, is_declared: bool) -> Column<'b> {
-        Column { view, rows: block.rows(), index, null_tokens: &self.spec.csv.null_tokens, is_declared }
+    fn column<'b>(&'b self, view: View<'b>, block: &Block, index: usize, is_declared: bool) -> CsvColumn<'b> {
+        CsvColumn { view, rows: block.rows(), index, null_tokens: &self.spec.csv.null_tokens, is_declared }
     }
 
     fn trouble(&self, trouble: Trouble) -> Error {

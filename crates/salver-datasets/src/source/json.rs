@@ -1,10 +1,10 @@
 //! JSON documents and NDJSON. Columns are in the order in which their names first appear.
 
-mod exact;
-mod flat;
+mod exact_values;
+mod nested_text;
+mod row_boundaries;
 mod rows;
-mod scan;
-mod shape;
+mod type_inference;
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ use salver_model::{Code, Error, Result};
 use serde::de::DeserializeSeed as _;
 
 use super::csv::misfit;
-use super::{Input, Reading, Sink, Stop, decimal};
-use crate::chunk::CHUNK_ROWS;
-use flat::Members;
-use rows::Rows;
-use scan::{Position, error_at};
-use shape::{Object, ObserveRow};
+use super::{Input, ReadOptions, Sink, Stop, decimal};
+use crate::chunk_size::CHUNK_ROWS;
+use nested_text::Members;
+use row_boundaries::{Position, error_at};
+use rows::JsonRows;
+use type_inference::{ObjectShape, ObserveRow};
 
 /// Column name for values whose name in the file is empty, which is hard to refer to in most languages.
 const UNNAMED: &str = "unnamed";
@@ -43,8 +43,8 @@ pub(super) fn outline(input: &Input, spec: &DatasetSpec, bytes_max: u64) -> Resu
     }
     // A strict decoder detects names that first appear after the sample, but it can't be used with declared columns.
     let bytes_max = if spec.schema.is_empty() { bytes_max } else { u64::MAX };
-    let mut rows = Rows::open(input, spec)?;
-    let mut object = Object::default();
+    let mut rows = JsonRows::open(input, spec)?;
+    let mut object = ObjectShape::default();
     let mut row = Vec::new();
     while rows.used_bytes() < bytes_max {
         row.clear();
@@ -85,14 +85,14 @@ fn syntax_error(input: &Input, at: Position, row: &[u8], cause: &serde_json::Err
 }
 
 /// Passes the rows to `sink`, with the types of `reading.schema`.
-pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &Reading, sink: Sink<'_>) -> Result<(), Stop> {
-    let decoded = |field: &Arc<Field>| exact::field_as_decoded(&nullable(field), is_declared(spec, field));
+pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &ReadOptions, sink: Sink<'_>) -> Result<(), Stop> {
+    let decoded = |field: &Arc<Field>| exact_values::field_as_decoded(&nullable(field), is_declared(spec, field));
     let own: Vec<_> = reading.schema.fields().iter().map(decoded).collect();
     // The decoder would skip a name that differs from its column's.
     let is_slow = own.iter().any(|field| field.name() == UNNAMED);
     let schema = Arc::new(Schema::new(own));
     let mut block = Block { input, spec, schema, bytes: Vec::new(), rows: Vec::new(), is_slow };
-    let mut rows = Rows::open(input, spec)?;
+    let mut rows = JsonRows::open(input, spec)?;
     loop {
         let start = block.bytes.len();
         let next = rows.next(&mut block.bytes)?;
@@ -153,7 +153,7 @@ impl Block<'_> {
         let mut prepared = Vec::with_capacity(self.bytes.len());
         for (index, (_, at)) in self.rows.iter().enumerate() {
             let row = self.row(index);
-            flat::row(row, self.schema.fields(), &mut prepared)
+            nested_text::row(row, self.schema.fields(), &mut prepared)
                 .map_err(|cause| syntax_error(self.input, *at, row, &cause))?;
             prepared.push(b'\n');
         }
@@ -174,7 +174,7 @@ impl Block<'_> {
         let mut columns = Vec::with_capacity(batch.num_columns());
         for (column, field) in batch.columns().iter().zip(wanted.fields()) {
             let is_declared = is_declared(self.spec, field);
-            match exact::exactly(column, field.data_type(), is_declared) {
+            match exact_values::exactly(column, field.data_type(), is_declared) {
                 Some(exact) => columns.push(exact),
                 None if is_declared => return Err(self.misfit(column, field)),
                 None => return Err(Stop::Outgrown),
@@ -190,7 +190,7 @@ impl Block<'_> {
     fn misfit(&self, column: &ArrayRef, field: &Field) -> Stop {
         let alone = |row: usize| {
             let place = UInt64Array::from(vec![row as u64]);
-            take(column, &place, None).is_ok_and(|one| exact::exactly(&one, field.data_type(), true).is_some())
+            take(column, &place, None).is_ok_and(|one| exact_values::exactly(&one, field.data_type(), true).is_some())
         };
         let row = (0..column.len()).find(|row| !alone(*row)).unwrap_or(0);
         let shown = array_value_to_string(column, row).ok();
@@ -201,7 +201,7 @@ impl Block<'_> {
     fn blame(&self, wanted: &SchemaRef) -> Stop {
         for (index, (_, at)) in self.rows.iter().enumerate() {
             let mut text = Vec::new();
-            let Ok(()) = flat::row(self.row(index), self.schema.fields(), &mut text) else { continue };
+            let Ok(()) = nested_text::row(self.row(index), self.schema.fields(), &mut text) else { continue };
             if self.decoder(&self.schema).is_ok_and(|decoder| run(decoder, &text, 1).is_some()) {
                 continue;
             }
@@ -216,7 +216,7 @@ impl Block<'_> {
             }
             let Ok(members) = serde_json::from_slice::<Members<'_>>(&text) else { continue };
             for field in wanted.fields() {
-                let one = Arc::new(Schema::new(vec![exact::field_as_decoded(&nullable(field), true)]));
+                let one = Arc::new(Schema::new(vec![exact_values::field_as_decoded(&nullable(field), true)]));
                 let Some(cell) = members.get(field.name()).filter(|_| is_declared(self.spec, field)) else { continue };
                 let alone = format!("{{{}:{cell}}}", serde_json::Value::from(field.name().as_str()));
                 let decoder = self.decoder(&one);

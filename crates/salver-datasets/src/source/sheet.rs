@@ -14,7 +14,7 @@ use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Result};
 
 use super::{Input, Sink, Stop, damaged, distinct_names};
-use crate::chunk::CHUNK_ROWS;
+use crate::chunk_size::CHUNK_ROWS;
 
 pub(super) fn outline(input: &Input, spec: &DatasetSpec) -> Result<Schema> {
     Ok(table(input, spec)?.0)
@@ -45,7 +45,7 @@ fn table(input: &Input, spec: &DatasetSpec) -> Result<(Schema, Vec<ArrayRef>)> {
         })?,
         None => area::Area::default(),
     };
-    let cells: Vec<cells::Cell> =
+    let cells: Vec<cells::SheetCell> =
         cells::read(input, spec)?.into_iter().filter(|cell| area.contains(cell.row, cell.column)).collect();
     let Some(first_row) = cells.iter().map(|cell| cell.row).min() else {
         return Ok((Schema::empty(), Vec::new()));

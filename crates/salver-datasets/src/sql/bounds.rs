@@ -21,7 +21,7 @@ use salver_model::limits::{
 use salver_model::{Code, Error, Result};
 
 use super::grammar::SYMMETRIC;
-use super::meaning::compared;
+use super::pg_rewrites::row_comparison;
 pub(super) use columns::columns;
 use counts::{grouping_sets, items, keys, relations};
 use nesting::Nesting;
@@ -175,14 +175,14 @@ impl Measure {
             Expr::BinaryOp { left, op: BinaryOperator::Custom(op), .. } if op == SYMMETRIC => self.note(left, 1),
             // Each column occurs in every comparison that decides whether the columns before are equal.
             Expr::BinaryOp { left, op: Lt | LtEq | Gt | GtEq, right } => {
-                for row in [left, right].into_iter().filter_map(|side| compared::row(side)) {
+                for row in [left, right].into_iter().filter_map(|side| row_comparison::row(side)) {
                     row.iter()
                         .zip((1..=row.len()).rev())
                         .for_each(|(column, times)| self.note(column, doublings(times)));
                 }
             }
             Expr::InList { expr, list, .. } => {
-                let row = compared::row(expr).into_iter().flatten();
+                let row = row_comparison::row(expr).into_iter().flatten();
                 row.for_each(|column| self.note(column, doublings(list.len())));
             }
             Expr::BinaryOp { left, op: BinaryOperator::Overlaps, right } => {
@@ -372,7 +372,7 @@ impl Visitor for Measure {
     fn pre_visit_expr(&mut self, expr: &Expr) -> Flow {
         use BinaryOperator::{Arrow, HashArrow, HashLongArrow, LongArrow, PGExp, Question};
         within(names::of_expr(expr))?;
-        if matches!(expr, Expr::InSubquery { expr, .. } if compared::row(expr).is_some()) {
+        if matches!(expr, Expr::InSubquery { expr, .. } if row_comparison::row(expr).is_some()) {
             self.note(expr, 1);
         }
         if let Some(doublings) = self.copied.get(&place(expr)) {

@@ -7,16 +7,16 @@ use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::common::DataFusionError;
 use salver_model::ports::{Table, Tables};
-use salver_model::{Description, Kind, Name, Version};
+use salver_model::{Description, EntryKind, Name, Version};
 
+use crate::append_only::HeldTable;
 use crate::dataset::Dataset;
 use crate::engine::{CATALOG, SCHEMA};
 use crate::federate;
-use crate::growing::HeldTable;
 
 /// One snapshot, for one statement.
 #[derive(Debug)]
-pub(super) struct Snapshot {
+pub(super) struct StatementSnapshot {
     tables: Arc<Entries>,
 }
 
@@ -28,7 +28,7 @@ struct Entries {
     changing: AtomicBool,
 }
 
-impl Snapshot {
+impl StatementSnapshot {
     /// Creates a snapshot of `tables`.
     pub(super) fn new(tables: Arc<dyn Tables>) -> Self {
         Self { tables: Arc::new(Entries { tables, read: Mutex::default(), changing: AtomicBool::new(false) }) }
@@ -56,7 +56,7 @@ impl Snapshot {
 
 impl Entries {
     fn note(&self, about: &Description) {
-        if about.kind != Kind::Dataset {
+        if about.kind != EntryKind::Dataset {
             self.changing.store(true, Ordering::Relaxed);
         }
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +66,7 @@ impl Entries {
     }
 }
 
-impl CatalogProviderList for Snapshot {
+impl CatalogProviderList for StatementSnapshot {
     fn register_catalog(&self, _: String, _: Arc<dyn CatalogProvider>) -> Option<Arc<dyn CatalogProvider>> {
         None
     }

@@ -15,7 +15,7 @@ use datafusion::sql::sqlparser::ast::{
 use salver_model::ports::{Table, Tables};
 use salver_model::{Batches, Item, Query, Result, Rows, Sort};
 
-use super::names::{Known, fold};
+use super::identifier_case::{Known, fold};
 use crate::dataset::Dataset;
 
 /// A statement as a query of one dataset.

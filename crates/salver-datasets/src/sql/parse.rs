@@ -9,7 +9,7 @@ use salver_model::{Code, Error, Result, SqlQuery};
 
 use super::grammar::{self, Grammar};
 use super::{bounds, parameters};
-use crate::guard;
+use crate::sql_allowlist;
 
 /// Parses the only statement of a request and binds its parameters. The tree may be too deep for the stacks of threads
 /// other than the engine's.
@@ -34,7 +34,7 @@ pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Stateme
         .with_recursion_limit(bounds::PARSER_LEVELS)
         .with_tokens_with_locations(tokens)
         .parse_statements()
-        .map_err(|error| match first_word.as_deref().map(guard::check_first_word) {
+        .map_err(|error| match first_word.as_deref().map(sql_allowlist::check_first_word) {
             Some(Err(refused)) => refused,
             _ if grammar.is_spent() => bounds::too_many_readings(),
             _ => fault(error),

@@ -3,7 +3,7 @@
 use salver_model::ports::Table;
 use salver_model::{Code, Query};
 
-use super::made::{self, Dice, collect};
+use super::generated::{self, Dice, collect};
 use super::queries;
 
 const SEED: u64 = 0x005a_17e5;
@@ -39,11 +39,11 @@ async fn compare(one: &dyn Table, other: &dyn Table, query: &Query, what: &str) 
 }
 
 async fn run(rows: usize, queries: u64, files: usize, key: &[&str]) {
-    let (engine, _dir) = made::engine();
-    let data = made::rows(rows, SEED);
-    let spec = made::spec("t", key);
-    let resident = made::resident(&spec, &data, &engine);
-    let parquet = made::parquet(&spec, &data, files, &engine);
+    let (engine, _dir) = generated::engine();
+    let data = generated::rows(rows, SEED);
+    let spec = generated::spec("t", key);
+    let resident = generated::resident(&spec, &data, &engine);
+    let parquet = generated::parquet(&spec, &data, files, &engine);
     for seed in 1..=queries {
         let mut dice = Dice(SEED ^ (seed << 20));
         let query = if seed % 4 == 0 {

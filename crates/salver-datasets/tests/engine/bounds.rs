@@ -13,7 +13,7 @@ use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Code, SqlQuery};
 use tempfile::TempDir;
 
-use super::made::{self, Catalog};
+use super::generated::{self, Catalog};
 
 #[path = "bounds/forms.rs"]
 mod forms;
@@ -81,12 +81,12 @@ fn put(text: &str, made: impl Fn(&str) -> String) -> String {
 
 /// An engine, and a table `t` of two rows.
 fn engine() -> (Arc<Engine>, Arc<dyn Tables>, TempDir) {
-    let (engine, dir) = made::engine();
+    let (engine, dir) = generated::engine();
     let a: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
     let b: ArrayRef = Arc::new(StringArray::from(vec!["x", "y"]));
     let f: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));
     let rows = RecordBatch::try_from_iter([("a", a), ("b", b), ("f", f)]).unwrap();
-    let table = made::resident(&made::spec("t", &[]), &rows, &engine);
+    let table = generated::resident(&generated::spec("t", &[]), &rows, &engine);
     (engine, Arc::new(Catalog(vec![Arc::new(table)])), dir)
 }
 
@@ -97,7 +97,7 @@ async fn check(bounded: &[(&str, usize)], most: usize, made: impl Fn(&str, &str,
         for (size, within) in [(most - around, true), (most - around + 1, false)] {
             let query = SqlQuery { text: put(text, |inner| made(text, inner, size)), ..SqlQuery::default() };
             let outcome = match engine.run(Arc::clone(&tables), &query).await {
-                Ok(rows) => made::collect(rows).await.map(|_| ()),
+                Ok(rows) => generated::collect(rows).await.map(|_| ()),
                 Err(error) => Err(error),
             };
             match outcome {
@@ -210,7 +210,7 @@ async fn nothing_that_nests_multiplies() {
             let nested = format!("{before}{innermost}{behind}");
             let query = SqlQuery { text: format!("select {nested} from t"), ..SqlQuery::default() };
             let outcome = match engine.run(Arc::clone(&tables), &query).await {
-                Ok(rows) => made::collect(rows).await.map(|_| ()),
+                Ok(rows) => generated::collect(rows).await.map(|_| ()),
                 Err(error) => Err(error),
             };
             if let Err(error) = outcome
@@ -233,7 +233,7 @@ async fn names_and_numbers_have_a_length() {
         async move {
             let query = SqlQuery { text, ..SqlQuery::default() };
             match engine.run(tables, &query).await {
-                Ok(rows) => made::collect(rows).await.map(|rows| rows.schema().field(0).name().len()),
+                Ok(rows) => generated::collect(rows).await.map(|rows| rows.schema().field(0).name().len()),
                 Err(error) => Err(error),
             }
         }
@@ -273,11 +273,11 @@ async fn names_and_numbers_have_a_length() {
 /// Planning compares each column that a `*` stands for with all the others, and takes all columns along.
 #[tokio::test(flavor = "multi_thread")]
 async fn columns_of_several_tables_are_counted() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     let fields: Vec<Field> = (0..900).map(|at| Field::new(format!("c{at}"), DataType::Int64, false)).collect();
     let columns = (0..900).map(|_| Arc::new(Int64Array::from(vec![1])) as ArrayRef).collect();
     let rows = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap();
-    let wide = made::resident(&made::spec("wide", &[]), &rows, &engine);
+    let wide = generated::resident(&generated::spec("wide", &[]), &rows, &engine);
     let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(wide)]));
     let list = |count: usize, separator: &str, made: &dyn Fn(usize) -> String| {
         (0..count).map(made).collect::<Vec<_>>().join(separator)
@@ -307,7 +307,7 @@ async fn columns_of_several_tables_are_counted() {
         let query = SqlQuery { text: text.clone(), ..SqlQuery::default() };
         let outcome = engine.run(Arc::clone(&tables), &query).await;
         match outcome {
-            Ok(rows) => assert!(is_good && made::collect(rows).await.is_ok(), "{text}"),
+            Ok(rows) => assert!(is_good && generated::collect(rows).await.is_ok(), "{text}"),
             Err(error) => assert!(!is_good && error.message.contains("too many columns"), "{text}: {error:?}"),
         }
     }

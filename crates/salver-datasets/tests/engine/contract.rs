@@ -5,7 +5,7 @@ use std::sync::Arc;
 use salver_model::SqlQuery;
 use salver_model::ports::{SqlEngine, Table};
 
-use super::made::{self, Catalog, collect};
+use super::generated::{self, Catalog, collect};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn any_table_can_be_joined_through_its_port() {
@@ -32,10 +32,10 @@ async fn any_table_can_be_joined_through_its_port() {
         }
     }
 
-    let (engine, _dir) = made::engine();
-    let data = made::rows(500, 9);
-    let near = made::resident(&made::spec("near", &[]), &data, &engine);
-    let far = Foreign(made::resident(&made::spec("far", &[]), &data, &engine));
+    let (engine, _dir) = generated::engine();
+    let data = generated::rows(500, 9);
+    let near = generated::resident(&generated::spec("near", &[]), &data, &engine);
+    let far = Foreign(generated::resident(&generated::spec("far", &[]), &data, &engine));
     let tables: Arc<Catalog> = Arc::new(Catalog(vec![Arc::new(near), Arc::new(far)]));
     let run = |text: &'static str| {
         let (engine, tables) = (Arc::clone(&engine), Arc::clone(&tables));
@@ -64,20 +64,20 @@ async fn any_table_can_be_joined_through_its_port() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn datasets_in_memory_keep_the_contract() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     salver_testkit::contract::table::run(async |rows: arrow::array::RecordBatch, key: Vec<String>| {
         let key: Vec<&str> = key.iter().map(String::as_str).collect();
-        Arc::new(made::resident(&made::spec("t", &key), &rows, &engine)) as Arc<dyn Table>
+        Arc::new(generated::resident(&generated::spec("t", &key), &rows, &engine)) as Arc<dyn Table>
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn datasets_in_parquet_keep_the_contract() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     salver_testkit::contract::table::run(async |rows: arrow::array::RecordBatch, key: Vec<String>| {
         let key: Vec<&str> = key.iter().map(String::as_str).collect();
-        Arc::new(made::parquet(&made::spec("t", &key), &rows, 2, &engine)) as Arc<dyn Table>
+        Arc::new(generated::parquet(&generated::spec("t", &key), &rows, 2, &engine)) as Arc<dyn Table>
     })
     .await;
 }

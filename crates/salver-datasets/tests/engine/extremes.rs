@@ -5,7 +5,7 @@ use std::sync::Arc;
 use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Code, SqlQuery};
 
-use super::made::{self, Catalog};
+use super::generated::{self, Catalog};
 
 const TYPES: [&str; 43] = [
     "Int8",
@@ -98,12 +98,12 @@ fn values() -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn casts_of_extreme_values_are_answered_or_refused() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     let tables: Arc<dyn Tables> = Arc::new(Catalog(Vec::new()));
     let ask = async |text: String| {
         let query = SqlQuery { text, ..SqlQuery::default() };
         match engine.run(Arc::clone(&tables), &query).await {
-            Ok(rows) => made::collect(rows).await.map(|_| ()),
+            Ok(rows) => generated::collect(rows).await.map(|_| ()),
             Err(error) => Err(error),
         }
     };
@@ -132,11 +132,11 @@ async fn casts_of_extreme_values_are_answered_or_refused() {
 /// The least of nested values is one, or it is said why not and what to write.
 #[tokio::test(flavor = "multi_thread")]
 async fn extremes_of_nested_values_are_answered_or_refused_with_a_reason() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     let tables: Arc<dyn Tables> = Arc::new(Catalog(Vec::new()));
     let ask = async |text: &str| {
         let query = SqlQuery { text: text.to_owned(), ..SqlQuery::default() };
-        made::collect(engine.run(Arc::clone(&tables), &query).await?).await
+        generated::collect(engine.run(Arc::clone(&tables), &query).await?).await
     };
     for (value, instead) in [
         ("[1, 2]", None),

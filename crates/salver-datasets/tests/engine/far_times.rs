@@ -16,7 +16,7 @@ use salver_model::ports::{Loader, Table};
 use salver_model::spec::{DatasetSpec, Residency};
 use salver_model::{Comparison, Filter, Name, Query, Value};
 
-use super::made;
+use super::generated;
 
 /// The Julian day of 1970-01-01.
 const EPOCH: i64 = 2_440_588;
@@ -58,7 +58,7 @@ fn write(path: &Path) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn they_are_what_was_written_wherever_the_rows_are() {
-    let (engine, dir) = made::engine();
+    let (engine, dir) = generated::engine();
     let path = dir.path().join("t.parquet");
     write(&path);
     for residency in [Residency::Always, Residency::Never] {
@@ -66,7 +66,7 @@ async fn they_are_what_was_written_wherever_the_rows_are() {
         let spec = DatasetSpec { residency, ..spec };
         let table: Arc<dyn Table> = DatasetLoader::new(spec, Arc::clone(&engine)).load().await.unwrap();
         let times = async |query: &Query| -> Vec<Option<i64>> {
-            let rows = made::collect(table.read(query).await.unwrap()).await.unwrap();
+            let rows = generated::collect(table.read(query).await.unwrap()).await.unwrap();
             let column = rows.column(0).as_primitive::<TimestampMicrosecondType>();
             (0..column.len()).map(|row| column.is_valid(row).then(|| column.value(row))).collect()
         };

@@ -9,7 +9,7 @@ use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use salver_model::SqlQuery;
 use salver_model::ports::{SqlEngine, Tables};
 
-use super::made::{self, Catalog};
+use super::generated::{self, Catalog};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn times_are_not_cut_to_the_unit_of_a_column() {
@@ -24,8 +24,8 @@ async fn times_are_not_cut_to_the_unit_of_a_column() {
         columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true)).collect();
     assert_eq!(fields[4].data_type(), &DataType::Time32(TimeUnit::Second));
     let rows = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns.into_iter().map(|(_, own)| own).collect());
-    let (engine, _dir) = made::engine();
-    let table = made::resident(&made::spec("t", &[]), &rows.unwrap(), &engine);
+    let (engine, _dir) = generated::engine();
+    let table = generated::resident(&generated::spec("t", &[]), &rows.unwrap(), &engine);
     let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(table)]));
     for (condition, count) in [
         ("s = timestamp '1970-01-01 00:00:00.5'", 0),
@@ -50,7 +50,7 @@ async fn times_are_not_cut_to_the_unit_of_a_column() {
         let text = format!("select id from t where {condition}");
         let query = SqlQuery { text: text.clone(), ..SqlQuery::default() };
         let rows = engine.run(Arc::clone(&tables), &query).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
-        let rows = made::collect(rows).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        let rows = generated::collect(rows).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
         assert_eq!(rows.num_rows(), count, "{text}");
     }
 }

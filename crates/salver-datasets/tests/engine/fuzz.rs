@@ -5,7 +5,7 @@ use std::sync::Arc;
 use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Code, SqlParameters, SqlQuery, Value};
 
-use super::made::{self, Catalog, Dice, collect};
+use super::generated::{self, Catalog, Dice, collect};
 
 const SOUP: [&str; 96] = [
     "select",
@@ -108,9 +108,12 @@ const SOUP: [&str; 96] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn token_soup() {
-    let (engine, _dir) = made::engine();
-    let tables: Arc<dyn Tables> =
-        Arc::new(Catalog(vec![Arc::new(made::resident(&made::spec("t", &["id"]), &made::rows(30, 1), &engine))]));
+    let (engine, _dir) = generated::engine();
+    let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(generated::resident(
+        &generated::spec("t", &["id"]),
+        &generated::rows(30, 1),
+        &engine,
+    ))]));
     let mut ran = 0;
     for seed in 1..=6_000_u64 {
         let mut dice = Dice(seed * 15_485_863);
@@ -260,9 +263,12 @@ fn expression(dice: &mut Dice, depth: u64) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn functions_of_anything() {
-    let (engine, _dir) = made::engine();
-    let tables: Arc<dyn Tables> =
-        Arc::new(Catalog(vec![Arc::new(made::resident(&made::spec("t", &["id"]), &made::rows(30, 1), &engine))]));
+    let (engine, _dir) = generated::engine();
+    let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(generated::resident(
+        &generated::spec("t", &["id"]),
+        &generated::rows(30, 1),
+        &engine,
+    ))]));
     let mut ran = 0;
     for seed in 1..=4_000_u64 {
         let mut dice = Dice(seed * 32_452_843);
@@ -288,7 +294,7 @@ async fn functions_of_anything() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn random_bytes() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     let tables: Arc<dyn Tables> = Arc::new(Catalog(Vec::new()));
     let mut dice = Dice(99);
     for _ in 0..2_000 {

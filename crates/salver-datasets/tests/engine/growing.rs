@@ -10,7 +10,7 @@ use salver_model::{Code, Comparison, Filter, Item, Query, Sort, SqlQuery, Value}
 use salver_testkit::MemoryScan;
 use salver_testkit::contract::{scan, table};
 
-use super::made::{self, Catalog, collect};
+use super::generated::{self, Catalog, collect};
 
 /// Rows in parts of several sizes, one of them empty.
 fn parts(rows: &RecordBatch) -> Vec<RecordBatch> {
@@ -40,7 +40,7 @@ async fn the_scan_of_the_testkit_keeps_the_contract() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn held_rows_keep_the_contract_of_tables() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     for (tells_rows, ascending) in [(true, true), (false, false)] {
         table::run(async |rows: RecordBatch, _| {
             let scan = of_parts(&rows, tells_rows);
@@ -71,7 +71,7 @@ fn scan_of(engine: &Arc<Engine>) -> (Arc<MemoryScan>, Arc<dyn Table>, RecordBatc
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_holds_its_rows_and_pages_go_on_with_them() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     let filter = Some(Filter::compare("n", Comparison::GtEq, Value::Int(-3)));
     for (filter, sort) in [
         (None, vec![]),
@@ -101,7 +101,7 @@ async fn a_request_holds_its_rows_and_pages_go_on_with_them() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_order_of_the_rows_and_its_opposite_are_what_a_sort_would_give() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     let rows = table::sample(200);
     let known = growing(Arc::new(of_parts(&rows, true).ascending_in(0)), &engine).current().unwrap();
     let sorts = growing(Arc::new(of_parts(&rows, false)), &engine).current().unwrap();
@@ -117,7 +117,7 @@ async fn the_order_of_the_rows_and_its_opposite_are_what_a_sort_would_give() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sql_hands_down_columns_filters_and_limits_and_counts_without_reading() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     let (_, table, _) = scan_of(&engine);
     let tables = Arc::new(Catalog(vec![table.current().unwrap()]));
     let run = async |text: &str| {

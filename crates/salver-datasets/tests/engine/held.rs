@@ -20,7 +20,7 @@ use salver_model::{Name, Query};
 use salver_testkit::contract::{held, table};
 use salver_testkit::{MemoryScan, MemoryTable};
 
-use super::made::{self, Dice, collect};
+use super::generated::{self, Dice, collect};
 
 /// How Parquet files are written.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ pub(crate) async fn in_place(source: &Path, engine: &Arc<Engine>) -> Arc<dyn Tab
 
 /// Runs the contract's suite on rows in `files` files.
 async fn parquet_keeps_the_contract(shape: Shape, files: usize) {
-    let (engine, dir) = made::engine();
+    let (engine, dir) = generated::engine();
     let made = AtomicUsize::new(0);
     held::run(async |rows: RecordBatch, _| {
         let number = made.fetch_add(1, Ordering::Relaxed);
@@ -97,17 +97,17 @@ async fn several_parquet_files() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn resident_rows() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     held::run(async |rows: RecordBatch, key: Vec<String>| {
         let key: Vec<&str> = key.iter().map(String::as_str).collect();
-        Arc::new(made::resident(&made::spec("t", &key), &rows, &engine)) as Arc<dyn Table>
+        Arc::new(generated::resident(&generated::spec("t", &key), &rows, &engine)) as Arc<dyn Table>
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_grow() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     for (tells_rows, as_held) in [(true, true), (true, false), (false, true)] {
         held::run(async |rows: RecordBatch, _| {
             let cuts = [0, 1, 40, 40, 41, 130, rows.num_rows()].map(|cut| cut.min(rows.num_rows()));
@@ -127,7 +127,7 @@ async fn the_table_of_the_testkit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_come_do_not_show() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     let rows = table::sample(300);
     let scan = Arc::new(MemoryScan::new("t", rows.schema(), vec![rows.slice(0, 100)], true));
     let table = growing(Arc::<MemoryScan>::clone(&scan), &engine);
@@ -159,13 +159,13 @@ pub(crate) async fn whole(held: &dyn Held) -> RecordBatch {
 /// Rows of every type, and of every way to keep them, are those that a query gives.
 #[tokio::test(flavor = "multi_thread")]
 async fn held_rows_are_the_rows_that_a_query_gives() {
-    let (engine, dir) = made::engine();
-    let rows = made::rows(30_000, 11);
+    let (engine, dir) = generated::engine();
+    let rows = generated::rows(30_000, 11);
     let plain = dir.path().join("plain.parquet");
     write(&rows, &plain, Shape { group_rows: 9_000, page_rows: 500, indexed: true });
     let tables: Vec<Arc<dyn Table>> = vec![
-        Arc::new(made::resident(&made::spec("t", &[]), &rows, &engine)),
-        Arc::new(made::parquet(&made::spec("t", &[]), &rows, 4, &engine)),
+        Arc::new(generated::resident(&generated::spec("t", &[]), &rows, &engine)),
+        Arc::new(generated::parquet(&generated::spec("t", &[]), &rows, 4, &engine)),
         in_place(&plain, &engine).await,
     ];
     for table in tables {
@@ -187,14 +187,14 @@ async fn held_rows_are_the_rows_that_a_query_gives() {
 /// What is in memory now may be on disk after a restart, and a position must mean the same row then.
 #[tokio::test(flavor = "multi_thread")]
 async fn parts_do_not_depend_on_where_the_rows_are() {
-    let (engine, dir) = made::engine();
-    let rows = made::rows(70_001, 14).project(&[0, 5]).unwrap();
+    let (engine, dir) = generated::engine();
+    let rows = generated::rows(70_001, 14).project(&[0, 5]).unwrap();
     let path = dir.path().join("t.parquet");
     write(&rows, &path, Shape { group_rows: 11_000, page_rows: 500, indexed: true });
     for parts in [1, 2, 7, 64] {
         let tables: [Arc<dyn Table>; 3] = [
-            Arc::new(made::resident(&made::spec("t", &[]), &rows, &engine)),
-            Arc::new(made::parquet(&made::spec("t", &[]), &rows, 3, &engine)),
+            Arc::new(generated::resident(&generated::spec("t", &[]), &rows, &engine)),
+            Arc::new(generated::parquet(&generated::spec("t", &[]), &rows, 3, &engine)),
             in_place(&path, &engine).await,
         ];
         for table in tables {
@@ -215,8 +215,8 @@ async fn parts_do_not_depend_on_where_the_rows_are() {
 /// Decoders for which there is no room begin their pages anew, and give the same rows.
 #[tokio::test(flavor = "multi_thread")]
 async fn any_number_of_readers_can_be_open() {
-    let (engine, dir) = made::engine();
-    let rows = made::rows(40_000, 15);
+    let (engine, dir) = generated::engine();
+    let rows = generated::rows(40_000, 15);
     let path = dir.path().join("t.parquet");
     write(&rows, &path, Shape { group_rows: 30_000, page_rows: 2_000, indexed: true });
     let held = in_place(&path, &engine).await.hold(1).await.unwrap();
@@ -252,8 +252,8 @@ fn same(one: &dyn arrow::array::Array, other: &dyn arrow::array::Array) -> bool 
 /// From any row, with any columns, any number of rows: what stands there in the whole.
 #[tokio::test(flavor = "multi_thread")]
 async fn reading_begins_anywhere() {
-    let (engine, dir) = made::engine();
-    let rows = made::rows(60_000, 12);
+    let (engine, dir) = generated::engine();
+    let rows = generated::rows(60_000, 12);
     for (number, shape) in [
         Shape { group_rows: 20_000, page_rows: 700, indexed: true },
         Shape { group_rows: 20_000, page_rows: 700, indexed: false },
@@ -300,8 +300,8 @@ async fn reading_begins_anywhere() {
 /// Directory names are columns, files lack some and have others in another order and of narrower types.
 #[tokio::test(flavor = "multi_thread")]
 async fn files_that_differ_are_one_table() {
-    let (engine, dir) = made::engine();
-    let rows = made::rows(5_000, 13);
+    let (engine, dir) = generated::engine();
+    let rows = generated::rows(5_000, 13);
     let shape = Shape { group_rows: 700, page_rows: 50, indexed: true };
     for (day, columns) in
         [("2026-01-01", vec![0, 1, 5, 13]), ("2026-01-02", vec![5, 0]), ("2026-01-03", vec![13, 5, 1, 0])]

@@ -16,8 +16,8 @@ use salver_model::spec::{DatasetSpec, Residency};
 use salver_model::{Code, Name};
 use salver_testkit::contract::held;
 
+use super::generated;
 use super::held::{Shape, in_place, whole, write};
-use super::made;
 
 const SHAPE: Shape = Shape { group_rows: 6_000, page_rows: 500, indexed: true };
 
@@ -51,9 +51,9 @@ fn open_files(dir: &Path) -> usize {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_held_outlives_replaced_files_and_reloads() {
     for residency in [Residency::Never, Residency::Always] {
-        let (engine, dir) = made::engine();
+        let (engine, dir) = generated::engine();
         let path = dir.path().join("t.parquet");
-        write(&made::rows(20_000, 1), &path, SHAPE);
+        write(&generated::rows(20_000, 1), &path, SHAPE);
         let spec =
             DatasetSpec { residency, ..DatasetSpec::new(Name::new("t").unwrap(), vec![path.display().to_string()]) };
         let loader = DatasetLoader::new(spec, Arc::clone(&engine));
@@ -61,7 +61,7 @@ async fn what_is_held_outlives_replaced_files_and_reloads() {
         let held = table.hold(3).await.unwrap();
         let before = whole(&*held).await;
         held::unchanged(&*table, 12, async |number: usize| {
-            replace(&path, &made::rows(1_000 * (number + 1), number as u64 + 2));
+            replace(&path, &generated::rows(1_000 * (number + 1), number as u64 + 2));
             let reloaded = loader.load().await.unwrap();
             assert_ne!(reloaded.describe().version, table.describe().version);
             assert_eq!(reloaded.describe().rows, Some(1_000 * (number as u64 + 1)));
@@ -79,11 +79,11 @@ async fn what_is_held_outlives_replaced_files_and_reloads() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_was_replaced_before_is_not_held() {
-    let (engine, dir) = made::engine();
+    let (engine, dir) = generated::engine();
     let path = dir.path().join("t.parquet");
-    write(&made::rows(2_000, 1), &path, SHAPE);
+    write(&generated::rows(2_000, 1), &path, SHAPE);
     let table = in_place(&path, &engine).await;
-    replace(&path, &made::rows(2_000, 2));
+    replace(&path, &generated::rows(2_000, 2));
     let error = table.hold(1).await.err().unwrap();
     assert_eq!(error.code, Code::EntryUnavailable, "{error:?}");
     assert!(error.message.contains("`t.parquet`"), "{error:?}");
@@ -96,8 +96,8 @@ fn ids(batch: &RecordBatch) -> &[i64] {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_written_over_is_an_error_and_never_other_rows() {
-    let (engine, dir) = made::engine();
-    let (good, other) = (made::rows(40_000, 1), made::rows(40_000, 2));
+    let (engine, dir) = generated::engine();
+    let (good, other) = (generated::rows(40_000, 1), generated::rows(40_000, 2));
     for case in ["other rows", "nothing", "half", "the same length"] {
         let path = dir.path().join("t.parquet");
         write(&good, &path, SHAPE);
@@ -153,8 +153,8 @@ async fn a_file_that_is_written_over_is_an_error_and_never_other_rows() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_are_open_only_while_somebody_holds_them() {
-    let (engine, dir) = made::engine();
-    let rows = made::rows(3_000, 1);
+    let (engine, dir) = generated::engine();
+    let rows = generated::rows(3_000, 1);
     let own = dir.path().join("files");
     fs::create_dir(&own).unwrap();
     for number in 0..5 {
@@ -184,12 +184,12 @@ async fn files_are_open_only_while_somebody_holds_them() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn more_files_than_may_be_open_are_read_all_the_same() {
-    let (engine, dir) = made::engine();
+    let (engine, dir) = generated::engine();
     let own = dir.path().join("files");
     fs::create_dir(&own).unwrap();
     let most = salver_model::limits::HELD_FILES_MAX;
     let count = most + 40;
-    let rows = made::rows(count * 3, 1).project(&[0, 5]).unwrap();
+    let rows = generated::rows(count * 3, 1).project(&[0, 5]).unwrap();
     for number in 0..count {
         write(&rows.slice(number * 3, 3), &own.join(format!("{number:05}.parquet")), SHAPE);
     }
@@ -217,8 +217,8 @@ pub(crate) fn copied(file: &dyn HeldFile) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_one_file_is_handed_out_when_it_says_it_all() {
-    let (engine, dir) = made::engine();
-    let rows = made::rows(9_000, 1);
+    let (engine, dir) = generated::engine();
+    let rows = generated::rows(9_000, 1);
     let path = dir.path().join("t.parquet");
     write(&rows, &path, SHAPE);
     let held = in_place(&path, &engine).await.hold(2).await.unwrap();
@@ -235,11 +235,11 @@ async fn the_one_file_is_handed_out_when_it_says_it_all() {
 /// comes too early.
 #[tokio::test(flavor = "multi_thread")]
 async fn damaged_pages_are_an_error() {
-    let (engine, dir) = made::engine();
+    let (engine, dir) = generated::engine();
     let good = dir.path().join("good.parquet");
-    write(&made::rows(4_000, 1), &good, Shape { group_rows: 2_500, page_rows: 300, indexed: true });
+    write(&generated::rows(4_000, 1), &good, Shape { group_rows: 2_500, page_rows: 300, indexed: true });
     let bytes = fs::read(&good).unwrap();
-    let mut dice = made::Dice(3);
+    let mut dice = generated::Dice(3);
     let mut failed = 0;
     for number in 0..150 {
         let mut bad = bytes.clone();

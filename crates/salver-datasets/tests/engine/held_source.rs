@@ -13,9 +13,9 @@ use salver_model::ports::{FileKind, Held, Loader, Table};
 use salver_model::spec::{ColumnSpec, DatasetSpec, Residency};
 use salver_model::{Code, Name};
 
+use super::generated;
 use super::held::{Shape, whole, write};
 use super::held_files::{copied, overwrite};
-use super::made;
 
 const SHAPE: Shape = Shape { group_rows: 6_000, page_rows: 500, indexed: true };
 const EVERYWHERE: [Residency; 3] = [Residency::Auto, Residency::Always, Residency::Never];
@@ -38,8 +38,8 @@ async fn held(spec: DatasetSpec, engine: &Arc<Engine>) -> Arc<dyn Held> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_is_handed_out_wherever_the_rows_are_held() {
-    let (engine, dir) = made::engine();
-    let rows = made::rows(9_000, 1);
+    let (engine, dir) = generated::engine();
+    let rows = generated::rows(9_000, 1);
     let (arrow, feather, parquet) =
         (dir.path().join("t.arrow"), dir.path().join("t.feather"), dir.path().join("t.parquet"));
     write_arrow(&rows, &arrow);
@@ -64,8 +64,8 @@ async fn it_is_handed_out_wherever_the_rows_are_held() {
 /// What is not the same in the file as in the dataset: its columns, its rows, its form.
 #[tokio::test(flavor = "multi_thread")]
 async fn it_is_not_handed_out_when_it_says_something_else() {
-    let (engine, dir) = made::engine();
-    let rows = made::rows(300, 2).project(&[0, 5]).unwrap();
+    let (engine, dir) = generated::engine();
+    let rows = generated::rows(300, 2).project(&[0, 5]).unwrap();
     let at = |name: &str| dir.path().join(name);
     let plain = at("plain.arrow");
     write_arrow(&rows, &plain);
@@ -114,7 +114,7 @@ async fn it_is_not_handed_out_when_it_says_something_else() {
 /// Text with long offsets is held as any other text, and is the same in any reader.
 #[tokio::test(flavor = "multi_thread")]
 async fn other_forms_of_a_type_are_what_they_are() {
-    let (engine, dir) = made::engine();
+    let (engine, dir) = generated::engine();
     let path = dir.path().join("t.feather");
     let columns: [(&str, ArrayRef); 2] = [
         ("id", Arc::new(Int64Array::from(vec![1, 2]))),
@@ -129,9 +129,9 @@ async fn other_forms_of_a_type_are_what_they_are() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_was_changed_is_none_and_one_that_changes_is_an_error() {
-    let (engine, dir) = made::engine();
+    let (engine, dir) = generated::engine();
     let path = dir.path().join("t.arrow");
-    let (rows, other) = (made::rows(2_000, 1), made::rows(2_000, 2));
+    let (rows, other) = (generated::rows(2_000, 1), generated::rows(2_000, 2));
     for residency in EVERYWHERE {
         write_arrow(&rows, &path);
         let original = fs::read(&path).unwrap();
@@ -163,7 +163,7 @@ async fn one_that_was_changed_is_none_and_one_that_changes_is_an_error() {
 /// Files that are not there to be handed out: what came from elsewhere is deleted when it was read.
 #[tokio::test(flavor = "multi_thread")]
 async fn text_is_no_file_of_rows() {
-    let (engine, dir) = made::engine();
+    let (engine, dir) = generated::engine();
     let path = dir.path().join("t.csv");
     fs::write(&path, "id,text\n1,a\n2,\n").unwrap();
     for residency in EVERYWHERE {

@@ -3,13 +3,13 @@
 use salver_model::ports::Table;
 use salver_model::{Code, Comparison, Filter, Item, Query, Value};
 
-use super::made::{self, collect};
+use super::generated::{self, collect};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_finds_its_row_at_once() {
-    let (engine, _dir) = made::engine();
-    let data = made::rows(200_000, 5);
-    let table = made::resident(&made::spec("t", &["id"]), &data, &engine);
+    let (engine, _dir) = generated::engine();
+    let data = generated::rows(200_000, 5);
+    let table = generated::resident(&generated::spec("t", &["id"]), &data, &engine);
     for id in [0_i64, 1, 65_535, 65_536, 131_072, 199_999] {
         let query = Query {
             items: vec![Item::column("id"), Item::column("text")],
@@ -30,8 +30,8 @@ async fn a_key_finds_its_row_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_name_the_column_and_suggest() {
-    let (engine, _dir) = made::engine();
-    let table = made::resident(&made::spec("t", &[]), &made::rows(10, 5), &engine);
+    let (engine, _dir) = generated::engine();
+    let table = generated::resident(&generated::spec("t", &[]), &generated::rows(10, 5), &engine);
     let error = |query: Query| table.read_now(&query).unwrap().unwrap_err();
     let filter = |column: &str, value: Value| Query {
         filter: Some(Filter::compare(column, Comparison::Eq, value)),

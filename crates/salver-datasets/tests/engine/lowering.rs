@@ -7,14 +7,14 @@ use arrow::compute::{SortColumn, lexsort_to_indices, take_record_batch};
 use salver_model::SqlQuery;
 use salver_model::ports::SqlEngine;
 
-use super::made::{self, Catalog, Dice, collect};
+use super::generated::{self, Catalog, Dice, collect};
 
 fn literal(dice: &mut Dice, column: &str) -> String {
     match column {
         "id" => dice.below(300).to_string(),
         "small" | "\"Mixed Name\"" => (dice.below(11) as i64 - 5).to_string(),
         "float" => (*dice.pick(&["1.5", "-1.5", "2", "0.1", "1e3"])).to_owned(),
-        "text" => format!("'{}'", dice.pick(&made::WORDS).replace('\'', "''")),
+        "text" => format!("'{}'", dice.pick(&generated::WORDS).replace('\'', "''")),
         "flag" => (*dice.pick(&["true", "false"])).to_owned(),
         _ => format!("'1970-01-{:02}'", dice.below(28) + 1),
     }
@@ -99,10 +99,10 @@ fn canonical(batch: &RecordBatch) -> RecordBatch {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lowered_and_planned_agree() {
-    let (engine, _dir) = made::engine();
-    let data = made::rows(300, 11);
+    let (engine, _dir) = generated::engine();
+    let data = generated::rows(300, 11);
     let tables: Arc<Catalog> =
-        Arc::new(Catalog(vec![Arc::new(made::resident(&made::spec("t", &["id"]), &data, &engine))]));
+        Arc::new(Catalog(vec![Arc::new(generated::resident(&generated::spec("t", &["id"]), &data, &engine))]));
     let mut lowered = 0;
     for seed in 1..=2_500_u64 {
         let text = statement(&mut Dice(seed * 104_729));

@@ -4,7 +4,7 @@
 mod by_pattern;
 #[path = "meaning/differences.rs"]
 mod differences;
-#[path = "meaning/made.rs"]
+#[path = "meaning/expressions.rs"]
 mod expressions;
 #[path = "meaning/joined.rs"]
 mod joined;
@@ -24,7 +24,7 @@ use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Error, SqlParameters, SqlQuery, Value};
 use salver_testkit::servers::{self, Kind};
 
-use super::made::{self, Catalog, collect};
+use super::generated::{self, Catalog, collect};
 use statements::{REFUSED, SAME};
 
 /// The rows that the statements read, in PostgreSQL's words.
@@ -84,11 +84,14 @@ struct World {
 
 impl World {
     fn new(scanned: bool) -> Self {
-        let (engine, dir) = made::engine();
+        let (engine, dir) = generated::engine();
         let tables = rows().map(|(name, rows)| {
-            let spec = made::spec(name, &[]);
-            let table =
-                if scanned { made::parquet(&spec, &rows, 2, &engine) } else { made::resident(&spec, &rows, &engine) };
+            let spec = generated::spec(name, &[]);
+            let table = if scanned {
+                generated::parquet(&spec, &rows, 2, &engine)
+            } else {
+                generated::resident(&spec, &rows, &engine)
+            };
             Arc::new(table) as Arc<dyn salver_model::ports::Table>
         });
         Self { engine, tables: Arc::new(Catalog(tables.into())), _dir: dir }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use salver_model::ports::{SqlEngine, Table, Tables};
 use salver_model::{Comparison, Filter, Item, Query, Sort, SqlQuery, Value};
 
-use super::made::{self, Catalog};
+use super::generated::{self, Catalog};
 
 fn time(what: &str, rounds: u32, mut work: impl FnMut(u32)) {
     work(0);
@@ -20,10 +20,11 @@ fn time(what: &str, rounds: u32, mut work: impl FnMut(u32)) {
 #[test]
 #[ignore = "prints times"]
 fn measure() {
-    let (engine, _dir) = made::engine_of(4 << 30);
-    let small: Arc<dyn Table> = Arc::new(made::resident(&made::spec("small", &[]), &made::rows(37, 1), &engine));
+    let (engine, _dir) = generated::engine_of(4 << 30);
+    let small: Arc<dyn Table> =
+        Arc::new(generated::resident(&generated::spec("small", &[]), &generated::rows(37, 1), &engine));
     let large: Arc<dyn Table> =
-        Arc::new(made::resident(&made::spec("large", &["id"]), &made::rows(1_000_000, 1), &engine));
+        Arc::new(generated::resident(&generated::spec("large", &["id"]), &generated::rows(1_000_000, 1), &engine));
     let columns = || vec![Item::column("text"), Item::column("float"), Item::column("small")];
     let page = Query { items: columns(), limit: Some(2), ..Query::default() };
     time("37 rows, 3 columns, limit 2", 200_000, |_| drop(small.read_now(&page)));

@@ -14,12 +14,12 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use salver_model::ports::Held;
 
+use super::generated;
 use super::held::in_place;
-use super::made;
 
 fn piece(first: i64, count: usize) -> RecordBatch {
     let ids = || first..first + count as i64;
-    let word = |id: i64| made::WORDS[(id.unsigned_abs().wrapping_mul(2_654_435_761) >> 7) as usize % 10];
+    let word = |id: i64| generated::WORDS[(id.unsigned_abs().wrapping_mul(2_654_435_761) >> 7) as usize % 10];
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("id", Arc::new(Int64Array::from_iter_values(ids()))),
         (
@@ -66,7 +66,7 @@ async fn count(held: &dyn Held, part: usize, skip: u64, limit: Option<u64>) -> u
 #[ignore = "prints times"]
 async fn measure_held() {
     let rows: usize = std::env::var("HELD_ROWS").ok().and_then(|rows| rows.parse().ok()).unwrap_or(10_000_000);
-    let (engine, dir) = made::engine();
+    let (engine, dir) = generated::engine();
     for rows in [rows / 10, rows] {
         let path = dir.path().join(format!("{rows}.parquet"));
         large(&path, rows);

@@ -3,7 +3,7 @@
 use salver_model::ports::Table;
 use salver_model::{Code, Comparison, Filter, Query, Sort, Value, Version};
 
-use super::made::{self, Dice, collect};
+use super::generated::{self, Dice, collect};
 use super::queries;
 
 async fn pages(table: &dyn Table, query: &Query) -> Vec<String> {
@@ -29,11 +29,11 @@ async fn pages(table: &dyn Table, query: &Query) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_row_once() {
-    let (engine, _dir) = made::engine();
-    let data = made::rows(400, 3);
-    let spec = made::spec("t", &[]);
-    let resident = made::resident(&spec, &data, &engine);
-    let parquet = made::parquet(&spec, &data, 2, &engine);
+    let (engine, _dir) = generated::engine();
+    let data = generated::rows(400, 3);
+    let spec = generated::spec("t", &[]);
+    let resident = generated::resident(&spec, &data, &engine);
+    let parquet = generated::parquet(&spec, &data, 2, &engine);
     for seed in 1..=60 {
         let mut dice = Dice(seed * 7919);
         let mut query = queries::plain(&mut dice, 400);
@@ -48,10 +48,10 @@ async fn every_row_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn foreign_cursors_are_refused() {
-    let (engine, _dir) = made::engine();
-    let data = made::rows(100, 3);
-    let spec = made::spec("t", &[]);
-    for table in [made::resident(&spec, &data, &engine), made::parquet(&spec, &data, 1, &engine)] {
+    let (engine, _dir) = generated::engine();
+    let data = generated::rows(100, 3);
+    let spec = generated::spec("t", &[]);
+    for table in [generated::resident(&spec, &data, &engine), generated::parquet(&spec, &data, 1, &engine)] {
         let query = Query { limit: Some(10), ..Query::default() };
         let next = table.read(&query).await.unwrap().next.unwrap();
         let code = |query: Query| {

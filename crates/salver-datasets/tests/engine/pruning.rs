@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use salver_model::SqlQuery;
 use salver_model::ports::{SqlEngine, Tables};
 
-use super::made::{self, Catalog};
+use super::generated::{self, Catalog};
 
 /// The conditions, how many rows they hold for, and in how many of the three years.
 const CONDITIONS: &[(&str, usize, usize)] = &[
@@ -53,12 +53,12 @@ fn days() -> RecordBatch {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn conditions_on_parts_of_times_skip_row_groups() {
-    let (engine, _dir) = made::engine();
-    let table = made::parquet(&made::spec("days", &[]), &days(), 1, &engine);
+    let (engine, _dir) = generated::engine();
+    let table = generated::parquet(&generated::spec("days", &[]), &days(), 1, &engine);
     let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(table)]));
     let ask = async |text: String| {
         let query = SqlQuery { text, ..SqlQuery::default() };
-        made::collect(engine.run(Arc::clone(&tables), &query).await.unwrap()).await.unwrap()
+        generated::collect(engine.run(Arc::clone(&tables), &query).await.unwrap()).await.unwrap()
     };
     let mut wrong = Vec::new();
     for (condition, count, years) in CONDITIONS {

@@ -2,7 +2,7 @@
 
 use salver_model::{Aggregate, AggregateFunction, ColumnPath, Comparison, Filter, Item, Query, Sort, Value};
 
-use super::made::{Dice, WORDS};
+use super::generated::{Dice, WORDS};
 
 const COMPARABLE: [&str; 14] = [
     "id",

@@ -5,16 +5,19 @@ use std::sync::Arc;
 use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Code, SqlQuery};
 
-use super::made::{self, Catalog, collect};
+use super::generated::{self, Catalog, collect};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn anything_that_is_not_reading_is_refused() {
-    let (engine, dir) = made::engine();
+    let (engine, dir) = generated::engine();
     let secret = dir.path().join("secret.csv");
     std::fs::write(&secret, "a\n1\n").unwrap();
     let path = secret.display();
-    let tables: Arc<dyn Tables> =
-        Arc::new(Catalog(vec![Arc::new(made::resident(&made::spec("t", &[]), &made::rows(10, 1), &engine))]));
+    let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(generated::resident(
+        &generated::spec("t", &[]),
+        &generated::rows(10, 1),
+        &engine,
+    ))]));
     let refused = [
         "insert into t values (1)".to_owned(),
         "update t set id = 1".to_owned(),
@@ -73,11 +76,11 @@ async fn anything_that_is_not_reading_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn reading_statements_run() {
-    let (engine, _dir) = made::engine();
-    let data = made::rows(10, 1);
+    let (engine, _dir) = generated::engine();
+    let data = generated::rows(10, 1);
     let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![
-        Arc::new(made::resident(&made::spec("t", &[]), &data, &engine)),
-        Arc::new(made::parquet(&made::spec("files", &[]), &data, 1, &engine)),
+        Arc::new(generated::resident(&generated::spec("t", &[]), &data, &engine)),
+        Arc::new(generated::parquet(&generated::spec("files", &[]), &data, 1, &engine)),
     ]));
     let run = |text: &'static str| {
         let (engine, tables) = (Arc::clone(&engine), Arc::clone(&tables));

@@ -10,7 +10,7 @@ use futures::TryStreamExt;
 use salver_model::ports::{SqlEngine, Table, Tables};
 use salver_model::{Batches, Code, Query, Sort, SqlQuery};
 
-use super::made::{self, Catalog};
+use super::generated::{self, Catalog};
 
 /// About 100 MB in memory.
 fn wide(count: i64) -> RecordBatch {
@@ -22,9 +22,9 @@ fn wide(count: i64) -> RecordBatch {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sorting_more_than_the_memory() {
-    let (engine, _dir) = made::engine_of(64 * 1024 * 1024);
+    let (engine, _dir) = generated::engine_of(64 * 1024 * 1024);
     let data = wide(500_009);
-    let table = made::parquet(&made::spec("wide", &[]), &data, 1, &engine);
+    let table = generated::parquet(&generated::spec("wide", &[]), &data, 1, &engine);
     drop(data);
     let sort = vec![Sort { column: "id".into(), descending: true, nulls_first: false }];
     let rows = table.read(&Query { sort, ..Query::default() }).await.unwrap();
@@ -42,12 +42,12 @@ async fn sorting_more_than_the_memory() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn too_much_for_the_memory_is_said() {
-    let (engine, _dir) = made::engine_of(16 * 1024 * 1024);
-    let table = made::parquet(&made::spec("wide", &[]), &wide(200_003), 1, &engine);
+    let (engine, _dir) = generated::engine_of(16 * 1024 * 1024);
+    let table = generated::parquet(&generated::spec("wide", &[]), &wide(200_003), 1, &engine);
     let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(table)]));
     let text = "select array_agg(note || cast(id as varchar)) as everything from wide".to_owned();
     let outcome = match engine.run(tables, &SqlQuery { text, ..SqlQuery::default() }).await {
-        Ok(rows) => super::made::collect(rows).await.map(|_| ()),
+        Ok(rows) => super::generated::collect(rows).await.map(|_| ()),
         Err(error) => Err(error),
     };
     let error = outcome.unwrap_err();
@@ -56,15 +56,15 @@ async fn too_much_for_the_memory_is_said() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn leaving_a_stream_is_harmless() {
-    let (engine, _dir) = made::engine();
-    let table = made::parquet(&made::spec("wide", &[]), &wide(100_003), 1, &engine);
+    let (engine, _dir) = generated::engine();
+    let table = generated::parquet(&generated::spec("wide", &[]), &wide(100_003), 1, &engine);
     for _ in 0..3 {
         let rows = table.read(&Query::default()).await.unwrap();
         let Batches::Stream(mut stream) = rows.batches else { panic!("a long answer is a stream") };
         assert!(stream.try_next().await.unwrap().is_some());
     }
     let rows = table.read(&Query { limit: Some(1), ..Query::default() }).await.unwrap();
-    assert_eq!(made::collect(rows).await.unwrap().num_rows(), 1);
+    assert_eq!(generated::collect(rows).await.unwrap().num_rows(), 1);
 }
 
 /// Every size between hardly anything and enough: what a sort or a join needs must not depend on luck.
@@ -72,8 +72,8 @@ async fn leaving_a_stream_is_harmless() {
 async fn sorts_and_joins_fit_into_any_memory() {
     let data = wide(150_001);
     for memory_mib in [16, 24, 32, 40, 48, 64, 80, 96, 128] {
-        let (engine, _dir) = made::engine_of(memory_mib * 1024 * 1024);
-        let table = made::parquet(&made::spec("wide", &[]), &data, 1, &engine);
+        let (engine, _dir) = generated::engine_of(memory_mib * 1024 * 1024);
+        let table = generated::parquet(&generated::spec("wide", &[]), &data, 1, &engine);
         let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(table)]));
         for text in [
             "select id, note from wide order by note, id",
@@ -83,7 +83,7 @@ async fn sorts_and_joins_fit_into_any_memory() {
             let rows = engine.run(Arc::clone(&tables), &query).await.unwrap_or_else(|error| {
                 panic!("{memory_mib} MiB, {text}: {error:?}");
             });
-            let answer = made::collect(rows).await.unwrap();
+            let answer = generated::collect(rows).await.unwrap();
             assert_eq!(answer.num_rows(), 150_001, "{memory_mib} MiB, {text}");
             let (ids, notes) = (answer.column(0).as_primitive::<Int64Type>(), answer.column(1).as_string::<i32>());
             let keys = notes.iter().zip(ids.values());
@@ -150,13 +150,13 @@ async fn answered_in_any_memory(statements: &[&str]) {
     let data = distinct_rows(100_003);
     let mut expected: Vec<String> = Vec::new();
     for memory_mib in [1024, 64, 32] {
-        let (engine, _dir) = made::engine_of(memory_mib * 1024 * 1024);
-        let table = made::parquet(&made::spec("t", &[]), &data, 2, &engine);
+        let (engine, _dir) = generated::engine_of(memory_mib * 1024 * 1024);
+        let table = generated::parquet(&generated::spec("t", &[]), &data, 2, &engine);
         let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(table)]));
         for (number, text) in statements.iter().enumerate() {
             let query = SqlQuery { text: (*text).to_owned(), ..SqlQuery::default() };
             let answer = match engine.run(Arc::clone(&tables), &query).await {
-                Ok(rows) => made::collect(rows).await,
+                Ok(rows) => generated::collect(rows).await,
                 Err(error) => Err(error),
             };
             let answer = answer.unwrap_or_else(|error| panic!("{memory_mib} MiB, {text}: {error:?}"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Code, Error, SqlParameters, SqlQuery, Value};
 
-use super::made::{self, Catalog, collect};
+use super::generated::{self, Catalog, collect};
 
 struct Bench {
     engine: Arc<salver_datasets::Engine>,
@@ -15,11 +15,11 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let (engine, dir) = made::engine();
-        let data = made::rows(20, 1);
+        let (engine, dir) = generated::engine();
+        let data = generated::rows(20, 1);
         let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![
-            Arc::new(made::resident(&made::spec("people", &["id"]), &data, &engine)),
-            Arc::new(made::resident(&made::spec("Upper Case", &[]), &data, &engine)),
+            Arc::new(generated::resident(&generated::spec("people", &["id"]), &data, &engine)),
+            Arc::new(generated::resident(&generated::spec("Upper Case", &[]), &data, &engine)),
         ]));
         Self { engine, tables, _dir: dir }
     }

@@ -8,7 +8,7 @@ use arrow::datatypes::{DataType, Field, Schema, UnionFields};
 use salver_model::ports::{SqlEngine, Tables};
 use salver_model::{Code, SqlQuery};
 
-use super::made::{self, Catalog};
+use super::generated::{self, Catalog};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_computed_is_refused() {
@@ -22,15 +22,15 @@ async fn what_is_not_computed_is_refused() {
         Schema::new(vec![Field::new("id", DataType::Int64, false), Field::new("un", union.data_type().clone(), true)]);
     let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3, 4]));
     let rows = RecordBatch::try_new(Arc::new(schema), vec![ids, Arc::new(union)]).unwrap();
-    let (engine, _dir) = made::engine();
-    let table = made::resident(&made::spec("t", &[]), &rows, &engine);
+    let (engine, _dir) = generated::engine();
+    let table = generated::resident(&generated::spec("t", &[]), &rows, &engine);
     let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(table)]));
     let ask = |text: &str| {
         let query = SqlQuery { text: text.to_owned(), ..SqlQuery::default() };
         let (engine, tables) = (Arc::clone(&engine), Arc::clone(&tables));
         async move {
             match engine.run(tables, &query).await {
-                Ok(rows) => made::collect(rows).await,
+                Ok(rows) => generated::collect(rows).await,
                 Err(error) => Err(error),
             }
         }

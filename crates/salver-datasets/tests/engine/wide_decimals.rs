@@ -10,7 +10,7 @@ use arrow::record_batch::RecordBatch;
 use salver_model::SqlQuery;
 use salver_model::ports::{SqlEngine, Table, Tables};
 
-use super::made::{self, Catalog};
+use super::generated::{self, Catalog};
 
 /// Precisions and scales.
 const TYPES: [(u8, i8); 8] = [(38, 38), (38, 0), (38, 20), (76, 76), (76, 0), (76, 40), (10, 2), (1, 0)];
@@ -123,22 +123,22 @@ fn conditions(column: &str, scale: i8) -> Vec<Asked<'static>> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn comparisons_are_those_of_the_digits() {
-    let (engine, _dir) = made::engine();
+    let (engine, _dir) = generated::engine();
     let mut wrong = Vec::new();
     for own in TYPES {
         let values = values(own);
         let ids = Int64Array::from_iter_values(0..values.len() as i64);
         let rows = RecordBatch::try_from_iter([("id", Arc::new(ids) as ArrayRef), ("d", array(own, &values))]).unwrap();
         assert!(matches!(rows.column(1).data_type(), DataType::Decimal128(..) | DataType::Decimal256(..)));
-        let held: Arc<dyn Table> = Arc::new(made::resident(&made::spec("held", &[]), &rows, &engine));
-        let scanned: Arc<dyn Table> = Arc::new(made::parquet(&made::spec("scanned", &[]), &rows, 1, &engine));
+        let held: Arc<dyn Table> = Arc::new(generated::resident(&generated::spec("held", &[]), &rows, &engine));
+        let scanned: Arc<dyn Table> = Arc::new(generated::parquet(&generated::spec("scanned", &[]), &rows, 1, &engine));
         let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![held, scanned]));
         for (condition, holds) in conditions("d", own.1) {
             let wanted: Vec<Option<bool>> = values.iter().map(|value| holds(value.as_deref())).collect();
             for table in ["held", "scanned"] {
                 let ask = async |text: String| {
                     let query = SqlQuery { text, ..SqlQuery::default() };
-                    made::collect(engine.run(Arc::clone(&tables), &query).await?).await
+                    generated::collect(engine.run(Arc::clone(&tables), &query).await?).await
                 };
                 let shown = ask(format!("select id, {condition} as c from {table} order by id")).await.map(|rows| {
                     let column = rows.column(1).as_boolean();

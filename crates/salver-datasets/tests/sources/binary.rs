@@ -8,7 +8,7 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, Int32Type};
 
-use crate::made::{
+use crate::generated::{
     Made, SAMPLE, arrow_file_of, arrow_stream_of, avro_of, column, error, gzip, load, one, parquet_of, sample, show,
     shown,
 };

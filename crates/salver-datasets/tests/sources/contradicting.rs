@@ -6,7 +6,7 @@ use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataRead
 use salver_model::Code;
 use salver_model::spec::Residency;
 
-use crate::made::{error, load, one, parquet_of, sample, shown};
+use crate::generated::{error, load, one, parquet_of, sample, shown};
 
 /// A stream of one column `n` of 32-bit integers, 1, 2 and -3, as a big-endian machine writes it.
 const BIG_ENDIAN: &str = "\

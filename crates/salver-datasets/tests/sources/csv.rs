@@ -4,7 +4,7 @@ use arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
 use salver_model::Code;
 use salver_model::spec::{CsvOptions, Quote};
 
-use crate::made::{Made, bzip2, column, error, gzip, load, one, show, shown, xz, zstd};
+use crate::generated::{Made, bzip2, column, error, gzip, load, one, show, shown, xz, zstd};
 
 fn with(name: &str, bytes: impl AsRef<[u8]>, change: impl FnOnce(&mut CsvOptions)) -> String {
     let (_made, mut spec) = one(name, bytes);

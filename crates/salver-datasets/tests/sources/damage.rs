@@ -3,7 +3,7 @@
 
 use salver_model::Code;
 
-use crate::made::{
+use crate::generated::{
     Made, arrow_file_of, arrow_stream_of, avro_of, bzip2, gzip, load_within, ods, parquet_of, sample, xlsx, xz, zstd,
 };
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Name};
 
-use crate::made::{load, parquet_of, probe, sample, show};
+use crate::generated::{load, parquet_of, probe, sample, show};
 
 /// Answers each request with what `answer` makes of its head; the base URL and the heads so far.
 fn serve(answer: impl Fn(&str) -> Vec<u8> + Send + 'static) -> (String, Arc<Mutex<Vec<String>>>) {

@@ -12,7 +12,7 @@ use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, TimeUnit, UnionFie
 use salver_model::Code;
 use salver_model::spec::Residency;
 
-use crate::made::{Made, arrow_file_of, column, load, one, parquet_of, show};
+use crate::generated::{Made, arrow_file_of, column, load, one, parquet_of, show};
 
 fn batch(column: ArrayRef) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable([("x", column, true)]).unwrap()

@@ -4,7 +4,7 @@ use arrow::datatypes::{DataType, TimeUnit};
 use arrow::util::display::array_value_to_string;
 use salver_model::Code;
 
-use crate::made::{column, error, gzip, load, one, show, shown};
+use crate::generated::{column, error, gzip, load, one, show, shown};
 
 #[test]
 fn arrays_objects_and_lines() {
@@ -245,5 +245,5 @@ fn a_late_name_becomes_a_column() {
     let (_made, spec) = one("a.ndjson", text);
     let loaded = load(&spec).unwrap();
     let salver_datasets::Content::Resident { schema, .. } = &loaded.content else { panic!() };
-    assert_eq!(crate::made::columns(schema), "n:Float64|s:Utf8|late:Boolean");
+    assert_eq!(crate::generated::columns(schema), "n:Float64|s:Utf8|late:Boolean");
 }

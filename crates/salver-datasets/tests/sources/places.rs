@@ -6,7 +6,7 @@ use salver_datasets::Content;
 use salver_model::Code;
 use salver_model::spec::{ColumnSpec, DatasetSpec, Residency, SourceFormat};
 
-use crate::made::{Made, load, parquet_of, probe, sample, show, wait};
+use crate::generated::{Made, load, parquet_of, probe, sample, show, wait};
 
 #[test]
 fn directories_globs_and_lists() {
@@ -95,7 +95,7 @@ fn partitions_keep_the_zeros_of_codes() {
     made.file("p/zip=99999/month=12/x.csv", "n\n2\n");
     let mut spec = made.spec(&["p"]);
     assert_eq!(show(&load(&spec).unwrap()), "n:Int64|zip:Utf8|month:Int64\n1|01234|1\n2|99999|12");
-    spec.schema = vec![crate::made::column("zip", DataType::Int64)];
+    spec.schema = vec![crate::generated::column("zip", DataType::Int64)];
     assert_eq!(show(&load(&spec).unwrap()), "n:Int64|zip:Int64|month:Int64\n1|1234|1\n2|99999|12");
 }
 
@@ -116,7 +116,7 @@ fn partitions_have_the_types_that_are_declared() {
     made.file("p/k=2.50/x.parquet", parquet_of(&sample().slice(0, 1)));
     let mut spec = made.spec(&["p"]);
     let declared = |spec: &mut DatasetSpec, data_type, nullable| {
-        spec.schema = vec![ColumnSpec { nullable, ..crate::made::column("k", data_type) }];
+        spec.schema = vec![ColumnSpec { nullable, ..crate::generated::column("k", data_type) }];
         load(spec)
     };
     let shown = show(&declared(&mut spec, DataType::Decimal128(5, 2), false).unwrap());

@@ -6,7 +6,7 @@ use salver_datasets::{CHUNK_ROWS, Content};
 use salver_model::Code;
 use salver_model::spec::Residency;
 
-use crate::made::{Made, load, load_within, parquet_of, show};
+use crate::generated::{Made, load, load_within, parquet_of, show};
 
 fn csv(rows: usize) -> String {
     (0..rows).fold(String::from("id,text\n"), |mut text, row| {
@@ -82,7 +82,7 @@ fn a_failed_load_leaves_nothing() {
     let data_dir = made.dir.path().join("data");
     let budget = salver_datasets::Budget::new(1_000_000);
     let spec = made.spec(&["1.csv"]);
-    assert!(crate::made::wait(salver_datasets::load(&spec, &budget, &data_dir)).is_err());
+    assert!(crate::generated::wait(salver_datasets::load(&spec, &budget, &data_dir)).is_err());
     assert_eq!(budget.used(), 0);
     assert_eq!(std::fs::read_dir(&data_dir).map_or(0, Iterator::count), 0);
 }

@@ -2,7 +2,7 @@
 
 use arrow::datatypes::DataType;
 
-use crate::made::{column, load, ods, one, show, shown, xlsx};
+use crate::generated::{column, load, ods, one, show, shown, xlsx};
 
 const ROWS: &str = r#"
 <row r="3"><c r="B3" t="inlineStr"><is><t>id</t></is></c><c r="C3" t="inlineStr"><is><t>name</t></is></c><c r="D3" t="inlineStr"><is><t>day</t></is></c><c r="E3" t="inlineStr"><is><t>at</t></is></c><c r="G3" t="inlineStr"><is><t>mixed</t></is></c><c r="H3" t="inlineStr"><is><t>ok</t></is></c></row>

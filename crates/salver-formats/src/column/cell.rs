@@ -3,7 +3,7 @@
 use arrow::datatypes::TimeUnit;
 
 use super::{Cells, Class, Column, Dialect};
-use crate::{calendar, escape, number, put, span};
+use crate::{calendar, escape, number, short_copy, span};
 
 impl Column<'_> {
     /// Writes a cell in the given dialect.
@@ -20,11 +20,11 @@ impl Column<'_> {
     #[inline(always)]
     pub(crate) fn json(&self, row: usize, out: &mut Vec<u8>) {
         if self.is_null(row) {
-            return put::block(b"null", 4, out);
+            return short_copy::block(b"null", 4, out);
         }
         match &self.cells {
-            Cells::Bool(values) if values.value(row) => put::block(b"true", 4, out),
-            Cells::Bool(_) => put::block(b"false___", 5, out),
+            Cells::Bool(values) if values.value(row) => short_copy::block(b"true", 4, out),
+            Cells::Bool(_) => short_copy::block(b"false___", 5, out),
             Cells::Int32(values) => number::integer(values[row], out),
             Cells::Int64(values) => number::integer(values[row], out),
             Cells::Float64(values) => json_float(values[row], out),
@@ -43,7 +43,7 @@ impl Column<'_> {
     #[inline(never)]
     fn json_rare(&self, row: usize, out: &mut Vec<u8>) {
         if let Some(written) = self.written(row) {
-            return put::short(written, out);
+            return short_copy::short(written, out);
         }
         if let Some((column, at)) = self.target(row) {
             return column.json(at, out);
@@ -80,7 +80,7 @@ impl Column<'_> {
     #[inline(never)]
     fn delimited_rare(&self, row: usize, delimiter: u8, out: &mut Vec<u8>) {
         if let Some(written) = self.written(row) {
-            return put::short(written, out);
+            return short_copy::short(written, out);
         }
         if let Some((column, at)) = self.target(row) {
             return column.delimited(at, delimiter, out);
@@ -103,7 +103,7 @@ impl Column<'_> {
             return;
         }
         if let Some(written) = self.written(row) {
-            return put::short(written, out);
+            return short_copy::short(written, out);
         }
         if let Some((column, at)) = self.target(row) {
             return column.html(at, out);
@@ -122,7 +122,7 @@ impl Column<'_> {
     pub(crate) fn plain(&self, row: usize, out: &mut Vec<u8>) {
         match &self.cells {
             Cells::Null => {}
-            Cells::Bool(values) => put::short(if values.value(row) { b"true" } else { b"false" }, out),
+            Cells::Bool(values) => short_copy::short(if values.value(row) { b"true" } else { b"false" }, out),
             Cells::Int8(values) => number::integer(values[row], out),
             Cells::Int16(values) => number::integer(values[row], out),
             Cells::Int32(values) => number::integer(values[row], out),
@@ -139,9 +139,9 @@ impl Column<'_> {
             Cells::Decimal128(values, scale) => number::decimal(values[row], *scale, out),
             Cells::Decimal256(values, scale) => number::wide_decimal(values[row], *scale, out),
             Cells::FreeDecimal(values, scale) => number::free_decimal(values[row], *scale, out),
-            Cells::Text(array) => put::short(array.value(row).as_bytes(), out),
-            Cells::LargeText(array) => put::short(array.value(row).as_bytes(), out),
-            Cells::TextView(array) => put::short(array.value(row).as_bytes(), out),
+            Cells::Text(array) => short_copy::short(array.value(row).as_bytes(), out),
+            Cells::LargeText(array) => short_copy::short(array.value(row).as_bytes(), out),
+            Cells::TextView(array) => short_copy::short(array.value(row).as_bytes(), out),
             Cells::Binary(array) => escape::hex(array.value(row), out),
             Cells::LargeBinary(array) => escape::hex(array.value(row), out),
             Cells::BinaryView(array) => escape::hex(array.value(row), out),
@@ -207,6 +207,6 @@ fn json_float<F: zmij::Float + Into<f64> + Copy>(value: F, out: &mut Vec<u8>) {
     if value.into().is_finite() {
         number::float(value, out);
     } else {
-        put::block(b"null", 4, out);
+        short_copy::block(b"null", 4, out);
     }
 }

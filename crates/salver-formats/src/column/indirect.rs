@@ -13,7 +13,7 @@ use super::{Column, Dialect};
 pub(crate) struct Dictionary<'a> {
     keys: Keys<'a>,
     values: Column<'a>,
-    written: Option<Written>,
+    written: Option<CellTexts>,
 }
 
 #[derive(Debug)]
@@ -30,7 +30,7 @@ enum Keys<'a> {
 
 /// Concatenated cells, in the dialect of their column.
 #[derive(Debug)]
-struct Written {
+struct CellTexts {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -40,7 +40,7 @@ impl<'a> Dictionary<'a> {
         let cells = array.values().len();
         let values = Column::resolve(array.values().as_ref(), dialect, cells)?;
         let written = (cells <= rows).then(|| {
-            let mut written = Written { bytes: Vec::new(), ends: Vec::with_capacity(cells + 1) };
+            let mut written = CellTexts { bytes: Vec::new(), ends: Vec::with_capacity(cells + 1) };
             written.ends.push(0);
             for cell in 0..cells {
                 values.write(cell, dialect, &mut written.bytes);

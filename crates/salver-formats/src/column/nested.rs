@@ -5,19 +5,19 @@ use arrow::datatypes::{DataType, FieldRef, Fields};
 use salver_model::Result;
 
 use super::{Column, Dialect};
-use crate::place::Spare;
-use crate::put::Token;
+use crate::in_place::Spare;
+use crate::short_copy::WrittenToken;
 use crate::style::Nulls;
-use crate::{escape, slot};
+use crate::{escape, slice_write};
 
 /// Field names as they are written in objects, prepared once for a schema: `,"name":`, and the first with `{` for `,`.
 #[derive(Clone, Debug)]
-pub(crate) struct Keys {
-    tokens: Box<[Token]>,
+pub(crate) struct FieldKeys {
+    tokens: Box<[WrittenToken]>,
     nulls: Nulls,
 }
 
-impl Keys {
+impl FieldKeys {
     pub(crate) fn new(fields: &Fields, nulls: Nulls) -> Self {
         let mut bytes = Vec::with_capacity(64);
         let token = |(i, field): (usize, &FieldRef)| {
@@ -27,7 +27,7 @@ impl Keys {
             bytes.push(if first { b'{' } else { b',' });
             escape::json_string(field.name(), &mut bytes);
             bytes.push(b':');
-            Token::new(&bytes)
+            WrittenToken::new(&bytes)
         };
         Self { tokens: fields.iter().enumerate().map(token).collect(), nulls }
     }
@@ -38,7 +38,7 @@ impl Keys {
 
     /// Returns the number of bytes that the keys add to every row.
     pub(crate) fn row_bytes(&self) -> usize {
-        self.tokens.iter().map(Token::len).sum::<usize>() + 2
+        self.tokens.iter().map(WrittenToken::len).sum::<usize>() + 2
     }
 
     /// Writes one object.
@@ -69,7 +69,7 @@ impl Keys {
     ) -> Option<usize> {
         let mut at = start;
         match self.nulls {
-            Nulls::Write if columns.is_empty() => at = slot::byte(bytes, at, b'{')?,
+            Nulls::Write if columns.is_empty() => at = slice_write::byte(bytes, at, b'{')?,
             Nulls::Write => {
                 for (key, column) in self.tokens.iter().zip(columns) {
                     at = key.place(bytes, at)?;
@@ -84,10 +84,10 @@ impl Keys {
                     }
                 }
                 // The comma before the first written field becomes the brace.
-                at = at.max(slot::byte(bytes, start, b'{')?);
+                at = at.max(slice_write::byte(bytes, start, b'{')?);
             }
         }
-        slot::byte(bytes, at, b'}')
+        slice_write::byte(bytes, at, b'}')
     }
 
     fn open_without_nulls(&self, columns: &[Column<'_>], row: usize, out: &mut Vec<u8>) {
@@ -190,7 +190,7 @@ impl<'a> List<'a> {
 
 #[derive(Debug)]
 pub(crate) struct Struct<'a> {
-    keys: Keys,
+    keys: FieldKeys,
     columns: Vec<Column<'a>>,
 }
 
@@ -198,7 +198,7 @@ impl<'a> Struct<'a> {
     pub(super) fn resolve(array: &'a StructArray, dialect: Dialect, rows: usize) -> Result<Self> {
         let dialect = Dialect::Json(dialect.nulls());
         let columns = array.columns().iter().map(|column| Column::resolve(column.as_ref(), dialect, rows));
-        Ok(Self { keys: Keys::new(array.fields(), dialect.nulls()), columns: columns.collect::<Result<_>>()? })
+        Ok(Self { keys: FieldKeys::new(array.fields(), dialect.nulls()), columns: columns.collect::<Result<_>>()? })
     }
 
     pub(super) fn json(&self, row: usize, out: &mut Vec<u8>) {

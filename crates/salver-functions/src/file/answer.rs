@@ -15,9 +15,9 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{FunctionFile, errors};
-use crate::pool::Lease;
-use crate::process::Ended;
-use crate::wire::answer::{Failure, First, Next};
+use crate::pool::WorkerLease;
+use crate::process::CallEnd;
+use crate::wire::answer::{CallFailure, First, Next};
 
 /// Encoding of a call for the worker.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub(super) enum Question<'a> {
 
 impl FunctionFile {
     /// Runs the call in a worker: the leased one, if there is one already.
-    pub(super) async fn answer(&self, question: Question<'_>, mut leased: Option<Lease>) -> Result<Answer> {
+    pub(super) async fn answer(&self, question: Question<'_>, mut leased: Option<WorkerLease>) -> Result<Answer> {
         let (Question::Call(call) | Question::Row(call)) = question;
         let place = match call.job {
             Some(_) => Arc::clone(&self.job_places).acquire_owned().await.ok(),
@@ -61,16 +61,16 @@ impl FunctionFile {
                     return Ok(answer);
                 }
                 Ok(First::Begun { status, headers }) => {
-                    let pieces = Pieces { lease, time, _place: place };
+                    let pieces = BodyStream { lease, time, _place: place };
                     return Ok(Answer { status, headers, body: AnswerBody::Stream(pieces.stream()) });
                 }
                 Ok(First::Failed(failure)) => return Err(failed(lease, failure)),
-                Err(Ended::Refused(error)) => {
+                Err(CallEnd::Refused(error)) => {
                     lease.give_back();
                     return Err(error);
                 }
-                Err(Ended::Before(_)) if tries < FUNCTION_TRIES_MAX => tries += 1,
-                Err(Ended::Before(error) | Ended::During(error)) => return Err(errors::ended(&self.spec, error)),
+                Err(CallEnd::Before(_)) if tries < FUNCTION_TRIES_MAX => tries += 1,
+                Err(CallEnd::Before(error) | CallEnd::During(error)) => return Err(errors::ended(&self.spec, error)),
             }
         }
     }
@@ -105,14 +105,14 @@ impl Time {
 }
 
 /// Streaming response body. Dropping it before the end kills its process.
-struct Pieces {
-    lease: Lease,
+struct BodyStream {
+    lease: WorkerLease,
     time: Time,
     /// Permit of a job, until it ends.
     _place: Option<OwnedSemaphorePermit>,
 }
 
-impl Pieces {
+impl BodyStream {
     fn stream(self) -> BoxStream<'static, Result<Bytes>> {
         stream::unfold(Some(self), |body| async {
             match body?.next().await {
@@ -144,7 +144,7 @@ impl Pieces {
 }
 
 /// Converts a worker's failure report. The worker stays in use, unless it is out of memory.
-pub(super) fn failed(lease: Lease, failure: Failure) -> salver_model::Error {
+pub(super) fn failed(lease: WorkerLease, failure: CallFailure) -> salver_model::Error {
     if failure.is_out_of_memory() {
         drop(lease);
     } else {

@@ -7,7 +7,7 @@ use salver_model::limits::FUNCTION_TRIES_MAX;
 
 use super::answer::{Time, failed};
 use super::{FunctionFile, errors};
-use crate::process::Ended;
+use crate::process::CallEnd;
 
 impl FunctionFile {
     /// Runs the call in a worker.
@@ -27,12 +27,12 @@ impl FunctionFile {
                     let name = call.interface.endpoints.get(call.endpoint).map(|endpoint| endpoint.function.as_str());
                     return Err(failed(lease, failure.named(name.unwrap_or_default())));
                 }
-                Err(Ended::Refused(error)) => {
+                Err(CallEnd::Refused(error)) => {
                     lease.give_back();
                     return Err(error);
                 }
-                Err(Ended::Before(_)) if tries < FUNCTION_TRIES_MAX => tries += 1,
-                Err(Ended::Before(error) | Ended::During(error)) => return Err(errors::ended(&self.spec, error)),
+                Err(CallEnd::Before(_)) if tries < FUNCTION_TRIES_MAX => tries += 1,
+                Err(CallEnd::Before(error) | CallEnd::During(error)) => return Err(errors::ended(&self.spec, error)),
             }
         }
     }

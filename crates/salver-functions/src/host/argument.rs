@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Number, Value as Json};
 
-use super::table::{self, Table};
-use super::value::{Inside, Kind, MISSING, Value};
+use super::table::{self, ArrowTable};
+use super::value::{Inside, MISSING, RValueKind, Value};
 
 /// Element type of an array, if it can be a vector.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,10 +22,10 @@ enum Elements {
 pub(super) fn object<'x>(
     inside: &'x Inside<'_>,
     members: &Map<String, Json>,
-    table: Option<&(&str, Table)>,
+    table: Option<&(&str, ArrowTable)>,
 ) -> Value<'x> {
     let count = members.len() + usize::from(table.is_some());
-    let list = inside.vector(Kind::List, count);
+    let list = inside.vector(RValueKind::List, count);
     for (index, member) in members.values().enumerate() {
         inside.set(list, index, |inner| value(inner, member));
     }
@@ -57,14 +57,14 @@ fn array<'x>(inside: &'x Inside<'_>, elements: &[Json]) -> Value<'x> {
     let length = elements.len();
     match elements.iter().fold(Elements::Nulls, |seen, element| seen.with(element)) {
         // The kind of an empty array, or of one with only nulls, is unknown; a list fits any.
-        Elements::Nulls if length == 0 => inside.vector(Kind::List, 0),
+        Elements::Nulls if length == 0 => inside.vector(RValueKind::List, 0),
         Elements::Nulls | Elements::Logicals => inside.integers(
-            Kind::Logical,
+            RValueKind::Logical,
             length,
             elements.iter().map(|element| element.as_bool().map_or(MISSING, i32::from)),
         ),
         Elements::Integers => inside.integers(
-            Kind::Integer,
+            RValueKind::Integer,
             length,
             elements.iter().map(|element| element.as_number().and_then(integer).unwrap_or(MISSING)),
         ),
@@ -73,14 +73,14 @@ fn array<'x>(inside: &'x Inside<'_>, elements: &[Json]) -> Value<'x> {
             elements.iter().map(|element| element.as_number().map_or(Inside::missing_double(), double)),
         ),
         Elements::Texts => {
-            let vector = inside.vector(Kind::Text, length);
+            let vector = inside.vector(RValueKind::Text, length);
             for (index, element) in elements.iter().enumerate() {
                 inside.set_text(vector, index, element.as_str());
             }
             vector
         }
         Elements::Mixed => {
-            let list = inside.vector(Kind::List, length);
+            let list = inside.vector(RValueKind::List, length);
             for (index, element) in elements.iter().enumerate() {
                 inside.set(list, index, |inner| value(inner, element));
             }

@@ -7,45 +7,45 @@ use salver_model::functions::ColumnKind;
 
 use super::failure::{OUT_OF_MEMORY, USER_CODE};
 use super::frame;
-use super::session::Session;
+use super::session::RSession;
 use super::start::{self, Runtime};
-use super::value::{Inside, Kind, MISSING, Value};
-use crate::wire::columns::{self, Column};
+use super::value::{Inside, MISSING, RValueKind, Value};
+use crate::wire::columns::{self, WireColumn};
 
 /// Largest magnitude up to which integers and doubles are equivalent.
 const WHOLE_BOUND: f64 = 9_007_199_254_740_992.0;
 
 /// Decoded batch.
-struct Batch<'a> {
+struct RBatch<'a> {
     endpoint: u32,
     rows: usize,
     wanted: ColumnKind,
-    columns: Vec<Column<'a>>,
+    columns: Vec<WireColumn<'a>>,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> RBatch<'a> {
     /// Decodes a payload; `None` when it is not a batch.
     fn read(mut payload: &'a [u8]) -> Option<Self> {
         let rest = &mut payload;
         let mut number = || columns::take(rest, 4)?.try_into().map(u32::from_le_bytes).ok();
         let (endpoint, rows) = (number()?, number()? as usize);
         let [wanted, count] = columns::take(rest, 2)?.try_into().ok()?;
-        let columns: Option<Vec<_>> = (0..count).map(|_| Column::read(rest, rows)).collect();
+        let columns: Option<Vec<_>> = (0..count).map(|_| WireColumn::read(rest, rows)).collect();
         Some(Self { endpoint, rows, wanted: columns::kind(wanted)?, columns: columns? })
     }
 }
 
 /// Context of a guarded function. It owns everything that is allocated.
-struct Exchange<'a> {
+struct BatchContext<'a> {
     runtime: Runtime,
-    batch: Batch<'a>,
+    batch: RBatch<'a>,
     /// Frame being written.
     out: &'a mut Vec<u8>,
-    outcome: Outcome,
+    outcome: BatchOutcome,
 }
 
 /// Result of a batch.
-enum Outcome {
+enum BatchOutcome {
     /// R returned without a result.
     Nothing,
     /// The column is in the frame.
@@ -63,33 +63,33 @@ enum Outcome {
 /// # Errors
 /// Returns an error when the connection breaks, or the payload is not a batch.
 pub(super) fn answer(
-    session: &Session,
+    session: &RSession,
     runtime: Runtime,
     (stream, out): (&UnixStream, &mut Vec<u8>),
     payload: &[u8],
 ) -> io::Result<()> {
-    let batch = Batch::read(payload).ok_or(io::ErrorKind::InvalidData)?;
+    let batch = RBatch::read(payload).ok_or(io::ErrorKind::InvalidData)?;
     let (rows, wanted) = (batch.rows, batch.wanted);
-    let mut exchange = Exchange { runtime, batch, out, outcome: Outcome::Nothing };
+    let mut exchange = BatchContext { runtime, batch, out, outcome: BatchOutcome::Nothing };
     let result = session.enter(&mut exchange, serve);
-    let Exchange { out, outcome, .. } = exchange;
+    let BatchContext { out, outcome, .. } = exchange;
     let mut memory = false;
     let message = match (outcome, result) {
-        (Outcome::Done, _) => return frame::send(&mut &*stream, out, &[]),
-        (Outcome::Raised(message), _) => {
+        (BatchOutcome::Done, _) => return frame::send(&mut &*stream, out, &[]),
+        (BatchOutcome::Raised(message), _) => {
             memory = session.is_memory(&message);
             format!("raised an error: {message}")
         }
-        (Outcome::Unfit(row, gave), _) => {
+        (BatchOutcome::Unfit(row, gave), _) => {
             format!("gave {gave} where {} was asked for, in row {} of {rows}", word(wanted), row + 1)
         }
-        (Outcome::Count(count), _) => format!("gave {count} values for {rows} rows"),
-        (Outcome::Nothing, Err(raised)) => {
+        (BatchOutcome::Count(count), _) => format!("gave {count} values for {rows} rows"),
+        (BatchOutcome::Nothing, Err(raised)) => {
             start::forget(session, runtime);
             memory = session.is_memory(&raised.0);
             format!("was left by R: {}", raised.0)
         }
-        (Outcome::Nothing, Ok(())) => "gave nothing".to_owned(),
+        (BatchOutcome::Nothing, Ok(())) => "gave nothing".to_owned(),
     };
     frame::begin(out, b'X');
     out.push(if memory { OUT_OF_MEMORY } else { USER_CODE });
@@ -108,9 +108,9 @@ fn word(wanted: ColumnKind) -> &'static str {
 }
 
 /// Guarded: calls the function over the columns, and writes the result.
-fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
+fn serve(inside: &Inside<'_>, exchange: &mut BatchContext<'_>) -> Option<()> {
     let batch = &exchange.batch;
-    let list = inside.vector(Kind::List, batch.columns.len());
+    let list = inside.vector(RValueKind::List, batch.columns.len());
     for (index, column) in batch.columns.iter().enumerate() {
         inside.set(list, index, |inside| vector(inside, *column));
     }
@@ -121,30 +121,31 @@ fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
     let function = Value::of(exchange.runtime.call_columns);
     let given = inside.call(function, &[endpoint, list, rows, text])?;
     let (value, raised) = (inside.element(given, 0), inside.element(given, 1));
-    if inside.kind(raised) == Kind::Text {
+    if inside.kind(raised) == RValueKind::Text {
         let outcome = &mut exchange.outcome;
-        inside.with_string(raised, 0, |text| *outcome = Outcome::Raised(String::from_utf8_lossy(text).into_owned()));
+        inside
+            .with_string(raised, 0, |text| *outcome = BatchOutcome::Raised(String::from_utf8_lossy(text).into_owned()));
         return Some(());
     }
     exchange.outcome = match write(inside, exchange.out, value, batch) {
-        Ok(()) => Outcome::Done,
+        Ok(()) => BatchOutcome::Done,
         Err(unfit) => unfit,
     };
     Some(())
 }
 
 /// Converts a column to a vector. Integers out of the range of R's make it a vector of doubles.
-fn vector<'x>(inside: &'x Inside<'_>, column: Column<'_>) -> Value<'x> {
+fn vector<'x>(inside: &'x Inside<'_>, column: WireColumn<'_>) -> Value<'x> {
     let rows = column.rows();
     match column.kind {
         ColumnKind::Boolean => {
-            inside.integers(Kind::Logical, rows, column.booleans().map(|truth| truth.map_or(MISSING, i32::from)))
+            inside.integers(RValueKind::Logical, rows, column.booleans().map(|truth| truth.map_or(MISSING, i32::from)))
         }
         ColumnKind::Integer => {
             let small = |number: i64| i32::try_from(number).ok().filter(|number| *number != MISSING);
             if column.integers().flatten().all(|number| small(number).is_some()) {
                 let numbers = column.integers().map(|number| number.and_then(small).unwrap_or(MISSING));
-                return inside.integers(Kind::Integer, rows, numbers);
+                return inside.integers(RValueKind::Integer, rows, numbers);
             }
             #[expect(clippy::cast_precision_loss, reason = "R has no other number for it")]
             let double = |number: Option<i64>| number.map_or(Inside::missing_double(), |number| number as f64);
@@ -154,7 +155,7 @@ fn vector<'x>(inside: &'x Inside<'_>, column: Column<'_>) -> Value<'x> {
             inside.doubles(rows, column.numbers().map(|number| number.unwrap_or(Inside::missing_double())))
         }
         ColumnKind::Text => {
-            let vector = inside.vector(Kind::Text, rows);
+            let vector = inside.vector(RValueKind::Text, rows);
             for (index, text) in column.texts().enumerate() {
                 inside.set_text(vector, index, text);
             }
@@ -164,11 +165,11 @@ fn vector<'x>(inside: &'x Inside<'_>, column: Column<'_>) -> Value<'x> {
 }
 
 /// Writes the frame of a column from the function's result: a vector, or a list with the result of each row.
-fn write(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, batch: &Batch<'_>) -> Result<(), Outcome> {
+fn write(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, batch: &RBatch<'_>) -> Result<(), BatchOutcome> {
     let (rows, wanted) = (batch.rows, batch.wanted);
-    let is_list = inside.kind(value) == Kind::List;
+    let is_list = inside.kind(value) == RValueKind::List;
     if inside.length(value) != rows {
-        return Err(Outcome::Count(inside.length(value)));
+        return Err(BatchOutcome::Count(inside.length(value)));
     }
     frame::begin(out, b'B');
     out.push(columns::code(wanted));
@@ -181,18 +182,18 @@ fn write(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, batch: &Batch
     let texts = out.len();
     for row in 0..rows {
         let (cell, index) = if is_list { (inside.element(value, row), 0) } else { (value, row) };
-        if is_list && inside.kind(cell) != Kind::Null && inside.length(cell) != 1 {
-            return Err(Outcome::Unfit(row, "a vector that has not one value"));
+        if is_list && inside.kind(cell) != RValueKind::Null && inside.length(cell) != 1 {
+            return Err(BatchOutcome::Unfit(row, "a vector that has not one value"));
         }
-        if !put(inside, out, cell, index, wanted).map_err(|gave| Outcome::Unfit(row, gave))? {
+        if !put(inside, out, cell, index, wanted).map_err(|gave| BatchOutcome::Unfit(row, gave))? {
             out[present + row] = 0;
         }
         if wanted == ColumnKind::Text {
-            let end = u32::try_from(out.len() - texts).map_err(|_| Outcome::Unfit(row, "texts of over 4 GiB"))?;
+            let end = u32::try_from(out.len() - texts).map_err(|_| BatchOutcome::Unfit(row, "texts of over 4 GiB"))?;
             out[ends + 4 * row..ends + 4 * row + 4].copy_from_slice(&end.to_le_bytes());
         }
     }
-    if frame::fits(out, &[]) { Ok(()) } else { Err(Outcome::Unfit(rows, "values of over 4 GiB")) }
+    if frame::fits(out, &[]) { Ok(()) } else { Err(BatchOutcome::Unfit(rows, "values of over 4 GiB")) }
 }
 
 /// Writes one value of a vector; returns whether it is present, or its type when that is wrong.
@@ -204,32 +205,34 @@ fn put(
     wanted: ColumnKind,
 ) -> Result<bool, &'static str> {
     let kind = inside.kind(cell);
-    if kind != Kind::Null && inside.has_class(cell) {
+    if kind != RValueKind::Null && inside.has_class(cell) {
         return Err("an object of a class");
     }
     let number = match kind {
-        Kind::Null => None,
-        Kind::Logical | Kind::Integer => {
+        RValueKind::Null => None,
+        RValueKind::Logical | RValueKind::Integer => {
             inside.numbers(cell).get(index).copied().filter(|number| *number != MISSING).map(f64::from)
         }
-        Kind::Double => inside.reals(cell).get(index).copied().filter(|number| !Inside::is_missing_double(*number)),
-        Kind::Text => return put_text(inside, out, cell, index, wanted),
+        RValueKind::Double => {
+            inside.reals(cell).get(index).copied().filter(|number| !Inside::is_missing_double(*number))
+        }
+        RValueKind::Text => return put_text(inside, out, cell, index, wanted),
         _ => return Err("something that is no plain value"),
     };
     match (wanted, kind, number) {
         (ColumnKind::Text, _, None) => {}
         (ColumnKind::Boolean, _, None) => out.push(0),
         (_, _, None) => out.extend_from_slice(&[0; 8]),
-        (ColumnKind::Boolean, Kind::Logical, Some(number)) => out.push(u8::from(number != 0.0)),
+        (ColumnKind::Boolean, RValueKind::Logical, Some(number)) => out.push(u8::from(number != 0.0)),
         (ColumnKind::Number, _, Some(number)) => out.extend_from_slice(&number.to_le_bytes()),
-        (ColumnKind::Integer, Kind::Integer | Kind::Double, Some(number)) => {
+        (ColumnKind::Integer, RValueKind::Integer | RValueKind::Double, Some(number)) => {
             if number.fract() != 0.0 || number.abs() > WHOLE_BOUND {
                 return Err("a number that is not whole or is too large");
             }
             #[expect(clippy::cast_possible_truncation, reason = "just looked at")]
             out.extend_from_slice(&(number as i64).to_le_bytes());
         }
-        (_, Kind::Logical, _) => return Err("true or false"),
+        (_, RValueKind::Logical, _) => return Err("true or false"),
         _ => return Err("a number"),
     }
     Ok(number.is_some())

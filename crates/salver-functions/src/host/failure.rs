@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::net::UnixStream;
 
 use super::frame;
-use super::session::Session;
+use super::session::RSession;
 use super::start::{self, Runtime};
 
 /// Kind of a failure in a frame `X`.
@@ -14,7 +14,7 @@ pub(super) const WRONG_ARGUMENT: u8 = 2;
 
 /// Reports that R raised an error.
 pub(super) fn fail_raised(
-    session: &Session,
+    session: &RSession,
     runtime: Runtime,
     (stream, out): (&UnixStream, &mut Vec<u8>),
     raised: &str,

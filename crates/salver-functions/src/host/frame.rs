@@ -11,7 +11,7 @@ const PREFIX_BYTES: usize = 4;
 
 /// Reader of frames.
 #[derive(Debug)]
-pub(super) struct Reader<S> {
+pub(super) struct FrameReader<S> {
     stream: S,
     buffer: Vec<u8>,
     /// Number of bytes in the buffer.
@@ -29,7 +29,7 @@ pub(super) enum Frame<'a> {
     TooLarge,
 }
 
-impl<S: Read> Reader<S> {
+impl<S: Read> FrameReader<S> {
     /// Creates a reader of this stream.
     pub(super) fn new(stream: S) -> Self {
         Self { stream, buffer: vec![0; READ_BYTES], filled: 0, taken: 0 }

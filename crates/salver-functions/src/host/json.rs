@@ -6,7 +6,7 @@
 
 use salver_model::limits::FUNCTION_DEPTH_MAX;
 
-use super::value::{Attribute, Inside, Kind, MISSING, Value};
+use super::value::{Attribute, Inside, MISSING, RValueKind, Value};
 
 mod scalar;
 
@@ -37,7 +37,7 @@ impl Unfit {
 
 /// Vector whose elements are written one by one.
 #[derive(Clone, Copy)]
-enum Column<'x> {
+enum JsonVector<'x> {
     Logicals(&'x [i32]),
     Integers(&'x [i32]),
     Doubles(&'x [f64]),
@@ -63,16 +63,16 @@ pub(super) fn write_rows(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_
     if rows == 1 {
         return text_of(out, |out| write(inside, out, value));
     }
-    if inside.kind(value) == Kind::Null {
+    if inside.kind(value) == RValueKind::Null {
         return Err(Unfit::Rows);
     }
-    let column = Column::of(inside, value)?;
+    let column = JsonVector::of(inside, value)?;
     let dimensions = inside.length(inside.attribute(value, Attribute::Dimensions));
-    if column.length(inside) != rows || dimensions > 1 || matches!(column, Column::List(_) | Column::Bytes(_)) {
+    if column.length(inside) != rows || dimensions > 1 || matches!(column, JsonVector::List(_) | JsonVector::Bytes(_)) {
         return Err(Unfit::Rows);
     }
     let names = inside.attribute(value, Attribute::Names);
-    let has_names = inside.kind(names) == Kind::Text;
+    let has_names = inside.kind(names) == RValueKind::Text;
     let boxed = inside.has_class(value) && inside.inherits(value, c"AsIs");
     for row in 0..rows {
         text_of(out, |out| {
@@ -108,7 +108,7 @@ fn any(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -> 
     if depth > FUNCTION_DEPTH_MAX {
         return Err(Unfit::Depth);
     }
-    if inside.kind(value) == Kind::Null {
+    if inside.kind(value) == RValueKind::Null {
         out.extend_from_slice(b"null");
         return Ok(());
     }
@@ -121,19 +121,19 @@ fn any(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -> 
             let time = inside.call(convert, &[value]).ok_or(Unfit::Kind)?;
             return any(inside, out, time, depth + 1);
         }
-        let column = Column::of(inside, value)?;
+        let column = JsonVector::of(inside, value)?;
         let names = inside.attribute(value, Attribute::Names);
-        if inside.kind(names) == Kind::Text && !matches!(column, Column::Bytes(_)) {
+        if inside.kind(names) == RValueKind::Text && !matches!(column, JsonVector::Bytes(_)) {
             return object(inside, out, column, names, depth);
         }
         let dimensions = inside.attribute(value, Attribute::Dimensions);
-        if inside.length(dimensions) == 2 && !matches!(column, Column::Bytes(_)) {
+        if inside.length(dimensions) == 2 && !matches!(column, JsonVector::Bytes(_)) {
             return matrix(inside, out, column, inside.numbers(dimensions), depth);
         }
         let boxed = inside.has_class(value) && inside.inherits(value, c"AsIs");
         match column {
-            Column::Bytes(bytes) => scalar::base64(out, bytes),
-            Column::List(_) => array(inside, out, column, 0..column.length(inside), depth)?,
+            JsonVector::Bytes(bytes) => scalar::base64(out, bytes),
+            JsonVector::List(_) => array(inside, out, column, 0..column.length(inside), depth)?,
             _ if column.length(inside) == 1 && !boxed => column.put(inside, out, 0, depth)?,
             _ => array(inside, out, column, 0..column.length(inside), depth)?,
         }
@@ -145,7 +145,7 @@ fn any(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -> 
 fn array(
     inside: &Inside<'_>,
     out: &mut Vec<u8>,
-    column: Column<'_>,
+    column: JsonVector<'_>,
     indices: impl Iterator<Item = usize>,
     depth: u32,
 ) -> Result<(), Unfit> {
@@ -164,7 +164,7 @@ fn array(
 fn object(
     inside: &Inside<'_>,
     out: &mut Vec<u8>,
-    column: Column<'_>,
+    column: JsonVector<'_>,
     names: Value<'_>,
     depth: u32,
 ) -> Result<(), Unfit> {
@@ -202,7 +202,7 @@ fn frame(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -
     let names = inside.attribute(value, Attribute::Names);
     let rows = inside.length(inside.attribute(value, Attribute::RowNames));
     let columns = inside.array(inside.length(value), |index| {
-        let column = Column::of(inside, inside.element(value, index))?;
+        let column = JsonVector::of(inside, inside.element(value, index))?;
         if column.length(inside) == rows { Ok(column) } else { Err(Unfit::Shape) }
     });
     out.push(b'[');
@@ -225,7 +225,7 @@ fn frame(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -
 fn matrix(
     inside: &Inside<'_>,
     out: &mut Vec<u8>,
-    column: Column<'_>,
+    column: JsonVector<'_>,
     dimensions: &[i32],
     depth: u32,
 ) -> Result<(), Unfit> {
@@ -244,26 +244,26 @@ fn matrix(
     Ok(())
 }
 
-impl<'x> Column<'x> {
+impl<'x> JsonVector<'x> {
     /// Returns the representation of this vector's elements.
     fn of(inside: &'x Inside<'_>, value: Value<'x>) -> Result<Self, Unfit> {
         let class = |name| inside.has_class(value) && inside.inherits(value, name);
         Ok(match inside.kind(value) {
-            Kind::Logical => Self::Logicals(inside.numbers(value)),
-            Kind::Integer if class(c"factor") => {
+            RValueKind::Logical => Self::Logicals(inside.numbers(value)),
+            RValueKind::Integer if class(c"factor") => {
                 Self::Factor(inside.numbers(value), inside.attribute(value, Attribute::Levels))
             }
-            Kind::Integer if class(c"Date") => Self::DatesInteger(inside.numbers(value)),
-            Kind::Integer if class(c"POSIXct") => Self::TimesInteger(inside.numbers(value)),
-            Kind::Integer => Self::Integers(inside.numbers(value)),
-            Kind::Double if class(c"Date") => Self::Dates(inside.reals(value)),
-            Kind::Double if class(c"POSIXct") => Self::Times(inside.reals(value)),
-            Kind::Double if class(c"integer64") => Self::Integers64(inside.reals(value)),
-            Kind::Double => Self::Doubles(inside.reals(value)),
-            Kind::Text => Self::Texts(value),
-            Kind::Raw => Self::Bytes(inside.bytes(value)),
-            Kind::List => Self::List(value),
-            Kind::Null | Kind::Complex | Kind::Symbol | Kind::Other => return Err(Unfit::Kind),
+            RValueKind::Integer if class(c"Date") => Self::DatesInteger(inside.numbers(value)),
+            RValueKind::Integer if class(c"POSIXct") => Self::TimesInteger(inside.numbers(value)),
+            RValueKind::Integer => Self::Integers(inside.numbers(value)),
+            RValueKind::Double if class(c"Date") => Self::Dates(inside.reals(value)),
+            RValueKind::Double if class(c"POSIXct") => Self::Times(inside.reals(value)),
+            RValueKind::Double if class(c"integer64") => Self::Integers64(inside.reals(value)),
+            RValueKind::Double => Self::Doubles(inside.reals(value)),
+            RValueKind::Text => Self::Texts(value),
+            RValueKind::Raw => Self::Bytes(inside.bytes(value)),
+            RValueKind::List => Self::List(value),
+            RValueKind::Null | RValueKind::Complex | RValueKind::Symbol | RValueKind::Other => return Err(Unfit::Kind),
         })
     }
 

@@ -17,7 +17,7 @@ use super::value::Inside;
 
 /// Started R.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct RSession {
     api: Api,
     /// Prefixes of R's out-of-memory errors, in its current language.
     memory: Vec<String>,
@@ -41,7 +41,7 @@ struct Entry<'a, C> {
     done: bool,
 }
 
-impl Session {
+impl RSession {
     /// Starts R of this home, as for running `file`.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl Session {
 
 /// Guarded function: from here on R may jump.
 unsafe extern "C-unwind" fn run<C>(entry: *mut c_void) {
-    // SAFETY: see `Session::enter`.
+    // SAFETY: see `RSession::enter`.
     let entry = unsafe { &mut *entry.cast::<Entry<'_, C>>() };
     let inside = Inside { api: entry.api, kept: Cell::new(0) };
     entry.done = (entry.work)(&inside, entry.context).is_some();

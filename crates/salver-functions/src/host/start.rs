@@ -3,8 +3,8 @@
 use std::ffi::CStr;
 use std::path::Path;
 
-use super::session::{Raised, Session};
-use super::value::{Kept, Kind, Value};
+use super::session::{RSession, Raised};
+use super::value::{Preserved, RValueKind, Value};
 
 /// Expression that returns the functions; see the file.
 const START: &CStr = match CStr::from_bytes_with_nul(concat!("(", include_str!("start.R"), ")\0").as_bytes()) {
@@ -47,23 +47,23 @@ pub(super) const REQUEST: [&str; 6] = ["method", "path", "query", "headers", "bo
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Runtime {
     /// Loads a file: takes a path, and returns the offer as the text of a JSON object.
-    pub(super) load: Kept,
+    pub(super) load: Preserved,
     /// Returns the function that answers calls of an application made of the runtime's own classes.
-    own_application: Kept,
+    own_application: Preserved,
     /// Answers a call of any other application.
-    pub(super) call_application: Kept,
+    pub(super) call_application: Preserved,
     /// Answers a call of an endpoint.
-    pub(super) call_function: Kept,
+    pub(super) call_function: Preserved,
     /// Calls an endpoint over columns.
-    pub(super) call_columns: Kept,
+    pub(super) call_columns: Preserved,
     /// Seeds a worker's random numbers.
-    pub(super) seed: Kept,
+    pub(super) seed: Preserved,
     /// Clears the text of the last error.
-    pub(super) forget: Kept,
+    pub(super) forget: Preserved,
     /// Names of a request's parts.
-    pub(super) request_names: Kept,
+    pub(super) request_names: Preserved,
     /// List with room for the headers a worker has seen last.
-    pub(super) seen: Kept,
+    pub(super) seen: Preserved,
 }
 
 /// Name of the file with the compiled runtime.
@@ -73,7 +73,7 @@ const KEPT: &str = "runtime.rds";
 ///
 /// # Errors
 /// Returns the error that R raised.
-pub(super) fn start(session: &Session, private: Option<&Path>) -> Result<Runtime, Raised> {
+pub(super) fn start(session: &RSession, private: Option<&Path>) -> Result<Runtime, Raised> {
     let kept = private.and_then(|directory| directory.join(KEPT).into_os_string().into_string().ok());
     let mut starting = (kept.unwrap_or_default(), None);
     session.enter(&mut starting, |inside, (kept, runtime)| {
@@ -90,7 +90,7 @@ pub(super) fn start(session: &Session, private: Option<&Path>) -> Result<Runtime
             seed: function(5),
             forget: function(6),
             request_names: inside.for_ever(inside.texts(REQUEST.len(), REQUEST.iter().copied())),
-            seen: inside.for_ever(inside.vector(Kind::List, 1)),
+            seen: inside.for_ever(inside.vector(RValueKind::List, 1)),
         });
         Some(())
     })?;
@@ -98,8 +98,8 @@ pub(super) fn start(session: &Session, private: Option<&Path>) -> Result<Runtime
 }
 
 /// Argument and result of `load`.
-struct Loading<'a> {
-    load: Kept,
+struct LoadContext<'a> {
+    load: Preserved,
     file: &'a str,
     offer: Option<String>,
 }
@@ -108,11 +108,11 @@ struct Loading<'a> {
 ///
 /// # Errors
 /// Returns the error that R raised.
-pub(super) fn load(session: &Session, runtime: Runtime, file: &str) -> Result<String, Raised> {
-    let mut loading = Loading { load: runtime.load, file, offer: None };
+pub(super) fn load(session: &RSession, runtime: Runtime, file: &str) -> Result<String, Raised> {
+    let mut loading = LoadContext { load: runtime.load, file, offer: None };
     session.enter(&mut loading, |inside, loading| {
         let offer = inside.call(Value::of(loading.load), &[inside.text(loading.file)])?;
-        if inside.kind(offer) == Kind::Text && inside.length(offer) == 1 {
+        if inside.kind(offer) == RValueKind::Text && inside.length(offer) == 1 {
             let text = &mut loading.offer;
             inside.with_string(offer, 0, |bytes| *text = Some(String::from_utf8_lossy(bytes).into_owned()));
         }
@@ -123,19 +123,19 @@ pub(super) fn load(session: &Session, runtime: Runtime, file: &str) -> Result<St
 
 /// Returns the function that answers calls of the loaded application, if it is made of the runtime's own classes. It
 /// takes the method, the unescaped path, the query as a list, the headers and the body.
-pub(super) fn own_application(session: &Session, runtime: Runtime) -> Option<Kept> {
+pub(super) fn own_application(session: &RSession, runtime: Runtime) -> Option<Preserved> {
     let mut asking = (runtime, None);
     // It only returns an existing value.
     let _ = session.enter(&mut asking, |inside, (runtime, own)| {
         let found = inside.call(Value::of(runtime.own_application), &[])?;
-        *own = (inside.kind(found) != Kind::Null).then(|| inside.for_ever(found));
+        *own = (inside.kind(found) != RValueKind::Null).then(|| inside.for_ever(found));
         Some(())
     });
     asking.1
 }
 
 /// Prepares the memory for forks: unused objects are collected before they are copied.
-pub(super) fn settle(session: &Session) {
+pub(super) fn settle(session: &RSession) {
     // Nothing is raised, and an error would change nothing.
     let _ = session.enter(&mut (), |inside, ()| {
         inside.collect();
@@ -144,14 +144,14 @@ pub(super) fn settle(session: &Session) {
 }
 
 /// Seeds a new worker's random numbers.
-pub(super) fn seed(session: &Session, runtime: Runtime) {
+pub(super) fn seed(session: &RSession, runtime: Runtime) {
     let mut seed = runtime.seed;
     // A worker without its own seed is still usable.
     let _ = session.enter(&mut seed, |inside, seed| inside.call(Value::of(*seed), &[]).map(|_| ()));
 }
 
 /// Clears the last error message, so that it is not reported for a later jump without a message.
-pub(super) fn forget(session: &Session, runtime: Runtime) {
+pub(super) fn forget(session: &RSession, runtime: Runtime) {
     let mut forget = runtime.forget;
     // It only stores a text.
     let _ = session.enter(&mut forget, |inside, forget| inside.call(Value::of(*forget), &[]).map(|_| ()));

@@ -31,11 +31,11 @@ pub(super) struct Value<'x>(Sexp, PhantomData<&'x ()>);
 
 /// Object that R keeps alive for the life of the process.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kept(Sexp);
+pub(super) struct Preserved(Sexp);
 
 /// Kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RValueKind {
     Null,
     Logical,
     Integer,
@@ -103,20 +103,20 @@ impl Inside<'_> {
 
     /// Creates a character vector of length one.
     pub(super) fn text(&self, text: impl AsRef<[u8]>) -> Value<'_> {
-        let value = self.vector(Kind::Text, 1);
+        let value = self.vector(RValueKind::Text, 1);
         self.set_text(value, 0, Some(text));
         value
     }
 
     /// Creates an uninitialized vector of this kind, except that texts are empty and list elements `NULL`.
-    pub(super) fn vector(&self, kind: Kind, length: usize) -> Value<'_> {
+    pub(super) fn vector(&self, kind: RValueKind, length: usize) -> Value<'_> {
         // SAFETY: a kind of vector; raises when there is no memory.
         self.keep(unsafe { (self.api.allocate)(number_of(kind), length.cast_signed()) })
     }
 
     /// Creates a raw vector with these bytes.
     pub(super) fn raw(&self, bytes: &[u8]) -> Value<'_> {
-        let value = self.vector(Kind::Raw, bytes.len());
+        let value = self.vector(RValueKind::Raw, bytes.len());
         if !bytes.is_empty() {
             // SAFETY: the vector has that length and was made here, so nobody else looks at it.
             unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), (self.api.bytes)(value.0), bytes.len()) };
@@ -125,13 +125,16 @@ impl Inside<'_> {
     }
 
     /// Creates a vector of integers (or logicals: zero and one) from exactly `length` numbers.
-    pub(super) fn integers(&self, kind: Kind, length: usize, numbers: impl Iterator<Item = i32>) -> Value<'_> {
-        let value = self.vector(if kind == Kind::Logical { kind } else { Kind::Integer }, length);
+    pub(super) fn integers(&self, kind: RValueKind, length: usize, numbers: impl Iterator<Item = i32>) -> Value<'_> {
+        let value = self.vector(if kind == RValueKind::Logical { kind } else { RValueKind::Integer }, length);
         if length > 0 {
             // SAFETY: as in `raw`; both kinds hold C integers.
             let places = unsafe {
-                let first =
-                    if kind == Kind::Logical { (self.api.logicals)(value.0) } else { (self.api.integers)(value.0) };
+                let first = if kind == RValueKind::Logical {
+                    (self.api.logicals)(value.0)
+                } else {
+                    (self.api.integers)(value.0)
+                };
                 first.write_bytes(0, length);
                 std::slice::from_raw_parts_mut(first, length)
             };
@@ -142,7 +145,7 @@ impl Inside<'_> {
 
     /// Creates a vector of doubles from exactly `length` numbers.
     pub(super) fn doubles(&self, length: usize, numbers: impl Iterator<Item = f64>) -> Value<'_> {
-        let value = self.vector(Kind::Double, length);
+        let value = self.vector(RValueKind::Double, length);
         if length > 0 {
             // SAFETY: as in `raw`.
             let places = unsafe {
@@ -184,7 +187,7 @@ impl Inside<'_> {
 
     /// Creates a character vector.
     pub(super) fn texts<T: AsRef<[u8]>>(&self, length: usize, texts: impl Iterator<Item = T>) -> Value<'_> {
-        let value = self.vector(Kind::Text, length);
+        let value = self.vector(RValueKind::Text, length);
         texts.take(length).enumerate().for_each(|(index, text)| self.set_text(value, index, Some(text)));
         value
     }
@@ -219,7 +222,7 @@ impl Inside<'_> {
         if length == 0 || size_of::<T>() == 0 {
             return &[];
         }
-        let memory = self.vector(Kind::Raw, length.saturating_mul(size_of::<T>()));
+        let memory = self.vector(RValueKind::Raw, length.saturating_mul(size_of::<T>()));
         // SAFETY: the vector has room for so many, aligned, and nobody else knows it; each is written before the slice
         // of all is made.
         unsafe {
@@ -253,10 +256,10 @@ impl Inside<'_> {
     }
 
     /// Keeps a value alive forever.
-    pub(super) fn for_ever(&self, value: Value<'_>) -> Kept {
+    pub(super) fn for_ever(&self, value: Value<'_>) -> Preserved {
         // SAFETY: protected until then.
         unsafe { (self.api.preserve)(value.0) };
-        Kept(value.0)
+        Preserved(value.0)
     }
 
     /// Runs the garbage collector.
@@ -269,19 +272,19 @@ impl Inside<'_> {
 /// Reading of values.
 impl Inside<'_> {
     /// Returns the kind of a value.
-    pub(super) fn kind(&self, value: Value<'_>) -> Kind {
+    pub(super) fn kind(&self, value: Value<'_>) -> RValueKind {
         // SAFETY: a protected object.
         match unsafe { (self.api.kind)(value.0) } {
-            0 => Kind::Null,
-            1 => Kind::Symbol,
-            10 => Kind::Logical,
-            13 => Kind::Integer,
-            14 => Kind::Double,
-            15 => Kind::Complex,
-            16 => Kind::Text,
-            19 | 20 => Kind::List,
-            24 => Kind::Raw,
-            _ => Kind::Other,
+            0 => RValueKind::Null,
+            1 => RValueKind::Symbol,
+            10 => RValueKind::Logical,
+            13 => RValueKind::Integer,
+            14 => RValueKind::Double,
+            15 => RValueKind::Complex,
+            16 => RValueKind::Text,
+            19 | 20 => RValueKind::List,
+            24 => RValueKind::Raw,
+            _ => RValueKind::Other,
         }
     }
 
@@ -335,7 +338,7 @@ impl Inside<'_> {
         // SAFETY: R raises when the kind is another. The elements stay as they are while the value is protected and no
         // function of R is called that changes it.
         unsafe {
-            let logical = self.kind(value) == Kind::Logical;
+            let logical = self.kind(value) == RValueKind::Logical;
             let first = if logical { (self.api.logicals)(value.0) } else { (self.api.integers)(value.0) };
             std::slice::from_raw_parts(first, length)
         }
@@ -404,21 +407,21 @@ impl Inside<'_> {
 
 impl Value<'_> {
     /// Returns the value of an object that is kept forever.
-    pub(super) fn of(kept: Kept) -> Self {
+    pub(super) fn of(kept: Preserved) -> Self {
         Self(kept.0, PhantomData)
     }
 }
 
 /// Returns R's number of a kind of vector.
-fn number_of(kind: Kind) -> u32 {
+fn number_of(kind: RValueKind) -> u32 {
     match kind {
-        Kind::Logical => 10,
-        Kind::Integer => 13,
-        Kind::Double => 14,
-        Kind::Complex => 15,
-        Kind::Text => 16,
-        Kind::List => 19,
-        Kind::Raw => 24,
-        Kind::Null | Kind::Symbol | Kind::Other => 0,
+        RValueKind::Logical => 10,
+        RValueKind::Integer => 13,
+        RValueKind::Double => 14,
+        RValueKind::Complex => 15,
+        RValueKind::Text => 16,
+        RValueKind::List => 19,
+        RValueKind::Raw => 24,
+        RValueKind::Null | RValueKind::Symbol | RValueKind::Other => 0,
     }
 }

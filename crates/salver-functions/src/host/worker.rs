@@ -8,16 +8,16 @@ use serde_json::{Map, Value as Json};
 use super::argument;
 use super::batch;
 use super::call::{Call, Fields};
+use super::combined_calls;
 use super::failure::{OUT_OF_MEMORY, USER_CODE, WRONG_ARGUMENT, fail, fail_raised};
-use super::frame::{self, Frame, Reader};
-use super::gathered;
+use super::frame::{self, Frame, FrameReader};
 use super::json::{self, Unfit};
 use super::process::Quiet;
 use super::query::{self, Pairs, Text};
-use super::session::Session;
+use super::session::RSession;
 use super::start::{self, Runtime};
-use super::table::{self, ARROW_STREAM, Fault, Leaving, Table};
-use super::value::{Attribute, Inside, Kept, Kind, Value};
+use super::table::{self, ARROW_STREAM, ArrowTable, Fault, Leaving};
+use super::value::{Attribute, Inside, Preserved, RValueKind, Value};
 
 /// Kind of an answer's body: text or bytes, the path of a file, or a value to be serialized as JSON.
 const BODY: i32 = 0;
@@ -25,16 +25,16 @@ const TEMPORARY_FILE: i32 = 2;
 const JSON: i32 = 3;
 
 /// Context of a guarded function. It owns everything that is allocated.
-struct Exchange<'a> {
+struct CallContext<'a> {
     runtime: Runtime,
     call: Call<'a>,
     /// Arguments of an endpoint.
     arguments: Map<String, Json>,
     /// Table argument of an endpoint, with the name of its parameter, until it is converted to a data frame.
-    table: Option<(&'a str, Table)>,
+    table: Option<(&'a str, ArrowTable)>,
     /// For an application of our own classes: the answering function, the path and the query.
-    own: Option<(Kept, Text<'a>, Pairs<'a>)>,
-    seen: &'a mut Seen,
+    own: Option<(Preserved, Text<'a>, Pairs<'a>)>,
+    seen: &'a mut WorkerCache,
     /// Frame being written.
     out: &'a mut Vec<u8>,
     stream: &'a UnixStream,
@@ -47,12 +47,12 @@ struct Exchange<'a> {
 }
 
 /// State kept between calls.
-struct Seen {
+struct WorkerCache {
     /// Function that answers calls of an application of our own classes.
-    own: Option<Kept>,
+    own: Option<Preserved>,
     /// Headers of the last call. A client usually sends the same ones again, which are then cached: an R list with one
     /// element, the character vector made of `bytes`. R never modifies in place a value with two references.
-    vector: Kept,
+    vector: Preserved,
     bytes: Vec<u8>,
 }
 
@@ -65,14 +65,14 @@ const SEEN_BYTES: usize = 4096;
 ///
 /// # Errors
 /// Returns an error when the connection breaks, or the payload is not a call.
-pub(super) fn run(session: &Session, runtime: Runtime, stream: &UnixStream) -> io::Result<()> {
+pub(super) fn run(session: &RSession, runtime: Runtime, stream: &UnixStream) -> io::Result<()> {
     let mut out = Vec::new();
     frame::begin(&mut out, b'H');
     out.extend_from_slice(&std::process::id().to_le_bytes());
     frame::send(&mut &*stream, &mut out, &[])?;
     let own = start::own_application(session, runtime);
-    let mut seen = Seen { own, vector: runtime.seen, bytes: Vec::new() };
-    let mut reader = Reader::new(Quiet(stream));
+    let mut seen = WorkerCache { own, vector: runtime.seen, bytes: Vec::new() };
+    let mut reader = FrameReader::new(Quiet(stream));
     loop {
         match reader.next()? {
             None => return Ok(()),
@@ -82,7 +82,7 @@ pub(super) fn run(session: &Session, runtime: Runtime, stream: &UnixStream) -> i
                 answer(session, &mut seen, runtime, (stream, &mut out), call)?;
             }
             Some(Frame::Whole(b'B', payload)) => batch::answer(session, runtime, (stream, &mut out), payload)?,
-            Some(Frame::Whole(b'G', payload)) => gathered::answer(session, runtime, (stream, &mut out), payload)?,
+            Some(Frame::Whole(b'G', payload)) => combined_calls::answer(session, runtime, (stream, &mut out), payload)?,
             Some(Frame::Whole(..)) => return Err(io::ErrorKind::InvalidData.into()),
         }
     }
@@ -90,8 +90,8 @@ pub(super) fn run(session: &Session, runtime: Runtime, stream: &UnixStream) -> i
 
 /// Answers one call.
 fn answer(
-    session: &Session,
-    seen: &mut Seen,
+    session: &RSession,
+    seen: &mut WorkerCache,
     runtime: Runtime,
     (stream, out): (&UnixStream, &mut Vec<u8>),
     call: Call<'_>,
@@ -117,9 +117,9 @@ fn answer(
     let own = seen.own.filter(|_| call.endpoint < 0);
     let own = own.map(|own| (own, query::decode(call.path, false), query::pairs(call.query)));
     let (sent, unfit, leaving) = (None, None, None);
-    let mut exchange = Exchange { runtime, call, arguments, table, own, seen, out, stream, sent, unfit, leaving };
+    let mut exchange = CallContext { runtime, call, arguments, table, own, seen, out, stream, sent, unfit, leaving };
     let result = session.enter(&mut exchange, serve);
-    let Exchange { out, sent, unfit, leaving, .. } = exchange;
+    let CallContext { out, sent, unfit, leaving, .. } = exchange;
     match (sent, unfit, result) {
         (Some(sent), ..) => sent,
         (None, Some(unfit), _) => fail(stream, out, USER_CODE, unfit),
@@ -141,7 +141,7 @@ fn send_table(mut stream: &UnixStream, out: &mut Vec<u8>, leaving: Leaving) -> i
 }
 
 /// Guarded: calls the function, and sends its result.
-fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
+fn serve(inside: &Inside<'_>, exchange: &mut CallContext<'_>) -> Option<()> {
     let call = &exchange.call;
     let result = if let Some((own, path, query)) = &exchange.own {
         let (method, path, query) = (inside.text(call.method), inside.text(path), parameters(inside, query));
@@ -168,7 +168,7 @@ fn serve(inside: &Inside<'_>, exchange: &mut Exchange<'_>) -> Option<()> {
 
 /// Returns the parameters of a query as a named list of texts.
 fn parameters<'x>(inside: &'x Inside<'_>, query: &[(Text<'_>, Text<'_>)]) -> Value<'x> {
-    let list = inside.vector(Kind::List, query.len());
+    let list = inside.vector(RValueKind::List, query.len());
     for (index, (_, value)) in query.iter().enumerate() {
         inside.set(list, index, |inside| inside.text(value));
     }
@@ -180,7 +180,7 @@ fn parameters<'x>(inside: &'x Inside<'_>, query: &[(Text<'_>, Text<'_>)]) -> Val
 
 /// Returns the request as a named list; the names are those of [`REQUEST`](super::start::REQUEST).
 fn request<'x>(inside: &'x Inside<'_>, call: &Call<'_>, headers: Value<'x>, names: Value<'x>) -> Value<'x> {
-    let list = inside.vector(Kind::List, inside.length(names));
+    let list = inside.vector(RValueKind::List, inside.length(names));
     for (index, text) in [(0, call.method), (1, call.path), (2, call.query), (5, call.address)] {
         inside.set(list, index, |inside| inside.text(text));
     }
@@ -192,7 +192,7 @@ fn request<'x>(inside: &'x Inside<'_>, call: &Call<'_>, headers: Value<'x>, name
 }
 
 /// Returns headers as a named character vector.
-fn fields<'x>(inside: &'x Inside<'_>, seen: &mut Seen, fields: Fields<'_>) -> Value<'x> {
+fn fields<'x>(inside: &'x Inside<'_>, seen: &mut WorkerCache, fields: Fields<'_>) -> Value<'x> {
     let held = Value::of(seen.vector);
     if seen.bytes.is_empty() || seen.bytes != fields.bytes {
         // The cache is invalid if R runs out of memory here.
@@ -209,10 +209,10 @@ fn fields<'x>(inside: &'x Inside<'_>, seen: &mut Seen, fields: Fields<'_>) -> Va
 }
 
 /// Decodes `list(status, headers, body, kind)` and sends it. R is not called any more once bytes are sent.
-fn send(inside: &Inside<'_>, exchange: &mut Exchange<'_>, answer: Value<'_>) {
+fn send(inside: &Inside<'_>, exchange: &mut CallContext<'_>, answer: Value<'_>) {
     const MALFORMED: &str = "the runtime did not answer with a status, headers, a body and its kind";
     exchange.unfit = Some(MALFORMED);
-    if inside.kind(answer) != Kind::List || inside.length(answer) != 4 {
+    if inside.kind(answer) != RValueKind::List || inside.length(answer) != 4 {
         return;
     }
     let [status, headers, body, kind] = [0, 1, 2, 3].map(|index| inside.element(answer, index));
@@ -245,9 +245,9 @@ fn send(inside: &Inside<'_>, exchange: &mut Exchange<'_>, answer: Value<'_>) {
         BODY..=TEMPORARY_FILE => {
             out.extend(u8::try_from(kind));
             match inside.kind(body) {
-                Kind::Null => {}
-                Kind::Raw => rest = inside.bytes(body),
-                Kind::Text if inside.length(body) == 1 => {
+                RValueKind::Null => {}
+                RValueKind::Raw => rest = inside.bytes(body),
+                RValueKind::Text if inside.length(body) == 1 => {
                     inside.with_string(body, 0, |text| out.extend_from_slice(text));
                 }
                 _ => return,
@@ -265,9 +265,9 @@ fn send(inside: &Inside<'_>, exchange: &mut Exchange<'_>, answer: Value<'_>) {
 /// Returns the only integer of a vector.
 fn whole(inside: &Inside<'_>, value: Value<'_>) -> Option<i32> {
     match inside.kind(value) {
-        Kind::Integer => inside.numbers(value).first().copied(),
+        RValueKind::Integer => inside.numbers(value).first().copied(),
         #[expect(clippy::cast_possible_truncation, reason = "saturates, and is checked by who asked")]
-        Kind::Double => inside.reals(value).first().map(|number| *number as i32),
+        RValueKind::Double => inside.reals(value).first().map(|number| *number as i32),
         _ => None,
     }
 }
@@ -291,7 +291,7 @@ fn put_headers(inside: &Inside<'_>, out: &mut Vec<u8>, headers: Value<'_>) -> bo
     let mut count: u32 = 0;
     let mut typed = false;
     let names = inside.attribute(headers, Attribute::Names);
-    if inside.kind(headers) == Kind::Text && inside.kind(names) == Kind::Text {
+    if inside.kind(headers) == RValueKind::Text && inside.kind(names) == RValueKind::Text {
         for index in 0..inside.length(headers) {
             let before = out.len();
             let name = inside.with_string(names, index, |name| {

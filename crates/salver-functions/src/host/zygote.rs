@@ -6,15 +6,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use super::frame::{self, Frame, Reader};
-use super::session::Session;
+use super::frame::{self, Frame, FrameReader};
+use super::session::RSession;
 use super::start::{self, Runtime};
 use super::{environment, process, worker};
 
 /// Control channel to the server.
 #[derive(Debug)]
 pub(super) struct Control {
-    reader: Reader<File>,
+    reader: FrameReader<File>,
     writer: File,
 }
 
@@ -28,7 +28,7 @@ impl Control {
     /// Creates both directions of this channel.
     pub(super) fn new(channel: OwnedFd) -> io::Result<Self> {
         let writer = File::from(channel);
-        Ok(Self { reader: Reader::new(writer.try_clone()?), writer })
+        Ok(Self { reader: FrameReader::new(writer.try_clone()?), writer })
     }
 
     /// Sends a frame of text: `R`, `X` or `N`.
@@ -55,7 +55,7 @@ impl Control {
 
 /// Serves until the control channel ends, then kills the process group. Also runs workers after a fork, and never
 /// returns.
-pub(super) fn run(session: &Session, runtime: Runtime, mut control: Control, socket: &Path) -> ! {
+pub(super) fn run(session: &RSession, runtime: Runtime, mut control: Control, socket: &Path) -> ! {
     start::settle(session);
     let signal = process::wake_on_child();
     let mut children = Vec::new();
@@ -91,7 +91,7 @@ pub(super) fn run(session: &Session, runtime: Runtime, mut control: Control, soc
 }
 
 /// Runs a worker.
-fn work(session: &Session, runtime: Runtime, socket: &Path) -> ! {
+fn work(session: &RSession, runtime: Runtime, socket: &Path) -> ! {
     session.is_copy();
     start::seed(session, runtime);
     if let Some(Err(error)) = environment::memory_bytes_max().map(process::bound_memory) {

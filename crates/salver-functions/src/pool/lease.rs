@@ -9,8 +9,8 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::{Pool, Refusal};
-use crate::process::{Ended, Mark, Worker};
+use super::{Pool, PoolRefusal};
+use crate::process::{CallEnd, Mark, Worker};
 
 /// Longest time a call may continue after its caller left.
 const LINGER: Duration = Duration::from_millis(FUNCTION_LINGER_MS_MAX);
@@ -19,7 +19,7 @@ const LINGER: Duration = Duration::from_millis(FUNCTION_LINGER_MS_MAX);
 /// unknown; but a call whose caller left gets a moment to complete, since most calls take less time than starting
 /// another process.
 #[derive(Debug)]
-pub(crate) struct Lease {
+pub(crate) struct WorkerLease {
     pool: Arc<Pool>,
     /// Worker; `None` only during drop.
     worker: Option<Worker>,
@@ -27,7 +27,7 @@ pub(crate) struct Lease {
     is_overdue: bool,
 }
 
-impl Lease {
+impl WorkerLease {
     pub(super) fn new(pool: Arc<Pool>, worker: Worker) -> Self {
         Self { pool, worker: Some(worker), is_overdue: false }
     }
@@ -36,8 +36,8 @@ impl Lease {
     ///
     /// # Errors
     /// Returns no error in practice: there is always a worker before the drop.
-    pub(crate) fn worker(&mut self) -> Result<&mut Worker, Ended> {
-        self.worker.as_mut().ok_or_else(|| Ended::Before(io::ErrorKind::NotConnected.into()))
+    pub(crate) fn worker(&mut self) -> Result<&mut Worker, CallEnd> {
+        self.worker.as_mut().ok_or_else(|| CallEnd::Before(io::ErrorKind::NotConnected.into()))
     }
 
     /// Marks the call as timed out: on drop the process is killed at once.
@@ -54,7 +54,7 @@ impl Lease {
     }
 }
 
-impl Drop for Lease {
+impl Drop for WorkerLease {
     fn drop(&mut self) {
         let Some(worker) = self.worker.take() else { return };
         let lost = Lost { pool: Arc::clone(&self.pool), mark: worker.mark().clone(), is_armed: true };
@@ -93,25 +93,25 @@ impl Drop for Lost {
 
 /// Waiting call.
 #[derive(Debug)]
-pub(super) struct Turn<'a> {
+pub(super) struct WorkerWait<'a> {
     pool: &'a Arc<Pool>,
     receiver: oneshot::Receiver<Worker>,
     is_over: bool,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> WorkerWait<'a> {
     pub(super) fn new(pool: &'a Arc<Pool>, receiver: oneshot::Receiver<Worker>) -> Self {
         Self { pool, receiver, is_over: false }
     }
 
-    pub(super) async fn wait(mut self) -> Result<Lease, Refusal> {
-        let worker = (&mut self.receiver).await.map_err(|_| Refusal::Unavailable)?;
+    pub(super) async fn wait(mut self) -> Result<WorkerLease, PoolRefusal> {
+        let worker = (&mut self.receiver).await.map_err(|_| PoolRefusal::Unavailable)?;
         self.is_over = true;
-        Ok(Lease::new(Arc::clone(self.pool), worker))
+        Ok(WorkerLease::new(Arc::clone(self.pool), worker))
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for WorkerWait<'_> {
     fn drop(&mut self) {
         if self.is_over {
             return;

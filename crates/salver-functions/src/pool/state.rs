@@ -9,15 +9,15 @@ use salver_model::limits::SHARE_OF_FREE;
 
 use super::counts::Counts;
 use super::queue::{Queue, Sender};
-use super::{Bounds, Refusal};
+use super::{PoolBounds, PoolRefusal};
 use crate::process::{Mark, Order, Worker, Zygote};
 
 /// Worker to be dropped outside the lock, because closing its connection is a system call.
 type Unused = Option<Worker>;
 
 #[derive(Debug)]
-pub(super) struct State {
-    bounds: Bounds,
+pub(super) struct PoolState {
+    bounds: PoolBounds,
     /// Zygote that workers are forked from; `None` before the first load and after it ended by itself.
     zygote: Option<Arc<Zygote>>,
     /// Number of the zygote whose workers serve calls.
@@ -41,8 +41,8 @@ pub(super) struct State {
     pub(super) counts: Counts,
 }
 
-impl State {
-    pub(super) fn new(bounds: Bounds) -> Self {
+impl PoolState {
+    pub(super) fn new(bounds: PoolBounds) -> Self {
         Self {
             bounds,
             zygote: None,
@@ -80,16 +80,21 @@ impl State {
     }
 
     /// Enters the queue. A patient call is always admitted.
-    pub(super) fn wait(&mut self, holder: Option<&Holder>, sender: Sender, is_patient: bool) -> Result<(), Refusal> {
+    pub(super) fn wait(
+        &mut self,
+        holder: Option<&Holder>,
+        sender: Sender,
+        is_patient: bool,
+    ) -> Result<(), PoolRefusal> {
         if self.refuses {
-            return Err(Refusal::Unavailable);
+            return Err(PoolRefusal::Unavailable);
         }
         // A caller must leave some places to others, if there are any left.
         let free = self.bounds.waiting_max.saturating_sub(self.waiters);
         let is_full = |waiting: usize| free == 0 || waiting >= SHARE_OF_FREE * free;
         let is_near = holder.is_some() && free < self.bounds.waiting_max / 2;
         if !is_patient && is_full(if is_near { self.waiting.waiting(holder) } else { 0 }) {
-            return Err(Refusal::Full);
+            return Err(PoolRefusal::Full);
         }
         if self.waiting.len() > 2 * self.waiters + 64 {
             self.waiting.tidy();

@@ -10,11 +10,11 @@ use salver_model::functions::{Answer, AnswerBody, Call, ColumnsCall, Interface};
 use salver_model::limits::FUNCTION_ANSWER_BYTES_MAX;
 use salver_model::{Code, Error, Result};
 
-use super::line::Line;
+use super::socket::WorkerSocket;
 use super::zygote::{Order, Zygote};
-use crate::wire::answer::{self, Failure, First, Next};
+use crate::wire::answer::{self, CallFailure, First, Next};
+use crate::wire::combined_calls::{self, Said};
 use crate::wire::frame::Input;
-use crate::wire::gathered::{self, Said};
 use crate::wire::{batch, call};
 
 /// Largest buffer for the head of calls that is kept between calls.
@@ -23,7 +23,7 @@ const HEAD_BYTES_KEPT: usize = 64 * 1024;
 /// Worker. Dropping it closes its connection, which ends the process unless it is busy.
 #[derive(Debug)]
 pub(crate) struct Worker {
-    line: Line,
+    line: WorkerSocket,
     input: Input,
     head: Vec<u8>,
     mark: Mark,
@@ -58,7 +58,7 @@ impl Mark {
 
 /// State of a call at the end of its connection.
 #[derive(Debug)]
-pub(crate) enum Ended {
+pub(crate) enum CallEnd {
     /// The process did not receive the whole call, so user code did not see it.
     Before(io::Error),
     /// User code may have worked on the call.
@@ -68,7 +68,7 @@ pub(crate) enum Ended {
 }
 
 impl Worker {
-    pub(crate) fn new(line: Line, input: Input, pid: u32, zygote: Arc<Zygote>) -> Self {
+    pub(crate) fn new(line: WorkerSocket, input: Input, pid: u32, zygote: Arc<Zygote>) -> Self {
         let head = Vec::with_capacity(1024);
         let mark = Mark { pid, zygote, is_last: false };
         Self { line, input, head, mark, calls: 0, is_awaited: false, idle_since: Instant::now() }
@@ -113,35 +113,35 @@ impl Worker {
     ///
     /// # Errors
     /// Returns the state of the call at the end of the connection.
-    pub(crate) async fn call(&mut self, call: &Call) -> Result<First, Ended> {
+    pub(crate) async fn call(&mut self, call: &Call) -> Result<First, CallEnd> {
         let endpoint = call.endpoint.map(|endpoint| self.find(endpoint, call.interface.as_ref()));
-        let endpoint = endpoint.transpose().map_err(Ended::Refused)?;
-        call::head(&mut self.head, call, endpoint).map_err(Ended::Refused)?;
+        let endpoint = endpoint.transpose().map_err(CallEnd::Refused)?;
+        call::head(&mut self.head, call, endpoint).map_err(CallEnd::Refused)?;
         let (kind, frame) = self.exchange(&call.body).await?;
-        answer::first(kind, frame).map_err(Ended::During)
+        answer::first(kind, frame).map_err(CallEnd::During)
     }
 
     /// Sends compatible calls as one, and reads the answer.
     ///
     /// # Errors
     /// Returns the state of the call at the end of the connection.
-    pub(crate) async fn call_rows(&mut self, calls: &[Call]) -> Result<Said, Ended> {
-        let nothing = || Ended::Refused(Error::internal("a call of no function goes together with others"));
+    pub(crate) async fn call_rows(&mut self, calls: &[Call]) -> Result<Said, CallEnd> {
+        let nothing = || CallEnd::Refused(Error::internal("a call of no function goes together with others"));
         let first = calls.first().ok_or_else(nothing)?;
         let endpoint = first.endpoint.ok_or_else(nothing)?;
-        let endpoint = self.find(endpoint, first.interface.as_ref()).map_err(Ended::Refused)?;
-        gathered::write(&mut self.head, calls, endpoint).map_err(Ended::Refused)?;
+        let endpoint = self.find(endpoint, first.interface.as_ref()).map_err(CallEnd::Refused)?;
+        combined_calls::write(&mut self.head, calls, endpoint).map_err(CallEnd::Refused)?;
         let (kind, frame) = self.exchange(&[]).await?;
-        gathered::read(kind, frame, calls.len()).map_err(Ended::During)
+        combined_calls::read(kind, frame, calls.len()).map_err(CallEnd::During)
     }
 
     /// Sends a single call in this way.
     ///
     /// # Errors
     /// Returns the state of the call at the end of the connection.
-    pub(crate) async fn call_row(&mut self, call: &Call) -> Result<First, Ended> {
+    pub(crate) async fn call_row(&mut self, call: &Call) -> Result<First, CallEnd> {
         Ok(match self.call_rows(std::slice::from_ref(call)).await? {
-            Said::Values(mut values) => First::Whole(gathered::answer(values.pop().unwrap_or_default())),
+            Said::Values(mut values) => First::Whole(combined_calls::answer(values.pop().unwrap_or_default())),
             Said::Other(other) => other,
         })
     }
@@ -150,16 +150,16 @@ impl Worker {
     ///
     /// # Errors
     /// Returns the state of the call at the end of the connection.
-    pub(crate) async fn call_columns(&mut self, call: &ColumnsCall) -> Result<Result<ArrayRef, Failure>, Ended> {
-        let endpoint = self.find(call.endpoint, Some(&call.interface)).map_err(Ended::Refused)?;
-        batch::write(&mut self.head, call, endpoint).map_err(Ended::Refused)?;
+    pub(crate) async fn call_columns(&mut self, call: &ColumnsCall) -> Result<Result<ArrayRef, CallFailure>, CallEnd> {
+        let endpoint = self.find(call.endpoint, Some(&call.interface)).map_err(CallEnd::Refused)?;
+        batch::write(&mut self.head, call, endpoint).map_err(CallEnd::Refused)?;
         let (kind, frame) = self.exchange(&[]).await?;
-        batch::read(kind, frame, call.rows, call.result).map_err(Ended::During)
+        batch::read(kind, frame, call.rows, call.result).map_err(CallEnd::During)
     }
 
     /// Sends `head`, followed by `body`, and reads the frame that is returned.
-    async fn exchange(&mut self, body: &[u8]) -> Result<(u8, Bytes), Ended> {
-        self.line.send(&self.head, body).await.map_err(Ended::Before)?;
+    async fn exchange(&mut self, body: &[u8]) -> Result<(u8, Bytes), CallEnd> {
+        self.line.send(&self.head, body).await.map_err(CallEnd::Before)?;
         if self.head.capacity() > HEAD_BYTES_KEPT {
             self.head = Vec::new();
         }
@@ -168,8 +168,8 @@ impl Worker {
         self.is_awaited = false;
         frame.map_err(|error| match error.kind() {
             // The kernel reports this when a closed connection had unread bytes.
-            io::ErrorKind::ConnectionReset => Ended::Before(error),
-            _ => Ended::During(error),
+            io::ErrorKind::ConnectionReset => CallEnd::Before(error),
+            _ => CallEnd::During(error),
         })
     }
 

@@ -15,7 +15,7 @@ pub(crate) enum First {
     /// Answer with a streaming body.
     Begun { status: u16, headers: Vec<(String, String)> },
     /// The call failed.
-    Failed(Failure),
+    Failed(CallFailure),
 }
 
 /// Next frame of a streaming body.
@@ -23,18 +23,18 @@ pub(crate) enum First {
 pub(crate) enum Next {
     Piece(Bytes),
     End,
-    Failed(Failure),
+    Failed(CallFailure),
 }
 
 /// Failure of a call.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Failure {
+pub(crate) struct CallFailure {
     code: Code,
     message: String,
     detail: String,
 }
 
-impl Failure {
+impl CallFailure {
     /// Returns whether the process ran out of memory.
     pub(crate) fn is_out_of_memory(&self) -> bool {
         self.code == Code::OutOfMemory
@@ -120,14 +120,14 @@ fn head(frame: &mut Bytes) -> io::Result<(u16, Vec<(String, String)>)> {
 ///
 /// # Errors
 /// Returns `InvalidData` for anything else.
-pub(crate) fn failure(mut frame: Bytes) -> io::Result<Failure> {
+pub(crate) fn failure(mut frame: Bytes) -> io::Result<CallFailure> {
     let code = match frame.try_get_u8() {
         Ok(0) => Code::FunctionFailed,
         Ok(1) => Code::OutOfMemory,
         Ok(2) => Code::InvalidValue,
         _ => return Err(torn()),
     };
-    Ok(Failure { code, message: text(&mut frame)?, detail: text(&mut frame)? })
+    Ok(CallFailure { code, message: text(&mut frame)?, detail: text(&mut frame)? })
 }
 
 fn text(frame: &mut Bytes) -> io::Result<String> {

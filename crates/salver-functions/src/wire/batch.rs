@@ -9,8 +9,8 @@ use bytes::Bytes;
 use salver_model::functions::{ColumnKind, ColumnsCall};
 use salver_model::{Code, Error, Result};
 
-use super::answer::{self, Failure};
-use super::columns::{self, Column};
+use super::answer::{self, CallFailure};
+use super::columns::{self, WireColumn};
 
 /// Writes the frame of a call.
 ///
@@ -54,11 +54,16 @@ fn put(out: &mut Vec<u8>, column: &ArrayRef) -> Result<()> {
 ///
 /// # Errors
 /// Returns `InvalidData` for anything else.
-pub(crate) fn read(kind: u8, frame: Bytes, rows: usize, wanted: ColumnKind) -> io::Result<Result<ArrayRef, Failure>> {
+pub(crate) fn read(
+    kind: u8,
+    frame: Bytes,
+    rows: usize,
+    wanted: ColumnKind,
+) -> io::Result<Result<ArrayRef, CallFailure>> {
     match kind {
         b'B' => {
             let mut rest = &frame[..];
-            let column = Column::read(&mut rest, rows).filter(|column| column.kind == wanted && rest.is_empty());
+            let column = WireColumn::read(&mut rest, rows).filter(|column| column.kind == wanted && rest.is_empty());
             Ok(Ok(array(column.ok_or_else(answer::torn)?)))
         }
         b'X' => answer::failure(frame).map(Err),
@@ -66,7 +71,7 @@ pub(crate) fn read(kind: u8, frame: Bytes, rows: usize, wanted: ColumnKind) -> i
     }
 }
 
-fn array(column: Column<'_>) -> ArrayRef {
+fn array(column: WireColumn<'_>) -> ArrayRef {
     match column.kind {
         ColumnKind::Boolean => Arc::new(column.booleans().collect::<BooleanArray>()),
         ColumnKind::Integer => Arc::new(column.integers().collect::<Int64Array>()),

@@ -4,7 +4,7 @@ use salver_model::functions::ColumnKind;
 
 /// Borrowed column of a frame.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Column<'a> {
+pub(crate) struct WireColumn<'a> {
     pub(crate) kind: ColumnKind,
     /// For each row, whether there is a value.
     present: &'a [u8],
@@ -13,7 +13,7 @@ pub(crate) struct Column<'a> {
     texts: &'a [u8],
 }
 
-impl<'a> Column<'a> {
+impl<'a> WireColumn<'a> {
     /// Reads a column of `rows` rows from the front of `rest`; `None` when it is missing or malformed.
     pub(crate) fn read(rest: &mut &'a [u8], rows: usize) -> Option<Self> {
         let kind = kind(take(rest, 1)?[0])?;
@@ -143,7 +143,7 @@ fn end(bytes: &[u8]) -> usize {
 mod tests {
     use salver_model::functions::ColumnKind;
 
-    use super::{Column, put, put_texts};
+    use super::{WireColumn, put, put_texts};
 
     #[test]
     fn columns_come_back_as_they_went() {
@@ -153,7 +153,7 @@ mod tests {
         put(&mut out, ColumnKind::Number, [Some(0.5), None, Some(-1e300)].into_iter(), f64::to_le_bytes);
         put_texts(&mut out, [Some("é"), None, Some("")].into_iter()).unwrap();
         let mut rest = &out[..];
-        let mut next = || Column::read(&mut rest, 3).unwrap();
+        let mut next = || WireColumn::read(&mut rest, 3).unwrap();
         assert_eq!(next().booleans().collect::<Vec<_>>(), [Some(true), None, Some(false)]);
         assert_eq!(next().integers().collect::<Vec<_>>(), [Some(i64::MIN), Some(7), None]);
         assert_eq!(next().numbers().collect::<Vec<_>>(), [Some(0.5), None, Some(-1e300)]);
@@ -168,15 +168,15 @@ mod tests {
         let mut out = Vec::new();
         put_texts(&mut out, [Some("é"), Some("b")].into_iter()).unwrap();
         for end in 0..out.len() {
-            assert!(Column::read(&mut &out[..end], 2).is_none(), "{end}");
+            assert!(WireColumn::read(&mut &out[..end], 2).is_none(), "{end}");
         }
-        assert!(Column::read(&mut &out[..], usize::MAX).is_none());
+        assert!(WireColumn::read(&mut &out[..], usize::MAX).is_none());
         let (mut back, mut torn, mut strange) = (out.clone(), out.clone(), out);
         back[7] = 1;
         torn[3] = 1;
         strange[0] = 4;
         for wrong in [back, torn, strange] {
-            assert!(Column::read(&mut &wrong[..], 2).is_none());
+            assert!(WireColumn::read(&mut &wrong[..], 2).is_none());
         }
     }
 }

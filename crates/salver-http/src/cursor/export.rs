@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::Response;
 use salver_model::Code;
-use salver_service::exports::{Range, Reader};
+use salver_service::exports::{ExportReader, Range};
 use serde_json::Value as Json;
 
 use super::body::Members;
@@ -46,7 +46,7 @@ pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Respons
     };
     let shape = if columns.is_empty() { Shape::Empty } else { Shape::Objects };
     let range = Range { rows: limit, ..Range::all(&*held) };
-    let reader = Reader::new(held, columns, range);
+    let reader = ExportReader::new(held, columns, range);
     let schema = Arc::clone(reader.schema());
     let supply =
         Supply::new(service, exchange.caller, Source::Held(reader), shape, &schema).within(batch_rows, None, None);

@@ -9,7 +9,7 @@ use salver_model::limits::RESULT_BYTES_MAX;
 use salver_model::ports::Held;
 use salver_model::{Code, Error, Item, Query, SqlParameters, SqlQuery, Value};
 use salver_service::Snapshot;
-use salver_service::exports::{LiveRows, Range, Reader};
+use salver_service::exports::{ExportReader, LiveRows, Range};
 use serde_json::{Map, Value as Json};
 
 use super::body::Members;
@@ -170,7 +170,7 @@ async fn find_held(
     let renamed = columns.iter().filter_map(|(at, name)| Some(fields.get(*at)?.as_ref().clone().with_name(name)));
     let schema = Arc::new(Schema::new(renamed.collect::<Vec<Field>>()));
     let range = Range { skip: offset, rows: limit, ..Range::all(&*held) };
-    let reader = Reader::new(held, columns.into_iter().map(|(at, _)| at).collect(), range);
+    let reader = ExportReader::new(held, columns.into_iter().map(|(at, _)| at).collect(), range);
     Ok(Found {
         source: Source::Held(reader),
         shape: compiled.shape,

@@ -10,7 +10,7 @@ use salver_formats::{Format, Nulls, Style, TextEncoder};
 use salver_model::limits::{BATCH_BYTES_MAX, READY_BYTES_MAX};
 use salver_model::{Caller, Result};
 use salver_service::Service;
-use salver_service::exports::{Bookmark, LiveRows, Reader};
+use salver_service::exports::{Bookmark, ExportReader, LiveRows};
 
 use super::failure::Failure;
 use crate::aql::Shape;
@@ -28,7 +28,7 @@ const CHUNK_BYTES: usize = 1024 * 1024;
 #[derive(Debug)]
 pub(crate) enum Source {
     /// A snapshot of an entry, which can be read again.
-    Held(Reader),
+    Held(ExportReader),
     /// A running query, whose rows can be read once.
     Live(LiveRows),
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::{Response, StatusCode};
-use salver_model::entry::Kind;
+use salver_model::entry::EntryKind;
 use salver_model::limits::{EXPORT_STREAMS_MAX, EXPORT_TTL_S, EXPORT_TTL_S_MAX};
 use salver_model::{Code, Error, Name, Result};
 use serde_json::{Map, Value};
@@ -37,7 +37,7 @@ pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>) -> Result<Re
     let description = snapshot.resolve(&wanted.entry)?.describe();
     // Validated before a snapshot is taken, so that an invalid request costs nothing.
     ask::indexes(wanted.columns.as_deref(), description)?;
-    let parts = if description.kind == Kind::Table { wanted.streams } else { 1 };
+    let parts = if description.kind == EntryKind::Table { wanted.streams } else { 1 };
     let held = service.hold(exchange.caller, &snapshot, &wanted.entry, usize::try_from(parts).unwrap_or(1)).await?;
     let columns = ask::indexes(wanted.columns.as_deref(), held.describe())?;
     let entry = held.describe().name.clone();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use salver_model::entry::Kind;
+use salver_model::entry::EntryKind;
 use salver_model::{Caller, Code, Error, Result};
 
 use crate::app::App;
@@ -41,7 +41,7 @@ async fn hold_again(app: &App, caller: &Caller, token: &Token, missing: Missing)
         }
         found => found?,
     };
-    if table.describe().kind == Kind::Table {
+    if table.describe().kind == EntryKind::Table {
         return Err(over(match missing {
             Missing::Expired => format!(
                 "this export of `{name}` expired: nobody read it for {ttl_s} s, and the snapshot of a database is kept \

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use salver_formats::{Coding, Encoder, Format};
-use salver_model::entry::Kind;
+use salver_model::entry::EntryKind;
 use salver_model::ports::{Held, HeldFile};
 use salver_model::{Code, Error, Result, Version};
 use salver_service::{Service, Snapshot};
@@ -49,7 +49,7 @@ pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: &str
     let description = snapshot.resolve(name)?.describe();
     let parameters = Parameters::of(exchange, &PARAMETERS)?;
     let ask = Ask::read(exchange, &parameters, description, suffix)?;
-    if *exchange.method == Method::HEAD && description.kind == Kind::Table {
+    if *exchange.method == Method::HEAD && description.kind == EntryKind::Table {
         return Ok(head_of_table(exchange, &ask, name));
     }
     let wish = Wish::of(exchange.headers).filter(|_| *exchange.method == Method::GET);
@@ -84,7 +84,7 @@ async fn held_for(
     let description = snapshot.resolve(name)?.describe();
     let had = exchange.header(header::IF_RANGE).and_then(Tag::read).map(|tag| tag.content);
     if is_resumed
-        && description.kind != Kind::Table
+        && description.kind != EntryKind::Table
         && let Some(version) = had.filter(|version| *version != description.version)
         && let Some(held) = service.hold_at(exchange.caller, (snapshot, name), version, 1).await?
     {
@@ -110,11 +110,11 @@ impl<'a> Export<'a> {
     ) -> Self {
         let mut encoding = exchange.encoding(ask.choice.format, held.describe().name.as_str());
         // Ranges refer to the uncompressed body, since compressed bytes differ each time. A file is compressed already.
-        if file.is_some() || (is_part && held.describe().kind != Kind::Table && is_repeatable(ask.choice.format)) {
+        if file.is_some() || (is_part && held.describe().kind != EntryKind::Table && is_repeatable(ask.choice.format)) {
             encoding.coding = Coding::Identity;
         }
         let how = if file.is_some() { "file" } else { encoding.coding.token() };
-        let (content, is_fixed) = (held.describe().version, held.describe().kind != Kind::Table);
+        let (content, is_fixed) = (held.describe().version, held.describe().kind != EntryKind::Table);
         let tag = is_fixed.then(|| Tag { content, shape: Self::shape(exchange, &ask, how, &encoding) });
         Self { app, exchange, ask, held, file, encoding, tag }
     }

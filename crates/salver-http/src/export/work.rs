@@ -7,7 +7,7 @@ use std::time::Duration;
 use salver_formats::Format;
 use salver_model::ports::Held;
 use salver_model::{Caller, Code, Error, Result};
-use salver_service::exports::{Range, Reader};
+use salver_service::exports::{ExportReader, Range};
 
 use crate::app::App;
 use crate::body::Encoding;
@@ -49,10 +49,10 @@ impl Work {
     }
 
     /// Returns a reader of the rows after the first `done`.
-    pub(super) fn reader(&self, done: u64) -> Reader {
+    pub(super) fn reader(&self, done: u64) -> ExportReader {
         let rows = self.rows.map(|rows| rows.saturating_sub(done));
         let range = Range { parts: self.parts.clone(), skip: self.skip + done, rows };
-        Reader::new(Arc::clone(&self.held), self.columns.clone(), range)
+        ExportReader::new(Arc::clone(&self.held), self.columns.clone(), range)
     }
 
     /// Returns whether reading can begin anywhere cheaply, so that a stalled client need not hold a decoder.

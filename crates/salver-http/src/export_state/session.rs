@@ -7,7 +7,7 @@ use ahash::AHashMap;
 use salver_model::limits::{EXPIRED_LEASES_MAX, LEASES_MAX};
 use salver_model::ports::Held;
 use salver_model::{Caller, Result, Shares};
-use salver_service::exports::{Lease, Leases, Range, Reader, Refusal};
+use salver_service::exports::{ExportReader, Lease, Leases, Range, Refusal};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::token::Token;
@@ -28,7 +28,7 @@ pub(crate) struct Opened {
 /// A reader between two reads.
 #[derive(Debug)]
 struct Idle {
-    reader: Reader,
+    reader: ExportReader,
     /// The permit of its decoder.
     place: Option<OwnedSemaphorePermit>,
 }
@@ -41,7 +41,7 @@ impl Opened {
     }
 
     /// Returns a reader of a stream, at its row `offset`.
-    pub(crate) fn reader(&self, stream: usize, offset: u64) -> Option<Reader> {
+    pub(crate) fn reader(&self, stream: usize, offset: u64) -> Option<ExportReader> {
         let range = self.streams.get(stream)?;
         let position = range.skip + offset;
         let waiting = self.slot(stream).and_then(|mut slot| slot.take()).map(|idle| idle.reader);
@@ -49,12 +49,12 @@ impl Opened {
         Some(waiting.unwrap_or_else(|| {
             let rows = range.rows.map(|rows| rows.saturating_sub(offset));
             let range = Range { parts: range.parts.clone(), skip: position, rows };
-            Reader::new(Arc::clone(&self.held), self.columns.clone(), range)
+            ExportReader::new(Arc::clone(&self.held), self.columns.clone(), range)
         }))
     }
 
     /// Keeps a reader for the next read, with its decoder if it has a permit.
-    pub(crate) fn keep(&self, stream: usize, mut reader: Reader, place: Option<OwnedSemaphorePermit>) {
+    pub(crate) fn keep(&self, stream: usize, mut reader: ExportReader, place: Option<OwnedSemaphorePermit>) {
         if place.is_none() {
             reader.park();
         }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use salver_model::limits::PARK_MS;
 use salver_model::{Holder, Share, Shares};
-use salver_service::exports::Reader;
+use salver_service::exports::ExportReader;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Minimum of the limit on open decoders.
@@ -50,7 +50,7 @@ pub(crate) struct Seat(Mutex<Option<Seated>>);
 #[derive(Debug)]
 pub(crate) struct Seated {
     /// The reader.
-    pub(crate) reader: Reader,
+    pub(crate) reader: ExportReader,
     turn: Option<Turn>,
     used: Instant,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Turn {
 
 impl Seated {
     /// A reader with its turn; a reader that holds nothing while idle needs none.
-    pub(crate) fn new(reader: Reader, turn: Option<Turn>) -> Self {
+    pub(crate) fn new(reader: ExportReader, turn: Option<Turn>) -> Self {
         Self { reader, turn, used: Instant::now() }
     }
 }

@@ -52,7 +52,7 @@ pub(super) async fn tell(app: &App, job: &Job) {
     for attempt in 1..=CALLBACK_TRIES_MAX {
         // The semaphore is never closed.
         let place = app.jobs.callbacks.acquire().await;
-        let brought = callbacks.courier.bring(&callback.address, document.clone()).await;
+        let brought = callbacks.webhooks.post(&callback.address, document.clone()).await;
         drop(place);
         match brought {
             Ok(delivery) => {

@@ -52,7 +52,7 @@ mod ways;
 mod words;
 
 use salver_model::limits::{FILTER_TERMS_MAX, LIST_ITEMS_MAX, PATTERN_BYTES_MAX};
-use salver_model::records::{Area, BytesText, GeoQuery, Order, Page, RecordQuery};
+use salver_model::records::{Area, BytesText, GeoQuery, ListPage, Order, RecordQuery};
 use salver_model::spec::DatabaseSpec;
 use salver_model::{Code, Error, Result, suggest};
 
@@ -241,7 +241,7 @@ impl Reader<'_> {
         }
         let number = size("page", number, strict)?.unwrap_or(1).max(1);
         let size = rows.map(|rows| size("page", rows, strict)).transpose()?.flatten();
-        self.ask.query.page = Some(Page { number, size });
+        self.ask.query.page = Some(ListPage { number, size });
         Ok(())
     }
 

@@ -4,13 +4,13 @@ use salver_http::HttpOptions;
 use salver_model::Limits;
 use salver_model::records::{Change, ChangeKind, Document, DocumentBody, Field};
 use salver_model::{Code, Error};
-use salver_testkit::{Asked, FakeDatabase};
+use salver_testkit::{DatabaseRequest, FakeDatabase};
 
 use super::world::{World, document};
 
 fn change(world: &World) -> Change {
     match world.asked() {
-        Asked::Change(change) => change,
+        DatabaseRequest::Change(change) => change,
         other => panic!("{other:?}"),
     }
 }
@@ -98,7 +98,7 @@ async fn transactions() {
     let body = r#"{"operations":[{"create":"posts","record":{"content":"a"}},
         {"create":"blog.comments","record":{"post_id":{"$ref":"0.id"}}}]}"#;
     assert_eq!(world.post("/api/records", body).await.said(), (200, "[1]"));
-    let Asked::Transact(changes) = world.asked() else { panic!() };
+    let DatabaseRequest::Transact(changes) = world.asked() else { panic!() };
     assert_eq!((changes[0].table.as_str(), changes[1].table.as_str()), ("posts", "comments"));
     assert_eq!(changes[1].records[0][0].1, Field::Back { change: 0, column: "id".into() });
     assert_eq!(world.post("/api/records", "{\"operations\":[]}").await.said(), (200, "[]"));

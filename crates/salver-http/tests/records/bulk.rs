@@ -3,7 +3,7 @@
 use salver_http::HttpOptions;
 use salver_model::records::{Field, LoadReport, RowProblem};
 use salver_model::{Code, Error, Limits};
-use salver_testkit::{Asked, FakeDatabase};
+use salver_testkit::{DatabaseRequest, FakeDatabase};
 
 use super::world::World;
 
@@ -15,12 +15,12 @@ async fn rows_of_both_formats() {
     let world = World::new().await;
     let answer = world.send("POST", "/api/records/posts", NDJSON, b"{\"id\":1}\n{\"id\":2.50}\n").await;
     assert_eq!(answer.said(), (200, "{\"read\":2,\"loaded\":2,\"refused\":0,\"problems\":[]}"));
-    let Asked::Load(load, rows) = world.asked() else { panic!() };
+    let DatabaseRequest::Load(load, rows) = world.asked() else { panic!() };
     assert!(!load.dry_run && !load.keep_good && !load.upsert);
     assert_eq!(rows[1], [("id".to_owned(), Field::Number("2.50".to_owned()))]);
     let target = "/api/records/posts?dry_run=1&keep_good=1&upsert=update";
     assert_eq!(world.send("POST", target, CSV, b"id,content\n1,\n2,\"a,b\"\n").await.status, 200);
-    let Asked::Load(load, rows) = world.asked() else { panic!() };
+    let DatabaseRequest::Load(load, rows) = world.asked() else { panic!() };
     assert!(load.dry_run && load.keep_good && load.upsert);
     assert_eq!(rows[0][1].1, Field::Null);
     assert_eq!(rows[1][1].1, Field::Text("a,b".to_owned()));

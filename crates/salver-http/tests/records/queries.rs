@@ -2,14 +2,14 @@
 
 use salver_http::HttpOptions;
 use salver_model::AggregateFunction;
-use salver_model::records::{Area, Condition, Operator, Order, Page, RecordQuery};
-use salver_testkit::{Asked, FakeDatabase};
+use salver_model::records::{Area, Condition, ListPage, Operator, Order, RecordQuery};
+use salver_testkit::{DatabaseRequest, FakeDatabase};
 
 use super::world::World;
 
-fn list(asked: Asked) -> RecordQuery {
+fn list(asked: DatabaseRequest) -> RecordQuery {
     match asked {
-        Asked::List(query) => query,
+        DatabaseRequest::List(query) => query,
         other => panic!("{other:?}"),
     }
 }
@@ -43,7 +43,7 @@ async fn treeql_parameters() {
     assert_eq!(query.filter, Some(Condition::All(vec![test(&["id"], Operator::Greater, false, "1"), any])));
     assert_eq!((query.include, query.exclude), (Some(names(&["id", "content"])), Some(names(&["place"]))));
     assert_eq!(query.order, [order(&["content"], true), order(&["id"], false)]);
-    assert_eq!((query.size, query.page), (Some(8), Some(Page { number: 2, size: Some(50) })));
+    assert_eq!((query.size, query.page), (Some(8), Some(ListPage { number: 2, size: Some(50) })));
     assert_eq!(query.joins, [names(&["comments", "users"]), names(&["tags"])]);
 }
 
@@ -54,9 +54,9 @@ async fn what_is_odd_is_taken_as_php_takes_it() {
         ("size=x", Some(0), None),
         ("size=-1", None, None),
         ("size=12abc", Some(12), None),
-        ("page=0,1", None, Some(Page { number: 1, size: Some(1) })),
-        ("page=-3", None, Some(Page { number: 1, size: None })),
-        ("page=x", None, Some(Page { number: 1, size: None })),
+        ("page=0,1", None, Some(ListPage { number: 1, size: Some(1) })),
+        ("page=-3", None, Some(ListPage { number: 1, size: None })),
+        ("page=x", None, Some(ListPage { number: 1, size: None })),
         ("size=99999999999999999999", Some(u64::MAX), None),
     ] {
         world.get(&format!("/api/records/posts?{parameters}")).await;
@@ -146,7 +146,7 @@ async fn keys() {
         ("posts/a%2Fb/", vec![vec!["a/b"]], false),
     ] {
         world.get(&format!("/api/records/{id}")).await;
-        let Asked::Read(_, asked, is_many) = world.asked() else { panic!("{id}") };
+        let DatabaseRequest::Read(_, asked, is_many) = world.asked() else { panic!("{id}") };
         assert_eq!((asked, is_many), (keys.iter().map(|key| names(key)).collect(), many), "{id}");
     }
 }
@@ -155,13 +155,13 @@ async fn keys() {
 async fn maps() {
     let world = World::new().await;
     world.get("/api/geojson/posts?geometry=place&bbox=-1.5,2,3,4&tile=3,2,1&filter=id,eq,1&join=comments").await;
-    let Asked::Map(query, None) = world.asked() else { panic!() };
+    let DatabaseRequest::Map(query, None) = world.asked() else { panic!() };
     assert_eq!(
         (query.geometry.as_deref(), query.areas),
         (Some("place"), vec![Area::Box([-1.5, 2., 3., 4.]), Area::Tile([3, 2, 1])])
     );
     world.get("/api/geojson/posts/7").await;
-    let Asked::Map(_, Some(key)) = world.asked() else { panic!() };
+    let DatabaseRequest::Map(_, Some(key)) = world.asked() else { panic!() };
     assert_eq!(key, ["7"]);
     assert_eq!(world.get("/api/geojson/posts?bbox=1,2,3").await.status, 400);
     assert_eq!(world.send("POST", "/api/geojson/posts", &[], b"{}").await.status, 404);
@@ -184,14 +184,14 @@ async fn the_fast_way_asks_the_same() {
     for target in ["posts", "posts/7", "posts?filter=id,eq,1&order=id,desc", "posts/7?include=id", "posts/7?format=xml"]
     {
         fast.get(&format!("/api/records/{target}")).await;
-        let Asked::Now(query, key) = fast.asked() else { panic!("{target}") };
+        let DatabaseRequest::Now(query, key) = fast.asked() else { panic!("{target}") };
         assert_eq!((query.table.as_str(), key.as_deref()), ("posts", target.contains("/7").then_some("7")), "{target}");
     }
     let answer = fast.get("/api/records/nothing/1").await;
     assert_eq!(answer.said(), (404, "{\"code\":1001,\"message\":\"Table 'nothing' not found\"}"));
     for target in ["posts/1,2", "posts/1%2C2", "posts/1?join=comments"] {
         fast.get(&format!("/api/records/{target}")).await;
-        assert!(matches!(fast.asked(), Asked::Read(..)), "{target}");
+        assert!(matches!(fast.asked(), DatabaseRequest::Read(..)), "{target}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use salver_http::HttpOptions;
 use salver_model::records::{ColumnDefinition, Definition};
-use salver_testkit::{Asked, FakeDatabase};
+use salver_testkit::{DatabaseRequest, FakeDatabase};
 use serde_json::Value as Json;
 
 use super::world::World;
@@ -29,7 +29,7 @@ async fn the_schema_is_shown() {
 
 fn defined(world: &World) -> Definition {
     match world.asked() {
-        Asked::Define(definition) => definition,
+        DatabaseRequest::Define(definition) => definition,
         other => panic!("{other:?}"),
     }
 }

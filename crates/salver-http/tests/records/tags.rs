@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use salver_http::HttpOptions;
 use salver_model::records::Document;
-use salver_testkit::{Asked, FakeDatabase};
+use salver_testkit::{DatabaseRequest, FakeDatabase};
 
 use super::world::World;
 
@@ -80,7 +80,7 @@ async fn if_match_goes_to_the_database() {
     let tag = world.get("/api/records/posts/1?join=comments").await.header("etag").expect("a tag").to_owned();
     world.database.asked();
     world.send("PUT", "/api/records/posts/1", &[("if-match", &tag)], b"{}").await;
-    let Asked::Change(change) = world.asked() else { panic!() };
+    let DatabaseRequest::Change(change) = world.asked() else { panic!() };
     assert_eq!(change.if_match.as_deref(), Some("ab12"));
     for (method, target, given) in
         [("PUT", "posts/1", "\"a\", \"b\""), ("DELETE", "posts/1,2", "\"a\""), ("POST", "posts", "\"a\"")]

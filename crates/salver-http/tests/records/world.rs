@@ -8,7 +8,7 @@ use salver_model::observation::Silent;
 use salver_model::records::Document;
 use salver_model::{Limits, Result};
 use salver_service::{Catalog, Service};
-use salver_testkit::{Asked, FakeDatabase, NoSql};
+use salver_testkit::{DatabaseRequest, FakeDatabase, NoSql};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -86,7 +86,7 @@ impl World {
 
     /// The one question that was asked since the last look.
     #[track_caller]
-    pub(crate) fn asked(&self) -> Asked {
+    pub(crate) fn asked(&self) -> DatabaseRequest {
         let mut asked = self.database.asked();
         assert_eq!(asked.len(), 1, "{asked:?}");
         asked.pop().unwrap().1

@@ -108,7 +108,7 @@ pub struct Order {
 
 /// Page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Page {
+pub struct ListPage {
     /// Page number, from 1.
     pub number: u64,
     /// Rows per page, 20 by default.
@@ -155,7 +155,7 @@ pub struct RecordQuery {
     /// Sort order; empty for the order of the primary key.
     pub order: Vec<Order>,
     /// Page; with it the response has the number of all rows.
-    pub page: Option<Page>,
+    pub page: Option<ListPage>,
     /// Maximum number of rows.
     pub size: Option<u64>,
     /// Related tables to join, each as a path from this table.

@@ -7,22 +7,22 @@ use crate::limits::FILTER_DEPTH_MAX;
 use crate::value::Value;
 
 #[derive(Clone, Debug, PartialEq)]
-enum Token<'t> {
+enum RuleToken<'t> {
     Word(&'t str),
     Text(String),
     Number(&'t str),
     Sign(&'t str),
 }
 
-struct Reader<'t> {
+struct RuleParser<'t> {
     text: &'t str,
-    tokens: Vec<(usize, Token<'t>)>,
+    tokens: Vec<(usize, RuleToken<'t>)>,
     at: usize,
     depth: usize,
 }
 
 pub(super) fn parse(text: &str) -> Result<Expression> {
-    let mut reader = Reader { text, tokens: tokens(text)?, at: 0, depth: 0 };
+    let mut reader = RuleParser { text, tokens: tokens(text)?, at: 0, depth: 0 };
     let expression = reader.any()?;
     if reader.at < reader.tokens.len() {
         return Err(reader.unexpected("`and`, `or` or the end"));
@@ -35,7 +35,7 @@ fn broken(text: &str, at: usize, why: &str) -> Error {
         .with_hint("a rule is like `user_id = caller.user and status != 'draft'`")
 }
 
-fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>> {
+fn tokens(text: &str) -> Result<Vec<(usize, RuleToken<'_>)>> {
     let bytes = text.as_bytes();
     let (mut tokens, mut at) = (Vec::new(), 0);
     while let Some(&byte) = bytes.get(at) {
@@ -51,27 +51,27 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>> {
             b'\'' => {
                 let (value, end) = quoted(text, at)?;
                 at = end;
-                Token::Text(value)
+                RuleToken::Text(value)
             }
             b'"' => {
                 let length = text[at + 1..].find('"').ok_or_else(|| broken(text, at, "the quote is not closed"))?;
                 at += length + 2;
-                Token::Word(&text[start + 1..at - 1])
+                RuleToken::Word(&text[start + 1..at - 1])
             }
             b'0'..=b'9' | b'-' | b'+' => {
                 at = run(at + 1, &|b| b.is_ascii_alphanumeric() || b == b'.');
-                Token::Number(&text[start..at])
+                RuleToken::Number(&text[start..at])
             }
             b if b.is_ascii_alphabetic() || b == b'_' || b >= 0x80 => {
                 at = run(at, &|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.' || b >= 0x80);
-                Token::Word(&text[start..at])
+                RuleToken::Word(&text[start..at])
             }
             _ => {
                 at += if ["!=", "<>", "<=", ">="].iter().any(|sign| text[at..].starts_with(sign)) { 2 } else { 1 };
                 if !text.is_char_boundary(at) {
                     return Err(broken(text, start, "this character has no meaning here"));
                 }
-                Token::Sign(&text[start..at])
+                RuleToken::Sign(&text[start..at])
             }
         };
         tokens.push((start, token));
@@ -94,7 +94,7 @@ fn quoted(text: &str, start: usize) -> Result<(String, usize)> {
     }
 }
 
-impl<'t> Reader<'t> {
+impl<'t> RuleParser<'t> {
     fn any(&mut self) -> Result<Expression> {
         let mut parts = vec![self.all()?];
         while self.take_word("or") {
@@ -187,12 +187,12 @@ impl<'t> Reader<'t> {
             return Err(self.unexpected("a column, a literal or `caller.NAME`"));
         };
         let term = match token {
-            Token::Text(text) => Term::Literal(Value::Text(text)),
-            Token::Number(digits) => match Value::number(digits) {
+            RuleToken::Text(text) => Term::Literal(Value::Text(text)),
+            RuleToken::Number(digits) => match Value::number(digits) {
                 Some(value) => Term::Literal(value),
                 None => return Err(self.unexpected("a number")),
             },
-            Token::Word(word) => match (word.to_ascii_lowercase().as_str(), word.strip_prefix("caller.")) {
+            RuleToken::Word(word) => match (word.to_ascii_lowercase().as_str(), word.strip_prefix("caller.")) {
                 (_, Some(name)) if !name.is_empty() => Term::Caller(name.to_owned()),
                 ("true", _) => Term::Literal(Value::Bool(true)),
                 ("false", _) => Term::Literal(Value::Bool(false)),
@@ -202,7 +202,7 @@ impl<'t> Reader<'t> {
                 }
                 _ => Term::Column(word.to_owned()),
             },
-            Token::Sign(_) => return Err(self.unexpected("a column, a literal or `caller.NAME`")),
+            RuleToken::Sign(_) => return Err(self.unexpected("a column, a literal or `caller.NAME`")),
         };
         self.at += 1;
         Ok(term)
@@ -210,13 +210,13 @@ impl<'t> Reader<'t> {
 
     fn take_word(&mut self, wanted: &str) -> bool {
         let found =
-            matches!(self.tokens.get(self.at), Some((_, Token::Word(word))) if word.eq_ignore_ascii_case(wanted));
+            matches!(self.tokens.get(self.at), Some((_, RuleToken::Word(word))) if word.eq_ignore_ascii_case(wanted));
         self.at += usize::from(found);
         found
     }
 
     fn take_sign(&mut self, wanted: &str) -> bool {
-        let found = matches!(self.tokens.get(self.at), Some((_, Token::Sign(sign))) if *sign == wanted);
+        let found = matches!(self.tokens.get(self.at), Some((_, RuleToken::Sign(sign))) if *sign == wanted);
         self.at += usize::from(found);
         found
     }

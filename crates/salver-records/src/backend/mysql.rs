@@ -1,17 +1,17 @@
 //! MySQL and MariaDB: a pool of connections, each with its prepared statements.
 
-mod address;
 mod clauses;
 mod client;
+mod column_types;
+mod connect_options;
 mod decode;
-mod failure;
-mod hold;
-mod kind;
+mod error_numbers;
 mod load;
-mod merge;
+mod merged_reads;
 mod pool;
 mod read;
 mod reflect;
+mod snapshot;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -28,12 +28,12 @@ use salver_model::{Code, Error, Result, Shares};
 use tokio::sync::mpsc;
 
 use self::client::Client;
-pub(crate) use self::failure::is_nowhere;
-pub(crate) use self::hold::Snapshot;
+pub(crate) use self::error_numbers::is_nowhere;
 use self::pool::Pool;
-use crate::backend::holding::Places;
+pub(crate) use self::snapshot::MysqlSnapshot;
+use crate::backend::snapshot_permits::Places;
 use crate::cell::RowSink;
-use crate::statement::{Bind, BulkLoad, Loaded, Outcome, Program, Read};
+use crate::statement::{Bind, BulkLoad, Loaded, Program, ProgramOutcome, Read};
 
 /// A MySQL or MariaDB database. Connects at the first use.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Mysql {
         // already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Self {
-            pool: Pool::new(spec, address::address(spec)?),
+            pool: Pool::new(spec, connect_options::address(spec)?),
             name: spec.name.to_string(),
             writable: spec.writable,
             definable: spec.definable,
@@ -88,7 +88,7 @@ impl Mysql {
         read::read(&self.pool, &reads, sink, out).await
     }
 
-    pub(crate) async fn write(&self, program: Program) -> Result<Outcome> {
+    pub(crate) async fn write(&self, program: Program) -> Result<ProgramOutcome> {
         self.check(self.writable)?;
         write::write(&self.pool, program).await
     }
@@ -101,12 +101,12 @@ impl Mysql {
         for statement in &statements {
             match lease.client.run(statement).await {
                 Ok(()) => {}
-                Err(failure) if failure::is_lost(&failure) || failure::is_overdue(&failure) => {
-                    return Err(failure::outcome_unknown(failure, self.pool.place()));
+                Err(failure) if error_numbers::is_lost(&failure) || error_numbers::is_overdue(&failure) => {
+                    return Err(error_numbers::outcome_unknown(failure, self.pool.place()));
                 }
                 Err(failure) => {
                     self.pool.give_back(lease);
-                    return Err(failure::error(failure, self.pool.place()));
+                    return Err(error_numbers::error(failure, self.pool.place()));
                 }
             }
         }
@@ -132,7 +132,7 @@ impl Mysql {
     async fn look<T>(&self, ask: impl AsyncFn(&mut Client) -> Result<T, Failure>) -> Result<T> {
         let mut lease = self.pool.lease().await?;
         let mut answer = ask(&mut lease.client).await;
-        if answer.as_ref().is_err_and(failure::is_lost) {
+        if answer.as_ref().is_err_and(error_numbers::is_lost) {
             drop(lease);
             lease = self.pool.lease_new().await?;
             answer = ask(&mut lease.client).await;
@@ -146,7 +146,7 @@ impl Mysql {
                 if matches!(failure, Failure::Server(_)) {
                     self.pool.give_back(lease);
                 }
-                Err(failure::error(failure, self.pool.place()))
+                Err(error_numbers::error(failure, self.pool.place()))
             }
         }
     }

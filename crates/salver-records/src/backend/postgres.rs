@@ -1,21 +1,21 @@
 //! PostgreSQL, through tokio-postgres.
 //!
-//! Reads by key go through a few shared connections, pipelined (`shared`); everything else takes a connection of its
-//! own (`pool`). Statements are prepared once per connection (`connection`), values are sent as text or binary (`bind`)
-//! and returned in binary (`decode`). Errors of the server are converted to Salver's (`fault`).
+//! Reads by key go through a few shared connections, pipelined (`shared_connections`); everything else takes a
+//! connection of its own (`pool`). Statements are prepared once per connection (`connection`), values are sent as text
+//! or binary (`bind`) and returned in binary (`decode`). Errors of the server are converted to Salver's (`sqlstate`).
 
 mod bind;
+mod connect_options;
 mod connection;
 mod decode;
 mod define;
-mod fault;
-pub(crate) mod hold;
 mod load;
 mod pool;
 mod read;
 mod reflect;
-mod shared;
-mod target;
+mod shared_connections;
+pub(crate) mod snapshot;
+mod sqlstate;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -27,13 +27,13 @@ use std::time::{Duration, Instant};
 use salver_model::spec::DatabaseSpec;
 use salver_model::{Result, Shares};
 
-use self::fault::Fault;
-pub(crate) use self::fault::{is_nowhere, misfit};
-pub(crate) use self::hold::Snapshot;
-use self::pool::{Lease, Pool};
-use self::shared::Shared;
-use self::target::Target;
-use crate::backend::holding::Places;
+use self::connect_options::ConnectOptions;
+use self::pool::{Pool, PostgresLease};
+use self::shared_connections::SharedConnections;
+pub(crate) use self::snapshot::PostgresSnapshot;
+use self::sqlstate::Fault;
+pub(crate) use self::sqlstate::{is_nowhere, misfit};
+use crate::backend::snapshot_permits::Places;
 
 /// Most shared connections. Each has one server process. A second one answers a quarter more requests under
 /// concurrency; four answer no more where the server has two processors, and each is lost to lists and transactions.
@@ -42,9 +42,9 @@ const SHARED_CONNECTIONS: usize = 2;
 /// A PostgreSQL database.
 #[derive(Debug)]
 pub(crate) struct Postgres {
-    target: Arc<Target>,
+    target: Arc<ConnectOptions>,
     pool: Arc<Pool>,
-    shared: Shared,
+    shared: SharedConnections,
     /// The spatial reference system of geometries that come without one.
     geometry_srid: u32,
     /// Permits for the connections of snapshots.
@@ -58,11 +58,11 @@ impl Postgres {
 
     /// See [`crate::backend::Backend::open`].
     pub(crate) fn open(spec: &DatabaseSpec) -> Result<Self> {
-        let target = Arc::new(Target::of(spec)?);
+        let target = Arc::new(ConnectOptions::of(spec)?);
         let shared = (spec.connections_max / 3).min(SHARED_CONNECTIONS).max(usize::from(spec.connections_max > 1));
         Ok(Self {
             pool: Pool::new(Arc::clone(&target), spec.connections_max.saturating_sub(shared)),
-            shared: Shared::new(Arc::clone(&target), shared),
+            shared: SharedConnections::new(Arc::clone(&target), shared),
             target,
             geometry_srid: spec.geometry_srid,
             snapshots: Places::default(),
@@ -97,7 +97,7 @@ impl Postgres {
         }
     }
 
-    async fn lease(&self) -> Result<Lease> {
+    async fn lease(&self) -> Result<PostgresLease> {
         self.pool.lease(|| self.shared.give_up_one()).await
     }
 

@@ -15,15 +15,15 @@ use crate::statement::Read;
 
 /// A snapshot that is kept. Dropping it releases it, without waiting for the database.
 #[derive(Debug)]
-pub(crate) enum Snapshot {
-    Sqlite(sqlite::Snapshot),
+pub(crate) enum DatabaseSnapshot {
+    Sqlite(sqlite::SqliteSnapshot),
     #[cfg(feature = "postgres")]
-    Postgres(postgres::Snapshot),
+    Postgres(postgres::PostgresSnapshot),
     #[cfg(feature = "mysql")]
-    Mysql(mysql::Snapshot),
+    Mysql(mysql::MysqlSnapshot),
 }
 
-impl Snapshot {
+impl DatabaseSnapshot {
     /// Returns the row identity of the table that the snapshot was made for.
     pub(crate) fn layout(&self) -> &Layout {
         match self {
@@ -49,7 +49,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns how a statement without a limit may be read; see [`Snapshot::scan`].
+    /// Returns how a statement without a limit may be read; see [`DatabaseSnapshot::scan`].
     pub(crate) fn scans(&self) -> Scans {
         match self {
             Self::Sqlite(snapshot) if snapshot.is_in_the_way() => Scans::Never,

@@ -2,34 +2,34 @@
 //! share one fsync.
 
 mod connections;
-mod era;
-mod fault;
-mod feed;
-mod fill;
-mod functions;
-mod group;
-mod hold;
-mod holder;
-mod init;
-mod job;
-mod kinds;
+mod database_file;
+mod declared_types;
+mod error_codes;
+mod file_generation;
+mod group_commit;
+mod idle_sweep;
+mod init_script;
+mod interrupt;
 mod load;
-mod location;
+mod load_feed;
+mod load_spool;
+mod load_transaction;
 mod log_index;
-mod long;
 mod open;
 mod program;
 mod read;
-mod reader;
+mod read_connection;
 mod reflect;
 mod rows;
-mod spool;
-mod sweep;
+mod slow_statements;
+mod snapshot;
+mod snapshot_connection;
+mod sql_functions;
 #[cfg(test)]
 mod tests;
 mod version;
-mod watch;
 mod writer;
+mod writer_job;
 
 use std::fmt;
 use std::sync::Arc;
@@ -43,14 +43,14 @@ use salver_model::{Error, Result, Shares};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::backend::sqlite::connections::Connections;
-pub(crate) use crate::backend::sqlite::hold::Snapshot;
-use crate::backend::sqlite::job::{Job, Waiting};
-use crate::backend::sqlite::location::Location;
+use crate::backend::sqlite::database_file::Location;
 use crate::backend::sqlite::read::StopOnDrop;
-use crate::backend::sqlite::rows::Stop;
+use crate::backend::sqlite::rows::RowsEnd;
+pub(crate) use crate::backend::sqlite::snapshot::SqliteSnapshot;
 use crate::backend::sqlite::writer::Queue;
+use crate::backend::sqlite::writer_job::{Job, WaitingProgram};
 use crate::cell::RowSink;
-use crate::statement::{Bind, BulkLoad, Loaded, Outcome, Program, Read};
+use crate::statement::{Bind, BulkLoad, Loaded, Program, ProgramOutcome, Read};
 
 /// A SQLite database.
 pub(crate) struct Sqlite {
@@ -68,7 +68,7 @@ impl fmt::Debug for Sqlite {
 impl Sqlite {
     pub(crate) fn open(spec: &DatabaseSpec) -> Result<Self> {
         if let (Some(statements), Location::File(path)) = (&spec.init, Location::of_url(&spec.url)?) {
-            init::make(&path, statements)?;
+            init_script::make(&path, statements)?;
         }
         let connections = Arc::new(Connections::new(spec)?);
         let ms_max = spec.statement_ms_max;
@@ -95,7 +95,7 @@ impl Sqlite {
         self.connections.look();
         read::on_reader(&self.connections, self.ms_max, |reader| {
             let version: i64 = reader.connection.query_row("PRAGMA schema_version", [], |row| row.get(0))?;
-            let file = reader.era.file.map_or(0, location::FileId::mixed);
+            let file = reader.era.file.map_or(0, database_file::FileId::mixed);
             Ok(version.cast_unsigned() ^ file ^ reader.era.number.rotate_left(32))
         })
         .await
@@ -114,13 +114,13 @@ impl Sqlite {
         read::read_now(&self.connections, read, sink)
     }
 
-    pub(crate) async fn write(&self, program: Program) -> Result<Outcome> {
+    pub(crate) async fn write(&self, program: Program) -> Result<ProgramOutcome> {
         if program.steps.is_empty() {
-            return Ok(Outcome { steps: Vec::new(), committed: !program.dry_run });
+            return Ok(ProgramOutcome { steps: Vec::new(), committed: !program.dry_run });
         }
         let stop = self.new_run();
         let (answer, answered) = oneshot::channel();
-        self.queue.put(Job::Program(Waiting { program, run: stop.run, answer })).await?;
+        self.queue.put(Job::Program(WaitingProgram { program, run: stop.run, answer })).await?;
         answered.await.map_err(|_| Error::internal("the change broke off"))?
     }
 
@@ -152,7 +152,8 @@ impl Sqlite {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<R> + Send + 'static,
     ) -> Result<R> {
-        read::on_reader(&self.connections, self.ms_max, |reader| work(&reader.connection).map_err(Stop::Sqlite)).await
+        read::on_reader(&self.connections, self.ms_max, |reader| work(&reader.connection).map_err(RowsEnd::Sqlite))
+            .await
     }
 
     /// Registers a run of the writer that is stopped when its caller is gone. A run that has ended is stopped too,

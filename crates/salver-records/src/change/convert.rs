@@ -12,14 +12,14 @@ use super::decimal::Decimal;
 use super::wkt;
 use crate::condition::bind_of;
 use crate::dialect::{Dialect, is_untyped};
-use crate::json::{Form, base64};
+use crate::json::{JsonForm, base64};
 use crate::statement::Bind;
 
 use self::number::{changes_as_number, held_number};
 
 /// The target of a conversion.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Target<'a> {
+pub(crate) struct ConversionTarget<'a> {
     pub(crate) spec: &'a DatabaseSpec,
     pub(crate) dialect: Dialect,
     pub(crate) table: &'a TableInfo,
@@ -30,7 +30,7 @@ pub(crate) struct Target<'a> {
 /// Reason why a value does not fit, as clients of PHP-CRUD-API know it.
 pub(crate) type Unfit = &'static str;
 
-impl Target<'_> {
+impl ConversionTarget<'_> {
     /// Returns the value for this column.
     pub(crate) fn bind(&self, column: usize, field: &Field) -> Result<Bind, Unfit> {
         let column = &self.table.columns[column];
@@ -72,7 +72,7 @@ impl Target<'_> {
             Field::Text(text) | Field::Number(text) => text.as_str(),
             Field::Bool(true) => "true",
             Field::Bool(false) => "false",
-            Field::Json(text) if Form::of(self.spec, self.table, column) == Form::Json => text,
+            Field::Json(text) if JsonForm::of(self.spec, self.table, column) == JsonForm::Json => text,
             _ => return Err(unfit_text(column.kind)),
         };
         let lost = match self.dialect {

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use salver_model::Result;
 use salver_model::records::{Field, Operation};
 
-use super::admit::{Admission, found, refused};
-use super::ground::{Fields, Ground};
-use super::judged::{self, Judged};
-use super::plan::{Answer, Item, Plan};
+use super::context::{Fields, WriteContext};
+use super::database_validation::{self, Judged};
+use super::plan::{ChangePlan, ChangeResponse, Item};
 use super::record::Values;
-use super::shown::{Shown, step};
+use super::returned_rows::{Shown, step};
+use super::row_rules::{Admission, found, refused};
 use crate::dialect::Dialect;
-use crate::json::{self, Form, JsonRow};
-use crate::statement::{Bind, Returns, Step};
+use crate::json::{self, JsonForm, JsonRow};
+use crate::statement::{Bind, ProgramStep, Returns};
 
 /// State shared by the records of one change.
 #[derive(Debug, Default)]
-pub(crate) struct Shared<'c> {
+pub(crate) struct CreateContext<'c> {
     /// The columns of the rows that are returned.
     pub(crate) shown: Option<Shown>,
     /// Columns of the first row that later changes refer to.
@@ -30,10 +30,10 @@ pub(crate) struct Shared<'c> {
     pub(crate) judged: Vec<(usize, Vec<Judged>)>,
 }
 
-impl Shared<'_> {
+impl CreateContext<'_> {
     /// Records which values of a record only the database can judge.
-    pub(crate) fn judge(&mut self, at: usize, ground: &Ground<'_>, values: &Values) {
-        let own = judged::among(ground, values);
+    pub(crate) fn judge(&mut self, at: usize, ground: &WriteContext<'_>, values: &Values) {
+        let own = database_validation::among(ground, values);
         if !own.is_empty() {
             self.judged.push((at, own));
         }
@@ -49,20 +49,25 @@ pub(crate) struct Last {
 }
 
 /// A row to be inserted.
-pub(crate) struct Row<'v> {
+pub(crate) struct NewRow<'v> {
     pub(crate) fields: &'v Fields<'v>,
     pub(crate) values: Values,
 }
 
 /// Adds the steps of one new row.
-pub(crate) fn create(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared: &mut Shared<'_>) -> Result<Item> {
+pub(crate) fn create(
+    plan: &mut ChangePlan,
+    ground: &WriteContext<'_>,
+    row: NewRow<'_>,
+    shared: &mut CreateContext<'_>,
+) -> Result<Item> {
     let first = plan.steps.len();
     let admission = ground.admission(&row.values, true);
     if admission == Admission::Refused {
-        return Ok(Item { steps: first..first, answer: Answer::Failed(refused()) });
+        return Ok(Item { steps: first..first, answer: ChangeResponse::Failed(refused()) });
     }
     let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
-    let told = Told::of(ground, &row, shared.shown.as_ref(), wanted);
+    let told = ColumnSources::of(ground, &row, shared.shown.as_ref(), wanted);
     // Copies for later steps; most rows have none.
     let follows = admission == Admission::Ask || !told.asked.is_empty() || !wanted.is_empty();
     let given: Values = if follows { row.values.clone() } else { Values::new() };
@@ -89,14 +94,14 @@ pub(crate) fn create(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared:
         shared.exports.push(value(*column).or_else(asked).unwrap_or(Bind::Null));
     }
     let answer = match &shared.shown {
-        Some(shown) => Answer::Row { step: shows, of: first, row: shown.row.clone() },
+        Some(shown) => ChangeResponse::Row { step: shows, of: first, row: shown.row.clone() },
         None => answer,
     };
     Ok(Item { steps: first..plan.steps.len(), answer })
 }
 
 /// The sources of a new row's columns.
-struct Told {
+struct ColumnSources {
     /// The key, when the database generates it and the driver reports it.
     numbered: Option<usize>,
     /// Columns that the insert returns: shown ones first, so that a row of them can be written as it comes.
@@ -105,8 +110,8 @@ struct Told {
     asked: Vec<usize>,
 }
 
-impl Told {
-    fn of(ground: &Ground<'_>, row: &Row<'_>, shown: Option<&Shown>, wanted: &[usize]) -> Self {
+impl ColumnSources {
+    fn of(ground: &WriteContext<'_>, row: &NewRow<'_>, shown: Option<&Shown>, wanted: &[usize]) -> Self {
         let known = |column: usize| row.values.iter().any(|(own, bind)| *own == column && *bind != Bind::Null);
         let unknown: Vec<usize> = wanted.iter().copied().filter(|column| !known(*column)).collect();
         let direct = if shown.is_some() { ground.returns_rows() } else { ground.scope.dialect != Dialect::Mysql };
@@ -136,7 +141,7 @@ impl Told {
 }
 
 /// Returns whether the record itself has the whole key.
-fn is_verbatim(ground: &Ground<'_>, fields: &Fields<'_>) -> bool {
+fn is_verbatim(ground: &WriteContext<'_>, fields: &Fields<'_>) -> bool {
     ground.table.key.iter().all(|key| verbatim(fields, *key).is_some())
 }
 
@@ -145,7 +150,7 @@ fn verbatim<'f>(fields: &'f Fields<'_>, column: usize) -> Option<&'f Field> {
     (!matches!(**field, Field::Null | Field::Back { .. })).then_some(&**field)
 }
 
-impl Ground<'_> {
+impl WriteContext<'_> {
     /// Returns the key, when it is one auto-increment column.
     pub(crate) fn numbered(&self) -> Option<usize> {
         self.table.single_key().filter(|key| self.table.columns[*key].auto_increment)
@@ -153,7 +158,12 @@ impl Ground<'_> {
 }
 
 /// Creates the insert of one row.
-fn insert(ground: &Ground<'_>, values: Values, told: &Told, shared: &mut Shared<'_>) -> Step {
+fn insert(
+    ground: &WriteContext<'_>,
+    values: Values,
+    told: &ColumnSources,
+    shared: &mut CreateContext<'_>,
+) -> ProgramStep {
     let returns = if !told.returned.is_empty() {
         ground.rows(&told.returned)
     } else if told.numbered.is_some() {
@@ -166,7 +176,7 @@ fn insert(ground: &Ground<'_>, values: Values, told: &Told, shared: &mut Shared<
         && last.columns.iter().eq(values.iter().map(|(column, _)| column))
     {
         let binds = values.into_iter().map(|(_, bind)| bind).collect();
-        return Step { sql: Arc::clone(&last.sql), binds, returns, check: None };
+        return ProgramStep { sql: Arc::clone(&last.sql), binds, returns, check: None };
     }
     let columns = values.iter().map(|(column, _)| *column).collect();
     let mut sql = ground.scope.sql();
@@ -182,7 +192,7 @@ fn insert(ground: &Ground<'_>, values: Values, told: &Told, shared: &mut Shared<
     step
 }
 
-impl Ground<'_> {
+impl WriteContext<'_> {
     /// Appends ` INTO table (columns) VALUES (values)`.
     pub(crate) fn append_values(&self, values: Values, sql: &mut crate::dialect::Sql) {
         let dialect = self.scope.dialect;
@@ -208,20 +218,20 @@ impl Ground<'_> {
 }
 
 /// Returns the key of a new row: as given, else from the database.
-fn key_answer(ground: &Ground<'_>, fields: &Fields<'_>, told: &Told, step: usize) -> Answer {
+fn key_answer(ground: &WriteContext<'_>, fields: &Fields<'_>, told: &ColumnSources, step: usize) -> ChangeResponse {
     let (spec, table) = (ground.scope.spec(), ground.table);
     if let Some(json) = given_key(ground, fields) {
-        return Answer::Ready(json);
+        return ChangeResponse::Ready(json);
     }
     match (told.numbered, table.single_key()) {
-        (Some(_), _) => Answer::Key(step),
-        (None, Some(key)) => Answer::Cell { step, form: Form::of(spec, table, &table.columns[key]) },
-        (None, None) => Answer::Row { step, of: step, row: JsonRow::new(spec, table, &table.key) },
+        (Some(_), _) => ChangeResponse::Key(step),
+        (None, Some(key)) => ChangeResponse::Cell { step, form: JsonForm::of(spec, table, &table.columns[key]) },
+        (None, None) => ChangeResponse::Row { step, of: step, row: JsonRow::new(spec, table, &table.key) },
     }
 }
 
 /// Returns the key from the record: one value, or an object for a composite key. Null where it is hidden.
-pub(crate) fn given_key(ground: &Ground<'_>, fields: &Fields<'_>) -> Option<Vec<u8>> {
+pub(crate) fn given_key(ground: &WriteContext<'_>, fields: &Fields<'_>) -> Option<Vec<u8>> {
     if !ground.tells_key {
         return Some(b"null".to_vec());
     }

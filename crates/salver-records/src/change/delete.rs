@@ -3,21 +3,26 @@
 use salver_model::Result;
 use salver_model::records::RecordKey;
 
-use super::create::Shared;
-use super::ground::Ground;
-use super::plan::{Answer, Item, Plan};
-use super::shown::step;
+use super::context::WriteContext;
+use super::create::CreateContext;
+use super::plan::{ChangePlan, ChangeResponse, Item};
+use super::returned_rows::step;
 use super::update::{exports, nothing, select, with};
 use crate::condition;
 use crate::read::not_found;
 use crate::statement::{Check, Returns};
 
 /// Adds the steps that delete one row.
-pub(crate) fn delete(plan: &mut Plan, ground: &Ground<'_>, key: &RecordKey, shared: &mut Shared<'_>) -> Result<Item> {
+pub(crate) fn delete(
+    plan: &mut ChangePlan,
+    ground: &WriteContext<'_>,
+    key: &RecordKey,
+    shared: &mut CreateContext<'_>,
+) -> Result<Item> {
     let first = plan.steps.len();
     let must_exist = ground.change.must_exist;
     let Some(by_key) = ground.by_key(key)? else {
-        let absent = if must_exist { Answer::Failed(not_found(key)) } else { nothing(shared.shown.is_some()) };
+        let absent = if must_exist { ChangeResponse::Failed(not_found(key)) } else { nothing(shared.shown.is_some()) };
         return Ok(Item { steps: first..first, answer: absent });
     };
     let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
@@ -52,8 +57,8 @@ pub(crate) fn delete(plan: &mut Plan, ground: &Ground<'_>, key: &RecordKey, shar
     }
     exports(shows, &columns, wanted, shared);
     let answer = match &shared.shown {
-        Some(shown) => Answer::Row { step: shows, of: delete, row: shown.row.clone() },
-        None => Answer::Affected(delete),
+        Some(shown) => ChangeResponse::Row { step: shows, of: delete, row: shown.row.clone() },
+        None => ChangeResponse::Affected(delete),
     };
     Ok(Item { steps: first..plan.steps.len(), answer })
 }

@@ -1,7 +1,7 @@
 //! Loads rows as they arrive: each is validated and converted here, the good ones go to the backend's bulk load, and
 //! the bad ones into the report, by number.
 
-mod shape;
+mod columns;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
@@ -14,11 +14,11 @@ use salver_model::shares::Yields;
 use salver_model::{Code, Error, Result};
 use tokio::sync::{Notify, mpsc};
 
-use self::shape::Shape;
-use super::ground::{Ground, no_primary_key};
-use super::judged::blame;
-use super::told::keep_discreet;
-use crate::backend::lying;
+use self::columns::LoadColumns;
+use super::context::{WriteContext, no_primary_key};
+use super::database_validation::blame;
+use super::error_hints::keep_discreet;
+use crate::backend::slow_clients;
 use crate::scope::Scope;
 use crate::statement::{Bind, Loaded};
 
@@ -36,7 +36,7 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
     let kind = if load.upsert { ChangeKind::Upsert { on: Vec::new(), ignore: false } } else { ChangeKind::Create };
     let mut change = Change::new(kind, load.table.as_str());
     change.strict = true;
-    let mut ground = Ground::new(scope, &change)?;
+    let mut ground = WriteContext::new(scope, &change)?;
     ground.bytes = load.bytes;
     if load.upsert && !ground.tells_key {
         return Err(no_primary_key(&load.table));
@@ -51,9 +51,9 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
     if first.good == 0 {
         return first.hopeless(rows).await;
     }
-    let shape = Shape::of(&ground, first.rows.iter().filter_map(|row| row.as_ref().ok()), load.upsert)?;
+    let shape = LoadColumns::of(&ground, first.rows.iter().filter_map(|row| row.as_ref().ok()), load.upsert)?;
     let bulk = shape.bulk(&ground, load)?;
-    let mut share = lying::take(scope.backend.lying(), &scope.access.caller.holder()).await?;
+    let mut share = slow_clients::take(scope.backend.lying(), &scope.access.caller.holder()).await?;
     let pace = Arc::new(Pace::default());
     let weak: Weak<Pace> = Arc::downgrade(&pace);
     share.lies(weak);
@@ -176,8 +176,8 @@ fn too_slow() -> Error {
 
 /// Validates and converts rows.
 struct Intake<'a> {
-    ground: &'a Ground<'a>,
-    shape: &'a Shape,
+    ground: &'a WriteContext<'a>,
+    shape: &'a LoadColumns,
     keep_good: bool,
     read: u64,
     /// Number of rows sent to the backend.

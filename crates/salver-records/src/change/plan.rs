@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use salver_model::Error;
 
-use super::judged::Judged;
-use crate::json::{Form, JsonRow};
-use crate::statement::{Bind, Step};
+use super::database_validation::Judged;
+use crate::json::{JsonForm, JsonRow};
+use crate::statement::{Bind, ProgramStep};
 
 /// The response to one record or key of a change.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum ChangeResponse {
     /// JSON that is ready.
     Ready(Vec<u8>),
     /// The number of rows that a step affected.
@@ -18,7 +18,7 @@ pub(crate) enum Answer {
     /// The auto-increment value of a step's row.
     Key(usize),
     /// The first cell of the first row that a step returned.
-    Cell { step: usize, form: Form },
+    Cell { step: usize, form: JsonForm },
     /// The first row that a step returned, if the step `of` affected one; else null.
     Row { step: usize, of: usize, row: JsonRow },
     /// All rows that a step returned, without the cells after the row's members.
@@ -31,7 +31,7 @@ pub(crate) enum Answer {
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) steps: Range<usize>,
-    pub(crate) answer: Answer,
+    pub(crate) answer: ChangeResponse,
 }
 
 /// One change.
@@ -50,14 +50,14 @@ pub(crate) struct Planned {
 
 /// All changes of one request.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
-    pub(crate) steps: Vec<Step>,
+pub(crate) struct ChangePlan {
+    pub(crate) steps: Vec<ProgramStep>,
     pub(crate) changes: Vec<Planned>,
 }
 
-impl Plan {
+impl ChangePlan {
     /// Adds a step; returns its number.
-    pub(crate) fn step(&mut self, step: Step) -> usize {
+    pub(crate) fn step(&mut self, step: ProgramStep) -> usize {
         self.steps.push(step);
         self.steps.len() - 1
     }
@@ -69,14 +69,14 @@ impl Plan {
 
     /// Returns whether every part has its steps.
     pub(crate) fn is_sound(&self) -> bool {
-        !self.items().any(|item| matches!(item.answer, Answer::Failed(_)))
+        !self.items().any(|item| matches!(item.answer, ChangeResponse::Failed(_)))
     }
 
     /// Takes the error of the first part without steps.
     pub(crate) fn take_failure(&mut self) -> Option<Error> {
         self.changes.iter_mut().flat_map(|change| &mut change.items).find_map(|item| match &mut item.answer {
-            answer @ Answer::Failed(_) => match std::mem::replace(answer, Answer::Ready(Vec::new())) {
-                Answer::Failed(error) => Some(error),
+            answer @ ChangeResponse::Failed(_) => match std::mem::replace(answer, ChangeResponse::Ready(Vec::new())) {
+                ChangeResponse::Failed(error) => Some(error),
                 _ => None,
             },
             _ => None,

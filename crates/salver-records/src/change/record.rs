@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use salver_model::records::{BytesText, ColumnKind, Field, Operation, Record, RecordKey};
 use salver_model::{Code, Error, Result, hexadecimal};
 
-use super::checks;
+use super::context::{Fields, WriteContext, argument_count, invalid};
 use super::decimal::Decimal;
-use super::ground::{Fields, Ground, argument_count, invalid};
 use super::sanitize::Sanitizer;
+use super::validation;
 use crate::condition::{Operand, bind_for};
 use crate::dialect::{Dialect, is_untyped};
 use crate::json::base64;
@@ -20,7 +20,7 @@ pub(crate) type Values = Vec<(usize, Bind)>;
 /// Resolves a reference to an earlier change.
 pub(crate) type Backs<'b> = dyn Fn(usize, &str) -> Result<Bind> + 'b;
 
-impl Ground<'_> {
+impl WriteContext<'_> {
     /// Returns a record's columns that the client may write, sanitized and validated as the entry configures.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Ground<'_> {
                 sanitizer.clean(&self.table.columns[*column], field);
             }
         }
-        let details = checks::failures(self, &fields);
+        let details = validation::failures(self, &fields);
         if details.is_empty() { Ok(fields) } else { Err(invalid(&self.table.name, details)) }
     }
 
@@ -122,7 +122,7 @@ impl Ground<'_> {
     }
 }
 
-impl Ground<'_> {
+impl WriteContext<'_> {
     /// Checks that a strict change does not have another key in its record, which would be ignored.
     ///
     /// # Errors

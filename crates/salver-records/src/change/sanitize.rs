@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use salver_model::records::{ColumnInfo, ColumnKind, Field, TableInfo};
 use salver_model::spec::{DatabaseSpec, matches_pattern};
 
+use super::context::means;
 use super::convert::truth;
 use super::decimal::Decimal;
-use super::ground::means;
-use super::{loose_moment, tags};
+use super::{html_tags, loose_moment};
 
 /// The sanitizer of one table's values.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ impl<'a> Sanitizer<'a> {
             && text.contains('<')
             && self.spec.strip_tags.iter().any(|pattern| means(pattern, &self.table.name, &column.name))
         {
-            *field = Cow::Owned(Field::Text(tags::strip(text)));
+            *field = Cow::Owned(Field::Text(html_tags::strip(text)));
         }
         if self.typed
             && let Some(cleaned) = cleaned(column, field)

@@ -9,11 +9,11 @@ use salver_model::records::{
 use salver_model::spec::{DatabaseKind, DatabaseSpec, RecordRule};
 use salver_model::{Caller, Code, Name, Rule};
 
-use super::plan::Plan;
+use super::plan::ChangePlan;
 use crate::access::Access;
 use crate::backend::Backend;
 use crate::dialect::Dialect;
-use crate::prepared::Prepared;
+use crate::prepared_cache::Prepared;
 use crate::scope::Scope;
 use crate::statement::Bind;
 
@@ -123,7 +123,7 @@ fn record(fields: &[(&str, Field)]) -> Record {
 /// Returns the statements of a change, and the values of the first.
 fn plan(dialect: Dialect, settle: impl FnOnce(&mut DatabaseSpec), change: &Change) -> (Vec<String>, Vec<Bind>) {
     with_scope(dialect, schema(), settle, |scope| {
-        let mut plan = Plan::default();
+        let mut plan = ChangePlan::default();
         super::add(&mut plan, scope, change, &[]).unwrap();
         let binds = plan.steps.first().map_or_else(Vec::new, |step| step.binds.clone());
         (plan.steps.iter().map(|step| step.sql.to_string()).collect(), binds)
@@ -199,7 +199,7 @@ fn records_of_a_batch_share_their_statement() {
         schema(),
         |_| {},
         |scope| {
-            let mut plan = Plan::default();
+            let mut plan = ChangePlan::default();
             super::add(&mut plan, scope, &change, &[]).unwrap();
             let [first, second, third] = plan.steps.as_slice() else { panic!("{:?}", plan.steps) };
             assert!(Arc::ptr_eq(&first.sql, &second.sql) && !Arc::ptr_eq(&second.sql, &third.sql));
@@ -286,7 +286,7 @@ fn a_rule_over_numbers_needs_no_question() {
     let (statements, _) = plan(Dialect::Sqlite, ruled, &change);
     assert_eq!(statements[1], r#"SELECT 1 FROM "things_" AS t WHERE t."key_" = ? AND t."n_" = ?"#);
     let refused = with_scope(Dialect::Sqlite, schema(), ruled, |scope| {
-        let mut plan = Plan::default();
+        let mut plan = ChangePlan::default();
         super::add(&mut plan, scope, &create("things", &[("n", Field::Number("2".to_owned()))]), &[]).unwrap();
         plan.take_failure()
     });

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use salver_model::records::{Operation, RecordKey};
 use salver_model::{Result, Rule};
 
-use super::admit::{Admission, ensure, refused};
-use super::checks;
-use super::create::Shared;
-use super::ground::{Ground, argument_count, invalid};
-use super::plan::{Answer, Item, Plan};
+use super::context::{WriteContext, argument_count, invalid};
+use super::create::CreateContext;
+use super::plan::{ChangePlan, ChangeResponse, Item};
 use super::record::Values;
-use super::shown::{Shown, step};
+use super::returned_rows::{Shown, step};
+use super::row_rules::{Admission, ensure, refused};
+use super::validation;
 use crate::condition;
 use crate::dialect::Sql;
 use crate::read::not_found;
@@ -20,22 +20,22 @@ use crate::statement::{Bind, Check, Done, Returns};
 
 /// Adds the steps that change one row.
 pub(crate) fn update(
-    plan: &mut Plan,
-    ground: &Ground<'_>,
+    plan: &mut ChangePlan,
+    ground: &WriteContext<'_>,
     key: &RecordKey,
     values: Values,
-    shared: &mut Shared<'_>,
+    shared: &mut CreateContext<'_>,
 ) -> Result<Item> {
     let first = plan.steps.len();
-    let item = |plan: &Plan, answer| Ok(Item { steps: first..plan.steps.len(), answer });
+    let item = |plan: &ChangePlan, answer| Ok(Item { steps: first..plan.steps.len(), answer });
     let must_exist = ground.change.must_exist;
     let Some(by_key) = ground.by_key(key)? else {
-        let absent = if must_exist { Answer::Failed(not_found(key)) } else { nothing(shared.shown.is_some()) };
+        let absent = if must_exist { ChangeResponse::Failed(not_found(key)) } else { nothing(shared.shown.is_some()) };
         return item(plan, absent);
     };
     let admission = ground.admission(&values, false);
     if admission == Admission::Refused {
-        return item(plan, Answer::Failed(refused()));
+        return item(plan, ChangeResponse::Failed(refused()));
     }
     let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
     if values.is_empty() {
@@ -52,13 +52,13 @@ pub(crate) fn update(
         let select = plan.step(select(ground, &columns, &by_key, None)?);
         exports(select, &columns, wanted, shared);
         let answer = match &shared.shown {
-            Some(shown) => Answer::Row { step: select, of: select, row: shown.row.clone() },
+            Some(shown) => ChangeResponse::Row { step: select, of: select, row: shown.row.clone() },
             None => nothing(false),
         };
         return item(plan, answer);
     }
     let written: Vec<usize> = values.iter().map(|(column, _)| *column).collect();
-    let sums = checks::of_sums(ground, &written);
+    let sums = validation::of_sums(ground, &written);
     let mut sql = ground.scope.sql();
     sql.push("UPDATE ").name(&ground.table.real_name);
     ground.set(values, &mut sql);
@@ -93,15 +93,15 @@ pub(crate) fn update(
     }
     exports(shows, &columns, wanted, shared);
     let answer = match &shared.shown {
-        Some(shown) => Answer::Row { step: shows, of: update, row: shown.row.clone() },
-        None => Answer::Affected(update),
+        Some(shown) => ChangeResponse::Row { step: shows, of: update, row: shown.row.clone() },
+        None => ChangeResponse::Affected(update),
     };
     item(plan, answer)
 }
 
 /// Returns the response when there is no row to change.
-pub(crate) fn nothing(shown: bool) -> Answer {
-    Answer::Ready(if shown { b"null".to_vec() } else { b"0".to_vec() })
+pub(crate) fn nothing(shown: bool) -> ChangeResponse {
+    ChangeResponse::Ready(if shown { b"null".to_vec() } else { b"0".to_vec() })
 }
 
 /// Returns the columns that are shown, followed by those that later changes refer to.
@@ -116,7 +116,7 @@ pub(crate) fn with(shown: Option<&Shown>, wanted: &[usize]) -> Vec<usize> {
 }
 
 /// Records where the referenced columns are.
-pub(crate) fn exports(step: usize, columns: &[usize], wanted: &[usize], shared: &mut Shared<'_>) {
+pub(crate) fn exports(step: usize, columns: &[usize], wanted: &[usize], shared: &mut CreateContext<'_>) {
     for column in wanted {
         let at = columns.iter().position(|own| own == column);
         shared.exports.push(at.map_or(Bind::Null, |column| Bind::Back { step, column }));
@@ -160,7 +160,7 @@ pub(crate) struct ByKey<'k> {
 
 impl ByKey<'_> {
     /// Appends the condition.
-    pub(crate) fn append(&self, ground: &Ground<'_>, sql: &mut Sql) {
+    pub(crate) fn append(&self, ground: &WriteContext<'_>, sql: &mut Sql) {
         condition::key(ground.table, "", self.key, sql);
         if ground.change.exact_keys {
             condition::exactly(ground.table, "", self.key, sql);
@@ -168,7 +168,7 @@ impl ByKey<'_> {
     }
 }
 
-impl Ground<'_> {
+impl WriteContext<'_> {
     /// Returns the predicate for the row with this key; `None` when no row can have it.
     ///
     /// # Errors
@@ -199,11 +199,11 @@ impl Ground<'_> {
 
 /// Selects columns of the row, if it may be read.
 pub(crate) fn select(
-    ground: &Ground<'_>,
+    ground: &WriteContext<'_>,
     columns: &[usize],
     by_key: &ByKey<'_>,
     check: Option<Check>,
-) -> Result<crate::statement::Step> {
+) -> Result<crate::statement::ProgramStep> {
     let mut sql = ground.scope.sql();
     sql.push("SELECT ");
     ground.list(columns, "", &mut sql);
@@ -214,7 +214,11 @@ pub(crate) fn select(
 }
 
 /// Selects the row, if it passes the rules of the change.
-fn select_restricted(ground: &Ground<'_>, by_key: &ByKey<'_>, check: Check) -> Result<crate::statement::Step> {
+fn select_restricted(
+    ground: &WriteContext<'_>,
+    by_key: &ByKey<'_>,
+    check: Check,
+) -> Result<crate::statement::ProgramStep> {
     let mut sql = ground.scope.sql();
     sql.push("SELECT 1 FROM ").name(&ground.table.real_name).push(" WHERE ");
     by_key.append(ground, &mut sql);
@@ -224,11 +228,11 @@ fn select_restricted(ground: &Ground<'_>, by_key: &ByKey<'_>, check: Check) -> R
 
 /// Selects the row, if it passes the rule of a check.
 fn select_checked(
-    ground: &Ground<'_>,
+    ground: &WriteContext<'_>,
     by_key: &ByKey<'_>,
     rule: &Rule,
     check: Check,
-) -> Result<crate::statement::Step> {
+) -> Result<crate::statement::ProgramStep> {
     let mut sql = ground.scope.sql();
     sql.push("SELECT 1 FROM ").name(&ground.table.real_name).push(" WHERE ");
     by_key.append(ground, &mut sql);

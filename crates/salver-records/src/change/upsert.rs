@@ -7,20 +7,25 @@
 use salver_model::records::{ChangeKind, Operation};
 use salver_model::{Code, Error, Result};
 
-use super::admit::{Admission, found, refused};
-use super::create::{Row, Shared, create, given_key};
-use super::ground::Ground;
-use super::plan::{Answer, Item, Plan};
+use super::context::WriteContext;
+use super::create::{CreateContext, NewRow, create, given_key};
+use super::plan::{ChangePlan, ChangeResponse, Item};
 use super::record::Values;
-use super::shown::step;
+use super::returned_rows::step;
+use super::row_rules::{Admission, found, refused};
 use super::update::{exports, with};
 use crate::condition;
 use crate::dialect::Dialect;
-use crate::json::{Form, JsonRow};
-use crate::statement::{Bind, Returns, Step};
+use crate::json::{JsonForm, JsonRow};
+use crate::statement::{Bind, ProgramStep, Returns};
 
 /// Adds the steps of one row that is inserted or updates another.
-pub(crate) fn upsert(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared: &mut Shared<'_>) -> Result<Item> {
+pub(crate) fn upsert(
+    plan: &mut ChangePlan,
+    ground: &WriteContext<'_>,
+    row: NewRow<'_>,
+    shared: &mut CreateContext<'_>,
+) -> Result<Item> {
     let ChangeKind::Upsert { on, ignore } = &ground.change.kind else { return create(plan, ground, row, shared) };
     if on.is_empty() && !ground.tells_key {
         return create(plan, ground, row, shared);
@@ -36,7 +41,7 @@ pub(crate) fn upsert(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared:
     };
     let first = plan.steps.len();
     if ground.admission(&row.values, true) == Admission::Refused {
-        return Ok(Item { steps: first..first, answer: Answer::Failed(refused()) });
+        return Ok(Item { steps: first..first, answer: ChangeResponse::Failed(refused()) });
     }
     let set = if *ignore { Vec::new() } else { ground.settable(row.values.iter().map(|(column, _)| *column), &unique) };
     let ruled = !ground.scope.access.rows(Operation::Update, ground.table).is_empty()
@@ -69,8 +74,8 @@ pub(crate) fn upsert(plan: &mut Plan, ground: &Ground<'_>, row: Row<'_>, shared:
     }
     exports(shows, &columns, wanted, shared);
     let answer = match (&shared.shown, given) {
-        (Some(shown), _) => Answer::Row { step: shows, of: shows, row: shown.row.clone() },
-        (None, Some(json)) => Answer::Ready(json),
+        (Some(shown), _) => ChangeResponse::Row { step: shows, of: shows, row: shown.row.clone() },
+        (None, Some(json)) => ChangeResponse::Ready(json),
         (None, None) => key_answer(ground, shows),
     };
     Ok(Item { steps: first..plan.steps.len(), answer })
@@ -91,7 +96,7 @@ fn there() -> crate::statement::Check {
     )
 }
 
-impl Ground<'_> {
+impl WriteContext<'_> {
     /// Returns those of `columns` that are set in an existing row: all but keys, columns with values of the entry, and
     /// columns that updates may not change.
     pub(crate) fn settable(&self, columns: impl Iterator<Item = usize>, unique: &[usize]) -> Vec<usize> {
@@ -120,7 +125,13 @@ impl Ground<'_> {
 }
 
 /// Creates the single statement.
-fn single(ground: &Ground<'_>, values: Values, unique: &[usize], set: &[usize], ruled: bool) -> Result<Step> {
+fn single(
+    ground: &WriteContext<'_>,
+    values: Values,
+    unique: &[usize],
+    set: &[usize],
+    ruled: bool,
+) -> Result<ProgramStep> {
     let mut sql = ground.scope.sql();
     sql.push("INSERT");
     ground.append_values(values, &mut sql);
@@ -135,7 +146,7 @@ fn single(ground: &Ground<'_>, values: Values, unique: &[usize], set: &[usize], 
 }
 
 /// Adds an update, and an insert if there is no such row.
-fn two(plan: &mut Plan, ground: &Ground<'_>, values: &Values, same: &Values, set: &[usize]) -> Result<()> {
+fn two(plan: &mut ChangePlan, ground: &WriteContext<'_>, values: &Values, same: &Values, set: &[usize]) -> Result<()> {
     if !set.is_empty() {
         let mut sql = ground.scope.sql();
         sql.push("UPDATE ").name(&ground.table.real_name);
@@ -166,7 +177,7 @@ fn two(plan: &mut Plan, ground: &Ground<'_>, values: &Values, same: &Values, set
 }
 
 /// Appends ` WHERE column = value AND ...`.
-fn equal(ground: &Ground<'_>, same: &Values, sql: &mut crate::dialect::Sql) {
+fn equal(ground: &WriteContext<'_>, same: &Values, sql: &mut crate::dialect::Sql) {
     let mut first = true;
     for (column, bind) in same {
         condition::begin(sql, &mut first);
@@ -174,10 +185,10 @@ fn equal(ground: &Ground<'_>, same: &Values, sql: &mut crate::dialect::Sql) {
     }
 }
 
-fn key_answer(ground: &Ground<'_>, shows: usize) -> Answer {
+fn key_answer(ground: &WriteContext<'_>, shows: usize) -> ChangeResponse {
     let (spec, table) = (ground.scope.spec(), ground.table);
     match table.single_key() {
-        Some(key) => Answer::Cell { step: shows, form: Form::of(spec, table, &table.columns[key]) },
-        None => Answer::Row { step: shows, of: shows, row: JsonRow::new(spec, table, &table.key) },
+        Some(key) => ChangeResponse::Cell { step: shows, form: JsonForm::of(spec, table, &table.columns[key]) },
+        None => ChangeResponse::Row { step: shows, of: shows, row: JsonRow::new(spec, table, &table.key) },
     }
 }

@@ -5,7 +5,7 @@ use salver_model::records::{ColumnInfo, ColumnKind, Operator};
 use salver_model::spec::DatabaseKind;
 use salver_model::{Code, Error, Result};
 
-use super::Ground;
+use super::ConditionContext;
 use super::convert::{bind_for, place};
 use super::equal;
 use super::operand::Operand;
@@ -44,7 +44,7 @@ pub(super) fn key_binds(dialect: Dialect, operand: &Operand<'_>, value: &str) ->
 
 /// Appends one comparison.
 pub(crate) fn test(
-    ground: &Ground<'_>,
+    ground: &ConditionContext<'_>,
     operand: &Operand<'_>,
     (operator, negated, value): (Operator, bool, &str),
     sql: &mut Sql,
@@ -85,7 +85,7 @@ fn like(operand: &Operand<'_>, [before, behind]: [&str; 2], value: &str, sql: &m
     sql.push(&operand.like(sql.dialect)).push(" LIKE ").bind(Bind::Text(pattern)).push(escape);
 }
 
-fn simple(ground: &Ground<'_>, operand: &Operand<'_>, sign: &str, value: &str, sql: &mut Sql) -> Result<()> {
+fn simple(ground: &ConditionContext<'_>, operand: &Operand<'_>, sign: &str, value: &str, sql: &mut Sql) -> Result<()> {
     let Some(bind) = bind_for(sql.dialect, operand, value) else {
         refuse(ground, operand, value)?;
         if sign == " = " && !equal::shown_as(sql.dialect, operand, value).is_empty() {
@@ -114,7 +114,7 @@ fn simple(ground: &Ground<'_>, operand: &Operand<'_>, sign: &str, value: &str, s
     Ok(())
 }
 
-fn between(ground: &Ground<'_>, operand: &Operand<'_>, value: &str, sql: &mut Sql) -> Result<()> {
+fn between(ground: &ConditionContext<'_>, operand: &Operand<'_>, value: &str, sql: &mut Sql) -> Result<()> {
     let binds = value
         .split_once(',')
         .map(|(low, high)| (bind_for(sql.dialect, operand, low), bind_for(sql.dialect, operand, high)));
@@ -131,7 +131,7 @@ fn between(ground: &Ground<'_>, operand: &Operand<'_>, value: &str, sql: &mut Sq
     Ok(())
 }
 
-fn list(ground: &Ground<'_>, operand: &Operand<'_>, value: &str, sql: &mut Sql) -> Result<()> {
+fn list(ground: &ConditionContext<'_>, operand: &Operand<'_>, value: &str, sql: &mut Sql) -> Result<()> {
     let (mut all, mut count) = (Vec::new(), 0);
     for part in value.split(',') {
         count += 1;
@@ -152,7 +152,13 @@ fn list(ground: &Ground<'_>, operand: &Operand<'_>, value: &str, sql: &mut Sql) 
     Ok(())
 }
 
-fn spatial(ground: &Ground<'_>, operand: &Operand<'_>, operator: Operator, value: &str, sql: &mut Sql) -> Result<()> {
+fn spatial(
+    ground: &ConditionContext<'_>,
+    operand: &Operand<'_>,
+    operator: Operator,
+    value: &str,
+    sql: &mut Sql,
+) -> Result<()> {
     let word = Operator::ALL.iter().find(|(_, own)| *own == operator).map_or("", |(word, _)| word);
     let Operator::Spatial(relation) = operator else { return Ok(()) };
     if operand.column.kind != ColumnKind::Geometry {
@@ -186,7 +192,7 @@ fn spatial(ground: &Ground<'_>, operand: &Operand<'_>, operator: Operator, value
 }
 
 /// Returns an error to a strict client if the column can't have the value.
-fn refuse(ground: &Ground<'_>, operand: &Operand<'_>, value: &str) -> Result<()> {
+fn refuse(ground: &ConditionContext<'_>, operand: &Operand<'_>, value: &str) -> Result<()> {
     if !ground.strict {
         return Ok(());
     }

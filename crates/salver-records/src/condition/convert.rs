@@ -5,9 +5,9 @@ use salver_model::limits::{NUMBER_CHARS_MAX, NUMBER_EXPONENT_MAX};
 use salver_model::records::ColumnKind;
 use salver_model::rule::{exact_number, exact_truth};
 
-use super::far::{self, Far};
 use super::instant;
 use super::operand::Operand;
+use super::uncommon_dates::{self, Far};
 use crate::dialect::{Dialect, Sql, push_decimal};
 use crate::json::base64;
 use crate::statement::Bind;
@@ -60,10 +60,10 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
         (Dialect::Postgres, ColumnKind::Decimal) if no_number(text) => Some(Bind::Text(text.to_owned())),
         (Dialect::Postgres, ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp) => {
             bind_of(column.kind, has_zone, text)
-                .or_else(|| far::of_postgres(far(column.kind)?, text.trim()).map(Bind::Text))
+                .or_else(|| uncommon_dates::of_postgres(far(column.kind)?, text.trim()).map(Bind::Text))
         }
         (Dialect::Mysql, ColumnKind::Date | ColumnKind::Timestamp) => bind_of(column.kind, has_zone, text)
-            .or_else(|| far::of_mysql(far(column.kind)?, text.trim()).map(Bind::Text)),
+            .or_else(|| uncommon_dates::of_mysql(far(column.kind)?, text.trim()).map(Bind::Text)),
         (Dialect::Sqlite, ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp) => {
             let text = text.trim();
             match bind_of(column.kind, has_zone, text) {

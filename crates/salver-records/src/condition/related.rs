@@ -4,7 +4,7 @@
 use salver_model::records::{Condition, Operation, TableInfo};
 use salver_model::{Code, Error, Result, suggest};
 
-use super::{Around, Ground, begin, restrict};
+use super::{Around, ConditionContext, begin, restrict};
 use crate::dialect::Sql;
 use crate::relation::{Link, links};
 use crate::scope::Scope;
@@ -12,7 +12,7 @@ use crate::scope::Scope;
 /// Appends a test whose path leads to another table; returns `false`, and appends nothing, when it is ignored: there is
 /// no table of that name, or none that is related, and the request is not strict.
 pub(super) fn test(
-    ground: &Ground<'_>,
+    ground: &ConditionContext<'_>,
     table: &TableInfo,
     alias: &str,
     condition: &Condition,
@@ -55,7 +55,7 @@ pub(super) fn test(
 /// Appends the related table with the predicates that correlate its rows with those of `here`, and those of rules and
 /// tenancy: `"there" r0 WHERE r0."key" = t."fk"`.
 pub(super) fn correlated(
-    ground: &Ground<'_>,
+    ground: &ConditionContext<'_>,
     (here, alias): (&TableInfo, &str),
     link: &Link,
     (there, own): (&TableInfo, &str),
@@ -93,7 +93,7 @@ fn tie(left: Side<'_>, right: Side<'_>, first: &mut bool, sql: &mut Sql) {
 /// Appends the value of a column that is reached through to-one relations, as a scalar subquery; returns `false`, and
 /// appends nothing, when the path does not lead there. The text `around` the column is inside the subquery.
 pub(crate) fn scalar(
-    ground: &Ground<'_>,
+    ground: &ConditionContext<'_>,
     (table, alias): (&TableInfo, &str),
     (path, around): (&[String], Around),
     depth: usize,

@@ -5,12 +5,16 @@ use salver_model::records::{ColumnDefinition, ColumnKind, TableInfo};
 
 use super::key::{add_key, drop_key};
 use super::table::{declared, foreign_key};
-use super::{Ground, exists_column, kind_of, new_name, numbers, type_of, unsupported};
+use super::{DefinitionContext, exists_column, kind_of, new_name, numbers, type_of, unsupported};
 use crate::dialect::Dialect;
 use crate::dialect::define::Type;
 
 /// Returns the statements of `ALTER TABLE ... ADD COLUMN`.
-pub(super) fn create(ground: &Ground<'_>, table: &TableInfo, column: &ColumnDefinition) -> Result<Vec<String>> {
+pub(super) fn create(
+    ground: &DefinitionContext<'_>,
+    table: &TableInfo,
+    column: &ColumnDefinition,
+) -> Result<Vec<String>> {
     let name = new_name(column.name.as_deref())?;
     if table.columns.iter().any(|own| ground.same(&own.name, name) || ground.same(&own.real_name, name)) {
         return Err(exists_column(name));
@@ -64,7 +68,7 @@ pub(super) fn create(ground: &Ground<'_>, table: &TableInfo, column: &ColumnDefi
 
 /// Alters a column to the definition `to`; whatever that omits stays.
 pub(super) fn update(
-    ground: &Ground<'_>,
+    ground: &DefinitionContext<'_>,
     table: &TableInfo,
     column: usize,
     to: &ColumnDefinition,
@@ -166,7 +170,7 @@ impl<'t> Change<'t> {
 
 /// Changes a column's type or nullability.
 fn retype(
-    ground: &Ground<'_>,
+    ground: &DefinitionContext<'_>,
     table: &TableInfo,
     column: usize,
     (name, change): (&str, &Change<'_>),
@@ -192,13 +196,13 @@ fn retype(
     }
 }
 
-fn drop_foreign_key(ground: &Ground<'_>, table: &TableInfo, constraint: &str) -> String {
+fn drop_foreign_key(ground: &DefinitionContext<'_>, table: &TableInfo, constraint: &str) -> String {
     let what = if ground.dialect == Dialect::Mysql { "FOREIGN KEY" } else { "CONSTRAINT" };
     format!("ALTER TABLE {} DROP {what} {}", ground.name(&table.real_name), ground.name(constraint))
 }
 
 /// Returns the statements of `ALTER TABLE ... DROP COLUMN`.
-pub(super) fn drop(ground: &Ground<'_>, table: &TableInfo, column: usize) -> Result<Vec<String>> {
+pub(super) fn drop(ground: &DefinitionContext<'_>, table: &TableInfo, column: usize) -> Result<Vec<String>> {
     let (here, name) = (ground.name(&table.real_name), ground.name(&table.columns[column].real_name));
     ground.stays_ruled(!ground.scope.access.moves_column(&table.name, &table.columns[column].name, None))?;
     let foreign = || table.foreign_keys.iter().filter(|key| key.columns.contains(&column));

@@ -2,11 +2,11 @@
 
 use salver_model::records::TableInfo;
 
-use super::Ground;
+use super::DefinitionContext;
 use crate::dialect::Dialect;
 
 /// Drops the primary key, and with it auto-increment.
-pub(super) fn drop_key(ground: &Ground<'_>, table: &TableInfo, statements: &mut Vec<String>) {
+pub(super) fn drop_key(ground: &DefinitionContext<'_>, table: &TableInfo, statements: &mut Vec<String>) {
     let here = ground.name(&table.real_name);
     if ground.dialect == Dialect::Mysql {
         // An auto-increment column must be a key, so both are dropped at once.
@@ -31,7 +31,7 @@ pub(super) fn drop_key(ground: &Ground<'_>, table: &TableInfo, statements: &mut 
 
 /// Makes a column the primary key; an integer column becomes auto-increment, continuing after the existing values.
 pub(super) fn add_key(
-    ground: &Ground<'_>,
+    ground: &DefinitionContext<'_>,
     table: &TableInfo,
     (column, native, numbers): (&str, &str, bool),
     statements: &mut Vec<String>,

@@ -3,11 +3,11 @@
 use salver_model::Result;
 use salver_model::records::{ColumnDefinition, TableDefinition};
 
-use super::{Ground, new_name, numbers, type_of};
+use super::{DefinitionContext, new_name, numbers, type_of};
 use crate::dialect::Dialect;
 
 /// Returns the statements of `CREATE TABLE`.
-pub(super) fn create(ground: &Ground<'_>, definition: &TableDefinition) -> Result<Vec<String>> {
+pub(super) fn create(ground: &DefinitionContext<'_>, definition: &TableDefinition) -> Result<Vec<String>> {
     let name = new_name(definition.name.as_deref())?;
     ground.free(name)?;
     if definition.columns.is_empty() {
@@ -39,7 +39,11 @@ pub(super) fn create(ground: &Ground<'_>, definition: &TableDefinition) -> Resul
 
 /// Returns the declaration of a column for `CREATE TABLE`, and whether it includes the primary key constraint. The only
 /// column of a key is auto-increment when it is an integer.
-pub(super) fn declared(ground: &Ground<'_>, column: &ColumnDefinition, single: bool) -> Result<(String, bool)> {
+pub(super) fn declared(
+    ground: &DefinitionContext<'_>,
+    column: &ColumnDefinition,
+    single: bool,
+) -> Result<(String, bool)> {
     let name = ground.name(new_name(column.name.as_deref())?);
     let own = type_of(column)?;
     let key = column.pk == Some(true);
@@ -60,7 +64,11 @@ pub(super) fn declared(ground: &Ground<'_>, column: &ColumnDefinition, single: b
 
 /// Returns `CONSTRAINT "table_column_fkey" FOREIGN KEY ("column") REFERENCES "other" ("id")`; names are those of the
 /// database.
-pub(super) fn foreign_key(ground: &Ground<'_>, (table, column): (&str, &str), target: &str) -> Result<String> {
+pub(super) fn foreign_key(
+    ground: &DefinitionContext<'_>,
+    (table, column): (&str, &str),
+    target: &str,
+) -> Result<String> {
     Ok(format!(
         "CONSTRAINT {} FOREIGN KEY ({}) {}",
         ground.name(&format!("{table}_{column}_fkey")),
@@ -70,7 +78,7 @@ pub(super) fn foreign_key(ground: &Ground<'_>, (table, column): (&str, &str), ta
 }
 
 /// Returns the statements of `ALTER TABLE ... RENAME TO`.
-pub(super) fn rename(ground: &Ground<'_>, table: &str, to: &TableDefinition) -> Result<Vec<String>> {
+pub(super) fn rename(ground: &DefinitionContext<'_>, table: &str, to: &TableDefinition) -> Result<Vec<String>> {
     let table = ground.table(table)?;
     let Some(name) = to.name.as_deref() else { return Ok(Vec::new()) };
     let name = new_name(Some(name))?;
@@ -85,7 +93,7 @@ pub(super) fn rename(ground: &Ground<'_>, table: &str, to: &TableDefinition) -> 
 }
 
 /// Returns the statements of `DROP TABLE`.
-pub(super) fn drop(ground: &Ground<'_>, table: &str) -> Result<Vec<String>> {
+pub(super) fn drop(ground: &DefinitionContext<'_>, table: &str) -> Result<Vec<String>> {
     let table = ground.table(table)?;
     let cascade = if ground.dialect == Dialect::Sqlite { "" } else { " CASCADE" };
     Ok(vec![format!("DROP TABLE {}{cascade}", ground.name(&table.real_name))])

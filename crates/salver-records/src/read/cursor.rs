@@ -9,7 +9,7 @@ use salver_model::{Code, Error, Result, Value};
 
 use super::order::{By, Sort, expression};
 use crate::cell::Cell;
-use crate::condition::{Ground, Mark};
+use crate::condition::{ConditionContext, Mark};
 use crate::dialect::Sql;
 use crate::json::base64;
 use crate::statement::Bind;
@@ -46,7 +46,7 @@ impl After {
     /// Appends the predicate for rows after it.
     pub(crate) fn write(
         &self,
-        ground: &Ground<'_>,
+        ground: &ConditionContext<'_>,
         table: &TableInfo,
         alias: &str,
         order: &[Sort<'_>],
@@ -86,7 +86,7 @@ enum Side {
 
 /// Appends the predicate that the sort's value is after `value`, or equal. Null is smaller than all.
 fn side(
-    ground: &Ground<'_>,
+    ground: &ConditionContext<'_>,
     (table, alias): (&TableInfo, &str),
     sort: &Sort<'_>,
     value: Option<&Bind>,
@@ -194,7 +194,7 @@ pub(crate) fn null_key(table: &str) -> Error {
 ///
 /// # Errors
 /// `InvalidRequest`
-pub(crate) fn pageable(ground: &Ground<'_>, table: &TableInfo) -> Result<()> {
+pub(crate) fn pageable(ground: &ConditionContext<'_>, table: &TableInfo) -> Result<()> {
     if !ground.scope.access.is_keyed(ground.operation, table) {
         return Err(Error::new(Code::InvalidRequest, format!("`{}` can't be paged with `after`", table.name))
             .with_hint("it has no primary key; use `page`"));

@@ -6,20 +6,20 @@ use salver_model::records::{ColumnKind, RecordQuery};
 use salver_model::{Code, Error, Result};
 
 use super::document::ListSink;
-use super::join::{Shape, Template};
+use super::join::{RowTemplates, Template};
 use super::order::{By, Sort, order_by};
-use super::plan::Plan;
-use super::root::{ALIAS, Root};
-use super::rows::{Envelope, Rows};
+use super::plan::ReadPlan;
+use super::root_rows::{ALIAS, Root};
+use super::rows::{Envelope, RowsWriter};
 use super::statements;
-use crate::condition::{Ground, Operand};
+use crate::condition::{ConditionContext, Operand};
 use crate::dialect::Sql;
-use crate::json::Form;
+use crate::json::JsonForm;
 use crate::read::columns::Chooser;
 
 /// Plans a list of distinct rows. It can only be sorted by shown columns, and is sorted by all of them.
-pub(super) fn plan<'s>(mut root: Root<'s>, query: &'s RecordQuery) -> Result<Plan> {
-    let Ground { scope, operation, strict } = root.ground;
+pub(super) fn plan<'s>(mut root: Root<'s>, query: &'s RecordQuery) -> Result<ReadPlan> {
+    let ConditionContext { scope, operation, strict } = root.ground;
     let table = root.table;
     let chooser = Chooser::of(query);
     if strict {
@@ -63,11 +63,12 @@ pub(super) fn plan<'s>(mut root: Root<'s>, query: &'s RecordQuery) -> Result<Pla
     reads.push(statements::read(sql, shown.iter().map(|index| table.columns[*index].kind).collect()));
     let members = shown.iter().enumerate().map(|(cell, index)| {
         let column = &table.columns[*index];
-        (column.name.as_str(), Form::of(scope.spec(), table, column), cell)
+        (column.name.as_str(), JsonForm::of(scope.spec(), table, column), cell)
     });
-    let shape = Arc::new(Shape { root: Template::flat(members), branches: Vec::new() });
-    let sink = ListSink::records(Rows::new(shape, Envelope::Record, scope.spec().rows_max), query.page.is_some(), None);
-    Ok(Plan { reads, sink, small: false })
+    let shape = Arc::new(RowTemplates { root: Template::flat(members), branches: Vec::new() });
+    let sink =
+        ListSink::records(RowsWriter::new(shape, Envelope::Record, scope.spec().rows_max), query.page.is_some(), None);
+    Ok(ReadPlan { reads, sink, small: false })
 }
 
 /// Appends the select of distinct rows.

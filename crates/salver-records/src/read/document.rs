@@ -4,8 +4,8 @@
 use salver_model::{Code, Error, Result, memory};
 
 use super::cursor;
-use super::root::Root;
-use super::rows::Rows;
+use super::root_rows::Root;
+use super::rows::RowsWriter;
 use crate::cell::{Cell, RowSink};
 use crate::json;
 
@@ -53,7 +53,7 @@ impl Next {
 #[derive(Debug)]
 pub(crate) struct ListSink {
     begin: &'static [u8],
-    rows: Rows,
+    rows: RowsWriter,
     out: Vec<u8>,
     /// Number of rows written.
     count: u64,
@@ -66,15 +66,15 @@ pub(crate) struct ListSink {
 }
 
 impl ListSink {
-    pub(crate) fn records(rows: Rows, counts: bool, next: Option<Next>) -> Self {
+    pub(crate) fn records(rows: RowsWriter, counts: bool, next: Option<Next>) -> Self {
         Self::new(b"{\"records\":[", rows, counts, next)
     }
 
-    pub(crate) fn features(rows: Rows, counts: bool) -> Self {
+    pub(crate) fn features(rows: RowsWriter, counts: bool) -> Self {
         Self::new(b"{\"type\":\"FeatureCollection\",\"features\":[", rows, counts, None)
     }
 
-    fn new(begin: &'static [u8], rows: Rows, counts: bool, next: Option<Next>) -> Self {
+    fn new(begin: &'static [u8], rows: RowsWriter, counts: bool, next: Option<Next>) -> Self {
         let mut out = Vec::with_capacity(FIRST_BYTES);
         out.extend_from_slice(begin);
         Self { begin, rows, out, count: 0, counts, results: 0, next, bytes_max: usize::MAX }

@@ -8,12 +8,12 @@ use salver_model::{Code, Error, Result, suggest};
 
 use super::document::ListSink;
 use super::list;
-use super::plan::{Plan, run};
-use super::root::Root;
+use super::plan::{ReadPlan, run};
+use super::root_rows::Root;
 use super::rows::Envelope;
 use super::statements;
 use super::{key, order};
-use crate::condition::Ground;
+use crate::condition::ConditionContext;
 use crate::scope::Scope;
 
 /// Returns a list of features, or one by its key.
@@ -33,12 +33,12 @@ pub(crate) async fn geojson(scope: &Scope<'_>, asked: &GeoQuery, key: Option<&Re
     root.filters.extend(&areas);
     root.keys = Some(vec![key]);
     let (parts, rows) = features(&root, query, geometry)?;
-    let found = key::fetch(&root, keys, parts, (rows, key::Told::No)).await?;
+    let found = key::fetch(&root, keys, parts, (rows, key::EtagScope::No)).await?;
     key::single(found.rows.into_iter().next().flatten(), key, None)
 }
 
 /// Plans a list of features.
-fn plan(scope: &Scope<'_>, asked: &GeoQuery) -> Result<Plan> {
+fn plan(scope: &Scope<'_>, asked: &GeoQuery) -> Result<ReadPlan> {
     let query = &asked.query;
     let ground = list::ground(scope, Operation::List, query);
     let table = scope.table(Operation::List, &query.table)?;
@@ -57,7 +57,7 @@ fn plan(scope: &Scope<'_>, asked: &GeoQuery) -> Result<Plan> {
     }
     let read = statements::select(&root, &parts, false)?;
     parts.reads.push(read);
-    Ok(Plan { reads: parts.reads, sink: ListSink::features(rows, counts), small: false })
+    Ok(ReadPlan { reads: parts.reads, sink: ListSink::features(rows, counts), small: false })
 }
 
 /// Returns the shape of features: members without the id and the geometry, which are separate.
@@ -65,7 +65,7 @@ fn features<'s>(
     root: &Root<'s>,
     query: &'s RecordQuery,
     geometry: Option<usize>,
-) -> Result<(statements::Parts, super::rows::Rows)> {
+) -> Result<(statements::Parts, super::rows::RowsWriter)> {
     let id = root.table.single_key();
     let scope = root.ground.scope;
     let seen =
@@ -84,7 +84,7 @@ fn features<'s>(
 }
 
 /// Returns the geometry column: the requested one, or the first.
-fn geometry(ground: &Ground<'_>, table: &TableInfo, asked: &GeoQuery) -> Result<Option<usize>> {
+fn geometry(ground: &ConditionContext<'_>, table: &TableInfo, asked: &GeoQuery) -> Result<Option<usize>> {
     let seen = |index: &usize| {
         let column = &table.columns[*index];
         column.kind == ColumnKind::Geometry && ground.scope.access.column(ground.operation, &table.name, &column.name)

@@ -1,6 +1,6 @@
 //! Groups and aggregates: one row per group, with the same semantics and the same numbers on every system.
 
-mod item;
+mod output_column;
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use salver_model::limits::FILTER_DEPTH_MAX;
 use salver_model::records::{ColumnKind, Condition, Document, Operation, Order, RecordQuery, TableInfo};
 use salver_model::{Code, Error, Result, suggest};
 
-use self::item::Item;
+use self::output_column::Item;
 use super::document::ListSink;
-use super::join::{Shape, Template};
+use super::join::{RowTemplates, Template};
 use super::list::{ground, root};
 use super::order::direction;
-use super::plan::{Plan, run};
-use super::root::Root;
-use super::rows::{Envelope, Rows};
+use super::plan::{ReadPlan, run};
+use super::root_rows::Root;
+use super::rows::{Envelope, RowsWriter};
 use super::statements;
-use crate::condition::{Ground, Operand, test};
+use crate::condition::{ConditionContext, Operand, test};
 use crate::dialect::{Sql, chain};
 use crate::scope::Scope;
 
@@ -33,7 +33,7 @@ pub(crate) async fn list(scope: &Scope<'_>, query: &RecordQuery) -> Result<Docum
 }
 
 /// Plans a list of groups.
-pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
+pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<ReadPlan> {
     let ground = ground(scope, Operation::List, query);
     let table = scope.table(Operation::List, &query.table)?;
     if query.after.is_some() || query.distinct || !query.joins.is_empty() || query.include.is_some() {
@@ -66,13 +66,14 @@ pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
     root.bounds.write(&mut sql);
     reads.push(statements::read(sql, items.iter().map(|item| item.kind).collect()));
     let members = items.iter().enumerate().map(|(cell, item)| (item.column.name.as_str(), item.form, cell));
-    let shape = Arc::new(Shape { root: Template::flat(members), branches: Vec::new() });
-    let sink = ListSink::records(Rows::new(shape, Envelope::Record, scope.spec().rows_max), query.page.is_some(), None);
-    Ok(Plan { reads, sink, small: false })
+    let shape = Arc::new(RowTemplates { root: Template::flat(members), branches: Vec::new() });
+    let sink =
+        ListSink::records(RowsWriter::new(shape, Envelope::Record, scope.spec().rows_max), query.page.is_some(), None);
+    Ok(ReadPlan { reads, sink, small: false })
 }
 
 /// Returns the columns of each group.
-fn items(ground: &Ground<'_>, table: &TableInfo, query: &RecordQuery) -> Result<Vec<Item>> {
+fn items(ground: &ConditionContext<'_>, table: &TableInfo, query: &RecordQuery) -> Result<Vec<Item>> {
     let mut items: Vec<Item> = Vec::with_capacity(query.group.len() + query.aggregates.len());
     for name in &query.group {
         items.push(Item::group(ground.scope, table, ground.column(table, name)?));
@@ -105,7 +106,13 @@ fn groups(root: &Root<'_>, items: &[Item], query: &RecordQuery, sql: &mut Sql) -
     Ok(())
 }
 
-fn having(ground: &Ground<'_>, items: &[Item], condition: &Condition, depth: usize, sql: &mut Sql) -> Result<()> {
+fn having(
+    ground: &ConditionContext<'_>,
+    items: &[Item],
+    condition: &Condition,
+    depth: usize,
+    sql: &mut Sql,
+) -> Result<()> {
     if depth > FILTER_DEPTH_MAX {
         return Err(Error::new(Code::InvalidFilter, "`having` is nested too deeply"));
     }
@@ -136,7 +143,13 @@ fn unknown(items: &[Item], path: &[String], code: Code) -> Error {
 }
 
 /// Appends the order: as requested, then by the grouped columns, which are unique together.
-fn order(ground: &Ground<'_>, table: &TableInfo, items: &[Item], asked: &[Order], sql: &mut Sql) -> Result<()> {
+fn order(
+    ground: &ConditionContext<'_>,
+    table: &TableInfo,
+    items: &[Item],
+    asked: &[Order],
+    sql: &mut Sql,
+) -> Result<()> {
     let mut sorts: Vec<(&Item, bool)> = Vec::new();
     for key in asked {
         match find(items, &key.path) {

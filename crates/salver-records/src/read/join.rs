@@ -4,21 +4,21 @@
 //! rows above it. So they are sent to the database together: one round trip, one snapshot.
 
 mod branch;
-pub(crate) mod stitch;
+pub(crate) mod child_rows;
 mod template;
 
 use salver_model::limits::{JOINED_RELATIONS_MAX, WAY_TABLES_MAX};
 use salver_model::records::{Child, RecordQuery, TableInfo};
 use salver_model::{Code, Error, Result};
 
-use super::bounds::least;
 use super::columns::Chooser;
 use super::order;
-use crate::condition::{Ground, unrelated};
+use super::range::least;
+use crate::condition::{ConditionContext, unrelated};
 use crate::relation::{Link, links, through};
 
 pub(crate) use branch::{Branch, fetch as branch_fetch};
-pub(crate) use template::{Below, Shape, Template, shape};
+pub(crate) use template::{Below, RowTemplates, Template, shape};
 
 /// A joined table as requested, with the tables joined to it.
 #[derive(Clone, Debug)]
@@ -29,7 +29,11 @@ pub(crate) struct Node<'s> {
 }
 
 /// Returns the tree of joined tables.
-pub(crate) fn tree<'s>(ground: &Ground<'s>, table: &'s TableInfo, query: &'s RecordQuery) -> Result<Vec<Node<'s>>> {
+pub(crate) fn tree<'s>(
+    ground: &ConditionContext<'s>,
+    table: &'s TableInfo,
+    query: &'s RecordQuery,
+) -> Result<Vec<Node<'s>>> {
     let spec = ground.scope.spec();
     let depth_max = spec.joins_depth_max.unwrap_or(usize::MAX);
     let mut left = spec.joins_tables_max.unwrap_or(usize::MAX);
@@ -67,7 +71,7 @@ pub(crate) fn tree<'s>(ground: &Ground<'s>, table: &'s TableInfo, query: &'s Rec
     Ok(roots)
 }
 
-fn prove_related(ground: &Ground<'_>, table: &TableInfo, path: &[&TableInfo]) -> Result<()> {
+fn prove_related(ground: &ConditionContext<'_>, table: &TableInfo, path: &[&TableInfo]) -> Result<()> {
     let mut here = table;
     for there in path {
         if links(ground.scope, ground.operation, here, there).is_empty() {
@@ -101,7 +105,12 @@ pub(crate) fn tables<'s>(table: &'s TableInfo, nodes: &[Node<'s>]) -> Vec<&'s Ta
 }
 
 /// Shows the keys that joined rows depend on, as PHP-CRUD-API does when columns are requested by name.
-pub(crate) fn force_keys<'s>(ground: &Ground<'s>, table: &'s TableInfo, nodes: &[Node<'s>], chooser: &mut Chooser<'s>) {
+pub(crate) fn force_keys<'s>(
+    ground: &ConditionContext<'s>,
+    table: &'s TableInfo,
+    nodes: &[Node<'s>],
+    chooser: &mut Chooser<'s>,
+) {
     if !chooser.includes() {
         return;
     }
@@ -122,26 +131,26 @@ pub(crate) fn force_keys<'s>(ground: &Ground<'s>, table: &'s TableInfo, nodes: &
 
 /// Plans the statements of all joins, parents before children.
 pub(crate) fn branches<'s>(
-    ground: &Ground<'s>,
+    ground: &ConditionContext<'s>,
     (table, shown): (&'s TableInfo, &[usize]),
     nodes: &[Node<'s>],
     query: &'s RecordQuery,
     chooser: &Chooser<'s>,
 ) -> Result<Vec<Branch<'s>>> {
-    let mut plan = Plan { ground: *ground, query, chooser, branches: Vec::new() };
+    let mut plan = JoinPlan { ground: *ground, query, chooser, branches: Vec::new() };
     plan.below(None, table, shown, nodes)?;
     prove_children(query, nodes)?;
     Ok(plan.branches)
 }
 
-struct Plan<'s, 'c> {
-    ground: Ground<'s>,
+struct JoinPlan<'s, 'c> {
+    ground: ConditionContext<'s>,
     query: &'s RecordQuery,
     chooser: &'c Chooser<'s>,
     branches: Vec<Branch<'s>>,
 }
 
-impl<'s> Plan<'s, '_> {
+impl<'s> JoinPlan<'s, '_> {
     fn below(
         &mut self,
         parent: Option<usize>,
@@ -170,12 +179,12 @@ impl<'s> Plan<'s, '_> {
     }
 
     fn branch(&self, parent: Option<usize>, node: &Node<'s>, link: Link) -> Result<Branch<'s>> {
-        let Ground { scope, operation, .. } = self.ground;
+        let ConditionContext { scope, operation, .. } = self.ground;
         let shown = self.chooser.shown(scope, operation, node.table, false);
         let child: Option<&'s Child> = self.query.children.iter().find(|child| child.path == node.path);
         let asked = child.map_or(&[][..], |child| &child.order);
         // PHP-CRUD-API has no syntax for selecting joined rows, so that lenience serves no client.
-        let ground = Ground { strict: true, ..self.ground };
+        let ground = ConditionContext { strict: true, ..self.ground };
         let order = order::asked(&ground, node.table, asked)?;
         let is_one = matches!(link, Link::ToOne { .. });
         let limit = least(child.and_then(|child| child.size), scope.spec().joins_records_max);

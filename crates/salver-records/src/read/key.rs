@@ -7,17 +7,17 @@ use salver_model::limits::{CHANGES_MAX, READ_BYTES_MAX};
 use salver_model::records::{Document, Operation, RecordKey, RecordQuery, TableInfo};
 use salver_model::{Code, Error, Result, memory};
 
+use super::batched_key;
+use super::etag::{EtagColumns, marks, tag, unmark};
 use super::join::branch_fetch;
 use super::list;
 use super::point::{NoSuchKey, Point};
-use super::root::Root;
-use super::rows::{Envelope, Rows};
+use super::root_rows::Root;
+use super::rows::{Envelope, RowsWriter};
 use super::statements::{self, Parts, is_whole};
-use super::tag::{Seen, marks, tag, unmark};
-use super::together;
+use crate::buffered_rows::Gathered;
 use crate::cell::{Cell, RowSink};
 use crate::condition::{Operand, bind_for};
-use crate::gathered::Gathered;
 use crate::scope::Scope;
 use crate::statement::{Bind, Read};
 
@@ -69,9 +69,12 @@ pub(crate) async fn by_key(scope: &Scope<'_>, query: &RecordQuery, keys: &[Recor
     let (parts, rows) = statements::joined(&root, query, &[], |shape, _| (shape, Envelope::Record))?;
     // The entity tag of a single row covers its whole content.
     let part = !many && keys.len() == 1 && !is_whole(query);
-    let told =
-        if part { Told::By(Seen::of(scope, table, &parts.fetched)) } else { Told::in_full(!many && keys.len() == 1) };
-    let Found { rows, tag } = fetch(&root, keys, parts, (rows, told)).await?;
+    let told = if part {
+        EtagScope::By(EtagColumns::of(scope, table, &parts.fetched))
+    } else {
+        EtagScope::in_full(!many && keys.len() == 1)
+    };
+    let KeyedRows { rows, tag } = fetch(&root, keys, parts, (rows, told)).await?;
     document(rows, keys, many, tag)
 }
 
@@ -84,7 +87,7 @@ async fn point(scope: &Scope<'_>, query: &RecordQuery, key: &RecordKey, part: &s
         Ok(None) => return Ok(None),
         Ok(Some(read)) => read,
     };
-    whole(together::row(scope.backend, &point, read).await?, key).map(Some)
+    whole(batched_key::row(scope.backend, &point, read).await?, key).map(Some)
 }
 
 /// Returns the document of one whole row, with an entity tag of its bytes and marks.
@@ -103,7 +106,7 @@ pub(crate) fn single(row: Option<Vec<u8>>, key: &RecordKey, tag: Option<String>)
 
 /// Rows by key.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct KeyedRows {
     /// In the order of the keys; `None` for missing ones.
     pub(crate) rows: Vec<Option<Vec<u8>>>,
     /// The tag of the last one, if requested.
@@ -112,16 +115,16 @@ pub(crate) struct Found {
 
 /// The content that a row's entity tag covers.
 #[derive(Debug)]
-pub(crate) enum Told {
+pub(crate) enum EtagScope {
     /// Nothing: there is no tag.
     No,
     /// These columns.
-    By(Seen),
+    By(EtagColumns),
     /// The whole row, which comes with its marks.
     Whole,
 }
 
-impl Told {
+impl EtagScope {
     fn in_full(whole: bool) -> Self {
         if whole { Self::Whole } else { Self::No }
     }
@@ -132,8 +135,8 @@ pub(crate) async fn fetch(
     root: &Root<'_>,
     keys: &[RecordKey],
     mut parts: Parts,
-    (rows, told): (Rows, Told),
-) -> Result<Found> {
+    (rows, told): (RowsWriter, EtagScope),
+) -> Result<KeyedRows> {
     let scope = root.ground.scope;
     let joined = parts.reads.len();
     let whole = whole_keys(scope, root.table, keys);
@@ -157,7 +160,7 @@ pub(crate) async fn fetch(
         }
     }
     if parts.reads.len() == joined {
-        return Ok(Found { rows: vec![None; keys.len()], tag: None });
+        return Ok(KeyedRows { rows: vec![None; keys.len()], tag: None });
     }
     let fetched = parts.fetched;
     let (by_read, by_key) = (AHashMap::new(), AHashMap::new());
@@ -169,7 +172,7 @@ pub(crate) async fn fetch(
         _ => sink.by_read.get(&places[at]?),
     };
     let rows = (0..keys.len()).map(|at| found(at).map(|range| sink.out[range.clone()].to_vec())).collect();
-    Ok(Found { rows, tag: sink.tag })
+    Ok(KeyedRows { rows, tag: sink.tag })
 }
 
 /// Returns the keys as integers, if each is an integer or, as an inner `None`, a key that no row can have.
@@ -217,13 +220,13 @@ fn document(rows: Vec<Option<Vec<u8>>>, keys: &[RecordKey], many: bool, tag: Opt
 /// The sink for rows by key: each is stored under its key, or under the number of its statement.
 #[derive(Debug)]
 struct KeySink {
-    rows: Rows,
+    rows: RowsWriter,
     key_cell: Option<usize>,
     gathered: Gathered,
     out: Vec<u8>,
     by_read: AHashMap<usize, Range<usize>>,
     by_key: AHashMap<i64, Range<usize>>,
-    told: Told,
+    told: EtagScope,
     /// The fetched columns.
     fetched: Vec<usize>,
     tag: Option<String>,
@@ -243,9 +246,9 @@ impl RowSink for KeySink {
             error.with_hint("ask for fewer at once, or list them with a filter, which is sent as it is read")
         })?;
         match &self.told {
-            Told::By(seen) => self.tag = Some(seen.tag(&self.fetched, cells)),
-            Told::Whole => marks(cells, &mut self.out),
-            Told::No => {}
+            EtagScope::By(seen) => self.tag = Some(seen.tag(&self.fetched, cells)),
+            EtagScope::Whole => marks(cells, &mut self.out),
+            EtagScope::No => {}
         }
         let range = start..self.out.len();
         match self.key_cell.map(|cell| cells.get(cell)) {

@@ -3,15 +3,15 @@
 use salver_model::records::{Document, Operation, RecordQuery, TableInfo};
 use salver_model::{Code, Error, Result};
 
-use super::bounds::Bounds;
 use super::cursor::{self, After};
 use super::document::{ListSink, Next};
 use super::order;
-use super::plan::{Plan, run};
-use super::root::Root;
+use super::plan::{ReadPlan, run};
+use super::range::ListRange;
+use super::root_rows::Root;
 use super::rows::Envelope;
 use super::statements::{count, joined, select};
-use crate::condition::Ground;
+use crate::condition::ConditionContext;
 use crate::scope::Scope;
 
 /// Largest limit for which a list is sent as a whole.
@@ -25,22 +25,22 @@ pub(crate) async fn list(scope: &Scope<'_>, query: &RecordQuery) -> Result<Docum
 
 /// Returns the context of a request that reads. The door decides whether it is strict: a request may override its
 /// entry.
-pub(crate) fn ground<'s>(scope: &'s Scope<'s>, operation: Operation, query: &RecordQuery) -> Ground<'s> {
-    Ground { scope, operation, strict: query.strict }
+pub(crate) fn ground<'s>(scope: &'s Scope<'s>, operation: Operation, query: &RecordQuery) -> ConditionContext<'s> {
+    ConditionContext { scope, operation, strict: query.strict }
 }
 
 /// Returns the rows of a list.
-pub(crate) fn root<'s>(ground: Ground<'s>, table: &'s TableInfo, query: &'s RecordQuery) -> Result<Root<'s>> {
+pub(crate) fn root<'s>(ground: ConditionContext<'s>, table: &'s TableInfo, query: &'s RecordQuery) -> Result<Root<'s>> {
     let mut root = Root::new(ground, table);
     root.filters.extend(&query.filter);
     root.search = query.search.as_deref().filter(|text| !text.is_empty());
-    root.bounds = Bounds::of(ground.scope.spec(), query)?;
+    root.bounds = ListRange::of(ground.scope.spec(), query)?;
     root.order = order::asked(&ground, table, &query.order)?;
     Ok(root)
 }
 
 /// Plans a list.
-pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
+pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<ReadPlan> {
     let ground = ground(scope, Operation::List, query);
     let table = scope.table(Operation::List, &query.table)?;
     prove(query)?;
@@ -62,7 +62,7 @@ pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
     let read = select(&root, &parts, next.is_some())?;
     parts.reads.push(read);
     let small = root.bounds.limit.is_some_and(|limit| limit <= WHOLE_ROWS);
-    Ok(Plan { reads: parts.reads, sink: ListSink::records(rows, query.page.is_some(), next), small })
+    Ok(ReadPlan { reads: parts.reads, sink: ListSink::records(rows, query.page.is_some(), next), small })
 }
 
 /// Rejects options that can't be combined.

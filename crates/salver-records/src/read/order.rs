@@ -6,7 +6,7 @@ use salver_model::limits::{KEYLESS_ORDER_COLUMNS_MAX, WAY_TABLES_MAX};
 use salver_model::records::{ColumnInfo, Order, TableInfo};
 use salver_model::{Code, Error, Result, suggest};
 
-use crate::condition::{Around, Ground, Mark, Operand, scalar};
+use crate::condition::{Around, ConditionContext, Mark, Operand, scalar};
 use crate::dialect::Dialect;
 use crate::dialect::Sql;
 use crate::relation::{Link, links};
@@ -36,7 +36,11 @@ impl Sort<'_> {
 }
 
 /// Returns the sort keys of a request. Invalid ones are ignored unless the request is strict.
-pub(crate) fn asked<'s>(ground: &Ground<'s>, table: &'s TableInfo, order: &'s [Order]) -> Result<Vec<Sort<'s>>> {
+pub(crate) fn asked<'s>(
+    ground: &ConditionContext<'s>,
+    table: &'s TableInfo,
+    order: &'s [Order],
+) -> Result<Vec<Sort<'s>>> {
     let mut sorts = Vec::with_capacity(order.len() + 1);
     for key in order {
         match resolve(ground, table, &key.path) {
@@ -48,7 +52,11 @@ pub(crate) fn asked<'s>(ground: &Ground<'s>, table: &'s TableInfo, order: &'s [O
     Ok(sorts)
 }
 
-fn resolve<'s>(ground: &Ground<'s>, table: &'s TableInfo, path: &'s [String]) -> Option<(By<'s>, &'s ColumnInfo)> {
+fn resolve<'s>(
+    ground: &ConditionContext<'s>,
+    table: &'s TableInfo,
+    path: &'s [String],
+) -> Option<(By<'s>, &'s ColumnInfo)> {
     let scope = ground.scope;
     let (last, way) = path.split_last()?;
     // Each table on the path is a nested subquery.
@@ -65,7 +73,7 @@ fn resolve<'s>(ground: &Ground<'s>, table: &'s TableInfo, path: &'s [String]) ->
     Some((by, &here.columns[index]))
 }
 
-fn unknown(ground: &Ground<'_>, table: &TableInfo, path: &[String]) -> Error {
+fn unknown(ground: &ConditionContext<'_>, table: &TableInfo, path: &[String]) -> Error {
     let given = path.join(".");
     let columns = table.columns.iter().map(|column| column.name.as_str());
     let seen: Vec<&str> =
@@ -76,7 +84,7 @@ fn unknown(ground: &Ground<'_>, table: &TableInfo, path: &[String]) -> Error {
 
 /// Completes the order with the primary key, or, where there is none, with every visible column, up to
 /// [`KEYLESS_ORDER_COLUMNS_MAX`]: databases take time quadratic in their number.
-pub(crate) fn complete<'s>(ground: &Ground<'s>, table: &'s TableInfo, sorts: &mut Vec<Sort<'s>>) {
+pub(crate) fn complete<'s>(ground: &ConditionContext<'s>, table: &'s TableInfo, sorts: &mut Vec<Sort<'s>>) {
     // In the direction of the preceding key, so that one index scan provides both.
     let descending = sorts.last().is_some_and(|sort| sort.descending);
     if table.key.is_empty() {
@@ -105,7 +113,7 @@ fn push_all<'s>(table: &'s TableInfo, columns: Vec<usize>, descending: bool, sor
 
 /// Appends the sort expression in the form that compares, with the text `around` the column.
 pub(crate) fn expression(
-    ground: &Ground<'_>,
+    ground: &ConditionContext<'_>,
     table: &TableInfo,
     alias: &str,
     (sort, around): (&Sort<'_>, Around),
@@ -131,7 +139,7 @@ fn around(dialect: Dialect, sort: &Sort<'_>, paged: bool) -> Around {
 
 /// Appends ` ORDER BY ...`, or nothing without keys; `paged` when tokens are made of the sort keys.
 pub(crate) fn order_by(
-    ground: &Ground<'_>,
+    ground: &ConditionContext<'_>,
     table: &TableInfo,
     alias: &str,
     (sorts, paged): (&[Sort<'_>], bool),

@@ -15,7 +15,7 @@ const WHOLE_BYTES: usize = 1024 * 1024;
 
 /// Statements, and the sink for their rows.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct ReadPlan {
     pub(crate) reads: Vec<Read>,
     pub(crate) sink: ListSink,
     /// Whether the result is small enough to be buffered.
@@ -23,7 +23,7 @@ pub(crate) struct Plan {
 }
 
 /// Runs a plan.
-pub(crate) async fn run(scope: &Scope<'_>, plan: Plan) -> Result<Document> {
+pub(crate) async fn run(scope: &Scope<'_>, plan: ReadPlan) -> Result<Document> {
     if plan.small {
         let sink = plan.sink.anew().within(WHOLE_BYTES);
         match scope.backend.read(plan.reads.clone(), sink, None).await {

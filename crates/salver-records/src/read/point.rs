@@ -7,13 +7,13 @@ use std::sync::Arc;
 use salver_model::records::{ColumnKind, Operation, TableInfo};
 use salver_model::{Result, memory};
 
-use super::gather::Gather;
-use super::tag::marks;
+use super::etag::marks;
+use super::key_batch::Gather;
 use crate::cell::{Cell, RowSink};
 use crate::condition::{Operand, bind_for, place};
 use crate::dialect::Dialect;
 use crate::json::{self, JsonRow};
-use crate::prepared::Slot;
+use crate::prepared_cache::PreparedKind;
 use crate::scope::Scope;
 use crate::statement::{Bind, Read};
 
@@ -40,7 +40,7 @@ impl Point {
         if !scope.access.is_uniform() {
             return None;
         }
-        scope.prepared.get(&scope.schema, position, Slot::Point, || Self::new(scope, position))
+        scope.prepared.get(&scope.schema, position, PreparedKind::Point, || Self::new(scope, position))
     }
 
     /// Prepares it only where every caller gets the same statement: rules over rows and with exceptions depend on the

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use salver_model::limits::JOINED_BYTES_MAX;
 use salver_model::{Code, Error, Result};
 
-use super::join::stitch::{Arena, Key};
-use super::join::{Below, Shape};
+use super::join::child_rows::{Arena, JoinKey};
+use super::join::{Below, RowTemplates};
+use crate::buffered_rows::Gathered;
 use crate::cell::Cell;
-use crate::gathered::Gathered;
 use crate::geometry;
-use crate::json::{self, Form};
+use crate::json::{self, JsonForm};
 
 /// The JSON form of a row of the first table.
 #[derive(Clone, Copy, Debug)]
@@ -24,25 +24,25 @@ pub(crate) enum Envelope {
 
 /// The rows of one request.
 #[derive(Debug)]
-pub(crate) struct Rows {
-    shape: Arc<Shape>,
+pub(crate) struct RowsWriter {
+    shape: Arc<RowTemplates>,
     envelope: Envelope,
     arenas: Vec<Arena>,
     /// Reused keys: the one a row is filed by, and the one for looking up rows below.
-    own: Key,
-    below: Key,
+    own: JoinKey,
+    below: JoinKey,
     waiting: Gathered,
     /// Most rows, and how many of them may still come.
     rows_max: u64,
     left: u64,
 }
 
-impl Rows {
+impl RowsWriter {
     /// Creates an empty state for `rows_max` rows at most; 0 is no bound.
-    pub(crate) fn new(shape: Arc<Shape>, envelope: Envelope, rows_max: u64) -> Self {
+    pub(crate) fn new(shape: Arc<RowTemplates>, envelope: Envelope, rows_max: u64) -> Self {
         let arenas = shape.branches.iter().map(|_| Arena::default()).collect();
         let left = if rows_max == 0 { u64::MAX } else { rows_max };
-        let (own, below) = (Key::default(), Key::default());
+        let (own, below) = (JoinKey::default(), JoinKey::default());
         Self { shape, envelope, arenas, own, below, waiting: Gathered::within(JOINED_BYTES_MAX), rows_max, left }
     }
 
@@ -106,7 +106,7 @@ impl Rows {
             Envelope::Feature { id, geometry } => {
                 let cell = |at: Option<usize>| at.and_then(|at| cells.get(at)).copied().unwrap_or(Cell::Null);
                 out.extend_from_slice(b"{\"type\":\"Feature\",\"id\":");
-                json::value(cell(id), Form::Plain, out);
+                json::value(cell(id), JsonForm::Plain, out);
                 out.extend_from_slice(b",\"properties\":");
                 self.shape.root.write(cells, below, &mut self.below, out);
                 out.extend_from_slice(b",\"geometry\":");

@@ -6,12 +6,12 @@ use salver_model::Result;
 use salver_model::records::{ColumnKind, RecordQuery};
 
 use super::columns::Chooser;
-use super::flat::Flat;
 use super::join::{self, Branch};
 use super::order;
-use super::root::{ALIAS, Root};
-use super::rows::{Envelope, Rows};
-use crate::condition::{Ground, Mark};
+use super::plain_rows::Flat;
+use super::root_rows::{ALIAS, Root};
+use super::rows::{Envelope, RowsWriter};
+use crate::condition::{ConditionContext, Mark};
 use crate::dialect::Sql;
 use crate::statement::Read;
 
@@ -35,14 +35,14 @@ pub(crate) fn joined<'s>(
     root: &Root<'s>,
     query: &'s RecordQuery,
     forced: &[usize],
-    envelop: impl FnOnce(join::Shape, &[usize]) -> (join::Shape, Envelope),
-) -> Result<(Parts, Rows)> {
-    let Ground { scope, operation, strict } = root.ground;
+    envelop: impl FnOnce(join::RowTemplates, &[usize]) -> (join::RowTemplates, Envelope),
+) -> Result<(Parts, RowsWriter)> {
+    let ConditionContext { scope, operation, strict } = root.ground;
     if forced.is_empty()
         && is_whole(query)
         && let Some(flat) = Flat::of(scope, operation, root.table)
     {
-        let rows = Rows::new(Arc::clone(&flat.shape), Envelope::Record, scope.spec().rows_max);
+        let rows = RowsWriter::new(Arc::clone(&flat.shape), Envelope::Record, scope.spec().rows_max);
         return Ok((Parts { reads: Vec::new(), fetched: flat.fetched.clone(), flat: Some(flat) }, rows));
     }
     let mut chooser = Chooser::of(query);
@@ -58,7 +58,7 @@ pub(crate) fn joined<'s>(
     let shape = join::shape(scope, root.table, &shown, &mut fetched, &mut branches);
     let reads = branches.iter().rev().map(|branch| branch.read(&branches, root)).collect::<Result<_>>()?;
     let (shape, envelope) = envelop(shape, &fetched);
-    Ok((Parts { reads, fetched, flat: None }, Rows::new(Arc::new(shape), envelope, scope.spec().rows_max)))
+    Ok((Parts { reads, fetched, flat: None }, RowsWriter::new(Arc::new(shape), envelope, scope.spec().rows_max)))
 }
 
 /// Returns the statement that counts the rows of all pages.

@@ -13,13 +13,13 @@ use salver_model::{Holder, Result};
 use tokio::sync::mpsc;
 
 use super::document::ListSink;
-use crate::backend::{Backend, lying};
+use crate::backend::{Backend, slow_clients};
 use crate::statement::Read;
 
 /// Most pieces buffered for the client.
 const PIECES_CAPACITY: usize = 2;
 
-type Work = Pin<Box<dyn Future<Output = Result<ListSink>> + Send>>;
+type ReadTask = Pin<Box<dyn Future<Output = Result<ListSink>> + Send>>;
 
 /// Runs the statements; a document longer than a piece is returned as a stream.
 pub(crate) async fn streamed(
@@ -28,10 +28,10 @@ pub(crate) async fn streamed(
     reads: Vec<Read>,
     sink: ListSink,
 ) -> Result<Document> {
-    let share = lying::take(backend.lying(), holder).await?;
+    let share = slow_clients::take(backend.lying(), holder).await?;
     let (out, pieces) = mpsc::channel(PIECES_CAPACITY);
-    let work: Work = Box::pin(async move { backend.read(reads, sink, Some(out)).await });
-    let mut pieces = Pieces { first: None, work: Some(work), pieces, last: None };
+    let work: ReadTask = Box::pin(async move { backend.read(reads, sink, Some(out)).await });
+    let mut pieces = DocumentPieces { first: None, work: Some(work), pieces, last: None };
     let first = poll_fn(|cx| pieces.next(cx)).await.transpose()?.unwrap_or_default();
     if pieces.is_over() {
         return Ok(Document::whole(first));
@@ -46,16 +46,16 @@ pub(crate) async fn streamed(
 }
 
 /// The pieces of a document while the statements still run. Dropping it cancels them.
-struct Pieces {
+struct DocumentPieces {
     /// The piece that was awaited.
     first: Option<Vec<u8>>,
-    work: Option<Work>,
+    work: Option<ReadTask>,
     pieces: mpsc::Receiver<Result<Vec<u8>>>,
     /// The rest of the document, which comes after all pieces.
     last: Option<Vec<u8>>,
 }
 
-impl Pieces {
+impl DocumentPieces {
     /// Returns whether the stream has ended.
     fn is_over(&self) -> bool {
         self.work.is_none() && self.last.is_none() && self.pieces.is_empty()
@@ -82,7 +82,7 @@ impl Pieces {
     }
 }
 
-impl Stream for Pieces {
+impl Stream for DocumentPieces {
     type Item = Result<Vec<u8>>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -6,12 +6,12 @@
 use salver_model::{Code, Comparison, Description, Error, Query, Result, Value, Version};
 
 use super::compare::{Operand, literal};
-use super::{condition, stored};
+use super::{condition, stored_value};
 use crate::dialect::Sql;
 
 /// One key of a total order.
 #[derive(Clone, Debug)]
-pub(super) struct Key {
+pub(super) struct OrderKey {
     pub(super) operand: Operand,
     pub(super) descending: bool,
     pub(super) nulls_first: bool,
@@ -28,7 +28,13 @@ pub(super) fn fingerprint(query: &Query, about: &Description) -> u64 {
 }
 
 /// Appends the predicate for rows after the cursor.
-pub(super) fn push_after(query: &Query, about: &Description, keys: &[Key], grouped: bool, sql: &mut Sql) -> Result<()> {
+pub(super) fn push_after(
+    query: &Query,
+    about: &Description,
+    keys: &[OrderKey],
+    grouped: bool,
+    sql: &mut Sql,
+) -> Result<()> {
     let Some(cursor) = &query.after else { return Ok(()) };
     if grouped {
         return Err(Error::new(Code::InvalidCursor, "a grouped or distinct answer has no cursor")
@@ -71,13 +77,13 @@ fn push_same(operand: &Operand, value: &Value, sql: &mut Sql) -> Result<()> {
 
 fn push_compared(operand: &Operand, op: Comparison, value: &Value, sql: &mut Sql) -> Result<()> {
     if operand.is_stored(sql.dialect) {
-        return stored::push(operand, op, value, sql);
+        return stored_value::push(operand, op, value, sql);
     }
     condition::compare(operand, op, &literal(sql.dialect, operand, value)?, sql);
     Ok(())
 }
 
-fn push_behind(key: &Key, value: &Value, sql: &mut Sql) -> Result<()> {
+fn push_behind(key: &OrderKey, value: &Value, sql: &mut Sql) -> Result<()> {
     let operand = &key.operand;
     let [is_null, is_value] = operand.null_tests(sql.dialect);
     if *value == Value::Null {

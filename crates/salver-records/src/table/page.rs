@@ -8,9 +8,9 @@ use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use arrow::util::display::array_value_to_string;
 use salver_model::{Cursor, Description, Error, Query, Result, Value};
 
-use super::keyset::{Key, fingerprint};
+use super::keyset::{OrderKey, fingerprint};
 use super::select::Selected;
-use super::stored;
+use super::stored_value;
 
 /// Removes the extra row that only tells whether there is a next page, and the columns that only its cursor needs.
 pub(super) fn page(
@@ -24,10 +24,10 @@ pub(super) fn page(
     let kept = fetched.slice(0, fetched.num_rows().min(limit));
     let next = if more {
         let last = kept.num_rows() - 1;
-        let of = |key: &Key| match kept.column(key.position).as_binary_opt::<i32>() {
+        let of = |key: &OrderKey| match kept.column(key.position).as_binary_opt::<i32>() {
             // No order is by bytes: these are the stored bytes of a text.
             Some(bytes) if key.operand.data_type == DataType::Utf8 => {
-                stored::value(bytes, kept.column(key.position + 1).as_boolean(), last)
+                stored_value::value(bytes, kept.column(key.position + 1).as_boolean(), last)
             }
             _ => value(kept.column(key.position), last),
         };

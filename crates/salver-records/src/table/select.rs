@@ -7,7 +7,7 @@ use salver_model::records::{ColumnKind, TableInfo};
 use salver_model::{AggregateFunction, Code, ColumnPath, Description, Error, Filter, Item, Query, Result, Sort};
 
 use super::compare::Operand;
-use super::{WHOLE_ROWS, column, condition, keyset, stored};
+use super::{WHOLE_ROWS, column, condition, keyset, stored_value};
 use crate::dialect::{Dialect, Sql, is_untyped, type_name};
 use crate::statement::Read;
 
@@ -23,13 +23,13 @@ pub(super) struct Selected {
     /// The fetched columns: those of the result, followed by those that the next page's cursor needs.
     pub(super) fetched: SchemaRef,
     /// The total order; empty when the query has none.
-    pub(super) keys: Vec<keyset::Key>,
+    pub(super) keys: Vec<keyset::OrderKey>,
     /// Whether one extra row is fetched, with its keys, to tell whether there is a next page.
     pub(super) paged: bool,
 }
 
 /// The context of one query.
-pub(super) struct Ground<'a> {
+pub(super) struct SelectContext<'a> {
     pub(super) dialect: Dialect,
     pub(super) info: &'a TableInfo,
     pub(super) about: &'a Description,
@@ -53,7 +53,7 @@ pub(super) fn select(
     rules: &[Filter],
     query: &Query,
 ) -> Result<Selected> {
-    let ground = Ground { dialect, info, about };
+    let ground = SelectContext { dialect, info, about };
     let outputs = ground.outputs(query)?;
     let grouped = query.is_grouped();
     // A whole table is not paged, so that it comes in its own order, which costs nothing.
@@ -69,17 +69,17 @@ pub(super) fn select(
         sql.push("DISTINCT ");
     }
     let mut fetched: Vec<Operand> = outputs.iter().map(|output| output.operand.clone()).collect();
-    let keys: Vec<keyset::Key> = keys
+    let keys: Vec<keyset::OrderKey> = keys
         .into_iter()
         .map(|(operand, descending, nulls_first)| {
             let position = fetched.len();
             if paged && operand.is_stored(dialect) {
-                fetched.extend(stored::fetched(&operand));
+                fetched.extend(stored_value::fetched(&operand));
             } else if paged {
                 fetched.push(operand.clone());
             }
             let is_primary = ground.is_primary(&operand);
-            keyset::Key { operand, descending, nulls_first, is_primary, position }
+            keyset::OrderKey { operand, descending, nulls_first, is_primary, position }
         })
         .collect();
     let mut first = true;
@@ -162,7 +162,7 @@ fn push_fetched(operand: &Operand, by_bytes: bool, sql: &mut Sql) {
     sql.push("(").push(&operand.fetched()).push(")").push(cast);
 }
 
-impl Ground<'_> {
+impl SelectContext<'_> {
     /// Returns the column that a path names.
     pub(super) fn locate(&self, path: &ColumnPath, code: Code) -> Result<Operand> {
         let name = path.to_string();
@@ -363,7 +363,7 @@ impl Ground<'_> {
         }
     }
 
-    fn order(&self, query: &Query, outputs: &[Output], keys: &[keyset::Key], sql: &mut Sql) -> Result<()> {
+    fn order(&self, query: &Query, outputs: &[Output], keys: &[keyset::OrderKey], sql: &mut Sql) -> Result<()> {
         let mut order: Vec<(Operand, bool, bool)> = Vec::new();
         if keys.is_empty() {
             for Sort { column, descending, nulls_first } in &query.sort {

@@ -4,7 +4,7 @@ use salver_model::Code;
 
 use salver_testkit::servers::Kind;
 
-use super::world::{World, create, delete, increment, text, update};
+use super::fixture::{World, create, delete, increment, text, update};
 
 #[tokio::test]
 async fn arrays_are_answered_as_arrays() {

@@ -6,7 +6,7 @@ use salver_model::{Code, Error};
 
 use salver_testkit::servers::Kind;
 
-use super::world::{World, create};
+use super::fixture::{World, create};
 
 fn column(name: &str, kind: &str) -> ColumnDefinition {
     ColumnDefinition { name: Some(name.to_owned()), kind: Some(kind.to_owned()), ..ColumnDefinition::default() }

@@ -6,7 +6,7 @@ use salver_model::records::{Change, ChangeKind, Condition, Operator, RecordQuery
 
 use salver_testkit::servers::Kind;
 
-use super::world::{World, create, delete, increment, update, upsert};
+use super::fixture::{World, create, delete, increment, update, upsert};
 
 fn returning(mut change: Change, columns: &[&str]) -> Change {
     change.returning = Some(columns.iter().map(|column| (*column).to_owned()).collect());

@@ -10,7 +10,7 @@ use salver_model::{Code, Rule};
 
 use salver_testkit::servers::Kind;
 
-use super::world::{World, records};
+use super::fixture::{World, records};
 
 fn load(table: &str) -> Load {
     Load { table: table.to_owned(), dry_run: false, keep_good: false, upsert: false, bytes: BytesText::Base64 }

@@ -2,12 +2,12 @@
 
 use salver_model::records::Operation;
 use salver_model::rule::Term;
-use salver_model::spec::{DatabaseSpec, RecordCheck, RecordRule, Shape, Tenancy};
+use salver_model::spec::{DatabaseSpec, RecordCheck, RecordRule, Tenancy, ValueFormat};
 use salver_model::{Code, Rule};
 
 use salver_testkit::servers::Kind;
 
-use super::world::{World, create, delete, increment, update, upsert};
+use super::fixture::{World, create, delete, increment, update, upsert};
 
 fn own_rows(spec: &mut DatabaseSpec) {
     spec.rules.push(RecordRule {
@@ -140,7 +140,7 @@ async fn values_are_cleaned_and_checked() {
             spec.validate.push("*".to_owned());
             spec.checks.push(RecordCheck {
                 columns: vec!["*.user_id".to_owned()],
-                shape: Some(Shape::Numeric),
+                shape: Some(ValueFormat::Numeric),
                 rule: None,
                 message: "must be numeric".to_owned(),
             });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use salver_testkit::servers::Kind;
 
-use super::world::{World, create, update};
+use super::fixture::{World, create, update};
 
 /// Callers at the same time, more than go into one statement.
 const CALLERS: usize = 200;

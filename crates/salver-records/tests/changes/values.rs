@@ -5,7 +5,7 @@ use salver_model::records::{ChangeKind, Field};
 
 use salver_testkit::servers::Kind;
 
-use super::world::{World, create, update};
+use super::fixture::{World, create, update};
 
 #[tokio::test]
 async fn values_of_every_kind() {

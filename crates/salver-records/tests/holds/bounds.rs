@@ -4,7 +4,7 @@ use salver_model::Code;
 use salver_model::limits::SNAPSHOTS_PER_DATABASE_MAX;
 use salver_testkit::servers::Kind;
 
-use super::world::{World, all, columns, taken};
+use super::fixture::{World, all, columns, taken};
 
 const TABLE: &str = "create table t (id int not null primary key, name varchar(40));
 insert into t values (1, 'one'), (2, 'two'), (3, 'three');";

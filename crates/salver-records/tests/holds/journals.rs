@@ -3,7 +3,7 @@
 use salver_model::Code;
 use salver_testkit::servers::{Kind, database};
 
-use super::world::{World, all, numbers};
+use super::fixture::{World, all, numbers};
 
 const ROWS: usize = 20_000;
 

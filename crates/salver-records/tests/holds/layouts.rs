@@ -3,7 +3,7 @@
 use salver_testkit::contract;
 use salver_testkit::servers::Kind;
 
-use super::world::{World, all, columns, numbers, sorted, taken};
+use super::fixture::{World, all, columns, numbers, sorted, taken};
 
 const ROWS: usize = 6_000;
 

@@ -4,7 +4,7 @@ use futures::TryStreamExt;
 use salver_model::Code;
 use salver_testkit::servers::Kind;
 
-use super::world::{World, all, columns, numbers, taken};
+use super::fixture::{World, all, columns, numbers, taken};
 
 const ROWS: usize = 50_000;
 

@@ -8,7 +8,7 @@ use futures::TryStreamExt;
 use futures::future::join_all;
 use salver_testkit::servers::Kind;
 
-use super::world::{World, columns, numbers};
+use super::fixture::{World, columns, numbers};
 
 const ROWS: usize = 1_000_000;
 

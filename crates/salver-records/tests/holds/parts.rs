@@ -4,7 +4,7 @@ use futures::future::join_all;
 use futures::{StreamExt, TryStreamExt};
 use salver_testkit::servers::Kind;
 
-use super::world::{World, all, columns, counted, lines, numbers, sorted};
+use super::fixture::{World, all, columns, counted, lines, numbers, sorted};
 
 const ROWS: usize = 40_000;
 

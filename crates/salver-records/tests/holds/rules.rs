@@ -5,7 +5,7 @@ use salver_model::rule::{Rule, Term};
 use salver_model::spec::{RecordRule, Tenancy};
 use salver_testkit::servers::Kind;
 
-use super::world::{World, all, counted, numbers, sorted};
+use super::fixture::{World, all, counted, numbers, sorted};
 
 fn table(kind: Kind) -> String {
     let rows = numbers(kind, 5_000, "t", "select i, 'it''s \\\\ ' || (i % 3), i % 2, 'secret' from n");

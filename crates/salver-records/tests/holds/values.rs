@@ -2,7 +2,7 @@
 
 use salver_testkit::servers::Kind;
 
-use super::world::{World, all, sorted};
+use super::fixture::{World, all, sorted};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_postgresql() {

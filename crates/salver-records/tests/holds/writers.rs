@@ -6,7 +6,7 @@ use std::time::Instant;
 use salver_testkit::contract;
 use salver_testkit::servers::Kind;
 
-use super::world::{World, all, columns, counted, numbers, taken};
+use super::fixture::{World, all, columns, counted, numbers, taken};
 
 const ROWS: usize = 30_000;
 const WRITERS: usize = 8;

@@ -2,7 +2,7 @@
 
 use salver_model::Code;
 
-use super::world::{Ask, World, table};
+use super::fixture::{Ask, World, table};
 
 #[tokio::test]
 async fn every_row_once_under_every_order() {

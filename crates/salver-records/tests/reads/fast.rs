@@ -3,7 +3,7 @@
 use salver_model::ports::Database;
 use salver_testkit::servers::Kind;
 
-use super::world::{Ask, World, table, text};
+use super::fixture::{Ask, World, table, text};
 
 #[tokio::test]
 async fn at_once_and_otherwise_are_the_same() {

@@ -5,7 +5,7 @@ use salver_model::ports::Database;
 use salver_model::records::{Area, GeoQuery};
 use salver_testkit::servers::Kind;
 
-use super::world::{Ask, World, table, text};
+use super::fixture::{Ask, World, table, text};
 
 async fn geojson(world: &World, query: &GeoQuery, key: Option<&str>) -> salver_model::Result<String> {
     let key = key.map(|key| vec![key.to_owned()]);

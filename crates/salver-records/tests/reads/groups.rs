@@ -3,7 +3,7 @@
 use salver_model::records::{Condition, RecordAggregate, RecordQuery};
 use salver_model::{AggregateFunction, Code};
 
-use super::world::{Ask, World, condition, table};
+use super::fixture::{Ask, World, condition, table};
 
 fn aggregate(word: &str, column: Option<&str>, name: &str) -> RecordAggregate {
     let function = AggregateFunction::named(word).expect("a function");

@@ -1,6 +1,6 @@
 //! Joined rows: every kind of relation, any depth, chosen for each parent, and the same as asking one by one.
 
-use super::world::{Ask, World, condition, orders, table};
+use super::fixture::{Ask, World, condition, orders, table};
 
 #[tokio::test]
 async fn every_kind_of_relation() {

@@ -3,7 +3,7 @@
 use salver_model::Code;
 use salver_model::records::Condition;
 
-use super::world::{Ask, World, condition, table};
+use super::fixture::{Ask, World, condition, table};
 
 #[tokio::test]
 async fn values_of_every_kind() {
@@ -117,7 +117,7 @@ async fn mistakes() {
             (strict(table("posts").join("stock")), Code::InvalidRequest),
             (table("posts").child("comments", |child| child.size = Some(1)), Code::InvalidRequest),
             (
-                table("posts").join("comments").child("comments", |child| child.order = super::world::orders("x")),
+                table("posts").join("comments").child("comments", |child| child.order = super::fixture::orders("x")),
                 Code::InvalidSort,
             ),
         ] {

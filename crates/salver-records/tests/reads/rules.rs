@@ -7,7 +7,7 @@ use salver_model::spec::{RecordRule, Tenancy};
 use salver_model::{AggregateFunction, Code, Value};
 use salver_testkit::servers::Kind;
 
-use super::world::{Ask, World, table};
+use super::fixture::{Ask, World, table};
 
 fn rows(tables: &[&str], rule: &str) -> RecordRule {
     let tables = tables.iter().map(|name| (*name).to_owned()).collect();

@@ -5,7 +5,7 @@ use salver_model::ports::Database;
 use salver_model::records::DocumentBody;
 use salver_testkit::servers::Kind;
 
-use super::world::{Ask, World, table};
+use super::fixture::{Ask, World, table};
 
 const MANY: &str = "create table many (id integer not null primary key, word varchar(20) not null);
 insert into many (id, word) with recursive n (i) as (select 1 union all select i + 1 from n where i < 20000)

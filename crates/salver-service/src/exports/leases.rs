@@ -48,13 +48,13 @@ pub struct Leases<T: Lease> {
 }
 
 struct Shared<T: Lease> {
-    state: Mutex<State<T>>,
+    state: Mutex<LeaseTable<T>>,
     /// Wakes the sweeper when something is due before its next run.
     sooner: Arc<Notify>,
 }
 
-struct State<T> {
-    held: AHashMap<u64, Slot<T>>,
+struct LeaseTable<T> {
+    held: AHashMap<u64, LeaseSlot<T>>,
     /// Leases to be parked or dropped, by time; without those that are taken.
     due: BTreeSet<(Instant, u64)>,
     expired: AHashSet<u64>,
@@ -63,7 +63,7 @@ struct State<T> {
     has_sweeper: bool,
 }
 
-struct Slot<T> {
+struct LeaseSlot<T> {
     /// Value, locked while it is taken.
     value: Arc<Turn<T>>,
     /// Permit; declared behind the value, so that the value's resources are released first.
@@ -79,7 +79,7 @@ impl<T: Lease> Leases<T> {
     /// Creates room for `leases_max` leases, reported as `kind` where their holders are listed.
     #[must_use]
     pub fn new(kind: &'static str, leases_max: usize) -> Self {
-        let state = State {
+        let state = LeaseTable {
             held: AHashMap::new(),
             due: BTreeSet::new(),
             expired: AHashSet::new(),
@@ -110,7 +110,7 @@ impl<T: Lease> Leases<T> {
         let mut state = self.shared.lock();
         let id = state.fresh_id()?;
         let (now, ttl) = (Instant::now(), ttl.min(LONGEST_TTL));
-        state.held.insert(id, Slot { value: Arc::new(Turn::new(value)), share, ttl, ends: now, due: now });
+        state.held.insert(id, LeaseSlot { value: Arc::new(Turn::new(value)), share, ttl, ends: now, due: now });
         let is_next = state.renew(id);
         let needs_sweeper = !std::mem::replace(&mut state.has_sweeper, true);
         drop(state);
@@ -237,7 +237,7 @@ impl<T: Lease> fmt::Debug for Leases<T> {
 }
 
 impl<T: Lease> Shared<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, LeaseTable<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -248,7 +248,7 @@ impl<T: Lease> Drop for Shared<T> {
     }
 }
 
-impl<T: Lease> State<T> {
+impl<T: Lease> LeaseTable<T> {
     /// Returns an id that is neither in use nor remembered.
     fn fresh_id(&self) -> Result<u64> {
         loop {
@@ -274,7 +274,7 @@ impl<T: Lease> State<T> {
     }
 
     /// Parks and drops some leases that are due; returns those dropped, and whether that was all.
-    fn sweep(&mut self) -> (Vec<Slot<T>>, bool) {
+    fn sweep(&mut self) -> (Vec<LeaseSlot<T>>, bool) {
         let now = Instant::now();
         let mut gone = Vec::new();
         for _ in 0..SWEPT_AT_ONCE {

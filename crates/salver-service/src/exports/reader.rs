@@ -42,32 +42,32 @@ impl Range {
 
 /// Reader of rows in order. Between two reads it may be parked, which keeps only its position. A read that is cancelled
 /// loses no row.
-pub struct Reader {
+pub struct ExportReader {
     held: Arc<dyn Held>,
     columns: Vec<usize>,
     schema: SchemaRef,
     /// End of the parts.
     end: usize,
     /// Position of the next row to return.
-    next: Place,
+    next: RowPosition,
     /// Number of rows returned or skipped, counted from the first row of the parts.
     position: u64,
     rows_left: u64,
     /// Whether `next` is known to be in its part, or right behind it.
     is_found: bool,
-    source: Option<Source>,
+    source: Option<PartStream>,
     /// Whether rows can be found again without reading those before them, as far as is known.
     is_seekable: bool,
     /// Whether all rows are decoded.
     is_done: bool,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<DecodedRows>,
     waiting_rows: u64,
 }
 
-/// Position of a [`Reader`] to go back to.
+/// Position of a [`ExportReader`] to go back to.
 #[derive(Clone, Copy, Debug)]
 pub struct Bookmark {
-    next: Place,
+    next: RowPosition,
     position: u64,
     rows_left: u64,
     is_found: bool,
@@ -75,13 +75,13 @@ pub struct Bookmark {
 
 /// Position of a row: its part, and the number of rows before it in the part.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct RowPosition {
     part: usize,
     row: u64,
 }
 
 /// Rows being decoded.
-struct Source {
+struct PartStream {
     part: usize,
     stream: BatchStream,
     /// Rows that are read and discarded, because those behind them cannot be reached otherwise.
@@ -89,21 +89,21 @@ struct Source {
 }
 
 /// Rows that are decoded but not returned yet.
-struct Waiting {
+struct DecodedRows {
     part: usize,
     batch: RecordBatch,
     /// Number of rows of the part before the batch.
     row: u64,
 }
 
-impl Waiting {
+impl DecodedRows {
     /// Returns the memory it keeps alive, in bytes; for a slice, that of the whole buffer.
     fn bytes(&self) -> u64 {
         self.batch.get_array_memory_size() as u64
     }
 }
 
-impl Reader {
+impl ExportReader {
     /// Creates a reader of `range` of `held`, with the columns `columns` (indexes into the schema, in this order).
     /// Reads nothing yet.
     #[must_use]
@@ -111,7 +111,7 @@ impl Reader {
         let schema = held.schema_of(&columns);
         Self {
             end: range.parts.end.min(held.parts()),
-            next: Place { part: range.parts.start, row: range.skip },
+            next: RowPosition { part: range.parts.start, row: range.skip },
             position: range.skip,
             rows_left: range.rows.unwrap_or(u64::MAX),
             is_found: false,
@@ -163,20 +163,20 @@ impl Reader {
     /// when there are no more.
     ///
     /// # Errors
-    /// Returns the errors of [`Reader::next`].
+    /// Returns the errors of [`ExportReader::next`].
     pub async fn some(&mut self, rows_max: usize) -> Result<Vec<RecordBatch>> {
         self.slices(rows_max, SOME_BYTES).await
     }
 
     async fn slices(&mut self, rows_max: usize, bytes_max: u64) -> Result<Vec<RecordBatch>> {
         let wanted = self.rows_left.min(rows_max as u64);
-        let mut bytes: u64 = self.waiting.iter().map(Waiting::bytes).sum();
+        let mut bytes: u64 = self.waiting.iter().map(DecodedRows::bytes).sum();
         while self.waiting_rows < wanted && (self.waiting_rows == 0 || bytes < bytes_max) {
             let before = self.waiting.len();
             if !self.advance().await? {
                 break;
             }
-            bytes += self.waiting.iter().skip(before).map(Waiting::bytes).sum::<u64>();
+            bytes += self.waiting.iter().skip(before).map(DecodedRows::bytes).sum::<u64>();
         }
         let mut missing = wanted.min(self.waiting_rows);
         let mut slices = Vec::new();
@@ -187,7 +187,7 @@ impl Reader {
             let taken = rows.min(missing);
             let cut = usize::try_from(taken).unwrap_or(usize::MAX);
             slices.push(front.batch.slice(0, cut));
-            self.next = Place { part: front.part, row: front.row + taken };
+            self.next = RowPosition { part: front.part, row: front.row + taken };
             if taken < rows {
                 front.batch = front.batch.slice(cut, front.batch.num_rows() - cut);
                 front.row += taken;
@@ -224,7 +224,7 @@ impl Reader {
     /// Returns whether another row follows; reads ahead as far as necessary.
     ///
     /// # Errors
-    /// Returns the errors of [`Reader::next`].
+    /// Returns the errors of [`ExportReader::next`].
     pub async fn has_more(&mut self) -> Result<bool> {
         while self.rows_left > 0 && self.waiting_rows == 0 {
             if !self.advance().await? {
@@ -274,7 +274,7 @@ impl Reader {
                 self.source = None;
                 if self.waiting.is_empty() {
                     // The rest of the rows to discard is in the part behind.
-                    self.next = Place { part: part + 1, row: discard };
+                    self.next = RowPosition { part: part + 1, row: discard };
                     return Ok(true);
                 }
                 self.source = self.open_part(part + 1, 0);
@@ -300,21 +300,23 @@ impl Reader {
             _ => 0,
         };
         self.waiting_rows += batch.num_rows() as u64;
-        self.waiting.push_back(Waiting { part: source.part, batch, row });
+        self.waiting.push_back(DecodedRows { part: source.part, batch, row });
     }
 
     /// Opens the rows from `next` on.
-    fn open(&mut self) -> Option<Source> {
+    fn open(&mut self) -> Option<PartStream> {
         loop {
-            let Place { part, row } = self.next;
+            let RowPosition { part, row } = self.next;
             match self.held.part_rows(part) {
-                Some(rows) if row >= rows && part < self.end => self.next = Place { part: part + 1, row: row - rows },
+                Some(rows) if row >= rows && part < self.end => {
+                    self.next = RowPosition { part: part + 1, row: row - rows }
+                }
                 _ => return self.open_part(part, row),
             }
         }
     }
 
-    fn open_part(&mut self, part: usize, row: u64) -> Option<Source> {
+    fn open_part(&mut self, part: usize, row: u64) -> Option<PartStream> {
         if part >= self.end {
             return None;
         }
@@ -325,17 +327,17 @@ impl Reader {
         let behind = (row == 0 || is_inside).then(|| self.held.read_behind(part, row, &self.columns, limit)).flatten();
         self.is_seekable = behind.is_some();
         Some(match behind {
-            Some(stream) => Source { part, stream, discard: 0 },
+            Some(stream) => PartStream { part, stream, discard: 0 },
             None => {
                 let limit = limit.and_then(|limit| limit.checked_add(row));
                 let stream = self.held.read(part, &self.columns, None, limit);
-                Source { part, stream, discard: row }
+                PartStream { part, stream, discard: row }
             }
         })
     }
 }
 
-impl fmt::Debug for Reader {
+impl fmt::Debug for ExportReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reading = if self.source.is_some() { "reading" } else { "parked" };
         write!(f, "Reader({} at {}, {reading})", self.held.describe().name, self.position)

@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use salver_model::ports::{Held, Scan};
-use salver_service::exports::{Range, Reader, count};
+use salver_service::exports::{ExportReader, Range, count};
 use salver_testkit::MemoryScan;
 
 /// Parts of so many rows with the numbers from 0; with `tells_rows` they can be read from any row on.
@@ -30,7 +30,7 @@ fn numbers(batch: &RecordBatch) -> Vec<i64> {
 }
 
 /// Reads everything in batches of `rows_max`, parked after each when `parks`.
-async fn read(reader: &mut Reader, rows_max: usize, parks: bool) -> Vec<i64> {
+async fn read(reader: &mut ExportReader, rows_max: usize, parks: bool) -> Vec<i64> {
     let mut all = Vec::new();
     loop {
         let has_more = reader.has_more().await.unwrap();
@@ -65,7 +65,7 @@ async fn every_row_once_in_order_however_it_is_read() {
                 for rows in [None, Some(0), Some(5), Some(100)] {
                     for parks in [false, true] {
                         let range = Range { skip, rows, ..Range::all(&*held) };
-                        let mut reader = Reader::new(Arc::clone(&held), vec![0], range);
+                        let mut reader = ExportReader::new(Arc::clone(&held), vec![0], range);
                         let got = read(&mut reader, rows_max, parks).await;
                         let left = total.saturating_sub(skip as usize);
                         let expected = rows.map_or(left, |rows: u64| left.min(rows as usize)) as i64;
@@ -83,11 +83,11 @@ async fn every_row_once_in_order_however_it_is_read() {
 async fn some_parts_and_some_columns() {
     for tells_rows in [true, false] {
         let held = held(&[5, 5, 5], tells_rows);
-        let mut reader = Reader::new(Arc::clone(&held), vec![1, 0], Range { skip: 2, ..Range::parts(1..2) });
+        let mut reader = ExportReader::new(Arc::clone(&held), vec![1, 0], Range { skip: 2, ..Range::parts(1..2) });
         let batch = reader.next(10).await.unwrap().unwrap();
         assert_eq!((batch.num_columns(), numbers(&batch)), (2, vec![-7, -8, -9]));
         assert!(reader.next(10).await.unwrap().is_none());
-        let mut reader = Reader::new(Arc::clone(&held), vec![], Range::parts(0..2));
+        let mut reader = ExportReader::new(Arc::clone(&held), vec![], Range::parts(0..2));
         assert_eq!(reader.next(100).await.unwrap().unwrap().num_rows(), 10);
     }
 }
@@ -96,7 +96,7 @@ async fn some_parts_and_some_columns() {
 async fn back_to_where_it_stood() {
     for tells_rows in [true, false] {
         let held = held(&[10, 10, 10], tells_rows);
-        let mut reader = Reader::new(held, vec![0], Range { skip: 3, rows: Some(20), parts: 0..3 });
+        let mut reader = ExportReader::new(held, vec![0], Range { skip: 3, rows: Some(20), parts: 0..3 });
         let first = numbers(&reader.next(4).await.unwrap().unwrap());
         let mark = reader.bookmark();
         let second = numbers(&reader.next(9).await.unwrap().unwrap());

@@ -7,46 +7,46 @@ use salver_model::error::{Code, Error, Result};
 use salver_text::json::Reader;
 use serde::{Deserialize, Serialize};
 
-use super::plan::Plan;
-use super::tree::{Node, Widening};
+use super::compiled_shape::CompiledShape;
+use super::kind_tree::{Node, Widening};
 
 /// Immutable shape of the events seen so far; a wider one replaces it.
 #[derive(Debug)]
-pub(crate) struct Shape {
+pub(crate) struct EventShape {
     root: Node,
     /// Number of columns ever created.
     columns: usize,
-    plan: Plan,
+    plan: CompiledShape,
     schema: SchemaRef,
 }
 
 /// Serialized form of a shape.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct StoredShape {
     columns: usize,
     event: Node,
 }
 
-impl Default for Shape {
+impl Default for EventShape {
     fn default() -> Self {
         Self::new(Node::default(), 0)
     }
 }
 
-impl Shape {
+impl EventShape {
     fn new(root: Node, columns: usize) -> Self {
-        let plan = Plan::new(&root, columns);
+        let plan = CompiledShape::new(&root, columns);
         let schema = Arc::new(Schema::new(root.fields()));
         Self { root, columns, plan, schema }
     }
 
-    /// Parses the output of [`Shape::to_json`].
+    /// Parses the output of [`EventShape::to_json`].
     ///
     /// # Errors
     /// Returns `Source` when the text is anything else.
     pub(crate) fn from_json(text: &str) -> Result<Self> {
-        let written: Written = serde_json::from_str(text).map_err(|error| {
+        let written: StoredShape = serde_json::from_str(text).map_err(|error| {
             Error::new(Code::Source, "the shape of a stream's events can't be read").with_source(error)
         })?;
         Ok(Self::new(written.event, written.columns))
@@ -54,7 +54,7 @@ impl Shape {
 
     /// Returns the shape as JSON text.
     pub(crate) fn to_json(&self) -> String {
-        let written = Written { columns: self.columns, event: self.root.clone() };
+        let written = StoredShape { columns: self.columns, event: self.root.clone() };
         serde_json::to_string(&written).unwrap_or_default()
     }
 
@@ -75,7 +75,7 @@ impl Shape {
         (root != self.root).then(|| Self::new(root, widening.columns))
     }
 
-    pub(super) fn plan(&self) -> &Plan {
+    pub(super) fn plan(&self) -> &CompiledShape {
         &self.plan
     }
 }
@@ -87,15 +87,15 @@ mod tests {
     use arrow::datatypes::DataType;
     use salver_model::limits::EVENT_COLUMNS_MAX;
 
-    use super::Shape;
+    use super::EventShape;
     use crate::event::tests::Dice;
     use crate::event::{Checker, Checks, LiveShape};
 
-    fn of(events: &[&str]) -> Shape {
-        events.iter().fold(Shape::default(), |shape, event| shape.with_event(event.as_bytes()).unwrap_or(shape))
+    fn of(events: &[&str]) -> EventShape {
+        events.iter().fold(EventShape::default(), |shape, event| shape.with_event(event.as_bytes()).unwrap_or(shape))
     }
 
-    fn types(shape: &Shape) -> Vec<String> {
+    fn types(shape: &EventShape) -> Vec<String> {
         shape.schema().fields().iter().map(|field| format!("{}: {}", field.name(), field.data_type())).collect()
     }
 
@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn the_pass_sees_what_adds_and_json_keeps_it() {
-        let checks = Checks::new(Shape::default());
-        let (mut dice, mut plain) = (Dice(3), Shape::default());
+        let checks = Checks::new(EventShape::default());
+        let (mut dice, mut plain) = (Dice(3), EventShape::default());
         let mut checker = Checker::new(&checks);
         for _ in 0..3_000 {
             let event = dice.object(0);
@@ -140,16 +140,16 @@ mod tests {
             plain = plain.with_event(event.as_bytes()).unwrap_or(plain);
             assert_eq!(checks.shape.newest().root, plain.root, "{event}");
         }
-        let again = Shape::from_json(&plain.to_json()).expect("a shape");
+        let again = EventShape::from_json(&plain.to_json()).expect("a shape");
         assert_eq!((&again.root, again.columns), (&plain.root, plain.columns));
         for bad in ["", "{}", r#"{"columns":1,"event":{"kinds":["what"]}}"#] {
-            assert!(Shape::from_json(bad).is_err(), "{bad}");
+            assert!(EventShape::from_json(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn there_is_an_end_to_columns() {
-        let checks = Checks::new(Shape::default());
+        let checks = Checks::new(EventShape::default());
         let mut checker = Checker::new(&checks);
         for n in 0..EVENT_COLUMNS_MAX + 100 {
             checker.check(format!("{{\"m{n}\":1}}").as_bytes()).expect("an event");
@@ -164,7 +164,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_waits_hears_of_columns() {
-        let shape = LiveShape::new(Shape::default());
+        let shape = LiveShape::new(EventShape::default());
         let (stamp, ()) = tokio::join!(shape.widened(0), async { shape.widen(b"{\"a\":1}") });
         assert_ne!(stamp, 0);
         shape.widen(b"{\"a\":null}");

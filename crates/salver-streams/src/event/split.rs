@@ -16,16 +16,16 @@ use salver_model::limits::VAIN_BYTES_MAX;
 use salver_model::streams::{Framing, Within};
 use salver_text::json::blank_end;
 
-use super::check::{Checks, not_utf8, reason, too_long};
-use super::pass::{Pass, Stop, Whole};
-use super::shape::Shape;
+use super::requirements::{Checks, not_utf8, reason, too_long};
+use super::shape::EventShape;
 use super::skim::{Skimmed, before, skim};
+use super::validate::{Pass, Stop, Whole};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Next item of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum SplitStep {
     /// Byte range of an event.
     Event(Range<usize>),
     /// Byte range of something that is not an event, and the reason. The range is empty where something is missing.
@@ -46,7 +46,7 @@ pub(crate) struct Splitter<'a> {
     /// End of the validated UTF-8, counted at least from the value examined last.
     utf8_end: usize,
     checks: &'a Checks,
-    shape: Arc<Shape>,
+    shape: Arc<EventShape>,
     pass: Pass,
     /// Number of bytes searched in vain for the end of values that are nested too deeply.
     vain_bytes: usize,
@@ -71,7 +71,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// Returns the next event.
-    pub(crate) fn next_event(&mut self) -> Step {
+    pub(crate) fn next_event(&mut self) -> SplitStep {
         loop {
             let at = blank_end(self.text, self.at);
             let next = self.text.get(at).copied();
@@ -125,17 +125,17 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    fn end_at(&mut self, at: usize) -> Step {
+    fn end_at(&mut self, at: usize) -> SplitStep {
         self.at = at;
-        Step::Done
+        SplitStep::Done
     }
 
-    fn more(&mut self, at: usize) -> Step {
+    fn more(&mut self, at: usize) -> SplitStep {
         self.at = at;
-        Step::More
+        SplitStep::More
     }
 
-    fn value(&mut self) -> Step {
+    fn value(&mut self) -> SplitStep {
         let start = self.at;
         let window = self.window(start);
         let is_cut = window.len() < self.text.len();
@@ -150,7 +150,7 @@ impl<'a> Splitter<'a> {
         };
         match stop {
             Stop::Incomplete if is_cut => self.too_long(start),
-            Stop::Incomplete if !self.is_last => Step::More,
+            Stop::Incomplete if !self.is_last => SplitStep::More,
             Stop::Deep(_) => self.deep(start, stop),
             Stop::Incomplete if self.framing == Framing::Values => self.malformed(start, self.text.len(), stop),
             Stop::Malformed(at, _) if self.framing == Framing::Values => self.malformed(start, at, stop),
@@ -181,7 +181,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    fn whole(&mut self, start: usize, whole: Whole) -> Step {
+    fn whole(&mut self, start: usize, whole: Whole) -> SplitStep {
         self.go_behind(start, whole.end);
         let range = start..whole.end;
         if self.utf8_end < start {
@@ -189,15 +189,15 @@ impl<'a> Splitter<'a> {
             self.utf8_end = utf8_end(self.text, start);
         }
         if whole.end > self.utf8_end {
-            return Step::Bad(range, not_utf8(self.utf8_end - start));
+            return SplitStep::Bad(range, not_utf8(self.utf8_end - start));
         }
         if let Err(reason) = self.checks.admit(&self.text[range.clone()], whole.adds) {
-            return Step::Bad(range, reason);
+            return SplitStep::Bad(range, reason);
         }
         if whole.adds {
             self.shape = self.checks.shape.newest();
         }
-        Step::Event(range)
+        SplitStep::Event(range)
     }
 
     fn go_behind(&mut self, start: usize, end: usize) {
@@ -207,7 +207,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// Skips a value that is nested too deeply as a whole, if its end can be found.
-    fn deep(&mut self, start: usize, stop: Stop) -> Step {
+    fn deep(&mut self, start: usize, stop: Stop) -> SplitStep {
         let window = self.window(start);
         let is_looked_for = self.vain_bytes <= VAIN_BYTES_MAX;
         let skimmed = is_looked_for.then(|| skim(&mut before(false), &window[start..]));
@@ -220,7 +220,7 @@ impl<'a> Splitter<'a> {
                 self.malformed(start, start + at, stop)
             }
             Some(Skimmed::Open) if window.len() < self.text.len() => self.too_long(start),
-            Some(Skimmed::Open) if !self.is_last => Step::More,
+            Some(Skimmed::Open) if !self.is_last => SplitStep::More,
             // The end never comes: unbalanced brackets must not swallow the valid lines behind them.
             None | Some(Skimmed::Open) if self.framing == Framing::Values => {
                 self.vain_bytes += window.len() - start;
@@ -231,14 +231,14 @@ impl<'a> Splitter<'a> {
     }
 
     /// Reports the beginning of an oversized value at once, and skips to its end from then on.
-    fn too_long(&mut self, start: usize) -> Step {
+    fn too_long(&mut self, start: usize) -> SplitStep {
         self.at = start;
         self.framing = Framing::Within(before(self.framing != Framing::Values));
         self.bad(start, self.text.len(), too_long(self.checks.event_bytes_max))
     }
 
     /// Searches for the end of an oversized value.
-    fn within(&mut self, mut within: Within) -> Option<Step> {
+    fn within(&mut self, mut within: Within) -> Option<SplitStep> {
         let start = self.at;
         let place = skim(&mut within, &self.text[start..]);
         (self.at, self.framing) = match place {
@@ -253,11 +253,11 @@ impl<'a> Splitter<'a> {
                 (at, if begins_event { Framing::Values } else { Framing::Lines })
             }
         };
-        (self.at == self.text.len()).then_some(Step::Done)
+        (self.at == self.text.len()).then_some(SplitStep::Done)
     }
 
     /// Skips the lines behind a fault that is already reported, up to the end that [`line_end`] finds.
-    fn lines(&mut self) -> Option<Step> {
+    fn lines(&mut self) -> Option<SplitStep> {
         match line_end(self.text, self.at, self.at) {
             Some(newline) => {
                 (self.at, self.framing) = (newline, Framing::Values);
@@ -266,19 +266,19 @@ impl<'a> Splitter<'a> {
             // The byte behind this line break decides whether the lines end here.
             None if self.text.ends_with(b"\n") && !self.is_last && self.at < self.text.len() => {
                 self.at = self.text.len() - 1;
-                Some(Step::More)
+                Some(SplitStep::More)
             }
             None => Some(self.end_at(self.text.len())),
         }
     }
 
     /// Ends a malformed event at the end of its lines. This applies outside of arrays.
-    fn malformed(&mut self, start: usize, fault: usize, stop: Stop) -> Step {
+    fn malformed(&mut self, start: usize, fault: usize, stop: Stop) -> SplitStep {
         let end = match line_end(self.text, start, fault) {
             Some(end) => end,
             None if self.is_last => self.text.len(),
             // One byte more: the byte behind a line break decides whether the lines end there.
-            None if self.text.len() - start <= self.checks.event_bytes_max + 1 => return Step::More,
+            None if self.text.len() - start <= self.checks.event_bytes_max + 1 => return SplitStep::More,
             None => {
                 // Resume at the last line break, should it be the last byte.
                 self.at = self.text.len() - usize::from(self.text.ends_with(b"\n"));
@@ -293,7 +293,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// Reports everything from `start` on as one bad event.
-    fn rest(&mut self, start: usize, reason: String) -> Step {
+    fn rest(&mut self, start: usize, reason: String) -> SplitStep {
         let end = self.text.len();
         if !self.is_last && end - start <= self.checks.event_bytes_max {
             return self.more(start);
@@ -304,13 +304,13 @@ impl<'a> Splitter<'a> {
     }
 
     /// Reports a bad event, truncated to the largest size of an event.
-    fn bad(&mut self, start: usize, end: usize, mut reason: String) -> Step {
+    fn bad(&mut self, start: usize, end: usize, mut reason: String) -> SplitStep {
         let kept = end.min(start + self.checks.event_bytes_max);
         if kept < end {
             reason.push_str("; what is kept of it is its beginning");
         }
         let text = &self.text[start..kept];
-        Step::Bad(start..start + text.trim_ascii_end().len(), reason)
+        SplitStep::Bad(start..start + text.trim_ascii_end().len(), reason)
     }
 }
 

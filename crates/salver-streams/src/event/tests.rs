@@ -4,7 +4,7 @@ use salver_model::limits::{EVENT_BYTES_MAX, EVENT_DEPTH_MAX};
 use salver_model::streams::Framing;
 use serde_json::Value;
 
-use super::{Checker, Checks, Rule, Shape, Splitter, Step};
+use super::{Checker, Checks, EventShape, Rule, SplitStep, Splitter};
 
 mod framing;
 
@@ -75,7 +75,7 @@ impl Dice {
 }
 
 fn checks() -> Checks {
-    Checks::new(Shape::default())
+    Checks::new(EventShape::default())
 }
 
 /// Events, and bad events with the reasons.
@@ -91,13 +91,13 @@ fn split(text: &[u8], ends: &[usize], checks: &Checks) -> Found {
         let mut splitter = Splitter::new(piece, framing, is_last, checks);
         loop {
             match splitter.next_event() {
-                Step::Event(range) => good.push(piece[range].to_vec()),
-                Step::Bad(range, reason) => bad.push((piece[range].to_vec(), reason)),
-                Step::More => {
+                SplitStep::Event(range) => good.push(piece[range].to_vec()),
+                SplitStep::Bad(range, reason) => bad.push((piece[range].to_vec(), reason)),
+                SplitStep::More => {
                     assert!(!is_last, "nothing more comes");
                     break;
                 }
-                Step::Done => {
+                SplitStep::Done => {
                     assert_eq!(splitter.consumed(), piece.len());
                     break;
                 }
@@ -305,7 +305,7 @@ fn speed_of_splitting() {
             let mut count = 0;
             for _ in 0..100 {
                 let mut splitter = Splitter::new(text.as_bytes(), Framing::Start, true, &checks);
-                while let Step::Event(_) = splitter.next_event() {
+                while let SplitStep::Event(_) = splitter.next_event() {
                     count += 1;
                 }
             }

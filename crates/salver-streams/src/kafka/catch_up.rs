@@ -45,7 +45,7 @@ pub(super) fn catch_up(
         from.add_partition_offset(&shared.topic, number(partition), offset).map_err(told)?;
     }
     consumer.assign(&from).map_err(told)?;
-    let mut walk = Walk::new(shared, topic.partitions, prefix..sent);
+    let mut walk = TopicComparison::new(shared, topic.partitions, prefix..sent);
     let mut is_behind = vec![true; topic.partitions as usize];
     let (mut last_own, mut last_any) = (Instant::now(), Instant::now());
     while is_behind.contains(&true) || last_own.elapsed() < SETTLED {
@@ -80,7 +80,7 @@ pub(super) fn catch_up(
 }
 
 /// State of a comparison.
-struct Walk<'a> {
+struct TopicComparison<'a> {
     shared: &'a Shared,
     partitions: u32,
     /// Expected records; created with the first record, which shows which kind of timestamps the topic has.
@@ -93,7 +93,7 @@ struct Walk<'a> {
     others: u64,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> TopicComparison<'a> {
     fn new(shared: &'a Shared, partitions: u32, range: Range<u64>) -> Self {
         // The log may lack its last events after a crash of the machine although they were sent. An event appended now
         // is not among them, however alike it is.
@@ -109,7 +109,7 @@ impl<'a> Walk<'a> {
             // The broker's clock replaced the event's time.
             Timestamp::LogAppendTime(_) | Timestamp::NotAvailable => None,
         };
-        let seen = Seen { value: message.payload(), key: message.key(), time_ms };
+        let seen = TopicRecord { value: message.payload(), key: message.key(), time_ms };
         let mut expected = match self.expected.take() {
             Some(expected) => expected,
             None => Expected::new(self.partitions, time_ms.is_some()),
@@ -142,7 +142,7 @@ impl<'a> Walk<'a> {
 }
 
 /// Record of the topic.
-struct Seen<'a> {
+struct TopicRecord<'a> {
     /// Value; `None` for a tombstone.
     value: Option<&'a [u8]>,
     key: Option<&'a [u8]>,
@@ -175,12 +175,12 @@ impl Expected {
             let partition = record.partition.filter(|own| *own < self.partitions);
             let time_ms = self.has_times.then(|| time_of(&placed));
             let value = (!record.is_null).then_some(record.value);
-            let seen = Seen { value, key: record.key, time_ms };
+            let seen = TopicRecord { value, key: record.key, time_ms };
             self.insert(&seen, partition, placed.offset);
         }
     }
 
-    fn insert(&mut self, seen: &Seen<'_>, partition: Option<u32>, offset: u64) {
+    fn insert(&mut self, seen: &TopicRecord<'_>, partition: Option<u32>, offset: u64) {
         let identity = self.identity(seen, partition);
         self.offsets
             .entry(identity)
@@ -192,7 +192,7 @@ impl Expected {
     }
 
     /// Takes the first event that a record can be; that event is then no longer expected.
-    fn take(&mut self, seen: &Seen<'_>, partition: u32) -> Option<u64> {
+    fn take(&mut self, seen: &TopicRecord<'_>, partition: u32) -> Option<u64> {
         [Some(partition), None].into_iter().find_map(|partition| self.take_from(self.identity(seen, partition)))
     }
 
@@ -208,7 +208,7 @@ impl Expected {
         }
     }
 
-    fn identity(&self, seen: &Seen<'_>, partition: Option<u32>) -> u64 {
+    fn identity(&self, seen: &TopicRecord<'_>, partition: Option<u32>) -> u64 {
         self.hasher.hash_one((seen.value, seen.key, seen.time_ms, partition))
     }
 }
@@ -221,7 +221,7 @@ pub(super) fn time_of(placed: &Placed<'_>) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Expected, Seen};
+    use super::{Expected, TopicRecord};
     use crate::log::frame::{FrameBuilder, Record};
 
     #[test]
@@ -234,11 +234,11 @@ mod tests {
         builder.push(&Record { value: b"{}", partition: Some(9), ..Record::default() });
         let mut expected = Expected::new(2, true);
         expected.add(&builder.seal().at(10, 0));
-        let plain = Seen { value: Some(b"{}"), key: None, time_ms: Some(1_000) };
-        let keyed = Seen { value: Some(b"{}"), key: Some(b"k"), time_ms: Some(1_000) };
-        let own = Seen { value: Some(b"{}"), key: None, time_ms: Some(7) };
-        assert_eq!(expected.take(&Seen { value: Some(b"[]"), ..plain }, 0), None);
-        assert_eq!(expected.take(&Seen { time_ms: Some(1_001), ..plain }, 0), None);
+        let plain = TopicRecord { value: Some(b"{}"), key: None, time_ms: Some(1_000) };
+        let keyed = TopicRecord { value: Some(b"{}"), key: Some(b"k"), time_ms: Some(1_000) };
+        let own = TopicRecord { value: Some(b"{}"), key: None, time_ms: Some(7) };
+        assert_eq!(expected.take(&TopicRecord { value: Some(b"[]"), ..plain }, 0), None);
+        assert_eq!(expected.take(&TopicRecord { time_ms: Some(1_001), ..plain }, 0), None);
         assert_eq!(expected.take(&keyed, 0), Some(12));
         assert_eq!(expected.take(&keyed, 0), None);
         assert_eq!(expected.take(&own, 0), None, "another partition's");
@@ -248,7 +248,7 @@ mod tests {
             [0, 1, 0, 1].map(|partition| expected.take(&plain, partition)),
             [Some(10), Some(11), Some(14), None]
         );
-        assert_eq!(expected.take(&Seen { value: Some(b"{}"), key: Some(b""), time_ms: Some(1_000) }, 0), None);
+        assert_eq!(expected.take(&TopicRecord { value: Some(b"{}"), key: Some(b""), time_ms: Some(1_000) }, 0), None);
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
         builder.push_plain(b"1");
         let mut expected = Expected::new(1, false);
         expected.add(&builder.seal().at(3, 0));
-        let seen = Seen { value: Some(b"1"), key: None, time_ms: None };
+        let seen = TopicRecord { value: Some(b"1"), key: None, time_ms: None };
         assert_eq!([expected.take(&seen, 0), expected.take(&seen, 0)], [Some(3), None]);
     }
 }

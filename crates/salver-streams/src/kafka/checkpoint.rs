@@ -7,7 +7,7 @@ use std::path::Path;
 use salver_model::{Code, Error, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::private;
+use crate::private_files;
 
 const FILE: &str = "kafka.json";
 
@@ -47,7 +47,7 @@ impl Checkpoint {
         let path = dir.join(FILE);
         let put = || {
             let part = dir.join("kafka.json.part");
-            let mut file = private::create(&part)?;
+            let mut file = private_files::create(&part)?;
             file.write_all(&serde_json::to_vec(self)?)?;
             file.sync_data()?;
             std::fs::rename(&part, &path)?;

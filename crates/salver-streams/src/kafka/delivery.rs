@@ -37,7 +37,7 @@ pub(super) struct Delivery {
 struct Inner {
     prefix: u64,
     /// Slots by offset, a ring of fixed size.
-    slots: Vec<Slot>,
+    slots: Vec<DeliverySlot>,
     /// By partition, the offset behind the last event of the prefix.
     positions: Vec<u64>,
     /// Waiters by the offset they wait for and a sequence number.
@@ -52,7 +52,7 @@ struct Inner {
 
 /// Place of an event, valid only for the offset `offset`.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct DeliverySlot {
     offset: u64,
     at: u64,
     partition: u32,
@@ -62,23 +62,23 @@ struct Slot {
 struct Waiter {
     first: u64,
     wants_places: bool,
-    answer: oneshot::Sender<Answer>,
+    answer: oneshot::Sender<DeliveryAnswer>,
 }
 
 /// Place of each requested event, if places were requested, or the reason why it is not in Kafka.
-pub(super) type Answer = Result<Vec<Result<Placement>>>;
+pub(super) type DeliveryAnswer = Result<Vec<Result<Placement>>>;
 
 /// Answer, or the channel that delivers it.
 #[derive(Debug)]
 pub(super) enum Wait {
-    Over(Answer),
-    On(oneshot::Receiver<Answer>),
+    Over(DeliveryAnswer),
+    On(oneshot::Receiver<DeliveryAnswer>),
 }
 
 impl Delivery {
     /// Creates a state that knows nothing.
     pub(super) fn new() -> Self {
-        let slot = Slot { offset: u64::MAX, at: 0, partition: 0 };
+        let slot = DeliverySlot { offset: u64::MAX, at: 0, partition: 0 };
         let inner = Inner {
             prefix: 0,
             slots: vec![slot; REMEMBERED],
@@ -124,7 +124,7 @@ impl Delivery {
 
     /// Marks the event as delivered; `at` is `None` when Kafka did not report its offset.
     pub(super) fn mark(&self, offset: u64, partition: u32, at: Option<u64>) {
-        self.put(&mut self.lock(), Slot { offset, partition, at: at.unwrap_or(UNSAID) });
+        self.put(&mut self.lock(), DeliverySlot { offset, partition, at: at.unwrap_or(UNSAID) });
     }
 
     /// Marks the event as set aside: Kafka cannot take it, and it is stored elsewhere.
@@ -134,7 +134,7 @@ impl Delivery {
         if inner.asides.len() > BROKER_ASIDES_MAX {
             inner.asides.pop_first();
         }
-        self.put(&mut inner, Slot { offset, partition: ASIDE, at: UNSAID });
+        self.put(&mut inner, DeliverySlot { offset, partition: ASIDE, at: UNSAID });
     }
 
     /// Returns whether the event was set aside.
@@ -200,7 +200,7 @@ impl Delivery {
         self.advance(inner);
     }
 
-    fn put(&self, inner: &mut Inner, slot: Slot) {
+    fn put(&self, inner: &mut Inner, slot: DeliverySlot) {
         if slot.offset < inner.prefix {
             return;
         }
@@ -259,7 +259,7 @@ impl Inner {
         self.next_end = self.waiters.first_key_value().map_or(u64::MAX, |((end, _), _)| *end);
     }
 
-    fn answer(&self, range: Range<u64>, wants_places: bool) -> Answer {
+    fn answer(&self, range: Range<u64>, wants_places: bool) -> DeliveryAnswer {
         if wants_places {
             return Ok(range.map(|offset| self.place(offset)).collect());
         }
@@ -297,20 +297,20 @@ fn place_of(offset: u64) -> usize {
 mod tests {
     use salver_model::streams::Placement;
 
-    use super::{Answer, Delivery, REMEMBERED, Wait};
+    use super::{Delivery, DeliveryAnswer, REMEMBERED, Wait};
 
-    fn placed(answer: Answer) -> Vec<Placement> {
+    fn placed(answer: DeliveryAnswer) -> Vec<Placement> {
         answer.unwrap().into_iter().map(Result::unwrap).collect()
     }
 
-    fn later(wait: Wait) -> tokio::sync::oneshot::Receiver<Answer> {
+    fn later(wait: Wait) -> tokio::sync::oneshot::Receiver<DeliveryAnswer> {
         match wait {
             Wait::On(receiver) => receiver,
             Wait::Over(answer) => panic!("{answer:?} too early"),
         }
     }
 
-    fn now(wait: Wait) -> Answer {
+    fn now(wait: Wait) -> DeliveryAnswer {
         match wait {
             Wait::Over(answer) => answer,
             Wait::On(_) => panic!("not yet"),

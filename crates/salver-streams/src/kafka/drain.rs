@@ -13,8 +13,8 @@ use tokio::task::JoinHandle;
 use super::checkpoint::Checkpoint;
 use super::delivery::LAG_EVENTS;
 use super::listener::Listener;
-use super::reports::Failure;
-use super::session::Session;
+use super::reports::RejectedRecord;
+use super::session::ProducerSession;
 use super::shared::{Ending, Shared};
 use super::{catch_up, topic};
 use crate::log::frame::Frame;
@@ -88,7 +88,7 @@ impl Drainer {
     }
 
     /// Finds the topic, compares it with the log, and creates a producer.
-    async fn connect(&mut self, has_begun: &mut bool) -> Result<Session, String> {
+    async fn connect(&mut self, has_begun: &mut bool) -> Result<ProducerSession, String> {
         let shared = &*self.shared;
         let topic = topic::find(&self.admin, &shared.topic).await.map_err(|error| error.to_string())?;
         let (prefix, mut positions) = shared.delivery.state();
@@ -124,11 +124,11 @@ impl Drainer {
         self.is_in_doubt = true;
         shared.delivery.begin(prefix, positions);
         shared.set_partitions(topic.partitions);
-        Session::new(&self.shared, &topic, found).map_err(|error| error.to_string())
+        ProducerSession::new(&self.shared, &topic, found).map_err(|error| error.to_string())
     }
 
     /// Sends the log from the delivered prefix on, until another session must take over or the stream ends.
-    async fn deliver(&mut self, session: &mut Session) {
+    async fn deliver(&mut self, session: &mut ProducerSession) {
         let shared = Arc::clone(&self.shared);
         let mut next = shared.delivery.prefix();
         let mut beat = Instant::now();
@@ -204,7 +204,7 @@ impl Drainer {
     }
 
     /// Runs the periodic work.
-    fn beat(&mut self, session: &Session) {
+    fn beat(&mut self, session: &ProducerSession) {
         self.save();
         self.beats += 1;
         if !self.shared.is_troubled() && !self.beats.is_multiple_of(LOOK_BEATS) && !session.is_stalled() {
@@ -279,7 +279,7 @@ impl Drainer {
     }
 
     /// Handles rejected records: an event at fault is resent alone, and then set aside.
-    async fn learn(&mut self, failures: Vec<Failure>) {
+    async fn learn(&mut self, failures: Vec<RejectedRecord>) {
         for failure in failures {
             let (offset, code) = (failure.offset, failure.code);
             if !failure.is_the_events() {

@@ -20,27 +20,27 @@ const _: () = assert!(usize::BITS >= 64, "offsets of a log need 64 bits");
 #[derive(Debug)]
 pub(super) struct Reports {
     shared: Arc<Shared>,
-    state: Arc<State>,
+    state: Arc<ProducerState>,
 }
 
 /// State of one producer.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct ProducerState {
     /// Whether the producer cannot continue and another one must take over.
     is_broken: AtomicBool,
-    failures: Mutex<Vec<Failure>>,
+    failures: Mutex<Vec<RejectedRecord>>,
 }
 
 /// Record that was rejected.
 #[derive(Clone, Debug)]
-pub(super) struct Failure {
+pub(super) struct RejectedRecord {
     /// Offset of its event in the log.
     pub(super) offset: u64,
     /// Error code.
     pub(super) code: RDKafkaErrorCode,
 }
 
-impl Failure {
+impl RejectedRecord {
     /// Returns whether the fault is the event's own, so that a retry would fail again.
     pub(super) fn is_the_events(&self) -> bool {
         is_the_events(self.code)
@@ -61,7 +61,7 @@ pub(super) fn is_the_events(code: RDKafkaErrorCode) -> bool {
     )
 }
 
-impl State {
+impl ProducerState {
     /// Returns whether another producer must take over.
     pub(super) fn is_broken(&self) -> bool {
         self.is_broken.load(Ordering::Relaxed)
@@ -73,14 +73,14 @@ impl State {
     }
 
     /// Returns the rejected records.
-    pub(super) fn failures(&self) -> Vec<Failure> {
+    pub(super) fn failures(&self) -> Vec<RejectedRecord> {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Reports {
     /// Creates a context that reports deliveries to `shared`, and the producer's state to `state`.
-    pub(super) fn new(shared: Arc<Shared>, state: Arc<State>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, state: Arc<ProducerState>) -> Self {
         Self { shared, state }
     }
 
@@ -126,7 +126,7 @@ impl ProducerContext for Reports {
                         | RDKafkaErrorCode::GaplessGuarantee
                 );
                 if !is_given_up {
-                    let failure = Failure { offset, code };
+                    let failure = RejectedRecord { offset, code };
                     self.state.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
                 }
                 self.break_off();

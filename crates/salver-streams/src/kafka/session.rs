@@ -13,7 +13,7 @@ use salver_model::streams::Placement;
 use super::catch_up::time_of;
 use super::delivery::WINDOW;
 use super::partition;
-use super::reports::{Failure, Reports, State, is_the_events};
+use super::reports::{ProducerState, RejectedRecord, Reports, is_the_events};
 use super::settings::Pace;
 use super::shared::Shared;
 use super::topic::{Topic, number};
@@ -30,7 +30,7 @@ const BULK_LASTS: Duration = Duration::from_millis(50);
 const WAVE_LASTS: Duration = Duration::from_millis(100);
 
 /// Producer, and the events it need not send.
-pub(super) struct Session {
+pub(super) struct ProducerSession {
     shared: Arc<Shared>,
     /// One producer for each pace. While one has records in flight, the other sends nothing, to keep the order.
     waves: ThreadedProducer<Reports>,
@@ -40,7 +40,7 @@ pub(super) struct Session {
     bulk_seen: Option<Instant>,
     /// End of the last wave, and the time it was sent.
     wave: Option<(u64, Instant)>,
-    state: Arc<State>,
+    state: Arc<ProducerState>,
     /// Events that an earlier producer has sent.
     found: HashMap<u64, Placement>,
     next: u64,
@@ -52,10 +52,10 @@ pub(super) struct Session {
     progress: std::cell::Cell<(u64, Instant)>,
 }
 
-impl Session {
+impl ProducerSession {
     /// Creates a session for a topic.
     pub(super) fn new(shared: &Arc<Shared>, topic: &Topic, found: HashMap<u64, Placement>) -> Result<Self, KafkaError> {
-        let state = Arc::new(State::default());
+        let state = Arc::new(ProducerState::default());
         let producer = |pace| {
             let reports = Reports::new(Arc::clone(shared), Arc::clone(&state));
             shared.settings.producer(Some(topic), pace).create_with_context(reports)
@@ -90,7 +90,7 @@ impl Session {
     }
 
     /// Takes the rejected records.
-    pub(super) fn failures(&self) -> Vec<Failure> {
+    pub(super) fn failures(&self) -> Vec<RejectedRecord> {
         self.state.failures()
     }
 

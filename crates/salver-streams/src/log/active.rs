@@ -9,11 +9,11 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::batch::Batch;
+use super::batch::FrameBatch;
 use super::frame::Head;
 use super::index::Index;
 use super::segment::Segment;
-use crate::private;
+use crate::private_files;
 
 /// Number of zeros written ahead, and their alignment.
 const STEP_BYTES: u64 = 1024 * 1024;
@@ -38,7 +38,7 @@ pub(super) struct Active {
     /// Whether another file is about to replace this one.
     pub(super) is_sealed: bool,
     /// Buffer of a batch, reused.
-    batch: Batch,
+    batch: FrameBatch,
     #[cfg(test)]
     pub(super) faults: Arc<super::tests::Faults>,
 }
@@ -47,7 +47,7 @@ impl Active {
     /// Creates a new segment.
     pub(super) fn create(dir: &Path, base: u64) -> io::Result<Self> {
         let segment = Segment::new(dir, Index::new(base));
-        let file = private::options().read(true).write(true).create_new(true).open(segment.path())?;
+        let file = private_files::options().read(true).write(true).create_new(true).open(segment.path())?;
         // Otherwise a power failure could remove the whole file, including synced frames.
         if let Err(error) = sync_dir(dir) {
             let _ = std::fs::remove_file(segment.path());
@@ -71,7 +71,7 @@ impl Active {
             filled: at,
             is_broken: false,
             is_sealed: false,
-            batch: Batch::default(),
+            batch: FrameBatch::default(),
             #[cfg(test)]
             faults: Arc::default(),
         }
@@ -85,7 +85,7 @@ impl Active {
     /// Writes the batch that `fill` produces, and returns the offset behind it, if it is not empty. The events then
     /// survive the end of the process, and are durable after the next sync. After an error the next batch overwrites
     /// what was written.
-    pub(super) fn write(&mut self, fill: impl FnOnce(&mut Batch)) -> io::Result<Option<u64>> {
+    pub(super) fn write(&mut self, fill: impl FnOnce(&mut FrameBatch)) -> io::Result<Option<u64>> {
         let mut batch = std::mem::take(&mut self.batch);
         fill(&mut batch);
         let written = self.write_batch(&mut batch);
@@ -93,7 +93,7 @@ impl Active {
         written
     }
 
-    fn write_batch(&mut self, batch: &mut Batch) -> io::Result<Option<u64>> {
+    fn write_batch(&mut self, batch: &mut FrameBatch) -> io::Result<Option<u64>> {
         let Some(end) = batch.end() else { return Ok(None) };
         #[cfg(test)]
         self.faults.write()?;
@@ -104,7 +104,7 @@ impl Active {
     }
 
     /// Writes a batch, followed by zeros if the file ends there.
-    fn put_ahead(&mut self, batch: &mut Batch) -> io::Result<()> {
+    fn put_ahead(&mut self, batch: &mut FrameBatch) -> io::Result<()> {
         let end = self.at + batch.bytes() as u64;
         let ahead = (end + STEP_BYTES).next_multiple_of(STEP_BYTES);
         if end > self.filled && (batch.bytes() as u64) < LARGE_BATCH_BYTES {
@@ -123,7 +123,7 @@ impl Active {
         Ok(())
     }
 
-    fn put(&self, batch: &mut Batch, zeros: usize) -> io::Result<()> {
+    fn put(&self, batch: &mut FrameBatch, zeros: usize) -> io::Result<()> {
         let mut at = self.at;
         for piece in batch.pieces(zeros) {
             self.file.write_all_at(piece, at)?;

@@ -10,7 +10,7 @@ const LARGE_FRAME_BYTES: usize = 64 * 1024;
 
 /// Frames in order.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct FrameBatch {
     heads: Vec<Head>,
     /// Small frames, concatenated.
     small: Vec<u8>,
@@ -19,7 +19,7 @@ pub(super) struct Batch {
     bytes: usize,
 }
 
-impl Batch {
+impl FrameBatch {
     /// Clears the batch, but keeps its allocation.
     pub(super) fn clear(&mut self) {
         self.heads.clear();

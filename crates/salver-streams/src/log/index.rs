@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::frame::Head;
-use crate::private;
+use crate::private_files;
 
 /// Bytes between two indexed places.
 const STRIDE_BYTES: u64 = 256 * 1024;
@@ -13,7 +13,7 @@ const NUMBERS: usize = 9;
 
 /// Indexed place in a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct IndexedFrame {
     /// Offset of the frame's first record.
     pub(super) offset: u64,
     /// Position of the frame in the file.
@@ -37,7 +37,7 @@ pub(super) struct Index {
     pub(super) last_time_ms: i64,
     /// Id of its last record; 0 when there is none.
     pub(super) last_id: u128,
-    places: Vec<Place>,
+    places: Vec<IndexedFrame>,
 }
 
 impl Index {
@@ -62,7 +62,7 @@ impl Index {
     /// Adds the frame at this position in the file.
     pub(super) fn add(&mut self, at: u64, head: &Head) {
         if self.places.last().is_none_or(|place| at - place.at >= STRIDE_BYTES) {
-            self.places.push(Place { offset: head.offset, at, time_ms_before: self.last_time_ms });
+            self.places.push(IndexedFrame { offset: head.offset, at, time_ms_before: self.last_time_ms });
         }
         if self.is_empty() {
             self.first_time_ms = head.time_ms;
@@ -74,18 +74,18 @@ impl Index {
     }
 
     /// Returns the last place that is not behind `offset`.
-    pub(super) fn place_of(&self, offset: u64) -> Place {
+    pub(super) fn place_of(&self, offset: u64) -> IndexedFrame {
         self.last_place(|place| place.offset <= offset)
     }
 
     /// Returns the last place before which no frame is at or after `time_ms`.
-    pub(super) fn place_at(&self, time_ms: i64) -> Place {
+    pub(super) fn place_at(&self, time_ms: i64) -> IndexedFrame {
         self.last_place(|place| place.time_ms_before < time_ms)
     }
 
-    fn last_place(&self, is_before: impl FnMut(&Place) -> bool) -> Place {
+    fn last_place(&self, is_before: impl FnMut(&IndexedFrame) -> bool) -> IndexedFrame {
         let count = self.places.partition_point(is_before);
-        let start = Place { offset: self.base, at: 0, time_ms_before: i64::MIN };
+        let start = IndexedFrame { offset: self.base, at: 0, time_ms_before: i64::MIN };
         count.checked_sub(1).and_then(|last| self.places.get(last)).copied().unwrap_or(start)
     }
 
@@ -109,7 +109,7 @@ impl Index {
         }
         let sum = crc32fast::hash(&out);
         out.extend_from_slice(&sum.to_le_bytes());
-        if let Err(error) = private::write(path, out) {
+        if let Err(error) = private_files::write(path, out) {
             tracing::debug!(%error, path = %path.display(), "the index of a log file was not written");
         }
     }
@@ -132,7 +132,7 @@ impl Index {
         (index.first_time_ms, index.last_time_ms) = (next()? as i64, next()? as i64);
         index.last_id = u128::from(next()?) | (u128::from(next()?) << 64);
         for _ in 0..next()? {
-            index.places.push(Place { offset: next()?, at: next()?, time_ms_before: next()? as i64 });
+            index.places.push(IndexedFrame { offset: next()?, at: next()?, time_ms_before: next()? as i64 });
         }
         Some(index)
     }

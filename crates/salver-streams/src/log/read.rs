@@ -5,13 +5,13 @@ use std::sync::Arc;
 use salver_model::Result;
 
 use super::Log;
-use super::fault::missing;
+use super::disk_error::missing;
 use super::frame::Frame;
 use super::lock::lock;
 use super::tail::Located;
 
 /// Source of frames.
-enum Place {
+enum ReadSource {
     Memory(Vec<Frame>),
     /// Segment, from this offset on.
     Segment(u64, Located),
@@ -30,8 +30,8 @@ impl Log {
     /// Returns `Source` when the log is damaged at `from`; [`Log::good_from`] finds where it continues. May block.
     pub(crate) fn read(&self, from: u64, bytes_max: usize) -> Result<Vec<Frame>> {
         let (from, place) = match self.find(from, bytes_max) {
-            Place::Memory(frames) => return Ok(frames),
-            Place::Segment(from, place) => (from, place),
+            ReadSource::Memory(frames) => return Ok(frames),
+            ReadSource::Segment(from, place) => (from, place),
         };
         let frames = place.segment.read(from, bytes_max)?;
         match place.next_base {
@@ -43,7 +43,7 @@ impl Log {
     /// Returns the first offset from `from` on that is not damaged. May block.
     pub(crate) fn good_from(&self, from: u64) -> Result<u64> {
         let mut from = from;
-        while let Place::Segment(kept, place) = self.find(from, 0) {
+        while let ReadSource::Segment(kept, place) = self.find(from, 0) {
             let good = place.segment.good_from(kept)?;
             match place.next_base {
                 Some(base) if good >= place.segment.end() => from = base,
@@ -54,16 +54,16 @@ impl Log {
     }
 
     /// Locates `from`, or the oldest offset that is kept.
-    fn find(&self, from: u64, bytes_max: usize) -> Place {
+    fn find(&self, from: u64, bytes_max: usize) -> ReadSource {
         let mut from = from;
         loop {
             if let Some(frames) = self.recent(from, bytes_max) {
-                return Place::Memory(frames);
+                return ReadSource::Memory(frames);
             }
             let tail = lock(&self.shared.tail);
             let first = tail.ends().first;
             if from >= first {
-                return Place::Segment(from, tail.segment_of(from));
+                return ReadSource::Segment(from, tail.segment_of(from));
             }
             // The oldest frame may be in memory only.
             from = first;

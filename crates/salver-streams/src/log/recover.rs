@@ -10,10 +10,10 @@ use std::sync::Arc;
 use salver_model::Result;
 
 use super::active::{Active, sync_dir};
-use super::fault::unopened;
+use super::disk_error::unopened;
+use super::frame_iterator::{Damage, FrameIterator, FrameStep};
 use super::index::Index;
 use super::segment::{GONE, INDEX, LOG, PARQUET, Segment};
-use super::walk::{Damage, Step, Walk};
 
 /// Recovered state.
 #[derive(Debug)]
@@ -160,7 +160,7 @@ fn reopen_last(dir: &Path, base: u64) -> io::Result<(Active, u64)> {
 }
 
 /// Content of a file.
-struct Seen {
+struct SegmentContent {
     index: Index,
     /// Damaged places, each with the index of the frames before it.
     damages: Vec<(Damage, Index)>,
@@ -168,23 +168,23 @@ struct Seen {
     synced: u64,
 }
 
-fn look_through(file: File, base: u64, file_bytes: u64, end: Option<u64>) -> io::Result<Seen> {
-    let mut walk = Walk::new(file, 0, base, file_bytes, end);
-    let mut seen = Seen { index: Index::new(base), damages: Vec::new(), synced: base };
+fn look_through(file: File, base: u64, file_bytes: u64, end: Option<u64>) -> io::Result<SegmentContent> {
+    let mut walk = FrameIterator::new(file, 0, base, file_bytes, end);
+    let mut seen = SegmentContent { index: Index::new(base), damages: Vec::new(), synced: base };
     loop {
         match walk.step()? {
-            Step::Frame(at, frame) => {
+            FrameStep::Frame(at, frame) => {
                 seen.index.add(at, &frame.head);
                 seen.synced = seen.synced.max(frame.head.offset.saturating_sub(u64::from(frame.head.unsynced)));
             }
-            Step::Damage(damage) if end == Some(damage.to) => return Ok(seen),
-            Step::Damage(damage) => seen.damages.push((damage, seen.index.clone())),
-            Step::End => return Ok(seen),
+            FrameStep::Damage(damage) if end == Some(damage.to) => return Ok(seen),
+            FrameStep::Damage(damage) => seen.damages.push((damage, seen.index.clone())),
+            FrameStep::End => return Ok(seen),
         }
     }
 }
 
-impl Seen {
+impl SegmentContent {
     /// Cuts off a torn write, which was never acknowledged. Damage to data that was already durable is different:
     /// nothing behind it is discarded.
     fn without_torn_tail(self, path: &Path) -> Index {

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use salver_model::Result;
 
-use super::fault::{damaged, unreadable};
+use super::disk_error::{damaged, unreadable};
 use super::frame::Frame;
+use super::frame_iterator::{Damage, FrameIterator, FrameStep};
 use super::index::Index;
 use super::lock::{read, write};
-use super::walk::{Damage, Step, Walk};
 
 /// Extension of a log file.
 pub(super) const LOG: &str = "log";
@@ -34,7 +34,7 @@ pub(crate) struct Segment {
 }
 
 /// Result of looking up a read's starting position.
-enum Found {
+enum StartFrames {
     Frames(Vec<Frame>),
     Damage(Damage),
 }
@@ -84,46 +84,46 @@ impl Segment {
     /// Empty at the end; `Source` when it is damaged at `from`. Blocks.
     pub(crate) fn read(&self, from: u64, bytes_max: usize) -> Result<Vec<Frame>> {
         match self.find(from, bytes_max).map_err(|error| unreadable(&self.path, error))? {
-            Found::Frames(frames) => Ok(frames),
-            Found::Damage(damage) => Err(damaged(&self.path, damage.at, damage.from, damage.to)),
+            StartFrames::Frames(frames) => Ok(frames),
+            StartFrames::Damage(damage) => Err(damaged(&self.path, damage.at, damage.from, damage.to)),
         }
     }
 
     /// Returns the first offset from `from` on that is not damaged, at most `end`. Blocks.
     pub(crate) fn good_from(&self, from: u64) -> Result<u64> {
         match self.find(from, 0).map_err(|error| unreadable(&self.path, error))? {
-            Found::Frames(_) => Ok(from),
-            Found::Damage(damage) => Ok(damage.to),
+            StartFrames::Frames(_) => Ok(from),
+            StartFrames::Damage(damage) => Ok(damage.to),
         }
     }
 
-    fn find(&self, from: u64, bytes_max: usize) -> io::Result<Found> {
+    fn find(&self, from: u64, bytes_max: usize) -> io::Result<StartFrames> {
         let (place, file_end, end) = {
             let index = read(&self.index);
             (index.place_of(from), index.bytes, index.end)
         };
         let mut frames = Vec::new();
         if from >= end {
-            return Ok(Found::Frames(frames));
+            return Ok(StartFrames::Frames(frames));
         }
-        let mut walk = Walk::new(self.file()?, place.at, place.offset, file_end, Some(end));
+        let mut walk = FrameIterator::new(self.file()?, place.at, place.offset, file_end, Some(end));
         let mut bytes = 0;
         loop {
             match walk.step()? {
-                Step::Frame(_, frame) if frame.head.end() <= from => {}
-                Step::Frame(_, frame) => {
+                FrameStep::Frame(_, frame) if frame.head.end() <= from => {}
+                FrameStep::Frame(_, frame) => {
                     bytes += frame.bytes.len();
                     frames.push(frame);
                     if bytes >= bytes_max {
                         break;
                     }
                 }
-                Step::Damage(damage) if damage.to <= from => {}
-                Step::Damage(damage) if frames.is_empty() => return Ok(Found::Damage(damage)),
-                Step::Damage(_) | Step::End => break,
+                FrameStep::Damage(damage) if damage.to <= from => {}
+                FrameStep::Damage(damage) if frames.is_empty() => return Ok(StartFrames::Damage(damage)),
+                FrameStep::Damage(_) | FrameStep::End => break,
             }
         }
-        Ok(Found::Frames(frames))
+        Ok(StartFrames::Frames(frames))
     }
 
     /// Returns the offset of the first frame at or after a time. Blocks.
@@ -136,12 +136,12 @@ impl Segment {
             (index.place_at(time_ms), index.bytes, index.end)
         };
         let find = || -> io::Result<Option<u64>> {
-            let mut walk = Walk::new(self.file()?, place.at, place.offset, file_end, Some(end));
+            let mut walk = FrameIterator::new(self.file()?, place.at, place.offset, file_end, Some(end));
             loop {
                 match walk.step()? {
-                    Step::Frame(_, frame) if frame.head.time_ms >= time_ms => return Ok(Some(frame.head.offset)),
-                    Step::Frame(..) | Step::Damage(_) => {}
-                    Step::End => return Ok(None),
+                    FrameStep::Frame(_, frame) if frame.head.time_ms >= time_ms => return Ok(Some(frame.head.offset)),
+                    FrameStep::Frame(..) | FrameStep::Damage(_) => {}
+                    FrameStep::End => return Ok(None),
                 }
             }
         };

@@ -9,15 +9,15 @@ use salver_model::limits::STREAM_WAITING_BYTES_MAX;
 use salver_model::{Code, Error, Result};
 
 use super::active::Active;
-use super::batch::Batch;
-use super::bell::Bell;
-use super::fault::Fault;
+use super::batch::FrameBatch;
+use super::disk_error::Fault;
 use super::frame::{Frame, SealedFrame};
 use super::lock::lock;
 use super::segment::Segment;
 use super::signal::Signal;
-use super::tail::{Refusal, Tail};
+use super::tail::{AppendRefusal, Tail};
 use super::waiters::Waiters;
+use super::writer_wakeup::Bell;
 use super::{Appended, LogOptions};
 use crate::clock::now_ms;
 
@@ -107,12 +107,12 @@ impl Shared {
         Ok(appended)
     }
 
-    fn refused(&self, refusal: Refusal) -> Error {
+    fn refused(&self, refusal: AppendRefusal) -> Error {
         let dir = &self.options.dir;
         match refusal {
-            Refusal::Closed => Fault::closed(dir).error(),
-            Refusal::Full => Fault::full(dir, self.options.refuse_bytes.unwrap_or_default()).error(),
-            Refusal::Backlogged => {
+            AppendRefusal::Closed => Fault::closed(dir).error(),
+            AppendRefusal::Full => Fault::full(dir, self.options.refuse_bytes.unwrap_or_default()).error(),
+            AppendRefusal::Backlogged => {
                 let fault = lock(&self.fault).clone();
                 fault.map_or_else(
                     || {
@@ -191,7 +191,7 @@ impl Shared {
     }
 
     /// Fills a batch with pending frames. The active file must be locked.
-    fn take(&self, batch: &mut Batch, bytes_max: usize) {
+    fn take(&self, batch: &mut FrameBatch, bytes_max: usize) {
         batch.clear();
         let (mut from, end) = (self.written.load(Ordering::SeqCst), self.next.load(Ordering::SeqCst));
         while lock(&self.tail).fill(batch, from, end, bytes_max) {

@@ -8,9 +8,9 @@ use salver_model::limits::{STREAM_RECENT_BYTES_MAX, STREAM_WAITING_BYTES_MAX};
 use salver_model::streams::Ends;
 
 use super::Appended;
-use super::batch::Batch;
+use super::batch::FrameBatch;
 use super::frame::{Frame, SealedFrame};
-use super::ids::Ids;
+use super::record_ids::Ids;
 use super::segment::Segment;
 
 /// Most frames examined while the lock is held, so that appends do not wait for long.
@@ -41,7 +41,7 @@ pub(super) struct Tail {
 
 /// Reason why a frame is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum AppendRefusal {
     /// The log is closed.
     Closed,
     /// Too many bytes are waiting to be written.
@@ -83,14 +83,14 @@ impl Tail {
     }
 
     /// Checks that a frame of this size can be accepted.
-    pub(super) fn admit(&self, bytes: usize, refuse_bytes: Option<u64>) -> Result<(), Refusal> {
+    pub(super) fn admit(&self, bytes: usize, refuse_bytes: Option<u64>) -> Result<(), AppendRefusal> {
         let waiting = self.waiting_bytes + bytes;
         if self.is_closed {
-            Err(Refusal::Closed)
+            Err(AppendRefusal::Closed)
         } else if refuse_bytes.is_some_and(|most| self.disk_bytes + waiting as u64 > most) {
-            Err(Refusal::Full)
+            Err(AppendRefusal::Full)
         } else if waiting > STREAM_WAITING_BYTES_MAX && self.waiting_bytes > 0 {
-            Err(Refusal::Backlogged)
+            Err(AppendRefusal::Backlogged)
         } else {
             Ok(())
         }
@@ -161,7 +161,7 @@ impl Tail {
 
     /// Adds frames from `from` up to `end` to a batch of at most `bytes_max` bytes, some at a time; returns whether
     /// there may be more.
-    pub(super) fn fill(&self, batch: &mut Batch, from: u64, end: u64, bytes_max: usize) -> bool {
+    pub(super) fn fill(&self, batch: &mut FrameBatch, from: u64, end: u64, bytes_max: usize) -> bool {
         let start = self.frames.partition_point(|frame| frame.head.offset < from);
         let stop = batch.bytes() + BYTES_AT_ONCE;
         let mut frames = self.frames.range(start..).take_while(|frame| frame.head.offset < end);

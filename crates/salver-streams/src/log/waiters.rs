@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use salver_model::Result;
 use tokio::sync::oneshot;
 
-use super::fault::Fault;
+use super::disk_error::Fault;
 use super::lock::lock;
 
 /// Result for a waiter: its events are durable, or the reason why not.

@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::active::Active;
-use super::bell::Sleep;
-use super::crowd::Crowd;
-use super::fault::Fault;
+use super::batch_delay::Crowd;
+use super::disk_error::Fault;
 use super::lock::lock;
 use super::shared::{Shared, WRITE_BYTES};
+use super::writer_wakeup::Sleep;
 
 /// Longest time from append to fsync, and from write to fsync, when no caller waits for it.
 const DELAY: Duration = Duration::from_millis(50);

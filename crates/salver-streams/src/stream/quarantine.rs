@@ -8,7 +8,7 @@ use salver_model::ports::Scan;
 use salver_model::spec::StreamSpec;
 use salver_model::{Name, Result};
 
-use super::rows::Rows;
+use super::log_rows::Rows;
 use crate::aside::Aside;
 use crate::clock::now_ms;
 use crate::event::Checker;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use salver_model::ports::EventStream;
 use salver_model::spec::{Pick, StreamSpec};
-use salver_model::streams::{Ack, Envelope, Event, Framing, NewEvent, Outcome, Receipt};
+use salver_model::streams::{Ack, Envelope, Event, EventOutcome, Framing, NewEvent, Receipt};
 use salver_model::{Code, Name};
 
 use super::LogStream;
@@ -70,9 +70,9 @@ async fn good_ones_are_taken_and_bad_ones_put_aside() {
     let stream = open(&spec(dir.path())).await;
     let receipt = text(&stream, "{\"a\":1}\n{\"a\":\n{\"a\":2}\n[3]\n", &each());
     assert_eq!((receipt.taken, receipt.quarantined, receipt.end, receipt.quarantine_end), (2, 2, 2, 2));
-    assert_eq!(receipt.each[0], Outcome::Taken { offset: 0 });
-    assert!(matches!(&receipt.each[1], Outcome::Quarantined { .. }), "{:?}", receipt.each);
-    assert_eq!(receipt.each[2], Outcome::Taken { offset: 1 });
+    assert_eq!(receipt.each[0], EventOutcome::Taken { offset: 0 });
+    assert!(matches!(&receipt.each[1], EventOutcome::Quarantined { .. }), "{:?}", receipt.each);
+    assert_eq!(receipt.each[2], EventOutcome::Taken { offset: 1 });
     stream.settle(&receipt, Ack::Disk).await.expect("on disk");
     let events = all(&stream).await;
     assert_eq!(values(&events), ["{\"a\":1}", "{\"a\":2}"]);
@@ -140,17 +140,17 @@ async fn a_repeated_id_is_known_also_after_a_restart() {
     let stream = open(&spec).await;
     let receipt = text(&stream, r#"{"id":"a"}{"id":"b"}{"id":"a"}{"no":1}"#, &each());
     assert_eq!((receipt.taken, receipt.duplicates, receipt.id.as_deref()), (3, 1, Some("a")));
-    assert_eq!(receipt.each[2], Outcome::Duplicate { offset: 0 });
+    assert_eq!(receipt.each[2], EventOutcome::Duplicate { offset: 0 });
     let receipt = text(&stream, r#"{"id":"b"}"#, &each());
     assert_eq!((receipt.taken, receipt.end, receipt.through), (0, 0, 2));
-    assert_eq!(receipt.each, [Outcome::Duplicate { offset: 1 }]);
+    assert_eq!(receipt.each, [EventOutcome::Duplicate { offset: 1 }]);
     stream.settle(&receipt, Ack::Disk).await.expect("the first one is on disk");
     // Without an orderly end: the log is all that is left.
     drop(stream);
     let stream = open(&spec).await;
     assert_eq!(
         text(&stream, r#"{"id":"b"}{"id":"c"}"#, &each()).each,
-        [Outcome::Duplicate { offset: 1 }, Outcome::Taken { offset: 3 }]
+        [EventOutcome::Duplicate { offset: 1 }, EventOutcome::Taken { offset: 3 }]
     );
     let envelope = Envelope { id: Some(Bytes::from_static(b"r")), ..each() };
     assert_eq!(text(&stream, r#"{"x":1}"#, &envelope).id.as_deref(), Some("r"));

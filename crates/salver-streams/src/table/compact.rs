@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::layout::Layout;
-use super::part::Sidecars;
+use super::part_reader::Sidecars;
 use super::sidecar::{self, NEW};
 use crate::event::LiveShape;
 use crate::log::{Log, Segment};
@@ -38,7 +38,7 @@ impl Compactor {
         let (orders, ordered) = mpsc::unbounded_channel();
         let sidecars = Arc::new(Sidecars::new(orders));
         let stop = Arc::new(AtomicBool::new(false));
-        let work = Work {
+        let work = CompactionTask {
             log: Arc::clone(log),
             shape: Arc::clone(shape),
             sidecars: Arc::clone(&sidecars),
@@ -66,20 +66,20 @@ impl Drop for Compactor {
 
 /// State of the task.
 #[derive(Clone)]
-struct Work {
+struct CompactionTask {
     log: Arc<Log>,
     shape: Arc<LiveShape>,
     sidecars: Arc<Sidecars>,
     stop: Arc<AtomicBool>,
 }
 
-async fn run(work: Work, mut ordered: mpsc::UnboundedReceiver<Arc<Segment>>) {
+async fn run(work: CompactionTask, mut ordered: mpsc::UnboundedReceiver<Arc<Segment>>) {
     let mut last = None;
     loop {
         let segment = tokio::select! {
             segment = work.log.closed_segment(last) => {
                 if last.is_none() {
-                    work.on(&segment, Work::clear).await;
+                    work.on(&segment, CompactionTask::clear).await;
                 }
                 last = Some(segment.base());
                 segment
@@ -91,7 +91,7 @@ async fn run(work: Work, mut ordered: mpsc::UnboundedReceiver<Arc<Segment>>) {
             continue;
         }
         quiet(&work.log, last).await;
-        let written = work.on(&segment, Work::write).await;
+        let written = work.on(&segment, CompactionTask::write).await;
         work.sidecars.done(&segment, written.is_some());
     }
 }
@@ -112,7 +112,7 @@ async fn quiet(log: &Log, last: Option<u64>) {
     }
 }
 
-impl Work {
+impl CompactionTask {
     /// Runs work on a segment on a thread that may block; `None` when it failed.
     async fn on<T: Send + 'static>(
         &self,

@@ -12,25 +12,25 @@ use arrow::datatypes::{DataType, FieldRef, Fields};
 use salver_model::{Error, Result};
 use salver_text::json::{Reader, Text};
 
-use super::numbers::{float, int, large};
-use super::texts::{Texts, end_of, offsets};
+use super::json_numbers::{float, int, large};
+use super::text_builder::{Texts, end_of, offsets};
 use crate::event::{LARGE_WHOLE, UNNAMED, WHOLE_DIGITS};
 
 /// Builder of a column from the values at one place of the events.
 #[derive(Debug)]
 pub(super) struct Column {
-    kind: Kind,
+    kind: ValueBuilder,
     nulls: NullBufferBuilder,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum ValueBuilder {
     Bool(BooleanBufferBuilder),
     Int(Vec<i64>),
     Large(Vec<i128>),
     Float(Vec<f64>),
     Text(Texts),
-    Struct(Box<Members>),
+    Struct(Box<ObjectBuilder>),
     List {
         item: FieldRef,
         ends: Vec<i32>,
@@ -43,17 +43,17 @@ enum Kind {
 impl Column {
     pub(super) fn new(data_type: &DataType) -> Self {
         let kind = match data_type {
-            DataType::Boolean => Kind::Bool(BooleanBufferBuilder::new(0)),
-            DataType::Int64 => Kind::Int(Vec::new()),
-            DataType::Decimal128(WHOLE_DIGITS, 0) => Kind::Large(Vec::new()),
-            DataType::Float64 => Kind::Float(Vec::new()),
-            DataType::Utf8 => Kind::Text(Texts::default()),
-            DataType::Struct(fields) => Kind::Struct(Box::new(Members::new(fields, |_| true))),
+            DataType::Boolean => ValueBuilder::Bool(BooleanBufferBuilder::new(0)),
+            DataType::Int64 => ValueBuilder::Int(Vec::new()),
+            DataType::Decimal128(WHOLE_DIGITS, 0) => ValueBuilder::Large(Vec::new()),
+            DataType::Float64 => ValueBuilder::Float(Vec::new()),
+            DataType::Utf8 => ValueBuilder::Text(Texts::default()),
+            DataType::Struct(fields) => ValueBuilder::Struct(Box::new(ObjectBuilder::new(fields, |_| true))),
             DataType::List(item) => {
                 let values = Box::new(Self::new(item.data_type()));
-                Kind::List { item: Arc::clone(item), ends: Vec::new(), values }
+                ValueBuilder::List { item: Arc::clone(item), ends: Vec::new(), values }
             }
-            other => Kind::Other(other.clone()),
+            other => ValueBuilder::Other(other.clone()),
         };
         Self { kind, nulls: NullBufferBuilder::new(0) }
     }
@@ -66,39 +66,39 @@ impl Column {
     pub(super) fn push(&mut self, reader: &mut Reader<'_>) {
         let first = reader.peek();
         let is_valid = match (&mut self.kind, first) {
-            (Kind::Text(texts), Some(b'"')) => match reader.string() {
+            (ValueBuilder::Text(texts), Some(b'"')) => match reader.string() {
                 Some(text) => {
                     texts.push_string(text);
                     true
                 }
                 None => false,
             },
-            (Kind::Text(texts), Some(_)) => match reader.skip() {
+            (ValueBuilder::Text(texts), Some(_)) => match reader.skip() {
                 None | Some(b"null") => false,
                 Some(raw) => {
                     texts.push(raw);
                     true
                 }
             },
-            (Kind::Int(values), Some(b'-' | b'0'..=b'9')) => {
+            (ValueBuilder::Int(values), Some(b'-' | b'0'..=b'9')) => {
                 reader.skip().and_then(int).inspect(|value| values.push(*value)).is_some()
             }
-            (Kind::Large(values), Some(b'-' | b'0'..=b'9')) => {
+            (ValueBuilder::Large(values), Some(b'-' | b'0'..=b'9')) => {
                 reader.skip().and_then(large).inspect(|value| values.push(*value)).is_some()
             }
-            (Kind::Float(values), Some(b'-' | b'0'..=b'9')) => {
+            (ValueBuilder::Float(values), Some(b'-' | b'0'..=b'9')) => {
                 reader.skip().and_then(float).inspect(|value| values.push(*value)).is_some()
             }
-            (Kind::Bool(values), Some(first @ (b't' | b'f'))) => {
+            (ValueBuilder::Bool(values), Some(first @ (b't' | b'f'))) => {
                 reader.skip();
                 values.append(first == b't');
                 true
             }
-            (Kind::Struct(members), Some(b'{')) => {
+            (ValueBuilder::Struct(members), Some(b'{')) => {
                 members.push(reader);
                 true
             }
-            (Kind::List { ends, values, .. }, Some(b'[')) => {
+            (ValueBuilder::List { ends, values, .. }, Some(b'[')) => {
                 reader.enter();
                 let mut is_first = true;
                 while reader.element(&mut is_first) {
@@ -119,21 +119,21 @@ impl Column {
     pub(super) fn push_nulls(&mut self, count: usize) {
         let length = self.nulls.len() + count;
         match &mut self.kind {
-            Kind::Bool(values) => values.append_n(count, false),
-            Kind::Int(values) => values.resize(length, 0),
-            Kind::Large(values) => values.resize(length, 0),
-            Kind::Float(values) => values.resize(length, 0.0),
-            Kind::Text(texts) => texts.fill(length),
-            Kind::Struct(members) => members.push_nulls(count),
-            Kind::List { ends, values, .. } => ends.resize(length, end_of(values.len())),
-            Kind::Other(_) => {}
+            ValueBuilder::Bool(values) => values.append_n(count, false),
+            ValueBuilder::Int(values) => values.resize(length, 0),
+            ValueBuilder::Large(values) => values.resize(length, 0),
+            ValueBuilder::Float(values) => values.resize(length, 0.0),
+            ValueBuilder::Text(texts) => texts.fill(length),
+            ValueBuilder::Struct(members) => members.push_nulls(count),
+            ValueBuilder::List { ends, values, .. } => ends.resize(length, end_of(values.len())),
+            ValueBuilder::Other(_) => {}
         }
         self.nulls.append_n_nulls(count);
     }
 
     /// Appends a text.
     pub(super) fn push_text(&mut self, text: &[u8]) {
-        if let Kind::Text(texts) = &mut self.kind {
+        if let ValueBuilder::Text(texts) = &mut self.kind {
             texts.push(text);
             self.nulls.append_non_null();
         } else {
@@ -144,17 +144,17 @@ impl Column {
     /// Removes the values behind `length`.
     pub(super) fn truncate(&mut self, length: usize) {
         match &mut self.kind {
-            Kind::Bool(values) => values.truncate(length),
-            Kind::Int(values) => values.truncate(length),
-            Kind::Large(values) => values.truncate(length),
-            Kind::Float(values) => values.truncate(length),
-            Kind::Text(texts) => texts.truncate(length),
-            Kind::Struct(members) => members.truncate(length),
-            Kind::List { ends, values, .. } => {
+            ValueBuilder::Bool(values) => values.truncate(length),
+            ValueBuilder::Int(values) => values.truncate(length),
+            ValueBuilder::Large(values) => values.truncate(length),
+            ValueBuilder::Float(values) => values.truncate(length),
+            ValueBuilder::Text(texts) => texts.truncate(length),
+            ValueBuilder::Struct(members) => members.truncate(length),
+            ValueBuilder::List { ends, values, .. } => {
                 ends.truncate(length);
                 values.truncate(ends.last().map_or(0, |end| *end as usize));
             }
-            Kind::Other(_) => {}
+            ValueBuilder::Other(_) => {}
         }
         self.nulls.truncate(length);
     }
@@ -164,28 +164,28 @@ impl Column {
         let length = self.nulls.len();
         let nulls = self.nulls.finish();
         Ok(match &mut self.kind {
-            Kind::Bool(values) => Arc::new(BooleanArray::new(values.finish(), nulls)),
-            Kind::Int(values) => Arc::new(Int64Array::new(std::mem::take(values).into(), nulls)),
-            Kind::Large(values) => {
+            ValueBuilder::Bool(values) => Arc::new(BooleanArray::new(values.finish(), nulls)),
+            ValueBuilder::Int(values) => Arc::new(Int64Array::new(std::mem::take(values).into(), nulls)),
+            ValueBuilder::Large(values) => {
                 let array = Decimal128Array::new(std::mem::take(values).into(), nulls);
                 Arc::new(array.with_data_type(LARGE_WHOLE))
             }
-            Kind::Float(values) => Arc::new(Float64Array::new(std::mem::take(values).into(), nulls)),
-            Kind::Text(texts) => Arc::new(std::mem::take(texts).finish(nulls)),
-            Kind::Struct(members) => Arc::new(members.finish(length, nulls)?),
-            Kind::List { item, ends, values } => {
+            ValueBuilder::Float(values) => Arc::new(Float64Array::new(std::mem::take(values).into(), nulls)),
+            ValueBuilder::Text(texts) => Arc::new(std::mem::take(texts).finish(nulls)),
+            ValueBuilder::Struct(members) => Arc::new(members.finish(length, nulls)?),
+            ValueBuilder::List { item, ends, values } => {
                 let array = ListArray::try_new(Arc::clone(item), offsets(ends), values.finish()?, nulls);
                 ends.clear();
                 Arc::new(array.map_err(|error| Error::internal("events do not make a list").with_source(error))?)
             }
-            Kind::Other(data_type) => new_null_array(data_type, length),
+            ValueBuilder::Other(data_type) => new_null_array(data_type, length),
         })
     }
 }
 
 /// Builder of the columns of objects, each of which is a row.
 #[derive(Debug)]
-pub(super) struct Members {
+pub(super) struct ObjectBuilder {
     fields: Fields,
     members: Vec<Member>,
     names: HashMap<Box<[u8]>, usize, RandomState>,
@@ -201,7 +201,7 @@ struct Member {
     column: Option<Column>,
 }
 
-impl Members {
+impl ObjectBuilder {
     /// Creates the columns for the projected `fields`. The others are only known so that they can be skipped quickly.
     pub(super) fn new(fields: &Fields, is_wanted: impl Fn(usize) -> bool) -> Self {
         let members = fields.iter().enumerate().map(|(index, field)| Member {

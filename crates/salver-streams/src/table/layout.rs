@@ -9,8 +9,8 @@ use salver_model::{Error, Result};
 use salver_text::json::Reader;
 
 use super::decode::Column;
-use super::decode::Members;
-use crate::event::{OWN_COLUMNS, Shape};
+use super::decode::ObjectBuilder;
+use crate::event::{EventShape, OWN_COLUMNS};
 use crate::log::frame::Placed;
 
 /// Index of the column `_offset`.
@@ -27,12 +27,12 @@ pub(super) const OWN: usize = OWN_COLUMNS.len();
 /// Columns for one shape.
 #[derive(Debug)]
 pub(super) struct Layout {
-    pub(super) shape: Arc<Shape>,
+    pub(super) shape: Arc<EventShape>,
     pub(super) schema: SchemaRef,
 }
 
 impl Layout {
-    pub(super) fn new(shape: Arc<Shape>) -> Self {
+    pub(super) fn new(shape: Arc<EventShape>) -> Self {
         let time = DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into()));
         let types = [(DataType::Int64, false), (DataType::Utf8, false), (time, false), (DataType::Utf8, true)];
         let own = OWN_COLUMNS
@@ -88,7 +88,7 @@ pub(super) struct RowBuilder {
     times: Option<Vec<i64>>,
     keys: Option<Column>,
     /// Columns of the members; `None` when the events themselves need not be parsed.
-    members: Option<Members>,
+    members: Option<ObjectBuilder>,
 }
 
 impl RowBuilder {
@@ -98,7 +98,7 @@ impl RowBuilder {
             .columns
             .iter()
             .any(|index| *index >= OWN)
-            .then(|| Members::new(wanted.layout.shape.schema().fields(), |index| wanted.has(OWN + index)));
+            .then(|| ObjectBuilder::new(wanted.layout.shape.schema().fields(), |index| wanted.has(OWN + index)));
         Self {
             rows: 0,
             offsets: wanted.has(OFFSET).then(Vec::new),
@@ -146,7 +146,7 @@ impl RowBuilder {
         let times = self.times.as_mut().map(|own| times(std::mem::take(own)));
         let ids = self.ids.as_mut().map(Column::finish).transpose()?;
         let keys = self.keys.as_mut().map(Column::finish).transpose()?;
-        let members = self.members.as_mut().map(Members::finish_columns).transpose()?.unwrap_or_default();
+        let members = self.members.as_mut().map(ObjectBuilder::finish_columns).transpose()?.unwrap_or_default();
         let rows = std::mem::take(&mut self.rows);
         self.wanted.batch(rows, |index| match index {
             OFFSET => offsets.clone(),

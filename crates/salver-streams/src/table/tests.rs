@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::EventScan;
 use crate::event::tests::Dice;
-use crate::event::{Checker, Checks, Shape};
+use crate::event::{Checker, Checks, EventShape};
 use crate::log::frame::{FrameBuilder, Record};
 use crate::log::{Log, LogOptions};
 
@@ -37,7 +37,7 @@ impl Stream {
     fn open_bounded(dir: &Path, segment_bytes: u64, retain_bytes: Option<u64>) -> Self {
         let options = LogOptions { dir: dir.to_owned(), segment_bytes, retain: None, retain_bytes, refuse_bytes: None };
         let log = Log::open(options).expect("a log");
-        let checks = Checks::new(Shape::default());
+        let checks = Checks::new(EventShape::default());
         let name = Name::new("events").expect("a name");
         let scan = EventScan::open(name, Arc::clone(&log), Arc::clone(&checks.shape)).expect("a scan");
         Self { log, checks, scan }

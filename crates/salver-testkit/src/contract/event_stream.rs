@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use salver_model::Code;
 use salver_model::ports::EventStream;
-use salver_model::streams::{Ack, Envelope, Event, Framing, NewEvent, Outcome, Receipt};
+use salver_model::streams::{Ack, Envelope, Event, EventOutcome, Framing, NewEvent, Receipt};
 
 /// Text of several events, of which the third is bad.
 const TEXT: &str = "{\"n\":0}\n{\"n\":1,\"deep\":{\"a\":[1,{\"b\":\"}\"}]}}\n[1]\n{\"n\":2}\n";
@@ -42,13 +42,17 @@ pub async fn run(stream: Arc<dyn EventStream>, reopen: impl AsyncFnOnce() -> Arc
 async fn appends(stream: &dyn EventStream) {
     let receipt = text(stream, TEXT, true, &mut Framing::default());
     assert_eq!((receipt.taken, receipt.quarantined, receipt.duplicates, receipt.end), (3, 1, 0, 3));
-    let [Outcome::Taken { offset: 0 }, Outcome::Taken { offset: 1 }, Outcome::Quarantined { reason }, last] =
-        receipt.each.as_slice()
+    let [
+        EventOutcome::Taken { offset: 0 },
+        EventOutcome::Taken { offset: 1 },
+        EventOutcome::Quarantined { reason },
+        last,
+    ] = receipt.each.as_slice()
     else {
         panic!("{:?}", receipt.each)
     };
     assert!(!reason.is_empty());
-    assert_eq!(*last, Outcome::Taken { offset: 2 });
+    assert_eq!(*last, EventOutcome::Taken { offset: 2 });
     assert_eq!(numbers(&all(stream).await), [0, 1, 2]);
     stream.settle(&receipt, Ack::Disk).await.expect("on disk");
     let places = stream.place(&receipt).await.expect("places");
@@ -78,7 +82,7 @@ async fn duplicates(stream: &dyn EventStream) {
     let first = stream.append(&[known(b"{\"n\":7}")], &envelope).expect("room");
     let again = stream.append(&[known(b"{\"n\":8}"), event(b"{\"n\":9}")], &envelope).expect("room");
     assert_eq!((first.taken, again.taken, again.duplicates), (1, 1, 1));
-    assert_eq!(again.each[0], Outcome::Duplicate { offset: first.end - 1 });
+    assert_eq!(again.each[0], EventOutcome::Duplicate { offset: first.end - 1 });
     assert_eq!(numbers(&stream.events(first.end - 1, 9, 1 << 20, Duration::ZERO).await.expect("events")), [7, 9]);
 }
 

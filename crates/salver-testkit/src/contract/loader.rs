@@ -4,8 +4,8 @@ use futures::TryStreamExt as _;
 use salver_model::ports::{Loader, Table};
 use salver_model::{Batches, Query};
 
-/// Runs the suite. `change` changes what the source contains, and `damage` makes it unreadable; after `damage`, `change`
-/// makes it readable again.
+/// Runs the suite. `change` changes what the source contains, and `damage` makes it unreadable; after `damage`,
+/// `change` makes it readable again.
 ///
 /// # Panics
 /// When the contract is broken.

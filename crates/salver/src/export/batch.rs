@@ -6,7 +6,7 @@ use salver_formats::Format;
 use salver_model::{Code, Error};
 
 use crate::cli::ExportFormat;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Format of the output, and its conversion from what is fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) enum Layout {
 
 impl Layout {
     /// Returns the requested format, or that of the file's suffix.
-    pub(super) fn of(asked: Option<ExportFormat>, path: Option<&Path>) -> Result<Self, Failure> {
+    pub(super) fn of(asked: Option<ExportFormat>, path: Option<&Path>) -> Result<Self, CommandFailure> {
         let suffix = path.and_then(Path::extension).and_then(|suffix| suffix.to_str());
         let format = match (asked, suffix) {
             (Some(asked), _) => of_word(asked),
@@ -28,7 +28,7 @@ impl Layout {
                 .filter(|format| !matches!(format, Format::Json | Format::Html))
                 .ok_or_else(|| {
                     let message = format!("nothing is exported into files ending in `.{suffix}`");
-                    Failure::Usage(
+                    CommandFailure::Usage(
                         Error::new(Code::UnknownFormat, message).with_hint("say which format with `--format`"),
                     )
                 })?,
@@ -70,7 +70,7 @@ fn of_word(asked: ExportFormat) -> Format {
 
 /// Batch of rows of a stream.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub(super) struct FetchedBatch {
     /// Number of rows.
     pub(super) rows: u64,
     /// Encoded rows.

@@ -6,14 +6,14 @@ use serde_json::Value;
 use ureq::Body;
 use ureq::http::Response;
 
-use super::batch::{Batch, Layout};
-use super::session::Session;
+use super::batch::{FetchedBatch, Layout};
+use super::session::ExportSession;
 use crate::client::{Client, Trouble};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Range of rows to fetch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct FetchRange {
     /// Stream.
     pub(super) stream: usize,
     /// Offset of the first row.
@@ -23,8 +23,13 @@ pub(super) struct Place {
 }
 
 /// Fetches rows, with retries.
-pub(super) fn batch(client: &Client, session: &Session, layout: Layout, place: Place) -> Result<Batch, Failure> {
-    let Place { stream, offset, rows_max } = place;
+pub(super) fn batch(
+    client: &Client,
+    session: &ExportSession,
+    layout: Layout,
+    place: FetchRange,
+) -> Result<FetchedBatch, CommandFailure> {
+    let FetchRange { stream, offset, rows_max } = place;
     let format = layout.fetched();
     // Only the first batch of the file has column names.
     let header = if stream == 0 && offset == 0 { "" } else { "&header=false" };
@@ -47,7 +52,12 @@ pub(super) fn batch(client: &Client, session: &Session, layout: Layout, place: P
 }
 
 /// Returns the batch, if it matches its headers.
-fn proved(response: &Response<Body>, bytes: Vec<u8>, layout: Layout, offset: u64) -> Result<Batch, &'static str> {
+fn proved(
+    response: &Response<Body>,
+    bytes: Vec<u8>,
+    layout: Layout,
+    offset: u64,
+) -> Result<FetchedBatch, &'static str> {
     let sum = response.headers().get("salver-crc32").and_then(|value| value.to_str().ok());
     let sum = sum.and_then(|text| u32::from_str_radix(text, 16).ok()).ok_or("it has no checksum")?;
     if crc32fast::hash(&bytes) != sum {
@@ -64,7 +74,7 @@ fn proved(response: &Response<Body>, bytes: Vec<u8>, layout: Layout, offset: u64
     if layout == Layout::Text(salver_formats::Format::NdJson) && lines(&bytes) != rows {
         return Err("it has another number of lines than rows");
     }
-    Ok(Batch { rows, bytes, next })
+    Ok(FetchedBatch { rows, bytes, next })
 }
 
 fn number(response: &Response<Body>, name: &str) -> Option<u64> {
@@ -75,7 +85,7 @@ fn lines(bytes: &[u8]) -> u64 {
     bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum()
 }
 
-fn damaged(session: &Session, stream: usize, offset: u64, why: &str) -> Error {
+fn damaged(session: &ExportSession, stream: usize, offset: u64, why: &str) -> Error {
     let entry = &session.entry;
     Error::new(Code::Source, format!("the rows of `{entry}` from row {offset} of stream {stream} came damaged: {why}"))
         .with_hint("is something between here and the server that changes answers?")

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use salver_model::{Code, Error};
 
 use super::batch::Layout;
+use super::resume_state::ExportState;
 use super::sink::Sink;
-use super::state::State;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Bytes read at a time.
 const READ_BYTES: usize = 1024 * 1024;
 
 /// Creates `output`, and removes the temporary files.
-pub(super) fn finish(state: &mut State, layout: Layout, output: &Path) -> Result<(), Failure> {
-    let failed = |error| Failure::writing(&format!("`{}`", output.display()), error);
+pub(super) fn finish(state: &mut ExportState, layout: Layout, output: &Path) -> Result<(), CommandFailure> {
+    let failed = |error| CommandFailure::writing(&format!("`{}`", output.display()), error);
     let is_there = std::fs::metadata(output).is_ok_and(|about| about.len() == state.joined.1);
     if layout.is_text() && state.joined.0 == state.streams() && is_there && !state.part(0).exists() {
         // A run that was killed here had only this left to do.
@@ -38,9 +38,9 @@ pub(super) fn finish(state: &mut State, layout: Layout, output: &Path) -> Result
 }
 
 /// Appends each stream to the first one. A killed run resumes behind the last stream recorded.
-fn join(state: &mut State) -> Result<PathBuf, Failure> {
+fn join(state: &mut ExportState) -> Result<PathBuf, CommandFailure> {
     let whole = state.part(0);
-    let failed = |error| Failure::writing(&format!("`{}`", whole.display()), error);
+    let failed = |error| CommandFailure::writing(&format!("`{}`", whole.display()), error);
     let mut first = OpenOptions::new().write(true).open(&whole).map_err(failed)?;
     let (joined, mut bytes) = match state.joined {
         (0, _) => (1, state.progress(0).bytes),
@@ -60,10 +60,10 @@ fn join(state: &mut State) -> Result<PathBuf, Failure> {
 }
 
 /// Re-encodes the rows of all streams into one file.
-fn encode(state: &State, layout: Layout) -> Result<PathBuf, Failure> {
+fn encode(state: &ExportState, layout: Layout) -> Result<PathBuf, CommandFailure> {
     let whole = state.whole();
     let name = format!("`{}`", whole.display());
-    let failed = |error| Failure::writing(&name, error);
+    let failed = |error| CommandFailure::writing(&name, error);
     let mut sink = Sink::new(layout, File::create(&whole).map_err(failed)?, &name);
     for stream in 0..state.streams() {
         let mut part = BufReader::with_capacity(READ_BYTES, File::open(state.part(stream)).map_err(failed)?);

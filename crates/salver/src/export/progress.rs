@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use super::session::Session;
+use super::session::ExportSession;
 use crate::{pace, serve};
 
 /// Interval between updates of the line.
@@ -13,7 +13,7 @@ const NAME_CHARS: usize = 24;
 
 /// Progress line.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct ExportProgress {
     started: Instant,
     is_shown: bool,
     written: Option<Instant>,
@@ -24,8 +24,8 @@ pub(super) struct Progress {
     rows: u64,
 }
 
-impl Progress {
-    pub(super) fn new(session: &Session, before: u64) -> Self {
+impl ExportProgress {
+    pub(super) fn new(session: &ExportSession, before: u64) -> Self {
         Self {
             started: Instant::now(),
             is_shown: std::io::stderr().is_terminal(),
@@ -73,17 +73,17 @@ impl Progress {
 
 #[cfg(test)]
 mod tests {
-    use super::{Progress, Session};
+    use super::{ExportProgress, ExportSession};
 
     #[test]
     fn the_line() {
         let (token, entry) = (String::new(), "people".to_owned());
-        let mut session = Session { token, entry, rows: Some(1000), streams: Vec::new() };
-        let mut progress = Progress::new(&session, 250);
+        let mut session = ExportSession { token, entry, rows: Some(1000), streams: Vec::new() };
+        let mut progress = ExportProgress::new(&session, 250);
         progress.rows = 250;
         assert_eq!(progress.line(10.0), "people:  50 %, 500 rows, 25 a second, 0:20 left");
         session.rows = None;
-        let progress = Progress::new(&session, 0);
+        let progress = ExportProgress::new(&session, 0);
         assert_eq!(progress.line(10.0), "people: 0 rows, 0 a second");
     }
 }

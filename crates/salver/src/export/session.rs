@@ -3,16 +3,16 @@
 use salver_model::{Code, Error};
 use serde_json::{Value, json};
 
-use super::target::Target;
+use super::target::ExportTarget;
 use crate::client::{Client, Trouble};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Time to live of an idle export on the server, in seconds: as long as a connection may be lost.
 const TTL_S: u64 = 3600;
 
 /// Open export.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Session {
+pub(super) struct ExportSession {
     /// Token of the export.
     pub(super) token: String,
     /// Entry.
@@ -23,9 +23,9 @@ pub(super) struct Session {
     pub(super) streams: Vec<Option<u64>>,
 }
 
-impl Session {
+impl ExportSession {
     /// Opens an export.
-    pub(super) fn open(client: &Client, target: &Target, streams: u64) -> Result<Self, Failure> {
+    pub(super) fn open(client: &Client, target: &ExportTarget, streams: u64) -> Result<Self, CommandFailure> {
         let mut wanted = json!({ "entry": target.entry.as_str(), "streams": streams, "ttl": TTL_S });
         if let Some(columns) = &target.columns {
             wanted["columns"] = json!(columns);
@@ -61,7 +61,7 @@ impl Session {
     }
 
     /// Checks that the export still exists and is unchanged.
-    pub(super) fn confirm(&self, client: &Client) -> Result<(), Failure> {
+    pub(super) fn confirm(&self, client: &Client) -> Result<(), CommandFailure> {
         let confirmed = client.persist(|| {
             let asked = client.get(&self.path()).call();
             let mut response = asked.map_err(|cause| client.unreachable(cause))?;
@@ -76,8 +76,10 @@ impl Session {
             }
         });
         confirmed.map_err(|failure| match failure {
-            Failure::Error(error) if matches!(error.code, Code::ExpiredCursor | Code::InvalidRequest) => {
-                Failure::Error(error.with_hint("what was fetched can't be gone on with; begin anew with `--restart`"))
+            CommandFailure::Error(error) if matches!(error.code, Code::ExpiredCursor | Code::InvalidRequest) => {
+                CommandFailure::Error(
+                    error.with_hint("what was fetched can't be gone on with; begin anew with `--restart`"),
+                )
             }
             other => other,
         })

@@ -8,7 +8,7 @@ use salver_formats::{Encoder, Style};
 use salver_model::{Code, Error};
 
 use super::batch::Layout;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Writer of rows.
 pub(super) struct Sink<W> {
@@ -23,7 +23,7 @@ pub(super) struct Sink<W> {
 }
 
 /// Checks that the output format supports the types of the fetched columns, before all rows are fetched.
-pub(super) fn fits(layout: Layout, fetched: &[u8]) -> Result<(), Failure> {
+pub(super) fn fits(layout: Layout, fetched: &[u8]) -> Result<(), CommandFailure> {
     if let Layout::Rows(format) = layout {
         let reader = StreamReader::try_new(fetched, None).map_err(damaged)?;
         drop(Encoder::new(format, &reader.schema(), &Style::default())?);
@@ -43,7 +43,7 @@ impl<W: Write> Sink<W> {
     }
 
     /// Writes a batch.
-    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), CommandFailure> {
         match self.layout {
             Layout::Text(_) => self.write(bytes),
             Layout::Rows(_) => self.rows(Cursor::new(bytes)),
@@ -51,7 +51,7 @@ impl<W: Write> Sink<W> {
     }
 
     /// Writes the rows of one Arrow stream.
-    pub(super) fn rows(&mut self, stream: impl Read) -> Result<(), Failure> {
+    pub(super) fn rows(&mut self, stream: impl Read) -> Result<(), CommandFailure> {
         let reader = StreamReader::try_new(stream, None).map_err(damaged)?;
         if self.encoder.is_none() {
             self.encoder = Some(Encoder::new(self.layout.format(), &reader.schema(), &Style::default())?);
@@ -70,17 +70,17 @@ impl<W: Write> Sink<W> {
     }
 
     /// Writes the end of the format.
-    pub(super) fn finish(mut self) -> Result<W, Failure> {
+    pub(super) fn finish(mut self) -> Result<W, CommandFailure> {
         if let Some(mut encoder) = self.encoder.take() {
             let mut bytes = Vec::new();
             encoder.finish(&mut bytes)?;
             self.write(&bytes)?;
         }
-        self.out.flush().map_err(|error| Failure::writing(&self.name, error))?;
+        self.out.flush().map_err(|error| CommandFailure::writing(&self.name, error))?;
         Ok(self.out)
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.out.write_all(bytes).map_err(|error| Failure::writing(&self.name, error))
+    fn write(&mut self, bytes: &[u8]) -> Result<(), CommandFailure> {
+        self.out.write_all(bytes).map_err(|error| CommandFailure::writing(&self.name, error))
     }
 }

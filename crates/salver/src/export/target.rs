@@ -5,11 +5,11 @@ use salver_model::Name;
 
 use crate::cli::ExportArguments;
 use crate::client::usage;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Entry of a server.
 #[derive(Debug, PartialEq)]
-pub(super) struct Target {
+pub(super) struct ExportTarget {
     /// Address of the server.
     pub(super) base: String,
     /// Name of the entry.
@@ -18,10 +18,10 @@ pub(super) struct Target {
     pub(super) columns: Option<Vec<String>>,
 }
 
-impl Target {
+impl ExportTarget {
     /// Parses the arguments: `people`, `http://host:1/people`, or an API address like
     /// `http://host:1/api/export/people`.
-    pub(super) fn of(arguments: &ExportArguments) -> Result<Self, Failure> {
+    pub(super) fn of(arguments: &ExportArguments) -> Result<Self, CommandFailure> {
         let columns = (!arguments.columns.is_empty()).then(|| arguments.columns.clone());
         let (base, name) = match split(&arguments.entry) {
             Some((base, name)) => (base.to_owned(), percent_decode_str(name).decode_utf8_lossy().into_owned()),
@@ -31,7 +31,7 @@ impl Target {
             }
             None => (arguments.url.clone(), arguments.entry.clone()),
         };
-        let entry = Name::new(&name).map_err(Failure::Usage)?;
+        let entry = Name::new(&name).map_err(CommandFailure::Usage)?;
         Ok(Self { base, entry, columns })
     }
 }

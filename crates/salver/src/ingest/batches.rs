@@ -12,7 +12,7 @@ use salver_model::streams::Framing;
 use salver_model::{Code, Error, Result};
 use salver_streams::{Cut, Cutter};
 
-use super::source::{Source, unreadable};
+use super::source::{EventSource, unreadable};
 
 /// Bytes at the beginning of a source from which its layout is detected.
 const HEAD_BYTES: usize = 64 * 1024;
@@ -20,7 +20,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Whole events, in sequence or in an array, as in the source.
 #[derive(Debug)]
-pub(crate) struct Batch {
+pub(crate) struct EventBatch {
     /// Number of the batch in its source, from 0.
     pub(crate) number: u64,
     /// Text of the events.
@@ -48,7 +48,7 @@ pub(crate) struct Batches {
 
 impl Batches {
     /// Opens the batches of about `batch_bytes` from byte `offset` of the text on, the first with number `next`.
-    pub(crate) fn open(source: Source, batch_bytes: usize, offset: u64, next: u64) -> Result<Self> {
+    pub(crate) fn open(source: EventSource, batch_bytes: usize, offset: u64, next: u64) -> Result<Self> {
         let (reader, input_bytes) = source.open(0)?;
         let mut batches = Self {
             name: source.name.clone(),
@@ -76,7 +76,7 @@ impl Batches {
     }
 
     /// Returns the next batch; `None` at the end.
-    pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
+    pub(crate) fn next_batch(&mut self) -> Result<Option<EventBatch>> {
         let mut wanted = self.batch_bytes;
         loop {
             self.fill(wanted)?;
@@ -148,10 +148,10 @@ impl Batches {
         [before, events, behind].concat()
     }
 
-    fn batch(&mut self, text: Vec<u8>) -> Batch {
+    fn batch(&mut self, text: Vec<u8>) -> EventBatch {
         let number = self.next;
         self.next += 1;
-        Batch { number, text, end: self.offset, input_bytes: self.input_bytes.load(Ordering::Relaxed) }
+        EventBatch { number, text, end: self.offset, input_bytes: self.input_bytes.load(Ordering::Relaxed) }
     }
 
     fn drop_held(&mut self, bytes: usize) {
@@ -214,13 +214,13 @@ fn whole_lines(text: &[u8], is_last: bool) -> Option<usize> {
 mod tests {
     use salver_model::limits::EVENT_BYTES_MAX;
 
-    use super::{Batches, Source};
+    use super::{Batches, EventSource};
 
     fn cut(name: &str, text: &str, batch_bytes: usize, offset: u64) -> Vec<(String, u64)> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        let source = Source::find(path.to_str().unwrap()).unwrap();
+        let source = EventSource::find(path.to_str().unwrap()).unwrap();
         let mut batches = Batches::open(source, batch_bytes, offset, 0).unwrap();
         let mut all = Vec::new();
         while let Some(batch) = batches.next_batch().unwrap() {
@@ -281,13 +281,13 @@ mod tests {
         let path = folder.path().join("x.json");
         for text in ["[{\"a\":1},{\"a\":", "[{\"a\":1},", "[{\"a\":1}"] {
             std::fs::write(&path, text).unwrap();
-            let mut batches = Batches::open(Source::find(path.to_str().unwrap()).unwrap(), 100, 0, 0).unwrap();
+            let mut batches = Batches::open(EventSource::find(path.to_str().unwrap()).unwrap(), 100, 0, 0).unwrap();
             assert_eq!(batches.next_batch().unwrap().unwrap().text, b"[{\"a\":1}]");
             assert!(batches.next_batch().unwrap_err().message.contains("does not end"), "{text}");
         }
         for text in ["[{\"a\":1}] x", "[{\"a\":1} {\"a\":2}]"] {
             std::fs::write(&path, text).unwrap();
-            let mut batches = Batches::open(Source::find(path.to_str().unwrap()).unwrap(), 100, 0, 0).unwrap();
+            let mut batches = Batches::open(EventSource::find(path.to_str().unwrap()).unwrap(), 100, 0, 0).unwrap();
             assert_eq!(batches.next_batch().unwrap().unwrap().text, b"[{\"a\":1}]");
             assert!(batches.next_batch().unwrap_err().message.contains("malformed"), "{text}");
         }
@@ -305,7 +305,7 @@ mod tests {
             let path = folder.path().join(name);
             std::fs::write(&path, bytes).unwrap();
             for (offset, rest) in [(0, text), (8, &text[8..])] {
-                let source = Source::find(path.to_str().unwrap()).unwrap();
+                let source = EventSource::find(path.to_str().unwrap()).unwrap();
                 let mut batches = Batches::open(source, 100, offset, 0).unwrap();
                 assert_eq!(batches.next_batch().unwrap().unwrap().text, rest.as_bytes());
                 assert!(batches.next_batch().unwrap().is_none());

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use super::sender::Counts;
-use super::source::Source;
+use super::source::EventSource;
 use crate::{pace, serve};
 
 /// Interval between updates of the line.
@@ -14,7 +14,7 @@ const NAME_CHARS: usize = 24;
 
 /// Progress line.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct IngestProgress {
     started: Instant,
     is_shown: bool,
     written: Option<Instant>,
@@ -28,7 +28,7 @@ pub(crate) struct Progress {
     events_all: u64,
 }
 
-impl Progress {
+impl IngestProgress {
     pub(crate) fn new() -> Self {
         let now = Instant::now();
         Self {
@@ -45,7 +45,7 @@ impl Progress {
     }
 
     /// Starts another file.
-    pub(crate) fn begin(&mut self, source: &Source) {
+    pub(crate) fn begin(&mut self, source: &EventSource) {
         let skipped = source.name.chars().count().saturating_sub(NAME_CHARS);
         self.name = source.name.chars().skip(skipped).collect();
         (self.bytes, self.file, self.events, self.file_started) = (source.bytes, None, 0, Instant::now());
@@ -78,7 +78,7 @@ impl Progress {
     }
 }
 
-fn line(progress: &Progress, input_bytes: u64, from: u64) -> String {
+fn line(progress: &IngestProgress, input_bytes: u64, from: u64) -> String {
     let rate = pace::rate(progress.events, progress.file_started.elapsed().as_secs_f64());
     let pace = format!("{} events, {} a second", serve::thousands(progress.events), serve::thousands(rate));
     let Some(bytes) = progress.bytes.filter(|bytes| *bytes > 0) else { return format!("{}: {pace}", progress.name) };

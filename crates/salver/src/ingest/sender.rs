@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 use salver_model::{Code, Error, Name};
 use serde_json::Value;
 
-use super::batches::Batch;
+use super::batches::EventBatch;
 use crate::cli::IngestArguments;
 use crate::client::{Client, Trouble, encoded};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// Outcome of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,19 +63,19 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn new(arguments: &IngestArguments, interrupted: &Arc<AtomicBool>) -> Result<Self, Failure> {
-        let name = Name::new(&arguments.stream).map_err(Failure::Usage)?;
+    pub(crate) fn new(arguments: &IngestArguments, interrupted: &Arc<AtomicBool>) -> Result<Self, CommandFailure> {
+        let name = Name::new(&arguments.stream).map_err(CommandFailure::Usage)?;
         let client = Client::new(&arguments.url, &arguments.work, interrupted)?;
         let path = format!("/api/streams/{}?ack={}", encoded(name.as_str()), arguments.ack.word());
         Ok(Self { client, path })
     }
 
     /// Sends a batch of the run `run`, with retries.
-    pub(crate) fn send(&self, run: &str, batch: &Batch) -> Result<Counts, Failure> {
+    pub(crate) fn send(&self, run: &str, batch: &EventBatch) -> Result<Counts, CommandFailure> {
         self.client.persist(|| self.try_once(run, batch))
     }
 
-    fn try_once(&self, run: &str, batch: &Batch) -> Result<Counts, Trouble> {
+    fn try_once(&self, run: &str, batch: &EventBatch) -> Result<Counts, Trouble> {
         let request = self.client.post(&self.path).content_type("application/x-ndjson");
         let request = request.header("salver-id", format!("{run}-{}", batch.number));
         let mut response = request.send(&batch.text).map_err(|cause| self.client.unreachable(cause))?;

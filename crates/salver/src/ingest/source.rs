@@ -22,7 +22,7 @@ enum Compression {
 
 /// Existing file, or standard input.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct EventSource {
     /// Name as given.
     pub(crate) name: String,
     /// Path; `None` for standard input.
@@ -32,7 +32,7 @@ pub(crate) struct Source {
     compression: Compression,
 }
 
-impl Source {
+impl EventSource {
     /// Looks up `name`; `-` is standard input.
     pub(crate) fn find(name: &str) -> Result<Self> {
         let lower = name.to_ascii_lowercase();

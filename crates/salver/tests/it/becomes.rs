@@ -114,5 +114,5 @@ fn the_page_tells_which_type_becomes_which() {
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
     let server = Server::of(&files);
     let table = python("show", &format!("http://{}", server.address()));
-    salver_testkit::page::has_table("formats.md", "it::becomes", &table);
+    salver_testkit::doc_table::has_table("formats.md", "it::becomes", &table);
 }

@@ -2,12 +2,12 @@
 
 mod applications;
 mod arguments;
+mod fault_injection;
 mod gather;
 mod jobs;
 mod pure;
 mod sql;
 mod tables;
-mod weather;
 
 use super::server::Server;
 

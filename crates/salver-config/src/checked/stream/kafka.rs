@@ -3,8 +3,8 @@
 use salver_model::limits::TOPIC_CHARS_MAX;
 use salver_model::spec::KafkaSpec;
 
+use crate::event_field;
 use crate::mistake::{Findings, Mistake};
-use crate::pick;
 use crate::raw::Table;
 
 /// Settings that only apply to `sink = "kafka"`.
@@ -44,7 +44,7 @@ pub(super) fn check(table: &Table, name: Option<&str>, findings: &mut Findings) 
         }
     }
     let id_header = table.text("id_header");
-    if let Some(header) = id_header.filter(|header| !pick::is_header(header)) {
+    if let Some(header) = id_header.filter(|header| !event_field::is_header(header)) {
         let mistake = Mistake::new(table.place_of("id_header"), format!("`{header}` is not the name of a header"));
         findings.mistake(mistake.with_hint("write it like \"event-id\""));
     }

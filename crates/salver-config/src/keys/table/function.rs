@@ -1,56 +1,56 @@
 //! The settings of files of functions.
 
 use super::row;
-use crate::keys::{Kind, Section, Setting};
+use crate::keys::{Section, Setting, SettingKind};
 
 /// Rows of the table.
 #[rustfmt::skip]
 pub(super) const ROWS: &[Setting] = &[
-    row(Section::Function, "name", Kind::Text, ["", r#""fib""#],
+    row(Section::Function, "name", SettingKind::Text, ["", r#""fib""#],
         "The name its functions are found under, in `/api/functions/NAME/FUNCTION`; the file's name when not given.",
         &[]),
-    row(Section::Function, "file", Kind::Text, ["", r#""functions/fib.R""#],
+    row(Section::Function, "file", SettingKind::Text, ["", r#""functions/fib.R""#],
         "The file, whose name ends in `.R` or `.py`. Relative paths start at this file's directory. Required.",
         &["source", "script"]),
-    row(Section::Function, "path", Kind::Text, [r#""/""#, r#""/maths""#],
+    row(Section::Function, "path", SettingKind::Text, [r#""/""#, r#""/maths""#],
         "Where the routes that the file declares begin.",
         &["mount", "prefix", "base_path"]),
-    row(Section::Function, "interpreter", Kind::Text, ["", r#""/opt/venv/bin/python""#],
+    row(Section::Function, "interpreter", SettingKind::Text, ["", r#""/opt/venv/bin/python""#],
         "The program that runs it: `python3`, or `R`, of which the library is used. Without it, what is found in the \
             search path.",
         &["python", "r_home"]),
-    row(Section::Function, "workers", Kind::Count(0), ["0", "4"],
+    row(Section::Function, "workers", SettingKind::Count(0), ["0", "4"],
         "Most processes, each with one call at a time; 0 is one for each processor, and at least two.",
         &["workers_max"]),
-    row(Section::Function, "workers_min", Kind::Count(0), ["1", "2"],
+    row(Section::Function, "workers_min", SettingKind::Count(0), ["1", "2"],
         "Processes that are kept ready. They are forked from one that has loaded the file, and share its memory.",
         &[]),
-    row(Section::Function, "waiting_max", Kind::Count(0), ["1024", "100"],
+    row(Section::Function, "waiting_max", SettingKind::Count(0), ["1024", "100"],
         "Most calls that wait for a process; more are told to come again (503).",
         &["queue"]),
-    row(Section::Function, "wait", Kind::Milliseconds, [r#""10s""#, r#""1s""#],
+    row(Section::Function, "wait", SettingKind::Milliseconds, [r#""10s""#, r#""1s""#],
         "Longest wait of a call for a process; then it is told to come again (503).",
         &[]),
-    row(Section::Function, "timeout", Kind::Milliseconds, [r#""30s""#, r#""5m""#],
+    row(Section::Function, "timeout", SettingKind::Milliseconds, [r#""30s""#, r#""5m""#],
         "Longest run of a call; then its process is ended (504). 0 is no bound.",
         &["deadline"]),
-    row(Section::Function, "job_workers", Kind::Count(0), ["0", "2"],
+    row(Section::Function, "job_workers", SettingKind::Count(0), ["0", "2"],
         "Most processes that jobs (`Prefer: respond-async`) may have at once; more jobs wait. 0 is one less than \
             `workers`, so that other calls always find one, and at least one.",
         &[]),
-    row(Section::Function, "job_timeout", Kind::Milliseconds, [r#""1h""#, r#""6h""#],
+    row(Section::Function, "job_timeout", SettingKind::Milliseconds, [r#""1h""#, r#""6h""#],
         "Longest run of a job; then its process is ended. 0 is no bound.",
         &[]),
-    row(Section::Function, "memory_bytes_max", Kind::Bytes, [r#""2GiB""#, r#""512MiB""#],
+    row(Section::Function, "memory_bytes_max", SettingKind::Bytes, [r#""2GiB""#, r#""512MiB""#],
         "Most memory a process may take beyond what it has when the file is loaded. 0 is no bound.",
         &["memory"]),
-    row(Section::Function, "calls_max", Kind::Count(0), ["0", "10000"],
+    row(Section::Function, "calls_max", SettingKind::Count(0), ["0", "10000"],
         "After how many calls a process is replaced by a new one; 0 is never.",
         &["max_requests"]),
-    row(Section::Function, "environment", Kind::Pairs, ["", r#"{ "MODEL" = "/srv/model.rds" }"#],
+    row(Section::Function, "environment", SettingKind::Pairs, ["", r#"{ "MODEL" = "/srv/model.rds" }"#],
         "Variables of its environment, besides those it has of the server's own.",
         &["env"]),
-    row(Section::Function, "inherit_environment", Kind::Texts, ["[]", r#"["AWS_*", "MODEL_DIR"]"#],
+    row(Section::Function, "inherit_environment", SettingKind::Texts, ["[]", r#"["AWS_*", "MODEL_DIR"]"#],
         "Which variables of the server's environment its processes get, with `*` for any part, beside those that \
             programs are found and set up by: `PATH`, `HOME`, `LANG`, `LC_*`, `TZ`, `TMPDIR`, `R_*`, `PYTHON*` and the \
             like. None of the server's own settings, `SALVER_*`, is ever among them.",

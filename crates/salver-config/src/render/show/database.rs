@@ -4,7 +4,7 @@ use salver_model::Value;
 use salver_model::records::Operation;
 use salver_model::rule::Term;
 use salver_model::secrecy::masked_alone;
-use salver_model::spec::{Customization, DatabaseSpec, FunctionPath, RecordCheck, RecordRule, Shape, Tenancy};
+use salver_model::spec::{Customization, DatabaseSpec, FunctionPath, RecordCheck, RecordRule, Tenancy, ValueFormat};
 
 use super::{absolute, list, pairs_unless_empty, quoted, texts};
 use crate::value::duration_text;
@@ -85,9 +85,9 @@ fn check(check: &RecordCheck) -> String {
     let mut parts = vec![format!("columns = {}", texts(&check.columns))];
     parts.extend(check.shape.map(|shape| {
         let word = match shape {
-            Shape::Numeric => "numeric",
-            Shape::Email => "email",
-            Shape::Filled => "filled",
+            ValueFormat::Numeric => "numeric",
+            ValueFormat::Email => "email",
+            ValueFormat::Filled => "filled",
         };
         format!("is = {}", quoted(word))
     }));

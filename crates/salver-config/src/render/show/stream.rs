@@ -4,11 +4,11 @@ use salver_model::spec::{Pick, StreamSpec};
 use salver_model::streams::Ack;
 
 use super::{absolute, masked_pairs, pairs_unless_empty, quoted, texts};
-use crate::pick;
+use crate::event_field;
 
 /// Returns the value of a setting; `None` when it was not given.
 pub(super) fn value(spec: &StreamSpec, key: &str) -> Option<String> {
-    let place = |pick: &Option<Pick>| pick.as_ref().map(|pick| quoted(&pick::render(pick)));
+    let place = |pick: &Option<Pick>| pick.as_ref().map(|pick| quoted(&event_field::render(pick)));
     let ms = |time: std::time::Duration| time.as_millis().to_string();
     let kafka = spec.kafka.as_ref();
     match key {

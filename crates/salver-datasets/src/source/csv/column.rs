@@ -8,13 +8,13 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, TimeUnit};
 
-use super::super::declared::{self, has_digits};
+use super::super::declared_type::{self, has_digits};
 use super::split::View;
-use crate::infer::{Kind, UTC, is_code, parse_bool, parse_date, parse_timestamp};
+use crate::infer::{TextKind, UTC, is_code, parse_bool, parse_date, parse_timestamp};
 
 /// The column to build.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Column<'a> {
+pub(super) struct CsvColumn<'a> {
     pub(super) view: View<'a>,
     pub(super) rows: usize,
     pub(super) index: usize,
@@ -24,7 +24,7 @@ pub(super) struct Column<'a> {
     pub(super) is_declared: bool,
 }
 
-impl<'a> Column<'a> {
+impl<'a> CsvColumn<'a> {
     /// Returns a field; `None` for null.
     pub(super) fn value(&self, row: usize) -> Option<&'a str> {
         let (text, is_quoted) = self.view.field(row, self.index)?;
@@ -112,7 +112,7 @@ impl<'a> Column<'a> {
         for row in 0..self.rows {
             builder.append_option(self.value(row).map(str::trim_ascii).filter(|text| !text.is_empty()));
         }
-        declared::from_text(&builder.finish(), data_type)
+        declared_type::from_text(&builder.finish(), data_type)
     }
 }
 
@@ -122,5 +122,5 @@ fn float(text: &str) -> Option<f64> {
 }
 
 fn is_number(text: &str) -> bool {
-    matches!(Kind::of(text), Kind::Int | Kind::Float | Kind::NotFinite)
+    matches!(TextKind::of(text), TextKind::Int | TextKind::Float | TextKind::NotFinite)
 }

@@ -7,7 +7,7 @@ use salver_model::limits::CSV_RECORDS_BEFORE_MAX;
 use salver_model::spec::DatasetSpec;
 
 use super::split::{Block, Dialect, Splitter, View};
-use crate::infer::Kind;
+use crate::infer::TextKind;
 
 /// Records from which the dialect is detected.
 const RECORDS: usize = 50;
@@ -96,7 +96,7 @@ pub(super) fn has_header(head: Head<'_>, dialect: Dialect, before: usize, spec: 
     };
     let (mut is_typed, mut is_blank, mut numbers) = (false, true, Vec::new());
     for column in 0..view.width(before) {
-        let kind = (behind..block.rows()).filter_map(|row| value(row, column)).fold(Kind::Null, Kind::with);
+        let kind = (behind..block.rows()).filter_map(|row| value(row, column)).fold(TextKind::Null, TextKind::with);
         let first = value(before, column);
         is_blank &= first.is_none();
         let is_asked_for =
@@ -104,11 +104,11 @@ pub(super) fn has_header(head: Head<'_>, dialect: Dialect, before: usize, spec: 
         if first.is_some_and(is_asked_for) {
             return true;
         }
-        if matches!(kind, Kind::Text | Kind::Null) {
+        if matches!(kind, TextKind::Text | TextKind::Null) {
             continue;
         }
         is_typed = true;
-        if first.is_some_and(|first| kind.with(first) == Kind::Text) {
+        if first.is_some_and(|first| kind.with(first) == TextKind::Text) {
             return true;
         }
         numbers.extend(first.map(str::parse::<i64>));

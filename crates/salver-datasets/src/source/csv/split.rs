@@ -103,7 +103,7 @@ impl<'a> View<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum SplitState {
     Start,
     Comment,
     FieldStart,
@@ -126,7 +126,7 @@ pub(super) struct Splitter {
     dialect: Dialect,
     /// The bytes that end an unquoted field.
     is_stop: [bool; 256],
-    state: State,
+    state: SplitState,
     after_cr: bool,
     is_quoted: bool,
     line: u64,
@@ -145,7 +145,7 @@ impl Splitter {
         Self {
             dialect,
             is_stop,
-            state: State::Start,
+            state: SplitState::Start,
             after_cr: false,
             is_quoted: false,
             line,
@@ -162,28 +162,28 @@ impl Splitter {
         while at < input.len() {
             let rest = &input[at..];
             match self.state {
-                State::Start => at += self.start(rest[0]),
-                State::Comment => match memchr::memchr2(b'\n', b'\r', rest) {
+                SplitState::Start => at += self.start(rest[0]),
+                SplitState::Comment => match memchr::memchr2(b'\n', b'\r', rest) {
                     Some(end) => {
                         at += end;
-                        self.state = State::Start;
+                        self.state = SplitState::Start;
                     }
                     None => at = input.len(),
                 },
-                State::FieldStart => {
+                SplitState::FieldStart => {
                     self.is_quoted = Some(rest[0]) == self.dialect.quote;
-                    self.state = if self.is_quoted { State::Quoted } else { State::Plain };
+                    self.state = if self.is_quoted { SplitState::Quoted } else { SplitState::Plain };
                     self.quote_line = self.line;
                     at += usize::from(self.is_quoted);
                 }
-                State::Plain => {
+                SplitState::Plain => {
                     let run = rest.iter().position(|b| self.is_stop[usize::from(*b)]);
                     block.data.extend_from_slice(&rest[..run.unwrap_or(rest.len())]);
                     at += run.map_or(rest.len(), |run| run + 1);
                     if let Some(run) = run {
                         self.end_field(block);
                         if rest[run] == self.dialect.delimiter {
-                            self.state = State::FieldStart;
+                            self.state = SplitState::FieldStart;
                         } else {
                             self.end_record(block);
                             self.line += 1;
@@ -197,17 +197,17 @@ impl Splitter {
                         }
                     }
                 }
-                State::Quoted => at += self.quoted(rest, block),
-                State::QuoteEnd if Some(rest[0]) == self.dialect.quote => {
+                SplitState::Quoted => at += self.quoted(rest, block),
+                SplitState::QuoteEnd if Some(rest[0]) == self.dialect.quote => {
                     block.data.push(rest[0]);
-                    self.state = State::Quoted;
+                    self.state = SplitState::Quoted;
                     at += 1;
                 }
                 // Text after the closing quote is kept as part of the field, so that nothing is lost.
-                State::QuoteEnd => self.state = State::Plain,
-                State::Escaped => {
+                SplitState::QuoteEnd => self.state = SplitState::Plain,
+                SplitState::Escaped => {
                     block.data.push(rest[0]);
-                    self.state = State::Quoted;
+                    self.state = SplitState::Quoted;
                     at += 1;
                 }
             }
@@ -225,13 +225,13 @@ impl Splitter {
                 self.after_cr = true;
             }
             _ if self.dialect.comment == Some(byte) => {
-                self.state = State::Comment;
+                self.state = SplitState::Comment;
                 return 0;
             }
             _ => {
                 self.record_line = self.line;
                 self.record_fields = 0;
-                self.state = State::FieldStart;
+                self.state = SplitState::FieldStart;
                 return 0;
             }
         }
@@ -248,7 +248,7 @@ impl Splitter {
         self.line += memchr::memchr_iter(b'\n', run).count() as u64;
         block.data.extend_from_slice(run);
         let Some(stop) = stop else { return rest.len() };
-        self.state = if rest[stop] == quote { State::QuoteEnd } else { State::Escaped };
+        self.state = if rest[stop] == quote { SplitState::QuoteEnd } else { SplitState::Escaped };
         stop + 1
     }
 
@@ -262,7 +262,7 @@ impl Splitter {
     fn end_record(&mut self, block: &mut Block) {
         block.row_ends.push(u32::try_from(block.ends.len()).unwrap_or(u32::MAX));
         block.lines.push(self.record_line);
-        self.state = State::Start;
+        self.state = SplitState::Start;
     }
 
     fn check(&self, block: &Block) -> Result<(), Trouble> {
@@ -279,16 +279,16 @@ impl Splitter {
     /// Ends the last record, which may lack a line end.
     pub(super) fn finish(&mut self, block: &mut Block) -> Result<(), Trouble> {
         match self.state {
-            State::Start | State::Comment => {}
-            State::Quoted | State::Escaped => {
+            SplitState::Start | SplitState::Comment => {}
+            SplitState::Quoted | SplitState::Escaped => {
                 return Err(Trouble { line: self.quote_line, what: "opens a quote that is never closed" });
             }
-            State::FieldStart => {
+            SplitState::FieldStart => {
                 self.is_quoted = false;
                 self.end_field(block);
                 self.end_record(block);
             }
-            State::Plain | State::QuoteEnd => {
+            SplitState::Plain | SplitState::QuoteEnd => {
                 self.end_field(block);
                 self.end_record(block);
             }

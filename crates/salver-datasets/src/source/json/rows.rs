@@ -4,8 +4,8 @@
 use salver_model::spec::{DatasetSpec, SourceFormat};
 use salver_model::{Code, Error, Result};
 
-use super::super::{Input, text};
-use super::scan::{Position, Scan};
+use super::super::{Input, encoding};
+use super::row_boundaries::{Position, Scan};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -21,18 +21,18 @@ enum Mode {
 }
 
 /// Reads rows.
-pub(super) struct Rows<'a> {
+pub(super) struct JsonRows<'a> {
     scan: Scan<'a>,
     mode: Mode,
     /// The open brackets around the rows, outermost first.
     around: Vec<u8>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> JsonRows<'a> {
     /// Opens a file and moves to the rows.
     pub(super) fn open(input: &'a Input, spec: &DatasetSpec) -> Result<Self> {
         // JSON is UTF-8 by its standard; a byte order mark is removed, and identifies UTF-16.
-        let scan = Scan::new(input, text::open(input, None, false)?.reader);
+        let scan = Scan::new(input, encoding::open(input, None, false)?.reader);
         let mut rows = Self { scan, mode: Mode::Lines, around: Vec::new() };
         if input.format == SourceFormat::NdJson {
             return Ok(rows);

@@ -12,7 +12,7 @@ use super::super::{Input, damaged, io_error};
 
 /// One cell; row and column from 0.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub(super) struct SheetCell {
     pub(super) row: u32,
     pub(super) column: u32,
     pub(super) value: Data,
@@ -21,7 +21,7 @@ pub(super) struct Cell {
 type Book = Sheets<Cursor<Arc<[u8]>>>;
 
 /// Reads the cells of the sheet that `spec` names, or of the first sheet that has any.
-pub(super) fn read(input: &Input, spec: &DatasetSpec) -> Result<Vec<Cell>> {
+pub(super) fn read(input: &Input, spec: &DatasetSpec) -> Result<Vec<SheetCell>> {
     let bytes = std::fs::metadata(&input.path).map_err(|cause| io_error(input, cause))?.len();
     if bytes > SHEET_FILE_BYTES_MAX {
         return Err(damaged(input, "it is larger than 1 GiB").with_hint("save it as CSV or Parquet"));
@@ -59,7 +59,7 @@ fn open(bytes: Cursor<Arc<[u8]>>) -> Result<Book, calamine::Error> {
     })
 }
 
-fn cells(input: &Input, book: &mut Book, name: &str) -> Result<Vec<Cell>> {
+fn cells(input: &Input, book: &mut Book, name: &str) -> Result<Vec<SheetCell>> {
     let failed = |cause: calamine::Error| damaged(input, &cause).with_source(cause);
     let (mut found, mut text_bytes) = (Vec::new(), 0);
     let mut keep = |(row, column): (u32, u32), value: Data| {
@@ -77,7 +77,7 @@ fn cells(input: &Input, book: &mut Book, name: &str) -> Result<Vec<Cell>> {
             );
         }
         if !is_blank {
-            found.push(Cell { row, column, value });
+            found.push(SheetCell { row, column, value });
         }
         Ok(())
     };

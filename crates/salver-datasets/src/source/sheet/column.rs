@@ -15,7 +15,7 @@ const EXACT_WHOLE: f64 = 9_007_199_254_740_992.0;
 const DAY_US: i64 = 86_400_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum CellKind {
     Bool,
     Int,
     Float,
@@ -34,47 +34,49 @@ pub(super) fn build(cells: &[Data]) -> (DataType, ArrayRef) {
     }
     let Some(kind) = kind else { return (DataType::Null, Arc::new(NullArray::new(cells.len()))) };
     let array: ArrayRef = match kind {
-        Kind::Bool => Arc::new(cells.iter().map(boolean).collect::<BooleanArray>()),
-        Kind::Int => Arc::new(cells.iter().map(integer).collect::<Int64Array>()),
-        Kind::Float => Arc::new(cells.iter().map(number).collect::<Float64Array>()),
-        Kind::Date => {
+        CellKind::Bool => Arc::new(cells.iter().map(boolean).collect::<BooleanArray>()),
+        CellKind::Int => Arc::new(cells.iter().map(integer).collect::<Int64Array>()),
+        CellKind::Float => Arc::new(cells.iter().map(number).collect::<Float64Array>()),
+        CellKind::Date => {
             let days = |cell| i32::try_from(micros(cell)?.div_euclid(DAY_US)).ok();
             Arc::new(cells.iter().map(days).collect::<Date32Array>())
         }
-        Kind::Timestamp => Arc::new(cells.iter().map(micros).collect::<TimestampMicrosecondArray>()),
-        Kind::Text => Arc::new(cells.iter().map(text).collect::<StringArray>()),
+        CellKind::Timestamp => Arc::new(cells.iter().map(micros).collect::<TimestampMicrosecondArray>()),
+        CellKind::Text => Arc::new(cells.iter().map(text).collect::<StringArray>()),
     };
-    debug_assert!(kind != Kind::Timestamp || *array.data_type() == DataType::Timestamp(TimeUnit::Microsecond, None));
+    debug_assert!(
+        kind != CellKind::Timestamp || *array.data_type() == DataType::Timestamp(TimeUnit::Microsecond, None)
+    );
     (array.data_type().clone(), array)
 }
 
-fn kind_of(cell: &Data) -> Option<Kind> {
+fn kind_of(cell: &Data) -> Option<CellKind> {
     Some(match cell {
         Data::Empty | Data::Error(_) => return None,
-        Data::Bool(_) => Kind::Bool,
-        Data::Int(_) => Kind::Int,
+        Data::Bool(_) => CellKind::Bool,
+        Data::Int(_) => CellKind::Int,
         Data::Float(_) => {
             if integer(cell).is_some() {
-                Kind::Int
+                CellKind::Int
             } else {
-                Kind::Float
+                CellKind::Float
             }
         }
         Data::DateTime(_) | Data::DateTimeIso(_) => match micros(cell) {
-            Some(micros) if micros % DAY_US == 0 => Kind::Date,
-            Some(_) => Kind::Timestamp,
-            None => Kind::Text,
+            Some(micros) if micros % DAY_US == 0 => CellKind::Date,
+            Some(_) => CellKind::Timestamp,
+            None => CellKind::Text,
         },
-        Data::String(_) | Data::DurationIso(_) => Kind::Text,
+        Data::String(_) | Data::DurationIso(_) => CellKind::Text,
     })
 }
 
-fn widened(a: Kind, b: Kind) -> Kind {
+fn widened(a: CellKind, b: CellKind) -> CellKind {
     match (a, b) {
         (a, b) if a == b => a,
-        (Kind::Int, Kind::Float) | (Kind::Float, Kind::Int) => Kind::Float,
-        (Kind::Date, Kind::Timestamp) | (Kind::Timestamp, Kind::Date) => Kind::Timestamp,
-        _ => Kind::Text,
+        (CellKind::Int, CellKind::Float) | (CellKind::Float, CellKind::Int) => CellKind::Float,
+        (CellKind::Date, CellKind::Timestamp) | (CellKind::Timestamp, CellKind::Date) => CellKind::Timestamp,
+        _ => CellKind::Text,
     }
 }
 

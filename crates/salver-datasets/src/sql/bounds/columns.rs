@@ -15,7 +15,7 @@ use salver_model::{Code, Error, Result};
 /// # Errors
 /// `InvalidSql` when several tables have too many together.
 pub(in super::super) fn columns(statement: &Statement, tables: &dyn Tables) -> Result<()> {
-    let mut seen = Seen { tables, relations: 0, columns: 0, most: 0, stars: Vec::new() };
+    let mut seen = ColumnCount { tables, relations: 0, columns: 0, most: 0, stars: Vec::new() };
     let _ = Visit::visit(statement, &mut seen);
     // A subquery returns about as many columns as the widest table.
     let width = |(known, derived): &(usize, usize)| known.saturating_add(derived.saturating_mul(seen.most));
@@ -35,7 +35,7 @@ pub(in super::super) fn columns(statement: &Statement, tables: &dyn Tables) -> R
     Err(Error::new(Code::InvalidSql, message).with_hint(hint))
 }
 
-struct Seen<'t> {
+struct ColumnCount<'t> {
     tables: &'t dyn Tables,
     /// Number of tables of the catalog, counting each as often as it is read.
     relations: usize,
@@ -47,7 +47,7 @@ struct Seen<'t> {
     stars: Vec<(usize, usize)>,
 }
 
-impl Seen<'_> {
+impl ColumnCount<'_> {
     /// Returns the number of columns of a table of the catalog.
     fn width(&self, name: &ObjectName) -> Option<usize> {
         let last = name.0.last().and_then(ObjectNamePart::as_ident)?;
@@ -56,7 +56,7 @@ impl Seen<'_> {
     }
 }
 
-impl Visitor for Seen<'_> {
+impl Visitor for ColumnCount<'_> {
     type Break = ();
 
     fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {

@@ -103,7 +103,7 @@ async fn the_page_tells_what_differs() {
         let text = text.replace('|', "\\|");
         table.push_str(&format!("| {what} | `{text}` | {here} | {there} |\n"));
     }
-    salver_testkit::page::has_table("sql.md", "meaning::differences", &table);
+    salver_testkit::doc_table::has_table("sql.md", "meaning::differences", &table);
 }
 
 /// Rows in one line.

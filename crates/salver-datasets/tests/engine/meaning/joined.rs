@@ -4,7 +4,7 @@
 use salver_model::Code;
 use salver_testkit::servers::{self, Kind};
 
-use super::made::Dice;
+use super::generated::Dice;
 use super::{TABLE, World, plain};
 
 /// PostgreSQL's rows of a query, each cell as text; or why it refuses it.

@@ -5,7 +5,7 @@ use salver_model::Code;
 use salver_testkit::servers::{self, Kind};
 
 use super::expressions::TRY;
-use super::made::Dice;
+use super::generated::Dice;
 use super::{World, plain};
 
 /// Rows of the types that nest or have parts: full, empty and null.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use salver_formats::json::write_string;
 use salver_model::limits::APPEND_RESULTS_MAX;
-use salver_model::streams::{Outcome, Placement, Receipt};
+use salver_model::streams::{EventOutcome, Placement, Receipt};
 use salver_model::{Code, Error, Result};
 
 use crate::veil;
@@ -165,15 +165,15 @@ impl Tally {
                 out.push(b',');
             }
             match outcome {
-                Outcome::Taken { offset } => {
+                EventOutcome::Taken { offset } => {
                     member(b"{\"offset\":", *offset, out);
                     if let Some(reason) = self.refused.get(offset) {
                         out.extend_from_slice(b",\"refused\":");
                         write_string(reason, out);
                     }
                 }
-                Outcome::Duplicate { offset } => member(b"{\"duplicate\":", *offset, out),
-                Outcome::Quarantined { reason } => {
+                EventOutcome::Duplicate { offset } => member(b"{\"duplicate\":", *offset, out),
+                EventOutcome::Quarantined { reason } => {
                     out.extend_from_slice(b"{\"quarantined\":");
                     write_string(reason, out);
                 }
@@ -194,14 +194,15 @@ fn member(name: &[u8], number: u64, out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use salver_model::streams::{Outcome, Receipt};
+    use salver_model::streams::{EventOutcome, Receipt};
 
     use super::Tally;
 
     #[test]
     fn sums_and_words() {
         let mut tally = Tally::new(true);
-        let each = vec![Outcome::Taken { offset: 4 }, Outcome::Quarantined { reason: "no \"object\"".into() }];
+        let each =
+            vec![EventOutcome::Taken { offset: 4 }, EventOutcome::Quarantined { reason: "no \"object\"".into() }];
         tally.add(Receipt {
             end: 5,
             taken: 1,
@@ -211,8 +212,8 @@ mod tests {
             each,
             ..Receipt::default()
         });
-        tally.add(Receipt { end: 9, taken: 1, each: vec![Outcome::Taken { offset: 8 }], ..Receipt::default() });
-        tally.add(Receipt { duplicates: 1, each: vec![Outcome::Duplicate { offset: 4 }], ..Receipt::default() });
+        tally.add(Receipt { end: 9, taken: 1, each: vec![EventOutcome::Taken { offset: 8 }], ..Receipt::default() });
+        tally.add(Receipt { duplicates: 1, each: vec![EventOutcome::Duplicate { offset: 4 }], ..Receipt::default() });
         let text = String::from_utf8(tally.written()).unwrap();
         assert_eq!(
             text,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use salver_model::ports::EventStream;
-use salver_model::streams::{Ack, Envelope, NewEvent, Outcome, Placement, Receipt};
+use salver_model::streams::{Ack, Envelope, EventOutcome, NewEvent, Placement, Receipt};
 use salver_model::{Code, Error, Result};
 
 use super::Failure;
@@ -45,10 +45,10 @@ pub(super) async fn append(
     let mut answers = Vec::with_capacity(events.len());
     for outcome in &receipt.each {
         answers.push(match (outcome, &mut places) {
-            (Outcome::Quarantined { reason }, _) => Err(Failure::payload(reason)),
-            (Outcome::Taken { .. }, Err(error)) => Err(retriable(error)),
-            (Outcome::Taken { .. }, Ok(places)) => told(places.next()),
-            (Outcome::Duplicate { offset }, _) => again(stream, *offset).await,
+            (EventOutcome::Quarantined { reason }, _) => Err(Failure::payload(reason)),
+            (EventOutcome::Taken { .. }, Err(error)) => Err(retriable(error)),
+            (EventOutcome::Taken { .. }, Ok(places)) => told(places.next()),
+            (EventOutcome::Duplicate { offset }, _) => again(stream, *offset).await,
         });
     }
     Ok(answers)

@@ -11,11 +11,11 @@ use salver_model::limits::{DATABASE_GRACE_MS, DATABASE_LOCK_S_MAX, PREPARED_MAX}
 use tokio::time::timeout;
 
 use super::decode::RowBuffer;
-use super::failure::{self, Overdue};
+use super::error_numbers::{self, Overdue};
 use super::values::values;
 use crate::statement::Bind;
 
-type Answer<T> = Result<T, Failure>;
+type MysqlResult<T> = Result<T, Failure>;
 
 /// The terms that hold for every connection to a database.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ pub(super) trait Ender: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub(super) struct Client {
     conn: Conn,
-    prepared: AHashMap<Arc<str>, Prepared>,
+    prepared: AHashMap<Arc<str>, MysqlStatement>,
     /// Counts uses of prepared statements.
     uses: u64,
     used: Instant,
@@ -58,14 +58,14 @@ pub(super) struct Client {
 }
 
 #[derive(Debug)]
-struct Prepared {
+struct MysqlStatement {
     statement: Statement,
     used: u64,
 }
 
 impl Client {
     /// Connects and sets the session variables that all of Salver's statements rely on.
-    pub(super) async fn connect(options: &Opts, terms: Terms, ender: Weak<dyn Ender>) -> Answer<Self> {
+    pub(super) async fn connect(options: &Opts, terms: Terms, ender: Weak<dyn Ender>) -> MysqlResult<Self> {
         let mut conn = Conn::new(options.clone()).await?;
         let version: Option<String> = conn.query_first("SELECT VERSION()").await?;
         let mariadb = version.is_some_and(|version| version.contains("MariaDB"));
@@ -107,21 +107,21 @@ impl Client {
     }
 
     /// Makes a round trip.
-    pub(super) async fn ping(&mut self) -> Answer<()> {
+    pub(super) async fn ping(&mut self) -> MysqlResult<()> {
         self.busy = true;
         let answer = within(self.patience, self.conn.ping()).await;
         self.watch(answer)
     }
 
     /// Runs a statement without values in the text protocol, for statements that can't be prepared; skips its rows.
-    pub(super) async fn run(&mut self, sql: &str) -> Answer<()> {
+    pub(super) async fn run(&mut self, sql: &str) -> MysqlResult<()> {
         self.busy = true;
         let answer = within(self.patience, self.conn.query_drop(sql)).await;
         self.watch(answer)
     }
 
     /// Prepares `sql`, or returns it from the cache. If this fails, nothing of it has run.
-    pub(super) async fn prepare(&mut self, sql: &Arc<str>) -> Answer<Statement> {
+    pub(super) async fn prepare(&mut self, sql: &Arc<str>) -> MysqlResult<Statement> {
         self.uses += 1;
         if let Some(known) = self.prepared.get_mut(sql) {
             known.used = self.uses;
@@ -132,7 +132,7 @@ impl Client {
         self.watch(answer)
     }
 
-    async fn prepare_anew(&mut self, sql: &Arc<str>) -> Answer<Statement> {
+    async fn prepare_anew(&mut self, sql: &Arc<str>) -> MysqlResult<Statement> {
         if self.prepared.len() >= PREPARED_MAX {
             let oldest = self.prepared.iter().min_by_key(|(_, known)| known.used).map(|(sql, _)| Arc::clone(sql));
             if let Some(known) = oldest.and_then(|sql| self.prepared.remove(&sql)) {
@@ -140,17 +140,17 @@ impl Client {
             }
         }
         let statement = within(self.patience, self.conn.prep(&**sql)).await?;
-        self.prepared.insert(Arc::clone(sql), Prepared { statement: statement.clone(), used: self.uses });
+        self.prepared.insert(Arc::clone(sql), MysqlStatement { statement: statement.clone(), used: self.uses });
         Ok(statement)
     }
 
     /// Starts a statement with the values of all of `binds` in order. Its rows come from [`Client::next`], and all of
     /// them must be taken.
-    pub(super) async fn start(&mut self, sql: &Arc<str>, binds: &[&[Bind]]) -> Answer<()> {
+    pub(super) async fn start(&mut self, sql: &Arc<str>, binds: &[&[Bind]]) -> MysqlResult<()> {
         let statement = self.prepare(sql).await?;
         match self.start_prepared(&statement, binds).await {
             // The table changed too much, or the server evicted the statement: nothing has run.
-            Err(failure) if failure::is_stale(&failure) => {
+            Err(failure) if error_numbers::is_stale(&failure) => {
                 self.prepared.remove(sql);
                 let statement = self.prepare(sql).await?;
                 self.start_prepared(&statement, binds).await
@@ -159,7 +159,7 @@ impl Client {
         }
     }
 
-    async fn start_prepared(&mut self, statement: &Statement, binds: &[&[Bind]]) -> Answer<()> {
+    async fn start_prepared(&mut self, statement: &Statement, binds: &[&[Bind]]) -> MysqlResult<()> {
         self.busy = true;
         let started = self.conn.exec_iter(statement, Params::Positional(values(binds)));
         let answer = within(self.patience, started).await.map(drop);
@@ -167,7 +167,7 @@ impl Client {
     }
 
     /// Returns the next row of the started statement.
-    pub(super) async fn next(&mut self) -> Answer<Option<Row>> {
+    pub(super) async fn next(&mut self) -> MysqlResult<Option<Row>> {
         let answer = {
             let mut rows = QueryResult::<'_, 'static, BinaryProtocol>::new(&mut self.conn);
             within(self.patience, rows.next()).await
@@ -176,7 +176,7 @@ impl Client {
     }
 
     /// Skips the remaining rows of the started statement.
-    pub(super) async fn skip(&mut self) -> Answer<()> {
+    pub(super) async fn skip(&mut self) -> MysqlResult<()> {
         while self.next().await?.is_some() {}
         Ok(())
     }
@@ -192,17 +192,17 @@ impl Client {
     }
 
     /// Returns the rows of a statement that is not cached, for reading the schema.
-    pub(super) async fn rows(&mut self, sql: &str) -> Answer<Vec<Row>> {
+    pub(super) async fn rows(&mut self, sql: &str) -> MysqlResult<Vec<Row>> {
         self.busy = true;
         let answer = within(self.patience, self.conn.query::<Row, _>(sql)).await;
         self.watch(answer)
     }
 
-    fn watch<T>(&mut self, answer: Answer<T>) -> Answer<T> {
+    fn watch<T>(&mut self, answer: MysqlResult<T>) -> MysqlResult<T> {
         if let Err(failure) = &answer {
             // An overdue statement still runs on the server, and is killed when this is dropped.
-            self.broken |= !matches!(failure, Failure::Server(_)) || failure::is_lost(failure);
-            self.busy = !failure::is_lost(failure);
+            self.broken |= !matches!(failure, Failure::Server(_)) || error_numbers::is_lost(failure);
+            self.busy = !error_numbers::is_lost(failure);
         }
         answer
     }
@@ -218,7 +218,7 @@ impl Drop for Client {
     }
 }
 
-async fn within<T>(patience: Option<Duration>, answer: impl Future<Output = Answer<T>>) -> Answer<T> {
+async fn within<T>(patience: Option<Duration>, answer: impl Future<Output = MysqlResult<T>>) -> MysqlResult<T> {
     match patience {
         Some(patience) => match timeout(patience, answer).await {
             Ok(answer) => answer,

@@ -22,7 +22,7 @@ pub(super) struct RowBuffer {
 
 /// The representations that a column's kind requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum MysqlForm {
     Int,
     Bool,
     Single,
@@ -31,7 +31,7 @@ enum Form {
     Text,
 }
 
-impl Form {
+impl MysqlForm {
     fn of(kind: Option<&ColumnKind>) -> Self {
         match kind {
             Some(ColumnKind::Integer | ColumnKind::BigInt) => Self::Int,
@@ -58,7 +58,7 @@ impl RowBuffer {
         self.ends.clear();
         for (index, column) in row.columns_ref().iter().enumerate() {
             if let Some(value) = row.as_ref(index) {
-                spell(value, column, Form::of(kinds.get(index)), &mut self.text);
+                spell(value, column, MysqlForm::of(kinds.get(index)), &mut self.text);
             }
             self.ends.push(self.text.len());
         }
@@ -68,7 +68,7 @@ impl RowBuffer {
             let text = &self.text[start..self.ends[index]];
             start = self.ends[index];
             let value = row.as_ref(index).unwrap_or(&Value::NULL);
-            cells.push(cell(value, column, Form::of(kinds.get(index)), text));
+            cells.push(cell(value, column, MysqlForm::of(kinds.get(index)), text));
         }
         let taken = sink.row(read, &cells);
         self.cells = recycled(cells);
@@ -86,7 +86,7 @@ impl RowBuffer {
         let mut cells = recycled(std::mem::take(&mut self.cells));
         for (index, kind) in kinds.iter().enumerate() {
             cells.push(match row.as_ref(index + 1) {
-                Some(Value::Bytes(bytes)) => spelled(bytes, Form::of(Some(kind))),
+                Some(Value::Bytes(bytes)) => spelled(bytes, MysqlForm::of(Some(kind))),
                 _ => Cell::Null,
             });
         }
@@ -119,7 +119,7 @@ fn recycled<'to>(mut cells: Vec<Cell<'_>>) -> Vec<Cell<'to>> {
 }
 
 /// Appends the text of a value that must become text but does not come as such.
-fn spell(value: &Value, column: &Column, form: Form, text: &mut String) {
+fn spell(value: &Value, column: &Column, form: MysqlForm, text: &mut String) {
     match value {
         Value::Date(year, month, day, hour, minute, second, micros) => {
             digits(u32::from(*year), 4, text);
@@ -140,10 +140,10 @@ fn spell(value: &Value, column: &Column, form: Form, text: &mut String) {
             clock(days * 24 + u32::from(*hours), *minutes, *seconds, text);
             fraction(*micros, column.decimals(), text);
         }
-        Value::Int(value) if form == Form::Text => text.push_str(itoa::Buffer::new().format(*value)),
-        Value::UInt(value) if form == Form::Text => text.push_str(itoa::Buffer::new().format(*value)),
-        Value::Float(value) if form == Form::Text => text.push_str(zmij::Buffer::new().format(*value)),
-        Value::Double(value) if form == Form::Text => text.push_str(zmij::Buffer::new().format(*value)),
+        Value::Int(value) if form == MysqlForm::Text => text.push_str(itoa::Buffer::new().format(*value)),
+        Value::UInt(value) if form == MysqlForm::Text => text.push_str(itoa::Buffer::new().format(*value)),
+        Value::Float(value) if form == MysqlForm::Text => text.push_str(zmij::Buffer::new().format(*value)),
+        Value::Double(value) if form == MysqlForm::Text => text.push_str(zmij::Buffer::new().format(*value)),
         _ => {}
     }
 }
@@ -181,33 +181,35 @@ fn digits(number: u32, width: usize, text: &mut String) {
     text.push_str(number);
 }
 
-fn cell<'a>(value: &'a Value, column: &Column, form: Form, text: &'a str) -> Cell<'a> {
+fn cell<'a>(value: &'a Value, column: &Column, form: MysqlForm, text: &'a str) -> Cell<'a> {
     match (value, form) {
         (Value::NULL, _) => Cell::Null,
-        (Value::Bytes(bytes), Form::Int | Form::Bool) if column.column_type() == ColumnType::MYSQL_TYPE_BIT => {
+        (Value::Bytes(bytes), MysqlForm::Int | MysqlForm::Bool)
+            if column.column_type() == ColumnType::MYSQL_TYPE_BIT =>
+        {
             bits(bytes, form)
         }
         (Value::Bytes(bytes), _) => spelled(bytes, form),
-        (Value::Date(..) | Value::Time(..), _) | (_, Form::Text) => Cell::Text(text),
-        (Value::Int(value), Form::Bool) => Cell::Bool(*value != 0),
-        (Value::UInt(value), Form::Bool) => Cell::Bool(*value != 0),
-        (Value::Int(value), Form::Single | Form::Double) => Cell::Float(*value as f64),
-        (Value::UInt(value), Form::Single | Form::Double) => Cell::Float(*value as f64),
+        (Value::Date(..) | Value::Time(..), _) | (_, MysqlForm::Text) => Cell::Text(text),
+        (Value::Int(value), MysqlForm::Bool) => Cell::Bool(*value != 0),
+        (Value::UInt(value), MysqlForm::Bool) => Cell::Bool(*value != 0),
+        (Value::Int(value), MysqlForm::Single | MysqlForm::Double) => Cell::Float(*value as f64),
+        (Value::UInt(value), MysqlForm::Single | MysqlForm::Double) => Cell::Float(*value as f64),
         (Value::Int(value), _) => Cell::Int(*value),
         (Value::UInt(value), _) => unsigned(*value),
-        (Value::Float(value), Form::Bool) => Cell::Bool(*value != 0.0),
-        (Value::Double(value), Form::Bool) => Cell::Bool(*value != 0.0),
+        (Value::Float(value), MysqlForm::Bool) => Cell::Bool(*value != 0.0),
+        (Value::Double(value), MysqlForm::Bool) => Cell::Bool(*value != 0.0),
         (Value::Float(value), _) => Cell::Single(*value),
         // The column has no more precision than this.
-        (Value::Double(value), Form::Single) => Cell::Single(*value as f32),
+        (Value::Double(value), MysqlForm::Single) => Cell::Single(*value as f32),
         (Value::Double(value), _) => Cell::Float(*value),
     }
 }
 
 /// Decodes a `BIT` column, whose bytes come most significant first.
-fn bits<'a>(bytes: &[u8], form: Form) -> Cell<'a> {
+fn bits<'a>(bytes: &[u8], form: MysqlForm) -> Cell<'a> {
     let number = bytes.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
-    if form == Form::Bool { Cell::Bool(number != 0) } else { unsigned(number) }
+    if form == MysqlForm::Bool { Cell::Bool(number != 0) } else { unsigned(number) }
 }
 
 fn unsigned<'a>(value: u64) -> Cell<'a> {
@@ -215,18 +217,18 @@ fn unsigned<'a>(value: u64) -> Cell<'a> {
 }
 
 /// Decodes a value that comes as text, or as bytes.
-fn spelled(bytes: &[u8], form: Form) -> Cell<'_> {
-    if form == Form::Bytes {
+fn spelled(bytes: &[u8], form: MysqlForm) -> Cell<'_> {
+    if form == MysqlForm::Bytes {
         return Cell::Bytes(bytes);
     }
     // All text comes as UTF-8, so a value that is not UTF-8 is not text.
     let Ok(text) = std::str::from_utf8(bytes) else { return Cell::Bytes(bytes) };
     let number = match form {
-        Form::Text | Form::Bytes => None,
-        Form::Int => whole(text).or_else(|| text.parse().ok().map(Cell::Float)),
-        Form::Bool => text.parse::<f64>().ok().map(|number| Cell::Bool(number != 0.0)),
-        Form::Single => text.parse().ok().map(Cell::Single),
-        Form::Double => text.parse().ok().map(Cell::Float),
+        MysqlForm::Text | MysqlForm::Bytes => None,
+        MysqlForm::Int => whole(text).or_else(|| text.parse().ok().map(Cell::Float)),
+        MysqlForm::Bool => text.parse::<f64>().ok().map(|number| Cell::Bool(number != 0.0)),
+        MysqlForm::Single => text.parse().ok().map(Cell::Single),
+        MysqlForm::Double => text.parse().ok().map(Cell::Float),
     };
     number.unwrap_or(Cell::Text(text))
 }

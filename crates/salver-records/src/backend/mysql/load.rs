@@ -11,8 +11,8 @@ use tokio::sync::mpsc;
 
 use super::clauses;
 use super::client::Client;
-use super::failure;
-use super::merge::PLACEHOLDERS;
+use super::error_numbers;
+use super::merged_reads::PLACEHOLDERS;
 use super::pool::Pool;
 use super::write::{begin, finish};
 use crate::statement::{Bind, BulkLoad, Loaded};
@@ -27,7 +27,7 @@ type Row = Vec<Bind>;
 /// Loads `rows` as they arrive.
 pub(super) async fn load(pool: &Pool, load: BulkLoad, mut rows: mpsc::Receiver<Vec<Row>>) -> Result<Loaded> {
     let mut lease = begin(pool).await?;
-    let mut loading = Loading::new(&mut lease.client, pool.place(), &load);
+    let mut loading = MysqlLoad::new(&mut lease.client, pool.place(), &load);
     let mut waiting: Vec<Row> = Vec::new();
     while let Some(some) = rows.recv().await {
         waiting.extend(some);
@@ -47,7 +47,7 @@ pub(super) async fn load(pool: &Pool, load: BulkLoad, mut rows: mpsc::Receiver<V
 }
 
 /// A load in progress.
-struct Loading<'a> {
+struct MysqlLoad<'a> {
     client: &'a mut Client,
     place: &'a str,
     /// The insert up to its row, the row, and the rest; `None` when it can't take several rows.
@@ -58,7 +58,7 @@ struct Loading<'a> {
     loaded: Loaded,
 }
 
-impl<'a> Loading<'a> {
+impl<'a> MysqlLoad<'a> {
     fn new(client: &'a mut Client, place: &'a str, load: &'a BulkLoad) -> Self {
         let parts = clauses::insert(&load.insert);
         let fitting = (PLACEHOLDERS / load.columns.len().max(1)).max(1).ilog2();
@@ -112,7 +112,7 @@ impl<'a> Loading<'a> {
             answer = self.client.skip().await;
         }
         let Err(failure) = answer else { return Ok(None) };
-        let error = failure::error(failure, self.place);
+        let error = error_numbers::error(failure, self.place);
         let is_of_row =
             matches!(error.code, Code::DuplicateKey | Code::Integrity | Code::Raised | Code::Invalid | Code::Execution);
         if is_of_row { Ok(Some(error)) } else { Err(error) }

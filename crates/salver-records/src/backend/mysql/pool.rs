@@ -12,10 +12,10 @@ use salver_model::{Code, Error, Result, Shares};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::address::Address;
 use super::client::{Client, Ender, Terms};
-use super::failure;
-use crate::backend::lying;
+use super::connect_options::Address;
+use super::error_numbers;
+use crate::backend::slow_clients;
 
 /// Idle time after which a connection is pinged before a change is sent through it: a change can't be retried.
 const UNPROVED_IDLE_MS: u64 = 200;
@@ -44,7 +44,7 @@ struct Inner {
 
 /// A connection and its permit. The connection is closed unless it is given back.
 #[derive(Debug)]
-pub(super) struct Lease {
+pub(super) struct MysqlLease {
     pub(super) client: Client,
     _place: OwnedSemaphorePermit,
 }
@@ -59,7 +59,7 @@ impl Pool {
                 terms: Terms { statement_ms_max: spec.statement_ms_max, read_only: !spec.writable && !spec.definable },
                 free: Mutex::default(),
                 places: Arc::new(Semaphore::new(connections_max)),
-                lying: lying::places(connections_max),
+                lying: slow_clients::places(connections_max),
                 connections_max,
                 ending: Semaphore::new(1),
             }),
@@ -77,17 +77,17 @@ impl Pool {
     }
 
     /// Takes a connection, which may turn out to be lost.
-    pub(super) async fn lease(&self) -> Result<Lease> {
+    pub(super) async fn lease(&self) -> Result<MysqlLease> {
         let place = self.wait().await?;
         let client = match self.inner.pop() {
             Some(client) => client,
             None => self.connect().await?,
         };
-        Ok(Lease { client, _place: place })
+        Ok(MysqlLease { client, _place: place })
     }
 
     /// Takes a connection that was alive a moment ago.
-    pub(super) async fn lease_alive(&self) -> Result<Lease> {
+    pub(super) async fn lease_alive(&self) -> Result<MysqlLease> {
         let place = self.wait().await?;
         let client = match self.inner.pop() {
             Some(client) if client.idle() < Duration::from_millis(UNPROVED_IDLE_MS) => client,
@@ -101,18 +101,18 @@ impl Pool {
             },
             None => self.connect().await?,
         };
-        Ok(Lease { client, _place: place })
+        Ok(MysqlLease { client, _place: place })
     }
 
     /// Makes a new connection after one was found lost, and closes the idle ones, which were probably lost with it.
-    pub(super) async fn lease_new(&self) -> Result<Lease> {
+    pub(super) async fn lease_new(&self) -> Result<MysqlLease> {
         let place = self.wait().await?;
         self.forget();
-        Ok(Lease { client: self.connect().await?, _place: place })
+        Ok(MysqlLease { client: self.connect().await?, _place: place })
     }
 
     /// Takes back a connection on which nothing is in progress.
-    pub(super) fn give_back(&self, mut lease: Lease) {
+    pub(super) fn give_back(&self, mut lease: MysqlLease) {
         if lease.client.rest() {
             self.inner.push(lease.client);
         }
@@ -120,7 +120,7 @@ impl Pool {
 
     async fn wait(&self) -> Result<OwnedSemaphorePermit> {
         let Inner { places, lying, connections_max, .. } = &*self.inner;
-        lying::wait(places, lying, Duration::from_millis(DATABASE_WAIT_MS_MAX)).await.ok_or_else(|| {
+        slow_clients::wait(places, lying, Duration::from_millis(DATABASE_WAIT_MS_MAX)).await.ok_or_else(|| {
             Error::new(
                 Code::DatabaseUnavailable,
                 format!("out of connections: all {connections_max} to the database {} are busy", self.place()),
@@ -135,7 +135,7 @@ impl Pool {
     }
 
     async fn connect(&self) -> Result<Client> {
-        self.inner.connect().await.map_err(|failure| failure::connecting(failure, self.place()))
+        self.inner.connect().await.map_err(|failure| error_numbers::connecting(failure, self.place()))
     }
 
     /// Closes every idle connection.
@@ -158,7 +158,7 @@ impl Inner {
         let ender: Weak<dyn Ender> = Arc::<Self>::downgrade(self);
         let made = Client::connect(&self.options, self.terms, ender);
         let made = timeout(Duration::from_millis(DATABASE_CONNECT_MS_MAX), made).await;
-        made.unwrap_or_else(|_| Err(Failure::Other(Box::new(failure::Overdue))))
+        made.unwrap_or_else(|_| Err(Failure::Other(Box::new(error_numbers::Overdue))))
     }
 }
 

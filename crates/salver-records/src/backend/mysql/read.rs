@@ -7,14 +7,14 @@ use salver_model::{Error, Result};
 use tokio::sync::mpsc;
 
 use super::client::Client;
-use super::failure;
-use super::merge::merged;
+use super::error_numbers;
+use super::merged_reads::merged;
 use super::pool::Pool;
 use crate::cell::RowSink;
 use crate::statement::{Bind, Read};
 
 /// Reason for an early end of reads.
-enum Ended {
+enum ReadEnd {
     /// The database, or the connection to it.
     Failure(Failure),
     /// The sink.
@@ -23,7 +23,7 @@ enum Ended {
     Unwanted,
 }
 
-impl From<Failure> for Ended {
+impl From<Failure> for ReadEnd {
     fn from(failure: Failure) -> Self {
         Self::Failure(failure)
     }
@@ -38,10 +38,10 @@ struct Way<'a, S: RowSink> {
 }
 
 impl<S: RowSink> Way<'_, S> {
-    async fn send(&mut self) -> Result<(), Ended> {
+    async fn send(&mut self) -> Result<(), ReadEnd> {
         if let Some(out) = self.out {
             while let Some(piece) = self.sink.piece() {
-                out.send(Ok(piece)).await.map_err(|_| Ended::Unwanted)?;
+                out.send(Ok(piece)).await.map_err(|_| ReadEnd::Unwanted)?;
             }
         }
         Ok(())
@@ -58,8 +58,8 @@ pub(super) async fn read<S: RowSink>(
     let mut way = Way { sink: &mut sink, out: out.as_ref(), rows: 0 };
     let mut lease = pool.lease().await?;
     let mut ended = run(&mut lease.client, reads, &mut way).await;
-    if let Err(Ended::Failure(failure)) = &ended
-        && failure::is_lost(failure)
+    if let Err(ReadEnd::Failure(failure)) = &ended
+        && error_numbers::is_lost(failure)
         && way.rows == 0
     {
         // The connection may have been lost long ago, with a server since restarted.
@@ -72,19 +72,19 @@ pub(super) async fn read<S: RowSink>(
             pool.give_back(lease);
             Ok(sink)
         }
-        Err(Ended::Failure(failure)) => {
+        Err(ReadEnd::Failure(failure)) => {
             if matches!(failure, Failure::Server(_)) {
                 pool.give_back(lease);
             }
-            Err(failure::error(failure, pool.place()))
+            Err(error_numbers::error(failure, pool.place()))
         }
         // Closing the connection ends the rest of the result.
-        Err(Ended::Error(error)) => Err(error),
-        Err(Ended::Unwanted) => Ok(sink),
+        Err(ReadEnd::Error(error)) => Err(error),
+        Err(ReadEnd::Unwanted) => Ok(sink),
     }
 }
 
-async fn run<S: RowSink>(client: &mut Client, reads: &[Read], way: &mut Way<'_, S>) -> Result<(), Ended> {
+async fn run<S: RowSink>(client: &mut Client, reads: &[Read], way: &mut Way<'_, S>) -> Result<(), ReadEnd> {
     match reads {
         [] => Ok(()),
         [only] => one(client, only, 0, way).await,
@@ -93,8 +93,8 @@ async fn run<S: RowSink>(client: &mut Client, reads: &[Read], way: &mut Way<'_, 
                 match together(client, &sql.into(), several, way).await {
                     // Reads that fail as one statement may work as several; if these fail too, theirs is the failure to
                     // report.
-                    Err(Ended::Failure(Failure::Server(cause)))
-                        if way.rows == 0 && !failure::is_lost(&Failure::Server(cause.clone())) => {}
+                    Err(ReadEnd::Failure(Failure::Server(cause)))
+                        if way.rows == 0 && !error_numbers::is_lost(&Failure::Server(cause.clone())) => {}
                     ended => return ended,
                 }
             }
@@ -103,10 +103,10 @@ async fn run<S: RowSink>(client: &mut Client, reads: &[Read], way: &mut Way<'_, 
     }
 }
 
-async fn one<S: RowSink>(client: &mut Client, read: &Read, index: usize, way: &mut Way<'_, S>) -> Result<(), Ended> {
+async fn one<S: RowSink>(client: &mut Client, read: &Read, index: usize, way: &mut Way<'_, S>) -> Result<(), ReadEnd> {
     client.start(&read.sql, &[&read.binds]).await?;
     while let Some(row) = client.next().await? {
-        client.buffer.hand_over(&row, &read.kinds, index, way.sink).map_err(Ended::Error)?;
+        client.buffer.hand_over(&row, &read.kinds, index, way.sink).map_err(ReadEnd::Error)?;
         way.rows += 1;
         way.send().await?;
     }
@@ -118,7 +118,7 @@ async fn together<S: RowSink>(
     sql: &Arc<str>,
     reads: &[Read],
     way: &mut Way<'_, S>,
-) -> Result<(), Ended> {
+) -> Result<(), ReadEnd> {
     let binds: Vec<&[Bind]> = reads.iter().map(|read| read.binds.as_slice()).collect();
     client.start(sql, &binds).await?;
     while let Some(row) = client.next().await? {
@@ -128,21 +128,21 @@ async fn together<S: RowSink>(
             _ => None,
         };
         let Some((index, read)) = index.and_then(|index| Some((index, reads.get(index)?))) else {
-            return Err(Ended::Error(Error::internal("a merged row belongs to no read")));
+            return Err(ReadEnd::Error(Error::internal("a merged row belongs to no read")));
         };
-        client.buffer.hand_over_merged(&row, &read.kinds, index, way.sink).map_err(Ended::Error)?;
+        client.buffer.hand_over_merged(&row, &read.kinds, index, way.sink).map_err(ReadEnd::Error)?;
         way.rows += 1;
         way.send().await?;
     }
     Ok(())
 }
 
-async fn in_snapshot<S: RowSink>(client: &mut Client, reads: &[Read], way: &mut Way<'_, S>) -> Result<(), Ended> {
+async fn in_snapshot<S: RowSink>(client: &mut Client, reads: &[Read], way: &mut Way<'_, S>) -> Result<(), ReadEnd> {
     client.run("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").await?;
     for (index, read) in reads.iter().enumerate() {
         if let Err(ended) = one(client, read, index, way).await {
             // The connection goes back to the pool after a failure of the statement.
-            if let Ended::Failure(Failure::Server(_)) = &ended {
+            if let ReadEnd::Failure(Failure::Server(_)) = &ended {
                 client.run("ROLLBACK").await?;
             }
             return Err(ended);

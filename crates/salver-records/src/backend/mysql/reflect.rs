@@ -4,7 +4,7 @@ use mysql_async::{Error as Failure, FromValueError, Row};
 use salver_model::records::{ColumnInfo, ColumnKind, ForeignKey, TableInfo, TableKind};
 
 use super::client::Client;
-use super::kind::{kind, words};
+use super::column_types::{kind, words};
 
 const TABLES: &str = "SELECT TABLE_NAME, TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES \
      WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED', 'VIEW')";

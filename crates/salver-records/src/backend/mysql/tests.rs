@@ -1,11 +1,11 @@
 //! The backend against a real MariaDB server.
 
 mod change;
+mod fault_injection;
 mod kinds;
 mod load;
 mod merge;
 mod schema;
-mod weather;
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use salver_testkit::servers::{Database, Kind, database};
 
 use super::Mysql;
 use crate::cell::{Collect, OwnedCell};
-use crate::statement::{Bind, Program, Read, Returns, Step};
+use crate::statement::{Bind, Program, ProgramStep, Read, Returns};
 
 fn spec(url: &str) -> DatabaseSpec {
     let mut spec = DatabaseSpec::new(Name::new("blog").unwrap(), DatabaseKind::Mysql, url);
@@ -35,11 +35,11 @@ fn select(sql: &str, kinds: &[ColumnKind], binds: Vec<Bind>) -> Read {
     Read { sql: Arc::from(sql), binds, kinds: Arc::from(kinds), point: false }
 }
 
-fn step(sql: &str, binds: Vec<Bind>, returns: Returns) -> Step {
-    Step { sql: Arc::from(sql), binds, returns, check: None }
+fn step(sql: &str, binds: Vec<Bind>, returns: Returns) -> ProgramStep {
+    ProgramStep { sql: Arc::from(sql), binds, returns, check: None }
 }
 
-fn program(steps: Vec<Step>) -> Program {
+fn program(steps: Vec<ProgramStep>) -> Program {
     Program { steps, try_all: false, dry_run: false }
 }
 

@@ -5,55 +5,55 @@ use std::borrow::Cow;
 use salver_model::{Code, Error, Result};
 
 use super::client::Client;
-use super::failure;
-use super::pool::{Lease, Pool};
+use super::error_numbers;
+use super::pool::{MysqlLease, Pool};
 use crate::cell::OwnedCell;
-use crate::statement::{Bind, Done, Outcome, Program, Returns, Step};
+use crate::statement::{Bind, Done, Program, ProgramOutcome, ProgramStep, Returns};
 
 /// Runs `program`.
-pub(super) async fn write(pool: &Pool, program: Program) -> Result<Outcome> {
+pub(super) async fn write(pool: &Pool, program: Program) -> Result<ProgramOutcome> {
     match program.steps.as_slice() {
-        [] => Ok(Outcome { steps: Vec::new(), committed: !program.dry_run }),
+        [] => Ok(ProgramOutcome { steps: Vec::new(), committed: !program.dry_run }),
         // The database rolls back a failed statement, so that a single one needs no transaction around it.
         [only] if only.check.is_none() && !program.dry_run => alone(pool, only).await,
         _ => together(pool, &program).await,
     }
 }
 
-async fn alone(pool: &Pool, step: &Step) -> Result<Outcome> {
+async fn alone(pool: &Pool, step: &ProgramStep) -> Result<ProgramOutcome> {
     let mut lease = pool.lease_alive().await?;
     let binds = match resolved(step, &[]) {
         Ok(binds) => binds,
         Err(error) => {
             pool.give_back(lease);
-            return Ok(Outcome { steps: vec![Err(error)], committed: false });
+            return Ok(ProgramOutcome { steps: vec![Err(error)], committed: false });
         }
     };
     // Nothing of the change is sent before it is prepared, so a lost connection can be replaced.
     let mut prepared = lease.client.prepare(&step.sql).await;
-    if prepared.as_ref().is_err_and(failure::is_lost) {
+    if prepared.as_ref().is_err_and(error_numbers::is_lost) {
         drop(lease);
         lease = pool.lease_new().await?;
         prepared = lease.client.prepare(&step.sql).await;
     }
     let done = match prepared {
         Ok(_) => run(&mut lease.client, step, &binds).await,
-        Err(failure) if failure::is_lost(&failure) => return Err(failure::error(failure, pool.place())),
+        Err(failure) if error_numbers::is_lost(&failure) => return Err(error_numbers::error(failure, pool.place())),
         Err(failure) => Err(Stopped::Failure(failure)),
     };
     let result = match done {
         Ok(done) => Ok(done),
-        Err(Stopped::Failure(failure)) if failure::is_lost(&failure) || failure::is_overdue(&failure) => {
-            return Err(failure::outcome_unknown(failure, pool.place()));
+        Err(Stopped::Failure(failure)) if error_numbers::is_lost(&failure) || error_numbers::is_overdue(&failure) => {
+            return Err(error_numbers::outcome_unknown(failure, pool.place()));
         }
         Err(stopped) => Err(stopped.error(pool.place())),
     };
     pool.give_back(lease);
     let committed = result.is_ok();
-    Ok(Outcome { steps: vec![result], committed })
+    Ok(ProgramOutcome { steps: vec![result], committed })
 }
 
-async fn together(pool: &Pool, program: &Program) -> Result<Outcome> {
+async fn together(pool: &Pool, program: &Program) -> Result<ProgramOutcome> {
     let mut lease = begin(pool).await?;
     let mut steps: Vec<Result<Done>> = Vec::with_capacity(program.steps.len());
     let mut failed = false;
@@ -61,15 +61,18 @@ async fn together(pool: &Pool, program: &Program) -> Result<Outcome> {
         let result = match resolved(step, &steps) {
             Ok(binds) => match run(&mut lease.client, step, &binds).await {
                 Ok(done) => checked(step, done),
-                Err(Stopped::Failure(failure)) if failure::is_lost(&failure) || failure::is_overdue(&failure) => {
+                Err(Stopped::Failure(failure))
+                    if error_numbers::is_lost(&failure) || error_numbers::is_overdue(&failure) =>
+                {
                     // Closing the connection ends the transaction.
-                    return Err(failure::error(failure, pool.place()));
+                    return Err(error_numbers::error(failure, pool.place()));
                 }
                 Err(stopped) => Err(stopped.error(pool.place())),
             },
             Err(error) => Err(error),
         };
-        let error = result.as_ref().err().map(|error| (failure::again(error), failure::ends_transaction(error)));
+        let error =
+            result.as_ref().err().map(|error| (error_numbers::again(error), error_numbers::ends_transaction(error)));
         steps.push(result);
         let Some((error, ends_transaction)) = error else { continue };
         failed = true;
@@ -77,31 +80,31 @@ async fn together(pool: &Pool, program: &Program) -> Result<Outcome> {
             break;
         }
         if ends_transaction {
-            steps.resize_with(program.steps.len(), || Err(failure::again(&error)));
+            steps.resize_with(program.steps.len(), || Err(error_numbers::again(&error)));
             break;
         }
     }
     finish(pool, lease, !failed && !program.dry_run).await?;
-    Ok(Outcome { steps, committed: !failed && !program.dry_run })
+    Ok(ProgramOutcome { steps, committed: !failed && !program.dry_run })
 }
 
 /// Takes a connection and begins a transaction on it.
-pub(super) async fn begin(pool: &Pool) -> Result<Lease> {
+pub(super) async fn begin(pool: &Pool) -> Result<MysqlLease> {
     let mut lease = pool.lease_alive().await?;
     let mut begun = lease.client.run("START TRANSACTION").await;
-    if begun.as_ref().is_err_and(failure::is_lost) {
+    if begun.as_ref().is_err_and(error_numbers::is_lost) {
         drop(lease);
         lease = pool.lease_new().await?;
         begun = lease.client.run("START TRANSACTION").await;
     }
     match begun {
         Ok(()) => Ok(lease),
-        Err(failure) => Err(failure::error(failure, pool.place())),
+        Err(failure) => Err(error_numbers::error(failure, pool.place())),
     }
 }
 
 /// Ends a transaction: commits it if `keep`, else rolls it back.
-pub(super) async fn finish(pool: &Pool, mut lease: Lease, keep: bool) -> Result<()> {
+pub(super) async fn finish(pool: &Pool, mut lease: MysqlLease, keep: bool) -> Result<()> {
     match lease.client.run(if keep { "COMMIT" } else { "ROLLBACK" }).await {
         Ok(()) => {
             pool.give_back(lease);
@@ -109,10 +112,10 @@ pub(super) async fn finish(pool: &Pool, mut lease: Lease, keep: bool) -> Result<
         }
         // Closing the connection rolls the transaction back anyway.
         Err(_) if !keep => Ok(()),
-        Err(failure) if failure::is_lost(&failure) || failure::is_overdue(&failure) => {
-            Err(failure::outcome_unknown(failure, pool.place()))
+        Err(failure) if error_numbers::is_lost(&failure) || error_numbers::is_overdue(&failure) => {
+            Err(error_numbers::outcome_unknown(failure, pool.place()))
         }
-        Err(failure) => Err(failure::error(failure, pool.place())),
+        Err(failure) => Err(error_numbers::error(failure, pool.place())),
     }
 }
 
@@ -125,13 +128,13 @@ enum Stopped {
 impl Stopped {
     fn error(self, place: &str) -> Error {
         match self {
-            Self::Failure(failure) => failure::error(failure, place),
+            Self::Failure(failure) => error_numbers::error(failure, place),
             Self::Error(error) => error,
         }
     }
 }
 
-async fn run(client: &mut Client, step: &Step, binds: &[Bind]) -> Result<Done, Stopped> {
+async fn run(client: &mut Client, step: &ProgramStep, binds: &[Bind]) -> Result<Done, Stopped> {
     client.start(&step.sql, &[binds]).await.map_err(Stopped::Failure)?;
     let mut done = Done::default();
     match &step.returns {
@@ -152,7 +155,7 @@ async fn run(client: &mut Client, step: &Step, binds: &[Bind]) -> Result<Done, S
     Ok(done)
 }
 
-fn checked(step: &Step, done: Done) -> Result<Done> {
+fn checked(step: &ProgramStep, done: Done) -> Result<Done> {
     if let Some(check) = &step.check {
         check(&done)?;
     }
@@ -160,7 +163,7 @@ fn checked(step: &Step, done: Done) -> Result<Done> {
 }
 
 /// Returns the values of a step, with references replaced by the results of earlier steps.
-fn resolved<'a>(step: &'a Step, steps: &[Result<Done>]) -> Result<Cow<'a, [Bind]>> {
+fn resolved<'a>(step: &'a ProgramStep, steps: &[Result<Done>]) -> Result<Cow<'a, [Bind]>> {
     if !step.binds.iter().any(|bind| matches!(bind, Bind::Back { .. } | Bind::BackKey { .. })) {
         return Ok(Cow::Borrowed(&step.binds));
     }

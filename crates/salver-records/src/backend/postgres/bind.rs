@@ -15,7 +15,7 @@ use crate::statement::Bind;
 pub(super) struct Wire<'a>(pub(super) &'a Bind);
 
 /// Error of a value that can't be encoded, which can only be an unresolved reference.
-type Refusal = Box<dyn std::error::Error + Sync + Send>;
+type EncodeError = Box<dyn std::error::Error + Sync + Send>;
 
 /// Returns whether the value is sent in binary as `to`. A number that does not fit a small integer is sent as text, so
 /// that the server reports it.
@@ -35,7 +35,7 @@ fn binary(bind: &Bind, to: &Type) -> bool {
 }
 
 impl ToSql for Wire<'_> {
-    fn to_sql(&self, to: &Type, out: &mut BytesMut) -> Result<IsNull, Refusal> {
+    fn to_sql(&self, to: &Type, out: &mut BytesMut) -> Result<IsNull, EncodeError> {
         if binary(self.0, to) {
             put_binary(self.0, to, out);
             return Ok(IsNull::No);
@@ -56,7 +56,7 @@ impl ToSql for Wire<'_> {
         true
     }
 
-    fn to_sql_checked(&self, to: &Type, out: &mut BytesMut) -> Result<IsNull, Refusal> {
+    fn to_sql_checked(&self, to: &Type, out: &mut BytesMut) -> Result<IsNull, EncodeError> {
         self.to_sql(to, out)
     }
 

@@ -15,8 +15,8 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_postgres::{Client, Statement};
 
-use super::fault::{self, Fault};
-use super::target::Target;
+use super::connect_options::ConnectOptions;
+use super::sqlstate::{self, Fault};
 
 /// A connection. Any number of tasks may send on it: responses come in the order of the requests.
 #[derive(Debug)]
@@ -29,21 +29,21 @@ pub(super) struct Connection {
     ended: AtomicBool,
     /// Longest wait for a response; `None` without a limit.
     patience: Option<Duration>,
-    prepared: Mutex<Prepared>,
+    prepared: Mutex<StatementCache>,
 }
 
 /// Reason why there is no new connection.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct ConnectError {
     pub(super) error: Error,
     /// Whether the server has as many connections as it allows; Salver's may be among them.
     pub(super) full: bool,
 }
 
 impl Connection {
-    pub(super) async fn open(target: &Target) -> Result<Self, Refusal> {
+    pub(super) async fn open(target: &ConnectOptions) -> Result<Self, ConnectError> {
         let place = target.place();
-        let slow = || Refusal {
+        let slow = || ConnectError {
             error: Error::new(
                 Code::DatabaseUnavailable,
                 format!("the database `{}` at {place} does not answer", target.entry),
@@ -51,8 +51,10 @@ impl Connection {
             .with_hint("is it overloaded, or stopped?"),
             full: false,
         };
-        let refused =
-            |error| Refusal { full: fault::is_full(&error), error: fault::of_connecting(error, &target.entry, &place) };
+        let refused = |error| ConnectError {
+            full: sqlstate::is_full(&error),
+            error: sqlstate::of_connecting(error, &target.entry, &place),
+        };
         // The driver's own timeout covers the TCP connect only; a server may accept that and then not respond.
         let most = Duration::from_millis(DATABASE_CONNECT_MS_MAX);
         // A connection attempt gets no more time than a statement.
@@ -166,10 +168,10 @@ impl Connection {
 
     /// Drops every prepared statement, because the schema changed.
     pub(super) fn forget(&self) {
-        *self.kept() = Prepared::default();
+        *self.kept() = StatementCache::default();
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Prepared> {
+    fn kept(&self) -> std::sync::MutexGuard<'_, StatementCache> {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -190,12 +192,12 @@ pub(super) async fn start<F: Future + ?Sized>(future: &mut Pin<Box<F>>) -> Optio
 
 /// A cache of prepared statements by text, which evicts the least recently used one.
 #[derive(Debug, Default)]
-struct Prepared {
+struct StatementCache {
     statements: AHashMap<Arc<str>, (Statement, u64)>,
     uses: u64,
 }
 
-impl Prepared {
+impl StatementCache {
     fn get(&mut self, sql: &Arc<str>) -> Option<Statement> {
         self.uses += 1;
         let (statement, used) = self.statements.get_mut(sql)?;

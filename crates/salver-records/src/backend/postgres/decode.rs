@@ -13,7 +13,7 @@ use crate::cell::Cell;
 
 /// The binary form of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum PostgresForm {
     Bool,
     Int2,
     Int4,
@@ -30,7 +30,7 @@ pub(super) enum Form {
 }
 
 /// Returns the forms of the columns of a statement whose result should have these kinds.
-pub(super) fn forms(statement: &Statement, kinds: &[ColumnKind]) -> Result<Vec<Form>> {
+pub(super) fn forms(statement: &Statement, kinds: &[ColumnKind]) -> Result<Vec<PostgresForm>> {
     let columns = statement.columns();
     if columns.len() != kinds.len() {
         return Err(Error::internal(format!("{} columns came where {} were expected", columns.len(), kinds.len())));
@@ -39,29 +39,31 @@ pub(super) fn forms(statement: &Statement, kinds: &[ColumnKind]) -> Result<Vec<F
 }
 
 /// Returns the form of the first column, when it is an integer.
-pub(super) fn key_form(statement: &Statement) -> Option<Form> {
+pub(super) fn key_form(statement: &Statement) -> Option<PostgresForm> {
     match *statement.columns().first()?.type_() {
-        Type::INT2 => Some(Form::Int2),
-        Type::INT4 => Some(Form::Int4),
-        Type::INT8 => Some(Form::Int8),
+        Type::INT2 => Some(PostgresForm::Int2),
+        Type::INT4 => Some(PostgresForm::Int4),
+        Type::INT8 => Some(PostgresForm::Int8),
         _ => None,
     }
 }
 
-fn form(name: &str, native: &Type, kind: ColumnKind) -> Result<Form> {
+fn form(name: &str, native: &Type, kind: ColumnKind) -> Result<PostgresForm> {
     Ok(match *native {
-        Type::BOOL => Form::Bool,
-        Type::INT2 | Type::INT4 | Type::INT8 if kind == ColumnKind::Boolean => Form::IntAsBool,
-        Type::INT2 => Form::Int2,
-        Type::INT4 => Form::Int4,
-        Type::INT8 => Form::Int8,
-        Type::OID => Form::Oid,
-        Type::FLOAT4 => Form::Float4,
-        Type::FLOAT8 => Form::Float8,
-        Type::BYTEA => Form::Bytes,
-        Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN | Type::JSON | Type::XML => Form::Text,
-        Type::JSONB => Form::Jsonb,
-        _ if matches!(native.kind(), Kind::Enum(_)) || native.name() == "citext" => Form::Text,
+        Type::BOOL => PostgresForm::Bool,
+        Type::INT2 | Type::INT4 | Type::INT8 if kind == ColumnKind::Boolean => PostgresForm::IntAsBool,
+        Type::INT2 => PostgresForm::Int2,
+        Type::INT4 => PostgresForm::Int4,
+        Type::INT8 => PostgresForm::Int8,
+        Type::OID => PostgresForm::Oid,
+        Type::FLOAT4 => PostgresForm::Float4,
+        Type::FLOAT8 => PostgresForm::Float8,
+        Type::BYTEA => PostgresForm::Bytes,
+        Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME | Type::UNKNOWN | Type::JSON | Type::XML => {
+            PostgresForm::Text
+        }
+        Type::JSONB => PostgresForm::Jsonb,
+        _ if matches!(native.kind(), Kind::Enum(_)) || native.name() == "citext" => PostgresForm::Text,
         _ => {
             return Err(Error::new(
                 Code::Unsupported,
@@ -89,7 +91,7 @@ impl<'a> FromSql<'a> for Raw<'a> {
 }
 
 /// Fills `cells` with the values of `row`.
-pub(super) fn cells<'r>(row: &'r Row, forms: &[Form], cells: &mut Vec<Cell<'r>>) -> Result<()> {
+pub(super) fn cells<'r>(row: &'r Row, forms: &[PostgresForm], cells: &mut Vec<Cell<'r>>) -> Result<()> {
     cells.clear();
     for (index, form) in forms.iter().enumerate() {
         let Raw(raw) = row.try_get(index).map_err(damaged)?;
@@ -108,19 +110,19 @@ pub(super) fn recycle<'b>(mut cells: Vec<Cell<'_>>) -> Vec<Cell<'b>> {
     cells.into_iter().map(|_| Cell::Null).collect()
 }
 
-fn cell(form: Form, raw: &[u8]) -> Result<Cell<'_>> {
+fn cell(form: PostgresForm, raw: &[u8]) -> Result<Cell<'_>> {
     Ok(match form {
-        Form::Bool => Cell::Bool(raw != [0]),
-        Form::Int2 => Cell::Int(i64::from(i16::from_be_bytes(exact(raw)?))),
-        Form::Int4 => Cell::Int(i64::from(i32::from_be_bytes(exact(raw)?))),
-        Form::Int8 => Cell::Int(i64::from_be_bytes(exact(raw)?)),
-        Form::Oid => Cell::Int(i64::from(u32::from_be_bytes(exact(raw)?))),
-        Form::Float4 => Cell::Single(f32::from_be_bytes(exact(raw)?)),
-        Form::Float8 => Cell::Float(f64::from_be_bytes(exact(raw)?)),
-        Form::Text => Cell::Text(std::str::from_utf8(raw).map_err(damaged)?),
-        Form::Jsonb => Cell::Text(std::str::from_utf8(raw.get(1..).unwrap_or_default()).map_err(damaged)?),
-        Form::Bytes => Cell::Bytes(raw),
-        Form::IntAsBool => Cell::Bool(raw.iter().any(|byte| *byte != 0)),
+        PostgresForm::Bool => Cell::Bool(raw != [0]),
+        PostgresForm::Int2 => Cell::Int(i64::from(i16::from_be_bytes(exact(raw)?))),
+        PostgresForm::Int4 => Cell::Int(i64::from(i32::from_be_bytes(exact(raw)?))),
+        PostgresForm::Int8 => Cell::Int(i64::from_be_bytes(exact(raw)?)),
+        PostgresForm::Oid => Cell::Int(i64::from(u32::from_be_bytes(exact(raw)?))),
+        PostgresForm::Float4 => Cell::Single(f32::from_be_bytes(exact(raw)?)),
+        PostgresForm::Float8 => Cell::Float(f64::from_be_bytes(exact(raw)?)),
+        PostgresForm::Text => Cell::Text(std::str::from_utf8(raw).map_err(damaged)?),
+        PostgresForm::Jsonb => Cell::Text(std::str::from_utf8(raw.get(1..).unwrap_or_default()).map_err(damaged)?),
+        PostgresForm::Bytes => Cell::Bytes(raw),
+        PostgresForm::IntAsBool => Cell::Bool(raw.iter().any(|byte| *byte != 0)),
     })
 }
 

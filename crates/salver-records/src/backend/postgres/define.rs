@@ -3,7 +3,7 @@
 use salver_model::Result;
 
 use super::Postgres;
-use super::fault::unknown_outcome;
+use super::sqlstate::unknown_outcome;
 
 impl Postgres {
     /// See [`crate::backend::Backend::define`].

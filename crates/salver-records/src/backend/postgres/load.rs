@@ -21,8 +21,8 @@ use self::copy::Copy;
 use super::Postgres;
 use super::bind::Wire;
 use super::connection::{Connection, start};
-use super::fault::{Fault, ends_all, unknown_outcome};
-use super::pool::Lease;
+use super::pool::PostgresLease;
+use super::sqlstate::{Fault, ends_all, unknown_outcome};
 use crate::dialect::Dialect;
 use crate::statement::{Bind, BulkLoad, Loaded};
 
@@ -56,12 +56,19 @@ impl Postgres {
         };
         lease.within(lease.client.batch_execute("BEGIN; SAVEPOINT piece")).await.map_err(told)?;
         let copies = copying.is_some();
-        let mut loading =
-            Loading { lease, entry, copy: Arc::clone(&copy), copying, insert, loaded: Loaded::default(), taken: 0 };
-        let mut piece = Piece::gather(&copy, copies, &mut rows).await;
+        let mut loading = PostgresLoad {
+            lease,
+            entry,
+            copy: Arc::clone(&copy),
+            copying,
+            insert,
+            loaded: Loaded::default(),
+            taken: 0,
+        };
+        let mut piece = CopyPiece::gather(&copy, copies, &mut rows).await;
         while !piece.rows.is_empty() {
             // The next piece is gathered while the server works on this one.
-            let next = Piece::gather(&copy, copies, &mut rows);
+            let next = CopyPiece::gather(&copy, copies, &mut rows);
             let (ended, next) = tokio::join!(Box::pin(loading.take(&piece)), next);
             ended.map_err(|fault| fault.into_error(entry))?;
             piece = next;
@@ -82,13 +89,13 @@ async fn copyable(connection: &Connection, table: &str) -> Result<bool, tokio_po
 
 /// Rows that are loaded together.
 #[derive(Debug, Default)]
-struct Piece {
+struct CopyPiece {
     rows: Vec<Vec<Bind>>,
     /// The rows in the format of `COPY`.
     text: BytesMut,
 }
 
-impl Piece {
+impl CopyPiece {
     /// Takes rows until there are enough; returns an empty piece when there are no more.
     async fn gather(copy: &Copy, copies: bool, rows: &mut mpsc::Receiver<Vec<Vec<Bind>>>) -> Self {
         let mut piece = Self::default();
@@ -106,8 +113,8 @@ impl Piece {
 }
 
 /// A load in progress.
-struct Loading<'a> {
-    lease: Lease,
+struct PostgresLoad<'a> {
+    lease: PostgresLease,
     entry: &'a str,
     copy: Arc<Copy>,
     /// The prepared copy; `None` when rows go by statements.
@@ -118,9 +125,9 @@ struct Loading<'a> {
     taken: u64,
 }
 
-impl Loading<'_> {
+impl PostgresLoad<'_> {
     /// Loads one piece: all of it, or its good rows.
-    async fn take(&mut self, piece: &Piece) -> Result<(), Fault> {
+    async fn take(&mut self, piece: &CopyPiece) -> Result<(), Fault> {
         let refused_before = self.loaded.refused;
         // The last range is done first; ranges are pushed in reverse, so that rows stay in order.
         let mut todo: Vec<_> = std::iter::once(0..piece.rows.len()).collect();
@@ -150,7 +157,7 @@ impl Loading<'_> {
         Ok(())
     }
 
-    fn text(&self, piece: &Piece, range: &Range<usize>) -> BytesMut {
+    fn text(&self, piece: &CopyPiece, range: &Range<usize>) -> BytesMut {
         let mut text = BytesMut::new();
         for row in &piece.rows[range.clone()] {
             self.copy.row(row, &mut text);

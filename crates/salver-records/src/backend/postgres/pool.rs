@@ -15,9 +15,9 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::connection::{Connection, Refusal};
-use super::target::Target;
-use crate::backend::lying;
+use super::connect_options::ConnectOptions;
+use super::connection::{ConnectError, Connection};
+use crate::backend::slow_clients;
 
 /// Retry interval, while waiting, on a server that has no connection left.
 const FULL_RETRY_MS: u64 = 50;
@@ -27,7 +27,7 @@ const IDLE_S: u64 = 300;
 /// The connections.
 #[derive(Debug)]
 pub(super) struct Pool {
-    pub(super) target: Arc<Target>,
+    pub(super) target: Arc<ConnectOptions>,
     /// Permits, first come, first served.
     places: Arc<Semaphore>,
     /// Shares of these connections for responses and loads whose clients are slow.
@@ -39,11 +39,11 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn new(target: Arc<Target>, connections_max: usize) -> Arc<Self> {
+    pub(super) fn new(target: Arc<ConnectOptions>, connections_max: usize) -> Arc<Self> {
         Arc::new(Self {
             target,
             places: Arc::new(Semaphore::new(connections_max.max(1))),
-            lying: lying::places(connections_max),
+            lying: slow_clients::places(connections_max),
             idle: Mutex::default(),
             returned: Notify::new(),
             open: AtomicUsize::new(0),
@@ -52,9 +52,9 @@ impl Pool {
 
     /// Waits for a connection. `room` is called to close a connection elsewhere when the server has none left and none
     /// of this pool is open to wait for.
-    pub(super) async fn lease(self: &Arc<Self>, room: impl Fn()) -> Result<Lease> {
+    pub(super) async fn lease(self: &Arc<Self>, room: impl Fn()) -> Result<PostgresLease> {
         let deadline = tokio::time::Instant::now() + Duration::from_millis(DATABASE_WAIT_MS_MAX);
-        let permit = lying::wait(&self.places, &self.lying, Duration::from_millis(DATABASE_WAIT_MS_MAX)).await;
+        let permit = slow_clients::wait(&self.places, &self.lying, Duration::from_millis(DATABASE_WAIT_MS_MAX)).await;
         let permit = permit.ok_or_else(|| self.exhausted())?;
         loop {
             if let Some(connection) = self.take() {
@@ -65,7 +65,9 @@ impl Pool {
                     self.open.fetch_add(1, Ordering::Relaxed);
                     return Ok(self.hand_out(Arc::new(connection), permit));
                 }
-                Err(Refusal { error, full }) if !full || tokio::time::Instant::now() >= deadline => return Err(error),
+                Err(ConnectError { error, full }) if !full || tokio::time::Instant::now() >= deadline => {
+                    return Err(error);
+                }
                 Err(_) => {
                     if self.open.load(Ordering::Relaxed) == 0 {
                         room();
@@ -78,8 +80,8 @@ impl Pool {
         }
     }
 
-    fn hand_out(self: &Arc<Self>, connection: Arc<Connection>, permit: OwnedSemaphorePermit) -> Lease {
-        Lease { connection, pool: Arc::clone(self), permit: Some(permit), state: State::default() }
+    fn hand_out(self: &Arc<Self>, connection: Arc<Connection>, permit: OwnedSemaphorePermit) -> PostgresLease {
+        PostgresLease { connection, pool: Arc::clone(self), permit: Some(permit), state: ProtocolState::default() }
     }
 
     fn take(&self) -> Option<Arc<Connection>> {
@@ -133,7 +135,7 @@ impl Pool {
 
     /// Cleans up a connection whose user was dropped in the middle. After a cancelled statement it is closed: the
     /// server may deliver the cancel signal late, and it would hit a later statement.
-    async fn clean_up(self: Arc<Self>, connection: Arc<Connection>, state: State) {
+    async fn clean_up(self: Arc<Self>, connection: Arc<Connection>, state: ProtocolState) {
         let patience = Duration::from_millis(DATABASE_CONNECT_MS_MAX);
         let is_clean = if state.asks {
             let token = connection.client.cancel_token();
@@ -153,7 +155,7 @@ impl Pool {
 
 /// The state of a connection's protocol.
 #[derive(Clone, Copy, Debug, Default)]
-struct State {
+struct ProtocolState {
     /// Whether a statement was sent whose response is incomplete.
     asks: bool,
     /// Whether a transaction is open.
@@ -162,22 +164,22 @@ struct State {
 
 /// A connection for one user. Dropping it gives it back, clean.
 #[derive(Debug)]
-pub(super) struct Lease {
+pub(super) struct PostgresLease {
     connection: Arc<Connection>,
     pool: Arc<Pool>,
     permit: Option<OwnedSemaphorePermit>,
-    state: State,
+    state: ProtocolState,
 }
 
-impl Lease {
-    /// Marks that a request was sent; until [`Lease::answered`] a drop cancels it.
+impl PostgresLease {
+    /// Marks that a request was sent; until [`PostgresLease::answered`] a drop cancels it.
     pub(super) fn asks(&mut self) {
         self.state.asks = true;
     }
 
-    /// Marks that a transaction was begun; until [`Lease::ended`] a drop rolls it back.
+    /// Marks that a transaction was begun; until [`PostgresLease::ended`] a drop rolls it back.
     pub(super) fn begins(&mut self) {
-        self.state = State { asks: true, transaction: true };
+        self.state = ProtocolState { asks: true, transaction: true };
     }
 
     /// Marks that every response has come, or will at once without a reader.
@@ -187,11 +189,11 @@ impl Lease {
 
     /// Marks that every response has come and no transaction is open.
     pub(super) fn ended(&mut self) {
-        self.state = State::default();
+        self.state = ProtocolState::default();
     }
 }
 
-impl Deref for Lease {
+impl Deref for PostgresLease {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
@@ -199,7 +201,7 @@ impl Deref for Lease {
     }
 }
 
-impl Drop for Lease {
+impl Drop for PostgresLease {
     fn drop(&mut self) {
         let connection = Arc::clone(&self.connection);
         if connection.is_closed() || !(self.state.asks || self.state.transaction) {

@@ -11,8 +11,8 @@ use tokio_postgres::{RowStream, Statement};
 use super::Postgres;
 use super::bind::Wire;
 use super::connection::{Connection, start};
-use super::decode::{Form, cells, forms, recycle};
-use super::fault::Fault;
+use super::decode::{PostgresForm, cells, forms, recycle};
+use super::sqlstate::Fault;
 use crate::cell::RowSink;
 use crate::statement::Read;
 
@@ -20,7 +20,7 @@ use crate::statement::Read;
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// The destination of rows.
-struct Rows<S: RowSink> {
+struct RowForwarder<S: RowSink> {
     sink: S,
     out: Option<mpsc::Sender<Result<S::Piece>>>,
     /// Whether the sink has seen a row, which rules out a retry.
@@ -35,7 +35,7 @@ impl Postgres {
         sink: S,
         out: Option<mpsc::Sender<Result<S::Piece>>>,
     ) -> Result<S> {
-        let mut rows = Rows { sink, out, seen: false };
+        let mut rows = RowForwarder { sink, out, seen: false };
         let mut again = false;
         loop {
             let began = Instant::now();
@@ -57,7 +57,7 @@ impl Postgres {
     }
 
     /// Reads on a shared connection, pipelined behind the reads of others.
-    async fn read_point<S: RowSink>(&self, read: &Read, rows: &mut Rows<S>) -> Result<(), Fault> {
+    async fn read_point<S: RowSink>(&self, read: &Read, rows: &mut RowForwarder<S>) -> Result<(), Fault> {
         let Some(ticket) = self.shared.ticket().await? else {
             return Box::pin(self.read_exclusive(std::slice::from_ref(read), rows)).await;
         };
@@ -81,7 +81,7 @@ impl Postgres {
         Ok(rows.send().await?)
     }
 
-    async fn read_exclusive<S: RowSink>(&self, reads: &[Read], rows: &mut Rows<S>) -> Result<(), Fault> {
+    async fn read_exclusive<S: RowSink>(&self, reads: &[Read], rows: &mut RowForwarder<S>) -> Result<(), Fault> {
         let mut lease = self.lease().await?;
         let texts: Vec<_> = reads.iter().map(|read| &read.sql).collect();
         lease.asks();
@@ -112,8 +112,8 @@ async fn one<S: RowSink>(
     connection: &Connection,
     read: &Read,
     statement: &Statement,
-    forms: &[Form],
-    rows: &mut Rows<S>,
+    forms: &[PostgresForm],
+    rows: &mut RowForwarder<S>,
 ) -> Result<(), Fault> {
     let asked = connection.client.query_raw(statement, read.binds.iter().map(Wire));
     let stream = connection.within(asked).await?;
@@ -126,8 +126,8 @@ async fn flight<S: RowSink>(
     connection: &Connection,
     reads: &[Read],
     prepared: &[Statement],
-    all_forms: &[Vec<Form>],
-    rows: &mut Rows<S>,
+    all_forms: &[Vec<PostgresForm>],
+    rows: &mut RowForwarder<S>,
 ) -> Result<(), Fault> {
     type Question<'a> = Pin<Box<dyn Future<Output = Result<RowStream, tokio_postgres::Error>> + Send + 'a>>;
     let client = &connection.client;
@@ -155,8 +155,8 @@ async fn flight<S: RowSink>(
 async fn take<S: RowSink>(
     connection: &Connection,
     stream: RowStream,
-    forms: &[Form],
-    (index, rows, sends): (usize, &mut Rows<S>, bool),
+    forms: &[PostgresForm],
+    (index, rows, sends): (usize, &mut RowForwarder<S>, bool),
 ) -> Result<(), Fault> {
     let mut stream = pin!(stream);
     let mut spare = Vec::with_capacity(forms.len());
@@ -173,7 +173,7 @@ async fn take<S: RowSink>(
     Ok(())
 }
 
-impl<S: RowSink> Rows<S> {
+impl<S: RowSink> RowForwarder<S> {
     /// Sends the finished pieces.
     async fn send(&mut self) -> Result<()> {
         let Some(out) = &self.out else { return Ok(()) };

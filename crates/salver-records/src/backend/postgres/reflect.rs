@@ -214,7 +214,7 @@ impl Assembly {
         let words: Vec<String> = words.map_err(|error| damaged(column).with_source(error))?.unwrap_or_default();
         let base = row.text(6).unwrap_or_default();
         let kind = if row.text(7) == Some("e") { ColumnKind::Varchar } else { kind(base) };
-        let bounds = Bounds::of(base, row.int(8).unwrap_or(-1));
+        let bounds = TypeBounds::of(base, row.int(8).unwrap_or(-1));
         let below = row.owned(16);
         let compared = match row.text(7) {
             Some("e") => below.clone(),
@@ -309,13 +309,13 @@ impl Assembly {
 
 /// The bounds of a type.
 #[derive(Debug, Default)]
-struct Bounds {
+struct TypeBounds {
     length: Option<u32>,
     precision: Option<u32>,
     scale: Option<u32>,
 }
 
-impl Bounds {
+impl TypeBounds {
     /// Decodes a type modifier: for text the length plus four, for numerics precision and scale packed in one number
     /// plus four.
     fn of(base: &str, modifier: i64) -> Self {

@@ -1,12 +1,12 @@
 //! Tests against a real server: what the three backends' common suite does not see.
 
+mod fault_injection;
 mod kinds;
 mod loads;
 mod programs;
 mod reads;
 mod schema;
 mod speed;
-mod weather;
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use salver_testkit::servers::{Database, Kind, database};
 
 use super::Postgres;
 use crate::cell::{Collect, OwnedCell};
-use crate::statement::{Bind, Done, Outcome, Program, Read, Returns, Step};
+use crate::statement::{Bind, Done, Program, ProgramOutcome, ProgramStep, Read, Returns};
 
 /// Creates a fresh database and its backend.
 fn fresh(sql: &str) -> (Database, Postgres) {
@@ -61,20 +61,20 @@ async fn number(postgres: &Postgres, sql: &str) -> i64 {
     }
 }
 
-fn step(sql: &str, binds: Vec<Bind>, returns: Returns) -> Step {
-    Step { sql: Arc::from(sql), binds, returns, check: None }
+fn step(sql: &str, binds: Vec<Bind>, returns: Returns) -> ProgramStep {
+    ProgramStep { sql: Arc::from(sql), binds, returns, check: None }
 }
 
-fn count(sql: &str, binds: Vec<Bind>) -> Step {
+fn count(sql: &str, binds: Vec<Bind>) -> ProgramStep {
     step(sql, binds, Returns::Count)
 }
 
-fn program(steps: Vec<Step>) -> Program {
+fn program(steps: Vec<ProgramStep>) -> Program {
     Program { steps, try_all: false, dry_run: false }
 }
 
 /// Returns the results of the steps, all of which must have succeeded.
-fn done(outcome: Outcome) -> Vec<Done> {
+fn done(outcome: ProgramOutcome) -> Vec<Done> {
     outcome.steps.into_iter().map(|step| step.unwrap()).collect()
 }
 

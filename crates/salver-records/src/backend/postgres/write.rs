@@ -16,11 +16,11 @@ use tokio_postgres::{RowStream, Statement};
 use super::Postgres;
 use super::bind::{Wire, from_cell};
 use super::connection::{Connection, start};
-use super::decode::{Form, cells, forms, key_form};
-use super::fault::{Fault, ends_all, unknown_outcome};
-use super::pool::Lease;
+use super::decode::{PostgresForm, cells, forms, key_form};
+use super::pool::PostgresLease;
+use super::sqlstate::{Fault, ends_all, unknown_outcome};
 use crate::cell::Cell;
-use crate::statement::{Bind, Done, Outcome, Program, Returns, Step};
+use crate::statement::{Bind, Done, Program, ProgramOutcome, ProgramStep, Returns};
 
 /// Most steps that are sent before the first response is read.
 const FLIGHT_STEPS: usize = 256;
@@ -29,7 +29,7 @@ const FLIGHT_STEPS: usize = 256;
 type StepResult = std::result::Result<Done, Error>;
 
 /// Reason why a program stopped without an outcome.
-enum Stop {
+enum ProgramStop {
     /// A fault, and whether a commit may have happened all the same.
     Fault { fault: Fault, commit_sent: bool },
     /// Nothing has happened, and a retry is possible: a prepared statement is stale, or the connection was lost before
@@ -39,7 +39,7 @@ enum Stop {
     StepByStep,
 }
 
-impl From<Fault> for Stop {
+impl From<Fault> for ProgramStop {
     fn from(fault: Fault) -> Self {
         Self::Fault { fault, commit_sent: false }
     }
@@ -50,9 +50,9 @@ impl Postgres {
     ///
     /// [`Returns::Key`]: the first column of the first row that the step returns, when it is an integer; so an insert
     /// whose key is wanted has a `RETURNING` with the key's column.
-    pub(crate) async fn write(&self, program: Program) -> Result<Outcome> {
+    pub(crate) async fn write(&self, program: Program) -> Result<ProgramOutcome> {
         if program.steps.is_empty() {
-            return Ok(Outcome { steps: Vec::new(), committed: !program.dry_run });
+            return Ok(ProgramOutcome { steps: Vec::new(), committed: !program.dry_run });
         }
         let mut again = false;
         loop {
@@ -62,26 +62,26 @@ impl Postgres {
             drop(lease);
             match ended {
                 Ok(outcome) => return Ok(outcome),
-                Err(Stop::Nothing(fault)) if !again && fault.is_worth_another_try() => {
+                Err(ProgramStop::Nothing(fault)) if !again && fault.is_worth_another_try() => {
                     self.recover(&fault, began);
                     again = true;
                 }
-                Err(Stop::Fault { fault, commit_sent: true }) if fault.is_lost() => {
+                Err(ProgramStop::Fault { fault, commit_sent: true }) if fault.is_lost() => {
                     self.pool.clear(began);
                     return Err(unknown_outcome(fault, &self.target.entry));
                 }
-                Err(Stop::Fault { fault, .. } | Stop::Nothing(fault)) => {
+                Err(ProgramStop::Fault { fault, .. } | ProgramStop::Nothing(fault)) => {
                     if fault.is_lost() {
                         self.pool.clear(began);
                     }
                     return Err(fault.into_error(&self.target.entry));
                 }
-                Err(Stop::StepByStep) => return Err(Error::internal("a program went round in a circle")),
+                Err(ProgramStop::StepByStep) => return Err(Error::internal("a program went round in a circle")),
             }
         }
     }
 
-    async fn attempt(&self, lease: &mut Lease, program: &Program) -> Result<Outcome, Stop> {
+    async fn attempt(&self, lease: &mut PostgresLease, program: &Program) -> Result<ProgramOutcome, ProgramStop> {
         let entry = self.target.entry.as_str();
         let texts: Vec<&Arc<str>> = program.steps.iter().map(|step| &step.sql).collect();
         lease.asks();
@@ -89,7 +89,7 @@ impl Postgres {
         lease.answered();
         let prepared = match prepared {
             Ok(prepared) => prepared,
-            Err(fault) if fault.is_lost() => return Err(Stop::Nothing(fault)),
+            Err(fault) if fault.is_lost() => return Err(ProgramStop::Nothing(fault)),
             // The repetition step by step tells which step failed.
             Err(_) => return step_by_step(lease, program, entry).await,
         };
@@ -99,14 +99,19 @@ impl Postgres {
             return alone(lease, step, statement, entry).await;
         }
         match in_flights(lease, program, &prepared, entry).await {
-            Err(Stop::StepByStep) => step_by_step(lease, program, entry).await,
+            Err(ProgramStop::StepByStep) => step_by_step(lease, program, entry).await,
             ended => ended,
         }
     }
 }
 
 /// Runs one statement, which is a transaction by itself: one round trip.
-async fn alone(lease: &mut Lease, step: &Step, statement: &Statement, entry: &str) -> Result<Outcome, Stop> {
+async fn alone(
+    lease: &mut PostgresLease,
+    step: &ProgramStep,
+    statement: &Statement,
+    entry: &str,
+) -> Result<ProgramOutcome, ProgramStop> {
     let binds = resolve(step, &[] as &[Done]).map_err(own)?;
     let forms = answer_forms(statement, &step.returns).map_err(own)?;
     lease.asks();
@@ -117,9 +122,9 @@ async fn alone(lease: &mut Lease, step: &Step, statement: &Statement, entry: &st
     .await;
     lease.answered();
     match ended {
-        Ok(done) => Ok(Outcome { steps: vec![Ok(done)], committed: true }),
-        Err(fault) if fault.is_stale() => Err(Stop::Nothing(fault)),
-        Err(fault) if fault.is_lost() => Err(Stop::Fault { fault, commit_sent: true }),
+        Ok(done) => Ok(ProgramOutcome { steps: vec![Ok(done)], committed: true }),
+        Err(fault) if fault.is_stale() => Err(ProgramStop::Nothing(fault)),
+        Err(fault) if fault.is_lost() => Err(ProgramStop::Fault { fault, commit_sent: true }),
         Err(Fault::Own(error)) => Err(own(error)),
         Err(fault) => {
             let error = fault.into_error(entry);
@@ -130,11 +135,11 @@ async fn alone(lease: &mut Lease, step: &Step, statement: &Statement, entry: &st
 
 /// Pipelines the steps, as many as possible at once.
 async fn in_flights(
-    lease: &mut Lease,
+    lease: &mut PostgresLease,
     program: &Program,
     prepared: &[Statement],
     entry: &str,
-) -> Result<Outcome, Stop> {
+) -> Result<ProgramOutcome, ProgramStop> {
     let steps = &program.steps;
     let mut results: Vec<Done> = Vec::with_capacity(steps.len());
     lease.begins();
@@ -168,22 +173,22 @@ async fn in_flights(
         match ended.and(unresolved.map_or(Ok(()), Err)) {
             Ok(()) if commits => {
                 lease.ended();
-                return Ok(Outcome { steps: results.into_iter().map(Ok).collect(), committed: true });
+                return Ok(ProgramOutcome { steps: results.into_iter().map(Ok).collect(), committed: true });
             }
             Ok(()) => {}
-            Err(fault) if fault.is_lost() => return Err(Stop::Fault { fault, commit_sent: commits }),
+            Err(fault) if fault.is_lost() => return Err(ProgramStop::Fault { fault, commit_sent: commits }),
             Err(fault) => {
                 // If the commit came too late, there is nothing to roll back, which does no harm.
                 roll_back(lease).await?;
                 if fault.is_stale() {
-                    return Err(Stop::Nothing(fault));
+                    return Err(ProgramStop::Nothing(fault));
                 }
                 let error = fault.into_error(entry);
                 // When all steps are done, the commit failed: no step's fault.
                 return if ends_all(&error) || results.len() == steps.len() {
                     Err(own(error))
                 } else if program.try_all {
-                    Err(Stop::StepByStep)
+                    Err(ProgramStop::StepByStep)
                 } else {
                     Ok(undone(error, results.into_iter().map(Ok).collect()))
                 };
@@ -194,7 +199,7 @@ async fn in_flights(
 }
 
 /// Returns the end of the flight that begins at `first`: the step that needs a result which is not here yet.
-fn flight_end(steps: &[Step], first: usize) -> Result<usize> {
+fn flight_end(steps: &[ProgramStep], first: usize) -> Result<usize> {
     let mut end = first;
     while end < steps.len() && end - first < FLIGHT_STEPS {
         let needs = steps[end].binds.iter().filter_map(|bind| match bind {
@@ -213,7 +218,7 @@ fn flight_end(steps: &[Step], first: usize) -> Result<usize> {
 /// Steps that are sent together.
 struct Flight<'a> {
     connection: &'a Connection,
-    steps: &'a [Step],
+    steps: &'a [ProgramStep],
     prepared: &'a [Statement],
     begins: bool,
     commits: bool,
@@ -259,7 +264,11 @@ impl Flight<'_> {
 
 /// Runs one step after the other; with `try_all` each behind a savepoint, so that the program continues after a failed
 /// one.
-async fn step_by_step(lease: &mut Lease, program: &Program, entry: &str) -> Result<Outcome, Stop> {
+async fn step_by_step(
+    lease: &mut PostgresLease,
+    program: &Program,
+    entry: &str,
+) -> Result<ProgramOutcome, ProgramStop> {
     let mut results: Vec<StepResult> = Vec::with_capacity(program.steps.len());
     lease.begins();
     lease.within(lease.client.batch_execute("BEGIN")).await?;
@@ -273,10 +282,10 @@ async fn step_by_step(lease: &mut Lease, program: &Program, entry: &str) -> Resu
                 results.push(Ok(done));
                 continue;
             }
-            Err(fault) if fault.is_lost() => return Err(Stop::Fault { fault, commit_sent: false }),
+            Err(fault) if fault.is_lost() => return Err(ProgramStop::Fault { fault, commit_sent: false }),
             Err(fault) if fault.is_stale() => {
                 roll_back(lease).await?;
-                return Err(Stop::Nothing(fault));
+                return Err(ProgramStop::Nothing(fault));
             }
             Err(fault) => fault.into_error(entry),
         };
@@ -294,7 +303,7 @@ async fn step_by_step(lease: &mut Lease, program: &Program, entry: &str) -> Resu
     finish(lease, results, keep).await
 }
 
-async fn single(connection: &Connection, step: &Step, results: &[StepResult]) -> Result<Done, Fault> {
+async fn single(connection: &Connection, step: &ProgramStep, results: &[StepResult]) -> Result<Done, Fault> {
     let binds = resolve(step, results)?;
     let statement = connection.within(connection.prepare(&step.sql)).await?;
     let forms = answer_forms(&statement, &step.returns)?;
@@ -307,39 +316,39 @@ async fn single(connection: &Connection, step: &Step, results: &[StepResult]) ->
 }
 
 /// Commits or rolls back.
-async fn finish(lease: &mut Lease, steps: Vec<StepResult>, keep: bool) -> Result<Outcome, Stop> {
+async fn finish(lease: &mut PostgresLease, steps: Vec<StepResult>, keep: bool) -> Result<ProgramOutcome, ProgramStop> {
     if keep {
         if let Err(fault) = lease.within(lease.client.batch_execute("COMMIT")).await {
             if !fault.is_lost() {
                 lease.ended();
             }
-            return Err(Stop::Fault { fault, commit_sent: true });
+            return Err(ProgramStop::Fault { fault, commit_sent: true });
         }
         lease.ended();
     } else {
         roll_back(lease).await?;
     }
-    Ok(Outcome { steps, committed: keep })
+    Ok(ProgramOutcome { steps, committed: keep })
 }
 
-async fn roll_back(lease: &mut Lease) -> Result<(), Fault> {
+async fn roll_back(lease: &mut PostgresLease) -> Result<(), Fault> {
     lease.within(lease.client.batch_execute("ROLLBACK")).await?;
     lease.ended();
     Ok(())
 }
 
 /// Returns the outcome of a program with a failed step: nothing is kept.
-fn undone(error: Error, mut steps: Vec<StepResult>) -> Outcome {
+fn undone(error: Error, mut steps: Vec<StepResult>) -> ProgramOutcome {
     steps.push(Err(error));
-    Outcome { steps, committed: false }
+    ProgramOutcome { steps, committed: false }
 }
 
-fn own(error: Error) -> Stop {
-    Stop::Fault { fault: Fault::Own(error), commit_sent: false }
+fn own(error: Error) -> ProgramStop {
+    ProgramStop::Fault { fault: Fault::Own(error), commit_sent: false }
 }
 
 /// Returns the decoders of a step's result. Checked before anything is sent, since afterwards it may be committed.
-fn answer_forms(statement: &Statement, returns: &Returns) -> Result<Vec<Form>> {
+fn answer_forms(statement: &Statement, returns: &Returns) -> Result<Vec<PostgresForm>> {
     match returns {
         Returns::Rows(kinds) => forms(statement, kinds),
         Returns::Key => Ok(key_form(statement).into_iter().collect()),
@@ -351,7 +360,7 @@ fn answer_forms(statement: &Statement, returns: &Returns) -> Result<Vec<Form>> {
 async fn done(
     connection: &Connection,
     stream: RowStream,
-    (forms, returns): (&[Form], &Returns),
+    (forms, returns): (&[PostgresForm], &Returns),
 ) -> Result<Done, Fault> {
     let mut done = Done::default();
     let mut stream = pin!(stream);
@@ -393,7 +402,7 @@ impl Earlier for [StepResult] {
 }
 
 /// Returns the step's values, with references replaced by the results of earlier steps.
-fn resolve<'a, E: Earlier + ?Sized>(step: &'a Step, earlier: &E) -> Result<Cow<'a, [Bind]>> {
+fn resolve<'a, E: Earlier + ?Sized>(step: &'a ProgramStep, earlier: &E) -> Result<Cow<'a, [Bind]>> {
     if !step.binds.iter().any(|bind| matches!(bind, Bind::Back { .. } | Bind::BackKey { .. })) {
         return Ok(Cow::Borrowed(&step.binds));
     }

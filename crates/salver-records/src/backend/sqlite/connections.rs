@@ -16,42 +16,42 @@ use salver_model::spec::{DatabaseSpec, Reserve, Reserved};
 use salver_model::{Code, Error, Result, Shares};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::era::Era;
-use super::holder::{Held, Holder};
-use super::location::{FileId, Location, beside};
+use super::database_file::{FileId, Location, beside};
+use super::file_generation::FileGeneration;
+use super::interrupt::Watch;
 use super::log_index::LogIndex;
-use super::long::LongReads;
 use super::open;
-use super::reader::{Kept, Reader};
+use super::read_connection::{CachedReadTxn, ReadConnection};
+use super::slow_statements::LongReads;
+use super::snapshot_connection::{Holder, SnapshotConnection};
 use super::version::Clock;
-use super::watch::Watch;
-use crate::backend::holding::Places;
-use crate::backend::lying;
+use crate::backend::slow_clients;
+use crate::backend::snapshot_permits::Places;
 
 /// The connection that writes.
-pub(super) struct Writer {
+pub(super) struct WriteConnection {
     pub(super) connection: Connection,
     pub(super) watch: Arc<Watch>,
     /// The length of the log, in pages, and what it was at the last checkpoint.
     pub(super) log_pages: Arc<AtomicU32>,
     pub(super) log_pages_checked: u32,
-    pub(super) era: Arc<Era>,
+    pub(super) era: Arc<FileGeneration>,
 }
 
 /// A connection of one thread; padded, so that threads don't share a cache line.
 #[repr(align(128))]
 #[derive(Default)]
-struct Lane(Mutex<Option<Reader>>);
+struct Lane(Mutex<Option<ReadConnection>>);
 
 /// State that is needed only to open connections.
 #[derive(Default)]
-struct State {
-    era: Option<Arc<Era>>,
+struct OpenState {
+    era: Option<Arc<FileGeneration>>,
     /// The previous era, while some of its connections are open, and its log.
-    leaving: Option<(Weak<Era>, Option<FileId>)>,
+    leaving: Option<(Weak<FileGeneration>, Option<FileId>)>,
     eras: u64,
     /// The writer that was opened to begin the era, until it is taken.
-    writer: Option<Writer>,
+    writer: Option<WriteConnection>,
     /// Keeps a database in memory alive.
     anchor: Option<Connection>,
 }
@@ -64,7 +64,7 @@ pub(super) struct Connections {
     reserved: Reserved,
     writable: bool,
     lanes: Box<[Lane]>,
-    pool: Mutex<Vec<Reader>>,
+    pool: Mutex<Vec<ReadConnection>>,
     places: Arc<Semaphore>,
     /// Shares of these connections for responses and loads whose clients are slow.
     pub(super) lying: Arc<Shares>,
@@ -72,7 +72,7 @@ pub(super) struct Connections {
     /// Whether an era has begun, so that lanes may be opened.
     begun: AtomicBool,
     // Behind the readers, so that it closes last: only a writer can remove the log.
-    pub(super) writer: Mutex<Option<Writer>>,
+    pub(super) writer: Mutex<Option<WriteConnection>>,
     /// The watch of the writer, for callers that stop waiting.
     pub(super) writer_watch: Arc<Watch>,
     pub(super) runs: AtomicU64,
@@ -82,8 +82,8 @@ pub(super) struct Connections {
     pub(super) long: LongReads,
     /// Permits for the connections of snapshots, and these connections.
     pub(super) snapshots: Places,
-    held: Mutex<Vec<Weak<Held>>>,
-    state: Mutex<State>,
+    held: Mutex<Vec<Weak<SnapshotConnection>>>,
+    state: Mutex<OpenState>,
 }
 
 impl fmt::Debug for Connections {
@@ -125,7 +125,7 @@ impl Connections {
             lanes: std::iter::repeat_with(Lane::default).take(lanes).collect(),
             pool: Mutex::default(),
             places: Arc::new(Semaphore::new(spec.connections_max.max(1))),
-            lying: lying::places(spec.connections_max),
+            lying: slow_clients::places(spec.connections_max),
             clock: Clock::new(),
             begun: AtomicBool::new(false),
             writer: Mutex::default(),
@@ -154,14 +154,14 @@ impl Connections {
 
     /// Waits for a permit of the pool.
     pub(super) async fn place(&self, ms_max: u64) -> Result<OwnedSemaphorePermit> {
-        lying::wait(&self.places, &self.lying, Duration::from_millis(ms_max)).await.ok_or_else(|| {
+        slow_clients::wait(&self.places, &self.lying, Duration::from_millis(ms_max)).await.ok_or_else(|| {
             Error::new(Code::DatabaseUnavailable, format!("all connections of the database `{}` are in use", self.name))
                 .with_hint("ask again, or raise its `connections_max`")
         })
     }
 
     /// Runs `work` with this thread's own connection; returns `None` when it has none at the moment.
-    pub(super) fn on_lane<R>(&self, work: impl FnOnce(&mut Reader) -> R) -> Option<R> {
+    pub(super) fn on_lane<R>(&self, work: impl FnOnce(&mut ReadConnection) -> R) -> Option<R> {
         let own = thread_number() % self.lanes.len();
         let next = (own + 1) % self.lanes.len();
         let mut slot = try_lock(&self.lanes[own].0).or_else(|| try_lock(&self.lanes[next].0))?;
@@ -172,7 +172,7 @@ impl Connections {
             }
             *slot = self.open_reader(Duration::ZERO).ok();
             if let Some(reader) = slot.as_mut() {
-                reader.kept = Kept::new(LogIndex::of(&reader.connection));
+                reader.kept = CachedReadTxn::new(LogIndex::of(&reader.connection));
                 // A failure only makes it slower.
                 let _ = open::widen(&reader.connection);
             }
@@ -185,7 +185,7 @@ impl Connections {
     }
 
     /// Calls `look` with the connection of every lane that is not in use.
-    pub(super) fn each_lane(&self, mut look: impl FnMut(&mut Reader)) {
+    pub(super) fn each_lane(&self, mut look: impl FnMut(&mut ReadConnection)) {
         for lane in &self.lanes {
             if let Some(reader) = try_lock(&lane.0).as_mut().and_then(|slot| slot.as_mut()) {
                 look(reader);
@@ -194,7 +194,7 @@ impl Connections {
     }
 
     /// Takes a connection out of the pool, or opens one.
-    pub(super) fn take_reader(&self) -> Result<Reader> {
+    pub(super) fn take_reader(&self) -> Result<ReadConnection> {
         loop {
             let waiting = lock(&self.pool).pop();
             match waiting {
@@ -206,7 +206,7 @@ impl Connections {
     }
 
     /// Returns a connection to the pool.
-    pub(super) fn keep_reader(&self, reader: Reader) {
+    pub(super) fn keep_reader(&self, reader: ReadConnection) {
         let mut pool = lock(&self.pool);
         // Checked under the lock, under which the pool is cleared when an era ends.
         if !reader.era.is_over() {
@@ -215,7 +215,7 @@ impl Connections {
     }
 
     /// Has `held` close its connection when the era of the file ends.
-    pub(super) fn keep_track(&self, held: &Arc<Held>) {
+    pub(super) fn keep_track(&self, held: &Arc<SnapshotConnection>) {
         let mut all = lock(&self.held);
         all.retain(|other| other.strong_count() > 0);
         all.push(Arc::downgrade(held));
@@ -227,7 +227,7 @@ impl Connections {
     }
 
     /// Opens a connection that reads, in the current era.
-    pub(super) fn open_reader(&self, busy: Duration) -> Result<Reader> {
+    pub(super) fn open_reader(&self, busy: Duration) -> Result<ReadConnection> {
         let mut era = self.era()?;
         let mut connection = open::reader(&self.location, era.still, busy).map_err(|error| self.named(error))?;
         // The file may have been replaced between the two; there is no third attempt.
@@ -239,12 +239,12 @@ impl Connections {
             connection = open::reader(&self.location, era.still, busy).map_err(|error| self.named(error))?;
         }
         let watch = Arc::new(Watch::new());
-        watch.set(&mut connection, &era.over).map_err(super::fault::fault)?;
-        Ok(Reader { connection, watch, spare: Vec::new(), seen: None, kept: Kept::default(), era })
+        watch.set(&mut connection, &era.over).map_err(super::error_codes::fault)?;
+        Ok(ReadConnection { connection, watch, spare: Vec::new(), seen: None, kept: CachedReadTxn::default(), era })
     }
 
     /// Opens a connection that writes, in the current era.
-    pub(super) fn open_writer(&self) -> Result<Writer> {
+    pub(super) fn open_writer(&self) -> Result<WriteConnection> {
         let era = self.era()?;
         if let Some(writer) = lock(&self.state).writer.take()
             && Arc::ptr_eq(&writer.era, &era)
@@ -256,14 +256,19 @@ impl Connections {
         self.writer_of(&era, connection, log_pages)
     }
 
-    fn writer_of(&self, era: &Arc<Era>, mut connection: Connection, log_pages: Arc<AtomicU32>) -> Result<Writer> {
-        self.writer_watch.set(&mut connection, &era.over).map_err(super::fault::fault)?;
+    fn writer_of(
+        &self,
+        era: &Arc<FileGeneration>,
+        mut connection: Connection,
+        log_pages: Arc<AtomicU32>,
+    ) -> Result<WriteConnection> {
+        self.writer_watch.set(&mut connection, &era.over).map_err(super::error_codes::fault)?;
         let watch = Arc::clone(&self.writer_watch);
-        Ok(Writer { connection, watch, log_pages, log_pages_checked: 0, era: Arc::clone(era) })
+        Ok(WriteConnection { connection, watch, log_pages, log_pages_checked: 0, era: Arc::clone(era) })
     }
 
     /// Returns the current era; begins one when there is none.
-    pub(super) fn era(&self) -> Result<Arc<Era>> {
+    pub(super) fn era(&self) -> Result<Arc<FileGeneration>> {
         let mut state = lock(&self.state);
         if let Some(era) = &state.era {
             return Ok(Arc::clone(era));
@@ -298,10 +303,16 @@ impl Connections {
 
     /// Finds or creates the file. Where it may be written, the writer opens first, so that the file and its log exist
     /// for the readers.
-    fn begin(&self, state: &mut State, log_pages: &Arc<AtomicU32>) -> Result<(Era, Option<Connection>)> {
+    fn begin(&self, state: &mut OpenState, log_pages: &Arc<AtomicU32>) -> Result<(FileGeneration, Option<Connection>)> {
         // Created once only: a file that is removed later will come back, and an empty one must not be in its place.
         let create = self.writable && state.eras == 0;
-        let mut era = Era { number: state.eras, file: None, still: false, over: Arc::default(), log: Mutex::default() };
+        let mut era = FileGeneration {
+            number: state.eras,
+            file: None,
+            still: false,
+            over: Arc::default(),
+            log: Mutex::default(),
+        };
         let path = match &self.location {
             Location::Memory(_) => {
                 state.anchor = Some(open::reader(&self.location, false, open::BUSY)?);
@@ -339,7 +350,7 @@ impl Connections {
     }
 
     /// Ends `era`: no new work begins in it, and idle connections are closed.
-    fn end(&self, era: &Arc<Era>) {
+    fn end(&self, era: &Arc<FileGeneration>) {
         {
             let mut state = lock(&self.state);
             let Some(current) = state.era.take_if(|current| Arc::ptr_eq(current, era)) else { return };
@@ -349,7 +360,7 @@ impl Connections {
             state.leaving = Some((Arc::downgrade(&current), log));
             state.writer = None;
         }
-        let over = |reader: &mut Reader| reader.era.is_over();
+        let over = |reader: &mut ReadConnection| reader.era.is_over();
         // A lane in use checks its era when done.
         for lane in &self.lanes {
             if let Some(mut slot) = try_lock(&lane.0) {
@@ -371,7 +382,7 @@ impl Connections {
     /// Removes the log of the last era, without waiting: while connections of that era are open, the database is
     /// unavailable. When the last is closed, the log at the path is removed if it is still that era's own: SQLite would
     /// take it for the new file's.
-    fn clear_up(&self, state: &mut State) -> Result<()> {
+    fn clear_up(&self, state: &mut OpenState) -> Result<()> {
         let Some((era, log)) = &state.leaving else { return Ok(()) };
         if era.strong_count() > 0 {
             return Err(Error::new(
@@ -396,7 +407,7 @@ impl Connections {
     }
 
     /// Records which file the log of this era is.
-    pub(super) fn note_log(&self, era: &Era) {
+    pub(super) fn note_log(&self, era: &FileGeneration) {
         let mut log = lock(&era.log);
         if log.is_none()
             && let Location::File(path) = &self.location

@@ -12,11 +12,11 @@ use salver_model::{Error, Result};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::sync::oneshot;
 
-use super::feed::{Feed, Source};
-use super::job::Job;
+use super::load_feed::{Feed, LoadSource};
+use super::load_spool::{LoadRows, Spool};
 use super::read::StopOnDrop;
-use super::spool::{Rows, Spool};
 use super::writer::Queue;
+use super::writer_job::Job;
 use crate::statement::{Bind, BulkLoad, Loaded};
 
 /// Bytes of rows, as they are in memory, that are gathered before the client counts as slow.
@@ -33,16 +33,21 @@ const LOOK: Duration = Duration::from_millis(50);
 const PIECES_CAPACITY: usize = 8;
 
 /// Passes a load to the writer and feeds it.
-pub(super) async fn load(queue: &Queue, load: BulkLoad, mut rows: Receiver<Rows>, stop: StopOnDrop) -> Result<Loaded> {
+pub(super) async fn load(
+    queue: &Queue,
+    load: BulkLoad,
+    mut rows: Receiver<LoadRows>,
+    stop: StopOnDrop,
+) -> Result<Loaded> {
     let (gathered, pace) = gather(&mut rows).await;
     if pace == Pace::Ended {
-        return write(queue, load, Source::Gathered(gathered.into_iter()), &stop).await;
+        return write(queue, load, LoadSource::Gathered(gathered.into_iter()), &stop).await;
     }
     let mut spool = Keep(Some(Spool::new(queue.beside())));
     if pace == Pace::Fast {
         let (feed, fed) = mpsc::channel(PIECES_CAPACITY);
         let (answer, mut answered) = oneshot::channel();
-        queue.put(Job::Load { load: load.clone(), rows: Source::Fed(fed), run: stop.run, answer }).await?;
+        queue.put(Job::Load { load: load.clone(), rows: LoadSource::Fed(fed), run: stop.run, answer }).await?;
         let fed = tokio::select! {
             biased;
             answer = &mut answered => return answer.map_err(|_| broke_off())?,
@@ -61,11 +66,11 @@ pub(super) async fn load(queue: &Queue, load: BulkLoad, mut rows: Receiver<Rows>
     while let Some(piece) = rows.recv().await {
         spool.push(piece).await?;
     }
-    write(queue, load, Source::Spooled(spool.take()?.read()?), &stop).await
+    write(queue, load, LoadSource::Spooled(spool.take()?.read()?), &stop).await
 }
 
 /// Has the writer write rows that are all here.
-async fn write(queue: &Queue, load: BulkLoad, rows: Source, stop: &StopOnDrop) -> Result<Loaded> {
+async fn write(queue: &Queue, load: BulkLoad, rows: LoadSource, stop: &StopOnDrop) -> Result<Loaded> {
     let (answer, answered) = oneshot::channel();
     queue.put(Job::Load { load, rows, run: stop.run, answer }).await?;
     answered.await.map_err(|_| broke_off())?
@@ -92,7 +97,7 @@ impl Keep {
     }
 
     /// Spools rows, and returns them.
-    async fn push(&mut self, rows: Rows) -> Result<Rows> {
+    async fn push(&mut self, rows: LoadRows) -> Result<LoadRows> {
         let mut spool = self.take()?;
         let kept = tokio::task::spawn_blocking(move || {
             let pushed = spool.push(&rows);
@@ -105,7 +110,7 @@ impl Keep {
 }
 
 /// Takes rows until their pace is known.
-async fn gather(rows: &mut Receiver<Rows>) -> (Vec<Rows>, Pace) {
+async fn gather(rows: &mut Receiver<LoadRows>) -> (Vec<LoadRows>, Pace) {
     let since = Instant::now();
     let mut gathered = Vec::new();
     let mut bytes = 0;
@@ -121,7 +126,7 @@ async fn gather(rows: &mut Receiver<Rows>) -> (Vec<Rows>, Pace) {
     (gathered, Pace::Slow)
 }
 
-fn bytes_of(rows: &Rows) -> usize {
+fn bytes_of(rows: &LoadRows) -> usize {
     rows.iter().map(|row| row_bytes(row)).sum()
 }
 
@@ -136,7 +141,12 @@ fn row_bytes(row: &[Bind]) -> usize {
 
 /// Feeds the writer for as long as rows are fast; returns whether they came to their end. A writer that takes no more
 /// has failed, and reports why to its caller.
-async fn pump(gathered: Vec<Rows>, rows: &mut Receiver<Rows>, feed: Sender<Feed>, spool: &mut Keep) -> Result<Pace> {
+async fn pump(
+    gathered: Vec<LoadRows>,
+    rows: &mut Receiver<LoadRows>,
+    feed: Sender<Feed>,
+    spool: &mut Keep,
+) -> Result<Pace> {
     for piece in gathered {
         let piece = spool.push(piece).await?;
         if feed.send(Feed::Rows(piece)).await.is_err() {

@@ -10,9 +10,9 @@ use rusqlite::{Connection, OpenFlags, ffi};
 use salver_model::limits::{DATABASE_BUSY_MS_MAX, PREPARED_MAX};
 use salver_model::{Code, Error, Result};
 
-use super::fault::{fault, primary, result_code};
-use super::functions;
-use super::location::{Location, beside};
+use super::database_file::{Location, beside};
+use super::error_codes::{fault, primary, result_code};
+use super::sql_functions;
 
 /// Patience with another process that holds the database.
 pub(super) const BUSY: Duration = Duration::from_millis(DATABASE_BUSY_MS_MAX);
@@ -121,7 +121,7 @@ fn prepare_writer(connection: &mut Connection, pages: &Arc<AtomicU32>) -> rusqli
 
 /// Applies the settings of every connection.
 fn settle(connection: &Connection, busy: Duration) -> rusqlite::Result<()> {
-    functions::add(connection)?;
+    sql_functions::add(connection)?;
     connection.busy_timeout(busy)?;
     connection.set_prepared_statement_cache_capacity(PREPARED_MAX);
     // Otherwise the quoted name of a missing column would be taken as a string.

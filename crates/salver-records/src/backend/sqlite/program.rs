@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rusqlite::Connection;
 use salver_model::{Code, Error, Result};
 
-use super::rows::{self, Stop};
-use super::watch::Watch;
-use crate::statement::{Done, Outcome, Program, Returns, Step};
+use super::interrupt::Watch;
+use super::rows::{self, RowsEnd};
+use crate::statement::{Done, Program, ProgramOutcome, ProgramStep, Returns};
 
 /// A connection with an open transaction, and the bounds of its statements.
 #[derive(Clone, Copy)]
@@ -26,18 +26,18 @@ pub(super) fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()
 
 /// Runs `program`. An outcome marked committed is so once the enclosing transaction commits. A failed program leaves
 /// nothing, unless the transaction is gone: then nothing of the transaction is left at all.
-pub(super) fn run(within: Within<'_>, program: &Program) -> Outcome {
+pub(super) fn run(within: Within<'_>, program: &Program) -> ProgramOutcome {
     // SQLite itself rolls back a single statement that fails.
     let single = program.steps.len() == 1 && program.steps.iter().all(|step| step.check.is_none());
     let behind_savepoint = program.dry_run || !single;
     if behind_savepoint && let Err(error) = execute(within.connection, "SAVEPOINT program") {
-        return Outcome { steps: vec![Err(within.watch.explain(error))], committed: false };
+        return ProgramOutcome { steps: vec![Err(within.watch.explain(error))], committed: false };
     }
     let steps = steps(within, program);
     let good = steps.iter().all(Result::is_ok);
     let committed = good && !program.dry_run;
     if behind_savepoint && within.connection.is_autocommit() {
-        return Outcome { steps, committed: false };
+        return ProgramOutcome { steps, committed: false };
     }
     if behind_savepoint {
         within.watch.begin(0, 0);
@@ -46,10 +46,10 @@ pub(super) fn run(within: Within<'_>, program: &Program) -> Outcome {
             // A transaction that can't roll back to a savepoint is in an unknown state: all of it is rolled back.
             let undone = execute(within.connection, "ROLLBACK");
             tracing::error!(%error, ?undone, "a savepoint failed");
-            return Outcome { steps: vec![Err(super::fault::fault(error))], committed: false };
+            return ProgramOutcome { steps: vec![Err(super::error_codes::fault(error))], committed: false };
         }
     }
-    Outcome { steps, committed }
+    ProgramOutcome { steps, committed }
 }
 
 fn steps(within: Within<'_>, program: &Program) -> Vec<Result<Done>> {
@@ -77,10 +77,10 @@ fn steps(within: Within<'_>, program: &Program) -> Vec<Result<Done>> {
     results
 }
 
-fn checked(within: Within<'_>, step: &Step, earlier: &[Result<Done>]) -> Result<Done> {
+fn checked(within: Within<'_>, step: &ProgramStep, earlier: &[Result<Done>]) -> Result<Done> {
     let done = run_step(within.connection, step, earlier).map_err(|stop| match stop {
-        Stop::Sqlite(error) => within.watch.explain(error),
-        Stop::Own(error) => error,
+        RowsEnd::Sqlite(error) => within.watch.explain(error),
+        RowsEnd::Own(error) => error,
     })?;
     if let Some(check) = &step.check {
         // A check is foreign code, and other programs share the transaction.
@@ -90,7 +90,7 @@ fn checked(within: Within<'_>, step: &Step, earlier: &[Result<Done>]) -> Result<
     Ok(done)
 }
 
-fn run_step(connection: &Connection, step: &Step, earlier: &[Result<Done>]) -> Result<Done, Stop> {
+fn run_step(connection: &Connection, step: &ProgramStep, earlier: &[Result<Done>]) -> Result<Done, RowsEnd> {
     let mut statement = connection.prepare_cached(&step.sql)?;
     rows::bind_all(&mut statement, &step.binds, earlier)?;
     let mut done = Done::default();

@@ -8,11 +8,11 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 
 use super::connections::Connections;
-use super::fault;
-use super::reader::Reader;
-use super::rows::{self, Stop};
-use super::sweep::sweep;
-use super::watch::Watch;
+use super::error_codes;
+use super::idle_sweep::sweep;
+use super::interrupt::Watch;
+use super::read_connection::ReadConnection;
+use super::rows::{self, RowsEnd};
 use crate::cell::RowSink;
 use crate::statement::Read;
 
@@ -40,7 +40,7 @@ impl Drop for StopOnDrop {
 pub(super) async fn on_reader<R: Send + 'static>(
     connections: &Arc<Connections>,
     ms_max: u64,
-    work: impl FnOnce(&mut Reader) -> Result<R, Stop> + Send + 'static,
+    work: impl FnOnce(&mut ReadConnection) -> Result<R, RowsEnd> + Send + 'static,
 ) -> Result<R> {
     let place = connections.place(ms_max).await?;
     let watch = Arc::new(Watch::new());
@@ -59,7 +59,7 @@ fn run<R>(
     connections: &Connections,
     watch: &Arc<Watch>,
     ms_max: u64,
-    work: impl FnOnce(&mut Reader) -> Result<R, Stop>,
+    work: impl FnOnce(&mut ReadConnection) -> Result<R, RowsEnd>,
 ) -> Result<R> {
     if watch.is_stopped(ONLY_RUN) {
         return Err(Error::new(Code::Execution, "the caller is gone"));
@@ -68,7 +68,7 @@ fn run<R>(
     watch.begin(ONLY_RUN, ms_max);
     reader.under(watch)?;
     let result = work(&mut reader);
-    let spoiled = matches!(&result, Err(Stop::Sqlite(error)) if fault::spoils(error));
+    let spoiled = matches!(&result, Err(RowsEnd::Sqlite(error)) if error_codes::spoils(error));
     // A read that failed must not leave its transaction open, or the next would see old rows.
     let settled = reader.connection.is_autocommit() || reader.connection.execute_batch("ROLLBACK").is_ok();
     if spoiled {
@@ -78,8 +78,8 @@ fn run<R>(
         connections.keep_reader(reader);
     }
     result.map_err(|stop| match stop {
-        Stop::Sqlite(error) => watch.explain(error),
-        Stop::Own(error) => error,
+        RowsEnd::Sqlite(error) => watch.explain(error),
+        RowsEnd::Own(error) => error,
     })
 }
 
@@ -163,7 +163,7 @@ pub(super) fn read_now<S: RowSink>(
 
 /// Returns the result, when it came within the budget, and whether the statement should take the blocking path next
 /// time.
-fn at_once<S: RowSink>(reader: &mut Reader, read: &Read, mut sink: S) -> (Option<Result<S>>, bool) {
+fn at_once<S: RowSink>(reader: &mut ReadConnection, read: &Read, mut sink: S) -> (Option<Result<S>>, bool) {
     let mut is_long = false;
     let fed = rows::feed_until((&reader.connection, &mut reader.spare), (0, read), &mut sink, |sink| {
         is_long = sink.held_bytes() > AT_ONCE_BYTES;
@@ -173,7 +173,7 @@ fn at_once<S: RowSink>(reader: &mut Reader, read: &Read, mut sink: S) -> (Option
     match fed {
         Ok(()) if is_long && !read.point => (None, true),
         Ok(()) => (Some(Ok(sink)), is_long),
-        Err(Stop::Own(error)) => (Some(Err(error)), false),
-        Err(Stop::Sqlite(error)) => (None, fault::is_interrupt(&error)),
+        Err(RowsEnd::Own(error)) => (Some(Err(error)), false),
+        Err(RowsEnd::Sqlite(error)) => (None, error_codes::is_interrupt(&error)),
     }
 }

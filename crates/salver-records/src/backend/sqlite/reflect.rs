@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row};
 use salver_model::records::{ColumnInfo, ForeignKey, TableInfo, TableKind};
 
-use super::kinds::declared;
+use super::declared_types::declared;
 use crate::dialect::Dialect;
 
 /// The tables and views, by name.

@@ -12,14 +12,14 @@ use crate::statement::{Bind, Done, Read};
 
 /// Reason for the end of the rows.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(super) enum RowsEnd {
     /// A failure of SQLite.
     Sqlite(rusqlite::Error),
     /// A failure on this side.
     Own(Error),
 }
 
-impl From<rusqlite::Error> for Stop {
+impl From<rusqlite::Error> for RowsEnd {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
     }
@@ -31,7 +31,7 @@ pub(super) fn feed<S: RowSink>(
     (index, read): (usize, &Read),
     sink: &mut S,
     mut after: impl FnMut(&mut S) -> Result<()>,
-) -> Result<(), Stop> {
+) -> Result<(), RowsEnd> {
     feed_until((connection, spare), (index, read), sink, |sink| after(sink).map(|()| true))
 }
 
@@ -41,7 +41,7 @@ pub(super) fn feed_until<S: RowSink>(
     (index, read): (usize, &Read),
     sink: &mut S,
     mut after: impl FnMut(&mut S) -> Result<bool>,
-) -> Result<(), Stop> {
+) -> Result<(), RowsEnd> {
     let mut statement = connection.prepare_cached(&read.sql)?;
     bind_all(&mut statement, &read.binds, &[])?;
     let columns = statement.column_count();
@@ -49,12 +49,12 @@ pub(super) fn feed_until<S: RowSink>(
     while let Some(row) = rows.next()? {
         let mut cells: Vec<Cell<'_>> = std::mem::take(spare);
         if cells_of(row, columns, &read.kinds, &mut cells)? {
-            sink.row(index, &cells).map_err(Stop::Own)?;
+            sink.row(index, &cells).map_err(RowsEnd::Own)?;
         } else {
             mended(row, columns, &read.kinds, |cells| sink.row(index, cells))?;
         }
         *spare = emptied(cells);
-        if !after(sink).map_err(Stop::Own)? {
+        if !after(sink).map_err(RowsEnd::Own)? {
             break;
         }
     }
@@ -62,7 +62,7 @@ pub(super) fn feed_until<S: RowSink>(
 }
 
 /// Returns the row as owned cells.
-pub(super) fn owned(row: &Row<'_>, columns: usize, kinds: &[ColumnKind]) -> Result<Vec<OwnedCell>, Stop> {
+pub(super) fn owned(row: &Row<'_>, columns: usize, kinds: &[ColumnKind]) -> Result<Vec<OwnedCell>, RowsEnd> {
     let mut cells = Vec::with_capacity(columns);
     let mut kept = Vec::new();
     let mut keep = |cells: &[Cell<'_>]| {
@@ -70,7 +70,7 @@ pub(super) fn owned(row: &Row<'_>, columns: usize, kinds: &[ColumnKind]) -> Resu
         Ok(())
     };
     if cells_of(row, columns, kinds, &mut cells)? {
-        keep(&cells).map_err(Stop::Own)?;
+        keep(&cells).map_err(RowsEnd::Own)?;
     } else {
         mended(row, columns, kinds, keep)?;
     }
@@ -111,7 +111,7 @@ fn mended(
     columns: usize,
     kinds: &[ColumnKind],
     mut take: impl FnMut(&[Cell<'_>]) -> Result<()>,
-) -> Result<(), Stop> {
+) -> Result<(), RowsEnd> {
     let mut texts = Vec::with_capacity(columns);
     for column in 0..columns {
         texts.push(match row.get_ref(column)? {
@@ -129,7 +129,7 @@ fn mended(
             ValueRef::Blob(bytes) => Cell::Bytes(bytes),
         });
     }
-    take(&cells).map_err(Stop::Own)
+    take(&cells).map_err(RowsEnd::Own)
 }
 
 /// Reuses the memory of `cells` for the next row: collecting a vector's own elements works in place.
@@ -139,9 +139,9 @@ fn emptied<'next>(mut cells: Vec<Cell<'_>>) -> Vec<Cell<'next>> {
 }
 
 /// Binds the values of a statement; `earlier` has the results of the steps before it.
-pub(super) fn bind_all(statement: &mut Statement<'_>, binds: &[Bind], earlier: &[Result<Done>]) -> Result<(), Stop> {
+pub(super) fn bind_all(statement: &mut Statement<'_>, binds: &[Bind], earlier: &[Result<Done>]) -> Result<(), RowsEnd> {
     if statement.parameter_count() != binds.len() {
-        return Err(Stop::Own(Error::internal("a statement and its values don't match in number")));
+        return Err(RowsEnd::Own(Error::internal("a statement and its values don't match in number")));
     }
     for (index, bind) in binds.iter().enumerate() {
         let at = index + 1;
@@ -165,14 +165,15 @@ pub(super) fn bind_all(statement: &mut Statement<'_>, binds: &[Bind], earlier: &
     Ok(())
 }
 
-fn bind_cell(statement: &mut Statement<'_>, at: usize, cell: &OwnedCell) -> Result<(), Stop> {
+fn bind_cell(statement: &mut Statement<'_>, at: usize, cell: &OwnedCell) -> Result<(), RowsEnd> {
     match cell {
         OwnedCell::Null => statement.raw_bind_parameter(at, Null)?,
         OwnedCell::Bool(value) => statement.raw_bind_parameter(at, *value)?,
         OwnedCell::Int(value) => statement.raw_bind_parameter(at, *value)?,
         OwnedCell::UInt(value) => {
-            let value = i64::try_from(*value)
-                .map_err(|_| Stop::Own(Error::new(Code::Invalid, format!("{value} is too large for the database"))))?;
+            let value = i64::try_from(*value).map_err(|_| {
+                RowsEnd::Own(Error::new(Code::Invalid, format!("{value} is too large for the database")))
+            })?;
             statement.raw_bind_parameter(at, value)?;
         }
         OwnedCell::Float(value) => statement.raw_bind_parameter(at, *value)?,
@@ -183,16 +184,17 @@ fn bind_cell(statement: &mut Statement<'_>, at: usize, cell: &OwnedCell) -> Resu
     Ok(())
 }
 
-fn earlier_of(earlier: &[Result<Done>], step: usize) -> Result<&Done, Stop> {
+fn earlier_of(earlier: &[Result<Done>], step: usize) -> Result<&Done, RowsEnd> {
     match earlier.get(step) {
         Some(Ok(done)) => Ok(done),
-        Some(Err(_)) => {
-            Err(Stop::Own(Error::new(Code::Execution, format!("change {step}, whose answer this one needs, failed"))))
-        }
-        None => Err(Stop::Own(Error::internal("a step refers to one that is not before it"))),
+        Some(Err(_)) => Err(RowsEnd::Own(Error::new(
+            Code::Execution,
+            format!("change {step}, whose answer this one needs, failed"),
+        ))),
+        None => Err(RowsEnd::Own(Error::internal("a step refers to one that is not before it"))),
     }
 }
 
-fn nothing_there(step: usize) -> Stop {
-    Stop::Own(Error::new(Code::Execution, format!("change {step}, whose answer this one needs, made no row")))
+fn nothing_there(step: usize) -> RowsEnd {
+    RowsEnd::Own(Error::new(Code::Execution, format!("change {step}, whose answer this one needs, made no row")))
 }

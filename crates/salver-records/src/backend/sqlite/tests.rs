@@ -19,7 +19,7 @@ use salver_model::{Name, Result};
 
 use super::Sqlite;
 use crate::cell::{Collect, OwnedCell};
-use crate::statement::{Bind, Check, Outcome, Program, Read, Returns, Step};
+use crate::statement::{Bind, Check, Program, ProgramOutcome, ProgramStep, Read, Returns};
 
 /// A database in a directory of its own, and a connection beside Salver's, like that of another process.
 struct Fixture {
@@ -68,25 +68,28 @@ fn read(sql: &str, binds: Vec<Bind>) -> Read {
     Read { sql: Arc::from(sql), binds, kinds: Arc::from([]), point: true }
 }
 
-fn step(sql: &str, binds: Vec<Bind>) -> Step {
-    Step { sql: Arc::from(sql), binds, returns: Returns::Count, check: None }
+fn step(sql: &str, binds: Vec<Bind>) -> ProgramStep {
+    ProgramStep { sql: Arc::from(sql), binds, returns: Returns::Count, check: None }
 }
 
-fn rows_step(sql: &str, binds: Vec<Bind>) -> Step {
+fn rows_step(sql: &str, binds: Vec<Bind>) -> ProgramStep {
     let kinds: Arc<[ColumnKind]> = Arc::from([]);
-    Step { returns: Returns::Rows(kinds), ..step(sql, binds) }
+    ProgramStep { returns: Returns::Rows(kinds), ..step(sql, binds) }
 }
 
-fn checked(step: Step, check: impl Fn(&crate::statement::Done) -> Result<()> + Send + Sync + 'static) -> Step {
+fn checked(
+    step: ProgramStep,
+    check: impl Fn(&crate::statement::Done) -> Result<()> + Send + Sync + 'static,
+) -> ProgramStep {
     let check: Check = Box::new(check);
-    Step { check: Some(check), ..step }
+    ProgramStep { check: Some(check), ..step }
 }
 
-fn program(steps: Vec<Step>) -> Program {
+fn program(steps: Vec<ProgramStep>) -> Program {
     Program { steps, try_all: false, dry_run: false }
 }
 
-async fn run(database: &Sqlite, sql: &str, binds: Vec<Bind>) -> Result<Outcome> {
+async fn run(database: &Sqlite, sql: &str, binds: Vec<Bind>) -> Result<ProgramOutcome> {
     database.write(program(vec![step(sql, binds)])).await
 }
 

@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::Connection;
 
-use super::reader::Reader;
+use super::read_connection::ReadConnection;
 
 /// Counts commits.
 pub(super) struct Clock {
@@ -20,7 +20,7 @@ pub(super) struct Clock {
 
 #[derive(Default)]
 struct Sentinel {
-    reader: Option<Reader>,
+    reader: Option<ReadConnection>,
     seen: Option<i64>,
 }
 
@@ -36,7 +36,7 @@ impl Clock {
     ///
     /// The reader's counter is read before the sentinel's. A commit between the two is visible to the caller, who reads
     /// after both, and the version is already that of the sentinel.
-    pub(super) fn version(&self, reader: &mut Reader, open: impl FnOnce() -> Option<Reader>) -> u64 {
+    pub(super) fn version(&self, reader: &mut ReadConnection, open: impl FnOnce() -> Option<ReadConnection>) -> u64 {
         reader.watch.begin_at_once();
         reader.refresh();
         let Ok(counter) = data_version(&reader.connection) else { return self.moved() };
@@ -57,7 +57,7 @@ impl Clock {
         }
     }
 
-    fn ask(&self, open: impl FnOnce() -> Option<Reader>) -> u64 {
+    fn ask(&self, open: impl FnOnce() -> Option<ReadConnection>) -> u64 {
         let mut sentinel = self.sentinel.lock().unwrap_or_else(PoisonError::into_inner);
         if sentinel.reader.as_ref().is_none_or(|reader| reader.era.is_over()) {
             *sentinel = Sentinel::default();

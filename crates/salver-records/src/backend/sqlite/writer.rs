@@ -9,11 +9,11 @@ use rusqlite::wal::CheckpointMode;
 use salver_model::{Code, Error, Result};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-use super::connections::{Connections, Writer, lock};
-use super::fault::{commit_fault, fault, spoils};
-use super::job::Job;
+use super::connections::{Connections, WriteConnection, lock};
+use super::error_codes::{commit_fault, fault, spoils};
 use super::program::execute;
-use super::{fill, group};
+use super::writer_job::Job;
+use super::{group_commit, load_transaction};
 
 /// Jobs that wait for the writer; further callers wait to enqueue theirs.
 const QUEUE_CAPACITY: usize = 4_096;
@@ -106,10 +106,10 @@ fn work(connections: &Connections, mut jobs: Receiver<Job>, ms_max: u64) {
 }
 
 /// Runs `job`. Returns the job after it, if it took one, and whether the connection is spoiled.
-fn one(writer: &mut Writer, job: Job, jobs: &mut Receiver<Job>, ms_max: u64) -> (Option<Job>, bool) {
+fn one(writer: &mut WriteConnection, job: Job, jobs: &mut Receiver<Job>, ms_max: u64) -> (Option<Job>, bool) {
     match job {
         Job::Program(first) => {
-            let ended = group::run(writer, first, jobs, ms_max);
+            let ended = group_commit::run(writer, first, jobs, ms_max);
             (ended.next, ended.spoiled)
         }
         Job::Define { statements, answer } => {
@@ -119,7 +119,7 @@ fn one(writer: &mut Writer, job: Job, jobs: &mut Receiver<Job>, ms_max: u64) -> 
             (None, spoiled)
         }
         Job::Load { load, rows, run, answer } => {
-            let result = fill::run(writer, &load, rows, run, ms_max);
+            let result = load_transaction::run(writer, &load, rows, run, ms_max);
             let spoiled = !writer.connection.is_autocommit();
             let _ = answer.send(result);
             (None, spoiled)
@@ -128,7 +128,7 @@ fn one(writer: &mut Writer, job: Job, jobs: &mut Receiver<Job>, ms_max: u64) -> 
 }
 
 /// Changes the schema, in one transaction.
-fn define(writer: &Writer, statements: &[String], ms_max: u64) -> Result<()> {
+fn define(writer: &WriteConnection, statements: &[String], ms_max: u64) -> Result<()> {
     let connection = &writer.connection;
     writer.watch.begin(0, 0);
     execute(connection, "BEGIN IMMEDIATE").map_err(fault)?;
@@ -149,7 +149,7 @@ fn define(writer: &Writer, statements: &[String], ms_max: u64) -> Result<()> {
 }
 
 /// Checkpoints the log into the file, after the waiting callers were answered.
-fn checkpoint(writer: &mut Writer) {
+fn checkpoint(writer: &mut WriteConnection) {
     let pages = writer.log_pages.load(Ordering::Relaxed);
     if pages < writer.log_pages_checked {
         // The log was reset.

@@ -2,13 +2,13 @@
 
 use salver_model::records::{ColumnInfo, ColumnKind, Field};
 
-use super::{Target, Unfit};
+use super::{ConversionTarget, Unfit};
 use crate::condition::{Far, far_of_postgres, only_noughts_behind};
 use crate::dialect::Dialect;
 use crate::moment;
 use crate::statement::Bind;
 
-impl Target<'_> {
+impl ConversionTarget<'_> {
     pub(super) fn moment(&self, column: &ColumnInfo, field: &Field) -> Result<Bind, Unfit> {
         let unfit = match column.kind {
             ColumnKind::Date => "invalid date",

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use salver_model::records::{ColumnInfo, ColumnKind, Field};
 
 use super::super::decimal::Decimal;
-use super::{Target, Unfit};
+use super::{ConversionTarget, Unfit};
 use crate::dialect::{Dialect, is_untyped};
 use crate::statement::Bind;
 
@@ -15,7 +15,7 @@ const MONEY: (u32, u32) = (19, 2);
 /// The range of MySQL's `YEAR` type, besides the year 0000.
 const YEARS: RangeInclusive<i128> = 1901..=2155;
 
-impl Target<'_> {
+impl ConversionTarget<'_> {
     pub(super) fn integer(&self, column: &ColumnInfo, field: &Field) -> Result<Bind, Unfit> {
         let text = match field {
             Field::Bool(value) => return Ok(Bind::Int(i64::from(*value))),

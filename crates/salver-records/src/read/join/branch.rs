@@ -6,8 +6,8 @@ use salver_model::Result;
 use salver_model::records::{ColumnKind, Condition, TableInfo};
 
 use super::super::order::{self, Sort};
-use super::super::root::Root;
-use crate::condition::{Ground, begin, restrict, treeql};
+use super::super::root_rows::Root;
+use crate::condition::{ConditionContext, begin, restrict, treeql};
 use crate::dialect::Sql;
 use crate::relation::Link;
 use crate::statement::Read;
@@ -19,7 +19,7 @@ const BETWEEN: &str = "j";
 /// A joined relation.
 #[derive(Clone, Debug)]
 pub(crate) struct Branch<'s> {
-    pub(crate) ground: Ground<'s>,
+    pub(crate) ground: ConditionContext<'s>,
     pub(crate) table: &'s TableInfo,
     pub(crate) link: Link,
     /// The parent branch; none for the first table.
@@ -136,7 +136,7 @@ impl<'s> Branch<'s> {
 
     /// Appends ` FROM ... WHERE ...`: rows whose key is among those of the parents.
     fn from(&self, branches: &[Branch<'s>], root: &Root<'s>, sql: &mut Sql) -> Result<()> {
-        let Ground { scope, operation, strict } = self.ground;
+        let ConditionContext { scope, operation, strict } = self.ground;
         let mut first = true;
         sql.push(" FROM ");
         if let (Link::Through { far, target, .. }, (_, Some(between))) = (&self.link, self.near()) {

@@ -3,17 +3,17 @@
 use salver_model::records::TableInfo;
 
 use super::branch::{Branch, cells_of, fetch};
-use super::stitch::{Arena, Key};
+use super::child_rows::{Arena, JoinKey};
 use crate::cell::Cell;
-use crate::json::{self, Form};
+use crate::json::{self, JsonForm};
 use crate::relation::Link;
 use crate::scope::Scope;
 
 /// A part of a row.
 #[derive(Clone, Debug)]
-enum Part {
+enum TemplatePart {
     /// A cell.
-    Cell { form: Form, cell: usize },
+    Cell { form: JsonForm, cell: usize },
     /// The row that the cells refer to.
     One { cells: Vec<usize>, branch: usize },
     /// The rows that refer to the cells, one link after the other.
@@ -23,7 +23,7 @@ enum Part {
 /// The JSON template of one table's rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Template {
-    parts: Vec<(Box<[u8]>, Part)>,
+    parts: Vec<(Box<[u8]>, TemplatePart)>,
 }
 
 /// The rows of the branches from the one numbered `base` on.
@@ -34,7 +34,7 @@ pub(crate) struct Below<'a> {
 }
 
 impl<'a> Below<'a> {
-    fn rows(self, branch: usize, key: &Key) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+    fn rows(self, branch: usize, key: &JoinKey) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let arena = branch.checked_sub(self.base).and_then(|at| self.arenas.get(at));
         arena.map(|arena| arena.rows(key)).into_iter().flatten()
     }
@@ -42,7 +42,7 @@ impl<'a> Below<'a> {
 
 /// The templates of all rows of a request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shape {
+pub(crate) struct RowTemplates {
     /// The template of the first table.
     pub(crate) root: Template,
     /// The templates of each branch, with the cells by which its rows are filed, and those that are null when there is
@@ -58,7 +58,7 @@ pub(crate) fn shape(
     shown: &[usize],
     fetched: &mut Vec<usize>,
     branches: &mut [Branch<'_>],
-) -> Shape {
+) -> RowTemplates {
     for at in 0..branches.len() {
         let (own, target) = (branches[at].link.own().to_vec(), branches[at].link.target().to_vec());
         fetch(&mut branches[at].fetched, &target);
@@ -73,7 +73,7 @@ pub(crate) fn shape(
         (template, branch.key_cells(), branch.present_cells())
     };
     let branches = branches.iter().enumerate().map(of_branch).collect();
-    Shape { root, branches }
+    RowTemplates { root, branches }
 }
 
 fn template(
@@ -83,25 +83,25 @@ fn template(
     fetched: &[usize],
     (branches, parent): (&[Branch<'_>], Option<usize>),
 ) -> Template {
-    let mut parts: Vec<(String, Part)> = Vec::with_capacity(shown.len() + 2);
+    let mut parts: Vec<(String, TemplatePart)> = Vec::with_capacity(shown.len() + 2);
     for (cell, index) in shown.iter().enumerate() {
         let column = &table.columns[*index];
-        parts.push((column.name.clone(), Part::Cell { form: Form::of(scope.spec(), table, column), cell }));
+        parts.push((column.name.clone(), TemplatePart::Cell { form: JsonForm::of(scope.spec(), table, column), cell }));
     }
     for (at, branch) in branches.iter().enumerate().filter(|(_, branch)| branch.parent == parent) {
         let cells = cells_of(fetched, branch.link.own());
         if matches!(branch.link, Link::ToOne { .. }) {
             let place = branch.link.own().last().and_then(|own| shown.iter().position(|index| index == own));
             if let Some(place) = place {
-                parts[place].1 = Part::One { cells, branch: at };
+                parts[place].1 = TemplatePart::One { cells, branch: at };
             }
             continue;
         }
         let name = &branch.table.name;
         match parts.iter_mut().find(|(own, _)| own == name) {
-            Some((_, Part::Many { ways })) => ways.push((cells, at)),
-            Some((_, part)) => *part = Part::Many { ways: vec![(cells, at)] },
-            None => parts.push((name.clone(), Part::Many { ways: vec![(cells, at)] })),
+            Some((_, TemplatePart::Many { ways })) => ways.push((cells, at)),
+            Some((_, part)) => *part = TemplatePart::Many { ways: vec![(cells, at)] },
+            None => parts.push((name.clone(), TemplatePart::Many { ways: vec![(cells, at)] })),
         }
     }
     let leads = parts.into_iter().enumerate();
@@ -110,37 +110,39 @@ fn template(
 
 impl Template {
     /// Creates a template whose members are these cells, without joins.
-    pub(crate) fn flat<'n>(members: impl Iterator<Item = (&'n str, Form, usize)>) -> Self {
+    pub(crate) fn flat<'n>(members: impl Iterator<Item = (&'n str, JsonForm, usize)>) -> Self {
         let parts = members.enumerate();
         Self {
             parts: parts
-                .map(|(at, (name, form, cell))| (json::lead(at == 0, name), Part::Cell { form, cell }))
+                .map(|(at, (name, form, cell))| (json::lead(at == 0, name), TemplatePart::Cell { form, cell }))
                 .collect(),
         }
     }
 
     /// Removes the member that is this cell.
     pub(crate) fn take(&mut self, cell: usize) {
-        self.parts.retain(|(_, part)| !matches!(part, Part::Cell { cell: own, .. } if *own == cell));
+        self.parts.retain(|(_, part)| !matches!(part, TemplatePart::Cell { cell: own, .. } if *own == cell));
         if let Some((lead, _)) = self.parts.first_mut() {
             lead[0] = b'{';
         }
     }
 
     /// Appends one row. The rows of all branches below must be buffered already.
-    pub(crate) fn write(&self, cells: &[Cell<'_>], below: Below<'_>, key: &mut Key, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, cells: &[Cell<'_>], below: Below<'_>, key: &mut JoinKey, out: &mut Vec<u8>) {
         if self.parts.is_empty() {
             out.push(b'{');
         }
         for (lead, part) in &self.parts {
             out.extend_from_slice(lead);
             match part {
-                Part::Cell { form, cell } => json::value(cells.get(*cell).copied().unwrap_or(Cell::Null), *form, out),
-                Part::One { cells: of, branch } => {
+                TemplatePart::Cell { form, cell } => {
+                    json::value(cells.get(*cell).copied().unwrap_or(Cell::Null), *form, out)
+                }
+                TemplatePart::One { cells: of, branch } => {
                     let row = key.of(cells, of).then(|| below.rows(*branch, key).next()).flatten();
                     out.extend_from_slice(row.unwrap_or(b"null"));
                 }
-                Part::Many { ways } => {
+                TemplatePart::Many { ways } => {
                     out.push(b'[');
                     let mut first = true;
                     for (of, branch) in ways {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use salver_model::ports::EventStream;
-use salver_model::streams::{Ack, Envelope, Event, Outcome};
+use salver_model::streams::{Ack, Envelope, Event, EventOutcome};
 
 use super::super::LogStream;
 use super::{all, each, open, spec, text};
@@ -43,7 +43,7 @@ async fn call(stream: Arc<LogStream>, caller: u64) {
         // One that was sent a while ago, under another clock.
         let old = n.saturating_sub(SET_EVERY + caller);
         let again = text(&stream, &format!("{{\"caller\":{caller},\"n\":{old}}}"), &envelope(old));
-        assert!(matches!(again.each[..], [Outcome::Duplicate { .. }]), "{caller} {old}: {again:?}");
+        assert!(matches!(again.each[..], [EventOutcome::Duplicate { .. }]), "{caller} {old}: {again:?}");
         // Beside them one without an id of its own.
         text(&stream, "{\"plain\":true}", &Envelope::default());
     }

@@ -17,9 +17,9 @@ use super::footer::footer_bytes;
 use super::{BASE, END, GROUP_ROWS, SUM_BYTES, SUMS};
 use crate::event::OWN_COLUMNS;
 use crate::log::Segment;
-use crate::private;
+use crate::private_files;
 use crate::table::BATCH_ROWS;
-use crate::table::frames::{FrameReader, Place};
+use crate::table::frame_rows::{FrameReader, FrameSource};
 use crate::table::layout::{ID, Layout, OFFSET, OWN, Wanted};
 
 /// Extension of an unfinished file.
@@ -41,10 +41,11 @@ pub(in crate::table) fn write(segment: &Arc<Segment>, layout: &Arc<Layout>, stop
     let offsets = segment.base()..segment.end();
     let columns = columns(layout);
     let wanted = Wanted::new(Arc::clone(layout), &columns);
-    let file = Summed { file: private::create(&new).map_err(|error| failed(error.into()))?, kept: Vec::new(), at: 0 };
+    let file =
+        Summed { file: private_files::create(&new).map_err(|error| failed(error.into()))?, kept: Vec::new(), at: 0 };
     let mut writer = ArrowWriter::try_new(file, Arc::clone(&wanted.schema), Some(properties()))
         .map_err(|error| failed(error.into()))?;
-    let mut rows = FrameReader::new(Place::Closed(Arc::clone(segment)), offsets.clone(), wanted);
+    let mut rows = FrameReader::new(FrameSource::Closed(Arc::clone(segment)), offsets.clone(), wanted);
     let (mut sums, mut count) = (Vec::new(), 0);
     loop {
         if stop.load(Ordering::Relaxed) {

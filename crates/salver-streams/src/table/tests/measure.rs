@@ -8,7 +8,7 @@ use futures::StreamExt;
 use salver_model::ports::{Held, Scan};
 
 use super::Stream;
-use crate::event::{Splitter, Step};
+use crate::event::{SplitStep, Splitter};
 use crate::log::frame::FrameBuilder;
 
 fn tell(text: &str) {
@@ -59,7 +59,7 @@ async fn measure_scans() {
         }
         let mut builder = FrameBuilder::new(1_000 + frame as i64, text.len() * 2);
         let mut splitter = Splitter::new(text.as_bytes(), Default::default(), true, &stream.checks);
-        while let Step::Event(range) = splitter.next_event() {
+        while let SplitStep::Event(range) = splitter.next_event() {
             builder.push_plain(&text.as_bytes()[range]);
         }
         assert_eq!(builder.count(), 10_000);

@@ -29,7 +29,7 @@ fn the_page_tells_what_each_type_is() {
             table.push_str(&format!("| {types} | {} |\n", row.join(" | ")));
         }
     }
-    salver_testkit::page::has_table("records.md", "records::every_type::page", &table);
+    salver_testkit::doc_table::has_table("records.md", "records::every_type::page", &table);
 }
 
 /// The types of a database, those of which the same is said together.

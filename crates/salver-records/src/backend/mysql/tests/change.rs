@@ -8,14 +8,14 @@ use salver_model::{Code, Error};
 use super::super::Mysql;
 use super::{bind, fresh, program, rows, select, spec, step, text};
 use crate::cell::{Collect, OwnedCell};
-use crate::statement::{Bind, Outcome, Program, Returns, Step};
+use crate::statement::{Bind, Program, ProgramOutcome, ProgramStep, Returns};
 
 const TABLES: &str = "\
     create table parents (id int primary key auto_increment, name varchar(20) unique, age int);\
     create table children (id int primary key auto_increment, parent_id int not null, name varchar(20), \
         constraint child_parent foreign key (parent_id) references parents (id));";
 
-fn insert(name: &str) -> Step {
+fn insert(name: &str) -> ProgramStep {
     step("INSERT INTO parents (name) VALUES (?)", vec![bind(name)], Returns::Key)
 }
 
@@ -24,7 +24,7 @@ async fn names(mysql: &Mysql) -> Vec<OwnedCell> {
     rows(mysql, read).await.into_iter().flatten().collect()
 }
 
-fn codes(outcome: &Outcome) -> Vec<Option<Code>> {
+fn codes(outcome: &ProgramOutcome) -> Vec<Option<Code>> {
     outcome.steps.iter().map(|step| step.as_ref().err().map(|error| error.code)).collect()
 }
 
@@ -145,7 +145,7 @@ async fn failures_have_their_codes() {
 }
 
 /// Returns a step that waits at `barrier` when it is done.
-fn meeting(sql: &str, barrier: &Arc<Barrier>) -> Step {
+fn meeting(sql: &str, barrier: &Arc<Barrier>) -> ProgramStep {
     let barrier = Arc::clone(barrier);
     let mut step = step(sql, Vec::new(), Returns::Count);
     step.check = Some(Box::new(move |_| {

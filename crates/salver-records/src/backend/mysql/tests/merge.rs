@@ -3,7 +3,7 @@
 use salver_model::records::ColumnKind::{BigInt, Blob, Clob, Integer, Varchar};
 use tokio::sync::mpsc;
 
-use super::super::merge::merged;
+use super::super::merged_reads::merged;
 use super::{all_rows, bind, fresh, rows, select, text};
 use crate::cell::{Cell, OwnedCell, RowSink};
 use crate::statement::{Bind, Read};

@@ -7,7 +7,7 @@ use tokio::sync::Barrier;
 use super::{count, done, fresh, list, number, open, program, rows, shown, spec, step, text};
 use crate::backend::postgres::Postgres;
 use crate::cell::OwnedCell;
-use crate::statement::{Bind, Program, Returns, Step};
+use crate::statement::{Bind, Program, ProgramStep, Returns};
 
 const SCHEMA: &str = "
 create table posts (id serial primary key, title text unique not null);
@@ -17,7 +17,7 @@ create table later (id int primary key, post int references posts deferrable ini
 const POST: &str = "insert into posts (title) values ($1) returning id";
 const COMMENT: &str = "insert into comments (post, words) values ($1, $2)";
 
-fn post(title: &str) -> Step {
+fn post(title: &str) -> ProgramStep {
     step(POST, vec![text(title)], Returns::Key)
 }
 
@@ -173,7 +173,7 @@ async fn one_of_two_that_deadlock_is_told_to_try_again() {
             lease.client.batch_execute(&update(first)).await.unwrap();
             both_hold.wait().await;
             let ended = lease.client.batch_execute(&update(second)).await;
-            let ended = ended.map_err(|error| super::super::fault::of(error, "blog").code);
+            let ended = ended.map_err(|error| super::super::sqlstate::of(error, "blog").code);
             let _ = lease.client.batch_execute(if ended.is_ok() { "commit" } else { "rollback" }).await;
             ended
         }

@@ -182,7 +182,7 @@ async fn statements_are_prepared_again_when_the_schema_moves() {
         crate::statement::Read { point: is_point, ..read }
     };
     let update = || {
-        program(vec![crate::statement::Step {
+        program(vec![crate::statement::ProgramStep {
             returns: crate::statement::Returns::Rows([K::BigInt].into()),
             ..count("update t set v = 6 where id = 1 returning v", vec![])
         }])

@@ -7,7 +7,7 @@ use salver_model::{Code, Error};
 use super::{Fixture, Program, checked, number, program, read, rows_step, run, step, text};
 use crate::backend::sqlite::Sqlite;
 use crate::cell::{Collect, OwnedCell};
-use crate::statement::{Bind, Returns, Step};
+use crate::statement::{Bind, ProgramStep, Returns};
 
 const TABLES: &str =
     "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE CHECK (name <> 'bad'), n INTEGER NOT NULL DEFAULT 0);
@@ -16,7 +16,7 @@ const TABLES: &str =
     CREATE TABLE rolling (id INTEGER PRIMARY KEY);
     CREATE TRIGGER roll AFTER INSERT ON rolling BEGIN SELECT RAISE(ROLLBACK, 'all of it'); END;";
 
-fn insert(name: &str) -> Step {
+fn insert(name: &str) -> ProgramStep {
     step("INSERT INTO t (name) VALUES (?)", vec![text(name)])
 }
 
@@ -117,7 +117,7 @@ async fn later_steps_refer_back() {
     let fixture = Fixture::new(TABLES);
     let database = fixture.open();
     let steps = vec![
-        Step { returns: Returns::Key, ..step("INSERT INTO t (name, n) VALUES ('a', 7)", vec![]) },
+        ProgramStep { returns: Returns::Key, ..step("INSERT INTO t (name, n) VALUES ('a', 7)", vec![]) },
         rows_step("INSERT INTO t (name, n) VALUES ('b', 8) RETURNING id, name, n", vec![]),
         step("INSERT INTO child (t_id) VALUES (?)", vec![Bind::BackKey { step: 0 }]),
         step("INSERT INTO child (t_id) VALUES (?)", vec![Bind::Back { step: 1, column: 0 }]),

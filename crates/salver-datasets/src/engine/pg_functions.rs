@@ -1,0 +1,105 @@
+//! Functions of PostgreSQL that the engine lacks, or has with other semantics under the same name.
+
+mod age;
+mod as_written;
+mod bits;
+mod bytea;
+mod date_trunc;
+mod datetime_assembly;
+mod datetime_format;
+mod datetime_parser;
+mod datetime_pattern;
+mod digests;
+mod extract;
+mod generate_series;
+mod interval_arithmetic;
+mod json;
+mod like;
+mod make_time;
+mod number_pattern;
+mod numeric_cast;
+mod percentile_cont;
+mod percentile_disc;
+mod pg_typeof;
+mod quoting;
+mod regexp;
+mod regexp_syntax;
+mod row_function;
+mod sign;
+mod strpos;
+mod text_cast;
+mod time_ranges;
+mod time_zone;
+mod to_char;
+
+use datafusion::common::Result;
+use datafusion::execution::{FunctionRegistry, SessionState};
+
+pub(super) use generate_series::shortest;
+pub(super) use interval_arithmetic::{interval_divided, interval_times, time_span};
+pub(super) use like::{ilike, like};
+pub(super) use regexp::regexp_like;
+pub(crate) use regexp_syntax::spelled;
+pub(super) use text_cast::{differs, item, written, written_each};
+pub(crate) use time_zone::offset_of;
+
+/// Registers the functions, replacing the engine's own of the same name.
+///
+/// # Errors
+/// A session that takes no functions.
+pub(super) fn register(state: &mut SessionState) -> Result<()> {
+    let functions = [
+        to_char::to_char(),
+        to_char::to_date(),
+        to_char::to_timestamp(),
+        time_zone::timezone(),
+        age::age(),
+        digests::md5(),
+        digests::sha256(),
+        digests::sha384(),
+        digests::sha512(),
+        digests::encode(),
+        as_written::as_written(),
+        bits::bit_not(),
+        bits::to_hex(),
+        bytea::bytea(),
+        bytea::try_bytea(),
+        extract::date_part(),
+        extract::extract(),
+        json::itself(),
+        json::to_json(),
+        json::json_build_array(),
+        json::json_build_object(),
+        json::jsonb_build_object(),
+        strpos::strpos(),
+        make_time::make_interval(),
+        make_time::make_timestamp(),
+        quoting::format(),
+        quoting::quote_ident(),
+        quoting::quote_literal(),
+        quoting::quote_nullable(),
+        regexp::regexp_like(),
+        regexp::regexp_match(),
+        regexp::regexp_split_to_array(),
+        regexp::similar_to_escape(),
+        interval_arithmetic::justify_days(),
+        interval_arithmetic::justify_hours(),
+        interval_arithmetic::justify_interval(),
+        sign::sign(),
+        regexp_syntax::function(),
+        numeric_cast::numeric(),
+        date_trunc::date_trunc(),
+        date_trunc::time_rounded(),
+        pg_typeof::pg_typeof(),
+    ];
+    for function in functions {
+        // The aliases are removed too, under which the function would remain.
+        state.deregister_udf(function.name())?;
+        state.register_udf(function.into())?;
+    }
+    generate_series::register(state)?;
+    for aggregate in [percentile_cont::percentile_cont(), percentile_disc::percentile_disc(), percentile_disc::mode()] {
+        state.register_udaf(aggregate.into())?;
+    }
+    Ok(())
+}

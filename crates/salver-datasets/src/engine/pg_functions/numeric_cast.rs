@@ -1,0 +1,31 @@
+//! `x::numeric`, without a precision: as many digits as the value has, if its type determines that.
+
+use arrow::array::ArrayRef;
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::DataType;
+use datafusion::common::{Result, plan_err};
+use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
+
+use super::row_function::RowFunction;
+
+/// Returns the function.
+pub(super) fn numeric() -> ScalarUDF {
+    let signature = Signature::any(1, Volatility::Immutable);
+    RowFunction { name: "numeric", signature, returns, values }.function()
+}
+
+fn returns(types: &[DataType]) -> Result<DataType> {
+    match types {
+        [whole] if whole.is_integer() => Ok(DataType::Decimal128(20, 0)),
+        [decimal] if decimal.is_decimal() => Ok(decimal.clone()),
+        // Floats and texts keep ten fractional digits.
+        [other] if other.is_floating() || other.is_string() || other.is_null() => Ok(DataType::Decimal128(38, 10)),
+        _ => plan_err!("a number is cast to `numeric`, or a text"),
+    }
+}
+
+fn values(arrays: &[ArrayRef], to: &DataType) -> Result<ArrayRef> {
+    let [values] = arrays else { return plan_err!("one number is cast") };
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    Ok(cast_with_options(values, to, &options)?)
+}

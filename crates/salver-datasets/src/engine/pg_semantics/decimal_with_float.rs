@@ -1,0 +1,212 @@
+//! Decimals beside floats are coerced to floats, as in PostgreSQL; the engine would coerce both to decimals of fifteen
+//! digits. Quotients of decimals have at least sixteen fractional digits.
+
+use std::sync::Arc;
+
+use arrow::datatypes::DataType;
+use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::config::ConfigOptions;
+use datafusion::logical_expr::expr::{Case, InList, ScalarFunction};
+use datafusion::logical_expr::{
+    Between, BinaryExpr, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Operator, ScalarUDF, Union, cast, lit,
+};
+use datafusion::optimizer::AnalyzerRule;
+
+use super::{
+    call, datetime_operators, decimal_comparison, decimal_division, float32_comparison, in_subquery, is_comparison,
+    multiset_operators, rewritten, text_casts, time_unit_comparison, untyped_literals,
+};
+
+/// Analyzer rule that runs before type coercion.
+#[derive(Debug)]
+pub(in crate::engine) struct Mixed;
+
+impl AnalyzerRule for Mixed {
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        rewritten(plan, &mixed, &|plan, _| multiset_operators::counted(in_subquery::decided(united(plan)?)?))
+    }
+
+    fn name(&self) -> &'static str {
+        "mixed_numbers"
+    }
+}
+
+/// Functions whose arguments are not coerced to a common type.
+const APART: [&str; 9] = [
+    "concat",
+    "concat_ws",
+    "format",
+    "json_build_array",
+    "json_build_object",
+    "jsonb_build_object",
+    "named_struct",
+    "row",
+    "struct",
+];
+
+fn is_decimal(data_type: &DataType) -> bool {
+    data_type.is_decimal()
+}
+
+fn mixed(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let type_of = |part: &Expr| part.get_type(schema).ok();
+    let expr = text_casts::written(expr, &type_of)?
+        .transform_data(|expr| Ok(time_unit_comparison::compared(expr, &type_of)))?;
+    let expr = expr.transform_data(|expr| Ok(decimal_comparison::compared(expr, &type_of)))?;
+    let expr = expr.transform_data(|expr| Ok(float32_comparison::compared(expr, &type_of)))?;
+    expr.transform_data(|expr| numbers(expr, &type_of))
+}
+
+fn numbers(expr: Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Result<Transformed<Expr>> {
+    // Most expressions have no decimals, so their types need not be computed.
+    let is_mixed = |parts: &[&Expr]| {
+        let types: Vec<Option<DataType>> = parts.iter().map(|part| type_of(part)).collect();
+        let any = |test: &dyn Fn(&DataType) -> bool| types.iter().flatten().any(test);
+        any(&is_decimal) && any(&DataType::is_floating)
+    };
+    let float = |part: Expr| if type_of(&part).as_ref().is_some_and(is_decimal) { floated(part) } else { part };
+    Ok(match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_numeric(op) => {
+            if is_mixed(&[&left, &right]) {
+                let (left, right) = (Box::new(float(*left)), Box::new(float(*right)));
+                return Ok(Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right })));
+            }
+            let exact = |part: &Expr| type_of(part).is_some_and(|own| own.is_integer() || is_decimal(&own));
+            let divides = op == Operator::Divide
+                && exact(&left)
+                && exact(&right)
+                && [&left, &right].iter().any(|part| type_of(part).as_ref().is_some_and(is_decimal));
+            if divides {
+                return Ok(Transformed::yes(call(decimal_division::function(), vec![*left, *right])));
+            }
+            Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right }))
+        }
+        Expr::Between(Between { expr, negated, low, high }) if is_mixed(&[&expr, &low, &high]) => {
+            let [expr, low, high] = [expr, low, high].map(|part| Box::new(float(*part)));
+            Transformed::yes(Expr::Between(Between { expr, negated, low, high }))
+        }
+        Expr::InList(InList { expr, list, negated })
+            if is_mixed(&std::iter::once(&*expr).chain(&list).collect::<Vec<_>>()) =>
+        {
+            let list = list.into_iter().map(&float).collect();
+            Transformed::yes(Expr::InList(InList { expr: Box::new(float(*expr)), list, negated }))
+        }
+        Expr::Case(case) => {
+            let (case, changed) = untyped_literals::case(case, type_of);
+            let mixed = mixed_case(case, &is_mixed, &float);
+            if changed { Transformed::yes(mixed.data) } else { mixed }
+        }
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if !APART.contains(&func.name()) && is_mixed(&args.iter().collect::<Vec<_>>()) =>
+        {
+            let args = args.into_iter().map(&float).collect();
+            Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
+        }
+        Expr::ScalarFunction(ScalarFunction { func, args }) => called(func, args, type_of),
+        other => Transformed::no(other),
+    })
+}
+
+fn called(func: Arc<ScalarUDF>, args: Vec<Expr>, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Transformed<Expr> {
+    // The result type depends on a literal number of digits, and must not change when it is computed later.
+    if func.name() == "round" && args.len() == 2 {
+        let call = Expr::ScalarFunction(ScalarFunction { func, args });
+        return match type_of(&call) {
+            Some(to) if is_decimal(&to) => Transformed::yes(cast(call, to)),
+            _ => Transformed::no(call),
+        };
+    }
+    if let Some(args) = datetime_operators::intervals(func.name(), &args, type_of) {
+        return Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }));
+    }
+    match datetime_operators::called(func.name(), &args, type_of) {
+        None => Transformed::no(Expr::ScalarFunction(ScalarFunction { func, args })),
+        Some((args, to)) => {
+            let call = Expr::ScalarFunction(ScalarFunction { func, args });
+            Transformed::yes(match to {
+                Some(to) => cast(call, to),
+                None => call,
+            })
+        }
+    }
+}
+
+fn mixed_case(case: Case, is_mixed: &dyn Fn(&[&Expr]) -> bool, float: &dyn Fn(Expr) -> Expr) -> Transformed<Expr> {
+    let Case { mut expr, mut when_then_expr, mut else_expr } = case;
+    let mut changed = false;
+    let results: Vec<&Expr> = when_then_expr.iter().map(|(_, then)| &**then).chain(else_expr.as_deref()).collect();
+    if is_mixed(&results) {
+        changed = true;
+        when_then_expr = when_then_expr.into_iter().map(|(when, then)| (when, Box::new(float(*then)))).collect();
+        else_expr = else_expr.map(|other| Box::new(float(*other)));
+    }
+    if let Some(base) = &expr {
+        let compared: Vec<&Expr> = when_then_expr.iter().map(|(when, _)| &**when).chain([&**base]).collect();
+        if is_mixed(&compared) {
+            changed = true;
+            when_then_expr = when_then_expr.into_iter().map(|(when, then)| (Box::new(float(*when)), then)).collect();
+            expr = expr.map(|base| Box::new(float(*base)));
+        }
+    }
+    let case = Expr::Case(Case { expr, when_then_expr, else_expr });
+    if changed { Transformed::yes(case) } else { Transformed::no(case) }
+}
+
+fn is_numeric(op: Operator) -> bool {
+    op.is_numerical_operators() || is_comparison(op)
+}
+
+/// Casts a decimal to a float; a literal becomes the float nearest to what was written.
+fn floated(expr: Expr) -> Expr {
+    if let Expr::Literal(value, _) = &expr {
+        if value.is_null() {
+            return lit(ScalarValue::Float64(None));
+        }
+        if let Ok(x) = value.to_string().parse::<f64>() {
+            return lit(x);
+        }
+    }
+    cast(expr, DataType::Float64)
+}
+
+/// Rewrites a union of decimals and floats to one of floats.
+fn united(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::Union(Union { inputs, schema }) = plan else { return Ok(plan) };
+    let (inputs, schema) = match untyped_literals::union(&inputs)? {
+        Some(inputs) => {
+            let Union { inputs, schema } = Union::try_new_with_loose_types(inputs)?;
+            (inputs, schema)
+        }
+        None => (inputs, schema),
+    };
+    let width = inputs.first().map_or(0, |input| input.schema().fields().len());
+    let kind = |input: &LogicalPlan, column: usize, test: fn(&DataType) -> bool| {
+        input.schema().fields().get(column).is_some_and(|field| test(field.data_type()))
+    };
+    let mixed: Vec<bool> = (0..width)
+        .map(|column| {
+            inputs.iter().any(|input| kind(input, column, is_decimal))
+                && inputs.iter().any(|input| kind(input, column, DataType::is_floating))
+        })
+        .collect();
+    if !mixed.contains(&true) {
+        return Ok(LogicalPlan::Union(Union { inputs, schema }));
+    }
+    let inputs = inputs.into_iter().map(|input| {
+        if !mixed.iter().enumerate().any(|(column, mixed)| *mixed && kind(&input, column, is_decimal)) {
+            return Ok(input);
+        }
+        let columns = input.schema().iter().zip(&mixed).map(|((qualifier, field), mixed)| {
+            let column = Expr::from((qualifier, field));
+            if *mixed && is_decimal(field.data_type()) {
+                cast(column, DataType::Float64).alias_qualified(qualifier.cloned(), field.name())
+            } else {
+                column
+            }
+        });
+        let columns: Vec<Expr> = columns.collect();
+        Ok(Arc::new(LogicalPlanBuilder::from(Arc::unwrap_or_clone(input)).project(columns)?.build()?))
+    });
+    Ok(LogicalPlan::Union(Union::try_new_with_loose_types(inputs.collect::<Result<_>>()?)?))
+}

@@ -1,0 +1,56 @@
+//! The files of a dataset, opened for the first reader and closed with the last.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Field, SchemaRef};
+use salver_model::Result;
+use tempfile::TempDir;
+use tokio::sync::Semaphore;
+
+use super::first_rows;
+use super::open_files::{Opened, Sources};
+use crate::residency::ParquetFile;
+
+/// The files of one version of a dataset.
+#[derive(Debug)]
+pub(crate) struct Files {
+    sources: Arc<Sources>,
+    opened: Mutex<Weak<Opened>>,
+    /// Permits for open files, shared by all datasets.
+    places: Arc<Semaphore>,
+    head: OnceLock<Option<RecordBatch>>,
+}
+
+impl Files {
+    /// Returns the files of a dataset with the columns `schema`, of which the last are `partition_columns`.
+    pub(crate) fn new(
+        schema: &SchemaRef,
+        files: &[ParquetFile],
+        partition_columns: &[Field],
+        kept: Option<Arc<TempDir>>,
+        places: Arc<Semaphore>,
+    ) -> Result<Self> {
+        let sources = Arc::new(Sources::new(schema, files, partition_columns, kept)?);
+        Ok(Self { sources, opened: Mutex::new(Weak::new()), places, head: OnceLock::new() })
+    }
+
+    /// Returns the first rows, which are read once. Blocks.
+    pub(crate) fn head(&self) -> Option<&RecordBatch> {
+        self.head.get_or_init(|| self.open().ok().and_then(|opened| first_rows::read(&opened))).as_ref()
+    }
+
+    /// Opens the files, unless they are open already. Blocks.
+    pub(crate) fn open(&self) -> Result<Arc<Opened>> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(opened) = opened.upgrade() {
+            return Ok(opened);
+        }
+        let wanted = self.sources.count().min(self.places.available_permits());
+        let places =
+            u32::try_from(wanted).ok().and_then(|wanted| Arc::clone(&self.places).try_acquire_many_owned(wanted).ok());
+        let new = Arc::new(Opened::new(&self.sources, places)?);
+        *opened = Arc::downgrade(&new);
+        Ok(new)
+    }
+}

@@ -1,0 +1,148 @@
+//! The open files of a dataset, and the metadata of each from when it was loaded.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow::datatypes::{Field, FieldRef, SchemaRef};
+use datafusion::common::ScalarValue;
+use salver_model::{Error, Result};
+use tempfile::TempDir;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::parquet_file::OpenFile;
+use crate::file_stamp::{self, Stamp};
+use crate::residency::ParquetFile;
+
+/// Metadata of the files from when they were loaded.
+#[derive(Debug)]
+pub(super) struct Sources {
+    /// The dataset's columns.
+    pub(super) schema: SchemaRef,
+    /// Number of columns that are stored in the files; those after them are partition columns.
+    pub(super) own: usize,
+    /// The first row of each file, followed by the number of rows.
+    pub(super) starts: Vec<u64>,
+    files: Vec<OpenedFile>,
+    /// The directory of a converted copy, kept while it is read.
+    _kept: Option<Arc<TempDir>>,
+}
+
+#[derive(Debug)]
+struct OpenedFile {
+    path: PathBuf,
+    stamp: Option<Stamp>,
+    /// The values of the partition columns.
+    values: Vec<ScalarValue>,
+}
+
+/// The open files, for exports and for plans of the engine. Of a dataset with very many files only the first ones are
+/// kept open; the others are opened for each read, which fails if they were replaced by then.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// Metadata of the files.
+    pub(super) sources: Arc<Sources>,
+    kept: Vec<Arc<OpenFile>>,
+    _places: Option<OwnedSemaphorePermit>,
+}
+
+impl Sources {
+    /// Returns the metadata of a dataset's files; the last of the columns `schema` are `partition_columns`.
+    pub(super) fn new(
+        schema: &SchemaRef,
+        files: &[ParquetFile],
+        partition_columns: &[Field],
+        kept: Option<Arc<TempDir>>,
+    ) -> Result<Self> {
+        let mut starts = vec![0];
+        let mut rows = 0;
+        let mut sources = Vec::with_capacity(files.len());
+        for file in files {
+            rows += file.rows;
+            starts.push(rows);
+            let found = std::fs::metadata(&file.path).ok().filter(|about| about.len() == file.bytes);
+            let about = found.ok_or_else(|| file_stamp::changed(&file_stamp::name(&file.path)))?;
+            sources.push(OpenedFile {
+                path: file.path.clone(),
+                stamp: kept.is_none().then(|| Stamp::of(&about)),
+                values: file.partition_values.clone(),
+            });
+        }
+        let own = schema.fields().len().saturating_sub(partition_columns.len());
+        Ok(Self { schema: Arc::clone(schema), own, starts, files: sources, _kept: kept })
+    }
+
+    /// Returns the number of files.
+    pub(super) fn count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Returns the number of rows.
+    pub(super) fn rows(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Returns those of `columns` that are stored in files, though not every file may have them.
+    pub(super) fn fields(&self, columns: &[usize]) -> Vec<FieldRef> {
+        let own = columns.iter().filter(|column| **column < self.own);
+        own.filter_map(|column| self.schema.fields().get(*column).cloned()).collect()
+    }
+
+    /// Returns the number of the file that has a row.
+    pub(super) fn file_of(&self, row: u64) -> usize {
+        self.starts.partition_point(|start| *start <= row).saturating_sub(1)
+    }
+
+    /// Returns the value of a partition column, by its index among them, for a file.
+    pub(super) fn value(&self, file: usize, partition: usize) -> Option<&ScalarValue> {
+        self.files.get(file)?.values.get(partition)
+    }
+}
+
+impl Opened {
+    /// Opens the files, as many as `places` has permits for.
+    pub(super) fn new(sources: &Arc<Sources>, places: Option<OwnedSemaphorePermit>) -> Result<Self> {
+        let count = places.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let kept = sources.files[..count].iter().map(|file| file.open().map(Arc::new)).collect::<Result<_>>()?;
+        Ok(Self { sources: Arc::clone(sources), kept, _places: places })
+    }
+
+    /// Returns a file by its number. Blocks.
+    pub(super) fn file(&self, number: usize) -> Result<Arc<OpenFile>> {
+        match self.kept(number) {
+            Some(open) => Ok(Arc::clone(open)),
+            None => self.sources.files[number].open().map(Arc::new),
+        }
+    }
+
+    /// Returns a file by a number that may be out of range. Blocks.
+    pub(super) fn numbered(&self, number: usize) -> Result<Arc<OpenFile>> {
+        if number >= self.sources.count() {
+            return Err(Error::internal("a plan reads a file that its dataset does not have"));
+        }
+        self.file(number)
+    }
+
+    /// Returns a file by its number if it is kept open.
+    pub(super) fn kept(&self, number: usize) -> Option<&Arc<OpenFile>> {
+        self.kept.get(number)
+    }
+
+    /// Refuses the dataset if a file that is not kept open differs from the one that was loaded.
+    pub(crate) fn check_others(&self) -> Result<()> {
+        let holds = |file: &OpenedFile| {
+            let about = std::fs::metadata(&file.path);
+            file.stamp.is_none_or(|stamp| about.is_ok_and(|about| stamp.is_of(&about)))
+        };
+        let others = self.sources.files.get(self.kept.len()..).unwrap_or_default();
+        match others.iter().find(|file| !holds(file)) {
+            None => Ok(()),
+            Some(file) => Err(file_stamp::changed(&file_stamp::name(&file.path))),
+        }
+    }
+}
+
+impl OpenedFile {
+    fn open(&self) -> Result<OpenFile> {
+        OpenFile::open(&self.path, self.stamp)
+    }
+}

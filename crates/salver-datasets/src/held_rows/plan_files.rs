@@ -1,0 +1,164 @@
+//! The files of a dataset for plans of the engine: they are read through the descriptors that were open when the plan
+//! was made, so that a file that is replaced meanwhile is read to its end unchanged.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::ParquetFileReaderFactory;
+use datafusion::datasource::physical_plan::parquet::CachedParquetFileReaderFactory;
+use datafusion::execution::cache::cache_manager::FileMetadataCache;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult,
+};
+use parquet::arrow::async_reader::AsyncFileReader;
+use salver_model::Error;
+
+use super::open_files::Opened;
+use super::parquet_file::OpenFile;
+
+/// The number of a plan's file among the dataset's files.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Number(pub(crate) usize);
+
+/// Factory of the engine's readers for open files.
+#[derive(Debug)]
+pub(crate) struct OpenedReaders {
+    opened: Arc<Opened>,
+    /// Cache of footers, shared by all datasets.
+    footers: Arc<FileMetadataCache>,
+}
+
+impl OpenedReaders {
+    /// Returns a factory of readers for the files in `opened`, which it keeps open.
+    pub(crate) fn new(opened: Arc<Opened>, footers: Arc<FileMetadataCache>) -> Self {
+        Self { opened, footers }
+    }
+}
+
+impl ParquetFileReaderFactory for OpenedReaders {
+    fn create_reader(
+        &self,
+        partition: usize,
+        file: PartitionedFile,
+        hint: Option<usize>,
+        metrics: &ExecutionPlanMetricsSet,
+    ) -> datafusion::common::Result<Box<dyn AsyncFileReader + Send>> {
+        let number = file.extension::<Number>().map_or(usize::MAX, |number| number.0);
+        let about = file.object_meta.clone();
+        let store = Arc::new(OneFile { opened: Arc::clone(&self.opened), number, about, file: OnceLock::new() });
+        CachedParquetFileReaderFactory::new(store, Arc::clone(&self.footers))
+            .create_reader(partition, file, hint, metrics)
+    }
+}
+
+/// A single file, where the engine expects an object store.
+#[derive(Debug)]
+struct OneFile {
+    opened: Arc<Opened>,
+    number: usize,
+    about: ObjectMeta,
+    /// The file, opened at the first read if there are too many to be kept open.
+    file: OnceLock<Arc<OpenFile>>,
+}
+
+impl OneFile {
+    fn file(&self) -> Result<Arc<OpenFile>, Error> {
+        if let Some(file) = self.file.get() {
+            return Ok(Arc::clone(file));
+        }
+        let file = self.opened.numbered(self.number)?;
+        Ok(Arc::clone(self.file.get_or_init(|| file)))
+    }
+
+    async fn read(&self, ranges: Vec<Range<u64>>) -> object_store::Result<Vec<Bytes>> {
+        let file = self.file().map_err(failed)?;
+        let reading = tokio::task::spawn_blocking(move || read(&file, &ranges));
+        reading.await.map_err(|cause| object_store::Error::JoinError { source: cause })?.map_err(failed)
+    }
+}
+
+/// Reads some ranges of the file, unchanged since it was loaded. Blocks.
+fn read(file: &Arc<OpenFile>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Error> {
+    let bytes = ranges.iter().map(|range| file.range(range).map_err(|cause| file.failed(cause)));
+    let bytes = bytes.collect::<Result<_, _>>()?;
+    // Checked after reading, so that no overwritten bytes are returned.
+    file.check()?;
+    Ok(bytes)
+}
+
+fn failed(error: Error) -> object_store::Error {
+    object_store::Error::Generic { store: "dataset", source: Box::new(error) }
+}
+
+impl fmt::Display for OneFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a file of a dataset")
+    }
+}
+
+#[async_trait]
+impl ObjectStore for OneFile {
+    async fn get_opts(&self, _: &Path, options: GetOptions) -> object_store::Result<GetResult> {
+        let bytes = self.file().map_err(failed)?.bytes;
+        let range = match options.range {
+            None => 0..bytes,
+            Some(range) => range
+                .as_range(bytes)
+                .map_err(|cause| object_store::Error::Generic { store: "dataset", source: Box::new(cause) })?,
+        };
+        let read = if options.head { Vec::new() } else { self.read(vec![range.clone()]).await? };
+        let payload = GetResultPayload::Stream(stream::iter(read.into_iter().map(Ok)).boxed());
+        Ok(GetResult { payload, meta: self.about.clone(), range, attributes: object_store::Attributes::new() })
+    }
+
+    async fn get_ranges(&self, _: &Path, ranges: &[Range<u64>]) -> object_store::Result<Vec<Bytes>> {
+        self.read(ranges.to_vec()).await
+    }
+
+    async fn put_opts(&self, _: &Path, _: PutPayload, _: PutOptions) -> object_store::Result<PutResult> {
+        Err(only_read())
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        _: &Path,
+        _: PutMultipartOptions,
+    ) -> object_store::Result<Box<dyn MultipartUpload>> {
+        Err(only_read())
+    }
+
+    fn delete_stream(
+        &self,
+        _: BoxStream<'static, object_store::Result<Path>>,
+    ) -> BoxStream<'static, object_store::Result<Path>> {
+        stream::iter([Err(only_read())]).boxed()
+    }
+
+    fn list(&self, _: Option<&Path>) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
+        stream::iter([Ok(self.about.clone())]).boxed()
+    }
+
+    async fn list_with_delimiter(&self, _: Option<&Path>) -> object_store::Result<ListResult> {
+        Err(only_read())
+    }
+
+    async fn copy_opts(&self, _: &Path, _: &Path, _: CopyOptions) -> object_store::Result<()> {
+        Err(only_read())
+    }
+}
+
+fn only_read() -> object_store::Error {
+    object_store::Error::NotImplemented {
+        operation: "anything but reading".to_owned(),
+        implementer: "a file of a dataset".to_owned(),
+    }
+}

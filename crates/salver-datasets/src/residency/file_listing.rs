@@ -1,0 +1,97 @@
+//! Finds the files of a dataset, and determines the version of their content.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use salver_model::spec::{DatasetSpec, SourceFormat};
+use salver_model::{Code, Error, Result, Version};
+
+use crate::fetch;
+use crate::file_stamp::inode;
+use crate::location::{self, Origin, SourceLocation};
+use crate::source::{Input, sniffed, unpacked};
+
+/// The files, ready to be read.
+pub(super) struct Gathered {
+    pub(super) inputs: Vec<Input>,
+    pub(super) version: Version,
+}
+
+/// Resolves the files, downloads remote ones, and decompresses those that can't be read compressed.
+pub(super) fn gather(spec: &DatasetSpec, data_dir: &Path) -> Result<Gathered> {
+    let mut inputs = Vec::new();
+    let mut stamps = Vec::new();
+    for SourceLocation { origin, format, partitions } in location::resolve(spec)? {
+        let label = origin.label();
+        let (path, dir, stamp, told) = match &origin {
+            Origin::File(path) => (path.clone(), None, stamp(path)?, None),
+            Origin::Url(url) => {
+                let fetched = fetch::download(url, &spec.headers, data_dir)?;
+                (fetched.path, Some(fetched.dir), fetched.tag, fetched.format)
+            }
+            Origin::Stdin => {
+                let fetched = fetch::stdin(data_dir)?;
+                (fetched.path, Some(fetched.dir), fetched.tag, None)
+            }
+        };
+        stamps.push((label.clone(), stamp));
+        let format = match format.or(told) {
+            Some(format) => format,
+            None if origin == Origin::Stdin => sniffed(&path).map_err(|cause| location::unreadable(&path, &cause))?,
+            None => {
+                return Err(Error::new(Code::Source, format!("can't tell the format of `{label}`")).with_hint(
+                    "say it: `format = \"csv\"` (or tsv, json, ndjson, parquet, arrow, arrows, avro, xlsx)",
+                ));
+            }
+        };
+        // Absolute, so that it is found later even if the working directory changes.
+        let path = std::path::absolute(&path).unwrap_or(path);
+        inputs.push(unpacked(Input { label, path, format, partitions, dir }, data_dir)?);
+    }
+    Ok(Gathered { inputs, version: version(spec, &stamps) })
+}
+
+/// Returns the version that [`gather`] would find, without downloading if the server sends validators.
+pub(super) fn probe(spec: &DatasetSpec) -> Result<Version> {
+    let mut stamps = Vec::new();
+    for SourceLocation { origin, .. } in location::resolve(spec)? {
+        let stamp = match &origin {
+            Origin::File(path) => stamp(path)?,
+            Origin::Url(url) => fetch::tag(url, &spec.headers)?,
+            Origin::Stdin => fetch::stdin(&std::env::temp_dir())?.tag,
+        };
+        stamps.push((origin.label(), stamp));
+    }
+    Ok(version(spec, &stamps))
+}
+
+/// Returns the version, if all sources are local files and can be found.
+pub(super) fn local_version(spec: &DatasetSpec) -> Option<Version> {
+    let is_file = |source: &String| !source.contains("://") && source != "-";
+    if spec.sources.iter().all(is_file) { probe(spec).ok() } else { None }
+}
+
+fn version(spec: &DatasetSpec, stamps: &[(String, Version)]) -> Version {
+    // The debug form has every setting that affects the rows, including settings added later.
+    let settings = DatasetSpec { headers: Vec::new(), refresh: None, ..spec.clone() };
+    Version::of(&(format!("{settings:?}"), stamps))
+}
+
+fn stamp(path: &Path) -> Result<Version> {
+    let found = std::fs::metadata(path).map_err(|cause| location::unreadable(path, &cause))?;
+    let changed = found.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|age| age.as_nanos());
+    Ok(Version::of(&(found.len(), changed, inode(&found))))
+}
+
+/// Returns whether every input is a Parquet file.
+pub(super) fn is_parquet(inputs: &[Input]) -> bool {
+    inputs.iter().all(|input| input.format == SourceFormat::Parquet)
+}
+
+/// Returns the directory of downloaded or decompressed files, if there is at most one.
+pub(super) fn kept_dir(inputs: &[Input]) -> Option<Option<Arc<tempfile::TempDir>>> {
+    let mut dirs = inputs.iter().filter_map(|input| input.dir.clone());
+    let first = dirs.next();
+    dirs.next().is_none().then_some(first)
+}

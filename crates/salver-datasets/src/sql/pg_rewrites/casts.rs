@@ -1,0 +1,121 @@
+//! Casts to text with a length, to `numeric` without a precision, to times and to bytes; and times in zones.
+
+use datafusion::sql::sqlparser::ast::{
+    CastKind, CharacterLength, DataType, ExactNumberInfo, Expr, TimezoneInfo, TypedString, Value,
+};
+use salver_model::Error;
+
+use super::{expression, literals, refused, take};
+
+pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
+    match expr {
+        Expr::Cast { data_type, kind, .. } => {
+            let tries = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
+            let length = match &data_type {
+                DataType::Varchar(length)
+                | DataType::CharacterVarying(length)
+                | DataType::CharVarying(length)
+                | DataType::Nvarchar(length) => length.map(|length| (length, false)),
+                DataType::Char(length) | DataType::Character(length) => {
+                    let one = CharacterLength::IntegerLength { length: 1, unit: None };
+                    Some((length.unwrap_or(one), true))
+                }
+                DataType::JSON | DataType::JSONB => {
+                    *data_type = DataType::Varchar(None);
+                    return Ok(());
+                }
+                DataType::Numeric(ExactNumberInfo::None) | DataType::Decimal(ExactNumberInfo::None) if !tries => {
+                    return numeric(expr);
+                }
+                DataType::Timestamp(digits, zone) => {
+                    let (digits, zoned) = (*digits, matches!(zone, TimezoneInfo::Tz | TimezoneInfo::WithTimeZone));
+                    return moment(expr, digits, zoned, tries);
+                }
+                // Texts are decoded as byte literals are.
+                DataType::Bytea => {
+                    let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
+                    *expr = expression(if tries { "try_bytea(__1)" } else { "bytea(__1)" }, vec![take(inner)])?;
+                    return Ok(());
+                }
+                DataType::Uuid => {
+                    *data_type = DataType::Varchar(None);
+                    return literals::as_text(expr, "lower(__1)");
+                }
+                _ => None,
+            };
+            let Some((CharacterLength::IntegerLength { length, .. }, blank)) = length else { return Ok(()) };
+            let Ok(length) = i32::try_from(length) else {
+                return Err(refused(format!("a text of {length} characters is too long"), "cast to `text`"));
+            };
+            *data_type = DataType::Varchar(None);
+            // Padding blanks matter only where the text is shown.
+            let words = if blank { format!("rtrim(left(__1, {length}))") } else { format!("left(__1, {length})") };
+            literals::as_text(expr, &words)?;
+        }
+        Expr::TypedString(TypedString {
+            data_type: DataType::Numeric(ExactNumberInfo::None) | DataType::Decimal(ExactNumberInfo::None),
+            value,
+            ..
+        }) => {
+            if let Some(number) = number(&value.value) {
+                *expr = number;
+            }
+        }
+        Expr::TypedString(TypedString { data_type: DataType::Bytea, value, .. }) => {
+            *expr = expression("bytea(__1)", vec![Expr::Value(value.clone())])?;
+        }
+        Expr::AtTimeZone { timestamp, time_zone } => {
+            let parts = vec![take(time_zone), take(timestamp)];
+            *expr = expression("timezone(__1, __2)", parts)?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Returns a text that contains a number as a numeric literal.
+fn number(value: &Value) -> Option<Expr> {
+    let Value::SingleQuotedString(text) = value else { return None };
+    let digits = text.trim();
+    let plain = digits.strip_prefix('-').unwrap_or(digits);
+    let is_plain = plain.starts_with(|c: char| c.is_ascii_digit()) && plain.len() <= LITERAL_DIGITS;
+    let has_point = plain.chars().filter(|c| *c == '.').count() <= 1;
+    if !is_plain || !has_point || !plain.chars().all(|c| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    // A number with a point is a decimal.
+    let point = if plain.contains('.') { "" } else { "::decimal(38, 0)" };
+    expression(&format!("({digits}{point})"), Vec::new()).ok()
+}
+
+/// Maximum digits of a numeric literal.
+const LITERAL_DIGITS: usize = 37;
+
+fn numeric(expr: &mut Expr) -> Result<(), Box<Error>> {
+    let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
+    let written = match &**inner {
+        Expr::Value(value) => number(&value.value),
+        _ => None,
+    };
+    *expr = match written {
+        Some(number) => number,
+        None => expression("numeric(__1)", vec![take(inner)])?,
+    };
+    Ok(())
+}
+
+/// Rewrites a cast to a timestamp: it has microseconds, which cover all years, and with a zone it is kept in UTC.
+fn moment(expr: &mut Expr, digits: Option<u64>, zoned: bool, tries: bool) -> Result<(), Box<Error>> {
+    let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
+    let zone = if zoned { "Some(\"UTC\")" } else { "None" };
+    let cast = if tries { "arrow_try_cast" } else { "arrow_cast" };
+    let whole = expression(&format!("{cast}(__1, 'Timestamp(Microsecond, {zone})')"), vec![take(inner)])?;
+    *expr = match digits {
+        Some(digits @ 0..=5) => {
+            let step = 10_u64.pow(6 - digits as u32);
+            expression(&format!("time_rounded(__1, {step})"), vec![whole])?
+        }
+        _ => whole,
+    };
+    Ok(())
+}

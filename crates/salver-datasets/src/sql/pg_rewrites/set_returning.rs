@@ -1,0 +1,189 @@
+//! Set-returning functions. In a projection each of their rows becomes a row, as does each element of `unnest`; in
+//! `from` they may reference columns of the tables before them.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, Function, FunctionArg, FunctionArgExpr, ObjectName, ObjectNamePart, SelectItem, SetExpr, TableAlias,
+    TableAliasColumnDef, TableFactor, Value, Visit, Visitor,
+};
+use salver_model::Error;
+
+use super::function_names::{arguments, name_of};
+use super::outside_subqueries::outside_queries;
+use super::{expression, quoted, refused};
+use crate::sql::identifier_case::fold;
+
+/// Set-returning functions, and the functions that return the same rows as a list.
+const LISTS: [(&str, &str); 8] = [
+    ("generate_series", "generate_series"),
+    ("string_to_table", "string_to_array"),
+    ("regexp_split_to_table", "regexp_split_to_array"),
+    ("json_array_elements", "json_get_array"),
+    ("jsonb_array_elements", "json_get_array"),
+    ("json_object_keys", "json_object_keys"),
+    ("jsonb_object_keys", "json_object_keys"),
+    ("generate_subscripts", "generate_subscripts"),
+];
+
+/// Returns the function that returns the rows of another as a list.
+pub(super) fn list_of(name: &str) -> Option<&'static str> {
+    LISTS.iter().find(|(theirs, _)| *theirs == name).map(|(_, list)| *list)
+}
+
+/// Rewrites a column of a projection to return a row for each row of its function.
+pub(super) fn in_columns(item: &mut SelectItem) -> Result<(), Box<Error>> {
+    let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { return Ok(()) };
+    outside_queries(expr, &mut |expr| {
+        let Expr::Function(function) = expr else { return Ok(()) };
+        let Some(name) = name_of(function) else { return Ok(()) };
+        // Rows of rows equal the elements of a nested list: `unnest(generate_series(1, 3))` is the same as one of them.
+        if name == "unnest"
+            && let Some([Expr::Function(inner)]) = arguments(function).as_deref()
+            && name_of(inner).as_deref() == Some("unnest")
+        {
+            *expr = Expr::Function(inner.clone());
+            return Ok(());
+        }
+        if let Some(list) = list_of(&name) {
+            *expr = expression("unnest(__1)", vec![items(list, function)?])?;
+        }
+        Ok(())
+    })
+}
+
+/// Returns the call for the list of a function's rows.
+fn items(list: &str, function: &Function) -> Result<Expr, Box<Error>> {
+    let Some(arguments) = arguments(function) else {
+        return Err(refused(format!("`{}` takes values only", function.name), "write its arguments in their order"));
+    };
+    of(list, arguments)
+}
+
+fn of(list: &str, arguments: Vec<Expr>) -> Result<Expr, Box<Error>> {
+    if list == "generate_subscripts" {
+        return expression("\"generate_series\"(1, array_length(__1))", arguments);
+    }
+    let places: Vec<String> = (1..=arguments.len()).map(|number| format!("__{number}")).collect();
+    // The name is quoted, so that it is not rewritten again.
+    expression(&format!("\"{list}\"({})", places.join(", ")), arguments)
+}
+
+/// Rewrites a table function to a lateral subquery if it references columns of the tables before it, or if the engine
+/// has it as a list only.
+pub(super) fn in_from(factor: &mut TableFactor) -> Result<(), Box<Error>> {
+    let (lists, alias, name, ordinality) = match factor {
+        TableFactor::UNNEST { array_exprs, alias, with_ordinality, with_offset: false, .. } => {
+            if !*with_ordinality && !array_exprs.iter().any(names_columns) {
+                return Ok(());
+            }
+            (array_exprs.clone(), alias.clone(), "unnest".to_owned(), *with_ordinality)
+        }
+        TableFactor::Table { name, alias, args: Some(args), with_ordinality, .. } => {
+            let Some(found) = rows(name, &args.args, *with_ordinality)? else {
+                // The column takes the name of the table if nothing else is given.
+                if let Some(alias) = alias.as_mut().filter(|alias| alias.columns.is_empty())
+                    && name.to_string().eq_ignore_ascii_case("generate_series")
+                {
+                    alias.columns = vec![TableAliasColumnDef { name: alias.name.clone(), data_type: None }];
+                }
+                return Ok(());
+            };
+            (vec![found], alias.clone(), name.to_string(), *with_ordinality)
+        }
+        TableFactor::Function { name, args, alias, with_ordinality, .. } => {
+            let values = values(args).unwrap_or_default();
+            if name.to_string().eq_ignore_ascii_case("unnest") && !values.is_empty() {
+                (values, alias.clone(), name.to_string(), *with_ordinality)
+            } else {
+                let Some(found) = rows(name, args, true)? else { return Ok(()) };
+                (vec![found], alias.clone(), name.to_string(), *with_ordinality)
+            }
+        }
+        _ => return Ok(()),
+    };
+    *factor = table(lists, alias, &name.to_lowercase(), ordinality)?;
+    Ok(())
+}
+
+/// Returns the list of a table function that must be rewritten.
+fn rows(name: &ObjectName, args: &[FunctionArg], always: bool) -> Result<Option<Expr>, Box<Error>> {
+    let [ObjectNamePart::Identifier(name)] = name.0.as_slice() else { return Ok(None) };
+    let name = fold(name);
+    // As a value, `range` is a list.
+    let Some(list) = list_of(&name).or((name == "range").then_some("range")) else { return Ok(None) };
+    let Some(values) = values(args) else { return Ok(None) };
+    if !always && matches!(&*name, "generate_series" | "range") && values.iter().all(is_number) {
+        return Ok(None);
+    }
+    of(list, values).map(Some)
+}
+
+fn values(args: &[FunctionArg]) -> Option<Vec<Expr>> {
+    let value = |arg: &FunctionArg| match arg {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        _ => None,
+    };
+    args.iter().map(value).collect()
+}
+
+/// Creates `lateral (select unnest(list) as x) as u`.
+fn table(lists: Vec<Expr>, alias: Option<TableAlias>, name: &str, ordinality: bool) -> Result<TableFactor, Box<Error>> {
+    let own = alias.as_ref().map_or_else(|| name.to_owned(), |alias| fold(&alias.name));
+    let given: Vec<String> = alias.iter().flat_map(|alias| &alias.columns).map(|column| fold(&column.name)).collect();
+    let mut columns: Vec<(Expr, String)> = Vec::with_capacity(lists.len() + 1);
+    let longest = lists.first().cloned();
+    let several = lists.len() > 1;
+    for list in lists {
+        let number = columns.len();
+        let unnamed = match name {
+            "range" => "value".to_owned(),
+            _ if several || alias.is_none() => name.to_owned(),
+            _ => own.clone(),
+        };
+        let unnamed = if number > 0 { format!("{unnamed}_{number}") } else { unnamed };
+        columns.push((expression("unnest(__1)", vec![list])?, given.get(number).cloned().unwrap_or(unnamed)));
+    }
+    if ordinality {
+        let (Some(list), false) = (longest, several) else {
+            return Err(refused("`with ordinality` counts the items of one list", "unnest one list"));
+        };
+        let numbers = expression("unnest(\"generate_series\"(1, array_length(__1)))", vec![list])?;
+        columns.push((numbers, given.get(1).cloned().unwrap_or_else(|| "ordinality".to_owned())));
+    }
+    let items = columns.into_iter().map(|(expr, name)| SelectItem::ExprWithAlias { expr, alias: quoted(&name) });
+    let made = expression("(select 1)", Vec::new())?;
+    let Expr::Subquery(mut subquery) = made else { return Err(Box::new(Error::internal("a rewriting is no query"))) };
+    if let SetExpr::Select(select) = &mut *subquery.body {
+        select.projection = items.collect();
+    }
+    let alias = TableAlias { explicit: true, name: quoted(&own), columns: Vec::new(), at: None };
+    Ok(TableFactor::Derived { lateral: true, subquery, alias: Some(alias), sample: None })
+}
+
+/// Returns whether an expression is a numeric literal.
+fn is_number(expr: &Expr) -> bool {
+    match expr {
+        Expr::Value(value) => matches!(value.value, Value::Number(..)),
+        Expr::UnaryOp { expr, .. } | Expr::Nested(expr) => is_number(expr),
+        _ => false,
+    }
+}
+
+/// Returns whether an expression references a column.
+pub(super) fn names_columns(expr: &Expr) -> bool {
+    expr.visit(&mut Columns).is_break()
+}
+
+struct Columns;
+
+impl Visitor for Columns {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}

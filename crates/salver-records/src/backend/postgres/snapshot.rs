@@ -1,0 +1,181 @@
+//! Snapshots of a PostgreSQL database: a repeatable-read, read-only transaction on a connection of its own, and further
+//! connections with the same snapshot while several readers run concurrently.
+//!
+//! The transaction holds an `ACCESS SHARE` lock on its table, which conflicts with no reader and no writer of rows. A
+//! statement that changes the table as a whole (`TRUNCATE`, `ALTER`, `DROP`, `VACUUM FULL`) waits for it, and later
+//! statements on the table queue behind that.
+
+mod connections;
+pub(crate) mod copy;
+mod cursor;
+mod numeric;
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures::TryStreamExt;
+use salver_model::records::TableInfo;
+use salver_model::{Error, Result};
+use tokio::sync::mpsc::Sender;
+use tokio_postgres::SimpleQueryMessage;
+
+use self::connections::{SnapshotConnection, SnapshotConnections};
+use self::copy::Copied;
+use super::Postgres;
+use super::bind::Wire;
+use super::connection::Connection;
+use super::decode::{cells, forms, recycle};
+use super::sqlstate::Fault;
+use crate::backend::layout::{Address, Layout};
+use crate::cell::RowSink;
+use crate::dialect::Sql;
+use crate::statement::{Bind, Read};
+
+/// Run before the transaction: no timeout when idle, since the lease bounds that; and plans that return rows in the
+/// same order each time.
+const SETTINGS: &str = "\
+SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings
+WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout', 'idle_session_timeout');
+SET synchronize_seqscans = off; SET max_parallel_workers_per_gather = 0; SET standard_conforming_strings = on";
+/// Begins a transaction with one snapshot, which its first query takes.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// The savepoint to which the transaction returns after a failed statement, so that the snapshot survives it.
+pub(super) const RETURN_TO: &str = "held";
+
+/// A snapshot of the database.
+#[derive(Debug)]
+pub(crate) struct PostgresSnapshot {
+    lines: Arc<SnapshotConnections>,
+    layout: Layout,
+}
+
+impl Postgres {
+    /// See [`crate::backend::Backend::hold`].
+    pub(crate) async fn hold(&self, table: &TableInfo) -> Result<PostgresSnapshot> {
+        let place = self.snapshots.take(&format!("`{}`", self.target.entry))?;
+        let connection = Connection::open(&self.target).await.map_err(|refusal| refusal.error)?;
+        let begun = begin(&connection, table).await;
+        let (state, layout) = begun.map_err(|fault| fault.into_error(&self.target.entry))?;
+        let target = Arc::clone(&self.target);
+        let lines =
+            SnapshotConnections::new(target, self.snapshots.clone(), state, SnapshotConnection::new(connection, place));
+        Ok(PostgresSnapshot { lines, layout })
+    }
+}
+
+/// Begins the transaction and takes its snapshot; returns the snapshot's name, and the row identity of the table.
+async fn begin(connection: &Connection, table: &TableInfo) -> Result<(String, Layout), Fault> {
+    let client = &connection.client;
+    let mut name = Sql::literal();
+    name.name(&table.real_name);
+    let name = name.text;
+    let mut sql = Sql::literal();
+    sql.push(SETTINGS).push("; SELECT relkind::text, relhassubclass::text, pg_catalog.pg_relation_size(oid)::text ");
+    sql.push("FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass(").bind(Bind::Text(name.clone())).push(")");
+    let found = cells_of(client.simple_query(&sql.text).await?);
+    let field = |index: usize| found.get(index).and_then(Option::as_deref);
+    let (kind, inherited) = (field(0), field(1) != Some("false"));
+    client.batch_execute(BEGIN).await?;
+    // Locked before the snapshot, so that no row of it can be gone by then: TRUNCATE removes rows from older snapshots
+    // too. A user with read access only can't lock views; the query below names them, which is nearly as good.
+    if matches!(kind, Some("r" | "p")) {
+        client.batch_execute(&format!("LOCK TABLE {name} IN ACCESS SHARE MODE")).await?;
+    }
+    let state = format!(
+        "SELECT pg_catalog.pg_export_snapshot() FROM (SELECT 1) a LEFT JOIN (SELECT FROM {name} LIMIT 0) b ON true"
+    );
+    let state = cells_of(client.simple_query(&state).await?);
+    let state =
+        state.into_iter().next().flatten().ok_or_else(|| Error::internal("a state of PostgreSQL has no name"))?;
+    client.batch_execute(&format!("SAVEPOINT {RETURN_TO}")).await?;
+    // In a plain table without partitions, rows visible to the snapshot keep their `ctid` for as long as it lasts.
+    let address = (kind == Some("r") && !inherited).then(|| Address {
+        sql: "ctid".to_owned(),
+        number: false,
+        sorted: false,
+        pages: field(2).and_then(|bytes| bytes.parse::<u64>().ok()).map(|bytes| bytes.div_ceil(PAGE_BYTES)),
+    });
+    // Tables that inherit from another are read with it, and have keys of their own.
+    let keyed = kind == Some("p") || kind == Some("r") && !inherited;
+    Ok((state, Layout { address, keyed }))
+}
+
+/// Page size of the server. If a server was built with another, the parts are uneven and nothing else changes.
+const PAGE_BYTES: u64 = 8192;
+
+/// Returns the cells of the last row.
+fn cells_of(messages: Vec<SimpleQueryMessage>) -> Vec<Option<String>> {
+    let row = messages.into_iter().rev().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
+    });
+    row.map_or_else(Vec::new, |row| (0..row.len()).map(|index| row.get(index).map(str::to_owned)).collect())
+}
+
+impl PostgresSnapshot {
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// See [`crate::backend::snapshot::PostgresSnapshot::read`].
+    pub(crate) async fn read<S: RowSink>(&self, read: Read, mut sink: S) -> Result<S> {
+        let line = self.lines.take().await?;
+        let ended = rows(&line.connection, &read, &mut sink).await;
+        self.lines.settle(line, ended).await?;
+        Ok(sink)
+    }
+
+    /// Runs the select `sql` with `COPY` and collects its rows as columns.
+    pub(crate) async fn copy(&self, sql: &str, mut rows: Copied) -> Result<Copied> {
+        let line = self.lines.take().await?;
+        let ended = copied(&line.connection, sql, &mut rows).await;
+        self.lines.settle(line, ended).await?;
+        Ok(rows)
+    }
+}
+
+impl PostgresSnapshot {
+    /// See [`crate::backend::snapshot::PostgresSnapshot::scan`].
+    pub(crate) async fn scan<S: RowSink>(&self, read: Read, mut sink: S, out: &Sender<S::Piece>) -> Result<(S, bool)> {
+        let line = self.lines.take().await?;
+        let mut whole = false;
+        let ended = cursor::sent(&line.connection, &read, &mut sink, (out, &self.lines.queue)).await;
+        let ended = ended.map(|all| whole = all);
+        self.lines.settle(line, ended).await?;
+        Ok((sink, whole))
+    }
+}
+
+async fn copied(connection: &Connection, sql: &str, rows: &mut Copied) -> Result<(), Fault> {
+    let messages = {
+        let copy = format!("COPY ({sql}) TO STDOUT (FORMAT binary)");
+        connection.within(connection.client.copy_out(&copy)).await?
+    };
+    let mut messages = pin!(messages);
+    let mut taken = Ok(());
+    // The rest is received even if unwanted: cancelling a statement blocks the connection for longer.
+    while let Some(message) = connection.within(messages.try_next()).await? {
+        if taken.is_ok() {
+            taken = rows.take(message);
+        }
+    }
+    Ok(taken?)
+}
+
+async fn rows<S: RowSink>(connection: &Connection, read: &Read, sink: &mut S) -> Result<(), Fault> {
+    let statement = connection.within(connection.client.prepare(&read.sql)).await?;
+    let forms = forms(&statement, &read.kinds)?;
+    let asked = connection.client.query_raw(&statement, read.binds.iter().map(Wire));
+    let mut rows = pin!(connection.within(asked).await?);
+    let mut spare = Vec::with_capacity(forms.len());
+    let mut taken = Ok(());
+    while let Some(row) = connection.within(rows.try_next()).await? {
+        if taken.is_err() || sink.full() {
+            continue;
+        }
+        let mut values = recycle(spare);
+        taken = cells(&row, &forms, &mut values).and_then(|()| sink.row(0, &values));
+        spare = recycle(values);
+    }
+    Ok(taken?)
+}

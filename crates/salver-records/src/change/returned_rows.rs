@@ -1,0 +1,117 @@
+//! Rows returned after a change: which columns, in which form, and from where. A row is returned by the changing
+//! statement itself where the system supports it and no rule hides rows from reading; else it is selected by its key,
+//! in the same transaction.
+
+use salver_model::records::Operation;
+use salver_model::{Code, Error, Result};
+
+use super::context::WriteContext;
+use crate::condition;
+use crate::dialect::Dialect;
+use crate::dialect::Sql;
+use crate::json::{self, JsonRow};
+use crate::statement::{Bind, Check, ProgramStep, Returns};
+
+/// The columns that are returned.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    pub(crate) columns: Vec<usize>,
+    pub(crate) row: JsonRow,
+}
+
+impl Shown {
+    /// Returns the columns of `returning`; `None` when it requests nothing.
+    ///
+    /// # Errors
+    /// A table that can't be read, or an unknown column.
+    pub(crate) fn of(ground: &WriteContext<'_>) -> Result<Option<Self>> {
+        let Some(words) = &ground.change.returning else { return Ok(None) };
+        let (scope, table) = (ground.scope, ground.table);
+        scope.table(Operation::Read, &ground.change.table)?;
+        let mut columns = Vec::with_capacity(table.columns.len());
+        for word in words {
+            if word == "*" {
+                let seen = |index: &usize| scope.column(Operation::Read, table, &table.columns[*index].name).is_some();
+                columns.extend((0..table.columns.len()).filter(seen));
+            } else {
+                columns.push(readable(ground, word)?);
+            }
+        }
+        let mut seen = Vec::with_capacity(columns.len());
+        columns.retain(|index| {
+            !seen.contains(index) && {
+                seen.push(*index);
+                true
+            }
+        });
+        let row = JsonRow::new(scope.spec(), table, &columns);
+        Ok(Some(Self { columns, row }))
+    }
+}
+
+/// Returns a column that the caller may read.
+pub(crate) fn readable(ground: &WriteContext<'_>, name: &str) -> Result<usize> {
+    ground.scope.column(Operation::Read, ground.table, name).ok_or_else(|| {
+        let own = ground.scope.unknown_column(Operation::Read, ground.table, name);
+        Error::new(Code::InvalidColumn, own.message).with_hint_if(own.hint)
+    })
+}
+
+impl WriteContext<'_> {
+    /// Returns whether a changing statement may return rows to the client by itself.
+    pub(crate) fn returns_rows(&self) -> bool {
+        self.scope.dialect != Dialect::Mysql && self.scope.access.rows(Operation::Read, self.table).is_empty()
+    }
+
+    /// Appends a select list.
+    pub(crate) fn list(&self, columns: &[usize], alias: &str, sql: &mut Sql) {
+        let mut first = true;
+        for index in columns {
+            sql.separate(&mut first, ", ");
+            self.scope.dialect.select(&self.table.columns[*index], alias, sql);
+        }
+        if first {
+            sql.push("1");
+        }
+    }
+
+    /// Returns the result type of a statement that returns these columns.
+    pub(crate) fn rows(&self, columns: &[usize]) -> Returns {
+        if columns.is_empty() {
+            return Returns::Rows([salver_model::records::ColumnKind::Integer].into());
+        }
+        Returns::Rows(json::kinds(self.table, columns))
+    }
+
+    /// Begins `SELECT columns FROM table`, with the alias `t`.
+    pub(crate) fn select(&self, columns: &[usize]) -> Sql {
+        let mut sql = self.scope.sql();
+        sql.push("SELECT ");
+        self.list(columns, "t", &mut sql);
+        sql.push(" FROM ").name(&self.table.real_name).push(" AS t");
+        sql
+    }
+
+    /// Selects columns of the row with this key, if the rules for `operation` let it be seen.
+    pub(crate) fn select_row(
+        &self,
+        columns: &[usize],
+        key: &[(usize, Bind)],
+        operation: Operation,
+        check: Option<Check>,
+    ) -> Result<ProgramStep> {
+        let mut sql = self.select(columns);
+        let mut first = true;
+        for (index, bind) in key {
+            condition::begin(&mut sql, &mut first);
+            sql.column("t", self.table, *index).push(" = ").bind(bind.clone());
+        }
+        condition::restrict(self.scope, operation, self.table, "t", &mut sql, &mut first)?;
+        Ok(step(sql, self.rows(columns), check))
+    }
+}
+
+/// Makes a step of this statement.
+pub(crate) fn step(sql: Sql, returns: Returns, check: Option<Check>) -> ProgramStep {
+    ProgramStep { sql: sql.text.into(), binds: sql.binds, returns, check }
+}

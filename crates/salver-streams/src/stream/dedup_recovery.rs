@@ -1,0 +1,47 @@
+//! Restores the ids of recent events after a restart, for deduplication.
+
+use std::sync::Arc;
+
+use salver_model::Result;
+use salver_model::spec::StreamSpec;
+
+use super::dedup::{RecentIds, hash_of};
+use crate::clock::now_ms;
+use crate::log::Log;
+
+/// Bytes of the log read at a time.
+const PIECE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Reads the ids of the events in the deduplication window. Blocks.
+pub(super) fn ids(log: &Arc<Log>, spec: &StreamSpec) -> Result<RecentIds> {
+    let mut seen = RecentIds::new(spec.dedupe);
+    if !seen.remembers() {
+        return Ok(seen);
+    }
+    let hashers = seen.hasher();
+    let window_ms = i64::try_from(spec.dedupe.as_millis()).unwrap_or(i64::MAX);
+    let mut from = log.offset_at(now_ms().saturating_sub(window_ms))?;
+    loop {
+        let frames = match log.read(from, PIECE_BYTES) {
+            Ok(frames) => frames,
+            // Ids in a damaged part are lost; reading continues behind it.
+            Err(error) => match log.good_from(from)? {
+                next if next > from => {
+                    tracing::warn!("{}: {error}; goes on at offset {next}", spec.name);
+                    from = next;
+                    continue;
+                }
+                _ => return Err(error),
+            },
+        };
+        let Some(last) = frames.last() else { return Ok(seen) };
+        from = last.head.end();
+        for frame in &frames {
+            for placed in frame.records() {
+                if let Some(id) = placed.record.id {
+                    seen.insert(hash_of(&hashers, id), placed.offset, frame.head.time_ms);
+                }
+            }
+        }
+    }
+}

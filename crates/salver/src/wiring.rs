@@ -1,0 +1,207 @@
+//! Composition of the parts: from settings to a service over loaded entries.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use salver_config::Checked;
+use salver_datasets::{DatasetLoader, Engine, EngineOptions};
+use salver_formats::Format;
+use salver_http::{Auth, Callbacks, HttpOptions, OriginOptions};
+use salver_model::Result;
+use salver_model::observation::{Observation, Observer};
+use salver_model::ports::{Database, Loader, SqlEngine};
+use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, RecordRule};
+use salver_records::{PerCallerDatabases, RecordsDatabase};
+use salver_service::{Catalog, Service, Store, databases, refresh};
+use tokio::task::JoinSet;
+
+use crate::webhook_sender::HttpWebhookSender;
+use crate::{functions, secrets, streams};
+
+/// Most connections for looking up users.
+const AUTH_CONNECTIONS: usize = 2;
+
+/// Service, with the tasks that keep its entries fresh until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Wired {
+    pub(crate) service: Arc<Service>,
+    pub(crate) _keepers: JoinSet<()>,
+}
+
+/// Handling of streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Streams {
+    /// Opened: this process is their only owner.
+    Open,
+    /// Left to the server.
+    LeaveOut,
+}
+
+/// Creates the engine for `checked`.
+pub(crate) fn engine(checked: &Checked, data_dir: &Path) -> Result<Arc<Engine>> {
+    Engine::new(&EngineOptions {
+        memory_bytes_max: checked.limits.memory_bytes_max,
+        data_dir: data_dir.to_owned(),
+        threads: checked.server.threads,
+        spill_bytes_max: checked.limits.spill_bytes_max,
+        query_ms_max: checked.limits.query_ms_max,
+        owns_process: true,
+    })
+}
+
+/// Returns the loader of one dataset.
+pub(crate) fn loader(spec: &DatasetSpec, engine: &Arc<Engine>) -> Arc<dyn Loader> {
+    Arc::new(DatasetLoader::new(spec.clone(), Arc::clone(engine)))
+}
+
+/// Creates a service over the datasets, databases and streams of `checked`. Loads start at once; streams are open when
+/// this returns. Call it inside the runtime.
+pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn Observer>, owned: Streams) -> Wired {
+    let stores = checked.stores.iter().map(|spec| Store {
+        name: spec.name.clone(),
+        entry: spec.dataset.clone(),
+        key: spec.key.clone(),
+        value: spec.value.clone(),
+    });
+    let dataset_names = checked.datasets.iter().map(|spec| &spec.name);
+    let names = dataset_names.chain(checked.streams.iter().map(|spec| &spec.name)).cloned();
+    let database_names = checked.databases.iter().map(|spec| spec.name.clone());
+    let catalog = Arc::new(Catalog::new(names, database_names, stores.collect()));
+    let loaders = checked.datasets.iter().map(|spec| loader(spec, engine)).collect();
+    let mut keepers = refresh::start(&catalog, loaders, observer);
+    // First, so that streams get their names.
+    let streams = match owned {
+        Streams::Open => streams::open(checked, engine, &catalog, observer),
+        Streams::LeaveOut => {
+            streams::leave_out(checked, &catalog);
+            Vec::new()
+        }
+    };
+    let files = functions::open(checked, &mut keepers);
+    engine.set_functions(&files);
+    salver_service::streams::start(&catalog, &streams, &mut keepers);
+    let opened = open_databases(checked, &catalog, observer);
+    databases::start(&catalog, &opened, observer, &mut keepers);
+    let sql: Arc<dyn SqlEngine> = Arc::<Engine>::clone(engine);
+    let service = Service::new(catalog, sql, Arc::clone(observer), checked.limits.clone())
+        .with_databases(opened)
+        .with_streams(streams)
+        .with_functions(files);
+    Wired { service: Arc::new(service), _keepers: keepers }
+}
+
+/// Opens the databases of `checked`. One that cannot even be opened is reported and left out; the others are served.
+fn open_databases(checked: &Checked, catalog: &Catalog, observer: &Arc<dyn Observer>) -> Vec<Arc<dyn Database>> {
+    let mut opened: Vec<Arc<dyn Database>> = Vec::new();
+    for spec in &checked.databases {
+        match database(shielded(spec, checked)) {
+            Ok(database) => opened.push(database),
+            Err(error) => {
+                catalog.report(&spec.name, &error);
+                observer.observe(&Observation::LoadFailed { name: &spec.name, error: &error });
+            }
+        }
+    }
+    opened
+}
+
+/// Returns the database of `spec`, or the databases of its callers.
+///
+/// # Errors
+/// Returns an error for a malformed URL.
+pub(crate) fn database(spec: DatabaseSpec) -> Result<Arc<dyn Database>> {
+    match PerCallerDatabases::of(&spec) {
+        Some(own) => Ok(Arc::new(own)),
+        None => Ok(Arc::new(RecordsDatabase::open(spec)?)),
+    }
+}
+
+/// Returns the database's spec without what only authentication may see: the table of users, or its secrets.
+fn shielded(spec: &DatabaseSpec, checked: &Checked) -> DatabaseSpec {
+    let mut spec = spec.clone();
+    spec.rows_max = checked.limits.rows_max;
+    let Some(users) = checked.auth.as_ref().and_then(|auth| auth.users.as_ref()) else { return spec };
+    let home = checked.databases.iter().find(|database| database.name == users.database);
+    if !home.is_some_and(|home| home.name == spec.name || salver_config::is_same_database(&spec, home)) {
+        return spec;
+    }
+    spec.rules.extend(users.wordpress_meta().map(|table| RecordRule {
+        tables: vec![table],
+        deny: true,
+        ..RecordRule::default()
+    }));
+    spec.rules.push(RecordRule {
+        tables: [Some(&users.table), users.login_table.as_ref()].into_iter().flatten().cloned().collect(),
+        deny: !users.shown,
+        columns_hidden: users.secret_columns().map(str::to_owned).collect(),
+        ..RecordRule::default()
+    });
+    spec
+}
+
+/// Returns the authentication methods of `spec`. The table of users is read through separate connections, which bypass
+/// the rules and checks for requests.
+pub(crate) fn auth(spec: &AuthSpec, checked: &Checked) -> Result<Auth> {
+    let database = spec.users.as_ref().and_then(|users| checked.databases.iter().find(|d| d.name == users.database));
+    let open = |own: &DatabaseSpec| {
+        let bare = DatabaseSpec {
+            init: own.init.clone(),
+            writable: own.writable,
+            mapping: own.mapping.clone(),
+            statement_ms_max: own.statement_ms_max,
+            connections_max: AUTH_CONNECTIONS.min(own.connections_max),
+            ..DatabaseSpec::new(own.name.clone(), own.kind, own.url.clone())
+        };
+        RecordsDatabase::open(bare).map(|opened| Arc::new(opened) as Arc<dyn Database>)
+    };
+    Auth::new(spec, database.map(open).transpose()?)
+}
+
+/// Returns the options of the HTTP doors for `checked`.
+///
+/// # Errors
+/// Returns an error for unusable keys, files and databases of users: then no one is served, rather than everyone.
+pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
+    let server = &checked.server;
+    let auth = checked.auth.as_ref().map(|spec| auth(spec, checked).map(Arc::new)).transpose()?;
+    Ok(HttpOptions {
+        hosts: server.hosts.clone(),
+        listen_host: server.listen.rsplit_once(':').map_or("", |(host, _)| host).to_owned(),
+        private_dirs: secrets::of(checked),
+        listens: None,
+        base_path: server.base_path.clone(),
+        omit_nulls: checked.compat.roapi,
+        unknown_table_400: checked.compat.roapi,
+        cors: server.cors,
+        access_log: server.access_log,
+        default_format: Format::of_suffix(&server.default_format).unwrap_or(Format::Json),
+        origins: (!server.cors_origins.is_empty()).then(|| OriginOptions::of(server.cors_origins.clone())),
+        reverse_proxy: server.reverse_proxy,
+        caller_headers: server.caller.clone(),
+        firewall: server.firewall.clone(),
+        ssl_redirect: server.ssl_redirect,
+        xsrf: server.xsrf,
+        ajax_only: server.ajax_only,
+        callbacks: (!server.callbacks.is_empty())
+            .then(|| Callbacks { allowed: server.callbacks.clone(), webhooks: Arc::new(HttpWebhookSender::new()) }),
+        auth,
+        ..HttpOptions::default()
+    })
+}
+
+/// Time a blocking thread without work is kept: it caches memory of its own.
+const SPARE_THREADS_KEPT_FOR: Duration = Duration::from_secs(2);
+
+/// Creates the runtime for everything but the engine's own work.
+pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if threads > 0 {
+        builder.worker_threads(threads);
+    }
+    builder
+        .thread_keep_alive(SPARE_THREADS_KEPT_FOR)
+        .enable_all()
+        .build()
+        .map_err(|error| salver_model::Error::internal("can't start the threads of the server").with_source(error))
+}
