@@ -83,13 +83,8 @@ const OF_THE_UNCHANGED: [HeaderName; 10] = [
 
 /// Returns a 304 in place of a response with `headers`.
 fn not_modified(headers: &HeaderMap) -> Response<Body> {
-    let mut response = exit::empty(StatusCode::NOT_MODIFIED);
-    for name in OF_THE_UNCHANGED {
-        if let Some(value) = headers.get(&name) {
-            response.headers_mut().insert(name, value.clone());
-        }
-    }
-    response
+    let of_the_unchanged = OF_THE_UNCHANGED.into_iter();
+    exit::not_modified(of_the_unchanged.filter_map(|name| headers.get(&name).cloned().map(|value| (name, value))))
 }
 
 /// Turns rows into a response. Small results are completed and cached; large ones are encoded while they are sent.
@@ -165,13 +160,7 @@ pub(crate) async fn document(
     let mut headers = HeaderMap::with_capacity(HEADERS_USUAL);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     let etag = made_from.is_some().then(|| conditional::etag(version));
-    let coding = exchange.coding();
-    let (body, coding) = if coding == Coding::Identity || body.len() <= COMPRESSED_INLINE_BYTES_MAX {
-        compress(coding, body)
-    } else {
-        let packed = tokio::task::spawn_blocking(move || compress(coding, body)).await;
-        packed.map_err(|broken| Error::internal("the compressor broke down").with_source(broken))?
-    };
+    let (body, coding) = compressed(exchange.coding(), body).await?;
     describe(&mut headers, etag.as_ref(), coding);
     caution::add(&mut headers, exchange.app.options.cors);
     let finished = Arc::new(Finished {
@@ -244,6 +233,20 @@ pub(crate) fn compress(coding: Coding, plain: Vec<u8>) -> (Vec<u8>, Coding) {
         // Also when the encoder failed: the plain body is correct, and labelled as such.
         _ => (plain, Coding::Identity),
     }
+}
+
+/// Compresses a body in the same way, away from the threads that serve requests if it is large.
+pub(crate) async fn compressed(coding: Coding, plain: Vec<u8>) -> Result<(Vec<u8>, Coding)> {
+    if is_compressed_inline(coding, plain.len()) {
+        return Ok(compress(coding, plain));
+    }
+    let packed = tokio::task::spawn_blocking(move || compress(coding, plain)).await;
+    packed.map_err(|broken| Error::internal("the compressor broke down").with_source(broken))
+}
+
+/// Returns whether a body of `bytes` is compressed at once, because that takes little time.
+pub(crate) fn is_compressed_inline(coding: Coding, bytes: usize) -> bool {
+    coding == Coding::Identity || bytes <= COMPRESSED_INLINE_BYTES_MAX
 }
 
 /// Reads from the stream until it ends or there are too many rows to complete the response before sending it.

@@ -44,7 +44,7 @@ pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
     let mut response = json_response(&state);
     if !settled {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        exit::invite_retry(response.headers_mut());
     }
     response
 }

@@ -1,9 +1,8 @@
 //! Formats batches as ArangoDB does.
 
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::Coding;
-use salver_model::limits::READY_BYTES_MAX;
-use salver_model::{Error, Result};
+use salver_model::Result;
 
 use super::id::Id;
 use crate::body::Body;
@@ -76,23 +75,10 @@ pub(super) fn whole(status: StatusCode, media_type: HeaderValue, body: Vec<u8>) 
 
 /// Returns a response with a body in the encoding that the client accepts.
 async fn send(exchange: &Exchange<'_>, status: StatusCode, body: Vec<u8>) -> Result<Response<Body>> {
-    let coding = coding(exchange.headers);
-    let (body, coding) = if coding == Coding::Identity || body.len() <= READY_BYTES_MAX / 4 {
-        respond::compress(coding, body)
-    } else {
-        let packed = tokio::task::spawn_blocking(move || respond::compress(coding, body)).await;
-        packed.map_err(|broken| Error::internal("the compressor broke down").with_source(broken))?
-    };
+    let (body, coding) = respond::compressed(exchange.coding(), body).await?;
     let mut response = whole(status, JSON, body);
     if coding != Coding::Identity {
         response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
     }
     Ok(response)
-}
-
-/// Negotiates the content encoding.
-fn coding(headers: &HeaderMap) -> Coding {
-    let lines: Vec<&str> =
-        headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok()).collect();
-    if lines.is_empty() { Coding::Identity } else { Coding::negotiate(Some(&lines.join(", "))) }
 }

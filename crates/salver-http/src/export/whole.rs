@@ -147,12 +147,13 @@ impl<'a> Export<'a> {
     }
 
     fn not_modified(&self, tag: &Tag) -> Response<Body> {
-        let mut response = exit::empty(StatusCode::NOT_MODIFIED);
-        let headers = response.headers_mut();
-        describe(headers, self.ask.choice.media_type, self.encoding.coding, Some(tag));
-        headers.remove(header::CONTENT_TYPE);
-        headers.remove(header::CONTENT_ENCODING);
-        response
+        let mut headers = HeaderMap::with_capacity(5);
+        describe(&mut headers, self.ask.choice.media_type, self.encoding.coding, Some(tag));
+        exit::not_modified(
+            [header::VARY, header::CACHE_CONTROL, header::ETAG]
+                .into_iter()
+                .filter_map(|name| headers.remove(&name).map(|value| (name, value))),
+        )
     }
 
     fn headers(&self) -> HeaderMap {

@@ -19,9 +19,6 @@ use crate::respond;
 /// The media type of XML.
 const XML: HeaderValue = HeaderValue::from_static("text/xml; charset=utf-8");
 
-/// Maximum size of bodies that are compressed on the thread that handles the request.
-const INLINE_BYTES_MAX: usize = 256 * 1_024;
-
 /// Converts a document to a response. `tag` is its entity tag, if it has one.
 pub(super) async fn document(
     exchange: &Exchange<'_>,
@@ -32,14 +29,12 @@ pub(super) async fn document(
     let coding = exchange.coding();
     let about = About { undone: document.undone, told: document.told, xml, tag };
     let (body, coding) = match document.body {
-        DocumentBody::Whole(bytes) if coding == Coding::Identity || bytes.len() <= INLINE_BYTES_MAX => {
+        DocumentBody::Whole(bytes) if respond::is_compressed_inline(coding, bytes.len()) => {
             return about.whole(bytes, coding);
         }
         DocumentBody::Whole(bytes) => {
             let bytes = if xml { XmlWriter::whole(&bytes)? } else { bytes };
-            let packed = tokio::task::spawn_blocking(move || respond::compress(coding, bytes)).await;
-            let broken = |error| Error::internal("the compressor broke down").with_source(error);
-            let (bytes, coding) = packed.map_err(broken)?;
+            let (bytes, coding) = respond::compressed(coding, bytes).await?;
             (Body::Full(bytes.into()), coding)
         }
         DocumentBody::Stream(stream) => {
@@ -119,8 +114,5 @@ pub(super) fn error(app: &App, error: &Error, xml: bool) -> Response<Body> {
 
 /// Returns 304 with `tag`.
 pub(super) fn not_modified(tag: HeaderValue) -> Response<Body> {
-    let mut response = exit::empty(StatusCode::NOT_MODIFIED);
-    response.headers_mut().insert(header::ETAG, tag);
-    response.headers_mut().insert(header::CACHE_CONTROL, NO_CACHE);
-    response
+    exit::not_modified([(header::ETAG, tag), (header::CACHE_CONTROL, NO_CACHE)])
 }
