@@ -7,12 +7,10 @@ use salver_model::Result;
 use super::id::Id;
 use crate::body::Body;
 use crate::cursor_state::{Facts, Given, Kind};
+use crate::dialect::arangodb::JSON;
 use crate::exchange::Exchange;
 use crate::exit;
 use crate::respond;
-
-/// The media type of all responses.
-pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 
 /// The version of ArangoDB's interface that is reported to clients.
 pub(super) const INTERFACE: &str = "3.12.0";

@@ -8,16 +8,11 @@ use salver_model::records::{Document, DocumentBody};
 use salver_model::{Error, Result};
 
 use super::head::{NO_CACHE, encoded, head};
-use super::json::as_php;
-use super::xml::XmlWriter;
-use crate::app::App;
 use crate::body::{self, Body};
+use crate::dialect::php::{self, XML, XmlWriter, as_php};
 use crate::exchange::Exchange;
 use crate::exit;
 use crate::respond;
-
-/// The media type of XML.
-const XML: HeaderValue = HeaderValue::from_static("text/xml; charset=utf-8");
 
 /// Converts a document to a response. `tag` is its entity tag, if it has one.
 pub(super) async fn document(
@@ -86,7 +81,7 @@ impl About {
         }
         encoded(headers, coding);
         if let Some(told) = self.told {
-            super::problem::tell(&told, headers);
+            php::tell(&told, headers);
         }
         response
     }
@@ -95,21 +90,6 @@ impl About {
 /// Converts JSON text to a response.
 pub(super) async fn text(exchange: &Exchange<'_>, json: &str, xml: bool) -> Result<Response<Body>> {
     document(exchange, Document::whole(as_php(json).into_bytes()), xml, None).await
-}
-
-/// Converts an error to a response, and reports internal errors.
-pub(super) fn error(app: &App, error: &Error, xml: bool) -> Response<Body> {
-    let mut response = super::problem::respond(error);
-    if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
-        app.service.observer().observe(&Observation::RequestFailed { error });
-    }
-    if let (true, Body::Full(bytes)) = (xml, response.body())
-        && let Ok(text) = XmlWriter::whole(bytes)
-    {
-        *response.body_mut() = Body::Full(text.into());
-        response.headers_mut().insert(header::CONTENT_TYPE, XML);
-    }
-    response
 }
 
 /// Returns 304 with `tag`.

@@ -14,9 +14,11 @@ use super::query::{self, Ask, Purpose};
 use super::{body, hooks, respond, rows, tag, transaction};
 use crate::app::App;
 use crate::body::Body;
+use crate::dialect::php;
 use crate::exchange::Exchange;
 use crate::idempotency::{Kept, Key, Turn};
 use crate::policy::Admitted;
+use crate::refuse::refuse;
 use crate::routes::records::Target;
 use crate::routes::{self, Found};
 
@@ -55,20 +57,19 @@ pub(super) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: By
 
 impl Once {
     async fn answer(self, key: Key, request: Version) -> Response<Body> {
-        let app = &self.app;
+        let Self { app, method, path, query, headers, admitted, .. } = &self;
+        let exchange = Exchange::new(app, admitted, method, (path, query), headers);
         let patience = Duration::from_millis(app.service.limits().queue_ms_max);
         let lead = match app.idempotency.turn(key, request, patience).await {
             Ok(Turn::Done(kept)) => return kept.answer(),
             Ok(Turn::Mine(lead)) => lead,
-            Err(refusal) => return refusal.answer(),
+            Err(conflict) => return refuse(app, exchange.dialect(), conflict),
         };
-        let Self { method, path, query, headers, admitted, .. } = &self;
-        let exchange = Exchange::new(app, admitted, method, (path, query), headers);
         let answered = match routes::find(method, path, query) {
             Found::Row(_, routes::Target::Records(target)) => rows(&exchange, target, self.body.clone()).await,
             _ => Err(nowhere(&exchange)),
         };
-        let response = answered.unwrap_or_else(|error| respond::error(app, &error, query::wants_xml(query)));
+        let response = answered.unwrap_or_else(|error| refuse(app, exchange.dialect(), error));
         if let Some(kept) = Kept::of(&response) {
             lead.finish(kept);
         }
@@ -85,7 +86,7 @@ pub(super) async fn run(exchange: &Exchange<'_>, target: Target<'_>, body: &[u8]
         (Target::Row(table, id), method) => change(exchange, &table, id, kind(exchange, method)?, body).await?,
         _ => return Err(nowhere(exchange)),
     };
-    respond::document(exchange, whole(document).await?, query::wants_xml(exchange.query), None).await
+    respond::document(exchange, whole(document).await?, php::wants_xml(exchange.query), None).await
 }
 
 /// Buffers the document: responses to writes are small, and may be kept.
@@ -122,7 +123,7 @@ async fn create(exchange: &Exchange<'_>, table: &str, bytes: &[u8]) -> Result<Do
     let (database, table) = exchange.database(table).await?;
     let ask = query::read(exchange.query, table, Purpose::Create, database.spec())?;
     refuse_if_match(exchange)?;
-    let read = body::read(bytes, query::wants_xml(exchange.query))?;
+    let read = body::read(bytes, php::wants_xml(exchange.query))?;
     let kind = match (ask.upsert, ask.on_conflict.is_empty()) {
         (None, true) => ChangeKind::Create,
         (ignore, _) => ChangeKind::Upsert { on: ask.on_conflict.clone(), ignore: ignore.unwrap_or(false) },
@@ -139,7 +140,7 @@ async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind
     let mut change = begun(kind, table, ask);
     change.batch = keys.many;
     if change.kind != ChangeKind::Delete {
-        let read = body::read(bytes, query::wants_xml(exchange.query))?;
+        let read = body::read(bytes, php::wants_xml(exchange.query))?;
         // A mismatch between records and keys shows in their numbers; a single key accepts an array of one record.
         if read.batch != keys.many && read.records.len() != 1 || keys.keys.len() != read.records.len() {
             let message = format!("Argument count mismatch in '{}'", keys.text);
@@ -174,7 +175,7 @@ async fn change_many(exchange: &Exchange<'_>, table: &str, kind: ChangeKind, byt
     let mut change = begun(kind, table, ask);
     (change.filter, change.affected_max, change.strict) = (filter, affected_max, true);
     if change.kind != ChangeKind::Delete {
-        let read = body::read(bytes, query::wants_xml(exchange.query))?;
+        let read = body::read(bytes, php::wants_xml(exchange.query))?;
         if read.batch {
             return Err(Error::new(Code::InvalidRequest, "a change by filter takes one object"));
         }

@@ -7,9 +7,10 @@ use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::json::write_string;
 use salver_model::streams::Event;
 
-use super::{Failure, topic};
+use super::topic;
 use crate::body::Body;
 use crate::consumers::{Embedded, Instance, State, Wants};
+use crate::dialect::{Refusal, confluent};
 use crate::exchange::{Exchange, parameters};
 use crate::streams::events::PAGE_BYTES_MAX;
 use crate::streams::parameters::value;
@@ -22,7 +23,7 @@ const COUNT_MAX: usize = 5_000;
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// Responds with new records.
-pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Result<Response<Body>, Failure> {
+pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Result<Response<Body>, Refusal> {
     accepted(exchange, instance.settings.format)?;
     let parameters = parameters(exchange.query)?;
     let number =
@@ -33,7 +34,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Resu
     let mut state = instance.state.lock().await;
     if matches!(state.wants, Wants::Nothing) {
         let why = "Consumer is not subscribed to any topics or assigned any partitions";
-        return Err(Failure::illegal_state(why));
+        return Err(confluent::illegal_state(why));
     }
     if instance.settings.commits {
         state.commit(exchange, instance).await?;
@@ -53,7 +54,7 @@ async fn read(
     state: &mut State,
     bytes_max: usize,
     wait: Duration,
-) -> Result<Read, Failure> {
+) -> Result<Read, Refusal> {
     let mut ending = exchange.app.ending.subscribe();
     let mut found: Read = Vec::new();
     let mut waiting = Vec::new();
@@ -101,7 +102,7 @@ async fn read(
 }
 
 /// Checks that the client accepts the consumer's format.
-fn accepted(exchange: &Exchange<'_>, format: Embedded) -> Result<(), Failure> {
+fn accepted(exchange: &Exchange<'_>, format: Embedded) -> Result<(), Refusal> {
     let mut is_empty = true;
     for line in exchange.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()) {
         for kind in line.split(',').map(|kind| kind.split(';').next().unwrap_or_default().trim()) {
@@ -123,7 +124,7 @@ fn accepted(exchange: &Exchange<'_>, format: Embedded) -> Result<(), Failure> {
         return Ok(());
     }
     let message = "The requested embedded data format does not match the deserializer for this consumer instance";
-    Err(Failure::new(StatusCode::NOT_ACCEPTABLE, 40601, message))
+    Err(confluent::refused(StatusCode::NOT_ACCEPTABLE, 40601, message))
 }
 
 fn written(read: &Read, format: Embedded) -> Vec<u8> {
