@@ -4,7 +4,7 @@
 //! Suggested reading order: `routes` is the routing table and `router` the life of a request; `rest`, `sql`, `graphql`,
 //! `kv`, `schema`, `index`, `records`, `streams`, `export`, `cursor` (with `aql`, a language of its queries) and
 //! `status` are the doors; `gate` decides which requests are admitted and `auth` identifies callers; `respond` is the
-//! one exit and `problem` the one writer of errors; `cache` keeps finished bodies. No door knows a backend: all data
+//! one exit and `dialect` the one writer of refusals; `cache` keeps finished bodies. No door knows a backend: all data
 //! comes from the waist.
 
 mod app;
@@ -51,6 +51,7 @@ mod sql;
 mod status;
 mod streams;
 mod tokens;
+mod treeql;
 mod veil;
 mod weight;
 

@@ -8,14 +8,13 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use salver_model::records::{treeql_code, treeql_message};
 use salver_model::{Code, Error};
 
 pub(crate) use self::json::as_php;
 use self::json::write_string;
 pub(crate) use self::xml::XmlWriter;
 use super::{Refusal, salver};
-use crate::{caution, veil};
+use crate::{caution, treeql, veil};
 
 /// The media type of everything that is not XML.
 pub(crate) const JSON: &str = "application/json; charset=utf-8";
@@ -44,12 +43,12 @@ pub(crate) fn status(code: Code) -> StatusCode {
 /// Returns the number of an error.
 fn number(error: &Error) -> u16 {
     let is_ajax_only = error.code == Code::Forbidden && error.message.starts_with("Only AJAX");
-    if is_ajax_only { AJAX_ONLY } else { treeql_code(error.code) }
+    if is_ajax_only { AJAX_ONLY } else { treeql::number(error.code) }
 }
 
 /// Returns the message of an error: that of PHP-CRUD-API if it has a fixed one, else the error's own.
 fn message(error: &Error) -> Cow<'_, str> {
-    let message = if number(error) == AJAX_ONLY { error.message.as_str().into() } else { treeql_message(error) };
+    let message = if number(error) == AJAX_ONLY { error.message.as_str().into() } else { treeql::message(error) };
     if message == error.message { veil::message(error) } else { message }
 }
 
@@ -72,15 +71,29 @@ fn write_own(error: &Error, out: &mut Vec<u8>) -> HeaderMap {
     write_details(error, out);
     out.push(b'}');
     let mut headers = HEAD.clone();
-    let told = match error.code {
-        Code::DuplicateKey | Code::Integrity | Code::Invalid => veil::hint(error),
-        Code::Raised => Some(veil::message(error)),
-        _ => None,
-    };
-    if let Some(told) = told {
-        tell(&told, &mut headers);
-    }
+    tell([error], &mut headers);
     headers
+}
+
+/// Writes the parts of a batch that was rolled back as an array: the error of each, or success. PHP-CRUD-API has no
+/// hints.
+pub(crate) fn write_parts(parts: &[Option<Error>], hints: bool, out: &mut Vec<u8>) {
+    out.push(b'[');
+    for (index, part) in parts.iter().enumerate() {
+        out.extend_from_slice(if index > 0 { b",{" } else { b"{" });
+        match part {
+            None => out.extend_from_slice(format!("\"code\":{},\"message\":\"Success\"", treeql::SUCCESS).as_bytes()),
+            Some(error) => {
+                write_members(error, out);
+                write_details(error, out);
+                if hints {
+                    write_hint(error, out);
+                }
+            }
+        }
+        out.push(b'}');
+    }
+    out.push(b']');
 }
 
 /// Writes the number and the message of `error`, as the first members of an object.
@@ -113,8 +126,14 @@ pub(crate) fn write_details(error: &Error, out: &mut Vec<u8>) {
     }
 }
 
-/// Sets the header with the database's message, as far as a header value allows.
-pub(crate) fn tell(told: &str, headers: &mut HeaderMap) {
+/// Sets the header with the database's message about the first error that has one, as far as a header value allows.
+pub(crate) fn tell<'e>(errors: impl IntoIterator<Item = &'e Error>, headers: &mut HeaderMap) {
+    let told = |error: &'e Error| match error.code {
+        Code::DuplicateKey | Code::Integrity | Code::Invalid => veil::hint(error),
+        Code::Raised => Some(veil::message(error)),
+        _ => None,
+    };
+    let Some(told) = errors.into_iter().find_map(told) else { return };
     let words: Vec<&str> = told.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();
     let line = words.join(" ");
     let end = line.floor_char_boundary(TOLD_BYTES_MAX);

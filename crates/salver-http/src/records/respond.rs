@@ -4,7 +4,7 @@ use futures::StreamExt;
 use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::Coding;
 use salver_model::observation::Observation;
-use salver_model::records::{Document, DocumentBody};
+use salver_model::records::{Changed, Document, DocumentBody};
 use salver_model::{Error, Result};
 
 use super::head::{NO_CACHE, encoded, head};
@@ -22,7 +22,7 @@ pub(super) async fn document(
     tag: Option<HeaderValue>,
 ) -> Result<Response<Body>> {
     let coding = exchange.coding();
-    let about = About { undone: document.undone, told: document.told, xml, tag };
+    let about = About { xml, tag };
     let (body, coding) = match document.body {
         DocumentBody::Whole(bytes) if respond::is_compressed_inline(coding, bytes.len()) => {
             return about.whole(bytes, coding);
@@ -50,7 +50,7 @@ pub(super) fn whole(
     tag: Option<HeaderValue>,
 ) -> Option<Result<Response<Body>>> {
     let DocumentBody::Whole(bytes) = document.body else { return None };
-    let about = About { undone: document.undone, told: document.told, xml, tag };
+    let about = About { xml, tag };
     // Small bodies are not compressed, so the client's encodings need not be parsed.
     let coding = if bytes.len() < 1_024 { Coding::Identity } else { exchange.coding() };
     Some(about.whole(bytes, coding))
@@ -58,8 +58,6 @@ pub(super) fn whole(
 
 /// The properties of a response beside its body.
 struct About {
-    undone: bool,
-    told: Option<String>,
     xml: bool,
     tag: Option<HeaderValue>,
 }
@@ -72,19 +70,34 @@ impl About {
     }
 
     fn reply(self, body: Body, coding: Coding) -> Response<Body> {
-        let status = if self.undone { StatusCode::FAILED_DEPENDENCY } else { StatusCode::OK };
-        let mut response = exit::reply(status, body);
+        let mut response = exit::reply(StatusCode::OK, body);
         let headers = response.headers_mut();
         *headers = head(self.tag);
         if self.xml {
             headers.insert(header::CONTENT_TYPE, XML);
         }
         encoded(headers, coding);
-        if let Some(told) = self.told {
-            php::tell(&told, headers);
-        }
         response
     }
+}
+
+/// Converts the outcome of changes to a response; `hints` says whether errors are written with their hints.
+pub(super) async fn changed(
+    exchange: &Exchange<'_>,
+    changed: Changed,
+    xml: bool,
+    hints: bool,
+) -> Result<Response<Body>> {
+    let parts = match changed {
+        Changed::Done(body) => return document(exchange, Document::whole(body), xml, None).await,
+        Changed::Undone(parts) => parts,
+    };
+    let mut body = Vec::with_capacity(64 * parts.len());
+    php::write_parts(&parts, hints, &mut body);
+    let mut response = document(exchange, Document::whole(body), xml, None).await?;
+    *response.status_mut() = StatusCode::FAILED_DEPENDENCY;
+    php::tell(parts.iter().flatten(), response.headers_mut());
+    Ok(response)
 }
 
 /// Converts JSON text to a response.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Response};
-use salver_model::records::{Change, ChangeKind, Document, DocumentBody};
+use salver_model::records::{Change, ChangeKind, Changed};
 use salver_model::{Code, Error, Result, Version};
 
 use super::databases::nowhere;
@@ -79,24 +79,16 @@ impl Once {
 
 /// Executes a write.
 pub(super) async fn run(exchange: &Exchange<'_>, target: Target<'_>, body: &[u8]) -> Result<Response<Body>> {
-    let document = match (target, exchange.method) {
+    // PHP-CRUD-API has no transactions, and no hints.
+    let hints = matches!(target, Target::Records);
+    let changed = match (target, exchange.method) {
         (Target::Records, &Method::POST) => transact(exchange, body).await?,
         (Target::Table(table), &Method::POST) => create(exchange, &table, body).await?,
         (Target::Table(table), method) => change_many(exchange, &table, kind(exchange, method)?, body).await?,
         (Target::Row(table, id), method) => change(exchange, &table, id, kind(exchange, method)?, body).await?,
         _ => return Err(nowhere(exchange)),
     };
-    respond::document(exchange, whole(document).await?, php::wants_xml(exchange.query), None).await
-}
-
-/// Buffers the document: responses to writes are small, and may be kept.
-async fn whole(document: Document) -> Result<Document> {
-    let Document { body, undone, tag, told } = document;
-    let body = match body {
-        DocumentBody::Whole(bytes) => bytes,
-        DocumentBody::Stream(stream) => futures::TryStreamExt::try_concat(stream).await?,
-    };
-    Ok(Document { body: DocumentBody::Whole(body), undone, tag, told })
+    respond::changed(exchange, changed, php::wants_xml(exchange.query), hints).await
 }
 
 fn kind(exchange: &Exchange<'_>, method: &Method) -> Result<ChangeKind> {
@@ -119,7 +111,7 @@ fn begun(kind: ChangeKind, table: &str, ask: Ask) -> Change {
     }
 }
 
-async fn create(exchange: &Exchange<'_>, table: &str, bytes: &[u8]) -> Result<Document> {
+async fn create(exchange: &Exchange<'_>, table: &str, bytes: &[u8]) -> Result<Changed> {
     let (database, table) = exchange.database(table).await?;
     let ask = query::read(exchange.query, table, Purpose::Create, database.spec())?;
     refuse_if_match(exchange)?;
@@ -133,7 +125,7 @@ async fn create(exchange: &Exchange<'_>, table: &str, bytes: &[u8]) -> Result<Do
     exchange.app.service.bounded(exchange.caller, database.change(exchange.caller, change)).await
 }
 
-async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Document> {
+async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Changed> {
     let (database, table) = exchange.database(table).await?;
     let ask = query::read(exchange.query, table, Purpose::Change, database.spec())?;
     let keys = Keys::read(id, &database.schema(), table)?;
@@ -159,7 +151,7 @@ async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind
 }
 
 /// Changes the rows that match a filter. Without its parameters the path does not exist, as in PHP-CRUD-API.
-async fn change_many(exchange: &Exchange<'_>, table: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Document> {
+async fn change_many(exchange: &Exchange<'_>, table: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Changed> {
     let has = |word: &str| exchange.query.split('&').any(|pair| pair.starts_with(word));
     if !has("filter") && !has("max_affected") {
         return Err(nowhere(exchange));
@@ -184,10 +176,10 @@ async fn change_many(exchange: &Exchange<'_>, table: &str, kind: ChangeKind, byt
     exchange.app.service.bounded(exchange.caller, database.change(exchange.caller, change)).await
 }
 
-async fn transact(exchange: &Exchange<'_>, bytes: &[u8]) -> Result<Document> {
+async fn transact(exchange: &Exchange<'_>, bytes: &[u8]) -> Result<Changed> {
     let mut changes = transaction::read(bytes)?;
     refuse_if_match(exchange)?;
-    let Some(first) = changes.first() else { return Ok(Document::whole(b"[]".to_vec())) };
+    let Some(first) = changes.first() else { return Ok(Changed::Done(b"[]".to_vec())) };
     let first = first.table.clone();
     let (database, _) = exchange.database(&first).await?;
     hooks::refuse_past(database.spec(), "transact")?;
