@@ -82,3 +82,55 @@ impl Dialect {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use salver_model::{Code, Error};
+
+    use super::{Dialect, Refusal, arangodb};
+    use crate::body::Body;
+
+    #[test]
+    fn each_writes_an_error_in_its_own_way() {
+        let foreign = "{\"error_code\":50302,\"message\":\"all places are taken; try again\"}";
+        for (dialect, body) in [
+            (
+                Dialect::Salver,
+                "{\"code\":503,\"error\":\"overloaded\",\"message\":\"all places are taken\",\"hint\":\"try again\"}",
+            ),
+            (Dialect::Php { xml: false }, "{\"code\":9999,\"message\":\"all places are taken\"}"),
+            (Dialect::Php { xml: true }, "<root><code>9999</code><message>all places are taken</message></root>"),
+            (
+                Dialect::ArangoDb,
+                "{\"error\":true,\"code\":503,\"errorNum\":503,\"errorMessage\":\"all places are taken; try again\"}",
+            ),
+            (Dialect::ConfluentV2, foreign),
+            (Dialect::ConfluentV3, foreign),
+            (Dialect::Tinybird, "{\"error\":\"all places are taken; try again\"}"),
+            (
+                Dialect::Graphql,
+                "{\"errors\":[{\"message\":\"all places are taken\",\"extensions\":{\"code\":\"overloaded\",\"hint\":\
+                 \"try again\"}}]}",
+            ),
+        ] {
+            let error = Error::new(Code::Overloaded, "all places are taken").with_hint("try again");
+            let refusal = Refusal::from(error);
+            let response = dialect.respond(&refusal);
+            let Body::Full(written) = response.body() else { panic!("{dialect:?}: a stream") };
+            assert_eq!(std::str::from_utf8(written).unwrap(), body, "{dialect:?}");
+            assert_eq!(response.status().as_u16(), 503, "{dialect:?}");
+            assert_eq!(response.headers()["retry-after"], "1", "{dialect:?}");
+            assert!(!dialect.is_reported(&refusal), "{dialect:?}");
+        }
+    }
+
+    #[test]
+    fn faults_of_the_server_are_reported() {
+        let fault = || Refusal::from(Error::internal("a fault"));
+        assert!(Dialect::Salver.is_reported(&fault()) && Dialect::ArangoDb.is_reported(&fault()));
+        let execution = || Refusal::from(Error::new(Code::Execution, "out of range"));
+        assert!(Dialect::Php { xml: false }.is_reported(&execution()), "500 there");
+        assert!(!Dialect::Salver.is_reported(&execution()), "400 here");
+        assert!(!Dialect::ArangoDb.is_reported(&arangodb::memory("ask for less")), "500, and the client's");
+    }
+}

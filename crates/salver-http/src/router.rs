@@ -173,7 +173,7 @@ async fn door(
         (Found::Row(_, target), _) => target,
         (_, Family::Records) => return Err(records::nowhere(&exchange).into()),
         (found, Family::ArangoDb) => return Err(cursor::refuse_method(&head.method, &found)),
-        (Found::OtherMethod(place), _) => return Err(method_not_allowed(place, &head.method)),
+        (Found::OtherMethod(place), _) => return Err(Refusal::of_method(&head.method, &place.methods)),
         (Found::Nothing(_), Family::Streams) => return Err(streams::nothing_at(path).into()),
         (Found::Nothing(_), _) => return Err(nothing_at(app, head.uri.path()).into()),
     };
@@ -297,28 +297,9 @@ fn options(place: &Place) -> Response<Body> {
         headers.insert(header::ALLOW, methods.clone());
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
     }
-    let allowed = match place.family {
-        Family::Records => {
-            "accept, authorization, content-type, if-match, if-none-match, idempotency-key, prefer, x-api-key, \
-             x-requested-with"
-        }
-        Family::Streams | Family::ConfluentV2 | Family::ConfluentV3 | Family::Tinybird => {
-            "accept, content-type, content-encoding, last-event-id, salver-key, salver-id, salver-partition, \
-             salver-time"
-        }
-        Family::ArangoDb => "accept, content-type",
-        Family::Functions => "accept, content-type, prefer, x-callback-url",
-        _ => "accept, authorization, content-type, if-none-match, prefer, range, x-api-key, x-requested-with",
-    };
-    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(allowed));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(place.family.request_headers()));
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
     response
-}
-
-fn method_not_allowed(place: &Place, method: &Method) -> Refusal {
-    let error = Error::new(Code::MethodNotAllowed, format!("{method} is not answered here"))
-        .with_hint(format!("use {}", place.methods));
-    Refusal::from(error).with_header(header::ALLOW, place.methods.as_str())
 }
 
 fn nothing_at(app: &App, path: &str) -> Error {

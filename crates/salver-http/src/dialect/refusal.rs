@@ -1,6 +1,6 @@
 //! A refused request, as a door hands it on.
 
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use salver_model::{Code, Error};
 
 use super::Dialect;
@@ -27,6 +27,12 @@ impl Refusal {
     pub(super) fn numbered(status: StatusCode, number: u32, message: impl Into<String>) -> Self {
         let refusal = Self::from(Error::new(Code::InvalidRequest, message));
         Self { status: Some(status), number: Some(number), ..refusal }
+    }
+
+    /// Creates the refusal of a method at a path that has only `methods`, formatted for `Allow`.
+    pub(crate) fn of_method(method: &Method, methods: &str) -> Self {
+        let error = Error::new(Code::MethodNotAllowed, format!("{method} is not answered here"));
+        Self::from(error.with_hint(format!("use {methods}"))).with_header(header::ALLOW, methods)
     }
 
     /// Sets the status.

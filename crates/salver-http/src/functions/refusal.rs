@@ -6,9 +6,7 @@ use salver_model::{Code, Error};
 use crate::body::Body;
 use crate::dialect::Refusal;
 use crate::exit;
-
-/// The headers that clients may send.
-const HEADERS: &str = "accept, content-type, prefer, x-callback-url";
+use crate::routes::Family;
 
 /// Returns the refusal of a call that failed, with the status that fits the failure of a backend.
 pub(super) fn of_call(error: Error) -> Refusal {
@@ -21,12 +19,9 @@ pub(super) fn of_call(error: Error) -> Refusal {
 
 /// Responds to OPTIONS with the supported methods, and refuses any other method.
 pub(super) fn of_method(method: &Method, methods: &str) -> Result<Response<Body>, Refusal> {
-    let error = Error::new(Code::MethodNotAllowed, format!("{method} is not answered here"))
-        .with_hint(format!("use {methods}"));
-    let refusal = Refusal::from(error)
-        .with_header(header::ALLOW, methods)
+    let refusal = Refusal::of_method(method, methods)
         .with_header(header::ACCESS_CONTROL_ALLOW_METHODS, methods)
-        .with_header(header::ACCESS_CONTROL_ALLOW_HEADERS, HEADERS);
+        .with_header(header::ACCESS_CONTROL_ALLOW_HEADERS, Family::Functions.request_headers());
     if *method != Method::OPTIONS {
         return Err(refusal);
     }
