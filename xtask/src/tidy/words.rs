@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn words_and_where_they_may_stand() {
         let todo = concat!("TO", "DO");
-        let cases: [(&str, String, usize); 9] = [
+        let cases: [(&str, String, usize); 12] = [
             ("crates/x/src/a.rs", format!("{}x)", concat!("db", "g!(")), 1),
             ("crates/x/src/a.rs", format!("// {}: later", concat!("FIX", "ME")), 1),
             ("crates/x/src/a.rs", format!("// {todo}: later"), 1),
@@ -118,6 +118,9 @@ mod tests {
             ("crates/salver-config/src/a.rs", format!("{}(\"A\")", concat!("env", "::var")), 0),
             ("crates/x/src/a.rs", format!("std::{}1)", concat!("process", "::exit(")), 1),
             ("crates/x/src/a.rs", "let todos = 1;".to_owned(), 0),
+            ("crates/salver-http/src/kv.rs", concat!("insert(header::", "RETRY_AFTER, soon)").to_owned(), 1),
+            ("crates/salver-http/src/exit.rs", concat!("insert(header::", "RETRY_AFTER, soon)").to_owned(), 0),
+            ("crates/salver-http/src/kv.rs", concat!("error.code.sl", "ug()").to_owned(), 1),
         ];
         for (path, text, complaints) in cases {
             assert_eq!(check(&Tree::of(&[(path, &text)])).len(), complaints, "{path}: {text}");
