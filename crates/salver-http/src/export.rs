@@ -21,8 +21,7 @@ mod work;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use salver_model::{Code, Error, Result};
 
 use crate::app::App;
@@ -73,11 +72,7 @@ fn names_entry(app: &App, text: &str) -> bool {
 
 /// Builds a JSON response that must not be cached.
 fn json(status: StatusCode, body: Vec<u8>) -> Response<Body> {
-    let mut response = exit::reply(status, Body::Full(Bytes::from(body)));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    exit::unstored(status, HeaderValue::from_static("application/json"), Body::Full(body.into()))
 }
 
 /// Sets a header to a number.

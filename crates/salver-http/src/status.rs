@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use salver_model::ports::Functions;
 use salver_model::shares::Taken;
 use salver_model::{Caller, Holder};
@@ -139,9 +139,6 @@ pub(crate) fn describe(entry: &Entry) -> Json {
 
 /// Returns a JSON response that is not cached.
 pub(crate) fn json_response(json: &Json) -> Response<Body> {
-    let mut response = exit::reply(StatusCode::OK, Body::Full(json.to_string().into()));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    let body = Body::Full(json.to_string().into());
+    exit::unstored(StatusCode::OK, HeaderValue::from_static("application/json"), body)
 }

@@ -59,22 +59,13 @@ pub(super) async fn batch(
 /// Returns the response for a deleted cursor.
 pub(super) fn removed(id: Id) -> Response<Body> {
     let body = format!("{{\"id\":\"{id}\",\"error\":false,\"code\":202}}");
-    whole(StatusCode::ACCEPTED, JSON, body.into_bytes())
-}
-
-/// Returns a complete response that must not be cached.
-pub(super) fn whole(status: StatusCode, media_type: HeaderValue, body: Vec<u8>) -> Response<Body> {
-    let mut response = exit::reply(status, Body::Full(body.into()));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, media_type);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    exit::unstored(StatusCode::ACCEPTED, JSON, Body::Full(body.into()))
 }
 
 /// Returns a response with a body in the encoding that the client accepts.
 async fn send(exchange: &Exchange<'_>, status: StatusCode, body: Vec<u8>) -> Result<Response<Body>> {
     let (body, coding) = respond::compressed(exchange.coding(), body).await?;
-    let mut response = whole(status, JSON, body);
+    let mut response = exit::unstored(status, JSON, Body::Full(body.into()));
     if coding != Coding::Identity {
         response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
     }

@@ -16,6 +16,7 @@ use crate::body::Body;
 use crate::dialect::arangodb::JSON;
 use crate::dialect::{Refusal, arangodb};
 use crate::exchange::{Exchange, parameters};
+use crate::exit;
 use crate::routes::arangodb::About;
 use crate::segment::segment;
 
@@ -137,5 +138,5 @@ fn add_properties(shown: &mut Json) {
 }
 
 fn told(json: Json) -> Response<Body> {
-    answer::whole(StatusCode::OK, JSON, json.to_string().into_bytes())
+    exit::unstored(StatusCode::OK, JSON, Body::Full(json.to_string().into()))
 }

@@ -11,7 +11,7 @@ use salver_service::exports;
 
 use super::{Refusal, salver};
 use crate::aql::{self, Mistake};
-use crate::veil;
+use crate::{exit, veil};
 
 /// The media type of all responses.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
@@ -91,9 +91,7 @@ pub(super) fn write(refusal: &Refusal, status: StatusCode, out: &mut Vec<u8>) ->
     out.extend_from_slice(format!(",\"errorNum\":{},\"errorMessage\":", number(refusal, status)).as_bytes());
     write_string(&message(refusal), out);
     out.push(b'}');
-    let mut headers = HeaderMap::with_capacity(4);
-    headers.insert(header::CONTENT_TYPE, JSON);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let mut headers = exit::unstored_head(JSON);
     if status == StatusCode::METHOD_NOT_ALLOWED {
         headers.insert(header::ALLOW, HeaderValue::from_static("POST, PUT, DELETE"));
     }

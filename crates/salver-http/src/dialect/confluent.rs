@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use salver_formats::json::write_string;
 use salver_model::{Code, Error};
 
 use super::{Refusal, salver};
 use crate::consumers::{self, INSTANCES_MAX};
-use crate::veil;
+use crate::{exit, veil};
 
 /// The media type of v2 responses without embedded data.
 pub(crate) const V2: HeaderValue = HeaderValue::from_static("application/vnd.kafka.v2+json");
@@ -52,10 +52,7 @@ pub(super) fn write(refusal: &Refusal, media_type: HeaderValue, out: &mut Vec<u8
     out.push(b'{');
     write_members(refusal, out);
     out.push(b'}');
-    let mut headers = HeaderMap::with_capacity(4);
-    headers.insert(header::CONTENT_TYPE, media_type);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers
+    exit::unstored_head(media_type)
 }
 
 /// Writes the members of the body, which also stand in results of several records.

@@ -16,12 +16,12 @@ use salver_model::ports::EventStream;
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-use super::respond;
 use crate::body::Body;
 use crate::consumers::Embedded;
 use crate::dialect::Refusal;
 use crate::dialect::confluent::{self, V2};
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::receive::Incoming;
 use crate::routes::confluent::Target;
 
@@ -65,7 +65,7 @@ pub(crate) async fn answer(
 
 /// Returns a v2 response.
 fn v2(json: &Json) -> Response<Body> {
-    respond::whole(StatusCode::OK, V2, Body::Full(json.to_string().into()))
+    exit::unstored(StatusCode::OK, V2, Body::Full(json.to_string().into()))
 }
 
 /// Returns the stream of a topic.

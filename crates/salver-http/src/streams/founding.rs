@@ -14,10 +14,11 @@ use salver_model::{Code, Error, Result};
 
 use super::append::tally::Tally;
 use super::append::{ask, conclude};
-use super::{moment, raw, respond};
+use super::{moment, raw};
 use crate::body::Body;
 use crate::dialect::Refusal;
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::receive;
 use crate::receive::Incoming;
 
@@ -53,7 +54,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>, name: &str, body: Incoming) 
     if ack != Ack::Memory {
         stream.settle(&tally.awaited(), ack).await?;
     }
-    Ok(respond::whole(StatusCode::OK, TEXT, Body::Full(id.unwrap_or_default())))
+    Ok(exit::unstored(StatusCode::OK, TEXT, Body::Full(id.unwrap_or_default())))
 }
 
 /// Returns the text of the member at `path`, when it is a string or a number.

@@ -14,9 +14,10 @@ use crate::consumers::Embedded;
 use crate::dialect::Refusal;
 use crate::dialect::confluent::{self, JSON, V2};
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::receive;
 use crate::receive::Incoming;
-use crate::streams::{base64, raw, respond};
+use crate::streams::{base64, raw};
 
 /// Handles a produce request.
 pub(super) async fn answer(
@@ -35,7 +36,7 @@ pub(super) async fn answer(
     let body = receive::whole(exchange.app, exchange.headers, body).await?;
     let events = read(&body, embedded, partition)?;
     let places = append(stream, &events).await?;
-    Ok(respond::whole(StatusCode::OK, media_type, Body::Full(written(&places).into())))
+    Ok(exit::unstored(StatusCode::OK, media_type, Body::Full(written(&places).into())))
 }
 
 /// Negotiates the media type of the response.

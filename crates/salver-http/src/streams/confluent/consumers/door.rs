@@ -13,11 +13,11 @@ use crate::body::Body;
 use crate::consumers::{Embedded, Instance, Settings, State, Wants};
 use crate::dialect::{Refusal, confluent};
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::receive;
 use crate::receive::Incoming;
 use crate::routes::confluent::Step;
 use crate::streams::confluent::{origin, v2};
-use crate::streams::respond;
 use crate::tokens::Owner;
 
 /// Default time that a read waits for records.
@@ -74,7 +74,7 @@ async fn received(exchange: &Exchange<'_>, body: Incoming) -> Result<Json, Refus
 }
 
 fn done() -> Response<Body> {
-    respond::empty(StatusCode::NO_CONTENT)
+    exit::empty(StatusCode::NO_CONTENT)
 }
 
 fn create(exchange: &Exchange<'_>, group: &str, json: &Json) -> Result<Response<Body>, Refusal> {

@@ -12,9 +12,10 @@ use crate::body::Body;
 use crate::consumers::{Embedded, Instance, State, Wants};
 use crate::dialect::{Refusal, confluent};
 use crate::exchange::{Exchange, parameters};
+use crate::exit;
 use crate::streams::events::PAGE_BYTES_MAX;
 use crate::streams::parameters::value;
-use crate::streams::{base64, raw, respond};
+use crate::streams::{base64, raw};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/vnd.kafka.json.v2+json");
 const BINARY: HeaderValue = HeaderValue::from_static("application/vnd.kafka.binary.v2+json");
@@ -42,7 +43,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Resu
     let read = read(exchange, instance, &mut state, bytes_max, wait.min(WAIT_MAX)).await?;
     instance.touch(std::time::Instant::now());
     let media_type = if instance.settings.format == Embedded::Json { JSON } else { BINARY };
-    Ok(respond::whole(StatusCode::OK, media_type, Body::Full(written(&read, instance.settings.format).into())))
+    Ok(exit::unstored(StatusCode::OK, media_type, Body::Full(written(&read, instance.settings.format).into())))
 }
 
 type Read = Vec<(String, Vec<Event>)>;

@@ -16,9 +16,10 @@ use super::{append, topic};
 use crate::body::{self, Body};
 use crate::dialect::{Refusal, confluent};
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::receive::Incoming;
 use crate::streams::append::intake::Intake;
-use crate::streams::{raw, respond};
+use crate::streams::raw;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// Maximum number of records per append.
@@ -47,7 +48,7 @@ pub(super) fn answer(
     });
     // Errors are reported in the body, record by record.
     let body = body::pieces(Box::pin(texts), Coding::Identity, 0, |_| ());
-    Ok(respond::whole(StatusCode::OK, JSON, body))
+    Ok(exit::unstored(StatusCode::OK, JSON, body))
 }
 
 /// A request whose records are read while reports are sent.
