@@ -20,6 +20,10 @@ pub(crate) fn run() -> Result<(), String> {
     };
     step("rustfmt", || cargo(&["fmt", "--all", "--check"]))?;
     step("tidy", || tree::Tree::read().and_then(|tree| tidy::run(&tree)))?;
+    // Installing it takes longer than all other steps before the tests, so it runs where it is.
+    if Command::new("cargo").args(["deny", "--version"]).env("PATH", &path).output().is_ok_and(|o| o.status.success()) {
+        step("deny", || cargo(&["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]))?;
+    }
     // In the release profile, so that build scripts and macros are compiled once for clippy and the tests together.
     step("clippy", || {
         cargo(&["clippy", "--release", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])

@@ -4,6 +4,7 @@
 mod cycles;
 mod exceptions;
 mod layers;
+mod limits;
 mod links;
 mod lockfile;
 mod names;
@@ -27,6 +28,7 @@ pub(crate) fn run(tree: &Tree) -> Result<(), String> {
     complaints.extend(shape::check(tree, &exceptions));
     complaints.extend(names::check(tree));
     complaints.extend(words::check(tree));
+    complaints.extend(limits::check(tree));
     complaints.extend(links::check(tree));
     complaints.extend(pages::check(tree));
     complaints.extend(lockfile::check(tree)?);

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Fields, IntervalUnit, TimeUnit};
+use salver_model::limits::TYPE_DEPTH_MAX;
 
 /// Types without parameters, with every name; the first name of a type is the one that is rendered.
 const PLAIN: &[(&str, DataType)] = &[
@@ -57,9 +58,6 @@ const SHAPES: &[&str] = &[
     "list(int)",
     "struct(lat float, lng float)",
 ];
-
-/// Deepest nesting of a type.
-const DEPTH_MAX: usize = 16;
 
 /// Parses a type. The error has the problem and the alternatives.
 ///
@@ -118,8 +116,8 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn data_type(&mut self, depth: usize) -> Result<DataType, String> {
-        if depth > DEPTH_MAX {
-            return Err(format!("types nest at most {DEPTH_MAX} deep"));
+        if depth > TYPE_DEPTH_MAX {
+            return Err(format!("types nest at most {TYPE_DEPTH_MAX} deep"));
         }
         let word = self.word();
         let lower = word.to_ascii_lowercase();

@@ -20,7 +20,7 @@ use crate::residency::{Content, Loaded, Reservation, SourceFile};
 use crate::{plan, resolve};
 
 /// Most values that are examined on the caller's own thread; beyond that the engine's threads do it.
-const NOW_VALUES_MAX: u64 = 60_000;
+const NOW_VALUES: u64 = 60_000;
 
 /// Rows from files, held at one version.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ impl Table for Dataset {
             }
             Place::Resident(resident) => {
                 let plan = direct::Plan::of(resident, resolved);
-                if plan.cost(resident) <= NOW_VALUES_MAX {
+                if plan.cost(resident) <= NOW_VALUES {
                     return plan.run(resident, &self.about, query, &Cancel::default());
                 }
                 let (resident, about, query) = (Arc::clone(resident), self.about.clone(), query.clone());
@@ -155,7 +155,7 @@ impl Table for Dataset {
             Err(error) => return Some(Err(error)),
         };
         let plan = direct::Plan::of(resident, resolved);
-        (plan.cost(resident) <= NOW_VALUES_MAX).then(|| plan.run(resident, &self.about, query, &Cancel::default()))
+        (plan.cost(resident) <= NOW_VALUES).then(|| plan.run(resident, &self.about, query, &Cancel::default()))
     }
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {

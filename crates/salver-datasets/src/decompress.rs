@@ -4,14 +4,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use salver_model::limits::{UNPACKED_BYTES_MAX, UNPACKED_RATIO_MAX, XZ_MEMORY_BYTES_MAX};
+
 /// Bytes read from disk at once.
 const BUFFER_BYTES: usize = 256 * 1024;
-/// Most memory that decoding an xz file may take; the highest preset needs 65 MiB.
-const XZ_MEMORY_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// A file that decompresses to more than this and to more than [`BOMB_RATIO`] times its size is refused as a
-/// decompression bomb.
-const BOMB_BYTES: u64 = 4 * 1024 * 1024 * 1024;
-const BOMB_RATIO: u64 = 1_000;
 
 /// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +67,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
         }
         Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(file)?),
     };
-    let bytes_max = BOMB_BYTES.max(packed_bytes.saturating_mul(BOMB_RATIO));
+    let bytes_max = UNPACKED_BYTES_MAX.max(packed_bytes.saturating_mul(UNPACKED_RATIO_MAX));
     Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, Bounded { inner: unpacked, left: bytes_max })))
 }
 
@@ -86,7 +82,7 @@ impl Read for Bounded {
         self.left = self
             .left
             .checked_sub(count as u64)
-            .ok_or_else(|| io::Error::other(format!("it unpacks to more than {BOMB_RATIO} times its size")))?;
+            .ok_or_else(|| io::Error::other(format!("it unpacks to more than {UNPACKED_RATIO_MAX} times its size")))?;
         Ok(count)
     }
 }

@@ -12,6 +12,7 @@ mod json_chains;
 mod lanes;
 mod lateral;
 mod namesakes;
+mod offsets;
 mod own;
 mod pressure;
 mod rules;

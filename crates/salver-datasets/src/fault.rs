@@ -195,6 +195,12 @@ fn schema_error(error: &SchemaError) -> Error {
                     );
             }
             let names: Vec<&str> = valid_fields.iter().map(|column| column.name.as_str()).collect();
+            // The columns that a subquery compares have generated names by now, so the name was sought one level further
+            // out than the engine looks.
+            if names.iter().any(|name| name.starts_with(GENERATED[0])) {
+                return Error::new(Code::InvalidSql, format!("`{written}` belongs to a query two levels further out"))
+                    .with_hint(OUTER.1);
+            }
             Error::new(Code::InvalidSql, format!("no column `{written}`"))
                 .with_hint_if(suggest::hint(&field.name, names.iter().copied()))
         }
@@ -223,6 +229,9 @@ fn arrow_message(error: &ArrowError) -> String {
 
 /// Extracts the hint from a planner's message; for functions only if it names a similar one, or a better name is known.
 fn hint_of(message: &str) -> Option<String> {
+    if let Some((_, hint)) = HINTS.iter().find(|(theirs, _)| message.contains(theirs)) {
+        return Some((*hint).to_owned());
+    }
     let meant = message.lines().nth(1).filter(|line| line.starts_with("Did you mean"));
     let near = || meant.map(|line| line.replace('\'', "`").replace("Did", "did"));
     let Some(name) = message.strip_prefix("Invalid function '").and_then(|rest| rest.split('\'').next()) else {
@@ -235,6 +244,20 @@ fn hint_of(message: &str) -> Option<String> {
         meant.and_then(|line| line.split('\'').nth(1)).is_some_and(|other| suggest::nearest(name, [other]).is_some());
     if is_near { near() } else { Some(NO_FUNCTION.to_owned()) }
 }
+
+/// Parts of the planner's messages, and the hint for each.
+const HINTS: [(&str, &str); 4] = [
+    ("group by several sets", "write it as a join, or combine groupings with `union all`"),
+    (
+        "over the rows of one outer row",
+        "say `partition by` the columns that are compared, in a subquery that is joined, or write `cross join lateral`",
+    ),
+    (
+        "subquery should only return one column",
+        "compare several columns by `in`, as in `(x, y) in (select a, b from t)`",
+    ),
+    ("specified more than once", "give one of them another name"),
+];
 
 const NO_FUNCTION: &str = "docs/sql.md says what there is; functions of your own are written in files of R or Python";
 
@@ -302,9 +325,20 @@ fn without_insides(message: &str) -> String {
     line[..end.unwrap_or(line.len())].trim_end_matches([' ', ':']).to_owned()
 }
 
-/// Returns the readable part of a message, without a backtrace or a request to report bugs.
+/// Returns the readable part of a message, without a backtrace, a request to report bugs, or generated tables' names.
 fn first_line(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
     let line = line.split(". This issue was likely caused").next().unwrap_or(line);
-    line.trim_end_matches('.').chars().take(500).collect()
+    let mut text = line.to_owned();
+    for prefix in GENERATED {
+        while let Some(at) = text.find(prefix) {
+            let name = text[at..].find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len() - at);
+            let is_table = text[at + name..].starts_with('.');
+            text.replace_range(at..at + name + usize::from(is_table), if is_table { "" } else { "…" });
+        }
+    }
+    text.trim_end_matches('.').chars().take(500).collect()
 }
+
+/// How the names of generated columns and tables begin.
+const GENERATED: [&str; 2] = ["__salver_", "__correlated_sq_"];

@@ -9,18 +9,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use salver_model::limits::{
+    DOWNLOAD_BYTES_MAX, DOWNLOAD_CONNECT_S_MAX, DOWNLOAD_REDIRECTS_MAX, DOWNLOAD_SILENCE_S_MAX,
+};
 use salver_model::spec::SourceFormat;
 use salver_model::{Code, Error, Result, Version};
 use tempfile::TempDir;
 use ureq::http::{HeaderMap, Response, StatusCode};
 
 use pace::Paced;
-
-/// Largest download, in bytes.
-const DOWNLOAD_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
-const CONNECT_S_MAX: u64 = 10;
-const SILENCE_S_MAX: u64 = 30;
-const REDIRECTS_MAX: u32 = 5;
 
 /// A source that was downloaded to disk.
 #[derive(Clone, Debug)]
@@ -83,10 +80,10 @@ pub(crate) fn tag(url: &str, headers: &[(String, String)]) -> Result<Version> {
 fn request(method: &str, url: &str, headers: &[(String, String)]) -> Result<Response<ureq::Body>> {
     let agent = ureq::Agent::config_builder()
         .http_status_as_error(false)
-        .max_redirects(REDIRECTS_MAX)
-        .timeout_connect(Some(Duration::from_secs(CONNECT_S_MAX)))
-        .timeout_recv_response(Some(Duration::from_secs(SILENCE_S_MAX)))
-        .timeout_per_read(Some(Duration::from_secs(SILENCE_S_MAX)))
+        .max_redirects(DOWNLOAD_REDIRECTS_MAX)
+        .timeout_connect(Some(Duration::from_secs(DOWNLOAD_CONNECT_S_MAX)))
+        .timeout_recv_response(Some(Duration::from_secs(DOWNLOAD_SILENCE_S_MAX)))
+        .timeout_per_read(Some(Duration::from_secs(DOWNLOAD_SILENCE_S_MAX)))
         .user_agent(concat!("salver/", env!("CARGO_PKG_VERSION")))
         .build()
         .new_agent();

@@ -115,13 +115,13 @@ fn of_digits(text: &str) -> Kind {
 }
 
 /// Number of digits after a `+` from which an integer is taken for a telephone number.
-const PHONE_DIGITS_MIN: usize = 7;
+const PHONE_DIGITS: usize = 7;
 
 /// Returns whether an integer is written like a code, all of whose digits matter: `007`, `+442079460000`.
 pub(crate) fn is_code(text: &str) -> bool {
     match text.as_bytes() {
         [b'-' | b'+', b'0', _, ..] | [b'0', _, ..] => true,
-        [b'+', digits @ ..] => digits.len() >= PHONE_DIGITS_MIN,
+        [b'+', digits @ ..] => digits.len() >= PHONE_DIGITS,
         _ => false,
     }
 }
@@ -136,7 +136,7 @@ fn of_number(bytes: &[u8]) -> Option<Kind> {
     }
     let mut rest = &digits[whole..];
     if rest.is_empty() {
-        let is_phone = bytes.starts_with(b"+") && whole >= PHONE_DIGITS_MIN;
+        let is_phone = bytes.starts_with(b"+") && whole >= PHONE_DIGITS;
         return (whole > 0 && !is_phone).then_some(Kind::Int);
     }
     let mut fraction = 0;

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use salver_model::spec::{DatasetSpec, Reserve, SourceFormat};
 use salver_model::{Code, Error, Result};
+use salver_text::percent;
 
 pub(crate) use walk::{files_below, is_link_to_hidden, is_skipped};
 
@@ -103,7 +104,7 @@ fn resolve_one(spec: &DatasetSpec, source: &str, places: &mut Vec<Place>) -> Res
             .with_hint("use a path, a glob, `http://`, `https://`, or `-` for standard input"));
     }
     let path = match source.strip_prefix("file://") {
-        Some(rest) => PathBuf::from(percent_decoded(rest.strip_prefix("localhost").unwrap_or(rest))),
+        Some(rest) => PathBuf::from(percent::decode(rest.strip_prefix("localhost").unwrap_or(rest))),
         None => PathBuf::from(source),
     };
     match std::fs::metadata(&path) {
@@ -196,7 +197,7 @@ fn partitions_of(spec: &DatasetSpec, root: &Path, file: &Path) -> Vec<(String, S
 /// Parses `year=2026` into key and value.
 pub(crate) fn partition_of(directory: &str) -> Option<(String, String)> {
     let (key, value) = directory.split_once('=')?;
-    (!key.is_empty()).then(|| (percent_decoded(key), percent_decoded(value)))
+    (!key.is_empty()).then(|| (percent::decode(key), percent::decode(value)))
 }
 
 /// Returns the format by the name, without a compression suffix.
@@ -233,21 +234,6 @@ pub(crate) fn word(format: SourceFormat) -> &'static str {
     }
 }
 
-fn percent_decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let code = (byte == b'%')
-            .then(|| bytes.get(at + 1..at + 3).and_then(|hex| std::str::from_utf8(hex).ok()))
-            .flatten()
-            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        out.push(code.unwrap_or(byte));
-        at += if code.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
-}
-
 fn unknown_format(path: &Path) -> Error {
     Error::new(Code::Source, format!("can't tell the format of `{}` from its name", path.display()))
         .with_hint("say it: `format = \"csv\"` (or tsv, json, ndjson, parquet, arrow, arrows, avro, xlsx)")
@@ -277,4 +263,17 @@ pub(crate) fn unreadable(path: &Path, cause: &std::io::Error) -> Error {
     Error::new(Code::Source, format!("there is no file `{shown}`")).with_hint_if(hint.or_else(|| {
         Some("check the path; a relative one starts at the directory of the configuration, or the current one".into())
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::partition_of;
+
+    #[test]
+    fn partitions_are_decoded_where_they_are_encoded() {
+        for (directory, key, value) in [("k=a%20b", "k", "a b"), ("k=%+1", "k", "%+1"), ("a%3Db=1=2", "a=b", "1=2")] {
+            assert_eq!(partition_of(directory), Some((key.to_owned(), value.to_owned())));
+        }
+        assert_eq!(partition_of("=1"), None);
+    }
 }

@@ -33,9 +33,9 @@ pub(crate) const ROW: &str = "__salver_row";
 /// Bytes of a batch of wide rows.
 const BATCH_BYTES: u64 = 256 * 1024;
 /// Fewest rows of such a batch.
-const BATCH_ROWS_MIN: usize = 4;
+const LEAST_BATCH_ROWS: usize = 4;
 /// Most rows of such a batch.
-const BATCH_ROWS_MAX: usize = 8_192;
+const FULL_BATCH_ROWS: usize = 8_192;
 
 /// Files that make up one table.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ impl ParquetProvider {
             Some(columns) => columns.iter().filter_map(|column| value_bytes.get(*column)).sum(),
         };
         let rows = usize::try_from(BATCH_BYTES.checked_div(row_bytes)?).unwrap_or(usize::MAX);
-        Some(rows.clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX))
+        Some(rows.clamp(LEAST_BATCH_ROWS, FULL_BATCH_ROWS))
     }
 
     fn files(&self) -> Vec<PartitionedFile> {

@@ -35,7 +35,7 @@ pub(crate) use page::cut_out;
 /// Name of the table in plans.
 const TABLE: &str = "t";
 /// Most columns of a table whose plans take only microseconds to make.
-const COLUMNS_INLINE_MAX: usize = 64;
+const INLINE_COLUMNS: usize = 64;
 
 /// Runs a plain query over rows that are not in memory. `provider` has the table's own columns, followed by [`FILE`]
 /// and [`ROW`].
@@ -193,7 +193,7 @@ async fn count_rows(
 /// delayed: for each column reference the planner searches all columns.
 fn aside<T>(schema: &SchemaRef, make: impl FnOnce() -> T) -> T {
     let is_shared = |handle: Handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread;
-    if schema.fields().len() > COLUMNS_INLINE_MAX && Handle::try_current().is_ok_and(is_shared) {
+    if schema.fields().len() > INLINE_COLUMNS && Handle::try_current().is_ok_and(is_shared) {
         return tokio::task::block_in_place(make);
     }
     make()

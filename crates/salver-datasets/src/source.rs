@@ -172,6 +172,7 @@ fn refuse_web_page(input: &Input) -> Result<()> {
     let other = match read {
         Ok(_) if is_web_page(&head, is_csv) => "a web page or XML",
         Ok(_) if is_csv && is_json(&head) => "JSON",
+        Ok(_) if is_csv && is_sentence(&head) => "a sentence",
         _ => return Ok(()),
     };
     let format = word(input.format);
@@ -183,6 +184,14 @@ fn refuse_web_page(input: &Input) -> Result<()> {
 fn is_json(head: &[u8]) -> bool {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     text.starts_with(b"{\"") || text.starts_with(b"[{")
+}
+
+/// Returns whether the bytes are one line of several words, such as `Please log in`. A table of one column without rows
+/// looks the same, but its name is seldom several words.
+fn is_sentence(head: &[u8]) -> bool {
+    let text = head.trim_ascii();
+    let is_apart = |byte: &u8| matches!(byte, b',' | b';' | b'\t' | b'|' | b'"' | b'\n');
+    !text.iter().any(is_apart) && text.contains(&b' ') && (text.len() as u64) < HEAD_BYTES / 2
 }
 
 /// Returns whether the bytes begin like HTML or XML. A CSV column may be called `<DATE>`, so for CSV the tag must be

@@ -33,9 +33,9 @@ use lower::Lowered;
 use redact::Paths;
 
 /// Maximum length of a text that is tried on the caller's own thread, in bytes.
-const NOW_BYTES_MAX: usize = 2 * 1024;
+const NOW_BYTES: usize = 2 * 1024;
 /// Maximum number of its words and operators, and so the maximum depth of its tree on the caller's stack.
-const NOW_WORDS_MAX: usize = 256;
+const NOW_WORDS: usize = 256;
 
 /// A prepared statement.
 enum Prepared {
@@ -73,11 +73,11 @@ impl SqlEngine for Engine {
     }
 
     fn run_now(&self, tables: &Arc<dyn Tables>, query: &SqlQuery) -> Option<Result<Rows>> {
-        if query.text.len() > NOW_BYTES_MAX {
+        if query.text.len() > NOW_BYTES {
             return None;
         }
         let attempt = AssertUnwindSafe(|| {
-            let statement = parse::parse_within(query, NOW_WORDS_MAX).ok()?;
+            let statement = parse::parse_within(query, NOW_WORDS).ok()?;
             // The engine, which knows the text, reports failures better.
             lower::lower(&statement, &**tables)?.read_now().filter(Result::is_ok)
         });

@@ -1,4 +1,5 @@
-//! Datasets keep the contract of the `Table` port, wherever their rows are held.
+//! Datasets keep the contracts of the `Table` and `Loader` ports, wherever their rows are held, and the engine that of
+//! `SqlEngine`.
 
 #![allow(clippy::unwrap_used)]
 
@@ -64,4 +65,43 @@ async fn resident_rows_of_an_arrow_file() {
 #[tokio::test(flavor = "multi_thread")]
 async fn scanned_rows_of_a_parquet_file() {
     keeps_the_contract("parquet", parquet, Residency::Never).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_engine() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = EngineOptions { data_dir: dir.path().join("data"), ..EngineOptions::default() };
+    contract::sql_engine::run(&*Engine::new(&options).unwrap()).await;
+}
+
+/// Loads `source`, whose file `file` is written with so many rows by `write`.
+async fn loads(source: &str, file: &str, residency: Residency, write: fn(usize, &Path)) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    write(1, &path);
+    let options = EngineOptions { data_dir: dir.path().join("data"), ..EngineOptions::default() };
+    let source = dir.path().join(source).display().to_string();
+    let spec = DatasetSpec { residency, ..DatasetSpec::new(Name::new("sample").unwrap(), vec![source]) };
+    let loader = DatasetLoader::new(spec, Engine::new(&options).unwrap());
+    let mut rows = 1;
+    let change = || {
+        rows += 1;
+        write(rows, &path);
+    };
+    let damage = || std::fs::write(&path, b"a,b\n1,2,3,4\n\"open").unwrap();
+    contract::loader::run(&loader, change, damage).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn loaders() {
+    let write_csv = |rows, path: &Path| std::fs::write(path, format!("a,b\n{}", "1,2\n".repeat(rows))).unwrap();
+    let write_json = |rows, path: &Path| std::fs::write(path, "{\"a\":1}\n".repeat(rows)).unwrap();
+    let write_parquet = |rows, path: &Path| parquet(&contract::table::sample(rows), path);
+    for residency in [Residency::Always, Residency::Never] {
+        loads("a.csv", "a.csv", residency, write_csv).await;
+        loads("a.ndjson", "a.ndjson", residency, write_json).await;
+        loads("a.parquet", "a.parquet", residency, write_parquet).await;
+        loads("many/*.csv", "many/a.csv", residency, write_csv).await;
+    }
 }

@@ -1,14 +1,10 @@
 //! Formats dates, times of day and timestamps in ISO 8601.
-//!
-//! Days are converted to dates by the algorithm of C. Neri and L. Schneider, "Euclidean affine functions and their
-//! application to calendar algorithms" (Software: Practice and Experience, 2022), which takes a few multiplications.
-//! Outside the years that it covers here, H. Hinnant's `civil_from_days` is used
-//! (<https://howardhinnant.github.io/date_algorithms.html>), which has no bounds. So every value of every type has a
-//! text, including those that a date library refuses.
+//! Dates have no bounds, so every value of every type has a text, including those that a date library refuses.
 
 use arrow::array::timezone::Tz;
 use arrow::datatypes::TimeUnit;
 use chrono::{DateTime, Offset, TimeZone};
+use salver_text::calendar::{DAY_SECONDS, date_of};
 
 use crate::{number, put};
 
@@ -22,10 +18,6 @@ const PAIRS: [[u8; 2]; 100] = {
     }
     pairs
 };
-
-pub(crate) const DAY_SECONDS: i64 = 86_400;
-/// Days from 0000-03-01 to 1970-01-01.
-pub(crate) const EPOCH_DAY: i64 = 719_468;
 
 /// Returns the number of units per second, and the nanoseconds of one unit.
 pub(crate) fn per_second(unit: TimeUnit) -> (i64, u32) {
@@ -68,48 +60,10 @@ fn offset_at(zone: Tz, seconds: i64) -> i32 {
     zone.offset_from_utc_datetime(&instant.naive_utc()).fix().local_minus_utc()
 }
 
-/// Returns year, month and day of a number of days since 1970-01-01.
-#[inline(always)]
-fn civil(days: i64) -> (i64, u8, u8) {
-    match u32::try_from(days.saturating_add(EPOCH_DAY)) {
-        Ok(since_march) if since_march < 1 << 28 => civil_near(since_march),
-        _ => civil_far(days),
-    }
-}
-
-/// Neri and Schneider's algorithm, for days since 0000-03-01.
-#[inline(always)]
-pub(crate) fn civil_near(days: u32) -> (i64, u8, u8) {
-    let quarters = 4 * days + 3;
-    let century = quarters / 146_097;
-    let in_century = quarters % 146_097 / 4;
-    let product = 2_939_745 * u64::from(4 * in_century + 3);
-    let in_year = product as u32 / 2_939_745 / 4;
-    let month_and_day = 2_141 * in_year + 197_913;
-    let (month, day) = ((month_and_day >> 16) as u8, ((month_and_day & 0xffff) / 2_141) as u8 + 1);
-    let next = in_year >= 306;
-    let year = i64::from(100 * century) + (product >> 32) as i64 + i64::from(next);
-    (year, if next { month - 12 } else { month }, day)
-}
-
-/// Hinnant's algorithm.
-#[cold]
-fn civil_far(days: i64) -> (i64, u8, u8) {
-    let shifted = days.saturating_add(719_468);
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * of_year + 2) / 153;
-    let day = (of_year - (153 * march_month + 2) / 5 + 1) as u8;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 } as u8;
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
-}
-
 /// Writes `1970-01-02`; years of more or fewer than four digits have a sign, as ISO 8601 requires: `+12345-06-07`.
 #[inline(always)]
 pub(crate) fn date(days: i64, out: &mut Vec<u8>) {
-    let (year, month, day) = civil(days);
+    let (year, month, day) = date_of(days);
     match usize::try_from(year) {
         Ok(year) if year <= 9_999 => {
             let mut text = *b"0000-00-00______";

@@ -12,8 +12,8 @@ use salver_model::{Code, Error, Result};
 use crate::portable::{Portable, Target};
 
 /// Limits of a row group, which ends at the first one reached.
-const GROUP_ROWS_MAX: usize = 1 << 20;
-const GROUP_BYTES_MAX: usize = 64 << 20;
+const GROUP_ROWS: usize = 1 << 20;
+const GROUP_BYTES: usize = 64 << 20;
 
 /// Rows of a batch that are written between checks of the row group's size.
 const STEP_ROWS: usize = 1 << 14;
@@ -36,7 +36,7 @@ impl ParquetEncoder {
         check(portable.schema())?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_max_row_group_row_count(Some(GROUP_ROWS_MAX))
+            .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_created_by(concat!("salver ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
         let schema = SchemaRef::clone(portable.schema());
@@ -50,7 +50,7 @@ impl ParquetEncoder {
             let rows = STEP_ROWS.min(batch.num_rows() - start);
             let step = self.portable.batch(&batch.slice(start, rows))?;
             self.writer.write(&step).map_err(failed)?;
-            if self.writer.in_progress_size() >= GROUP_BYTES_MAX {
+            if self.writer.in_progress_size() >= GROUP_BYTES {
                 self.writer.flush().map_err(failed)?;
             }
             start += rows;

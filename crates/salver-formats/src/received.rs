@@ -13,16 +13,11 @@ use arrow::error::ArrowError;
 use arrow::ipc::reader::StreamDecoder;
 use arrow::ipc::writer::StreamWriter;
 use arrow::ipc::{Endianness, Message, RecordBatch, root_as_message};
+use salver_model::limits::{RECEIVED_BARE_VALUES_MAX, RECEIVED_SPREAD_MAX, RECEIVED_VALUES_PER_BYTE_MAX};
 use salver_model::{Code, Error, Result, panics};
 
 /// Marker before the length of a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// Most values per byte, beyond [`BARE_MAX`]: a boolean takes a bit, and may be nested in several structures.
-const VALUES_PER_BYTE: u64 = 64;
-/// Most values that take no bytes, such as nulls.
-const BARE_MAX: u64 = 1_000_000;
-/// Limit of the expanded size of the values, as a multiple of the allowed bytes.
-const SPREAD_MAX: u64 = 32;
 
 /// Validates a stream whose batches have at most `bytes_max` bytes, decompressed, and writes it anew.
 ///
@@ -44,7 +39,9 @@ pub fn receive_arrow_stream(bytes: &[u8], bytes_max: u64) -> Result<Vec<u8>> {
     if claimed.bytes > bytes_max {
         return Err(too_large(claimed.bytes, bytes_max, "when unpacked"));
     }
-    if claimed.values > claimed.bytes.saturating_mul(VALUES_PER_BYTE).saturating_add(BARE_MAX) {
+    if claimed.values
+        > claimed.bytes.saturating_mul(RECEIVED_VALUES_PER_BYTE_MAX).saturating_add(RECEIVED_BARE_VALUES_MAX)
+    {
         return Err(damaged(format!("it tells of {} values, and has {} bytes", claimed.values, claimed.bytes)));
     }
     // The reader panics on some invalid streams.
@@ -65,8 +62,12 @@ fn rewrite(bytes: &[u8], bytes_max: u64) -> Result<Vec<u8>> {
             .with_hint("send lists, texts or structures instead"));
     }
     let spread = batches.iter().flat_map(Rows::columns).map(spread::bytes).fold(0, u64::saturating_add);
-    if spread > bytes_max.saturating_mul(SPREAD_MAX) {
-        return Err(too_large(spread, bytes_max.saturating_mul(SPREAD_MAX), "when each of its values is written out"));
+    if spread > bytes_max.saturating_mul(RECEIVED_SPREAD_MAX) {
+        return Err(too_large(
+            spread,
+            bytes_max.saturating_mul(RECEIVED_SPREAD_MAX),
+            "when each of its values is written out",
+        ));
     }
     let write = || -> Result<Vec<u8>, ArrowError> {
         let mut writer = StreamWriter::try_new(Vec::with_capacity(bytes.len()), &schema)?;

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use salver_model::limits::{CONSUMER_IDLE_S_MAX, CONSUMERS_MAX};
+
 use crate::tokens::Owner;
 
 /// Time without requests after which a consumer expires.
-const PATIENCE: Duration = Duration::from_secs(300);
-/// Most concurrent consumers.
-pub(crate) const INSTANCES_MAX: usize = 4_096;
+const PATIENCE: Duration = Duration::from_secs(CONSUMER_IDLE_S_MAX);
 
 /// All consumers.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl Consumers {
     pub(crate) fn create(&self, owner: &Owner, group: &str, name: &str, settings: Settings) -> Result<(), Refusal> {
         let mut members = self.lock();
         members.instances.retain(|_, instance| !instance.is_gone(PATIENCE));
-        if members.instances.len() >= INSTANCES_MAX {
+        if members.instances.len() >= CONSUMERS_MAX {
             return Err(Refusal::TooMany);
         }
         let key = (owner.clone(), group.to_owned(), name.to_owned());

@@ -7,10 +7,10 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use http::header::AsHeaderName;
 use http::{HeaderMap, HeaderName, Method, header};
-use percent_encoding::percent_decode_str;
 use salver_formats::{Choice, Coding, Format, Nulls, Style, negotiate};
 use salver_model::limits::PARAMETERS_MAX;
 use salver_model::{Caller, Code, Error, Result, Version, suggest};
+use salver_text::form;
 
 use crate::app::App;
 use crate::body::Encoding;
@@ -189,14 +189,9 @@ fn format_named(name: &str) -> Result<Format> {
 /// # Errors
 /// `InvalidRequest` when a part is not UTF-8 after decoding, or there are too many.
 pub(crate) fn parameters(query: &str) -> Result<Vec<(String, String)>> {
-    let all: Vec<_> = query
-        .split('&')
-        .filter(|pair| !pair.is_empty())
+    let all: Vec<_> = form::pairs(query)
         .take(PARAMETERS_MAX + 1)
-        .map(|pair| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            Ok((decode(name)?, decode(value)?))
-        })
+        .map(|(name, value)| Ok((decode(name)?, decode(value)?)))
         .collect::<Result<_>>()?;
     if all.len() > PARAMETERS_MAX {
         return Err(Error::new(Code::InvalidRequest, format!("there are more than {PARAMETERS_MAX} parameters"))
@@ -206,16 +201,11 @@ pub(crate) fn parameters(query: &str) -> Result<Vec<(String, String)>> {
 }
 
 fn decode(text: &str) -> Result<String> {
-    if !text.bytes().any(|byte| matches!(byte, b'+' | b'%')) {
-        return Ok(text.to_owned());
-    }
-    let spaced = text.replace('+', " ");
-    let decoded = percent_decode_str(&spaced).decode_utf8().map_err(|error| {
+    form::decode(text).map(Cow::into_owned).map_err(|error| {
         Error::new(Code::InvalidRequest, format!("`{text}` in the query string is not UTF-8 when decoded"))
             .with_hint("percent-encode the UTF-8 bytes of each character")
             .with_source(error)
-    })?;
-    Ok(decoded.into_owned())
+    })
 }
 
 /// Returns the `wanted` header fields for user code. Invalid UTF-8 in them is replaced.

@@ -24,7 +24,6 @@ mod lax;
 mod level;
 mod mutation;
 mod naming;
-mod offload;
 mod piece;
 mod plan;
 mod request;

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use ahash::AHashMap;
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
+use salver_model::limits::{IDEMPOTENCY_BYTES_MAX, IDEMPOTENCY_KEPT_S, IDEMPOTENCY_KEY_BYTES_MAX};
 use salver_model::{Caller, Code, Error, Holder, Result, Version};
 use tokio::sync::watch;
 
@@ -22,11 +23,7 @@ use crate::exit;
 use crate::tokens::Owner;
 
 /// Time for which a response is kept.
-const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
-/// Most bytes of responses and keys that are kept.
-const BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Longest key in bytes.
-const KEY_BYTES_MAX: usize = 255;
+const KEPT_FOR: Duration = Duration::from_secs(IDEMPOTENCY_KEPT_S);
 
 /// An idempotency key of a caller. The address is no part of it: a client may retry from elsewhere.
 #[derive(Clone, Debug)]
@@ -57,9 +54,9 @@ impl Key {
     /// # Errors
     /// `InvalidRequest` for an empty or overlong one.
     pub(crate) fn of(text: &str, caller: &Caller) -> Result<Self> {
-        if text.is_empty() || text.len() > KEY_BYTES_MAX {
+        if text.is_empty() || text.len() > IDEMPOTENCY_KEY_BYTES_MAX {
             return Err(Error::new(Code::InvalidRequest, "`Idempotency-Key` is empty or too long")
-                .with_hint(format!("send up to {KEY_BYTES_MAX} characters, like a random UUID")));
+                .with_hint(format!("send up to {IDEMPOTENCY_KEY_BYTES_MAX} characters, like a random UUID")));
         }
         Ok(Self { text: text.to_owned(), caller: Owner::of(caller), holder: caller.holder() })
     }
@@ -241,7 +238,7 @@ impl Slots {
         }
         // The holder with the most bytes is evicted first, so that one client with many keys can't evict those of
         // others.
-        while self.bytes > BYTES_MAX {
+        while self.bytes > IDEMPOTENCY_BYTES_MAX {
             let most = self.bytes_of.iter().max_by_key(|(_, bytes)| **bytes).map(|(holder, _)| holder);
             let oldest = most.and_then(|most| self.order.iter().position(|(_, key)| key.holder == *most));
             let Some((since, key)) = oldest.and_then(|oldest| self.order.remove(oldest)) else { return };
@@ -299,7 +296,7 @@ mod tests {
     use http::StatusCode;
     use salver_model::{Caller, Version};
 
-    use super::{BYTES_MAX, Idempotency, Kept, Key, Turn};
+    use super::{IDEMPOTENCY_BYTES_MAX, Idempotency, Kept, Key, Turn};
     use crate::body::Body;
 
     fn key(text: &str) -> Key {
@@ -325,7 +322,7 @@ mod tests {
             let caller = Caller { attributes: vec![("user".to_owned(), user.to_owned())], ..Caller::default() };
             Key::of(text, &caller).unwrap()
         };
-        let large = Bytes::from(vec![0; BYTES_MAX / 8]);
+        let large = Bytes::from(vec![0; IDEMPOTENCY_BYTES_MAX / 8]);
         for (text, user) in [("few", "b"), ("many", "a")] {
             for number in 0..(if user == "a" { 20 } else { 1 }) {
                 let key = of(&format!("{text}{number}"), user);
@@ -368,11 +365,11 @@ mod tests {
     #[tokio::test]
     async fn memory_is_bounded() {
         let store = Idempotency::default();
-        let body = Bytes::from(vec![0; BYTES_MAX / 4]);
+        let body = Bytes::from(vec![0; IDEMPOTENCY_BYTES_MAX / 4]);
         for text in ["a", "b", "c", "d", "e"] {
             lead(&store, text).await.unwrap().finish(kept(StatusCode::OK, body.clone()));
         }
-        assert!(store.lock().bytes <= BYTES_MAX);
+        assert!(store.lock().bytes <= IDEMPOTENCY_BYTES_MAX);
         assert!(lead(&store, "a").await.is_some(), "the oldest went");
         assert!(lead(&store, "e").await.is_none(), "the youngest stayed");
     }

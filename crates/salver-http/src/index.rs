@@ -5,6 +5,7 @@ mod page;
 use http::Response;
 use salver_formats::Format;
 use salver_model::Result;
+use salver_text::percent;
 use serde_json::{Map, Value as Json, json};
 
 use crate::body::Body;
@@ -22,7 +23,7 @@ pub(crate) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
     for entry in snapshot.entries() {
         let mut shown = status::describe(entry);
         if let (Json::Object(object), Some(table)) = (&mut shown, entry.table()) {
-            let name = page::escape_path(entry.name.as_str());
+            let name = percent::encode(entry.name.as_str());
             let columns: Vec<Json> = table
                 .describe()
                 .schema
@@ -40,7 +41,7 @@ pub(crate) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
         .stores()
         .iter()
         .map(|store| {
-            let path = page::escape_path(store.name.as_str());
+            let path = percent::encode(store.name.as_str());
             (store.name.to_string(), format!("{base}/api/kv/{path}/{{key}}").into())
         })
         .collect();

@@ -35,6 +35,7 @@ mod idempotency;
 mod index;
 mod kv;
 mod lines;
+mod offload;
 mod options;
 mod policy;
 mod receive;

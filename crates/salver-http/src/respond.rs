@@ -7,7 +7,7 @@ use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_formats::{Choice, Coding, Format, encode};
-use salver_model::limits::{READY_BYTES_MAX, READY_ROWS_MAX};
+use salver_model::limits::{COMPRESSED_BYTES_MIN, READY_BYTES_MAX, READY_ROWS_MAX};
 use salver_model::observation::Observation;
 use salver_model::reply::BatchStream;
 use salver_model::{Batches, Error, Name, Result, Rows, Version};
@@ -18,12 +18,8 @@ use crate::caution;
 use crate::conditional;
 use crate::exchange::Exchange;
 use crate::exit;
+use crate::offload::INLINE_BYTES;
 use crate::weight;
-
-/// Length below which bodies are not compressed: it would save less than a packet.
-const COMPRESSED_BYTES_MIN: usize = 1_024;
-/// Length above which bodies are compressed away from the threads that serve requests.
-const COMPRESSED_INLINE_BYTES_MAX: usize = 256 * 1_024;
 
 /// The head of a response that is still to be made.
 #[derive(Debug)]
@@ -222,6 +218,15 @@ fn describe(headers: &mut HeaderMap, etag: Option<&HeaderValue>, coding: Coding)
     }
 }
 
+/// Does the same as [`compress`], a longer body on another thread.
+pub(crate) async fn compressed(coding: Coding, plain: Vec<u8>) -> Result<(Vec<u8>, Coding)> {
+    if coding == Coding::Identity || plain.len() <= INLINE_BYTES {
+        return Ok(compress(coding, plain));
+    }
+    let packed = tokio::task::spawn_blocking(move || compress(coding, plain)).await;
+    packed.map_err(|broken| Error::internal("the compressor broke down").with_source(broken))
+}
+
 /// Compresses a body for the client and returns it with its content coding; it stays plain when compression saves
 /// nothing.
 pub(crate) fn compress(coding: Coding, plain: Vec<u8>) -> (Vec<u8>, Coding) {
@@ -233,20 +238,6 @@ pub(crate) fn compress(coding: Coding, plain: Vec<u8>) -> (Vec<u8>, Coding) {
         // Also when the encoder failed: the plain body is correct, and labelled as such.
         _ => (plain, Coding::Identity),
     }
-}
-
-/// Compresses a body in the same way, away from the threads that serve requests if it is large.
-pub(crate) async fn compressed(coding: Coding, plain: Vec<u8>) -> Result<(Vec<u8>, Coding)> {
-    if is_compressed_inline(coding, plain.len()) {
-        return Ok(compress(coding, plain));
-    }
-    let packed = tokio::task::spawn_blocking(move || compress(coding, plain)).await;
-    packed.map_err(|broken| Error::internal("the compressor broke down").with_source(broken))
-}
-
-/// Returns whether a body of `bytes` is compressed at once, because that takes little time.
-pub(crate) fn is_compressed_inline(coding: Coding, bytes: usize) -> bool {
-    coding == Coding::Identity || bytes <= COMPRESSED_INLINE_BYTES_MAX
 }
 
 /// Reads from the stream until it ends or there are too many rows to complete the response before sending it.

@@ -3,6 +3,7 @@
 
 use http::{HeaderMap, Method, Response, header};
 use salver_model::{Code, Error, Result, SqlParameters, SqlQuery, Value};
+use salver_text::json::pieces;
 use serde_json::Value as Json;
 
 use crate::body::Body;
@@ -99,35 +100,9 @@ fn json(bytes: &[u8]) -> Result<Json> {
 /// Returns the numbers in a JSON text as they are written, in order. The parser would reduce them to the precision of a
 /// float.
 fn numbers(text: &[u8]) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        loop {
-            let (first, behind) = rest.split_first()?;
-            rest = match first {
-                b'"' => behind_text(behind),
-                b'-' | b'0'..=b'9' => {
-                    let is_of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
-                    let length = rest.iter().take_while(|byte| is_of_number(byte)).count();
-                    let (number, behind) = rest.split_at(length);
-                    rest = behind;
-                    return std::str::from_utf8(number).ok();
-                }
-                _ => behind,
-            };
-        }
-    })
-}
-
-/// Returns the text after the end of the current string.
-fn behind_text(mut rest: &[u8]) -> &[u8] {
-    loop {
-        rest = match rest {
-            [b'\\', _, behind @ ..] => behind,
-            [b'"', behind @ ..] => return behind,
-            [_, behind @ ..] => behind,
-            [] => return rest,
-        }
-    }
+    let between = pieces(std::str::from_utf8(text).unwrap_or_default()).filter(|piece| !piece.starts_with('"'));
+    let bare = between.flat_map(|piece| piece.split(['{', '}', '[', ']', ',', ':']));
+    bare.filter(|bare| bare.starts_with(|first: char| first == '-' || first.is_ascii_digit()))
 }
 
 fn bind<'t>(value: &Json, numbers: &mut impl Iterator<Item = &'t str>) -> Result<SqlParameters> {

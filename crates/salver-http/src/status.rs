@@ -5,6 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use salver_model::limits::STATUS_HOLDERS_MAX;
 use salver_model::ports::Functions;
 use salver_model::shares::Taken;
 use salver_model::{Caller, Holder};
@@ -49,9 +50,6 @@ pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
     response
 }
 
-/// Most holders of one kind that are listed.
-const HOLDERS_MAX: usize = 5;
-
 /// Returns whether a caller may see which callers hold resources: on the same machine, or authenticated.
 fn may_see(app: &App, caller: &Caller) -> bool {
     let is_here = !app.options.reverse_proxy && caller.address.is_some_and(|address| address.is_loopback());
@@ -74,7 +72,7 @@ fn held(app: &App) -> Json {
 fn one_kind(kind: &str, total: usize, taken: usize, holders: &[(Holder, usize)]) -> Json {
     let named: Vec<Json> = holders
         .iter()
-        .take(HOLDERS_MAX)
+        .take(STATUS_HOLDERS_MAX)
         .map(|(holder, taken)| {
             let holder = match holder {
                 Holder::Identity(name) => format!("user {name}"),

@@ -6,7 +6,6 @@
 //! stream's port and write responses.
 
 mod append;
-mod base64;
 pub(crate) mod confluent;
 mod describe;
 mod event_json;

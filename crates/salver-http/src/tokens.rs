@@ -15,7 +15,7 @@ use salver_model::seal::{self, RootKey};
 use salver_model::{Caller, Error, Result};
 
 /// Largest ID. It fits in a signed 64-bit integer, since clients of ArangoDB may parse IDs as one.
-pub(crate) const ID_MAX: u64 = u64::MAX >> 1;
+pub(crate) const LARGEST_ID: u64 = u64::MAX >> 1;
 
 /// Claims of an identity provider that describe a login rather than its user (OpenID Connect Core, section 2): they
 /// change with the next login.
@@ -101,7 +101,7 @@ impl Tokens {
         let tag = hmac::sign(&self.masking, &owner.0);
         let mut mask = [0; 8];
         mask.copy_from_slice(&tag.as_ref()[..8]);
-        (id ^ u64::from_le_bytes(mask)) & ID_MAX
+        (id ^ u64::from_le_bytes(mask)) & LARGEST_ID
     }
 }
 

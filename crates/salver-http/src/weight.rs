@@ -5,7 +5,7 @@ use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
 
 /// Minimum bytes per row of a column whose layout offers no cheaper estimate: an array with offsets into others.
-const NESTED_ROW_BYTES_MIN: usize = 16;
+const NESTED_ROW_BYTES: usize = 16;
 
 /// Returns the size of a batch in bytes.
 pub(crate) fn of(batch: &RecordBatch) -> usize {
@@ -21,7 +21,7 @@ fn column(array: &ArrayRef) -> usize {
         DataType::LargeBinary => span(array.as_binary::<i64>().value_offsets()) + 8 * rows,
         plain => match plain.primitive_width() {
             Some(width) => width * rows,
-            None => array.to_data().get_slice_memory_size().unwrap_or(0).max(NESTED_ROW_BYTES_MIN * rows),
+            None => array.to_data().get_slice_memory_size().unwrap_or(0).max(NESTED_ROW_BYTES * rows),
         },
     }
 }

@@ -12,7 +12,9 @@
 pub(crate) mod holding;
 pub(crate) mod layout;
 pub(crate) mod lying;
+#[cfg(feature = "mysql")]
 pub(crate) mod mysql;
+#[cfg(feature = "postgres")]
 pub(crate) mod postgres;
 pub(crate) mod snapshot;
 pub(crate) mod sqlite;
@@ -32,14 +34,23 @@ use crate::statement::{Bind, BulkLoad, Loaded, Outcome, Program, Read};
 /// Returns the server's message about a value that does not fit its column, and the column's name if the server gives
 /// it.
 pub(crate) fn misfit(error: &Error) -> Option<(&str, Option<&str>)> {
-    std::error::Error::source(error).and_then(postgres::misfit)
+    let cause = std::error::Error::source(error);
+    #[cfg(feature = "postgres")]
+    return cause.and_then(postgres::misfit);
+    #[cfg(not(feature = "postgres"))]
+    cause.and(None)
 }
 
 /// Returns whether the error says that the server has no such database, or none that the user of the URL may open.
 pub(crate) fn is_nowhere(error: &Error) -> bool {
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
-        if postgres::is_nowhere(error) || mysql::is_nowhere(error) {
+        #[cfg(feature = "postgres")]
+        if postgres::is_nowhere(error) {
+            return true;
+        }
+        #[cfg(feature = "mysql")]
+        if mysql::is_nowhere(error) {
             return true;
         }
         cause = error.source();
@@ -47,11 +58,20 @@ pub(crate) fn is_nowhere(error: &Error) -> bool {
     false
 }
 
+/// Returns the error for a system whose driver is not compiled in.
+#[cfg(not(all(feature = "postgres", feature = "mysql")))]
+fn left_out(spec: &DatabaseSpec, feature: &str) -> Error {
+    let message = format!("database `{}`: this program was built without `{feature}`", spec.name);
+    Error::new(Code::Config, message).with_hint(format!("build it with the feature `{feature}`"))
+}
+
 /// A database system with its connections.
 #[derive(Debug)]
 pub(crate) enum Backend {
     Sqlite(sqlite::Sqlite),
+    #[cfg(feature = "postgres")]
     Postgres(postgres::Postgres),
+    #[cfg(feature = "mysql")]
     Mysql(mysql::Mysql),
 }
 
@@ -59,7 +79,9 @@ macro_rules! each {
     ($self:expr, $backend:ident => $call:expr) => {
         match $self {
             Backend::Sqlite($backend) => $call,
+            #[cfg(feature = "postgres")]
             Backend::Postgres($backend) => $call,
+            #[cfg(feature = "mysql")]
             Backend::Mysql($backend) => $call,
         }
     };
@@ -71,8 +93,14 @@ impl Backend {
     pub(crate) fn open(spec: &DatabaseSpec) -> Result<Self> {
         Ok(match spec.kind {
             DatabaseKind::Sqlite => Self::Sqlite(sqlite::Sqlite::open(spec)?),
+            #[cfg(feature = "postgres")]
             DatabaseKind::Postgres => Self::Postgres(postgres::Postgres::open(spec)?),
+            #[cfg(feature = "mysql")]
             DatabaseKind::Mysql => Self::Mysql(mysql::Mysql::open(spec)?),
+            #[cfg(not(feature = "postgres"))]
+            DatabaseKind::Postgres => return Err(left_out(spec, "postgres")),
+            #[cfg(not(feature = "mysql"))]
+            DatabaseKind::Mysql => return Err(left_out(spec, "mysql")),
         })
     }
 
@@ -108,7 +136,8 @@ impl Backend {
     pub(crate) fn read_now<S: RowSink>(&self, read: &Read, sink: &mut dyn FnMut() -> S) -> Option<Result<S>> {
         match self {
             Self::Sqlite(backend) => backend.read_now(read, sink),
-            Self::Postgres(_) | Self::Mysql(_) => None,
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            _ => None,
         }
     }
 
@@ -132,7 +161,9 @@ impl Backend {
     pub(crate) async fn hold(&self, table: &TableInfo) -> Result<Snapshot> {
         Ok(match self {
             Self::Sqlite(backend) => Snapshot::Sqlite(backend.hold(table).await?),
+            #[cfg(feature = "postgres")]
             Self::Postgres(backend) => Snapshot::Postgres(backend.hold(table).await?),
+            #[cfg(feature = "mysql")]
             Self::Mysql(backend) => Snapshot::Mysql(backend.hold(table).await?),
         })
     }
@@ -147,7 +178,8 @@ impl Backend {
     pub(crate) fn version(&self) -> Option<u64> {
         match self {
             Self::Sqlite(backend) => backend.version(),
-            Self::Postgres(_) | Self::Mysql(_) => None,
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            _ => None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A database entry: its connections, its schema, and the port through which it is used.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -172,7 +173,7 @@ impl Database for RecordsDatabase {
         self.known.backend.version()
     }
 
-    fn tables(&self) -> Vec<(Name, Arc<dyn Table>)> {
+    fn tables(&self, entry: &mut dyn FnMut(&str) -> Option<Name>) -> Vec<Arc<dyn Table>> {
         // The catalog is shared by all callers, so it omits everything that rules may hide from any of them.
         let caller = Caller::default();
         let everybody = Access { excepts: false, ..self.access(&caller) };
@@ -181,8 +182,10 @@ impl Database for RecordsDatabase {
             false => Arc::new(everybody.visible(&self.known.schema.load(), Operation::List)),
         };
         let version = Version(schema.stamp());
-        let made = schema.tables().iter().filter_map(|info| RecordsTable::new(&self.known, info, version));
-        made.map(|(name, table)| (name, Arc::new(table) as Arc<dyn Table>)).collect()
+        let named = schema.tables().iter().filter_map(|info| Some((info.name.as_str(), entry(&info.name)?)));
+        let names: BTreeMap<&str, Name> = named.collect();
+        let made = schema.tables().iter().filter_map(|info| RecordsTable::new(&self.known, info, version, &names));
+        made.map(|table| Arc::new(table) as Arc<dyn Table>).collect()
     }
 
     async fn changed(&self, stamp: u64) -> Result<()> {

@@ -2,6 +2,7 @@
 
 mod decimal;
 pub(crate) mod define;
+pub(crate) mod form;
 pub(crate) mod like;
 mod select;
 pub(crate) mod spatial;

@@ -1,12 +1,10 @@
 //! Converts well-known text (OGC Simple Features) to GeoJSON (RFC 7946), and validates well-known text.
 
+use salver_model::limits::GEOMETRY_DEPTH_MAX;
 use salver_model::{Code, Error, Result};
 
 use crate::cell::Cell;
 use crate::json;
-
-/// Deepest nesting of collections.
-const DEPTH_MAX: usize = 16;
 
 /// The types with their names in GeoJSON, and the nesting of their positions.
 const TYPES: [(&str, &str, Nesting); 7] = [
@@ -116,7 +114,7 @@ impl<'t> Reader<'t> {
             return Some(());
         }
         self.at = before;
-        if depth > DEPTH_MAX {
+        if depth > GEOMETRY_DEPTH_MAX {
             return None;
         }
         if *nesting == Nesting::Collection {

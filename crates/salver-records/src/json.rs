@@ -4,7 +4,6 @@
 pub(crate) mod base64;
 mod embedded;
 mod number;
-mod string;
 
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use crate::dialect::is_untyped;
 
 pub(crate) use embedded::embedded;
 pub(crate) use number::{decimal, double, integer, single, unsigned};
-pub(crate) use string::string;
+pub(crate) use salver_text::json::write_php_string as string;
 
 /// The JSON form of a column's cells, where their own type does not determine it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

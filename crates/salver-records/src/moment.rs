@@ -1,6 +1,8 @@
 //! Dates and times as text: parsed, validated against the calendar, and formatted as databases print them. Any text
 //! that would make a database round, shift or guess is rejected.
 
+use salver_text::calendar::{date_of, days_in_month, days_of};
+
 /// A time with its fraction and zone.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Clock {
@@ -55,38 +57,19 @@ fn shifted(clock: Clock) -> Option<(i64, Clock)> {
 /// Returns the day that is `by` days after this one, or before if negative.
 fn next_day(date: &str, by: i64) -> Option<String> {
     let part = |from: usize, to: usize| date.get(from..to)?.parse::<u32>().ok();
-    let (year, month, own) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
-    match by {
-        0 => Some(date.to_owned()),
-        1 => day(year, month, own + 1).or_else(|| day(year, month + 1, 1)).or_else(|| day(year + 1, 1, 1)),
-        _ => own
-            .checked_sub(1)
-            .and_then(|own| day(year, month, own))
-            .or_else(|| month.checked_sub(1).and_then(|month| day(year, month, days(year, month))))
-            .or_else(|| day(year.checked_sub(1)?, 12, 31)),
-    }
-}
-
-/// Returns the number of days of a month.
-fn days(year: u32, month: u32) -> u32 {
-    match month {
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    }
+    let (year, month, day_of_month) = date_of(days_of(part(0, 4)?.into(), part(5, 7)?, part(8, 10)?) + by);
+    day(u32::try_from(year).ok()?, month.into(), day_of_month.into())
 }
 
 /// Parses a number of `min` to `max` digits.
-fn number(text: &str, min: usize, max: usize) -> Option<u32> {
+pub(crate) fn number(text: &str, min: usize, max: usize) -> Option<u32> {
     let fits = (min..=max).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if fits { text.parse().ok() } else { None }
 }
 
 /// Formats a day of the calendar as `YYYY-MM-DD`.
 pub(crate) fn day(year: u32, month: u32, day: u32) -> Option<String> {
-    let real = (1..=9999).contains(&year) && (1..=days(year, month)).contains(&day);
+    let real = (1..=9999).contains(&year) && (1..=days_in_month(year.into(), month)).contains(&day);
     real.then(|| format!("{year:04}-{month:02}-{day:02}"))
 }
 

@@ -21,7 +21,7 @@ use crate::backend::is_nowhere;
 use crate::database::RecordsDatabase;
 
 /// Idle time after which a database is closed when another is opened.
-const IDLE_MAX: Duration = Duration::from_secs(600);
+const IDLE: Duration = Duration::from_secs(600);
 /// The stamp of the schema without tables.
 const STAMP: u64 = 1;
 
@@ -115,7 +115,7 @@ impl CallersDatabases {
 /// Removes databases that were idle for long and, when the limit is reached, the least recently used one.
 fn make_room(open: &mut AHashMap<String, Opened>, now: Instant) -> Vec<Opened> {
     let mut closed: Vec<Opened> =
-        open.extract_if(|_, opened| now.duration_since(opened.used) > IDLE_MAX).map(|(_, own)| own).collect();
+        open.extract_if(|_, opened| now.duration_since(opened.used) > IDLE).map(|(_, own)| own).collect();
     if open.len() >= DATABASES_OF_CALLERS_MAX {
         let oldest = open.iter().min_by_key(|(_, opened)| opened.used).map(|(value, _)| value.clone());
         closed.extend(oldest.and_then(|value| open.remove(&value)));
@@ -198,7 +198,7 @@ impl Database for CallersDatabases {
         None
     }
 
-    fn tables(&self) -> Vec<(Name, Arc<dyn Table>)> {
+    fn tables(&self, _: &mut dyn FnMut(&str) -> Option<Name>) -> Vec<Arc<dyn Table>> {
         Vec::new()
     }
 

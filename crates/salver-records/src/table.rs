@@ -15,6 +15,7 @@ mod select;
 mod stored;
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::datatypes::Schema;
@@ -36,9 +37,9 @@ use rows::BatchSink;
 use select::Selected;
 
 /// Replies limited to at most this many rows are read whole, and know their next page; others are streamed.
-const WHOLE_ROWS_MAX: u64 = 65_536;
+const WHOLE_ROWS: u64 = 65_536;
 /// Number of batches buffered for a slow reader.
-const WAITING_BATCHES_MAX: usize = 1;
+const BATCHES_CAPACITY: usize = 1;
 
 /// One table or view.
 #[derive(Debug)]
@@ -52,22 +53,27 @@ pub(crate) struct RecordsTable {
 }
 
 impl RecordsTable {
-    /// Creates the table `info` of a database, without the columns that rules hide; returns `None` when they hide the
-    /// table, or all of its columns, or its name can't be that of an entry.
-    pub(crate) fn new(known: &Arc<Known>, info: &TableInfo, version: Version) -> Option<(Name, Self)> {
+    /// Creates the table `info` of a database, without the columns that rules hide; returns `None` when they hide all of
+    /// its columns, or it is not served. `names` has the entries of the database's tables.
+    pub(crate) fn new(
+        known: &Arc<Known>,
+        info: &TableInfo,
+        version: Version,
+        names: &BTreeMap<&str, Name>,
+    ) -> Option<Self> {
         let spec = &known.spec;
-        let name = Name::new(&info.name).ok()?;
+        let name = names.get(info.name.as_str())?;
         let dialect = Dialect::of(spec.kind);
         let fields: Vec<_> = info.columns.iter().map(|own| column::field(own, dialect)).collect();
         if fields.is_empty() {
             return None;
         }
         let caller = Caller::default();
-        let names = |columns: &[usize]| columns.iter().map(|index| info.columns[*index].name.clone()).collect();
+        let named = |columns: &[usize]| columns.iter().map(|index| info.columns[*index].name.clone()).collect();
         let relations = info.foreign_keys.iter().filter_map(|key| {
-            let columns: Vec<String> = names(&key.columns);
+            let columns: Vec<String> = named(&key.columns);
             let name = relation_name(&columns, &key.target, info);
-            let target = Name::new(&key.target).ok()?;
+            let target = names.get(key.target.as_str())?.clone();
             Some(Relation { name, columns, target, target_columns: key.target_columns.clone() })
         });
         let what = if info.kind == TableKind::View { "view" } else { "table" };
@@ -75,7 +81,7 @@ impl RecordsTable {
             name: name.clone(),
             kind: Kind::Table,
             schema: Arc::new(Schema::new(fields)),
-            key: names(&info.key),
+            key: named(&info.key),
             relations: relations.collect(),
             rows: None,
             version,
@@ -83,8 +89,7 @@ impl RecordsTable {
             memory_bytes: 0,
         };
         let rows = Access { spec, caller: &caller, excepts: false }.rows(Operation::List, info);
-        let table = Self { known: Arc::clone(known), dialect, info: info.clone(), description, rows };
-        Some((name, table))
+        Some(Self { known: Arc::clone(known), dialect, info: info.clone(), description, rows })
     }
 
     async fn whole(&self, query: &Query, selected: Selected) -> Result<Rows> {
@@ -106,7 +111,7 @@ impl RecordsTable {
         };
         // The caller is counted where its query is admitted.
         let share = lying::take(self.known.backend.lying(), &Holder::Server).await?;
-        let (sender, mut receiver) = mpsc::channel(WAITING_BATCHES_MAX);
+        let (sender, mut receiver) = mpsc::channel(BATCHES_CAPACITY);
         let backend = Arc::clone(&self.known.backend);
         let (sink, read) = (BatchSink::new(&selected, rows::BATCH_ROWS), selected.rows.clone());
         // The task ends with the receiver: the backend stops when the channel is closed.
@@ -169,7 +174,7 @@ impl Table for RecordsTable {
 
     async fn read(&self, query: &Query) -> Result<Rows> {
         let selected = select::select(self.dialect, &self.info, &self.description, &self.rows, query)?;
-        let rows = if query.limit.is_some_and(|limit| limit <= WHOLE_ROWS_MAX) {
+        let rows = if query.limit.is_some_and(|limit| limit <= WHOLE_ROWS) {
             self.whole(query, selected).await
         } else {
             self.streamed(selected).await

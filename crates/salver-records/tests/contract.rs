@@ -68,7 +68,7 @@ async fn made(kind: Kind, database_kind: DatabaseKind, rows: &RecordBatch, key: 
     records.refresh().await.unwrap();
     // The file of a SQLite database is there as long as what names it.
     std::mem::forget(database);
-    records.tables().into_iter().find(|(name, _)| name.as_str() == "sample").unwrap().1
+    records.tables(&mut |name| (name == "sample").then(|| Name::new(name).unwrap())).remove(0)
 }
 
 async fn keeps_the_contract(kind: Kind, database_kind: DatabaseKind) {
@@ -89,4 +89,21 @@ async fn postgresql() {
 #[tokio::test(flavor = "multi_thread")]
 async fn mariadb() {
     keeps_the_contract(Kind::Mariadb, DatabaseKind::Mysql).await;
+}
+
+/// Every system keeps the contract of the `Database` port.
+#[tokio::test(flavor = "multi_thread")]
+async fn databases() {
+    for (kind, own) in [
+        (Kind::Sqlite, DatabaseKind::Sqlite),
+        (Kind::Postgres, DatabaseKind::Postgres),
+        (Kind::Mariadb, DatabaseKind::Mysql),
+    ] {
+        let made = servers::database(kind, contract::database::SCHEMA);
+        let mut spec = DatabaseSpec::new(Name::new("db").unwrap(), own, made.url());
+        spec.writable = true;
+        let database = RecordsDatabase::open(spec).unwrap();
+        let add_column = || drop(made.run("alter table things add column later integer;"));
+        contract::database::run(&database, add_column).await;
+    }
 }

@@ -1,11 +1,12 @@
 //! The catalog of served entries, a value that is swapped atomically. Readers take the current snapshot without a lock;
 //! writers (the loads) are serialized.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
-use salver_model::ports::Table;
+use salver_model::ports::{Database, Table};
 use salver_model::{Code, Error, Name, Version};
 use tokio::sync::watch;
 
@@ -66,27 +67,35 @@ impl Catalog {
         }
     }
 
-    /// Publishes the tables of a database, replacing its previous ones. A name that is taken by another entry becomes
-    /// `database.table`.
-    pub fn publish_tables(&self, database: &Name, tables: Vec<(Name, Arc<dyn Table>)>) {
+    /// Publishes the tables of databases, replacing their previous ones. A name that is taken by another entry, or by a
+    /// table of a database before it, becomes `database.table`.
+    pub fn publish_tables(&self, databases: &[&dyn Database]) {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = Contents::clone(&self.current.load().contents);
-        let gone: Vec<Name> =
-            next.entries.values().filter(|e| e.database.as_ref() == Some(database)).map(|e| e.name.clone()).collect();
+        let is_of = |owner: &Name| databases.iter().any(|database| database.spec().name == *owner);
+        let owned = next.entries.values().filter(|entry| entry.database.as_ref().is_some_and(is_of));
+        let gone: Vec<Name> = owned.map(|entry| entry.name.clone()).collect();
         for name in gone {
             next.entries.remove(&name);
             next.index.remove(&name);
         }
-        for (name, table) in tables {
-            let free = if next.entries.contains_key(&name) {
-                Name::new(&format!("{database}.{name}")).ok()
-            } else {
+        for database in databases {
+            let owner = &database.spec().name;
+            let mut taken = BTreeSet::new();
+            let mut free = |name: &str| {
+                let mut wanted = [name.to_owned(), format!("{owner}.{name}")].into_iter();
+                let name = wanted.find_map(|name| {
+                    Name::new(&name).ok().filter(|name| !next.entries.contains_key(name) && !taken.contains(name))
+                })?;
+                taken.insert(name.clone());
                 Some(name)
             };
-            let Some(name) = free else { continue };
-            next.index.insert(name.clone(), Arc::clone(&table));
-            let entry = Entry::new(name.clone(), State::Ready(table), Some(database.clone()));
-            next.entries.insert(name, entry);
+            for table in database.tables(&mut free) {
+                let name = table.describe().name.clone();
+                next.index.insert(name.clone(), Arc::clone(&table));
+                let entry = Entry::new(name.clone(), State::Ready(table), Some(owner.clone()));
+                next.entries.insert(name, entry);
+            }
         }
         self.put(next);
     }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use salver_model::limits::{DOWNLOADS_MAX, LOADS_MAX};
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::{Loader, Table, WaitsFor};
 use salver_model::{Code, Error, Result, Version};
@@ -12,10 +13,6 @@ use tokio::task::JoinSet;
 
 use crate::catalog::Catalog;
 
-/// Most files loaded at once: loading is CPU-bound, and two keep a small machine busy.
-const LOADS_MAX: usize = 2;
-/// Most remote sources loaded at once: slow ones must not delay files, nor each other for long.
-const DOWNLOADS_MAX: usize = 8;
 /// Delay before a failed first load is retried when the entry has no interval of its own.
 const RETRY: Duration = Duration::from_secs(30);
 /// Interval of progress reports of a load.

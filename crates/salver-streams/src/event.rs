@@ -3,8 +3,7 @@
 //! `split` finds events in text that arrives in pieces. `pass` validates an event as JSON and compares it with the
 //! shape so far, in one walk over its bytes. `skim` finds the end of a value that is too long to buffer. `check` holds
 //! a stream's requirements on its events, `rule` a JSON Schema. `shape` is the set of columns seen so far, `live` the
-//! shape that appends widen. `reader` walks over text that is already validated, for `pick` and for the code that
-//! builds rows.
+//! shape that appends widen. Text that is already validated is read by `salver_text::json`.
 
 mod check;
 mod kinds;
@@ -12,9 +11,7 @@ mod live;
 mod pass;
 mod pick;
 mod plan;
-pub(crate) mod reader;
 mod rule;
-mod scan;
 mod shape;
 mod skim;
 mod split;
@@ -24,7 +21,7 @@ mod tree;
 pub(crate) mod tests;
 
 pub(crate) use check::{Checker, Checks};
-pub(crate) use kinds::WHOLE_DIGITS_MAX;
+pub(crate) use kinds::WHOLE_DIGITS;
 pub(crate) use live::LiveShape;
 pub(crate) use pick::{Picks, Time};
 pub(crate) use rule::Rule;

@@ -26,8 +26,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures::future::BoxFuture;
 use rdkafka::admin::AdminClient;
 use salver_model::limits::BROKER_MS_MAX;
 use salver_model::spec::{KafkaSpec, StreamSpec};
@@ -38,10 +36,8 @@ use self::delivery::{Answer, Wait};
 use self::drain::Drainer;
 use self::listener::Listener;
 use self::shared::{Ending, Shared};
+use crate::aside::Aside;
 use crate::log::Log;
-
-/// Callback that stores an event Kafka will never accept, with the reason. It completes when the event is durable.
-pub(crate) type Aside = Arc<dyn Fn(Bytes, String) -> BoxFuture<'static, Result<()>> + Send + Sync>;
 
 /// Checks that Kafka's client accepts the settings of a stream.
 ///

@@ -59,7 +59,7 @@ mod walk;
 mod writer;
 
 /// Time a reader leaves the writer thread to write the events it waits for.
-const URGENT_MAX: Duration = Duration::from_millis(3);
+const URGENT_PATIENCE: Duration = Duration::from_millis(3);
 
 /// Options of a log.
 #[derive(Clone, Debug)]
@@ -177,7 +177,7 @@ impl Log {
             self.arrived(from).await;
             if shared.is_urgent() {
                 // A request waits for the fsync: the writer thread is about to write this event together with others.
-                let _ = tokio::time::timeout(URGENT_MAX, self.written(from)).await;
+                let _ = tokio::time::timeout(URGENT_PATIENCE, self.written(from)).await;
             }
             if shared.show() > from {
                 return;

@@ -275,7 +275,7 @@ impl Database for FakeDatabase {
         Some(self.version.load(Ordering::Relaxed)).filter(|version| *version > 0)
     }
 
-    fn tables(&self) -> Vec<(Name, Arc<dyn Table>)> {
+    fn tables(&self, _: &mut dyn FnMut(&str) -> Option<Name>) -> Vec<Arc<dyn Table>> {
         Vec::new()
     }
 

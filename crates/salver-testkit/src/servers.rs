@@ -26,7 +26,7 @@ use guard::{Directory, Guard, Running};
 pub use kafka::{Kafka, TopicRecord, kafka};
 
 /// How long a server may take to start.
-const START_S_MAX: u64 = 120;
+const START_S: u64 = 120;
 
 /// The databases that tests run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -238,7 +238,7 @@ impl Server {
     ///
     /// When it doesn't start.
     pub fn restart(&self) {
-        let patience = Instant::now() + Duration::from_secs(START_S_MAX);
+        let patience = Instant::now() + Duration::from_secs(START_S);
         // What a killed server left behind (a lock, a process on its way out) may be in the way for a moment.
         while !self.run() {
             assert!(Instant::now() < patience, "{:?} does not start again:\n{}", self.kind, self.log());

@@ -37,6 +37,7 @@ pub(crate) enum Command {
         shell: Shell,
     },
     /// Run a file of R for a server that started this.
+    #[cfg(feature = "functions")]
     #[command(name = crate::functions::R_HOST, hide = true)]
     RHost {
         /// What the server says: the file and a socket.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use salver_model::limits::{COMMAND_ANSWER_S_MAX, COMMAND_BODY_S_MAX, COMMAND_CONNECT_S_MAX, COMMAND_TRY_S_MIN};
 use salver_model::{Code, Error};
 use serde_json::Value;
 use ureq::http::{Response, Uri};
@@ -14,17 +15,10 @@ use ureq::{Agent, Body, RequestBuilder};
 use crate::cli::LongWork;
 use crate::failure::Failure;
 
-/// Connection timeout, in seconds.
-const CONNECT_S_MAX: u64 = 10;
-/// Timeout of a response's head, and again of the whole response, in seconds; the user's patience where that is less.
-const ANSWER_S_MAX: u64 = 120;
-const BODY_S_MAX: u64 = 600;
-/// Minimum timeout of a single attempt, in seconds.
-const TRY_S_MIN: u64 = 10;
 /// Delay before the first retry; it doubles with each further one.
-const WAIT_MIN: Duration = Duration::from_millis(100);
+const FIRST_WAIT: Duration = Duration::from_millis(100);
 /// Longest delay before a retry.
-const WAIT_MAX: Duration = Duration::from_secs(10);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// Interval at which a wait checks for interruption by the user.
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -65,13 +59,13 @@ impl Client {
                 None => return Err(usage(format!("`{header}` is not a header"), "write it as in `Name: value`")),
             }
         }
-        let within = |s_max: u64| Some(Duration::from_secs(s_max.min(work.patience_s.max(TRY_S_MIN))));
+        let within = |s_max: u64| Some(Duration::from_secs(s_max.min(work.patience_s.max(COMMAND_TRY_S_MIN))));
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .timeout_connect(Some(Duration::from_secs(CONNECT_S_MAX)))
-            .timeout_recv_response(within(ANSWER_S_MAX))
-            .timeout_recv_body(within(BODY_S_MAX))
+            .timeout_connect(Some(Duration::from_secs(COMMAND_CONNECT_S_MAX)))
+            .timeout_recv_response(within(COMMAND_ANSWER_S_MAX))
+            .timeout_recv_body(within(COMMAND_BODY_S_MAX))
             .user_agent(concat!("salver/", env!("CARGO_PKG_VERSION")))
             .build()
             .new_agent();
@@ -112,17 +106,17 @@ impl Client {
     /// Returns the last error.
     pub(crate) fn persist<T>(&self, mut attempt: impl FnMut() -> Result<T, Trouble>) -> Result<T, Failure> {
         let started = Instant::now();
-        let mut wait = WAIT_MIN;
+        let mut wait = FIRST_WAIT;
         loop {
             let (asked, error) = match attempt() {
                 Ok(done) => return Ok(done),
                 Err(Trouble::Lasting(error)) => return Err(error.into()),
                 Err(Trouble::Passing(asked, error)) => (asked, error),
             };
-            if started.elapsed() >= self.patience || !self.rest(asked.unwrap_or(wait).clamp(WAIT_MIN, WAIT_MAX)) {
+            if started.elapsed() >= self.patience || !self.rest(asked.unwrap_or(wait).clamp(FIRST_WAIT, LONGEST_WAIT)) {
                 return Err(error.into());
             }
-            wait = (wait * 2).min(WAIT_MAX);
+            wait = (wait * 2).min(LONGEST_WAIT);
         }
     }
 

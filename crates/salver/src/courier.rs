@@ -43,3 +43,13 @@ impl Courier for HttpCourier {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::HttpCourier;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_contract_of_the_port() {
+        salver_testkit::contract::courier::run(&HttpCourier::new()).await;
+    }
+}

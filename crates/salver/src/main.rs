@@ -48,7 +48,8 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Config(arguments) => config::run(&arguments),
         Command::Completions { shell } => output::out(&cli::completions(shell)),
-        Command::RHost { arguments } => return salver_functions::host::run_r(arguments),
+        #[cfg(feature = "functions")]
+        Command::RHost { arguments } => return functions::run_r(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

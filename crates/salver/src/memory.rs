@@ -14,16 +14,16 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Interval while memory grows quickly.
 const LOOK_CLOSELY_EVERY: Duration = Duration::from_millis(20);
 /// Growth between two measurements that counts as quick, in bytes.
-const GROWTH_BYTES_MIN: u64 = 8 * 1024 * 1024;
+const QUICK_GROWTH_BYTES: u64 = 8 * 1024 * 1024;
 /// Interval at which idleness is checked.
 const REST_EVERY: Duration = Duration::from_secs(2);
 /// Processor time per interval up to which the process counts as idle, in hundredths of a second.
-const REST_TICKS_MAX: u64 = 20;
+const REST_TICKS: u64 = 20;
 /// Number of times in a row that free memory is returned while idle: threads without work end one by one, and their
 /// memory is only free then.
 const AT_REST_TIMES: u32 = 8;
 /// Growth while busy, in bytes, from which on returning memory is worth its cost.
-const ADDED_AT_WORK_BYTES_MIN: u64 = 256 * 1024 * 1024;
+const MUCH_ADDED_BYTES: u64 = 256 * 1024 * 1024;
 
 unsafe extern "C" {
     /// Returns free memory of the calling thread and of all arenas to the system (mimalloc's `mimalloc.h`).
@@ -71,16 +71,16 @@ pub(crate) fn look_after(bytes_max: u64, relieve: impl Fn() -> bool + Send + 'st
             least = least.min(bytes);
             if looked.elapsed() >= REST_EVERY {
                 let now = processor_ticks().unwrap_or(u64::MAX);
-                let is_at_rest = now.saturating_sub(ticks) <= REST_TICKS_MAX;
+                let is_at_rest = now.saturating_sub(ticks) <= REST_TICKS;
                 times = if is_at_rest { times + 1 } else { 0 };
-                let is_much = bytes - least >= ADDED_AT_WORK_BYTES_MIN;
+                let is_much = bytes - least >= MUCH_ADDED_BYTES;
                 if is_much || (1..=AT_REST_TIMES).contains(&times) {
                     give_back();
                     least = own_bytes().unwrap_or(bytes);
                 }
                 (ticks, looked) = (now, Instant::now());
             }
-            let grows = bytes.saturating_sub(last) > GROWTH_BYTES_MIN;
+            let grows = bytes.saturating_sub(last) > QUICK_GROWTH_BYTES;
             last = bytes;
             std::thread::sleep(if grows || is_short { LOOK_CLOSELY_EVERY } else { LOOK_EVERY });
         }

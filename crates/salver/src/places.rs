@@ -3,10 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use salver_config::Checked;
+use salver_model::limits::MASKED_SECRET_BYTES_MIN;
 use salver_model::secrecy::{is_secret_name, password_of};
-
-/// Shortest secret that is masked; shorter ones occur by chance in other text.
-const SECRET_BYTES_MIN: usize = 6;
 
 /// Returns the directories of all entries, and the server's own.
 pub(crate) fn of(checked: &Checked) -> Vec<PathBuf> {
@@ -49,7 +47,7 @@ pub(crate) fn secrets(checked: &Checked) -> Vec<String> {
         let told = keys.chain(hashes).map(|secret| secret.reveal().to_owned());
         secrets.extend(told.filter(|secret| !secret.trim_start().starts_with("-----BEGIN ")));
     }
-    secrets.retain(|secret| secret.len() >= SECRET_BYTES_MIN);
+    secrets.retain(|secret| secret.len() >= MASKED_SECRET_BYTES_MIN);
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     secrets.dedup();
     secrets

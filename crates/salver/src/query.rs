@@ -12,6 +12,7 @@ use clap::ValueEnum;
 use futures::StreamExt;
 use salver_config::Checked;
 use salver_formats::{Encoder, Format, Style};
+use salver_model::limits::{COMMAND_FUNCTIONS_S_MAX, COMMAND_QUERY_MS_MAX};
 use salver_model::observation::{Observer, Silent};
 use salver_model::{Batches, Caller, Code, Error, Rows, SqlParameters, SqlQuery, Value};
 
@@ -22,10 +23,8 @@ use crate::failure::Failure;
 use crate::settings::Need;
 use crate::{functions, observe, output, places, result_table, serve, settings, wire};
 
-/// Timeout of one day: no other query waits behind one on the command line, and the user can interrupt it.
-const QUERY_MS_MAX: u64 = 24 * 60 * 60 * 1000;
 /// Longest time for files of functions to load.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(COMMAND_FUNCTIONS_S_MAX);
 /// Encoded bytes buffered before a write.
 const WRITE_BYTES: usize = 256 * 1024;
 
@@ -35,8 +34,8 @@ pub(crate) fn run(arguments: &QueryArguments) -> Result<(), Failure> {
     query.parameters = parameters(&arguments.parameters, &query.text)?;
     let format = format(arguments)?;
     let mut checked = settings::load(&arguments.sources, Vec::new(), Need::WhatIsNamed)?;
-    checked.limits.query_ms_max = QUERY_MS_MAX;
-    checked.limits.queue_ms_max = QUERY_MS_MAX;
+    checked.limits.query_ms_max = COMMAND_QUERY_MS_MAX;
+    checked.limits.queue_ms_max = COMMAND_QUERY_MS_MAX;
     checked.limits.rows_max = 0;
     // The loads of a single query are not of interest.
     if checked.server.log == "info" {

@@ -15,7 +15,7 @@ const NAME: &str = "tokens.key";
 /// Prefix of its text, to be changed when the format of the rest changes.
 const START: &str = "salver-tokens-1 ";
 /// Upper bound of the file's size.
-const TEXT_BYTES_MAX: u64 = 256;
+const FILE_BYTES: u64 = 256;
 
 /// Returns the key of the server `about` with the settings in `file`: the stored one, or a random one for this process
 /// if nothing is stored. A directory named by the operator must be usable.
@@ -71,7 +71,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
     }
     warn_of_readers(&file, path)?;
     let mut bytes = Vec::new();
-    file.take(TEXT_BYTES_MAX).read_to_end(&mut bytes)?;
+    file.take(FILE_BYTES).read_to_end(&mut bytes)?;
     // A file that is not text is reported as damaged.
     Ok(Some(String::from_utf8(bytes).unwrap_or_default()))
 }

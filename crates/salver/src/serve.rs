@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use salver_config::Checked;
 use salver_http::HttpOptions;
+use salver_model::limits::{ANNOUNCED_ENTRIES_MAX, ANNOUNCED_S_MAX};
 use salver_model::observation::Observer;
 use salver_model::secrecy::masked;
 use salver_model::{Code, Error, Name, RootKey, cursor};
 use salver_service::{Entry, Service};
+use salver_text::percent;
 use tokio::net::TcpListener;
 
 use crate::cli::ServeArguments;
@@ -21,9 +23,7 @@ use crate::settings::Need;
 use crate::{descriptors, functions, memory, observe, output, places, root_key, settings, signals, streams, wire};
 
 /// Longest time the announcement waits for entries to load. Serving does not wait.
-const ANNOUNCE: Duration = Duration::from_secs(10);
-/// Most entries in the announcement.
-const ANNOUNCE_ENTRIES_MAX: usize = 40;
+const ANNOUNCE: Duration = Duration::from_secs(ANNOUNCED_S_MAX);
 /// Number of idle responses whose rows are released at a time when memory is short.
 const YIELD_AT_ONCE: usize = 8;
 
@@ -142,40 +142,27 @@ async fn announce(service: Arc<Service>, url: String, log: Arc<Log>, open: bool)
 fn listing(service: &Service, streams: &[Name], url: &str) -> String {
     let snapshot = service.catalog().snapshot();
     let width =
-        snapshot.entries().take(ANNOUNCE_ENTRIES_MAX).map(|e| e.name.as_str().chars().count()).max().unwrap_or(0);
+        snapshot.entries().take(ANNOUNCED_ENTRIES_MAX).map(|e| e.name.as_str().chars().count()).max().unwrap_or(0);
     let mut out = String::from("\n");
-    for entry in snapshot.entries().take(ANNOUNCE_ENTRIES_MAX) {
+    for entry in snapshot.entries().take(ANNOUNCED_ENTRIES_MAX) {
         out.push_str(&format!("  {:width$}  {}\n", entry.name.as_str(), state(entry)));
         if streams.contains(&entry.name) {
-            let path = percent_encoded(entry.name.as_str());
+            let path = percent::encode(entry.name.as_str());
             out.push_str(&format!("  {:width$}  takes events: POST {url}/api/streams/{path}\n", ""));
         }
     }
     let count = snapshot.entries().count();
-    if count > ANNOUNCE_ENTRIES_MAX {
-        out.push_str(&format!("  ... and {} more\n", count - ANNOUNCE_ENTRIES_MAX));
+    if count > ANNOUNCED_ENTRIES_MAX {
+        out.push_str(&format!("  ... and {} more\n", count - ANNOUNCED_ENTRIES_MAX));
     }
     for file in service.functions() {
         let name = file.spec().name.as_str();
-        let own = format!("{url}/api/functions/{}", percent_encoded(name));
+        let own = format!("{url}/api/functions/{}", percent::encode(name));
         out.push_str(&format!("  {name:width$}  {}\n", functions::state(file, &own)));
     }
     out.push_str(&format!("\ntry {url}/\n"));
     if let Some(entry) = snapshot.entries().find(|entry| entry.table().is_some()) {
-        out.push_str(&format!("    {url}/api/tables/{}?limit=5\n", percent_encoded(entry.name.as_str())));
-    }
-    out
-}
-
-/// Percent-encodes text as a part of a path.
-fn percent_encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
+        out.push_str(&format!("    {url}/api/tables/{}?limit=5\n", percent::encode(entry.name.as_str())));
     }
     out
 }

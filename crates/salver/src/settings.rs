@@ -81,7 +81,7 @@ pub(crate) fn sources(arguments: &SourceArguments) -> Result<Sources, Failure> {
     }
     for directory in &directories {
         sources.discovered_databases.extend(salver_records::discover(directory));
-        sources.discovered_functions.extend(salver_functions::discover(directory));
+        sources.discovered_functions.extend(crate::functions::discover(directory));
         let (found, left_out) = salver_datasets::discover(directory)?;
         for error in left_out {
             output::note(&format!("warning: left out: {}", output::with_hint(&error)));

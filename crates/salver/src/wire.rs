@@ -20,7 +20,7 @@ use crate::courier::HttpCourier;
 use crate::{functions, places, streams};
 
 /// Most connections for looking up users.
-const AUTH_CONNECTIONS_MAX: usize = 2;
+const AUTH_CONNECTIONS: usize = 2;
 
 /// Service, with the tasks that keep its entries fresh until it is dropped.
 #[derive(Debug)]
@@ -150,7 +150,7 @@ pub(crate) fn auth(spec: &AuthSpec, checked: &Checked) -> Result<Auth> {
             writable: own.writable,
             mapping: own.mapping.clone(),
             statement_ms_max: own.statement_ms_max,
-            connections_max: AUTH_CONNECTIONS_MAX.min(own.connections_max),
+            connections_max: AUTH_CONNECTIONS.min(own.connections_max),
             ..DatabaseSpec::new(own.name.clone(), own.kind, own.url.clone())
         };
         RecordsDatabase::open(bare).map(|opened| Arc::new(opened) as Arc<dyn Database>)

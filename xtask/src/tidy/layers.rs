@@ -4,7 +4,7 @@
 use crate::tree::Tree;
 
 /// Every crate with its layer.
-const LAYERS: [(&str, u8); 12] = [
+const LAYERS: [(&str, u8); 13] = [
     ("salver", 4),
     ("salver-http", 3),
     ("salver-console", 3),
@@ -17,6 +17,7 @@ const LAYERS: [(&str, u8); 12] = [
     ("salver-streams", 2),
     ("salver-testkit", 2),
     ("salver-model", 1),
+    ("salver-text", 1),
 ];
 
 /// Dependencies (by the beginning of their name) that only the named crates may have.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use salver_model::limits::REFRESH_MS_MIN;
 use salver_model::records::Operation;
 use salver_model::rule::{Rule, Term};
 use salver_model::secrecy::{MASK, password_of};
@@ -248,14 +249,14 @@ fn record_check(table: &Table, findings: &mut Findings) -> Option<RecordCheck> {
 }
 
 fn refresh(table: &Table, findings: &mut Findings) -> Duration {
-    /// Shortest interval of schema checks, in milliseconds.
-    const LEAST_MS: u64 = 100;
     let text = table.text("refresh").unwrap_or_default();
     match value::duration_ms(text) {
-        Some(ms) if ms >= LEAST_MS => Duration::from_millis(ms),
+        Some(ms) if ms >= REFRESH_MS_MIN => Duration::from_millis(ms),
         _ => {
-            let mistake =
-                Mistake::new(table.place_of("refresh"), format!("`{text}` is not a time of {LEAST_MS}ms or more"));
+            let mistake = Mistake::new(
+                table.place_of("refresh"),
+                format!("`{text}` is not a time of {REFRESH_MS_MIN}ms or more"),
+            );
             findings.mistake(mistake.with_hint("write \"1s\", \"30s\" or \"5m\""));
             Duration::from_secs(1)
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use salver_model::limits::REFRESH_MS_MIN;
 use salver_model::spec::{CsvOptions, DatasetSpec, JsonOptions, Quote, Residency, SheetOptions, SourceFormat};
 
 use super::{columns, options, sources};
@@ -144,14 +145,12 @@ fn is_range(text: &str) -> bool {
 }
 
 fn refresh(table: &Table, findings: &mut Findings) -> Option<Duration> {
-    /// Shortest interval of source checks, in milliseconds.
-    const LEAST_MS: u64 = 100;
     let text = table.text("refresh").filter(|text| *text != "never")?;
     let place = table.place_of("refresh");
     match value::duration_ms(text) {
-        Some(ms) if ms >= LEAST_MS => Some(Duration::from_millis(ms)),
+        Some(ms) if ms >= REFRESH_MS_MIN => Some(Duration::from_millis(ms)),
         Some(_) => {
-            let mistake = Mistake::new(place, format!("`refresh` is at least {LEAST_MS}ms, not {text}"));
+            let mistake = Mistake::new(place, format!("`refresh` is at least {REFRESH_MS_MIN}ms, not {text}"));
             findings.mistake(mistake.with_hint("write refresh = \"1s\", or \"never\""));
             None
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use salver_model::spec::{DatabaseKind, DatabaseSpec, own};
+use salver_text::percent;
 
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
@@ -116,11 +117,11 @@ fn server(spec: &DatabaseSpec) -> Option<Remote> {
     let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
     let parameter = |names: &[&str]| {
         let mut pairs = parameters.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.rfind(|(key, _)| names.contains(key)).map(|(_, value)| percent_decoded(value))
+        pairs.rfind(|(key, _)| names.contains(key)).map(|(_, value)| percent::decode(value))
     };
     let (authority, path) = place.split_once('/').unwrap_or((place, ""));
     let (user, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
-    let user = percent_decoded(user.split(':').next().unwrap_or(user));
+    let user = percent::decode(user.split(':').next().unwrap_or(user));
     let port_usual = if spec.kind == DatabaseKind::Mysql { "3306" } else { "5432" };
     let ports = parameter(&["port"]);
     let mut found: Vec<(String, String)> = Vec::new();
@@ -137,12 +138,12 @@ fn server(spec: &DatabaseSpec) -> Option<Remote> {
             _ => (host.trim_end_matches(':'), None),
         };
         let port = port.map(str::to_owned).or_else(|| ports.clone()).unwrap_or_else(|| port_usual.to_owned());
-        found.push((this_machine(&percent_decoded(name)), port));
+        found.push((this_machine(&percent::decode(name)), port));
     }
     if let Some(port) = found.first().map(|(_, port)| port.clone()).filter(|_| parameter(&["socket"]).is_some()) {
         found.push(("localhost".to_owned(), port));
     }
-    let database = parameter(&["dbname"]).unwrap_or_else(|| percent_decoded(path));
+    let database = parameter(&["dbname"]).unwrap_or_else(|| percent::decode(path));
     let database = if database.is_empty() { user } else { database };
     let database = if spec.kind == DatabaseKind::Mysql { database.to_lowercase() } else { database };
     Some(Remote { hosts: found, database, options: parameter(&["options"]).unwrap_or_default() })
@@ -160,26 +161,6 @@ fn this_machine(host: &str) -> String {
             address.is_loopback() || address.is_unspecified()
         });
     if is_own { "localhost".to_owned() } else { host }
-}
-
-/// Decodes a text with `%41` for `A`.
-pub(super) fn percent_decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
-    let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
-    while let Some(byte) = bytes.get(at) {
-        match (byte, digit(at + 1), digit(at + 2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push(u8::try_from(high * 16 + low).unwrap_or(*byte));
-                at += 3;
-            }
-            _ => {
-                out.push(*byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 
 /// Returns whether access to the database is restricted for some callers.

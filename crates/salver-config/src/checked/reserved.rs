@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use salver_model::functions::Language;
+use salver_model::limits::DATASET_DEPTH_MAX;
 use salver_model::spec::{DatabaseSpec, DatasetSpec, Reserve, SourceFormat, own};
+use salver_text::percent;
 
 use super::home::{self, FileId, file_id};
 use super::{Checked, sources, stream};
@@ -99,7 +101,7 @@ impl Files {
         self.files.extend(database.init.clone());
         let parameters = database.url.split_once('?').map_or("", |(_, parameters)| parameters).split('&');
         let named = parameters.filter_map(|pair| pair.split_once('=')).filter(|(key, _)| URL_FILES.contains(key));
-        self.files.extend(named.map(|(_, path)| PathBuf::from(home::percent_decoded(path))));
+        self.files.extend(named.map(|(_, path)| PathBuf::from(percent::decode(path))));
         if database.of_caller.is_some() {
             self.databases.extend(
                 home::sqlite_path(&database.url).and_then(|path| absolute(Path::new(path)).to_str().map(str::to_owned)),
@@ -246,21 +248,20 @@ pub(crate) fn keep_apart(raw: &Raw, checked: &mut Checked, given: Given<'_>, fin
 
 /// Returns files that may be rows in a discovered directory, as many as needed to know that there are some.
 fn rows_below(dir: &Path) -> Vec<PathBuf> {
-    const FILES_MAX: usize = 10_000;
-    const DEPTH_MAX: usize = 32;
+    const FILES_LOOKED_AT: usize = 10_000;
     let mut found = Vec::new();
     let mut open = vec![(dir.to_owned(), 0)];
     while let Some((dir, depth)) = open.pop() {
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
             let path = entry.path();
             let is_hidden = entry.file_name().to_string_lossy().starts_with(['.', '_']);
-            if path.is_dir() && depth < DEPTH_MAX && !is_hidden {
+            if path.is_dir() && depth < DATASET_DEPTH_MAX && !is_hidden {
                 open.push((path, depth + 1));
             } else if path.is_file() && !is_hidden && may_be_rows(&path) {
                 found.push(path);
             }
         }
-        if found.len() >= FILES_MAX {
+        if found.len() >= FILES_LOOKED_AT {
             break;
         }
     }

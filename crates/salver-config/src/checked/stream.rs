@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use salver_model::Name;
-use salver_model::limits::SEGMENT_BYTES;
+use salver_model::limits::{LOG_BYTES_MIN, SEGMENT_BYTES};
 use salver_model::spec::{DatasetSpec, Pick, StreamSpec};
 use salver_model::streams::Ack;
 
@@ -19,8 +19,6 @@ use crate::raw::Table;
 
 /// Default directory of everything that must outlive the process.
 pub(super) const DATA_DIR: &str = "salver-data";
-/// Smallest size of a segment, and of a whole log, in bytes.
-const BYTES_MIN: u64 = 4096;
 
 /// Returns whether the stream creates an entry called `name`.
 pub(super) fn has_entry(spec: &StreamSpec, name: &Name) -> bool {
@@ -185,8 +183,8 @@ fn sizes(table: &Table, findings: &mut Findings) -> (Option<u64>, u64) {
     let given = |key| table.get(key).map(|_| table.count(key));
     let (disk, segment) = (given("disk_bytes_max"), given("segment_bytes"));
     for (key, bytes) in [("disk_bytes_max", disk), ("segment_bytes", segment)] {
-        if bytes.is_some_and(|bytes| bytes < BYTES_MIN) {
-            let message = format!("`{key}` is at least {BYTES_MIN} bytes");
+        if bytes.is_some_and(|bytes| bytes < LOG_BYTES_MIN) {
+            let message = format!("`{key}` is at least {LOG_BYTES_MIN} bytes");
             findings.mistake(Mistake::new(table.place_of(key), message).with_hint(format!("write {key} = \"64MiB\"")));
         }
     }
@@ -197,6 +195,6 @@ fn sizes(table: &Table, findings: &mut Findings) -> (Option<u64>, u64) {
         let hint = "make it an eighth of that, or leave it out";
         findings.mistake(Mistake::new(table.place_of("segment_bytes"), message).with_hint(hint));
     }
-    let fitting = disk.map_or(SEGMENT_BYTES, |disk| SEGMENT_BYTES.min((disk / 8).max(BYTES_MIN)));
+    let fitting = disk.map_or(SEGMENT_BYTES, |disk| SEGMENT_BYTES.min((disk / 8).max(LOG_BYTES_MIN)));
     (disk, segment.unwrap_or(fitting))
 }

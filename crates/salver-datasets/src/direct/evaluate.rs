@@ -14,7 +14,7 @@ use crate::fault;
 use crate::resolve::{Condition, OneOf, Place, Test};
 
 /// Longest list that is compared value by value; longer ones are looked up in a hash set.
-const COMPARED_MAX: usize = 8;
+const COMPARED_VALUES: usize = 8;
 
 /// Evaluates the condition for each of the rows.
 pub(crate) fn mask(condition: &Condition, chunk: &RecordBatch, start: u32, len: u32) -> Result<BooleanArray> {
@@ -112,7 +112,7 @@ where
 }
 
 fn one_of(values: &ArrayRef, list: &OneOf) -> Result<BooleanArray, ArrowError> {
-    if list.values.len() <= COMPARED_MAX {
+    if list.values.len() <= COMPARED_VALUES {
         let mut sum: Option<BooleanArray> = None;
         for row in 0..list.values.len() {
             let equal = compare(values, Comparison::Eq, &list.values.slice(row, 1))?;

@@ -14,7 +14,7 @@ use crate::resolve::{Condition, Place, Test};
 /// Rows of the first window of a scan that may stop early; each further window is twice as large.
 const FIRST_WINDOW_ROWS: u32 = 1024;
 /// Most combinations of `in` lists that are looked up in an index.
-const LOOK_UPS_MAX: usize = 1024;
+const INDEX_LOOK_UPS: usize = 1024;
 
 /// Rows of one chunk.
 #[derive(Debug)]
@@ -183,7 +183,7 @@ pub(crate) fn candidates(key: &KeyIndex, filter: &Condition) -> Option<Vec<u32>>
         })
         .collect::<Option<_>>()?;
     let combinations = lists.iter().map(|list| list.len()).product::<usize>();
-    if combinations > LOOK_UPS_MAX {
+    if combinations > INDEX_LOOK_UPS {
         return None;
     }
     let mut found = Vec::new();

@@ -36,7 +36,7 @@ const LIGHT_AGGREGATES: usize = 16;
 /// Rows grouped between two checkpoints, each counted once per grouping: a few milliseconds of work.
 const GROUPED_ROWS: usize = 64 * 1024;
 /// Minimum rows of a batch: below that, the cost per batch exceeds the cost of its rows.
-const GROUPED_ROWS_MIN: usize = 64;
+const LEAST_GROUPED_ROWS: usize = 64;
 
 /// Inserts checkpoints into the plan.
 pub(crate) fn place(plan: Arc<dyn ExecutionPlan>, work: &Work) -> Result<Arc<dyn ExecutionPlan>> {
@@ -62,7 +62,7 @@ fn slowed(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if groupings < GROUPINGS_MANY {
         return Ok(node);
     }
-    let rows_max = (GROUPED_ROWS / groupings).max(GROUPED_ROWS_MIN);
+    let rows_max = (GROUPED_ROWS / groupings).max(LEAST_GROUPED_ROWS);
     let children = node.children().into_iter().map(|child| Through::over(Arc::clone(child), Watch { rows_max }));
     let children = children.collect();
     #[expect(deprecated)]

@@ -5,15 +5,24 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, Result};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, Result, plan_err};
 use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
-use datafusion::logical_expr::{Expr, Filter, LogicalPlan, LogicalPlanBuilder, lit};
+use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan, LogicalPlanBuilder, lit};
 use datafusion::optimizer::AnalyzerRule;
 
 /// Prefix of the generated names, followed by a number.
 const OWN: &str = "__salver_own_";
+/// Name of the column of the values that `in` looks among. A name of the table that is read around the subquery would
+/// be taken for the value that is looked for.
+pub(super) const SOUGHT: &str = "__salver_sought";
+
+/// The refusal of a window over rows that belong to the outer row.
+const WINDOW: &str = "a window in a subquery can't be over the rows of one outer row";
+
+/// The same of `rollup`, `cube` and `grouping sets`.
+const SETS: &str = "a subquery that belongs to each outer row can't group by several sets";
 
 /// Analyzer rule that runs before the engine's own rules.
 #[derive(Debug)]
@@ -23,7 +32,13 @@ impl AnalyzerRule for Correlated {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let mut names = 0;
         let named = plan.transform_up_with_subqueries(|plan| match plan {
-            LogicalPlan::Filter(filter) if names_outer(&filter.predicate)? => named(filter, &mut names),
+            // The engine would move the condition above the window, which is then over the rows of all outer rows.
+            LogicalPlan::Window(window) if is_of_outer(&window.input)? => plan_err!("{WINDOW}"),
+            // The engine adds the compared columns to the groups, and none is left for the total of no rows.
+            LogicalPlan::Aggregate(aggregate) if has_sets(&aggregate) && is_of_outer(&aggregate.input)? => {
+                plan_err!("{SETS}")
+            }
+            LogicalPlan::Filter(filter) if filter.predicate.contains_outer() => named(filter, &mut names),
             other => Ok(Transformed::no(other)),
         })?;
         Ok(named.data)
@@ -34,9 +49,20 @@ impl AnalyzerRule for Correlated {
     }
 }
 
-/// Returns whether an expression references columns of the outer query.
-fn names_outer(expr: &Expr) -> Result<bool> {
-    expr.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))
+fn has_sets(aggregate: &Aggregate) -> bool {
+    aggregate.group_expr.iter().any(|group| matches!(group, Expr::GroupingSet(_)))
+}
+
+/// Returns whether a plan, without the subqueries in it, references columns of the outer query.
+fn is_of_outer(plan: &LogicalPlan) -> Result<bool> {
+    let found = plan.apply(|node| {
+        Ok(match node {
+            LogicalPlan::Subquery(_) => TreeNodeRecursion::Jump,
+            node if node.contains_outer_reference() => TreeNodeRecursion::Stop,
+            _ => TreeNodeRecursion::Continue,
+        })
+    })?;
+    Ok(found == TreeNodeRecursion::Stop)
 }
 
 /// Puts a projection below the filter that gives the compared columns unique names.
@@ -48,7 +74,7 @@ fn named(filter: Filter, names: &mut usize) -> Result<Transformed<LogicalPlan>> 
     let mut own: BTreeMap<Column, String> = BTreeMap::new();
     let mut terms = Vec::new();
     for term in split_conjunction_owned(filter.predicate) {
-        if !names_outer(&term)? {
+        if !term.contains_outer() {
             terms.push(term);
             continue;
         }

@@ -7,6 +7,7 @@
 mod averages;
 mod checked;
 mod decimals;
+mod distinct_lists;
 mod extremes;
 mod floats;
 mod frames;
@@ -18,6 +19,7 @@ mod moments;
 mod multiplied;
 mod nearest;
 mod nested;
+mod pairs;
 mod quotient;
 mod rounded;
 mod same_floats;
@@ -189,6 +191,7 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         }
         other => {
             nested::check(&other, &type_of)?;
+            let other = distinct_lists::insensitive(other);
             spans::expression(other, &type_of).transform_data(|other| floats::expression(other, &type_of))
         }
     }

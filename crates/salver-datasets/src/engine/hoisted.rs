@@ -14,11 +14,10 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery, 
 use datafusion::optimizer::AnalyzerRule;
 use salver_model::limits::SQL_LOOKED_UP_MAX;
 
+use super::correlated::SOUGHT;
+
 /// Prefix of the generated columns, followed by a number.
 const COLUMN: &str = "__salver_hoisted_";
-/// Name of the column of a subquery's values. If they come from the same table as the outer query, their own name would
-/// be that of the value that is searched, and each would equal itself.
-const SOUGHT: &str = "__salver_sought";
 
 /// Analyzer rule that runs before the engine's own rules.
 #[derive(Debug)]

@@ -8,6 +8,7 @@
 
 mod single;
 mod values;
+mod windows;
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, NullHandling, Result};
@@ -106,7 +107,7 @@ struct Before<'p> {
     rows: &'p LogicalPlan,
     /// Columns of the outer rows as they pass through the subquery.
     columns: Vec<Expr>,
-    /// Whether the subquery has a limit or an aggregate, so that the outer rows must be numbered.
+    /// Whether the subquery has a limit, an aggregate or a window, so that the outer rows must be numbered.
     numbered: bool,
     /// Whether the subquery is an aggregate, which returns a row even for no input.
     aggregated: bool,
@@ -119,7 +120,7 @@ impl<'p> Before<'p> {
     /// decorrelated here either.
     fn new(rows: &'p LogicalPlan, query: &LogicalPlan, keeps: bool) -> Result<Option<Self>> {
         let (mut limited, mut reads_nothing, mut aggregated, mut others) = (false, false, false, false);
-        let (mut compares, mut has_having) = (false, false);
+        let (mut compares, mut has_having, mut windowed) = (false, false, false);
         query.apply(|node| {
             limited |= matches!(node, LogicalPlan::Limit(_));
             reads_nothing |= matches!(node, LogicalPlan::EmptyRelation(_));
@@ -130,17 +131,18 @@ impl<'p> Before<'p> {
                 }
                 LogicalPlan::Filter(filter) if is_aggregated(&filter.input) => has_having = true,
                 LogicalPlan::Filter(filter) => compares |= compares_outer(&filter.predicate),
-                LogicalPlan::Window(_) | LogicalPlan::Distinct(_) => others = true,
+                LogicalPlan::Window(_) => windowed = true,
+                LogicalPlan::Distinct(_) => others = true,
                 _ => {}
             }
             Ok(TreeNodeRecursion::Continue)
         })?;
-        if others || !(limited || reads_nothing || aggregated && (compares || has_having)) {
+        if others || !(limited || windowed || reads_nothing || aggregated && (compares || has_having)) {
             return Ok(None);
         }
         let mut columns: Vec<Expr> =
             (0..rows.schema().fields().len()).map(|at| ident(format!("{BEFORE}{at}"))).collect();
-        let numbered = limited || aggregated;
+        let numbered = limited || windowed || aggregated;
         if numbered {
             columns.push(ident(ROW));
         }
@@ -258,6 +260,10 @@ impl<'p> Before<'p> {
                 let Some(condition) = self.freed(&filter.predicate)? else { return Ok(None) };
                 let Some(input) = self.through(&filter.input)? else { return Ok(None) };
                 Some(self.marked(LogicalPlanBuilder::from(input), condition)?.build()?)
+            }
+            LogicalPlan::Window(window) => {
+                let Some(input) = self.through(&window.input)? else { return Ok(None) };
+                self.windowed(window, input)?
             }
             LogicalPlan::Sort(sort) if sort.fetch.is_none() => self.through(&sort.input)?,
             LogicalPlan::Limit(limit) => self.limited(limit, &limit.input)?,

@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Time for a cancelled query to free its memory, before another one is cancelled.
 const GIVE_BACK_WITHIN: Duration = Duration::from_millis(200);
 /// Checks without a query after which the thread ends: about a second.
-const IDLE_LOOKS_MAX: u32 = 50;
+const IDLE_LOOKS: u32 = 50;
 
 /// Function that releases unused memory; returns whether it released any.
 pub(super) type Relief = Box<dyn Fn() -> bool + Send + Sync>;
@@ -109,7 +109,7 @@ impl Watch {
             let mut running = self.lock();
             running.queries.retain(|(query, _)| query.strong_count() > 0);
             idle = if running.queries.is_empty() { idle + 1 } else { 0 };
-            if idle > IDLE_LOOKS_MAX {
+            if idle > IDLE_LOOKS {
                 running.is_watched = false;
                 return;
             }

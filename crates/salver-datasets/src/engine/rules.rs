@@ -20,6 +20,7 @@ use super::exact::{Exact, Mixed};
 use super::hoisted::Hoisted;
 use super::lateral::Lateral;
 use super::namesakes;
+use super::offsets::Offsets;
 use super::unfixed::Unfixed;
 use super::work::Work;
 
@@ -32,8 +33,9 @@ pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
     let analyzers = analyzers.map(|rule| Arc::new(Analysis(rule)) as _);
     let own = |rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>| rule;
     let physical = PhysicalOptimizer::new().rules.into_iter().flat_map(|rule| {
-        let before = (rule.name() == "EnsureRequirements").then(|| own(Arc::new(Unfixed)));
-        before.into_iter().chain([rule]).map(|rule| Arc::new(Physical(rule)) as _)
+        let is_next = rule.name() == "EnsureRequirements";
+        let before = [own(Arc::new(Unfixed)), own(Arc::new(Offsets))].into_iter().filter(move |_| is_next);
+        before.chain([rule]).map(|rule| Arc::new(Physical(rule)) as _)
     });
     session
         .with_analyzer_rules(analyzers.collect())

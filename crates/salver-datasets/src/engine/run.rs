@@ -12,7 +12,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::{FutureExt, Stream, StreamExt};
-use salver_model::limits::{AWAITED_BYTES_MAX, READY_ROWS_MAX};
+use salver_model::limits::{AWAITED_BYTES_MAX, READY_ROWS_MAX, SHORT_MEMORY_MS_MAX};
 use salver_model::{Batches, Code, Error, Result, memory};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinHandle};
@@ -29,9 +29,7 @@ const CHANNEL_BATCHES: usize = 2;
 /// Number of responses per thread that may be started at once.
 pub(super) const BEGINNING_PER_THREAD: usize = 2;
 /// Time after which a response gives up its permit to start, so that others can.
-const BEGINNING_MAX: Duration = Duration::from_millis(50);
-/// Maximum time that a response waits to start while memory is short; work that stalls gives way long before.
-const SHORT_MAX: Duration = Duration::from_secs(2);
+const BEGINNING_TURN: Duration = Duration::from_millis(50);
 /// Interval at which available memory is checked.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -190,13 +188,13 @@ impl Beginning {
     /// The permit is released on the caller's runtime, because the engine's threads may all be busy with other
     /// responses.
     async fn wait(beginning: &Arc<Semaphore>) -> Self {
-        let patience = Instant::now() + SHORT_MAX;
+        let patience = Instant::now() + Duration::from_millis(SHORT_MEMORY_MS_MAX);
         let turn = Arc::clone(beginning).acquire_owned().await;
         while memory::is_short() && Instant::now() < patience {
             sleep(LOOK).await;
         }
         Self(tokio::spawn(async move {
-            sleep(BEGINNING_MAX).await;
+            sleep(BEGINNING_TURN).await;
             drop(turn);
         }))
     }

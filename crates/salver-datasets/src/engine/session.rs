@@ -10,6 +10,7 @@ use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::SessionConfig;
+use salver_model::limits::SPILL_BYTES_MAX;
 use salver_model::{Error, Result};
 
 use super::functions::{self, Allowance};
@@ -21,11 +22,11 @@ pub(crate) const CATALOG: &str = "salver";
 /// Schema of every table.
 pub(crate) const SCHEMA: &str = "public";
 /// Maximum rows of a batch.
-const BATCH_ROWS_MAX: usize = 8_192;
+const FULL_BATCH_ROWS: usize = 8_192;
 /// Maximum number of keys of one side of a join that are pushed to the other side as a list.
-const JOINED_KEYS_MAX: usize = 1_000;
+const PUSHED_KEYS: usize = 1_000;
 /// Minimum rows of a batch, however short memory is.
-const BATCH_ROWS_MIN: usize = 64;
+const LEAST_BATCH_ROWS: usize = 64;
 /// Memory of queries for each row of a batch, in bytes.
 const BYTES_PER_BATCH_ROW: usize = 16 * 1024;
 /// The same for plans that ran out of memory: several sorts and merges run at once, each of them holds some batches,
@@ -33,9 +34,7 @@ const BYTES_PER_BATCH_ROW: usize = 16 * 1024;
 const BYTES_PER_FRUGAL_ROW: usize = 64 * 1024;
 /// Maximum memory of a sort that sorts all its rows at once. It reserves twice the size of its rows, and the offsets of
 /// a text column have 32 bits.
-const SORT_BYTES_MAX: usize = 4 * 1024 * 1024 * 1024 - 1;
-/// Disk space for spill files if the free space is unknown.
-const SPILL_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
+const SORT_BYTES: usize = 4 * 1024 * 1024 * 1024 - 1;
 /// Size of the cache of Parquet footers, in bytes.
 const METADATA_CACHE_BYTES: usize = 64 * 1024 * 1024;
 /// Number of consumers that an out-of-memory error names in the log.
@@ -46,15 +45,15 @@ const CONSUMERS_NAMED: usize = 5;
 /// and the query can't be retried, so there must be room left for it.
 const MERGED_RUN_BYTES: u64 = 32 * 1024 * 1024;
 /// Minimum number of runs merged at once; if not even these fit, the merge takes fewer by itself.
-const FAN_IN_MIN: usize = 2;
+const LEAST_FAN_IN: usize = 2;
 /// Maximum number of runs merged at once.
-const FAN_IN_MAX: usize = 64;
+const FULL_FAN_IN: usize = 64;
 /// Divisor of the memory that the sort of one partition reserves for merging.
 const RESERVES: usize = 16;
 /// Minimum of that reservation, in bytes.
-const RESERVE_BYTES_MIN: usize = 64 * 1024;
+const LEAST_RESERVE_BYTES: usize = 64 * 1024;
 /// Maximum of that reservation, in bytes.
-const RESERVE_BYTES_MAX: usize = 10 * 1024 * 1024;
+const FULL_RESERVE_BYTES: usize = 10 * 1024 * 1024;
 
 /// Creates the memory pool, spill directory and caches that all sessions share.
 pub(crate) fn environment(
@@ -80,7 +79,7 @@ pub(crate) fn environment(
         .with_memory_pool(Arc::new(TrackConsumersPool::new(pool, named)))
         .with_disk_manager_builder(disk)
         .with_metadata_cache_limit(METADATA_CACHE_BYTES)
-        .with_max_spill_merge_fan_in(fan_in.clamp(FAN_IN_MIN, FAN_IN_MAX))
+        .with_max_spill_merge_fan_in(fan_in.clamp(LEAST_FAN_IN, FULL_FAN_IN))
         .build_arc()
         .map_err(|error| Error::internal("can't set up the engine").with_source(error))
 }
@@ -109,8 +108,8 @@ pub(crate) fn frugal(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result
 fn frugal_config(memory_bytes: usize) -> SessionConfig {
     // The planner sorts for a join only if there are at least two partitions; with more of them, each sort's share of a
     // large memory stays below the maximum of one sort.
-    let partitions = (memory_bytes / SORT_BYTES_MAX).max(2);
-    let batch_rows = (memory_bytes / BYTES_PER_FRUGAL_ROW).clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX);
+    let partitions = (memory_bytes / SORT_BYTES).max(2);
+    let batch_rows = (memory_bytes / BYTES_PER_FRUGAL_ROW).clamp(LEAST_BATCH_ROWS, FULL_BATCH_ROWS);
     let mut config = config(memory_bytes, partitions).with_batch_size(batch_rows);
     let options = config.options_mut();
     options.optimizer.prefer_hash_join = false;
@@ -119,8 +118,8 @@ fn frugal_config(memory_bytes: usize) -> SessionConfig {
     options.optimizer.enable_topk_dynamic_filter_pushdown = false;
     options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
     options.optimizer.enable_join_dynamic_filter_pushdown = false;
-    options.execution.sort_in_place_threshold_bytes = SORT_BYTES_MAX;
-    options.execution.sort_spill_reservation_bytes = RESERVE_BYTES_MIN;
+    options.execution.sort_in_place_threshold_bytes = SORT_BYTES;
+    options.execution.sort_spill_reservation_bytes = LEAST_RESERVE_BYTES;
     config
 }
 
@@ -134,7 +133,7 @@ pub(crate) fn narrow(environment: &Arc<RuntimeEnv>, memory_bytes: u64) -> Result
 fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
     let mut config = SessionConfig::new()
         .with_target_partitions(partitions)
-        .with_batch_size((memory_bytes / BYTES_PER_BATCH_ROW).clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX))
+        .with_batch_size((memory_bytes / BYTES_PER_BATCH_ROW).clamp(LEAST_BATCH_ROWS, FULL_BATCH_ROWS))
         .with_information_schema(true)
         .with_create_default_catalog_and_schema(false)
         .with_default_catalog_and_schema(CATALOG, SCHEMA);
@@ -152,12 +151,12 @@ fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
     options.execution.parquet.coerce_int96 = Some("us".to_owned());
     // Up to this many join keys are requested from a database as a list, instead of the range between the smallest and
     // the largest.
-    options.optimizer.hash_join_inlist_pushdown_max_distinct_values = JOINED_KEYS_MAX;
+    options.optimizer.hash_join_inlist_pushdown_max_distinct_values = PUSHED_KEYS;
     // This operator panics on types that it does not expect (DataFusion 55).
     options.optimizer.enable_topk_aggregation = false;
     // Each sort reserves this for its merge, so it must leave room for the sort itself.
     let reserve = memory_bytes / (RESERVES * partitions);
-    options.execution.sort_spill_reservation_bytes = reserve.clamp(RESERVE_BYTES_MIN, RESERVE_BYTES_MAX);
+    options.execution.sort_spill_reservation_bytes = reserve.clamp(LEAST_RESERVE_BYTES, FULL_RESERVE_BYTES);
     config
 }
 

@@ -7,10 +7,13 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
 use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{Distribution, LexOrdering, OrderingRequirements};
 use datafusion::physical_plan::execution_plan::ReplaceChildrenOptions;
 use datafusion::physical_plan::filter_pushdown::{FilterDescription, FilterPushdownPhase};
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PhysicalExpr, PlanProperties};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, InputDistributionRequirements, PhysicalExpr, PlanProperties,
+};
 
 /// Behavior of such an operator.
 pub(super) trait Passage: fmt::Debug + Clone + Send + Sync + 'static {
@@ -18,6 +21,13 @@ pub(super) trait Passage: fmt::Debug + Clone + Send + Sync + 'static {
     const NAME: &'static str;
     /// Whether filters on the rows may be pushed to the input.
     const LETS_CONDITIONS_DOWN: bool;
+    /// Whether an order that is asked of the rows may be made of the input's instead.
+    const LETS_ORDERS_DOWN: bool = true;
+
+    /// Returns the order that all of the input must have, in one partition; `None` if any will do.
+    fn order(&self) -> Option<&LexOrdering> {
+        None
+    }
 
     /// Returns the properties of the rows; by default those of the input.
     fn properties(&self, input: &dyn ExecutionPlan) -> Arc<PlanProperties> {
@@ -78,7 +88,16 @@ impl<P: Passage> ExecutionPlan for Through<P> {
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
+        vec![P::LETS_ORDERS_DOWN]
+    }
+
+    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
+        vec![self.passage.order().cloned().map(OrderingRequirements::from)]
+    }
+
+    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
+        let one = self.passage.order().map(|_| Distribution::SinglePartition);
+        InputDistributionRequirements::new(vec![one.unwrap_or(Distribution::UnspecifiedDistribution)])
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {

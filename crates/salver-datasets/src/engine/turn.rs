@@ -14,11 +14,11 @@ use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
 use futures::future::BoxFuture;
 
 /// Maximum turn of a task that can yield.
-const TURN_MAX: Duration = Duration::from_millis(20);
+const TURN: Duration = Duration::from_millis(20);
 /// Time after which a task that can't yield gives up its role as a worker.
-const WORKER_HELD_MAX: Duration = Duration::from_millis(100);
+const WORKER_TURN: Duration = Duration::from_millis(100);
 /// Time that a thread waits for another to become the worker. On a busy machine that may be too short, and this thread
-/// remains the worker; it tries again after [`WORKER_HELD_MAX`], so that waiting takes a fiftieth of the time.
+/// remains the worker; it tries again after [`WORKER_TURN`], so that waiting takes a fiftieth of the time.
 const HANDOVER: Duration = Duration::from_millis(2);
 /// Duration after which a turn counts as blocking its worker.
 const STUCK_MS: u64 = 300;
@@ -128,12 +128,12 @@ fn now_ms() -> u64 {
 
 /// Returns whether the task should yield its thread.
 pub(super) fn is_long() -> bool {
-    BEGAN.get().is_some_and(|began| began.elapsed() > TURN_MAX)
+    BEGAN.get().is_some_and(|began| began.elapsed() > TURN)
 }
 
 /// Hands the worker over if the turn has taken long; this thread continues as a blocking one.
 pub(super) fn give_way() {
-    if BEGAN.get().is_some_and(|began| began.elapsed() > WORKER_HELD_MAX) {
+    if BEGAN.get().is_some_and(|began| began.elapsed() > WORKER_TURN) {
         end();
         // Another thread becomes the worker while this one is known to block. The runtime does not report whether one
         // did, so the turn restarts as if none had.

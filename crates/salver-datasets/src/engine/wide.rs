@@ -34,7 +34,7 @@ use crate::engine::functions::{Allowance, pattern_chars, scalar_bytes, shown, to
 /// Rows of a batch for queries with wide rows.
 pub(crate) const NARROW_ROWS: usize = 16;
 /// Size below which constants are not counted, in bytes.
-const CONSTANT_BYTES_MIN: u64 = 64;
+const SMALL_CONSTANT_BYTES: u64 = 64;
 
 /// Optimizer rule that checks the width of rows before operators that may repeat them. It runs last, when the plan is
 /// final.
@@ -56,7 +56,7 @@ impl BoundRows {
             check_patterns(expr)?;
             Ok(TreeNodeRecursion::Continue)
         })?;
-        if bytes <= CONSTANT_BYTES_MIN {
+        if bytes <= SMALL_CONSTANT_BYTES {
             return Ok(());
         }
         let is_one = node.children().first().is_some_and(|child| child.is::<PlaceholderRowExec>());
@@ -138,7 +138,7 @@ impl PhysicalOptimizerRule for BoundRows {
 fn constants(expr: &Arc<dyn PhysicalExpr>) -> u64 {
     if let Some(literal) = expr.downcast_ref::<Literal>() {
         let bytes = scalar_bytes(literal.value());
-        return if bytes > CONSTANT_BYTES_MIN { bytes } else { 0 };
+        return if bytes > SMALL_CONSTANT_BYTES { bytes } else { 0 };
     }
     let compares = expr.is::<BinaryExpr>() || expr.is::<LikeExpr>() || expr.is::<InListExpr>();
     let children = expr.children().into_iter().filter(|child| !(compares && child.is::<Literal>()));

@@ -18,7 +18,7 @@ use super::turn;
 use super::work_state::State;
 
 /// Maximum time to wait for cancelled work to end; computations check for cancellation every few milliseconds.
-const RELEASED_MAX: Duration = Duration::from_secs(1);
+const RELEASE_PATIENCE: Duration = Duration::from_secs(1);
 /// Interval at which that is checked.
 const LOOK: Duration = Duration::from_millis(1);
 
@@ -67,7 +67,7 @@ impl Work {
     /// Waits until only the caller holds the work, for a second at most. The tasks of a plan are aborted with it, but
     /// end only when their threads poll them, and hold memory of the pool until then.
     pub(crate) async fn released(&self) {
-        let patience = Instant::now() + RELEASED_MAX;
+        let patience = Instant::now() + RELEASE_PATIENCE;
         loop {
             sleep(LOOK).await;
             if Arc::strong_count(&self.0) == 1 || Instant::now() >= patience {

@@ -3,13 +3,7 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
-/// Longest time to read one source.
-const WHOLE_S_MAX: u64 = 60 * 60;
-/// Grace period before the minimum rate applies.
-const GRACE_S: u64 = 60;
-/// Minimum average rate after the grace period, in bytes a second. A connection that is merely kept alive is slower
-/// than this; a useful one is faster.
-const RATE_MIN: u64 = 16 * 1024;
+use salver_model::limits::{DOWNLOAD_BYTES_PER_SECOND_MIN, DOWNLOAD_GRACE_S, DOWNLOAD_S_MAX};
 
 /// Reads at the sender's pace, as long as that meets the limits.
 #[derive(Debug)]
@@ -41,11 +35,11 @@ impl<R: Read> Read for Paced<R> {
 /// Returns the limit that is violated by having received `received` bytes after `elapsed`.
 fn fault(elapsed: Duration, received: u64) -> Option<String> {
     let elapsed_s = elapsed.as_secs();
-    if elapsed_s >= WHOLE_S_MAX {
-        return Some(format!("it takes longer than {WHOLE_S_MAX} s"));
+    if elapsed_s >= DOWNLOAD_S_MAX {
+        return Some(format!("it takes longer than {DOWNLOAD_S_MAX} s"));
     }
-    let due = elapsed_s.saturating_sub(GRACE_S).saturating_mul(RATE_MIN);
-    (received < due).then(|| format!("it comes slower than {RATE_MIN} bytes a second"))
+    let due = elapsed_s.saturating_sub(DOWNLOAD_GRACE_S).saturating_mul(DOWNLOAD_BYTES_PER_SECOND_MIN);
+    (received < due).then(|| format!("it comes slower than {DOWNLOAD_BYTES_PER_SECOND_MIN} bytes a second"))
 }
 
 #[cfg(test)]
@@ -55,9 +49,9 @@ mod tests {
     #[test]
     fn pace() {
         let after = |s: u64, received: u64| fault(Duration::from_secs(s), received).is_some();
-        assert!(!after(GRACE_S - 1, 0), "a slow start is borne");
-        assert!(after(2 * GRACE_S, 100), "a trickle is not");
-        assert!(!after(2 * GRACE_S, 2 * GRACE_S * RATE_MIN));
-        assert!(after(WHOLE_S_MAX, u64::MAX));
+        assert!(!after(DOWNLOAD_GRACE_S - 1, 0), "a slow start is borne");
+        assert!(after(2 * DOWNLOAD_GRACE_S, 100), "a trickle is not");
+        assert!(!after(2 * DOWNLOAD_GRACE_S, 2 * DOWNLOAD_GRACE_S * DOWNLOAD_BYTES_PER_SECOND_MIN));
+        assert!(after(DOWNLOAD_S_MAX, u64::MAX));
     }
 }

@@ -17,9 +17,9 @@ use crate::residency::{batch_of, conform};
 use crate::source::parquet::unpacked_bytes;
 
 /// Most rows of a batch.
-const BATCH_ROWS_MAX: usize = 16_384;
+const FULL_BATCH_ROWS: usize = 16_384;
 /// Fewest rows of a batch, however wide they are.
-const BATCH_ROWS_MIN: usize = 4;
+const LEAST_BATCH_ROWS: usize = 4;
 /// Rows with more bytes than this count as wide.
 const WIDE_ROW_BYTES: u64 = 4 * 1024;
 /// Bytes of a batch of wide rows.
@@ -153,8 +153,8 @@ fn batch_rows(footer: &Footer, roots: &[usize]) -> usize {
     let row_bytes = row_bytes.max().unwrap_or(0).max(1);
     // Every reader that waits for its client holds some batches; small batches of wide rows cost little more to decode.
     let batch_bytes = if row_bytes > WIDE_ROW_BYTES { WIDE_BATCH_BYTES } else { PIECE_BYTES_MAX as u64 };
-    let rows = usize::try_from(batch_bytes / row_bytes).unwrap_or(BATCH_ROWS_MIN);
-    rows.clamp(BATCH_ROWS_MIN, BATCH_ROWS_MAX)
+    let rows = usize::try_from(batch_bytes / row_bytes).unwrap_or(LEAST_BATCH_ROWS);
+    rows.clamp(LEAST_BATCH_ROWS, FULL_BATCH_ROWS)
 }
 
 /// Returns the column chunks of a row group that belong to the columns `roots`.

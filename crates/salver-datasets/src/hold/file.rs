@@ -22,7 +22,7 @@ use crate::stamp::{self, Stamp};
 
 /// Largest page index that is read, by its size in the file, in bytes. With a larger one, page headers are read
 /// instead.
-const INDEX_BYTES_MAX: u64 = 16 * 1024 * 1024;
+const INDEX_BYTES: u64 = 16 * 1024 * 1024;
 /// Bytes read at first for a page header; few are longer.
 const HEAD_BYTES: usize = 1024;
 
@@ -130,7 +130,7 @@ impl OpenFile {
                 columns.map(|column| column.offset_index_length().and_then(|bytes| u64::try_from(bytes).ok()));
             let bytes = lengths.sum::<Option<u64>>()?;
             // The page index is optional, so an invalid one is no error.
-            if bytes <= INDEX_BYTES_MAX { self.load(PageIndexPolicy::Optional).ok() } else { None }
+            if bytes <= INDEX_BYTES { self.load(PageIndexPolicy::Optional).ok() } else { None }
         });
         indexed.as_ref().unwrap_or(&footer.metadata).clone()
     }

@@ -14,15 +14,15 @@ use super::decode::Decoder;
 use super::opened::Opened;
 
 /// Most rows that are cached.
-const HEAD_ROWS_MAX: u64 = 1_024;
+const HEAD_ROWS: u64 = 1_024;
 /// Largest size of these rows in bytes; if they are larger, none are cached.
-const HEAD_BYTES_MAX: usize = 1024 * 1024;
+const HEAD_BYTES: usize = 1024 * 1024;
 
 /// Reads the first rows of the first file, with all columns of the dataset; `None` if they are too large or can't be
 /// read. The error is reported when the file itself is read. Blocks.
 pub(super) fn read(opened: &Arc<Opened>) -> Option<RecordBatch> {
     let schema = Arc::clone(&opened.sources.schema);
-    let rows = opened.sources.starts.get(1).copied().unwrap_or(0).min(HEAD_ROWS_MAX);
+    let rows = opened.sources.starts.get(1).copied().unwrap_or(0).min(HEAD_ROWS);
     let columns: Vec<usize> = (0..schema.fields().len()).collect();
     let wanted = Wanted { beside: columns.as_slice().into(), columns, schema: Arc::clone(&schema) };
     let mut decoder = Decoder::new(Arc::clone(opened), Arc::new(wanted), 0..rows, Arc::new(Semaphore::new(0)));
@@ -32,7 +32,7 @@ pub(super) fn read(opened: &Arc<Opened>) -> Option<RecordBatch> {
     }
     // Copied, because a slice would keep the whole batch alive.
     let head = concat_batches(&schema, &batches).ok()?;
-    (head.num_rows() > 0 && head.get_array_memory_size() <= HEAD_BYTES_MAX).then_some(head)
+    (head.num_rows() > 0 && head.get_array_memory_size() <= HEAD_BYTES).then_some(head)
 }
 
 /// Returns the rows of `head` from `start` to `end` (exclusive), with `columns`, which `schema` describes.

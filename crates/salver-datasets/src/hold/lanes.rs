@@ -13,13 +13,13 @@ use salver_model::{Error, Result};
 use crate::residency::batch_of;
 
 /// Most lanes: every lane adds overhead to each batch.
-const LANES_MAX: usize = 4;
+const LANES: usize = 4;
 
 /// Divides columns with the costs `costs` into lanes of about the same cost, at most one for each of `threads`. Columns
 /// without cost join any lane. A lane lists the indexes of its columns, in order.
 pub(super) fn divide(costs: &[u64], threads: usize) -> Vec<Vec<usize>> {
     let worth = costs.iter().filter(|cost| **cost > 0).count();
-    let mut lanes = vec![(0_u64, Vec::new()); threads.min(LANES_MAX).min(worth).max(1)];
+    let mut lanes = vec![(0_u64, Vec::new()); threads.min(LANES).min(worth).max(1)];
     let mut places: Vec<usize> = (0..costs.len()).collect();
     // Largest cost first, so that the small ones even out the lanes.
     places.sort_by_key(|place| std::cmp::Reverse(costs[*place]));

@@ -22,7 +22,7 @@ use crate::engine::Engine;
 use crate::infer::is_plain_form;
 
 /// Most rows that a single thread reads.
-const ALONE_ROWS_MAX: u64 = 16 * 1024;
+const ALONE_ROWS: u64 = 16 * 1024;
 
 /// The rows of a dataset in Parquet files.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl ParquetRows {
     fn decoded(&self, rows: Range<u64>, columns: &[usize], schema: SchemaRef) -> BatchStream {
         let costs: Vec<u64> = columns.iter().map(|column| self.costs.get(*column).copied().unwrap_or(0)).collect();
         // Few rows are read faster by one thread.
-        let threads = if rows.end - rows.start > ALONE_ROWS_MAX { self.engine.decoders() } else { 1 };
+        let threads = if rows.end - rows.start > ALONE_ROWS { self.engine.decoders() } else { 1 };
         let mut lanes = lanes::divide(&costs, threads);
         if lanes.len() == 1 {
             return self.lane(rows, Wanted { columns: columns.to_vec(), schema, beside: columns.into() });

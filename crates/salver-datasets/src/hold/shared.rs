@@ -8,7 +8,7 @@ use bytes::Bytes;
 use parquet::errors::ParquetError;
 
 /// Shorter ranges are not shared, in bytes.
-const SHARED_BYTES_MIN: u64 = 256 * 1024;
+const SHARED_BYTES: u64 = 256 * 1024;
 
 /// The ranges of one file that are in use.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl SharedRanges {
         range: &Range<u64>,
         read: impl FnOnce() -> Result<Bytes, ParquetError>,
     ) -> Result<Bytes, ParquetError> {
-        if range.end.saturating_sub(range.start) < SHARED_BYTES_MIN {
+        if range.end.saturating_sub(range.start) < SHARED_BYTES {
             return read();
         }
         let place = self.place(range);
@@ -77,7 +77,7 @@ mod tests {
 
     use bytes::Bytes;
 
-    use super::{SHARED_BYTES_MIN, SharedRanges};
+    use super::{SHARED_BYTES, SharedRanges};
 
     #[test]
     fn who_comes_while_another_has_them_reads_nothing() {
@@ -89,19 +89,19 @@ mod tests {
             };
             ranges.get(&(from..from + length), read).unwrap()
         };
-        let first = get(1, SHARED_BYTES_MIN);
-        let second = get(1, SHARED_BYTES_MIN);
+        let first = get(1, SHARED_BYTES);
+        let second = get(1, SHARED_BYTES);
         assert_eq!((reads.load(Relaxed), first.as_ptr()), (1, second.as_ptr()));
-        let other = get(2, SHARED_BYTES_MIN);
+        let other = get(2, SHARED_BYTES);
         assert_eq!((reads.load(Relaxed), other[0], ranges.0.lock().unwrap().len()), (2, 2, 2));
         drop((first, second));
-        assert_eq!(get(1, SHARED_BYTES_MIN)[0], 1);
+        assert_eq!(get(1, SHARED_BYTES)[0], 1);
         assert_eq!(reads.load(Relaxed), 3);
         drop(other);
-        get(3, SHARED_BYTES_MIN - 1);
-        get(3, SHARED_BYTES_MIN - 1);
+        get(3, SHARED_BYTES - 1);
+        get(3, SHARED_BYTES - 1);
         assert_eq!(reads.load(Relaxed), 5);
-        get(4, SHARED_BYTES_MIN);
+        get(4, SHARED_BYTES);
         assert_eq!(ranges.0.lock().unwrap().len(), 1);
     }
 }

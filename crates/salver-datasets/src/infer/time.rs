@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use salver_text::calendar::{days_in_month, days_of};
+
 /// A parsed timestamp, in UTC if its text had an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instant {
@@ -34,24 +36,11 @@ pub(crate) fn parse_date(text: &str) -> Option<i32> {
         return None;
     }
     let (year, month, day) = (number(&bytes[..4])?, number(&bytes[5..7])?, number(&bytes[8..])?);
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days_max = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + i32::from(leap),
-        _ => return None,
-    };
-    if day < 1 || day > days_max {
+    let (month, day) = (u32::try_from(month).ok()?, u32::try_from(day).ok()?);
+    if !(1..=days_in_month(year.into(), month)).contains(&day) {
         return None;
     }
-    // Days from civil, by Howard Hinnant (https://howardhinnant.github.io/date_algorithms.html): years begin in
-    // March, so that the leap day is the last.
-    let shifted = if month <= 2 { year - 1 } else { year };
-    let era = shifted.div_euclid(400);
-    let year_of_era = shifted.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    Some(era * 146_097 + day_of_era - 719_468)
+    i32::try_from(days_of(year.into(), month, day)).ok()
 }
 
 /// Parses `2026-01-31T10:20[:30[.123456789]][Z|+01:00|+0100|+01]`; the `T` may be a space.

@@ -3,13 +3,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use salver_model::limits::{DATASET_DEPTH_MAX, DATASET_FILES_MAX};
 use salver_model::spec::SourceFormat;
 use salver_model::{Code, Error, Result};
-
-/// Deepest directory that is listed.
-const DEPTH_MAX: usize = 32;
-/// Most files one dataset may have.
-const FILES_MAX: usize = 1_000_000;
 
 /// Returns every file below `root`, sorted by path, except hidden files and those whose name begins with `_`.
 pub(crate) fn files_below(root: &Path) -> Result<Vec<PathBuf>> {
@@ -22,7 +18,7 @@ pub(crate) fn files_below(root: &Path) -> Result<Vec<PathBuf>> {
 
 fn walk(dir: &Path, depth: usize, seen: &mut HashSet<PathBuf>, files: &mut Vec<PathBuf>) -> Result<()> {
     // A symbolic link may form a cycle; each real directory is read once.
-    if depth > DEPTH_MAX || !dir.canonicalize().is_ok_and(|real| seen.insert(real)) {
+    if depth > DATASET_DEPTH_MAX || !dir.canonicalize().is_ok_and(|real| seen.insert(real)) {
         return Ok(());
     }
     let entries = std::fs::read_dir(dir).map_err(|cause| super::unreadable(dir, &cause))?;
@@ -36,9 +32,12 @@ fn walk(dir: &Path, depth: usize, seen: &mut HashSet<PathBuf>, files: &mut Vec<P
         } else if path.is_file() {
             files.push(path);
         }
-        if files.len() > FILES_MAX {
-            return Err(Error::new(Code::Source, format!("`{}` holds more than {FILES_MAX} files", dir.display()))
-                .with_hint("name a smaller directory, or merge the files"));
+        if files.len() > DATASET_FILES_MAX {
+            return Err(Error::new(
+                Code::Source,
+                format!("`{}` holds more than {DATASET_FILES_MAX} files", dir.display()),
+            )
+            .with_hint("name a smaller directory, or merge the files"));
         }
     }
     Ok(())

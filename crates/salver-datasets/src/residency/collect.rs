@@ -23,7 +23,7 @@ const GROUP_ROWS: usize = 128 * 1024;
 /// Bytes after which a row group ends, even if it has fewer rows.
 const GROUP_BYTES: usize = 256 * 1024 * 1024;
 /// Text offsets have 32 bits, which limits the size of a chunk.
-const CHUNK_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+const CHUNK_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// The action when there is no room in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl Memory {
         self.pending_bytes += slice_bytes(&batch);
         self.pending_rows += batch.num_rows();
         self.pending.push(batch);
-        let is_wide = self.pending_bytes > CHUNK_BYTES_MAX;
+        let is_wide = self.pending_bytes > CHUNK_BYTES;
         if is_wide || !self.fits(bytes_max) {
             return Ok(false);
         }

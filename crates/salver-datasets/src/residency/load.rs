@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use salver_model::limits::RESIDENT_PARQUET_BYTES_MAX;
 use salver_model::ports::Progress;
 use salver_model::spec::{ColumnSpec, DatasetSpec, Residency};
 use salver_model::{Code, Error, Result, Version};
@@ -19,9 +20,6 @@ use crate::location::word;
 use crate::partitions::Partitions;
 use crate::source::{self, Input, Outline, Reading, Stop};
 
-/// Parquet files of up to this size, uncompressed, are kept in memory by default. Larger ones are scanned in place, so
-/// that they take no time at startup.
-const PARQUET_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Upper bound of the ratio of rows in memory to uncompressed pages: repeated values are written once.
 const PARQUET_GROWTH: u64 = 4;
 
@@ -141,7 +139,7 @@ impl Loading<'_> {
         if let Some(dir) = in_place {
             let scanned = self.in_place(&plan, dir)?;
             let (kept, unpacked_bytes) = scanned;
-            let room = PARQUET_BYTES_MAX.min(self.budget.remaining() / 4);
+            let room = RESIDENT_PARQUET_BYTES_MAX.min(self.budget.remaining() / 4);
             let is_small = unpacked_bytes.saturating_add(unpacked_bytes / 3) <= room;
             if self.spec.residency == Residency::Never || (self.spec.residency == Residency::Auto && !is_small) {
                 return Ok((kept, self.words("scanned in place", &plan)));

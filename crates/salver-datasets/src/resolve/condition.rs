@@ -15,7 +15,7 @@ use crate::engine::one_of_each;
 use crate::literal::{self, Literal};
 
 /// Upper bound of the cost of looking a value up in a list, in tests.
-const LIST_TESTS_MAX: usize = 8;
+const LIST_TESTS: usize = 8;
 
 /// A condition over located columns.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl Condition {
             Self::Always(_) => 0,
             Self::And(conditions) | Self::Or(conditions) => conditions.iter().map(Self::tests).sum(),
             Self::Not(condition) => condition.tests(),
-            Self::Test(_, Test::In(list)) => list.values.len().min(LIST_TESTS_MAX) as u64,
+            Self::Test(_, Test::In(list)) => list.values.len().min(LIST_TESTS) as u64,
             Self::Test(..) => 1,
         }
     }

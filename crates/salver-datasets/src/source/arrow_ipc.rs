@@ -11,6 +11,7 @@ use arrow::ipc::Endianness;
 use arrow::ipc::convert::fb_to_schema;
 use arrow::ipc::reader::StreamDecoder;
 use salver_model::Result;
+use salver_model::limits::ARROW_FOOTER_BYTES_MAX;
 use salver_model::spec::SourceFormat;
 
 use super::{Input, Sink, Stop, damaged, io_error, renamed};
@@ -18,8 +19,6 @@ use crate::decompress;
 
 const MAGIC: &[u8; 6] = b"ARROW1";
 const PIECE_BYTES: u64 = 1024 * 1024;
-/// Largest footer that is read, in bytes.
-const FOOTER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Length of a message's prefix in a stream: the continuation marker and the length.
 const PREFIX_BYTES: u64 = 8;
 /// Length of the end of a file: the footer's length and the magic number.
@@ -46,7 +45,7 @@ pub(super) fn footer(input: &Input) -> Result<Option<Schema>> {
     let mut tail = [0; TAIL_BYTES];
     file.seek(SeekFrom::Start(end)).and_then(|_| file.read_exact(&mut tail)).map_err(failed)?;
     let bytes = footer_bytes(&tail);
-    if &tail[4..] != MAGIC || bytes > end.min(FOOTER_BYTES_MAX) {
+    if &tail[4..] != MAGIC || bytes > end.min(ARROW_FOOTER_BYTES_MAX) {
         return Ok(None);
     }
     let mut footer = Vec::new();
@@ -126,7 +125,7 @@ fn begin(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut begin = Vec::new();
     reader.by_ref().take(PREFIX_BYTES).read_to_end(&mut begin)?;
     let (_, bytes) = prefix(&begin);
-    let missing = bytes.min(FOOTER_BYTES_MAX);
+    let missing = bytes.min(ARROW_FOOTER_BYTES_MAX);
     reader.take(missing).read_to_end(&mut begin)?;
     Ok(begin)
 }

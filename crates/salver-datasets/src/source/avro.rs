@@ -10,15 +10,12 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 use arrow_avro::reader::{Reader, ReaderBuilder};
 use salver_model::Result;
+use salver_model::limits::{AVRO_HEADER_BYTES_MAX, AVRO_HEADER_ENTRIES_MAX, AVRO_TYPES_MAX};
 
 use super::{Input, Sink, Stop, damaged, io_error, renamed};
 use crate::decompress;
 
 const BATCH_ROWS: usize = 16_384;
-/// Most entries of the header's metadata.
-const HEADER_ENTRIES_MAX: i64 = 10_000;
-/// Largest entry of it; the schema is one.
-const HEADER_BYTES_MAX: i64 = 64 * 1024 * 1024;
 
 pub(super) fn schema(input: &Input) -> Result<Schema> {
     Ok(texts_of_uuids(open(input)?.schema().as_ref()))
@@ -79,8 +76,7 @@ fn uuid_text(bytes: &[u8]) -> String {
 
 fn open(input: &Input) -> Result<Reader<Box<dyn BufRead + Send>>> {
     if expansion::are_too_many(&Frames::schema(input)?) {
-        let why =
-            format!("the types of its schema have more than {} parts, all names written out", expansion::TYPES_MAX);
+        let why = format!("the types of its schema have more than {AVRO_TYPES_MAX} parts, all names written out");
         return Err(damaged(input, why));
     }
     let file = decompress::open(&input.path).map_err(|cause| io_error(input, cause))?;
@@ -144,7 +140,7 @@ impl<'a> Frames<'a> {
                 entries = entries.saturating_neg();
                 self.number()?;
             }
-            if entries > HEADER_ENTRIES_MAX {
+            if entries > AVRO_HEADER_ENTRIES_MAX {
                 return Err(damaged(self.input, "its header is too long"));
             }
             for _ in 0..entries {
@@ -158,7 +154,7 @@ impl<'a> Frames<'a> {
 
     fn entry(&mut self) -> Result<Vec<u8>> {
         let bytes = self.number()?;
-        if !(0..=HEADER_BYTES_MAX).contains(&bytes) {
+        if !(0..=AVRO_HEADER_BYTES_MAX).contains(&bytes) {
             return Err(damaged(self.input, "its header is too long"));
         }
         let wanted = u64::try_from(bytes).unwrap_or(0);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema};
+use salver_model::limits::CSV_FIELDS_MAX;
 use salver_model::spec::{DatasetSpec, Quote, SourceFormat};
 use salver_model::{Code, Error};
 
@@ -22,7 +23,7 @@ use split::{Block, Dialect, Splitter, Trouble, View};
 /// Bytes from which the dialect is detected.
 const HEAD_BYTES: u64 = 64 * 1024;
 /// Most cells of a batch, which bounds the memory for very wide files.
-const CELLS_MAX: usize = 4 * 1024 * 1024;
+const BATCH_CELLS: usize = 4 * 1024 * 1024;
 
 /// Returns the columns, with types inferred from the rows in the first `bytes_max` bytes.
 pub(super) fn outline(input: &Input, spec: &DatasetSpec, bytes_max: u64) -> Result<Outline, Error> {
@@ -187,7 +188,7 @@ impl<'a> Records<'a> {
         self.fill(&mut block, 1)?;
         let view = self.view(&block)?;
         let width = if block.rows() > 0 { view.width(0) } else { 0 };
-        if width > split::FIELDS_MAX {
+        if width > CSV_FIELDS_MAX {
             return Err(self.trouble(Trouble { line: block.line(0), what: "has too many fields" }).into());
         }
         let declared = |index: usize| self.spec.schema.get(index).map(|column| column.name.clone());
@@ -209,7 +210,7 @@ impl<'a> Records<'a> {
             *block = first;
         } else {
             block.clear();
-            let rows_max = (CELLS_MAX / self.names.len().max(1)).clamp(1, CHUNK_ROWS);
+            let rows_max = (BATCH_CELLS / self.names.len().max(1)).clamp(1, CHUNK_ROWS);
             self.fill(block, rows_max)?;
         }
         if block.rows() > 0 {

@@ -53,7 +53,7 @@ fn fits(text: &str, scale: i8) -> bool {
 /// Rewrites `1.25e1` as `12.5`. Any other text is returned unchanged, for the cast to refuse.
 pub(super) fn without_exponent(text: &str) -> Cow<'_, str> {
     /// The longest decimal has 76 digits.
-    const EXPONENT_MAX: usize = 80;
+    const EXPONENT_DIGITS: usize = 80;
     let Some((number, exponent)) = text.split_once(['e', 'E']) else { return Cow::Borrowed(text) };
     let Ok(exponent) = exponent.parse::<isize>() else { return Cow::Borrowed(text) };
     let (sign, number) = match number.strip_prefix('-') {
@@ -66,7 +66,7 @@ pub(super) fn without_exponent(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let shift = exponent.unsigned_abs();
-    if shift > EXPONENT_MAX {
+    if shift > EXPONENT_DIGITS {
         return Cow::Borrowed(text);
     }
     let zeros = "0".repeat(shift);

@@ -12,6 +12,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
 use super::{Input, Sink, Stop, damaged, io_error, renamed};
 use salver_model::Result;
+use salver_model::limits::PARQUET_DEPTH_MAX;
 
 const BATCH_ROWS: usize = 16_384;
 /// Values with more bytes are wide.
@@ -92,7 +93,7 @@ fn load(input: &Input) -> Result<ArrowReaderMetadata> {
     let file = File::open(&input.path).map_err(|cause| io_error(input, cause))?;
     let file_bytes = file.metadata().map_err(|cause| io_error(input, cause))?.len();
     if nesting::is_too_deep(&file) {
-        return Err(damaged(input, format!("its columns are nested deeper than {} levels", nesting::DEPTH_MAX)));
+        return Err(damaged(input, format!("its columns are nested deeper than {PARQUET_DEPTH_MAX} levels")));
     }
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
         .and_then(readable)

@@ -9,14 +9,12 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::{Field, Schema};
 use calamine::Data;
+use salver_model::limits::SHEET_CELLS_MAX;
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Result};
 
 use super::{Input, Sink, Stop, damaged, distinct_names};
 use crate::chunk::CHUNK_ROWS;
-
-/// Most cells, including empty ones, in the used range of a sheet.
-const CELLS_MAX: usize = 32 * 1024 * 1024;
 
 pub(super) fn outline(input: &Input, spec: &DatasetSpec) -> Result<Schema> {
     Ok(table(input, spec)?.0)
@@ -57,7 +55,7 @@ fn table(input: &Input, spec: &DatasetSpec) -> Result<(Schema, Vec<ArrayRef>)> {
     let first_column = area.first_column().unwrap_or_else(|| used.clone().min().unwrap_or(0));
     let last_column = used.max().unwrap_or(first_column);
     let (height, width) = ((last_row - first_row) as usize + 1, (last_column - first_column) as usize + 1);
-    if height.saturating_mul(width) > CELLS_MAX {
+    if height.saturating_mul(width) > SHEET_CELLS_MAX {
         let message = format!("`{}`: the sheet spans {height} rows and {width} columns", input.label);
         return Err(
             Error::new(Code::Source, message).with_hint("name the part that holds the rows: `range = \"A1:F100\"`")

@@ -14,7 +14,10 @@ use datafusion::sql::sqlparser::ast::{
     ObjectNamePart, OrderByKind, Query, Select, Statement, TableFactor, Visit, Visitor,
 };
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use salver_model::limits::{SQL_CHAIN_MAX, SQL_COPIED_DEPTH_MAX, SQL_DEPTH_MAX, SQL_SUBQUERY_DEPTH_MAX};
+use salver_model::limits::{
+    SQL_CHAIN_MAX, SQL_COPIED_DEPTH_MAX, SQL_DEPTH_MAX, SQL_NAMED_DEPTH_MAX, SQL_SUBQUERY_DEPTH_MAX,
+    SQL_TABLES_DEPTH_MAX, SQL_WITH_DEPTH_MAX,
+};
 use salver_model::{Code, Error, Result};
 
 use super::grammar::SYMMETRIC;
@@ -22,7 +25,7 @@ use super::meaning::compared;
 pub(super) use columns::columns;
 use counts::{grouping_sets, items, keys, relations};
 use nesting::Nesting;
-pub(super) use nesting::{PARSER_LEVELS_MAX, too_deep, too_deep_to_read};
+pub(super) use nesting::{PARSER_LEVELS, too_deep, too_deep_to_read};
 
 /// Keywords that append another query to the one before.
 const COMBINING: [&str; 4] = ["EXCEPT", "INTERSECT", "MINUS", "UNION"];
@@ -33,17 +36,8 @@ const COPYING: [&str; 4] = ["COALESCE", "IFNULL", "NVL", "NVL2"];
 /// Functions whose names contain those of their arguments twice.
 const NAMING: [&str; 3] = ["NAMED_STRUCT", "ROW", "STRUCT"];
 
-/// Maximum nesting of expressions whose names contain their parts twice, because such names double with each level.
-const NAMED_DEPTH_MAX: usize = 12;
-
 /// Functions with arguments that may be a text that names a type.
 const TYPED: [&str; 5] = ["ARROW_CAST", "ARROW_TRY_CAST", "CAST_TO_TYPE", "TRY_ARROW_CAST", "TRY_CAST_TO_TYPE"];
-
-/// Maximum nesting of `WITH` in the queries of a `WITH`, each of which doubles planning time.
-const WITH_DEPTH_MAX: usize = 8;
-
-/// Maximum nesting of subqueries in `from`: a predicate is pushed down through all of them, and each may copy it.
-const TABLES_DEPTH_MAX: usize = 24;
 
 /// Weight of one JSON operator, one `^` or one `at time zone` in a chain: the name of each contains those of all before
 /// it.
@@ -314,8 +308,8 @@ impl Visitor for Measure {
         let ahead = ctes.map(|cte| key(&cte.alias.name.value)).collect();
         self.frames.push(Frame { own: Size { relations: 1 }, ahead, ..Frame::default() });
         self.withs += usize::from(query.with.is_some());
-        if self.withs > WITH_DEPTH_MAX {
-            let message = format!("`WITH` nests deeper than {WITH_DEPTH_MAX} levels");
+        if self.withs > SQL_WITH_DEPTH_MAX {
+            let message = format!("`WITH` nests deeper than {SQL_WITH_DEPTH_MAX} levels");
             let error = Error::new(Code::InvalidSql, message).with_hint("name all queries in one `WITH`");
             return ControlFlow::Break(Box::new(error));
         }
@@ -362,8 +356,8 @@ impl Visitor for Measure {
         within(names::of_table(table))?;
         self.read(Size { relations: 1 });
         self.tables += usize::from(matches!(table, TableFactor::Derived { .. }));
-        if self.tables > TABLES_DEPTH_MAX {
-            let message = format!("queries in the place of tables nest deeper than {TABLES_DEPTH_MAX} levels");
+        if self.tables > SQL_TABLES_DEPTH_MAX {
+            let message = format!("queries in the place of tables nest deeper than {SQL_TABLES_DEPTH_MAX} levels");
             let error = Error::new(Code::InvalidSql, message).with_hint("use `WITH` to name its parts");
             return ControlFlow::Break(Box::new(error));
         }
@@ -395,8 +389,8 @@ impl Visitor for Measure {
         }
         if self.named.contains(&place(expr)) {
             self.names += 1;
-            if self.names > NAMED_DEPTH_MAX {
-                let message = format!("rows, structs and `filter` nest deeper than {NAMED_DEPTH_MAX} levels");
+            if self.names > SQL_NAMED_DEPTH_MAX {
+                let message = format!("rows, structs and `filter` nest deeper than {SQL_NAMED_DEPTH_MAX} levels");
                 let hint = "name the inner ones in a subquery";
                 return ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint(hint)));
             }

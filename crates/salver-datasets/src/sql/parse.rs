@@ -31,7 +31,7 @@ pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Stateme
     let tokens = grammar::write_tables_out(parameters::bind(tokens, &query.parameters)?);
     grammar.allow(tokens.len());
     let mut statements = Parser::new(&grammar)
-        .with_recursion_limit(bounds::PARSER_LEVELS_MAX)
+        .with_recursion_limit(bounds::PARSER_LEVELS)
         .with_tokens_with_locations(tokens)
         .parse_statements()
         .map_err(|error| match first_word.as_deref().map(guard::check_first_word) {

@@ -97,6 +97,7 @@ fn a_web_page_is_no_data() {
             "/login.csv" => b"\n <!DOCTYPE html><html><body>Log in</body></html>",
             "/error.tsv" => b"<Error><Code>AccessDenied</Code></Error>",
             "/refused.csv" => b"{\"error\":\"login\",\"code\":401}",
+            "/sentence.csv" => b"Please log in\n",
             "/quotes.csv" => b"<DATE>,<OPEN>\n2026-01-31,1.5\n",
             _ => b"<p>Log in</p>",
         };
@@ -110,6 +111,8 @@ fn a_web_page_is_no_data() {
     }
     let wrong = load(&spec(format!("{base}/refused.csv"))).unwrap_err();
     assert!(wrong.message.contains("answers JSON, not CSV"), "{wrong:?}");
+    let wrong = load(&spec(format!("{base}/sentence.csv"))).unwrap_err();
+    assert!(wrong.message.contains("answers a sentence, not CSV"), "{wrong:?}");
     let quotes = load(&spec(format!("{base}/quotes.csv"))).unwrap();
     assert_eq!(show(&quotes), "<DATE>:Date32|<OPEN>:Float64\n2026-01-31|1.5");
 }

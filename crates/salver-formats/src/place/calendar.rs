@@ -1,12 +1,14 @@
 //! Writes dates and timestamps as a few words of text, each computed from its digits in one register.
 
+use salver_text::calendar::{DAY_SECONDS, EPOCH_DAY, date_since_march};
+
 use super::number::eight_digits;
-use crate::calendar::{DAY_SECONDS, EPOCH_DAY, Zone, civil_near};
+use crate::calendar::Zone;
 use crate::slot::{block, byte};
 
 /// Days from 0000-03-01, the origin of the calendar's arithmetic, to 10000-01-01, from which years have a sign. Other
 /// days take the general path.
-const DAYS_MAX: u32 = 3_652_365;
+const UNSIGNED_DAYS: u32 = 3_652_365;
 
 /// Formats three numbers below 100 as two digits each, in every third byte; `between` has the bytes between them.
 #[inline(always)]
@@ -36,7 +38,7 @@ impl Day {
 
     #[inline]
     fn new(days: u32) -> Self {
-        let (year, month, day) = civil_near(days);
+        let (year, month, day) = date_since_march(days);
         let (century, year) = (year as u32 / 100, year as u32 % 100);
         let rest = three_pairs(year, u32::from(month), u32::from(day), u64::from_le_bytes(*b"00-00-00"));
         let century = three_pairs(century, 0, 0, 0x3030) & 0xffff;
@@ -48,7 +50,7 @@ impl Day {
 /// Writes a date, `1970-01-02`.
 #[inline(always)]
 pub(crate) fn date(bytes: &mut [u8], at: usize, days: i32, last: &mut Day) -> Option<usize> {
-    let days = u32::try_from(i64::from(days) + EPOCH_DAY).ok().filter(|days| *days < DAYS_MAX)?;
+    let days = u32::try_from(i64::from(days) + EPOCH_DAY).ok().filter(|days| *days < UNSIGNED_DAYS)?;
     block(bytes, at, last.text(days), 10)
 }
 
@@ -63,7 +65,7 @@ pub(crate) fn timestamp<const PER_SECOND: i64>(
     last: &mut Day,
 ) -> Option<usize> {
     let seconds = value.div_euclid(PER_SECOND).wrapping_add(EPOCH_DAY * DAY_SECONDS) as u64;
-    if seconds >= u64::from(DAYS_MAX) * DAY_SECONDS as u64 {
+    if seconds >= u64::from(UNSIGNED_DAYS) * DAY_SECONDS as u64 {
         return None;
     }
     let of_day = (seconds % DAY_SECONDS as u64) as u32;

@@ -3,7 +3,7 @@
 /// Bytes that are cleared at a time before they are written: few enough to stay in the L1 cache in between.
 pub(super) const WINDOW_BYTES: usize = 16 * 1024;
 /// The smallest window, so that a few rows don't pay for clearing a large one.
-const WINDOW_BYTES_MIN: usize = 256;
+const LEAST_WINDOW_BYTES: usize = 256;
 
 /// Writes `rows` rows. `place` writes one at an offset in a slice; if it can't, for lack of room or otherwise,
 /// `general` appends it. `row_bytes` is the estimated size of a row.
@@ -17,8 +17,8 @@ pub(super) fn write(
     let mut row = 0;
     while row < rows {
         let (base, first) = (out.len(), row);
-        let wanted = (rows - row).saturating_mul(row_bytes).saturating_add(WINDOW_BYTES_MIN);
-        out.resize(base + wanted.clamp(WINDOW_BYTES_MIN, WINDOW_BYTES), 0);
+        let wanted = (rows - row).saturating_mul(row_bytes).saturating_add(LEAST_WINDOW_BYTES);
+        out.resize(base + wanted.clamp(LEAST_WINDOW_BYTES, WINDOW_BYTES), 0);
         let mut end = 0;
         if let Some(window) = out.get_mut(base..) {
             while row < rows

@@ -19,9 +19,9 @@ use crate::wire::answer;
 use crate::wire::frame::Input;
 
 /// Longest time from the order to fork a worker to its connection.
-const FORK_MAX: Duration = Duration::from_millis(FUNCTION_FORK_MS_MAX);
+const FORK_PATIENCE: Duration = Duration::from_millis(FUNCTION_FORK_MS_MAX);
 /// Largest hello frame of a worker.
-const HELLO_BYTES_MAX: usize = 64;
+const HELLO_BYTES: usize = 64;
 
 /// Worker that has said hello: its connection, its read buffer, and its process id.
 type Hello = (Line, Input, u32);
@@ -72,7 +72,7 @@ impl Attendant {
             Order::Kill(pid) => (b'K', pid),
         };
         if let Order::Fork(count) = order {
-            let due = Instant::now() + FORK_MAX;
+            let due = Instant::now() + FORK_PATIENCE;
             self.due.extend(std::iter::repeat_n(due, count));
         } else if !self.is_alive {
             return kill_member(number, started.pid);
@@ -119,7 +119,7 @@ impl Attendant {
 /// Reads the hello of a connection, and verifies it.
 async fn hello(mut stream: UnixStream) -> io::Result<Hello> {
     let mut input = Input::default();
-    let (kind, frame) = timeout(FORK_MAX, input.frame(&mut stream, HELLO_BYTES_MAX)).await??;
+    let (kind, frame) = timeout(FORK_PATIENCE, input.frame(&mut stream, HELLO_BYTES)).await??;
     let pid = answer::hello(kind, &frame)?;
     let peer = stream.peer_cred()?.pid();
     if peer.and_then(|peer| u32::try_from(peer).ok()) != Some(pid) {

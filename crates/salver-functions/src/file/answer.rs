@@ -9,6 +9,7 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use salver_model::Result;
 use salver_model::functions::{Answer, AnswerBody, Call};
+use salver_model::limits::FUNCTION_TRIES_MAX;
 use salver_model::spec::FunctionSpec;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -17,9 +18,6 @@ use super::{FunctionFile, errors};
 use crate::pool::Lease;
 use crate::process::Ended;
 use crate::wire::answer::{Failure, First, Next};
-
-/// Most attempts of a call whose worker had just ended.
-pub(super) const TRIES_MAX: usize = 3;
 
 /// Encoding of a call for the worker.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +69,7 @@ impl FunctionFile {
                     lease.give_back();
                     return Err(error);
                 }
-                Err(Ended::Before(_)) if tries < TRIES_MAX => tries += 1,
+                Err(Ended::Before(_)) if tries < FUNCTION_TRIES_MAX => tries += 1,
                 Err(Ended::Before(error) | Ended::During(error)) => return Err(errors::ended(&self.spec, error)),
             }
         }

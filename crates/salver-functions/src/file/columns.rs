@@ -3,8 +3,9 @@
 use arrow::array::ArrayRef;
 use salver_model::Result;
 use salver_model::functions::ColumnsCall;
+use salver_model::limits::FUNCTION_TRIES_MAX;
 
-use super::answer::{TRIES_MAX, Time, failed};
+use super::answer::{Time, failed};
 use super::{FunctionFile, errors};
 use crate::process::Ended;
 
@@ -30,7 +31,7 @@ impl FunctionFile {
                     lease.give_back();
                     return Err(error);
                 }
-                Err(Ended::Before(_)) if tries < TRIES_MAX => tries += 1,
+                Err(Ended::Before(_)) if tries < FUNCTION_TRIES_MAX => tries += 1,
                 Err(Ended::Before(error) | Ended::During(error)) => return Err(errors::ended(&self.spec, error)),
             }
         }

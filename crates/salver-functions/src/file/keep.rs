@@ -18,11 +18,11 @@ use crate::process::Zygote;
 /// Interval at which the file is checked.
 const LOOK: Duration = Duration::from_millis(500);
 /// Half of the delay before the second attempt; it doubles with each further one.
-const RETRY_MIN: Duration = Duration::from_millis(250);
-const RETRY_MAX: Duration = Duration::from_millis(FUNCTION_RETRY_MS_MAX);
+const RETRY_BASE: Duration = Duration::from_millis(250);
+const LONGEST_RETRY: Duration = Duration::from_millis(FUNCTION_RETRY_MS_MAX);
 /// Lifetime from which on the end of a zygote is not attributed to the file.
 const STEADY: Duration = Duration::from_secs(60);
-const IDLE_MAX: Duration = Duration::from_millis(FUNCTION_IDLE_MS_MAX);
+const IDLE: Duration = Duration::from_millis(FUNCTION_IDLE_MS_MAX);
 
 impl FunctionFile {
     /// Loads the file, reloads it whenever it changes, and keeps the minimum number of workers. Runs forever; dropping
@@ -93,7 +93,7 @@ impl Drop for Keeper {
 impl Keeper {
     /// Loads the file if it has changed.
     async fn look(&mut self) {
-        self.file.pool.tend(IDLE_MAX);
+        self.file.pool.tend(IDLE);
         let path = &self.file.spec.file;
         let mut stamp = Stamp::of(path).await;
         if stamp.as_ref().ok() != self.seen.as_ref() && stamp.is_ok() {
@@ -180,7 +180,7 @@ impl Keeper {
     fn wait(&self) -> Duration {
         match self.failures {
             0 => Duration::ZERO,
-            failures => RETRY_MIN.saturating_mul(1 << failures.min(16)).min(RETRY_MAX),
+            failures => RETRY_BASE.saturating_mul(1 << failures.min(16)).min(LONGEST_RETRY),
         }
     }
 }

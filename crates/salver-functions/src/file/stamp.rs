@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Time for which a file must be unchanged to count as completely written.
 const SETTLED: Duration = Duration::from_millis(50);
 /// Most waits for that.
-const LOOKS_MAX: usize = 20;
+const LOOKS: usize = 20;
 
 /// Metadata of a file that reveals changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Stamp {
     /// Returns the stamp of a file once it is no longer being written, since half of a file may well be a valid file.
     pub(super) async fn settled(path: &Path) -> io::Result<Self> {
         let mut stamp = Self::of(path).await?;
-        for _ in 0..LOOKS_MAX {
+        for _ in 0..LOOKS {
             tokio::time::sleep(SETTLED).await;
             let later = Self::of(path).await?;
             if later == stamp {

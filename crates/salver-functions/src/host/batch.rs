@@ -13,7 +13,7 @@ use super::value::{Inside, Kind, MISSING, Value};
 use crate::wire::columns::{self, Column};
 
 /// Largest magnitude up to which integers and doubles are equivalent.
-const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+const WHOLE_BOUND: f64 = 9_007_199_254_740_992.0;
 
 /// Decoded batch.
 struct Batch<'a> {
@@ -223,7 +223,7 @@ fn put(
         (ColumnKind::Boolean, Kind::Logical, Some(number)) => out.push(u8::from(number != 0.0)),
         (ColumnKind::Number, _, Some(number)) => out.extend_from_slice(&number.to_le_bytes()),
         (ColumnKind::Integer, Kind::Integer | Kind::Double, Some(number)) => {
-            if number.fract() != 0.0 || number.abs() > WHOLE_MAX {
+            if number.fract() != 0.0 || number.abs() > WHOLE_BOUND {
                 return Err("a number that is not whole or is too large");
             }
             #[expect(clippy::cast_possible_truncation, reason = "just looked at")]

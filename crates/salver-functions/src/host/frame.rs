@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice, Read, Write};
 
 /// Most bytes of capacity that a buffer keeps between two frames.
-const KEPT_BYTES_MAX: usize = 1 << 20;
+const KEPT_BYTES: usize = 1 << 20;
 /// Bytes requested per read.
 const READ_BYTES: usize = 16 * 1024;
 /// Length of the prefix of a frame.
@@ -40,7 +40,7 @@ impl<S: Read> Reader<S> {
         self.buffer.copy_within(self.taken..self.filled, 0);
         self.filled -= self.taken;
         self.taken = 0;
-        if self.buffer.len() > KEPT_BYTES_MAX && self.filled <= READ_BYTES {
+        if self.buffer.len() > KEPT_BYTES && self.filled <= READ_BYTES {
             self.buffer.truncate(READ_BYTES);
             self.buffer.shrink_to_fit();
         }
@@ -95,7 +95,7 @@ impl<S: Read> Reader<S> {
 /// Begins a frame in an empty buffer; [`send`] fills in the length.
 pub(super) fn begin(buffer: &mut Vec<u8>, kind: u8) {
     buffer.clear();
-    buffer.shrink_to(KEPT_BYTES_MAX);
+    buffer.shrink_to(KEPT_BYTES);
     buffer.extend_from_slice(&[0, 0, 0, 0, kind]);
 }
 

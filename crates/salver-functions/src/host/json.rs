@@ -4,12 +4,11 @@
 //! data frames arrays of row objects; matrices arrays of rows; factors text; dates and times ISO 8601 text; what is
 //! missing or not a number null; raw vectors base64.
 
+use salver_model::limits::FUNCTION_DEPTH_MAX;
+
 use super::value::{Attribute, Inside, Kind, MISSING, Value};
 
 mod scalar;
-
-/// Deepest nesting of lists.
-const DEPTH_MAX: u32 = 256;
 
 /// Reason why a value has no JSON form.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +105,7 @@ fn text_of(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Result<(), Unf
 
 /// Writes a value at this nesting depth.
 fn any(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -> Result<(), Unfit> {
-    if depth > DEPTH_MAX {
+    if depth > FUNCTION_DEPTH_MAX {
         return Err(Unfit::Depth);
     }
     if inside.kind(value) == Kind::Null {

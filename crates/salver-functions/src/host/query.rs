@@ -3,6 +3,9 @@
 
 use std::borrow::Cow;
 
+use percent_encoding::percent_decode_str;
+use salver_text::form;
+
 /// Name or value of a query. Escapes may encode any bytes.
 pub(super) type Text<'a> = Cow<'a, [u8]>;
 
@@ -12,29 +15,16 @@ pub(super) type Pairs<'a> = Vec<(Text<'a>, Text<'a>)>;
 /// Decodes percent escapes like `%41`; `plus` says whether `+` is a space. Malformed escapes are kept. Zero bytes,
 /// which R's texts cannot hold, are removed.
 pub(super) fn decode(text: &str, plus: bool) -> Text<'_> {
-    let bytes = text.as_bytes();
-    if !bytes.iter().any(|byte| *byte == b'%' || plus && *byte == b'+') {
-        return Cow::Borrowed(bytes);
+    let decoded: Text<'_> = if plus { form::bytes(text) } else { percent_decode_str(text).into() };
+    match decoded {
+        Cow::Owned(bytes) if bytes.contains(&0) => Cow::Owned(bytes.into_iter().filter(|byte| *byte != 0).collect()),
+        decoded => decoded,
     }
-    let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16));
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let (byte, length) = match (bytes[at], digit(at + 1), digit(at + 2)) {
-            (b'%', Some(high), Some(low)) => (u8::try_from(16 * high + low).unwrap_or_default(), 3),
-            (b'+', ..) if plus => (b' ', 1),
-            (byte, ..) => (byte, 1),
-        };
-        decoded.extend((byte != 0).then_some(byte));
-        at += length;
-    }
-    Cow::Owned(decoded)
 }
 
 /// Returns the pairs of `a=1&b=2`, except those without a name or a value.
 pub(super) fn pairs(query: &str) -> Pairs<'_> {
-    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    let pairs = pairs.map(|(name, value)| (decode(name, true), decode(value, true)));
+    let pairs = form::pairs(query).map(|(name, value)| (decode(name, true), decode(value, true)));
     pairs.filter(|(name, value)| !name.is_empty() && !value.is_empty()).collect()
 }
 

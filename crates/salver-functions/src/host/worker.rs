@@ -59,7 +59,7 @@ struct Seen {
 /// Message for an answer that does not fit into a frame.
 const TOO_LARGE: &str = "the answer is larger than 4 GiB";
 /// Largest headers that are cached, in bytes.
-const SEEN_BYTES_MAX: usize = 4096;
+const SEEN_BYTES: usize = 4096;
 
 /// Answers calls until the connection ends.
 ///
@@ -199,7 +199,7 @@ fn fields<'x>(inside: &'x Inside<'_>, seen: &mut Seen, fields: Fields<'_>) -> Va
         seen.bytes.clear();
         let vector = inside.texts(fields.count, fields.texts(true));
         inside.set_names(vector, inside.texts(fields.count, fields.texts(false)));
-        if fields.bytes.len() > SEEN_BYTES_MAX {
+        if fields.bytes.len() > SEEN_BYTES {
             return vector;
         }
         inside.put(held, 0, vector);

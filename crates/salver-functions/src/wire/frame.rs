@@ -10,7 +10,7 @@ const PREFIX_BYTES: usize = 4;
 /// Default size of the read buffer; usual answers need one system call.
 const READ_BYTES: usize = 4 * 1024;
 /// Size up to which a frame is copied out of the read buffer, so that keeping it does not keep the buffer alive.
-const COPIED_BYTES_MAX: usize = 4 * 1024;
+const COPIED_BYTES: usize = 4 * 1024;
 
 /// Read buffer of a connection.
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ impl Input {
             let missing = whole - self.0.len();
             self.fill(source, missing).await?;
         }
-        let mut frame = if length <= COPIED_BYTES_MAX {
+        let mut frame = if length <= COPIED_BYTES {
             let frame = Bytes::copy_from_slice(&self.0[PREFIX_BYTES..whole]);
             self.0.advance(whole);
             frame

@@ -1,10 +1,12 @@
 //! Processes that end, and what is left of them.
 
+use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
 use salver_model::functions::Language;
 use salver_model::ports::Functions;
+use salver_testkit::contract::functions as contract;
 
 use crate::served::{Served, call, kill_9, members, stat, until};
 
@@ -28,6 +30,19 @@ async fn pids(language: Language) -> Served {
     match language {
         Language::Python => Served::python(PIDS).await,
         Language::R => Served::r_with(PIDS_R, |_| {}).await,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_contract_of_the_port() {
+    for (language, text) in [(Language::Python, contract::PYTHON), (Language::R, contract::R)] {
+        let served = Served::start(language, text, |spec| spec.timeout = Some(Duration::from_secs(1)));
+        served.loaded(1).await;
+        let break_file = async || {
+            fs::write(served.path(), "this is no (program").unwrap();
+            until("a fault", || served.file.fault().is_some()).await;
+        };
+        contract::run(Arc::clone(&served.file) as Arc<dyn Functions>, break_file).await;
     }
 }
 

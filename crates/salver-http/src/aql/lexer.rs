@@ -2,11 +2,12 @@
 
 use salver_model::Value;
 use salver_model::limits::AQL_TOKENS_MAX;
+use salver_text::json::unescape;
 
 use super::{Mistake, QUERY_PARSE, TOO_MUCH_NESTING};
 
 /// Maximum length of the excerpt of a query that a message quotes, in bytes.
-const REGION_BYTES_MAX: usize = 32;
+const REGION_BYTES: usize = 32;
 
 /// A token of the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,7 +122,7 @@ pub(super) fn syntax_error(text: &str, at: usize, what: &str) -> Mistake {
 /// Returns the text at `at`, shortened.
 fn region(text: &str, at: usize) -> String {
     let rest = text.get(at..).unwrap_or_default();
-    let end = (0..=REGION_BYTES_MAX.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or(0);
+    let end = (0..=REGION_BYTES.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or(0);
     let more = if end < rest.len() { "..." } else { "" };
     format!("{}{more}", &rest[..end])
 }
@@ -285,34 +286,16 @@ impl<'t> Lexer<'t> {
 
     /// Decodes the escape sequence after a backslash.
     fn escaped(&mut self) -> Option<char> {
-        Some(match self.next_char()? {
-            'n' => '\n',
-            't' => '\t',
-            'r' => '\r',
-            'b' => '\u{8}',
-            'f' => '\u{c}',
-            'u' => {
-                let high = self.unit()?;
-                if !(0xD800..0xDC00).contains(&high) {
-                    return char::from_u32(high);
-                }
-                // The first half of a surrogate pair (UTF-16).
-                self.at += self.rest().starts_with("\\u").then_some(2)?;
-                let low = self.unit()?;
-                (0xDC00..0xE000)
-                    .contains(&low)
-                    .then(|| 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
-                    .and_then(char::from_u32)?
+        let escape = &self.text.as_bytes()[self.at - 1..];
+        match unescape(escape) {
+            Some((letter, length)) => {
+                self.at += length - 1;
+                Some(letter)
             }
-            other => other,
-        })
-    }
-
-    fn unit(&mut self) -> Option<u32> {
-        let digits = self.rest().get(..4).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
-        let unit = u32::from_str_radix(digits, 16).ok()?;
-        self.at += 4;
-        Some(unit)
+            None if escape.get(1) == Some(&b'u') => None,
+            // Other characters stand for themselves.
+            None => self.next_char(),
+        }
     }
 }
 

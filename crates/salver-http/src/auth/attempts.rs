@@ -5,12 +5,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ahash::AHashMap;
+use salver_model::limits::{ATTEMPT_ADDRESSES_MAX, ATTEMPTS_WINDOW_S};
 use salver_model::{Code, Error, Result};
 
 /// Time window over which attempts are counted.
-const WINDOW: Duration = Duration::from_secs(60);
-/// Most addresses that are tracked.
-const ADDRESSES_MAX: usize = 65_536;
+const WINDOW: Duration = Duration::from_secs(ATTEMPTS_WINDOW_S);
 
 /// The attempts of each address.
 #[derive(Debug)]
@@ -34,9 +33,9 @@ impl Attempts {
 
     fn begin_at(&self, address: IpAddr, now: Instant) -> Result<()> {
         let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
-        if by_address.len() >= ADDRESSES_MAX {
+        if by_address.len() >= ATTEMPT_ADDRESSES_MAX {
             by_address.retain(|_, (since, _)| now.duration_since(*since) < WINDOW);
-            if by_address.len() >= ADDRESSES_MAX {
+            if by_address.len() >= ATTEMPT_ADDRESSES_MAX {
                 // Counting does not stop an attack from this many addresses.
                 by_address.clear();
             }

@@ -25,7 +25,7 @@ use super::{Identity, failed, proved_by};
 /// Interval at which the file is checked for changes, in milliseconds.
 const LOOK_MS: u64 = 1_000;
 /// Most valid credentials that are cached.
-const REMEMBERED_MAX: usize = 4_096;
+const CACHED_CREDENTIALS: usize = 4_096;
 
 /// Password hashes by user name.
 type Hashes = AHashMap<String, String>;
@@ -57,7 +57,7 @@ impl Basic {
         let file = spec.basic_file.clone().map(UserFile::open).transpose()?;
         let in_file = file.iter().flat_map(|file| file.hashes.load().values().cloned().collect::<Vec<_>>());
         declared.values().cloned().chain(in_file).for_each(|hash| passwords.learn(&hash));
-        Ok(Self { declared, file, passwords, tagger, remembered: Cache::new(REMEMBERED_MAX) })
+        Ok(Self { declared, file, passwords, tagger, remembered: Cache::new(CACHED_CREDENTIALS) })
     }
 
     /// Identifies the caller if the same credentials were right before.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use salver_model::limits::{PASSWORD_WAIT_S_MAX, PASSWORDS_MAX};
 use salver_model::{Code, Error, Result};
 use tokio::sync::Semaphore;
 
@@ -15,13 +16,11 @@ use self::stored::{Stored, Work};
 const COST: u32 = 10;
 /// Highest bcrypt cost to which a cheaper check is padded. A check of a hash with a higher cost takes longer than all
 /// others.
-const COST_MAX: u32 = 14;
+const PADDED_COST: u32 = 14;
 /// Salt of the padding work.
 const NOBODYS: [u8; 16] = *b"nobody's own one";
 /// Timeout for a password check that waits for a permit.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Most passwords that are hashed at the same time, so that other work gets processor time.
-const AT_ONCE: usize = 2;
+const PATIENCE: Duration = Duration::from_secs(PASSWORD_WAIT_S_MAX);
 
 /// The hashing service.
 #[derive(Debug)]
@@ -40,7 +39,7 @@ struct Known {
 
 impl Known {
     fn learn(&self, work: Work) {
-        self.cost.fetch_max(work.cost.min(COST_MAX), Ordering::Relaxed);
+        self.cost.fetch_max(work.cost.min(PADDED_COST), Ordering::Relaxed);
         self.rounds.fetch_max(work.rounds, Ordering::Relaxed);
     }
 
@@ -65,7 +64,7 @@ impl Known {
 impl Passwords {
     pub(super) fn new() -> Self {
         let known = Known { cost: AtomicU32::new(COST), rounds: AtomicU32::new(0) };
-        Self { turns: Semaphore::new(AT_ONCE), known: Arc::new(known) }
+        Self { turns: Semaphore::new(PASSWORDS_MAX), known: Arc::new(known) }
     }
 
     /// Records the cost of `hash`.

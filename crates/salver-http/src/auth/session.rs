@@ -7,15 +7,14 @@ use ahash::AHashMap;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
+use salver_model::limits::SESSIONS_MAX;
 use salver_model::{Code, Error, Result};
 
 use super::Identity;
 use super::tag::{Tag, Tagger};
 
-/// Most concurrent sessions.
-const SESSIONS_MAX: usize = 100_000;
 /// Number of sessions from which on expired ones are swept.
-const SWEEP_MIN: usize = 1_024;
+const SWEPT_SESSIONS: usize = 1_024;
 
 /// A session.
 #[derive(Debug)]
@@ -73,7 +72,7 @@ impl Sessions {
         let tag = self.tagger.tag(&[&name]);
         let now = Instant::now();
         let mut slots = self.lock();
-        if slots.by_tag.len() >= slots.sweep_at.max(SWEEP_MIN) {
+        if slots.by_tag.len() >= slots.sweep_at.max(SWEPT_SESSIONS) {
             slots.by_tag.retain(|_, (used, _)| now.duration_since(*used) < self.idle);
             slots.sweep_at = slots.by_tag.len().saturating_mul(2).min(SESSIONS_MAX);
             if slots.by_tag.len() >= SESSIONS_MAX {

@@ -29,7 +29,7 @@ const WORDPRESS_EMAIL: &str = "user_email";
 /// Number of hashes that are sampled before the first login.
 const SAMPLE_ROWS: u64 = 100;
 /// Most API keys that are cached.
-const KEYS_MAX: usize = 16_384;
+const CACHED_KEYS: usize = 16_384;
 
 /// The users table.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl Users {
         tagger: Arc<Tagger>,
     ) -> Self {
         let sessions = Sessions::new(spec.session_idle, Arc::clone(&tagger));
-        Self { spec, sessions, passwords, database, tagger, keys: Cache::new(KEYS_MAX), sampled: OnceCell::new() }
+        Self { spec, sessions, passwords, database, tagger, keys: Cache::new(CACHED_KEYS), sampled: OnceCell::new() }
     }
 
     /// Returns whether users have API keys.

@@ -19,9 +19,9 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use super::{Body, Pieces};
 
 /// Initial length of a piece in bytes, and that for a client that pauses.
-const PIECE_BYTES_MIN: usize = 64 * 1024;
+const FIRST_PIECE_BYTES: usize = 64 * 1024;
 /// Length of a piece in bytes for a client that keeps up with the producer: some fit in a processor's L2 cache.
-const PIECE_BYTES_MAX: usize = 512 * 1024;
+const FULL_PIECE_BYTES: usize = 512 * 1024;
 /// Bytes that the system buffers for a connection even if the client reads nothing.
 const SYSTEM_BYTES: usize = 8 * 1024 * 1024;
 /// Number of bytes taken beyond that for each byte that a piece grows.
@@ -31,9 +31,9 @@ const UNTAKEN_PIECES: usize = 3;
 /// Time without progress after which a client counts as pausing.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Capacity in bytes above which a buffer is not reused.
-const KEPT_BYTES_MAX: usize = 1024 * 1024;
+const KEPT_CAPACITY: usize = 1024 * 1024;
 /// Most buffers that are kept for reuse.
-const KEPT_MAX: usize = 4;
+const KEPT_BUFFERS: usize = 4;
 
 /// A part of a body on its way from the producer.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Outlet {
     /// Returns the approximate length of the next piece in bytes.
     pub(crate) fn piece_bytes(&self) -> usize {
         let grown = self.run_bytes.saturating_sub(SYSTEM_BYTES) / GROWTH;
-        (PIECE_BYTES_MIN + grown).min(PIECE_BYTES_MAX)
+        (FIRST_PIECE_BYTES + grown).min(FULL_PIECE_BYTES)
     }
 
     /// Returns whether the producer should wait for the client, given `begun_bytes` bytes that are still being
@@ -180,7 +180,7 @@ impl Outlet {
     }
 
     fn keep(&mut self, mut buffer: Vec<u8>) {
-        if self.spare.len() < KEPT_MAX && buffer.capacity() <= KEPT_BYTES_MAX {
+        if self.spare.len() < KEPT_BUFFERS && buffer.capacity() <= KEPT_CAPACITY {
             buffer.clear();
             self.spare.push(buffer);
         }

@@ -22,7 +22,7 @@ use super::{Broken, Encoding, Idle, Outlet, compressor, off_the_loop};
 use crate::weight;
 
 /// Most rows that are encoded at a time.
-const PIECE_ROWS_MAX: usize = 8_192;
+const PIECE_ROWS: usize = 8_192;
 /// Rows of the first piece, before the length of a row is known.
 const FIRST_ROWS: usize = 512;
 /// Multiple of a piece's bytes that is encoded at a time in formats that are compressed or have a header per batch.
@@ -158,10 +158,10 @@ impl<S: Source> Producer<S> {
     }
 }
 
-/// Returns how many rows of a batch fit in `bytes` of memory, up to [`PIECE_ROWS_MAX`].
+/// Returns how many rows of a batch fit in `bytes` of memory, up to [`PIECE_ROWS`].
 fn rows_within(bytes: usize, batch: &RecordBatch) -> usize {
     let row_bytes = weight::of(batch) / batch.num_rows().max(1) + 1;
-    (bytes / row_bytes).clamp(1, PIECE_ROWS_MAX)
+    (bytes / row_bytes).clamp(1, PIECE_ROWS)
 }
 
 /// Returns `wanted` or somewhat less, so that `rows` rows are cut into pieces of equal size.

@@ -6,7 +6,7 @@ use salver_service::exports;
 
 use crate::dialect::{Refusal, arangodb};
 use crate::exchange::Exchange;
-use crate::tokens::{ID_MAX, Owner};
+use crate::tokens::{LARGEST_ID, Owner};
 
 /// The id of a cursor as seen by the caller who opened it. It is a number, because ArangoDB's clients may parse it as
 /// one. For other callers it refers to no cursor.
@@ -22,7 +22,7 @@ impl Id {
     /// Parses an id, which has exactly one valid form; anything else refers to no cursor.
     pub(super) fn read(text: &str) -> Result<Self, Refusal> {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
-        let id = text.parse().ok().filter(|id| is_number && *id <= ID_MAX).map(Self);
+        let id = text.parse().ok().filter(|id| is_number && *id <= LARGEST_ID).map(Self);
         id.ok_or_else(|| arangodb::of_lease(exports::Refusal::Unknown))
     }
 

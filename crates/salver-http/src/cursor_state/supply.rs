@@ -20,7 +20,7 @@ use crate::weight;
 /// Initial number of rows per chunk, until the size of a row is known.
 const CHUNK_ROWS: usize = 1_024;
 /// Maximum number of rows per chunk.
-const CHUNK_ROWS_MAX: usize = 8_192;
+const FULL_CHUNK_ROWS: usize = 8_192;
 /// Target size of a chunk of text, in bytes.
 const CHUNK_BYTES: usize = 1024 * 1024;
 
@@ -147,7 +147,7 @@ impl Supply {
             if body.len() > self.bytes_max {
                 return Err(arangodb::memory("ask for smaller batches, or for more memory with `memoryLimit`"));
             }
-            chunk = (CHUNK_BYTES / (body.len() / rows + 1)).clamp(1, CHUNK_ROWS_MAX);
+            chunk = (CHUNK_BYTES / (body.len() / rows + 1)).clamp(1, FULL_CHUNK_ROWS);
         }
         body.push(b']');
         let has_more = match &mut self.source {

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderValue, StatusCode};
 use salver_formats::json::write_string;
+use salver_model::limits::CONSUMERS_MAX;
 use salver_model::{Code, Error};
 
 use super::{Refusal, salver};
-use crate::consumers::{self, INSTANCES_MAX};
+use crate::consumers;
 use crate::{exit, veil};
 
 /// The media type of v2 responses without embedded data.
@@ -112,7 +113,7 @@ impl From<consumers::Refusal> for Refusal {
     fn from(refusal: consumers::Refusal) -> Self {
         match refusal {
             consumers::Refusal::TooMany => {
-                let message = format!("there are {INSTANCES_MAX} consumers, and no more are taken; delete some");
+                let message = format!("there are {CONSUMERS_MAX} consumers, and no more are taken; delete some");
                 refused(StatusCode::TOO_MANY_REQUESTS, 42901, message)
             }
             consumers::Refusal::Exists => {

@@ -8,10 +8,11 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use salver_model::limits::EXCEPTION_MESSAGE_BYTES_MAX;
 use salver_model::{Code, Error};
+use salver_text::json::write_php_string;
 
 pub(crate) use self::json::as_php;
-use self::json::write_string;
 pub(crate) use self::xml::XmlWriter;
 use super::{Refusal, salver};
 use crate::{caution, treeql, veil};
@@ -24,8 +25,6 @@ pub(crate) const XML: HeaderValue = HeaderValue::from_static("text/xml; charset=
 const AJAX_ONLY: u16 = 1018;
 /// The header with the database's message, as in PHP-CRUD-API, whose message in the body is always the same.
 const TOLD: HeaderName = HeaderName::from_static("x-exception-message");
-/// Maximum length of that header, in bytes.
-const TOLD_BYTES_MAX: usize = 1_024;
 
 /// Returns the status of an error.
 pub(crate) fn status(code: Code) -> StatusCode {
@@ -99,14 +98,14 @@ pub(crate) fn write_parts(parts: &[Option<Error>], hints: bool, out: &mut Vec<u8
 /// Writes the number and the message of `error`, as the first members of an object.
 pub(crate) fn write_members(error: &Error, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("\"code\":{},\"message\":", number(error)).as_bytes());
-    write_string(&message(error), out);
+    write_php_string(&message(error), out);
 }
 
 /// Writes the hint of `error`, if it has one.
 pub(crate) fn write_hint(error: &Error, out: &mut Vec<u8>) {
     if let Some(hint) = veil::hint(error) {
         out.extend_from_slice(b",\"hint\":");
-        write_string(&hint, out);
+        write_php_string(&hint, out);
     }
 }
 
@@ -118,9 +117,9 @@ pub(crate) fn write_details(error: &Error, out: &mut Vec<u8>) {
             if index > 0 {
                 out.push(b',');
             }
-            write_string(column, out);
+            write_php_string(column, out);
             out.push(b':');
-            write_string(message, out);
+            write_php_string(message, out);
         }
         out.push(b'}');
     }
@@ -136,7 +135,7 @@ pub(crate) fn tell<'e>(errors: impl IntoIterator<Item = &'e Error>, headers: &mu
     let Some(told) = errors.into_iter().find_map(told) else { return };
     let words: Vec<&str> = told.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();
     let line = words.join(" ");
-    let end = line.floor_char_boundary(TOLD_BYTES_MAX);
+    let end = line.floor_char_boundary(EXCEPTION_MESSAGE_BYTES_MAX);
     if let Ok(value) = HeaderValue::from_bytes(&line.as_bytes()[..end]) {
         headers.insert(TOLD, value);
     }

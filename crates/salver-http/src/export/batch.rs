@@ -25,8 +25,8 @@ use crate::weight;
 /// The query parameters.
 const PARAMETERS: [&str; 4] = ["offset", "rows", "format", "header"];
 /// Rows per read, initially and at most.
-const STEP_ROWS_MIN: usize = 256;
-const STEP_ROWS_MAX: usize = 8 * 1024;
+const FIRST_STEP_ROWS: usize = 256;
+const FULL_STEP_ROWS: usize = 8 * 1024;
 
 /// A request for rows of a stream.
 struct Ask<'a> {
@@ -156,7 +156,7 @@ impl Ask<'_> {
         let schema = Arc::clone(reader.schema());
         let mut encoder = Encoder::new(self.encoding.format, &schema, &self.encoding.style)?;
         let (mut bytes, mut rows, mut weight) = (Vec::new(), 0, 0);
-        let mut step = STEP_ROWS_MIN;
+        let mut step = FIRST_STEP_ROWS;
         while rows < rows_wanted {
             let left = usize::try_from(rows_wanted - rows).unwrap_or(usize::MAX);
             let slices = service.read_on(self.caller, &mut reader, step.min(left)).await?;
@@ -171,7 +171,7 @@ impl Ask<'_> {
                 break;
             }
             let row_bytes = size / usize::try_from(rows).unwrap_or(usize::MAX).max(1) + 1;
-            step = ((EXPORT_READ_BYTES_MAX - size) / row_bytes).clamp(1, STEP_ROWS_MAX);
+            step = ((EXPORT_READ_BYTES_MAX - size) / row_bytes).clamp(1, FULL_STEP_ROWS);
         }
         bytes = off_the_loop(move || {
             encoder.finish(&mut bytes)?;

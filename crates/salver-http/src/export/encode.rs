@@ -16,7 +16,7 @@ use crate::body::{Broken, off_the_loop};
 /// Number of pieces of text that are encoded concurrently for one body.
 const PIECES_AT_ONCE: usize = 2;
 /// Maximum number of rows in a piece.
-const PIECE_ROWS_MAX: usize = 16 * 1024;
+const PIECE_ROWS: usize = 16 * 1024;
 /// Rows per batch of a binary format. Constant, because the encoded bytes depend on it.
 const BINARY_ROWS: usize = 8 * 1024;
 /// Estimated size of a row before the first rows are encoded, in bytes.
@@ -96,7 +96,7 @@ impl Work {
             async move {
                 let (mut rows, is_first) = state?;
                 let count = wanted.load(Ordering::Relaxed) / row_bytes.load(Ordering::Relaxed).max(1);
-                match rows.some(count.clamp(1, PIECE_ROWS_MAX)).await {
+                match rows.some(count.clamp(1, PIECE_ROWS)).await {
                     Ok(slices) if slices.is_empty() => None,
                     Ok(slices) => Some((Ok((slices, is_first)), Some((rows, false)))),
                     Err(error) => Some((Err(error), None)),

@@ -10,9 +10,9 @@ use tokio::sync::OnceCell;
 use super::tag::Tag;
 
 /// Maximum number of bodies remembered; the least recently used one is evicted.
-const BODIES_MAX: usize = 256;
+const MEASURED_BODIES: usize = 256;
 /// Maximum number of row offsets remembered per body.
-const MARKS_MAX: usize = 1024;
+const BODY_MARKS: usize = 1024;
 /// Initial distance between two row offsets, in bytes.
 const MARK_BYTES: u64 = 1024 * 1024;
 
@@ -51,7 +51,7 @@ impl Marks {
         if self.marks.last().is_some_and(|(last, _)| byte - last < self.apart_bytes) {
             return;
         }
-        if self.marks.len() >= MARKS_MAX {
+        if self.marks.len() >= BODY_MARKS {
             let mut place = 0_usize;
             self.marks.retain(|_| {
                 place += 1;
@@ -109,7 +109,7 @@ impl Measures {
         };
         let cell = Arc::clone(&found.1);
         bodies.push_front(found);
-        bodies.truncate(BODIES_MAX);
+        bodies.truncate(MEASURED_BODIES);
         cell
     }
 }
@@ -118,17 +118,21 @@ impl Measures {
 mod tests {
     use salver_model::Version;
 
-    use super::{MARK_BYTES, MARKS_MAX, Marks, Measures, Tag};
+    use super::{BODY_MARKS, MARK_BYTES, Marks, Measures, Tag};
 
     #[test]
     fn marks_stay_few_and_true() {
         let mut marks = Marks::default();
-        let rows = MARKS_MAX as u64 * 40;
+        let rows = BODY_MARKS as u64 * 40;
         for row in 0..rows {
             marks.note(row * MARK_BYTES / 10, row);
         }
         let measured = marks.finish(rows * MARK_BYTES / 10);
-        assert!(measured.marks.len() <= MARKS_MAX && measured.marks.len() > MARKS_MAX / 4, "{}", measured.marks.len());
+        assert!(
+            measured.marks.len() <= BODY_MARKS && measured.marks.len() > BODY_MARKS / 4,
+            "{}",
+            measured.marks.len()
+        );
         for byte in (0..measured.bytes).step_by(MARK_BYTES as usize * 7 / 3) {
             let (at, row) = measured.before(byte).unwrap();
             assert!(at <= byte && byte - at < MARK_BYTES * 16, "{at} {byte}");

@@ -4,7 +4,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use salver_model::limits::{EXPORT_STREAMS_MAX, EXPORT_TTL_S_MAX, LIST_ITEMS_MAX};
+use salver_model::limits::{EXPORT_STREAMS_MAX, EXPORT_TOKEN_BYTES_MAX, EXPORT_TTL_S_MAX, LIST_ITEMS_MAX};
 use salver_model::{Code, Error, Name, Result, Version};
 
 use crate::tokens::{Owner, Tokens};
@@ -15,8 +15,6 @@ const START: &str = "x_";
 const KIND: u8 = 2;
 /// The door that these tokens are sealed for.
 const DOOR: &str = "export";
-/// Maximum length of a token that is parsed: enough for every column of a list and the longest name.
-const TEXT_BYTES_MAX: usize = 16 * 1024;
 
 /// The content of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +61,7 @@ impl Token {
     /// Parses a token; `None` when the text was altered, for any caller but its owner, and when a field is out of the
     /// range of requests.
     pub(crate) fn read(text: &str, tokens: &Tokens, owner: &Owner) -> Option<Self> {
-        let text = text.strip_prefix(START).filter(|text| text.len() <= TEXT_BYTES_MAX)?;
+        let text = text.strip_prefix(START).filter(|text| text.len() <= EXPORT_TOKEN_BYTES_MAX)?;
         let content = tokens.open(DOOR, owner, URL_SAFE_NO_PAD.decode(text).ok()?)?;
         Self::of(&content).filter(Self::is_possible)
     }

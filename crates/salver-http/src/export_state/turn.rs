@@ -16,7 +16,7 @@ use salver_service::exports::Reader;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Minimum of the limit on open decoders.
-const DECODERS_MIN: usize = 8;
+const LEAST_DECODERS: usize = 8;
 /// Duration of a turn while others wait.
 const TURN: Duration = Duration::from_millis(200);
 /// Time for which a decoder may stay unused while others wait.
@@ -36,7 +36,7 @@ pub(crate) struct Turns {
 impl Default for Turns {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let decoders = cores.max(DECODERS_MIN);
+        let decoders = cores.max(LEAST_DECODERS);
         let (places, idle) = (Shares::new("decoders", decoders), Arc::new(Semaphore::new(decoders)));
         Self { places, waiting: AtomicUsize::new(0), seats: Mutex::default(), idle }
     }

@@ -11,10 +11,10 @@ use salver_formats::json::write_string;
 use salver_model::{Batches, Error, Result};
 
 use crate::graphql::failure::Problem;
-use crate::graphql::offload::{self, INLINE_BYTES_MAX};
 use crate::graphql::piece::Piece;
 use crate::graphql::plan::{Level, PageField, Plan, RootPlan, Work};
 use crate::graphql::run::{Gathered, Joined, Reading, Runner};
+use crate::offload::{self, INLINE_BYTES};
 
 /// Root fields that are processed concurrently, in order: one is read while another is written.
 const ROOTS_AT_ONCE: usize = 2;
@@ -128,7 +128,7 @@ async fn join(mut body: Vec<u8>, mut next: Vec<u8>) -> Result<Vec<u8>> {
     if body.is_empty() {
         return Ok(next);
     }
-    let is_long = next.len() > INLINE_BYTES_MAX;
+    let is_long = next.len() > INLINE_BYTES;
     let work = move || {
         body.append(&mut next);
         Ok(body)

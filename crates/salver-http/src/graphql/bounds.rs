@@ -7,20 +7,11 @@ use apollo_compiler::ast::{
 use apollo_compiler::executable::{Operation, Selection as Selected, SelectionSet};
 use apollo_compiler::response::{JsonMap, JsonValue};
 use apollo_compiler::{ExecutableDocument, Node};
-use salver_model::limits::{ARGUMENT_BYTES_MAX, GRAPHQL_DEPTH_MAX, GRAPHQL_FIELDS_MAX};
+use salver_model::limits::{
+    ARGUMENT_BYTES_MAX, GRAPHQL_DEPTH_MAX, GRAPHQL_FIELDS_MAX, GRAPHQL_INTROSPECTION_DEPTH_MAX, GRAPHQL_NESTING_MAX,
+    GRAPHQL_SELECTIONS_MAX,
+};
 use salver_model::{Code, Error, Result};
-
-/// Nesting depth that the parser accepts, of selections and of literals.
-pub(crate) const PARSER_DEPTH_MAX: usize = 128;
-/// Most tokens that the parser reads.
-pub(crate) const TOKENS_MAX: usize = 65_536;
-/// Depth of a selection below `__schema` or `__type`; GraphiQL's query is 15 deep.
-const INTROSPECTION_DEPTH_MAX: usize = 24;
-/// Most selections that are visited in a document, in all operations and fragments.
-const SELECTIONS_MAX: usize = 8 * GRAPHQL_FIELDS_MAX;
-/// Nesting depth of fields, fragments and spreads together: fragments do not add to the depth of the result, but to
-/// that of each traversal of the document.
-const NESTING_MAX: usize = PARSER_DEPTH_MAX;
 
 /// Refuses a document with an operation that is too deep or selects too many fields. Fragments count at each spread.
 ///
@@ -41,7 +32,7 @@ pub(crate) fn check(document: &Document) -> Result<()> {
             Definition::FragmentDefinition(fragment) => {
                 // It may be spread below `__schema`; otherwise its operation was refused before.
                 count.fields = 0;
-                count.set(&fragment.selection_set, 1, INTROSPECTION_DEPTH_MAX)?;
+                count.set(&fragment.selection_set, 1, GRAPHQL_INTROSPECTION_DEPTH_MAX)?;
             }
             _ => {}
         }
@@ -73,8 +64,8 @@ impl<'a> Count<'a> {
             )
             .with_hint("ask for less at once, or in several documents"));
         }
-        if self.nesting >= NESTING_MAX {
-            let message = format!("fields and fragments of the document nest deeper than {NESTING_MAX} levels");
+        if self.nesting >= GRAPHQL_NESTING_MAX {
+            let message = format!("fields and fragments of the document nest deeper than {GRAPHQL_NESTING_MAX} levels");
             return Err(Error::new(Code::InvalidGraphql, message).with_hint("spread fewer fragments in fragments"));
         }
         self.nesting += 1;
@@ -90,7 +81,7 @@ impl<'a> Count<'a> {
                 Selection::Field(field) => {
                     self.fields += 1;
                     let meta = matches!(field.name.as_str(), "__schema" | "__type");
-                    let depth_max = if meta { INTROSPECTION_DEPTH_MAX } else { depth_max };
+                    let depth_max = if meta { GRAPHQL_INTROSPECTION_DEPTH_MAX } else { depth_max };
                     self.set(&field.selection_set, depth + 1, depth_max)?;
                 }
                 Selection::InlineFragment(inline) => self.set(&inline.selection_set, depth, depth_max)?,
@@ -105,7 +96,7 @@ impl<'a> Count<'a> {
                     }
                 }
             }
-            if self.fields > GRAPHQL_FIELDS_MAX || self.selections > SELECTIONS_MAX {
+            if self.fields > GRAPHQL_FIELDS_MAX || self.selections > GRAPHQL_SELECTIONS_MAX {
                 return Err(Error::new(
                     Code::InvalidGraphql,
                     format!("the document selects more than {GRAPHQL_FIELDS_MAX} fields"),

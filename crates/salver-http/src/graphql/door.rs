@@ -16,12 +16,13 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Name as GraphqlName, Schema, introspection};
 use arc_swap::ArcSwapOption;
 use salver_formats::Nulls;
+use salver_model::limits::{GRAPHQL_NESTING_MAX, GRAPHQL_TOKENS_MAX};
 use salver_model::{Code, Error, Name, Result, Rows, Version};
 use salver_service::{Service, Snapshot};
 
 use crate::graphql::answer as document_of;
 use crate::graphql::bare;
-use crate::graphql::bounds::{self, PARSER_DEPTH_MAX, TOKENS_MAX};
+use crate::graphql::bounds::{self};
 use crate::graphql::budget::{Budget, Waiting};
 use crate::graphql::failure::Problem;
 use crate::graphql::graph::Graph;
@@ -118,7 +119,7 @@ pub(crate) async fn answer(
 
 /// Returns whether the operation that `request` runs is a mutation.
 pub(crate) fn is_mutation(request: &Request) -> bool {
-    let mut parser = Parser::new().recursion_limit(PARSER_DEPTH_MAX).token_limit(TOKENS_MAX);
+    let mut parser = Parser::new().recursion_limit(GRAPHQL_NESTING_MAX).token_limit(GRAPHQL_TOKENS_MAX);
     let Ok(document) = parser.parse_ast(request.document.as_str(), "document.graphql") else { return false };
     document.definitions.iter().any(|definition| match definition {
         Definition::OperationDefinition(operation) => {
@@ -207,7 +208,7 @@ enum Prepared {
 /// Turns the text into a plan: parse, check limits, validate, compile.
 fn prepare(compiled: &Compiled, snapshot: &Snapshot, request: &Request) -> Result<Ready, Vec<Problem>> {
     let refuse = |error: Error| vec![Problem::at(&[], &error)];
-    let mut parser = Parser::new().recursion_limit(PARSER_DEPTH_MAX).token_limit(TOKENS_MAX);
+    let mut parser = Parser::new().recursion_limit(GRAPHQL_NESTING_MAX).token_limit(GRAPHQL_TOKENS_MAX);
     let mut document = parser
         .parse_ast(request.document.as_str(), "document.graphql")
         .map_err(|failed| Problem::all(&failed.errors, &compiled.schema))?;

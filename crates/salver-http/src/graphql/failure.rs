@@ -8,13 +8,11 @@ use apollo_compiler::parser::LineColumn;
 use apollo_compiler::response::GraphQLError;
 use apollo_compiler::schema::ExtendedType;
 use apollo_compiler::validation::DiagnosticList;
+use salver_model::limits::GRAPHQL_ERRORS_MAX;
 use salver_model::{Code, Error, suggest};
 use serde_json::{Value as Json, json};
 
 use crate::veil;
-
-/// Most errors in a result; more do not help.
-const PROBLEMS_MAX: usize = 20;
 
 /// One error of a document.
 #[derive(Debug)]
@@ -67,7 +65,7 @@ impl Problem {
     pub(crate) fn all(errors: &DiagnosticList, schema: &Schema) -> Vec<Self> {
         let mut problems: Vec<Self> = errors
             .iter()
-            .take(PROBLEMS_MAX)
+            .take(GRAPHQL_ERRORS_MAX)
             .map(|found| {
                 let error = GraphQLError::new(found.error.to_string(), found.error.location(), found.sources);
                 Self { hint: hint(&error.message, schema), ..Self::of(&error) }

@@ -6,13 +6,13 @@ use arrow::record_batch::RecordBatch;
 use salver_model::Result;
 
 use crate::graphql::budget::Budget;
-use crate::graphql::offload::{self, INLINE_BYTES_MAX, INLINE_ROWS_MAX};
 use crate::graphql::plan::Level;
 use crate::graphql::run::Joined;
 use crate::graphql::write::Objects;
+use crate::offload::{self, INLINE_BYTES, INLINE_ROWS};
 
 /// Bytes that are written between two checks of the budget.
-const UNCOUNTED_BYTES_MAX: usize = 16 * 1_024;
+const UNCOUNTED_BYTES: usize = 16 * 1_024;
 
 /// A batch and the position of the writer.
 #[derive(Debug)]
@@ -33,8 +33,8 @@ impl Piece {
     pub(crate) async fn write(mut self, mut out: Vec<u8>) -> Result<Vec<u8>> {
         let rows = self.batch.num_rows();
         let all_rows = rows + self.joined.iter().flatten().map(Joined::rows).sum::<usize>();
-        if all_rows <= INLINE_ROWS_MAX {
-            self.go_on(INLINE_BYTES_MAX, &mut out)?;
+        if all_rows <= INLINE_ROWS {
+            self.go_on(INLINE_BYTES, &mut out)?;
             offload::breathe(all_rows).await;
         }
         if self.next == rows {
@@ -59,7 +59,7 @@ impl Piece {
             }
             objects.write(*next, out);
             *next += 1;
-            if out.len() - counted > UNCOUNTED_BYTES_MAX {
+            if out.len() - counted > UNCOUNTED_BYTES {
                 budget.take_bytes(out.len() - counted)?;
                 counted = out.len();
             }

@@ -1,8 +1,10 @@
 //! Parses a GraphQL request from a body or a query string: ROAPI's bare document, or the standard's parameters.
 
+use std::borrow::Cow;
+
 use apollo_compiler::response::{JsonMap, JsonValue};
-use percent_encoding::percent_decode_str;
 use salver_model::{Caller, Code, Error, Result};
+use salver_text::form;
 
 /// A request.
 #[derive(Debug)]
@@ -53,8 +55,7 @@ pub(crate) fn parse_get(query_string: &str) -> Result<Request> {
     let mut document = None;
     let mut variables = JsonMap::new();
     let mut operation = None;
-    for pair in query_string.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+    for (name, value) in form::pairs(query_string) {
         match &*decode(name)? {
             "query" => document = Some(decode(value)?),
             "variables" => variables = parse_variables(&decode(value)?)?,
@@ -88,11 +89,9 @@ fn looks_like_json(text: &str) -> bool {
 }
 
 fn decode(text: &str) -> Result<String> {
-    let spaced = text.replace('+', " ");
-    match percent_decode_str(&spaced).decode_utf8() {
-        Ok(decoded) => Ok(decoded.into_owned()),
-        Err(e) => Err(Error::new(Code::InvalidRequest, "the query string is not UTF-8 text").with_source(e)),
-    }
+    form::decode(text)
+        .map(Cow::into_owned)
+        .map_err(|e| Error::new(Code::InvalidRequest, "the query string is not UTF-8 text").with_source(e))
 }
 
 fn parse_json(text: &str) -> Result<Request> {

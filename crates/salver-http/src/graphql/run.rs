@@ -16,8 +16,8 @@ use tokio::sync::SemaphorePermit;
 use crate::graphql::budget::{Budget, Held};
 use crate::graphql::graph::Graph;
 use crate::graphql::join::{Keys, Matches};
-use crate::graphql::offload;
 use crate::graphql::plan::{Level, RelationPlan};
+use crate::offload;
 use crate::weight;
 
 /// The context of a run.

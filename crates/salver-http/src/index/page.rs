@@ -5,9 +5,9 @@ use std::fmt::Write;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
 use http::{HeaderValue, Response, StatusCode, header};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use salver_model::{Batches, Item, Query, Result};
 use salver_service::{Entry, Snapshot};
+use salver_text::percent;
 
 use crate::body::Body;
 use crate::exchange::Exchange;
@@ -32,14 +32,6 @@ white-space:nowrap;max-width:24rem;overflow:hidden;text-overflow:ellipsis}th{bac
 th small{display:block;font-weight:normal;color:#5b6675}code{background:#f3f6f9;padding:.1rem .3rem}\
 @media(prefers-color-scheme:dark){body{background:#14181d;color:#dde3ea}a{color:#7ab8ff}th,code{background:#1f262e}\
 th,td{border-color:#333d48}.meta,th small{color:#98a4b3}.failed{color:#ff8a80}}";
-
-/// Characters that would end a path segment or need escaping in one.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-
-/// Escapes a name as a path segment.
-pub(super) fn escape_path(name: &str) -> String {
-    utf8_percent_encode(name, SEGMENT).to_string()
-}
 
 /// Responds with the page.
 pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
@@ -69,7 +61,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
 
 fn section(page: &mut String, base: &str, entry: &Entry) {
     let name = entry.name.as_str();
-    let path = format!("{base}/api/tables/{}", escape_path(name));
+    let path = format!("{base}/api/tables/{}", percent::encode(name));
     page.push_str("<h2 id=\"");
     escape(name, page);
     page.push_str("\">");
@@ -97,7 +89,7 @@ fn section(page: &mut String, base: &str, entry: &Entry) {
     }
     escape(&veil::text(&description.source), page);
     let first = description.schema.fields().first().map_or("", |field| field.name().as_str());
-    let first = utf8_percent_encode(first, SEGMENT);
+    let first = percent::encode(first);
     for (label, target) in [
         ("rows", path.clone()),
         ("JSON", format!("{path}.json?limit=10")),
@@ -105,7 +97,7 @@ fn section(page: &mut String, base: &str, entry: &Entry) {
         ("Parquet", format!("{path}.parquet")),
         ("sorted", format!("{path}?sort=-{first}&limit=10")),
         ("not null", format!("{path}?filter[{first}]null=false&limit=10")),
-        ("schema", format!("{base}/api/schema/{}", escape_path(name))),
+        ("schema", format!("{base}/api/schema/{}", percent::encode(name))),
     ] {
         page.push_str(" · <a href=\"");
         escape(&target, page);

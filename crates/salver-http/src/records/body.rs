@@ -10,7 +10,7 @@ use salver_model::limits::CHANGES_MAX;
 use salver_model::records::{Field, Record};
 use salver_model::{Code, Error, Result};
 
-use super::json::{Reader, SCANNED_MEMBERS_MAX};
+use super::json::{Reader, SCANNED_MEMBERS};
 
 /// The records of a body.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ fn merged(members: impl Iterator<Item = (String, Field)>) -> Record {
     let mut places: AHashMap<String, usize> = AHashMap::new();
     for (name, field) in members {
         let next = record.len();
-        let at = if next <= SCANNED_MEMBERS_MAX {
+        let at = if next <= SCANNED_MEMBERS {
             record.iter().position(|(own, _)| *own == name).unwrap_or(next)
         } else {
             if places.is_empty() {

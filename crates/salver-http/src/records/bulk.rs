@@ -190,11 +190,11 @@ impl Arriving {
 
     /// Returns the next piece of the body; `None` at the end.
     async fn piece(&mut self) -> Result<Option<bytes::Bytes>> {
-        const PIECE_BYTES_MAX: usize = 64 * 1024;
+        const PIECE_BYTES: usize = 64 * 1024;
         loop {
             if let Some(mut first) = self.waiting.pop_front() {
-                if first.len() > PIECE_BYTES_MAX {
-                    let rest = first.split_off(PIECE_BYTES_MAX);
+                if first.len() > PIECE_BYTES {
+                    let rest = first.split_off(PIECE_BYTES);
                     self.waiting.push_front(rest);
                 }
                 return Ok(Some(first));

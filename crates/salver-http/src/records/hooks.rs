@@ -16,7 +16,7 @@ use salver_model::{Code, Error, Result};
 
 use self::answer::Said;
 use self::told::Told;
-use self::values::{body_json, caller_json, php_text, query_json, text_json, written_body, written_query};
+use self::values::{body_json, caller_json, query_json, text_json, written_body, written_query};
 use super::databases::path;
 use super::{body, respond};
 use crate::body::Body;
@@ -206,7 +206,7 @@ async fn finish(
     told: &Told,
     head: Option<&http::response::Parts>,
 ) -> Result<Response<Body>> {
-    let document = Document::whole(php_text(json).into_bytes());
+    let document = Document::whole(php::as_php(json).into_bytes());
     let mut response = respond::document(exchange, document, php::wants_xml(exchange.query), None).await?;
     if let Some(head) = head {
         *response.status_mut() = head.status;

@@ -3,147 +3,86 @@
 use std::borrow::Cow;
 
 use ahash::AHashMap;
-use memchr::memchr3;
 use salver_model::limits::JSON_DEPTH_MAX;
 use salver_model::records::{Field, Record};
+use salver_text::json;
 
 /// Maximum number of members that are scanned for repeated names; larger objects use an index.
-pub(super) const SCANNED_MEMBERS_MAX: usize = 16;
+pub(super) const SCANNED_MEMBERS: usize = 16;
 
 /// A position in a JSON text. After an error the reader must not be used any more.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     text: &'a str,
-    at: usize,
+    inner: json::Reader<'a>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
+        Self { text, inner: json::Reader::new(text.as_bytes()) }
     }
 
     /// Parses all of `text` with `read`; `None` when anything is left over.
     pub(super) fn whole<T>(text: &'a str, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let mut reader = Self::new(text);
         let value = read(&mut reader)?;
-        (reader.peek().is_none() && reader.at == text.len()).then_some(value)
+        (reader.peek().is_none() && !reader.inner.is_lost()).then_some(value)
     }
 
     /// Skips white space and returns the next byte without consuming it.
     pub(super) fn peek(&mut self) -> Option<u8> {
-        let bytes = self.text.as_bytes();
-        while let Some(byte) = bytes.get(self.at) {
-            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
-                return Some(*byte);
-            }
-            self.at += 1;
-        }
-        None
+        self.inner.peek()
     }
 
-    fn eat(&mut self, byte: u8) -> Option<()> {
-        (self.peek()? == byte).then(|| self.at += 1)
+    fn enter(&mut self, bracket: u8) -> Option<()> {
+        (self.peek()? == bracket).then(|| self.inner.enter())
     }
 
     /// Parses an object; `each` parses the value of every member.
     pub(super) fn object(&mut self, mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Option<()>) -> Option<()> {
-        self.eat(b'{')?;
-        if self.eat(b'}').is_some() {
-            return Some(());
-        }
-        loop {
+        self.enter(b'{')?;
+        let mut is_first = true;
+        while self.inner.name(&mut is_first) {
             let name = self.string()?;
-            self.eat(b':')?;
+            self.inner.colon()?;
             each(self, name)?;
-            if self.eat(b',').is_none() {
-                return self.eat(b'}');
-            }
         }
+        (!self.inner.is_lost()).then_some(())
     }
 
     /// Parses an array; `each` parses every item.
     pub(super) fn array(&mut self, mut each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
-        self.eat(b'[')?;
-        if self.eat(b']').is_some() {
-            return Some(());
-        }
-        loop {
+        self.enter(b'[')?;
+        let mut is_first = true;
+        while self.inner.element(&mut is_first) {
             each(self)?;
-            if self.eat(b',').is_none() {
-                return self.eat(b']');
-            }
         }
+        (!self.inner.is_lost()).then_some(())
     }
 
     /// Parses and decodes a string.
     pub(super) fn string(&mut self) -> Option<Cow<'a, str>> {
-        (self.peek()? == b'"').then_some(())?;
-        let bytes = self.text.as_bytes();
-        let start = self.at + 1;
-        let mut end = start;
-        let mut escaped = false;
-        loop {
-            end += memchr3(b'"', b'\\', b'\n', &bytes[end..])?;
-            match bytes[end] {
-                b'"' => break,
-                b'\\' => {
-                    escaped = true;
-                    end += 2;
-                }
-                _ => return None,
-            }
-            // A backslash may be the last byte of the text.
-            bytes.get(end)?;
+        let text = self.inner.string()?;
+        if text.is_escaped {
+            return text.checked();
         }
-        self.at = end + 1;
-        let inside = &self.text[start..end];
-        if escaped {
-            // serde_json decodes escapes and surrogates, and refuses bare control characters.
-            return serde_json::from_str(&self.text[start - 1..=end]).ok().map(Cow::Owned);
-        }
-        (!inside.bytes().any(|byte| byte < 0x20)).then_some(Cow::Borrowed(inside))
+        // Of a text that is UTF-8, so this needs no check.
+        let end = self.inner.at() - 1;
+        Some(Cow::Borrowed(&self.text[end - text.raw.len()..end]))
     }
 
-    /// Parses a number, and returns its text.
-    fn number(&mut self) -> Option<&'a str> {
-        let bytes = self.text.as_bytes();
-        let start = self.at;
-        let digits = |mut at: usize| {
-            while bytes.get(at).is_some_and(u8::is_ascii_digit) {
-                at += 1;
-            }
-            at
-        };
-        let mut at = start + usize::from(bytes.get(start) == Some(&b'-'));
-        let whole = at;
-        at = digits(at);
-        if at == whole || (bytes[whole] == b'0' && at > whole + 1) {
-            return None;
-        }
-        if bytes.get(at) == Some(&b'.') {
-            let fraction = at + 1;
-            at = digits(fraction);
-            (at > fraction).then_some(())?;
-        }
-        if matches!(bytes.get(at), Some(b'e' | b'E')) {
-            let power = at + 1 + usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
-            at = digits(power);
-            (at > power).then_some(())?;
-        }
-        self.at = at;
-        Some(&self.text[start..at])
-    }
-
-    fn word(&mut self, word: &str) -> Option<()> {
-        self.text[self.at..].starts_with(word).then(|| self.at += word.len())
+    /// Parses a number or a word, and returns its text.
+    fn bare(&mut self) -> Option<&'a str> {
+        let text = &self.text[self.inner.span()?];
+        (is_number(text) || matches!(text, "null" | "true" | "false")).then_some(text)
     }
 
     /// Skips one value, and returns its text.
     pub(super) fn skip(&mut self) -> Option<&'a str> {
         self.peek()?;
-        let start = self.at;
+        let start = self.inner.at();
         self.pass(0)?;
-        Some(&self.text[start..self.at])
+        Some(&self.text[start..self.inner.at()])
     }
 
     fn pass(&mut self, depth: usize) -> Option<()> {
@@ -152,10 +91,7 @@ impl<'a> Reader<'a> {
             b'{' => self.object(|reader, _| reader.pass(depth + 1)),
             b'[' => self.array(|reader| reader.pass(depth + 1)),
             b'"' => self.string().map(|_| ()),
-            b'n' => self.word("null"),
-            b't' => self.word("true"),
-            b'f' => self.word("false"),
-            _ => self.number().map(|_| ()),
+            _ => self.bare().map(|_| ()),
         }
     }
 
@@ -164,10 +100,12 @@ impl<'a> Reader<'a> {
         Some(match self.peek()? {
             b'"' => Field::Text(self.string()?.into_owned()),
             b'{' | b'[' => Field::Json(self.skip()?.to_owned()),
-            b'n' => self.word("null").map(|()| Field::Null)?,
-            b't' => self.word("true").map(|()| Field::Bool(true))?,
-            b'f' => self.word("false").map(|()| Field::Bool(false))?,
-            _ => Field::Number(self.number()?.to_owned()),
+            _ => match self.bare()? {
+                "null" => Field::Null,
+                "true" => Field::Bool(true),
+                "false" => Field::Bool(false),
+                number => Field::Number(number.to_owned()),
+            },
         })
     }
 
@@ -177,7 +115,7 @@ impl<'a> Reader<'a> {
         let mut index: AHashMap<String, usize> = AHashMap::new();
         self.object(|reader, name| {
             let field = reader.field()?;
-            let earlier = if record.len() <= SCANNED_MEMBERS_MAX {
+            let earlier = if record.len() <= SCANNED_MEMBERS {
                 record.iter().position(|(own, _)| *own == *name)
             } else {
                 if index.is_empty() {
@@ -208,6 +146,37 @@ impl<'a> Reader<'a> {
         })?;
         Some((records, true))
     }
+}
+
+/// Returns whether `text` is a number in JSON's syntax.
+fn is_number(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let digits = |mut at: usize| {
+        while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
+        }
+        at
+    };
+    let whole = usize::from(bytes.first() == Some(&b'-'));
+    let mut at = digits(whole);
+    if at == whole || (bytes[whole] == b'0' && at > whole + 1) {
+        return false;
+    }
+    if bytes.get(at) == Some(&b'.') {
+        let fraction = at + 1;
+        at = digits(fraction);
+        if at == fraction {
+            return false;
+        }
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let power = at + 1 + usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        at = digits(power);
+        if at == power {
+            return false;
+        }
+    }
+    at == bytes.len()
 }
 
 #[cfg(test)]

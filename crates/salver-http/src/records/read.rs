@@ -81,10 +81,12 @@ impl<'a> Reading<'a> {
     /// Reads the rows and responds.
     async fn answer(&self, id: Option<&str>) -> Result<Response<Body>> {
         let caller = self.exchange.caller;
+        let keys = id.map(|id| Keys::read(id, &self.database.schema(), &self.query.table)).transpose()?;
         let work = async {
-            let Some(id) = id else { return self.database.list(caller, &self.query).await };
-            let keys = Keys::read(id, &self.database.schema(), &self.query.table)?;
-            self.database.read(caller, &self.query, &keys.keys, keys.many).await
+            match &keys {
+                Some(keys) => self.database.read(caller, &self.query, &keys.keys, keys.many).await,
+                None => self.database.list(caller, &self.query).await,
+            }
         };
         let document = self.exchange.app.service.bounded(caller, work).await?;
         self.finish(document).await

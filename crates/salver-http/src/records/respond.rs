@@ -12,6 +12,7 @@ use crate::body::{self, Body};
 use crate::dialect::php::{self, XML, XmlWriter, as_php};
 use crate::exchange::Exchange;
 use crate::exit;
+use crate::offload::INLINE_BYTES;
 use crate::respond;
 
 /// Converts a document to a response. `tag` is its entity tag, if it has one.
@@ -24,7 +25,7 @@ pub(super) async fn document(
     let coding = exchange.coding();
     let about = About { xml, tag };
     let (body, coding) = match document.body {
-        DocumentBody::Whole(bytes) if respond::is_compressed_inline(coding, bytes.len()) => {
+        DocumentBody::Whole(bytes) if coding == Coding::Identity || bytes.len() <= INLINE_BYTES => {
             return about.whole(bytes, coding);
         }
         DocumentBody::Whole(bytes) => {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::Response;
 use salver_model::Result;
+use salver_model::limits::PARTITIONS_S_MAX;
 use salver_model::ports::EventStream;
 use salver_model::spec::Pick;
 use salver_model::streams::Ack;
@@ -15,7 +16,7 @@ use crate::exchange::Exchange;
 use crate::{status, veil};
 
 /// Timeout for the broker to return the number of partitions.
-const PARTITIONS_PATIENCE: Duration = Duration::from_secs(2);
+const PARTITIONS_PATIENCE: Duration = Duration::from_secs(PARTITIONS_S_MAX);
 
 /// Lists all streams.
 pub(super) fn list(exchange: &Exchange<'_>) -> Result<Response<Body>> {

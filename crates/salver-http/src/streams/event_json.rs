@@ -5,8 +5,9 @@
 
 use salver_formats::json::write_string;
 use salver_model::streams::Event;
+use salver_text::base64;
 
-use super::{base64, moment, raw};
+use super::{moment, raw};
 
 /// Writes `event`.
 pub(super) fn write(event: &Event, out: &mut Vec<u8>) {

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use http::{Response, StatusCode};
+use salver_model::limits::{EVENTS_WAIT_S_MAX, PAGE_EVENTS_BYTES_MAX, PAGE_EVENTS_MAX};
 use salver_model::ports::EventStream;
 use salver_model::streams::Event;
 use salver_model::{Code, Error, Result};
@@ -19,12 +20,6 @@ use crate::exchange::Exchange;
 const PARAMETERS: [&str; 3] = ["from", "limit", "wait"];
 /// Default number of events in a page.
 const COUNT: usize = 1_000;
-/// Maximum number of events in a page.
-const COUNT_MAX: usize = 10_000;
-/// Number of bytes after which a page is full.
-pub(super) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Longest time that a client may wait.
-const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// The limits of a page.
 #[derive(Clone, Copy, Debug)]
@@ -48,12 +43,15 @@ impl Page {
     /// Parses `limit` and `wait`.
     pub(super) fn read(parameters: &[(String, String)]) -> Result<Self> {
         let count = value(parameters, "limit").map_or(Ok(COUNT), |text| number("limit", text))?;
-        if !(1..=COUNT_MAX).contains(&count) {
-            return Err(Error::new(Code::InvalidNumber, format!("`limit` is from 1 to {COUNT_MAX}, not {count}")));
+        if !(1..=PAGE_EVENTS_MAX).contains(&count) {
+            return Err(Error::new(
+                Code::InvalidNumber,
+                format!("`limit` is from 1 to {PAGE_EVENTS_MAX}, not {count}"),
+            ));
         }
         let wait = value(parameters, "wait").map_or(Ok(Duration::ZERO), duration)?;
-        if wait > WAIT_MAX {
-            return Err(Error::new(Code::InvalidValue, format!("`wait` is {} s at most", WAIT_MAX.as_secs()))
+        if wait > Duration::from_secs(EVENTS_WAIT_S_MAX) {
+            return Err(Error::new(Code::InvalidValue, format!("`wait` is {EVENTS_WAIT_S_MAX} s at most"))
                 .with_hint("ask again from `next`, or follow the stream at its `tail`"));
         }
         Ok(Self { count, wait })
@@ -68,7 +66,7 @@ impl Page {
     ) -> Result<Vec<Event>> {
         let _place = if self.wait.is_zero() { None } else { Some(exchange.tail_place()?) };
         let mut ending = exchange.app.ending.subscribe();
-        let reading = stream.events(from, self.count, PAGE_BYTES_MAX, self.wait);
+        let reading = stream.events(from, self.count, PAGE_EVENTS_BYTES_MAX, self.wait);
         tokio::select! {
             events = reading => events,
             _ = ending.wait_for(|is_ending| *is_ending) => Ok(Vec::new()),

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use salver_text::json::{Ending, Reader};
 use serde::de::IgnoredAny;
 
 /// Returns whether `text` is a single JSON value, as [`members`] and [`elements`] require.
@@ -12,91 +13,39 @@ pub(super) fn is_json(text: &[u8]) -> bool {
 
 /// Returns the members of an object; `None` for any other value.
 pub(super) fn members(text: &[u8]) -> Option<Vec<(Cow<'_, str>, Range<usize>)>> {
-    let mut at = opened(text, b'{')?;
-    let mut found = Vec::new();
-    while text.get(at) == Some(&b'"') {
-        let name = at..string_end(text, at)?;
-        let value = skip_space(text, skip_space(text, name.end) + 1);
-        let end = value_end(text, value)?;
-        found.push((string(&text[name])?, value..end));
-        at = skip_space(text, end);
-        at = if text.get(at) == Some(&b',') { skip_space(text, at + 1) } else { at };
+    let mut reader = opened(text, b'{')?;
+    let (mut found, mut is_first) = (Vec::new(), true);
+    while let Some(name) = reader.member(&mut is_first) {
+        found.push((name.checked()?, reader.span()?));
     }
     Some(found)
 }
 
 /// Returns the elements of an array; `None` for any other value.
 pub(super) fn elements(text: &[u8]) -> Option<Vec<Range<usize>>> {
-    let mut at = opened(text, b'[')?;
-    let mut found = Vec::new();
-    while text.get(at).is_some_and(|byte| *byte != b']') {
-        let end = value_end(text, at)?;
-        found.push(at..end);
-        at = skip_space(text, end);
-        at = if text.get(at) == Some(&b',') { skip_space(text, at + 1) } else { at };
+    let mut reader = opened(text, b'[')?;
+    let (mut found, mut is_first) = (Vec::new(), true);
+    while reader.element(&mut is_first) {
+        found.push(reader.span()?);
     }
     Some(found)
 }
 
 /// Returns the content of a string; `None` for any other value.
 pub(super) fn string(text: &[u8]) -> Option<Cow<'_, str>> {
-    let inner = text.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    if inner.contains(&b'\\') {
-        return serde_json::from_slice(text).ok().map(Cow::Owned);
-    }
-    std::str::from_utf8(inner).ok().map(Cow::Borrowed)
+    Reader::new(text).string()?.checked()
 }
 
 /// Returns the end of the value that begins at `start`; `None` when it is incomplete. The end of invalid JSON is
 /// arbitrary.
 pub(super) fn value_end(text: &[u8], start: usize) -> Option<usize> {
-    let mut depth = 0_usize;
-    let mut at = start;
-    while let Some(byte) = text.get(at) {
-        match byte {
-            b'"' => {
-                at = string_end(text, at)?;
-                if depth == 0 {
-                    return Some(at);
-                }
-                continue;
-            }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' if depth > 0 => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
-            b'}' | b']' | b',' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => return Some(at.max(start + 1)),
-            _ => {}
-        }
-        at += 1;
-    }
-    None
+    Ending::default().find(text, start).map(|end| end.max(start + 1))
 }
 
-/// Returns the first position from `at` on that is not white space.
-pub(super) fn skip_space(text: &[u8], at: usize) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
-    at + rest.iter().position(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).unwrap_or(rest.len())
-}
-
-fn opened(text: &[u8], bracket: u8) -> Option<usize> {
-    let at = skip_space(text, 0);
-    (text.get(at) == Some(&bracket)).then(|| skip_space(text, at + 1))
-}
-
-/// Returns the end of the string that begins at `start`.
-fn string_end(text: &[u8], start: usize) -> Option<usize> {
-    let mut at = start + 1;
-    loop {
-        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[at] == b'"' {
-            return Some(at + 1);
-        }
-        at += 2;
-    }
+fn opened(text: &[u8], bracket: u8) -> Option<Reader<'_>> {
+    let mut reader = Reader::new(text);
+    (reader.peek()? == bracket).then(|| reader.enter())?;
+    Some(reader)
 }
 
 #[cfg(test)]

@@ -95,9 +95,10 @@ pub trait Database: Send + Sync + std::fmt::Debug {
     /// microseconds.
     fn version(&self) -> Option<u64>;
 
-    /// Returns every table and view as readable entries, under their public names, with the rows and columns that rules
-    /// allow to an anonymous caller.
-    fn tables(&self) -> Vec<(Name, Arc<dyn Table>)>;
+    /// Returns every table and view as readable entries, with the rows and columns that rules allow to an anonymous
+    /// caller. `entry` gives the name under which a table is served, called once for each with its public name; a table
+    /// without one is left out. Descriptions and relations use these names.
+    fn tables(&self, entry: &mut dyn FnMut(&str) -> Option<Name>) -> Vec<Arc<dyn Table>>;
 
     /// Completes when the schema differs from the one with `stamp`, or returns `Err` when it cannot be read.
     async fn changed(&self, stamp: u64) -> Result<()>;

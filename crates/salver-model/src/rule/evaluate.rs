@@ -13,7 +13,7 @@ use crate::like::Pattern;
 use crate::value::Value;
 
 /// Number of digits that every float preserves.
-const FLOAT_DIGITS_MAX: usize = 15;
+const FLOAT_DIGITS: usize = 15;
 
 /// Relation of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +147,7 @@ pub fn exact_number(text: &str) -> Option<Value> {
         && text != "-0";
     let number = Value::number(text).filter(|_| is_exact)?;
     // With more digits, two texts could be the same number.
-    let is_rounded = matches!(number, Value::Float(_)) && text.len() > FLOAT_DIGITS_MAX;
+    let is_rounded = matches!(number, Value::Float(_)) && text.len() > FLOAT_DIGITS;
     (!is_rounded).then_some(number)
 }
 

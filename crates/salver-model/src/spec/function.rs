@@ -6,9 +6,6 @@ use std::time::Duration;
 use crate::functions::Language;
 use crate::name::Name;
 
-/// Most workers of a file unless its settings have another number: the processors there are, and at least two.
-pub const WORKERS_MIN: usize = 1;
-
 /// Function of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionPath {
@@ -83,7 +80,7 @@ impl FunctionSpec {
             language,
             interpreter: None,
             path: String::new(),
-            workers_min: WORKERS_MIN,
+            workers_min: 1,
             workers_max,
             waiting_max: 1_024,
             wait: Duration::from_secs(10),

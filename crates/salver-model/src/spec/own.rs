@@ -1,11 +1,10 @@
 //! Databases with a separate instance per caller: `{caller.NAME}` in the URL is replaced by an attribute of the caller.
 
 use crate::error::{Code, Error, Result};
+use crate::limits::OWN_VALUE_BYTES_MAX;
 
 /// Delimiters of the name.
 const MARKS: (&str, &str) = ("{caller.", "}");
-/// Longest value in a URL, in bytes.
-const VALUE_BYTES_MAX: usize = 63;
 /// System databases of the server: no value may name them.
 const SYSTEM_MYSQL: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
 const SYSTEM_POSTGRES: [&str; 3] = ["postgres", "template0", "template1"];
@@ -76,7 +75,7 @@ fn has_ending(rest: &str) -> bool {
 #[must_use]
 pub fn url_for(url: &str, value: &str) -> Option<String> {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
-    if value.is_empty() || value.len() > VALUE_BYTES_MAX || !value.bytes().all(is_plain) {
+    if value.is_empty() || value.len() > OWN_VALUE_BYTES_MAX || !value.bytes().all(is_plain) {
         return None;
     }
     let (before, rest) = url.split_once(MARKS.0)?;

@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use salver_model::limits::DATABASE_SHARE_S_MAX;
 use salver_model::shares::{Share, Shares};
 use salver_model::{Code, Error, Holder, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -13,7 +14,7 @@ use tokio::time::{Instant, sleep, timeout};
 /// Interval at which a waiter looks for an idle connection.
 const LOOK: Duration = Duration::from_millis(100);
 /// Longest wait for a share among responses and loads.
-const WAIT: Duration = Duration::from_secs(60);
+const WAIT: Duration = Duration::from_secs(DATABASE_SHARE_S_MAX);
 
 /// Returns the shares of responses and loads, given the number of connections: one stays for short work where there are
 /// more than two.

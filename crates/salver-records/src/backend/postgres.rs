@@ -37,7 +37,7 @@ use crate::backend::holding::Places;
 
 /// Most shared connections. Each has one server process. A second one answers a quarter more requests under
 /// concurrency; four answer no more where the server has two processors, and each is lost to lists and transactions.
-const SHARED_MAX: usize = 2;
+const SHARED_CONNECTIONS: usize = 2;
 
 /// A PostgreSQL database.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Postgres {
     /// See [`crate::backend::Backend::open`].
     pub(crate) fn open(spec: &DatabaseSpec) -> Result<Self> {
         let target = Arc::new(Target::of(spec)?);
-        let shared = (spec.connections_max / 3).min(SHARED_MAX).max(usize::from(spec.connections_max > 1));
+        let shared = (spec.connections_max / 3).min(SHARED_CONNECTIONS).max(usize::from(spec.connections_max > 1));
         Ok(Self {
             pool: Pool::new(Arc::clone(&target), spec.connections_max.saturating_sub(shared)),
             shared: Shared::new(Arc::clone(&target), shared),

@@ -5,7 +5,11 @@ use salver_model::Result;
 use tokio::sync::mpsc::Sender;
 
 use super::layout::Layout;
-use super::{mysql, postgres, sqlite};
+#[cfg(feature = "mysql")]
+use super::mysql;
+#[cfg(feature = "postgres")]
+use super::postgres;
+use super::sqlite;
 use crate::cell::RowSink;
 use crate::statement::Read;
 
@@ -13,7 +17,9 @@ use crate::statement::Read;
 #[derive(Debug)]
 pub(crate) enum Snapshot {
     Sqlite(sqlite::Snapshot),
+    #[cfg(feature = "postgres")]
     Postgres(postgres::Snapshot),
+    #[cfg(feature = "mysql")]
     Mysql(mysql::Snapshot),
 }
 
@@ -22,7 +28,9 @@ impl Snapshot {
     pub(crate) fn layout(&self) -> &Layout {
         match self {
             Self::Sqlite(snapshot) => snapshot.layout(),
+            #[cfg(feature = "postgres")]
             Self::Postgres(snapshot) => snapshot.layout(),
+            #[cfg(feature = "mysql")]
             Self::Mysql(snapshot) => snapshot.layout(),
         }
     }
@@ -34,7 +42,9 @@ impl Snapshot {
     pub(crate) async fn read<S: RowSink>(&self, read: Read, sink: S) -> Result<S> {
         match self {
             Self::Sqlite(snapshot) => snapshot.read(read, sink).await,
+            #[cfg(feature = "postgres")]
             Self::Postgres(snapshot) => snapshot.read(read, sink).await,
+            #[cfg(feature = "mysql")]
             Self::Mysql(snapshot) => snapshot.read(read, sink).await,
         }
     }
@@ -43,7 +53,10 @@ impl Snapshot {
     pub(crate) fn scans(&self) -> Scans {
         match self {
             Self::Sqlite(snapshot) if snapshot.is_in_the_way() => Scans::Never,
-            Self::Sqlite(_) | Self::Postgres(_) => Scans::Whole,
+            Self::Sqlite(_) => Scans::Whole,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => Scans::Whole,
+            #[cfg(feature = "mysql")]
             Self::Mysql(_) => Scans::Windows,
         }
     }
@@ -54,7 +67,9 @@ impl Snapshot {
     pub(crate) async fn scan<S: RowSink>(&self, read: Read, sink: S, out: &Sender<S::Piece>) -> Result<(S, bool)> {
         match self {
             Self::Sqlite(snapshot) => snapshot.scan(read, sink, out.clone()).await,
+            #[cfg(feature = "postgres")]
             Self::Postgres(snapshot) => snapshot.scan(read, sink, out).await,
+            #[cfg(feature = "mysql")]
             Self::Mysql(snapshot) => snapshot.scan(read, sink, out).await,
         }
     }

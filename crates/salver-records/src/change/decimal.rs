@@ -1,5 +1,7 @@
 //! Decimals as text, parsed digit by digit, so that no precision is lost through a float.
 
+use salver_model::limits::DECIMAL_EXPONENT_MAX;
+
 /// A parsed decimal number.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
@@ -9,9 +11,6 @@ pub(crate) struct Decimal {
     /// Digits after the point, as many as were written.
     fraction: String,
 }
-
-/// Largest exponent; larger ones are no sensible decimals, and would take memory.
-const EXPONENT_MAX: i32 = 100;
 
 impl Decimal {
     /// Parses `-12.50` and `1.25e1`; returns `None` for everything else.
@@ -30,7 +29,7 @@ impl Decimal {
         if (whole.is_empty() && fraction.is_empty()) || !digits(whole) || !digits(fraction) {
             return None;
         }
-        if exponent.abs() > EXPONENT_MAX {
+        if exponent.abs() > DECIMAL_EXPONENT_MAX {
             return None;
         }
         let (mut whole, mut fraction) = (whole.to_owned(), fraction.to_owned());

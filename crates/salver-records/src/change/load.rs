@@ -29,7 +29,7 @@ const FIRST_LINES: usize = 100_000;
 /// Rows per piece sent to the backend.
 const PIECE_ROWS: usize = 1_024;
 /// Pieces buffered for the backend.
-const PIECES_MAX: usize = 4;
+const PIECES_CAPACITY: usize = 4;
 
 /// Loads rows.
 pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream) -> Result<LoadReport> {
@@ -57,7 +57,7 @@ pub(crate) async fn load(scope: &Scope<'_>, load: &Load, mut rows: RecordStream)
     let pace = Arc::new(Pace::default());
     let weak: Weak<Pace> = Arc::downgrade(&pace);
     share.lies(weak);
-    let (sender, receiver) = mpsc::channel(PIECES_MAX);
+    let (sender, receiver) = mpsc::channel(PIECES_CAPACITY);
     let mut intake = Intake {
         ground: &ground,
         shape: &shape,

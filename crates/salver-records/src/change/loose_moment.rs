@@ -2,6 +2,8 @@
 //! `December 20th, 2020`, `12/20/2020`, `20.12.2020`, each with or without a time of day, and `@` with seconds since
 //! 1970. Unlike PHP's `strtotime` it knows no relative words, like `tomorrow`.
 
+use salver_text::calendar::{DAY_SECONDS, date_of};
+
 use crate::moment;
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -80,23 +82,11 @@ fn month(word: &str) -> Option<u32> {
     u32::try_from(at + 1).ok()
 }
 
-/// Converts seconds since 1970, by Howard Hinnant's `civil_from_days`.
+/// Converts seconds since 1970.
 fn epoch(seconds: i64) -> Option<(String, String)> {
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    if days.abs() > 4_000_000 {
-        return None;
-    }
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let small = |number: i64| u32::try_from(number).ok();
-    let date = moment::day(small(year)?, small(month)?, small(day)?)?;
+    let (days, second) = (seconds.div_euclid(DAY_SECONDS), seconds.rem_euclid(DAY_SECONDS));
+    let (year, month, day) = date_of(days);
+    let date = moment::day(u32::try_from(year).ok()?, month.into(), day.into())?;
     Some((date, format!("{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)))
 }
 

@@ -1,6 +1,7 @@
 //! Converts values as clients write them to values for a column's kind.
 
 use salver_model::Value;
+use salver_model::limits::{NUMBER_CHARS_MAX, NUMBER_EXPONENT_MAX};
 use salver_model::records::ColumnKind;
 use salver_model::rule::{exact_number, exact_truth};
 
@@ -217,10 +218,6 @@ fn float(text: &str) -> Option<f64> {
 
 /// Returns `text` itself when it is a decimal number that every system parses.
 fn digits(text: &str) -> Option<&str> {
-    /// PostgreSQL has decimals of up to 131,072 digits before the point; no request is as long.
-    const LENGTH_MAX: usize = 100_000;
-    /// Beyond it an exact number has more digits than any system supports.
-    const EXPONENT_MAX: u32 = 400;
     let text = text.strip_prefix('+').unwrap_or(text);
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
@@ -230,9 +227,9 @@ fn digits(text: &str) -> Option<&str> {
     let good = digits(whole)
         && digits(fraction)
         && !(whole.is_empty() && fraction.is_empty())
-        && text.len() <= LENGTH_MAX
+        && text.len() <= NUMBER_CHARS_MAX
         && digits(exponent)
-        && exponent.parse::<u32>().is_ok_and(|exponent| exponent <= EXPONENT_MAX);
+        && exponent.parse::<u32>().is_ok_and(|exponent| exponent <= NUMBER_EXPONENT_MAX);
     good.then_some(text)
 }
 

@@ -1,6 +1,8 @@
 //! Converts days and times of clients to the one form that every system parses; returns `None` for anything else.
 
-use crate::moment;
+use salver_text::calendar::days_in_month;
+
+use crate::moment::{self, number};
 
 /// Parses `2026-11-21`. A moment is accepted only at midnight in UTC.
 pub(super) fn date(text: &str) -> Option<String> {
@@ -42,18 +44,10 @@ pub(super) fn timestamp(text: &str) -> Option<String> {
 
 pub(super) fn is_day(text: &str) -> bool {
     let [year, month, day] = *text.split('-').collect::<Vec<_>>().as_slice() else { return false };
-    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
+    let (Some(year), Some(month), Some(day)) = (number(year, 4, 4), number(month, 2, 2), number(day, 2, 2)) else {
         return false;
     };
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let days = match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if leap => 29,
-        2 => 28,
-        1..=12 => 31,
-        _ => return false,
-    };
-    year > 0 && (1..=days).contains(&day)
+    year > 0 && (1..=days_in_month(i64::from(year), month)).contains(&day)
 }
 
 /// Returns whether it is a time of day.
@@ -66,7 +60,7 @@ fn clock(text: &str) -> Option<String> {
     let end = text.find(['+', '-', 'Z', 'z', ' ']).unwrap_or(text.len());
     let (clock, zone) = text.split_at(end);
     let (clock, fraction) = clock.split_once('.').unwrap_or((clock, ""));
-    let parts: Vec<u32> = clock.split(':').map(|part| number(part, 2)).collect::<Option<_>>()?;
+    let parts: Vec<u32> = clock.split(':').map(|part| number(part, 2, 2)).collect::<Option<_>>()?;
     let (hour, minute, second) = match parts.as_slice() {
         [hour, minute] => (*hour, *minute, 0),
         [hour, minute, second] => (*hour, *minute, *second),
@@ -98,14 +92,9 @@ fn offset(zone: &str) -> Option<String> {
         None => minutes.split_at_checked(2)?,
     };
     let (colon, seconds) = if seconds.is_empty() { ("", "00") } else { (":", seconds) };
-    let good = number(hours, 2)? <= 15 && number(minutes, 2)? <= 59 && number(seconds, 2)? <= 59;
+    let good = number(hours, 2, 2)? <= 15 && number(minutes, 2, 2)? <= 59 && number(seconds, 2, 2)? <= 59;
     let seconds = if colon.is_empty() { "" } else { seconds };
     good.then(|| format!("{}{hours}:{minutes}{colon}{seconds}", if sign == '-' { '-' } else { '+' }))
-}
-
-fn number(text: &str, length: usize) -> Option<u32> {
-    let good = text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
-    good.then(|| text.parse().ok()).flatten()
 }
 
 #[cfg(test)]

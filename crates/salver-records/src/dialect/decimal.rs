@@ -7,8 +7,8 @@ use crate::statement::Bind;
 /// change the number.
 pub(crate) fn push_decimal(bind: Bind, sql: &mut Sql) {
     /// The limits of MySQL's decimals.
-    const DIGITS_MAX: usize = 65;
-    const PLACES_MAX: usize = 30;
+    const MYSQL_DIGITS: usize = 65;
+    const MYSQL_PLACES: usize = 30;
     let Bind::Text(text) = &bind else {
         sql.bind(bind);
         return;
@@ -17,7 +17,7 @@ pub(crate) fn push_decimal(bind: Bind, sql: &mut Sql) {
     let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
     let plain = unsigned.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let (digits, places) = (whole.len() + fraction.len(), fraction.len());
-    if !plain || digits > DIGITS_MAX || places > PLACES_MAX {
+    if !plain || digits > MYSQL_DIGITS || places > MYSQL_PLACES {
         // It differs from every decimal: as a float it compares correctly.
         sql.push("(").bind(bind).push(" + 0e0)");
         return;

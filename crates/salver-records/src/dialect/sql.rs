@@ -79,7 +79,7 @@ impl Sql {
 
 /// Conditions side by side in one pair of parentheses. To SQLite a chain is nested as deep as it is long, and its limit
 /// is 1,000 levels.
-const CHAIN_MAX: usize = 128;
+const CHAIN_TERMS: usize = 128;
 
 /// Appends `parts` with `word` between them, in nested parentheses, so that any number of them stays flat. `push`
 /// appends one, and returns whether it did; the result is whether any did.
@@ -100,7 +100,7 @@ pub(crate) fn chain<P>(
         }
         Ok(())
     };
-    if parts.len() > CHAIN_MAX {
+    if parts.len() > CHAIN_TERMS {
         let (left, right) = parts.split_at(parts.len() / 2);
         one(sql, &mut |sql| chain(left, word, sql, push))?;
         one(sql, &mut |sql| chain(right, word, sql, push))?;

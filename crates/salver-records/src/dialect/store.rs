@@ -12,7 +12,7 @@ use crate::statement::Bind;
 pub(crate) const KEPT: &str = "salver_kept";
 
 /// Most digits before the point of a decimal with thirty decimal places.
-const DECIMAL_WHOLE_MAX: usize = 35;
+const WHOLE_DIGITS: usize = 35;
 
 impl Dialect {
     /// Appends the value of a column, for `VALUES (...)` and `SET column =`.
@@ -61,7 +61,7 @@ impl Dialect {
             Self::Mysql if decimal => {
                 sql.name(&column.real_name).push(" + ");
                 let digits = |text: &str| text.bytes().take_while(|byte| *byte != b'.').count();
-                if matches!(&bind, Bind::Text(text) if digits(text) > DECIMAL_WHOLE_MAX) {
+                if matches!(&bind, Bind::Text(text) if digits(text) > WHOLE_DIGITS) {
                     push_decimal(bind, sql);
                 } else {
                     sql.push("CAST(").bind(bind).push(" AS DECIMAL(65,30))");

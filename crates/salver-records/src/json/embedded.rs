@@ -1,8 +1,9 @@
 //! Embeds text that is JSON in the output: without white space, and with the same escapes in its strings as elsewhere.
 
+use salver_text::json::pieces;
 use serde::de::IgnoredAny;
 
-use super::string::string;
+use super::string;
 
 /// Appends `text` as a value when it is an object or array; else appends nothing and returns `false`.
 pub(crate) fn embedded(text: &str, out: &mut Vec<u8>) -> bool {
@@ -10,36 +11,10 @@ pub(crate) fn embedded(text: &str, out: &mut Vec<u8>) -> bool {
     if !matches!(begins, Some(b'{' | b'[')) || serde_json::from_str::<IgnoredAny>(text).is_err() {
         return false;
     }
-    // It is valid JSON, so that strings are closed and everything outside of them is ASCII.
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b' ' | b'\t' | b'\r' | b'\n' => at += 1,
-            b'"' => {
-                let end = closing(bytes, at + 1);
-                literal(&text[at..end], out);
-                at = end;
-            }
-            _ => {
-                out.push(byte);
-                at += 1;
-            }
-        }
+    for piece in pieces(text) {
+        if piece.starts_with('"') { literal(piece, out) } else { out.extend_from_slice(piece.as_bytes()) }
     }
     true
-}
-
-/// Returns the end of the string whose text begins at `at`, after its closing quote.
-fn closing(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'\\' => at += 2,
-            b'"' => return at + 1,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
 }
 
 /// Appends a string literal, which `text` has with its quotes.

@@ -17,10 +17,10 @@ pub(crate) fn unsigned(value: u64, out: &mut Vec<u8>) {
 /// Appends a 64-bit float; a non-finite one has no JSON form and becomes null.
 pub(crate) fn double(value: f64, out: &mut Vec<u8>) {
     /// Integers below it are exact, and too short for PHP to write with an exponent.
-    const WHOLE_MAX: f64 = 1e15;
+    const WHOLE_BOUND: f64 = 1e15;
     if !value.is_finite() {
         out.extend_from_slice(b"null");
-    } else if value.trunc() == value && value.abs() < WHOLE_MAX && !(value == 0.0 && value.is_sign_negative()) {
+    } else if value.trunc() == value && value.abs() < WHOLE_BOUND && !(value == 0.0 && value.is_sign_negative()) {
         #[allow(clippy::cast_possible_truncation, reason = "it is whole and below 2^53")]
         integer(value as i64, out);
     } else {
@@ -113,7 +113,7 @@ fn whole(scale: Option<u32>, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)
     }
 }
 
-/// Returns whether `text` is a number in JSON's syntax.
+/// Returns whether `text` is a number in JSON's syntax, without an exponent.
 pub(super) fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));

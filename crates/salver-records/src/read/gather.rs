@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use crate::statement::{Bind, Read};
 
 /// Most keys of one statement, a power of two.
-const KEYS_MAX: usize = 64;
+const STATEMENT_KEYS: usize = 64;
 
 /// The queue of reads of one table.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Gather {
     /// Creates the queue; `statement` returns the text that reads so many keys, whose result has the key after the
     /// row's cells.
     pub(super) fn new(kinds: Arc<[ColumnKind]>, statement: impl Fn(usize) -> Arc<str>) -> Self {
-        let sizes = std::iter::successors(Some(2), |keys| Some(keys * 2)).take_while(|keys| *keys <= KEYS_MAX);
+        let sizes = std::iter::successors(Some(2), |keys| Some(keys * 2)).take_while(|keys| *keys <= STATEMENT_KEYS);
         Self { statements: sizes.map(statement).collect(), kinds, waiting: Mutex::default() }
     }
 
@@ -75,7 +75,7 @@ impl Gather {
     /// Returns the next batch, after the statement in progress has ended; `None` when the queue is empty.
     pub(super) fn next(&self) -> Option<Vec<Asked>> {
         let mut waiting = self.waiting();
-        let count = waiting.asked.len().min(KEYS_MAX);
+        let count = waiting.asked.len().min(STATEMENT_KEYS);
         waiting.under_way = count > 0;
         (count > 0).then(|| waiting.asked.drain(..count).collect())
     }

@@ -15,7 +15,7 @@ use crate::condition::Ground;
 use crate::scope::Scope;
 
 /// Largest limit for which a list is sent as a whole.
-const WHOLE_ROWS_MAX: u64 = 1_000;
+const WHOLE_ROWS: u64 = 1_000;
 
 /// Returns a list without groups.
 pub(crate) async fn list(scope: &Scope<'_>, query: &RecordQuery) -> Result<Document> {
@@ -61,7 +61,7 @@ pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<Plan> {
     }
     let read = select(&root, &parts, next.is_some())?;
     parts.reads.push(read);
-    let small = root.bounds.limit.is_some_and(|limit| limit <= WHOLE_ROWS_MAX);
+    let small = root.bounds.limit.is_some_and(|limit| limit <= WHOLE_ROWS);
     Ok(Plan { reads: parts.reads, sink: ListSink::records(rows, query.page.is_some(), next), small })
 }
 

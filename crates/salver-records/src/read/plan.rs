@@ -11,7 +11,7 @@ use crate::scope::Scope;
 use crate::statement::Read;
 
 /// Longest list that is sent as a whole, in bytes.
-const WHOLE_BYTES_MAX: usize = 1024 * 1024;
+const WHOLE_BYTES: usize = 1024 * 1024;
 
 /// Statements, and the sink for their rows.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Plan {
 /// Runs a plan.
 pub(crate) async fn run(scope: &Scope<'_>, plan: Plan) -> Result<Document> {
     if plan.small {
-        let sink = plan.sink.anew().within(WHOLE_BYTES_MAX);
+        let sink = plan.sink.anew().within(WHOLE_BYTES);
         match scope.backend.read(plan.reads.clone(), sink, None).await {
             Ok(sink) => return Ok(Document::whole(sink.finish())),
             // Few rows, but wide ones: they are streamed.

@@ -17,7 +17,7 @@ use crate::backend::{Backend, lying};
 use crate::statement::Read;
 
 /// Most pieces buffered for the client.
-const PIECES_MAX: usize = 2;
+const PIECES_CAPACITY: usize = 2;
 
 type Work = Pin<Box<dyn Future<Output = Result<ListSink>> + Send>>;
 
@@ -29,7 +29,7 @@ pub(crate) async fn streamed(
     sink: ListSink,
 ) -> Result<Document> {
     let share = lying::take(backend.lying(), holder).await?;
-    let (out, pieces) = mpsc::channel(PIECES_MAX);
+    let (out, pieces) = mpsc::channel(PIECES_CAPACITY);
     let work: Work = Box::pin(async move { backend.read(reads, sink, Some(out)).await });
     let mut pieces = Pieces { first: None, work: Some(work), pieces, last: None };
     let first = poll_fn(|cx| pieces.next(cx)).await.transpose()?.unwrap_or_default();

@@ -17,7 +17,7 @@ use crate::statement::{Bind, Read};
 
 /// Time after which waiting reads no longer wait for the statement in progress, so that one blocked read delays no
 /// others.
-const TURN_MS_MAX: u64 = 50;
+const TURN_MS: u64 = 50;
 
 /// Returns the row that `read` finds, alone or batched.
 pub(super) async fn row(backend: &Arc<Backend>, point: &Arc<Point>, read: Read) -> Result<Option<Vec<u8>>> {
@@ -49,7 +49,7 @@ impl Turn {
     /// Awaits the statement; ends the turn with it, or before it when that takes long.
     async fn during<T>(self, statement: impl Future<Output = T>) -> T {
         let mut statement = pin!(statement);
-        match timeout(Duration::from_millis(TURN_MS_MAX), &mut statement).await {
+        match timeout(Duration::from_millis(TURN_MS), &mut statement).await {
             Ok(done) => done,
             Err(_) => {
                 drop(self);

@@ -9,7 +9,7 @@ use crate::dialect::{Dialect, Sql, null_tests, push_decimal};
 use crate::statement::Bind;
 
 /// Most digits before the point of a decimal that is written into a statement; a longer one is beyond all numbers.
-const DECIMAL_DIGITS_MAX: usize = 1_000;
+const DECIMAL_DIGITS: usize = 1_000;
 
 /// An operand of comparisons, a column or an aggregate: its SQL, its type, and its name for messages.
 #[derive(Clone, Debug)]
@@ -134,7 +134,7 @@ pub(super) fn literal(dialect: Dialect, operand: &Operand, value: &Value) -> Res
         DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
             let whole_max = match dialect {
                 // It may have more digits than Arrow's decimals.
-                Dialect::Postgres => DECIMAL_DIGITS_MAX,
+                Dialect::Postgres => DECIMAL_DIGITS,
                 _ => usize::from(precision.saturating_sub(scale.unsigned_abs())),
             };
             digits(value).and_then(|text| decimal(whole_max, *scale, &text))

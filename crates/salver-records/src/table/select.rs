@@ -7,7 +7,7 @@ use salver_model::records::{ColumnKind, TableInfo};
 use salver_model::{AggregateFunction, Code, ColumnPath, Description, Error, Filter, Item, Query, Result, Sort};
 
 use super::compare::Operand;
-use super::{WHOLE_ROWS_MAX, column, condition, keyset, stored};
+use super::{WHOLE_ROWS, column, condition, keyset, stored};
 use crate::dialect::{Dialect, Sql, is_untyped, type_name};
 use crate::statement::Read;
 
@@ -59,7 +59,7 @@ pub(super) fn select(
     // A whole table is not paged, so that it comes in its own order, which costs nothing.
     let unordered = query.limit.is_none() && query.sort.is_empty() && query.after.is_none();
     let keys = if grouped || query.distinct || unordered { Vec::new() } else { ground.keys(query)? };
-    let paged = query.limit.is_some_and(|limit| limit <= WHOLE_ROWS_MAX) && !keys.is_empty();
+    let paged = query.limit.is_some_and(|limit| limit <= WHOLE_ROWS) && !keys.is_empty();
     let mut sql = Sql::new(dialect);
     sql.push("SELECT ");
     // PostgreSQL sorts distinct rows only by fetched expressions, which may be casts to text; it can sort groups by
@@ -200,11 +200,11 @@ impl Ground<'_> {
     /// Returns whether the column may have a text longer than MySQL's sort prefix.
     fn is_long(&self, operand: &Operand) -> bool {
         /// Each character has up to four bytes.
-        const LENGTH_MAX: u32 = 250;
+        const SHORT_CHARS: u32 = 250;
         let column = self.info.column(&operand.name).map(|index| &self.info.columns[index]);
         operand.data_type == DataType::Utf8
             && column.is_none_or(|column| match column.kind {
-                ColumnKind::Varchar => column.length.is_some_and(|length| length > LENGTH_MAX),
+                ColumnKind::Varchar => column.length.is_some_and(|length| length > SHORT_CHARS),
                 ColumnKind::Clob | ColumnKind::Json | ColumnKind::Geometry => true,
                 _ => false,
             })

@@ -49,8 +49,9 @@ impl World {
         settle(&mut spec);
         let database = RecordsDatabase::open(spec).expect("a database");
         database.refresh().await.expect("a schema");
-        let found = database.tables().into_iter().find(|(name, _)| name.as_str() == "t");
-        let table = found.unwrap_or_else(|| panic!("{kind:?}: no table")).1;
+        let tables = database.tables(&mut |name| Name::new(name).ok());
+        let found = tables.into_iter().find(|table| table.describe().name.as_str() == "t");
+        let table = found.unwrap_or_else(|| panic!("{kind:?}: no table"));
         Self { kind, source, database, table }
     }
 

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 const SWEPT_AT_ONCE: usize = 64;
 
 /// Longest lease, short enough that its end is representable.
-const TTL_MAX: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+const LONGEST_TTL: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 /// Time of the last access, and the lease's id.
 type Since = (Instant, u64);
 
@@ -109,7 +109,7 @@ impl<T: Lease> Leases<T> {
         })?;
         let mut state = self.shared.lock();
         let id = state.fresh_id()?;
-        let (now, ttl) = (Instant::now(), ttl.min(TTL_MAX));
+        let (now, ttl) = (Instant::now(), ttl.min(LONGEST_TTL));
         state.held.insert(id, Slot { value: Arc::new(Turn::new(value)), share, ttl, ends: now, due: now });
         let is_next = state.renew(id);
         let needs_sweeper = !std::mem::replace(&mut state.has_sweeper, true);

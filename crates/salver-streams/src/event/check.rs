@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use salver_model::limits::{EVENT_BYTES_MAX, EVENT_DEPTH_MAX};
 use salver_model::streams::NewEvent;
+use salver_text::json::blank_end;
 
 use super::live::LiveShape;
 use super::pass::{Pass, Stop};
 use super::rule::Rule;
-use super::scan::blank_end;
 use super::shape::Shape;
 
 /// Requirements of a stream on its events, and the shape inferred from them.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Number of digits that a 128-bit decimal always holds.
-pub(crate) const WHOLE_DIGITS_MAX: u8 = 38;
+pub(crate) const WHOLE_DIGITS: u8 = 38;
 
 /// A set of kinds of JSON values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl Kinds {
     pub(super) const TEXT: Self = Self(16);
     pub(super) const OBJECT: Self = Self(32);
     pub(super) const ARRAY: Self = Self(64);
-    /// A number without point and exponent beyond `i64`, of no more than [`WHOLE_DIGITS_MAX`] digits.
+    /// A number without point and exponent beyond `i64`, of no more than [`WHOLE_DIGITS`] digits.
     pub(super) const LARGE: Self = Self(128);
     pub(super) const ALL: Self = Self(255);
 
@@ -89,7 +89,7 @@ pub(super) fn whole_number_kind(text: &[u8]) -> Kinds {
         return Kinds::INT;
     }
     let digits = text.strip_prefix(b"-").unwrap_or(text).len();
-    if (2..=usize::from(WHOLE_DIGITS_MAX)).contains(&digits) { Kinds::LARGE } else { float_kind(text) }
+    if (2..=usize::from(WHOLE_DIGITS)).contains(&digits) { Kinds::LARGE } else { float_kind(text) }
 }
 
 /// Returns the kind of column for any other number: one out of the range of floats is kept as text.

@@ -1,14 +1,15 @@
 //! Single-pass validation of an event: checks its bytes against RFC 8259, finds its end, and detects additions to the
 //! shape.
 //!
-//! It builds no values and does not allocate. UTF-8 is validated elsewhere, because that is cheaper for a whole text at
-//! once.
+//! This is a second scanner beside `salver_text::json` because every byte that comes in goes through it. It is fast by
+//! comparing the members with the expected ones while it checks them. It builds no values and does not allocate. UTF-8
+//! is validated elsewhere, because that is cheaper for a whole text at once.
 
 use salver_model::limits::EVENT_DEPTH_MAX;
+use salver_text::json::{blank_end, plain_end};
 
 use super::kinds::{Kinds, float_kind, whole_number_kind};
 use super::plan::{NONE, Plan};
-use super::scan::{blank_end, plain_end};
 
 /// Complete, well-formed value.
 #[derive(Clone, Copy, Debug)]

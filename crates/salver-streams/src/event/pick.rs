@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use chrono::DateTime;
 use salver_model::spec::{Pick, StreamSpec};
-
-use super::reader::Reader;
+use salver_text::json::Reader;
 
 /// Members to extract.
 #[derive(Clone, Debug, Default)]

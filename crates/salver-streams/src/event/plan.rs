@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use ahash::RandomState;
 use salver_model::limits::EVENT_COLUMNS_MAX;
+use salver_text::json::Text;
 
 use super::kinds::Kinds;
-use super::reader::Text;
 use super::tree::{Node, OWN_COLUMNS, UNNAMED};
 
 /// Step at which everything is known: no value below it adds to the shape.

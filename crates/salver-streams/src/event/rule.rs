@@ -2,10 +2,8 @@
 
 use jsonschema::Validator;
 use salver_model::error::{Code, Error, Result};
+use salver_model::limits::REASON_BYTES_MAX;
 use serde_json::Value;
-
-/// Longest reason that is reported, in bytes: a validation error may quote the whole event.
-const REASON_BYTES_MAX: usize = 1_000;
 
 /// Compiled JSON Schema.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use salver_model::error::{Code, Error, Result};
+use salver_text::json::Reader;
 use serde::{Deserialize, Serialize};
 
 use super::plan::Plan;
-use super::reader::Reader;
 use super::tree::{Node, Widening};
 
 /// Immutable shape of the events seen so far; a wider one replaces it.

@@ -2,12 +2,12 @@
 //! piece, and uses constant memory however long and deep the value is.
 //!
 //! It follows the JSON grammar only as far as needed to find the end of the value, or to detect that there is none: a
-//! truncated line must not swallow the valid lines behind it. Numbers, keywords and escapes are not validated, and
-//! containers nested more than 64 deep are not tracked as objects or arrays.
+//! truncated line must not swallow the valid lines behind it, as it would for `salver_text::json::Ending`, which counts
+//! brackets. Numbers, keywords and escapes are not validated, and containers nested more than 64 deep are not tracked
+//! as objects or arrays.
 
 use salver_model::streams::{Expects, Within};
-
-use super::scan::{blank_end, plain_end};
+use salver_text::json::{blank_end, plain_end};
 
 /// Result of a walk over a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

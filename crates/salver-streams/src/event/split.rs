@@ -2,22 +2,22 @@
 //! objects, or a sequence of them (NDJSON, concatenated JSON).
 //!
 //! Behind a malformed event, parsing resumes at the next line, as in NDJSON. Inside an array there is no such place,
-//! and the rest is one bad event. A value longer than [`EVENT_BYTES_MAX`] is one bad event however long it is: its
+//! and the rest is one bad event. A value longer than `EVENT_BYTES_MAX` is one bad event however long it is: its
 //! beginning is kept, and the rest is skipped without buffering it.
 //!
 //! The result does not depend on where the text is cut into pieces. No decision therefore depends on how much text is
-//! available, but for one: whether more than [`EVENT_BYTES_MAX`] bytes follow the beginning of a value. A value is
+//! available, but for one: whether more than `EVENT_BYTES_MAX` bytes follow the beginning of a value. A value is
 //! judged by no more than these bytes, and no more are awaited.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use salver_model::limits::EVENT_BYTES_MAX;
+use salver_model::limits::VAIN_BYTES_MAX;
 use salver_model::streams::{Framing, Within};
+use salver_text::json::blank_end;
 
 use super::check::{Checks, not_utf8, reason, too_long};
 use super::pass::{Pass, Stop, Whole};
-use super::scan::blank_end;
 use super::shape::Shape;
 use super::skim::{Skimmed, before, skim};
 
@@ -51,10 +51,6 @@ pub(crate) struct Splitter<'a> {
     /// Number of bytes searched in vain for the end of values that are nested too deeply.
     vain_bytes: usize,
 }
-
-/// Most bytes that are searched in vain. Otherwise a text of unclosed brackets would be searched once per line. Only
-/// the end of the text makes a search vain, so that the pieces make no difference here either.
-const VAIN_BYTES_MAX: usize = 8 * EVENT_BYTES_MAX;
 
 impl<'a> Splitter<'a> {
     /// Creates a splitter for a piece of text, given the framing at which the previous piece ended.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use ahash::RandomState;
 use arrow::datatypes::{DataType, Field, Fields};
 use salver_model::limits::{EVENT_COLUMNS_MAX, EVENT_DEPTH_MAX};
+use salver_text::json::Reader;
 use serde::{Deserialize, Serialize};
 
-use super::kinds::{Kinds, WHOLE_DIGITS_MAX, number_kind};
-use super::reader::Reader;
+use super::kinds::{Kinds, WHOLE_DIGITS, number_kind};
 
 /// Columns that every stream has. A member of the same name has no column; it stays in the event.
 pub(crate) const OWN_COLUMNS: [&str; 4] = ["_offset", "_id", "_time", "_key"];
@@ -18,7 +18,7 @@ pub(crate) const OWN_COLUMNS: [&str; 4] = ["_offset", "_id", "_time", "_key"];
 pub(crate) const UNNAMED: &str = "unnamed";
 
 /// Type of integers out of the range of `i64`.
-pub(crate) const LARGE_WHOLE: DataType = DataType::Decimal128(WHOLE_DIGITS_MAX, 0);
+pub(crate) const LARGE_WHOLE: DataType = DataType::Decimal128(WHOLE_DIGITS, 0);
 
 /// Values seen at one place of the events.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -13,9 +13,10 @@ use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::KafkaError;
 use rdkafka::message::{BorrowedMessage, Message};
 use rdkafka::{Offset, Timestamp, TopicPartitionList};
+use salver_model::limits::BROKER_SILENCE_S_MAX;
 use salver_model::streams::Placement;
 
-use super::delivery::{LAG_MAX, WINDOW};
+use super::delivery::{LAG_EVENTS, WINDOW};
 use super::listener::Listener;
 use super::shared::{Ending, Shared};
 use super::topic::{Topic, number};
@@ -25,7 +26,7 @@ use crate::log::frame::{Frame, Placed};
 /// still be in flight in the broker.
 const SETTLED: Duration = Duration::from_millis(500);
 /// Longest time the broker may send nothing while there is something to read.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(BROKER_SILENCE_S_MAX);
 /// Bytes of the log read at a time.
 const READ_BYTES: usize = 1024 * 1024;
 
@@ -96,7 +97,7 @@ impl<'a> Walk<'a> {
     fn new(shared: &'a Shared, partitions: u32, range: Range<u64>) -> Self {
         // The log may lack its last events after a crash of the machine although they were sent. An event appended now
         // is not among them, however alike it is.
-        let end = range.end.min(range.start + LAG_MAX + WINDOW);
+        let end = range.end.min(range.start + LAG_EVENTS + WINDOW);
         Self { shared, partitions, expected: None, next: range.start, end, found: HashMap::new(), others: 0 }
     }
 

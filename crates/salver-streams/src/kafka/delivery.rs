@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use salver_model::limits::BROKER_ASIDES_MAX;
 use salver_model::streams::Placement;
 use salver_model::{Code, Error, Result};
 use tokio::sync::{Notify, oneshot};
@@ -13,11 +14,9 @@ use tokio::sync::{Notify, oneshot};
 /// Most events that are sent but not yet reported.
 pub(super) const WINDOW: u64 = 128 * 1024;
 /// Most events between the checkpoint and the delivered prefix, which bounds the comparison after a restart.
-pub(super) const LAG_MAX: u64 = 2_000_000;
+pub(super) const LAG_EVENTS: u64 = 2_000_000;
 /// Number of events whose places are remembered: the window, and as many behind it.
 const REMEMBERED: usize = 2 * WINDOW as usize;
-/// Number of events set aside that are remembered with their reason.
-const ASIDES_MAX: usize = 10_000;
 /// Marker for the partition of an event that was set aside.
 const ASIDE: u32 = u32::MAX;
 /// Marker for the offset of an event that Kafka has without having reported its offset.
@@ -132,7 +131,7 @@ impl Delivery {
     pub(super) fn set_aside(&self, offset: u64, reason: String) {
         let mut inner = self.lock();
         inner.asides.insert(offset, reason);
-        if inner.asides.len() > ASIDES_MAX {
+        if inner.asides.len() > BROKER_ASIDES_MAX {
             inner.asides.pop_first();
         }
         self.put(&mut inner, Slot { offset, partition: ASIDE, at: UNSAID });

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use rdkafka::admin::AdminClient;
 use rdkafka::types::RDKafkaErrorCode;
+use salver_model::limits::BROKER_CLOSE_MS_MAX;
 use salver_model::{Error, Result};
 use tokio::task::JoinHandle;
 
 use super::checkpoint::Checkpoint;
-use super::delivery::LAG_MAX;
+use super::delivery::LAG_EVENTS;
 use super::listener::Listener;
 use super::reports::Failure;
 use super::session::Session;
@@ -18,8 +19,6 @@ use super::shared::{Ending, Shared};
 use super::{catch_up, topic};
 use crate::log::frame::Frame;
 
-/// Longest time a close waits for events still to be sent.
-const CLOSE_TIME_MAX: Duration = Duration::from_secs(5);
 /// Interval between checkpoints, and between attempts to reach a broker.
 const BEAT: Duration = Duration::from_secs(1);
 /// Number of beats between two checks of the topic's partition count.
@@ -197,7 +196,9 @@ impl Drainer {
             Ending::Orderly => {
                 let since = *closing.get_or_insert_with(Instant::now);
                 let all_is_there = self.shared.delivery.prefix() >= self.shared.log.ends().next.max(next);
-                all_is_there || self.shared.is_troubled() || since.elapsed() > CLOSE_TIME_MAX
+                all_is_there
+                    || self.shared.is_troubled()
+                    || since.elapsed() > Duration::from_millis(BROKER_CLOSE_MS_MAX)
             }
         }
     }
@@ -226,16 +227,16 @@ impl Drainer {
     /// Keeps the checkpoint from falling too far behind; returns `false` when no more must be sent.
     async fn keep_up(&mut self) -> bool {
         let lag = |own: &Self| own.shared.delivery.prefix().saturating_sub(own.saved);
-        if lag(self) <= LAG_MAX / 4 {
+        if lag(self) <= LAG_EVENTS / 4 {
             return true;
         }
         self.save();
-        if lag(self) > LAG_MAX
+        if lag(self) > LAG_EVENTS
             && let Some(saving) = self.saving.take()
         {
             self.saved_as(saving.await.map_err(|error| Error::internal(error.to_string())).and_then(|own| own));
         }
-        lag(self) <= LAG_MAX
+        lag(self) <= LAG_EVENTS
     }
 
     /// Starts writing a checkpoint if there is progress and no write is running.

@@ -140,11 +140,11 @@ pub(super) enum Pace {
 
 impl Pace {
     /// Fewest events at a time that are sent in bulk.
-    const BULK_MIN: u64 = 512;
+    const BULK_EVENTS: u64 = 512;
 
     /// Returns the pace for a number of events at a time.
     pub(super) fn of(events: u64) -> Self {
-        if events < Self::BULK_MIN { Self::Waves } else { Self::Bulk }
+        if events < Self::BULK_EVENTS { Self::Waves } else { Self::Bulk }
     }
 
     fn linger_ms(self) -> &'static str {

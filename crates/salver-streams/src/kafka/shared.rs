@@ -10,9 +10,9 @@ use bytes::Bytes;
 use salver_model::{Code, Error, Name, Result};
 use tokio::sync::Notify;
 
-use super::Aside;
 use super::delivery::Delivery;
 use super::settings::Settings;
+use crate::aside::Aside;
 use crate::log::Log;
 use crate::log::frame::{Frame, Placed};
 

@@ -14,7 +14,8 @@ use salver_model::Name;
 use salver_model::spec::{KafkaSpec, StreamSpec};
 use salver_testkit::servers::{Kafka as Broker, TopicRecord};
 
-use super::{Aside, Kafka};
+use super::Kafka;
+use crate::aside::Aside;
 use crate::log::frame::{FrameBuilder, Record};
 use crate::log::{Log, LogOptions};
 

@@ -5,13 +5,12 @@ use std::time::Duration;
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, ResourceSpecifier, TopicReplication};
 use rdkafka::error::{IsError, KafkaError};
 use rdkafka::types::{RDKafkaErrorCode, RDKafkaRespErr};
+use salver_model::limits::{BROKER_ANSWER_MS_MAX, BROKER_EVENT_BYTES_MAX};
 
 use super::listener::Listener;
 
-/// Longest time a broker may take to respond.
-pub(super) const ANSWER_TIME_MAX: Duration = Duration::from_secs(3);
-/// Largest record, in bytes, when the topic does not report its limit.
-const EVENT_BYTES_MAX: usize = 1_000_000;
+/// Patience with a broker.
+const ANSWER_PATIENCE: Duration = Duration::from_millis(BROKER_ANSWER_MS_MAX);
 
 /// Properties of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,16 +34,16 @@ pub(super) async fn find(admin: &AdminClient<Listener>, name: &str) -> Result<To
     };
     let mut ends = Vec::new();
     for partition in 0..partitions {
-        let (_, end) = admin.inner().fetch_watermarks(name, number(partition), ANSWER_TIME_MAX)?;
+        let (_, end) = admin.inner().fetch_watermarks(name, number(partition), ANSWER_PATIENCE)?;
         ends.push(u64::try_from(end).unwrap_or(0));
     }
-    let event_bytes_max = largest(admin, name).await.unwrap_or(EVENT_BYTES_MAX);
+    let event_bytes_max = largest(admin, name).await.unwrap_or(BROKER_EVENT_BYTES_MAX);
     Ok(Topic { partitions, event_bytes_max, ends })
 }
 
 /// Queries the current number of partitions of a topic.
 pub(super) fn count_partitions(admin: &AdminClient<Listener>, name: &str) -> Result<u32, KafkaError> {
-    let metadata = admin.inner().fetch_metadata(Some(name), ANSWER_TIME_MAX)?;
+    let metadata = admin.inner().fetch_metadata(Some(name), ANSWER_PATIENCE)?;
     let unknown = KafkaError::MetadataFetch(RDKafkaErrorCode::UnknownTopicOrPartition);
     let topic = metadata.topics().iter().find(|topic| topic.name() == name).ok_or(unknown)?;
     let error = topic.error().or_else(|| topic.partitions().iter().find_map(|partition| leaderless(partition.error())));
@@ -65,7 +64,7 @@ fn leaderless(error: Option<RDKafkaRespErr>) -> Option<RDKafkaRespErr> {
 async fn make(admin: &AdminClient<Listener>, name: &str) -> Result<(), KafkaError> {
     // The broker's defaults.
     let topic = NewTopic::new(name, -1, TopicReplication::Fixed(-1));
-    let options = AdminOptions::new().operation_timeout(Some(ANSWER_TIME_MAX));
+    let options = AdminOptions::new().operation_timeout(Some(ANSWER_PATIENCE));
     match admin.create_topics([&topic], &options).await?.into_iter().next() {
         Some(Err((_, code))) if code != RDKafkaErrorCode::TopicAlreadyExists => Err(KafkaError::AdminOp(code)),
         _ => Ok(()),
@@ -74,7 +73,7 @@ async fn make(admin: &AdminClient<Listener>, name: &str) -> Result<(), KafkaErro
 
 /// Returns the topic's own limit, if the broker reports it to this client.
 async fn largest(admin: &AdminClient<Listener>, name: &str) -> Option<usize> {
-    let options = AdminOptions::new().request_timeout(Some(ANSWER_TIME_MAX));
+    let options = AdminOptions::new().request_timeout(Some(ANSWER_PATIENCE));
     let told = admin.describe_configs([&ResourceSpecifier::Topic(name)], &options).await.ok()?;
     told.into_iter().next()?.ok()?.get("max.message.bytes")?.value.as_ref()?.parse().ok()
 }

@@ -9,9 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Fewest waiters for which a write is delayed.
-const CROWD_MIN: usize = 4;
+const CROWD_WAITERS: usize = 4;
 /// Longest delay.
-const WAIT_MAX: Duration = Duration::from_millis(1);
+const LONGEST_WAIT: Duration = Duration::from_millis(1);
 /// Polling interval during the delay.
 const LOOK_EVERY: Duration = Duration::from_micros(30);
 
@@ -33,11 +33,11 @@ impl Crowd {
     /// Waits until half of the expected waiters have arrived.
     pub(super) fn gather(&self, waiting: impl Fn() -> usize) {
         let enough = self.seen / 2;
-        if enough < CROWD_MIN {
+        if enough < CROWD_WAITERS {
             return;
         }
         let began = Instant::now();
-        let longest = self.took.min(WAIT_MAX);
+        let longest = self.took.min(LONGEST_WAIT);
         while waiting() < enough && began.elapsed() < longest {
             thread::sleep(LOOK_EVERY);
         }

@@ -11,8 +11,8 @@ const LOW_MASK: u128 = (1 << 62) - 1;
 /// Mask for a random start: the upper half of the low bits is left for incrementing.
 const LOW_START_MASK: u128 = (1 << 61) - 1;
 /// The 12 bits between version and variant.
-const MIDDLE_MAX: u128 = (1 << 12) - 1;
-const MS_MAX: u128 = (1 << 48) - 1;
+const MIDDLE_MASK: u128 = (1 << 12) - 1;
+const MS_MASK: u128 = (1 << 48) - 1;
 
 /// Generator of frame ids: the id of the first record; ids increase by 1 within a frame.
 #[derive(Debug)]
@@ -32,8 +32,8 @@ impl Ids {
     /// Returns the id of the first of `count` records. All of them are greater than every earlier id, whatever the
     /// clock says.
     pub(super) fn next(&mut self, now_ms: u64, count: u32) -> u128 {
-        let (ms, middle, low) = (self.last >> MS_SHIFT, (self.last >> 64) & MIDDLE_MAX, self.last & LOW_MASK);
-        let now = u128::from(now_ms).min(MS_MAX);
+        let (ms, middle, low) = (self.last >> MS_SHIFT, (self.last >> 64) & MIDDLE_MASK, self.last & LOW_MASK);
+        let now = u128::from(now_ms).min(MS_MASK);
         let id = if now > ms {
             // The top bit of the middle is left free as well, for incrementing.
             let middle = u128::from(self.random() >> 53);
@@ -42,7 +42,7 @@ impl Ids {
             let step = 1 + u128::from(self.random() as u32);
             if low + step + u128::from(count) <= LOW_MASK {
                 (ms << MS_SHIFT) | (middle << 64) | FIXED | (low + step)
-            } else if middle < MIDDLE_MAX {
+            } else if middle < MIDDLE_MASK {
                 self.fresh(ms, middle + 1)
             } else {
                 self.fresh(ms + 1, 0)

@@ -10,13 +10,13 @@ use super::writer::Writer;
 use crate::clock::now_ms;
 
 /// Longest interval between two checks of the age of events.
-const LOOK_EVERY_MAX: Duration = Duration::from_secs(60);
-const LOOK_EVERY_MIN: Duration = Duration::from_millis(10);
+const LONGEST_INTERVAL: Duration = Duration::from_secs(60);
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
 impl LogOptions {
     /// Returns the interval at which the age of events is checked.
     pub(super) fn look_every(&self) -> Option<Duration> {
-        self.retain.map(|retain| (retain / 8).clamp(LOOK_EVERY_MIN, LOOK_EVERY_MAX))
+        self.retain.map(|retain| (retain / 8).clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL))
     }
 
     /// Limits the segment size relative to the retained bytes, since only whole segments can be deleted.

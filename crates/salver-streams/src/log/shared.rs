@@ -24,7 +24,7 @@ use crate::clock::now_ms;
 /// Pending bytes from which on a write is not delayed.
 const WAITING_BYTES_LARGE: usize = 4 * 1024 * 1024;
 /// Most bytes written at once: a waiter for the first of them waits for all.
-pub(super) const BATCH_BYTES_MAX: u64 = 8 * 1024 * 1024;
+pub(super) const WRITE_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Shared state of a log.
 #[derive(Debug)]
@@ -183,7 +183,7 @@ impl Shared {
             let is_failing = lock(&self.fault).is_some();
             let mut active = lock(&self.active);
             let is_open = !is_failing && !active.is_broken && !active.is_sealed;
-            if !is_open || self.write(&mut active, BATCH_BYTES_MAX as usize).is_err() {
+            if !is_open || self.write(&mut active, WRITE_BYTES as usize).is_err() {
                 break;
             }
         }

@@ -14,9 +14,9 @@ use super::ids::Ids;
 use super::segment::Segment;
 
 /// Most frames examined while the lock is held, so that appends do not wait for long.
-const FRAMES_AT_ONCE_MAX: usize = 512;
+const FRAMES_AT_ONCE: usize = 512;
 /// Approximate number of bytes copied while the lock is held.
-const BYTES_AT_ONCE_MAX: usize = 256 * 1024;
+const BYTES_AT_ONCE: usize = 256 * 1024;
 
 /// State under the one lock that every append takes. Nothing here touches a file.
 #[derive(Debug)]
@@ -149,7 +149,7 @@ impl Tail {
         }
         let start = self.frames.partition_point(|frame| frame.head.end() <= from);
         let mut bytes = 0;
-        for frame in self.frames.range(start..).take(FRAMES_AT_ONCE_MAX) {
+        for frame in self.frames.range(start..).take(FRAMES_AT_ONCE) {
             bytes += frame.bytes.len();
             frames.push(frame.clone());
             if bytes >= bytes_max {
@@ -163,9 +163,9 @@ impl Tail {
     /// there may be more.
     pub(super) fn fill(&self, batch: &mut Batch, from: u64, end: u64, bytes_max: usize) -> bool {
         let start = self.frames.partition_point(|frame| frame.head.offset < from);
-        let stop = batch.bytes() + BYTES_AT_ONCE_MAX;
+        let stop = batch.bytes() + BYTES_AT_ONCE;
         let mut frames = self.frames.range(start..).take_while(|frame| frame.head.offset < end);
-        for frame in frames.by_ref().take(FRAMES_AT_ONCE_MAX) {
+        for frame in frames.by_ref().take(FRAMES_AT_ONCE) {
             if batch.bytes() > 0 && batch.bytes() + frame.bytes.len() > bytes_max {
                 return false;
             }
@@ -188,7 +188,7 @@ impl Tail {
     /// stay.
     pub(super) fn forget(&mut self) -> Vec<Frame> {
         let (mut count, mut bytes) = (0, 0);
-        for frame in self.frames.iter().take(FRAMES_AT_ONCE_MAX) {
+        for frame in self.frames.iter().take(FRAMES_AT_ONCE) {
             if self.frames_bytes - bytes <= STREAM_RECENT_BYTES_MAX || frame.head.end() > self.durable {
                 break;
             }

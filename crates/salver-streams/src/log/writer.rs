@@ -11,7 +11,7 @@ use super::bell::Sleep;
 use super::crowd::Crowd;
 use super::fault::Fault;
 use super::lock::lock;
-use super::shared::{BATCH_BYTES_MAX, Shared};
+use super::shared::{Shared, WRITE_BYTES};
 
 /// Longest time from append to fsync, and from write to fsync, when no caller waits for it.
 const DELAY: Duration = Duration::from_millis(50);
@@ -141,7 +141,7 @@ impl Writer {
             self.roll()?;
         }
         let mut active = lock(&self.shared.active);
-        let room = segment_bytes.saturating_sub(active.bytes()).min(BATCH_BYTES_MAX);
+        let room = segment_bytes.saturating_sub(active.bytes()).min(WRITE_BYTES);
         self.shared.write(&mut active, room as usize)
     }
 

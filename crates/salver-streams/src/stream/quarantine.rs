@@ -9,9 +9,9 @@ use salver_model::spec::StreamSpec;
 use salver_model::{Name, Result};
 
 use super::rows::Rows;
+use crate::aside::Aside;
 use crate::clock::now_ms;
 use crate::event::Checker;
-use crate::kafka::Aside;
 use crate::log::frame::FrameBuilder;
 use crate::log::{Log, LogOptions};
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use salver_model::limits::STREAM_READS_MAX;
 use salver_model::streams::Event;
 use salver_model::{Error, Result};
 use tokio::sync::Semaphore;
@@ -71,8 +72,7 @@ fn event(frame: &Frame, placed: &Placed<'_>) -> Event {
 
 /// Permits for file reads. Each read holds a frame of a megabyte or more in memory, so a thousand concurrent readers
 /// must not read at the same time.
-static READS: Semaphore = Semaphore::const_new(READS_MAX);
-const READS_MAX: usize = 16;
+static READS: Semaphore = Semaphore::const_new(STREAM_READS_MAX);
 
 /// Runs work that may wait for the disk.
 pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {

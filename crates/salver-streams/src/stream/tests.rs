@@ -57,6 +57,14 @@ fn values(events: &[Event]) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_contract_of_the_port() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let spec = spec(dir.path());
+    let stream = open(&spec).await;
+    salver_testkit::contract::event_stream::run(stream, async || open(&spec).await as Arc<dyn EventStream>).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn good_ones_are_taken_and_bad_ones_put_aside() {
     let dir = tempfile::tempdir().expect("a directory");
     let stream = open(&spec(dir.path())).await;

@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Number of events in one observation from which on a log counts as busy.
 const BUSY_EVENTS: u64 = 25_000;
 /// Number of segments that may wait for the log to be idle.
-const WAITING_MAX: usize = 8;
+const WAITING_SEGMENTS: usize = 8;
 
 /// Handle of the running task. The task stops when it is dropped, at the latest after the current file.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ async fn quiet(log: &Log, last: Option<u64>) {
     while tokio::time::Instant::now() < until {
         let waiting = log.segments().iter().filter(|segment| Some(segment.base()) > last).count();
         let before = log.ends().next;
-        if waiting > WAITING_MAX {
+        if waiting > WAITING_SEGMENTS {
             return;
         }
         tokio::time::sleep(LOOK).await;

@@ -10,11 +10,11 @@ use arrow::array::{BooleanBufferBuilder, NullBufferBuilder, new_null_array};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, FieldRef, Fields};
 use salver_model::{Error, Result};
+use salver_text::json::{Reader, Text};
 
 use super::numbers::{float, int, large};
 use super::texts::{Texts, end_of, offsets};
-use crate::event::reader::{Reader, Text};
-use crate::event::{LARGE_WHOLE, UNNAMED, WHOLE_DIGITS_MAX};
+use crate::event::{LARGE_WHOLE, UNNAMED, WHOLE_DIGITS};
 
 /// Builder of a column from the values at one place of the events.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Column {
         let kind = match data_type {
             DataType::Boolean => Kind::Bool(BooleanBufferBuilder::new(0)),
             DataType::Int64 => Kind::Int(Vec::new()),
-            DataType::Decimal128(WHOLE_DIGITS_MAX, 0) => Kind::Large(Vec::new()),
+            DataType::Decimal128(WHOLE_DIGITS, 0) => Kind::Large(Vec::new()),
             DataType::Float64 => Kind::Float(Vec::new()),
             DataType::Utf8 => Kind::Text(Texts::default()),
             DataType::Struct(fields) => Kind::Struct(Box::new(Members::new(fields, |_| true))),

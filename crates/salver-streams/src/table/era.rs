@@ -13,7 +13,7 @@ use crate::log::HeldLog;
 
 const OFFSET_BITS: u32 = 48;
 /// Most eras that are remembered.
-const ERAS_MAX: usize = 64;
+const ERAS_CAPACITY: usize = 64;
 
 /// Period in which a log has the same first row and the same columns.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Eras {
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // Two eras with the same tag have the same columns.
         all.retain(|own| own.tag != tag);
-        if all.len() >= ERAS_MAX {
+        if all.len() >= ERAS_CAPACITY {
             all.pop_front();
         }
         all.push_back(Arc::clone(&era));

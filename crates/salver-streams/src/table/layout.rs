@@ -6,10 +6,10 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatchOptions, TimestampMillisecon
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use arrow::record_batch::RecordBatch;
 use salver_model::{Error, Result};
+use salver_text::json::Reader;
 
 use super::decode::Column;
 use super::decode::Members;
-use crate::event::reader::Reader;
 use crate::event::{OWN_COLUMNS, Shape};
 use crate::log::frame::Placed;
 

@@ -1,6 +1,6 @@
 //! Conversion of JSON numbers to column values; `None` for a number that its column cannot hold.
 
-use crate::event::WHOLE_DIGITS_MAX;
+use crate::event::WHOLE_DIGITS;
 
 /// Parses an integer in the range of `i64`.
 pub(super) fn int(text: &[u8]) -> Option<i64> {
@@ -16,7 +16,7 @@ pub(super) fn int(text: &[u8]) -> Option<i64> {
 /// Parses an integer in the range of [`LARGE_WHOLE`](crate::event::LARGE_WHOLE).
 pub(super) fn large(text: &[u8]) -> Option<i128> {
     let value: i128 = std::str::from_utf8(text).ok()?.parse().ok()?;
-    (value.unsigned_abs() < 10_u128.pow(u32::from(WHOLE_DIGITS_MAX))).then_some(value)
+    (value.unsigned_abs() < 10_u128.pow(u32::from(WHOLE_DIGITS))).then_some(value)
 }
 
 /// Parses a number that a float can approximate.

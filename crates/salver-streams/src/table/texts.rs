@@ -2,8 +2,7 @@
 
 use arrow::array::StringArray;
 use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-
-use crate::event::reader::Text;
+use salver_text::json::Text;
 
 /// Concatenated texts.
 #[derive(Debug, Default)]

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::START_S_MAX;
+use super::START_S;
 use super::programs::{UNPRIVILEGED, is_root};
 
 /// How long a stopped process may take to stand still.
-const STANDSTILL_MAX: Duration = Duration::from_secs(10);
+const STANDSTILL_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Signals go to what runs in the server's directory only: a number of a process that ended may be another's by now.
 const SCRIPT: &str = r#"
@@ -108,7 +108,7 @@ pub(super) struct Running(Mutex<Option<Guard>>);
 impl Running {
     /// Waits until a server that was started is up; `false` when it ended instead.
     pub(super) fn up(&self, mut guard: Guard, is_up: impl Fn() -> bool) -> bool {
-        let patience = Instant::now() + Duration::from_secs(START_S_MAX);
+        let patience = Instant::now() + Duration::from_secs(START_S);
         while !is_up() {
             if guard.server_is_gone() || Instant::now() > patience {
                 guard.end(true);
@@ -153,7 +153,7 @@ fn until_still(process: &str) {
         !(state.is_empty() || state.starts_with(['T', 'Z', 'X']))
     };
     let started = Instant::now();
-    while started.elapsed() < STANDSTILL_MAX {
+    while started.elapsed() < STANDSTILL_PATIENCE {
         let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
         if !tasks.map(|task| task.path()).any(|task| runs(&task)) {
             return;
@@ -216,9 +216,9 @@ impl Drop for Directory {
 
 /// Whether there are some gigabytes left at `path`.
 fn has_room(path: &Path) -> bool {
-    const ROOM_KIB_MIN: u64 = 4 * 1024 * 1024;
+    const ROOM_KIB: u64 = 4 * 1024 * 1024;
     let told = Command::new("df").arg("-Pk").arg(path).output();
     let text = told.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let left = text.lines().nth(1).and_then(|line| line.split_whitespace().nth(3)).and_then(|word| word.parse().ok());
-    left.is_some_and(|kib: u64| kib >= ROOM_KIB_MIN)
+    left.is_some_and(|kib: u64| kib >= ROOM_KIB)
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::guard::{Directory, Guard, Running};
 use super::programs::program;
-use super::{START_S_MAX, free_port, log_of};
+use super::{START_S, free_port, log_of};
 
 /// The release that `xtask/setup.sh` fetches.
 const RELEASE: &str = "4.1.0";
@@ -194,7 +194,7 @@ impl Kafka {
     ///
     /// When it doesn't start.
     pub fn restart(&self) {
-        let patience = Instant::now() + Duration::from_secs(START_S_MAX);
+        let patience = Instant::now() + Duration::from_secs(START_S);
         while !self.run() {
             assert!(Instant::now() < patience, "Kafka does not start again:\n{}", self.log());
         }

@@ -1,6 +1,6 @@
 //! Fetches one batch, and verifies it.
 
-use salver_model::limits::BATCH_BYTES_MAX;
+use salver_model::limits::{FETCHED_ROW_BYTES_MAX, FETCHED_ROWS_BYTES_MAX};
 use salver_model::{Code, Error};
 use serde_json::Value;
 use ureq::Body;
@@ -10,12 +10,6 @@ use super::batch::{Batch, Layout};
 use super::session::Session;
 use crate::client::{Client, Trouble};
 use crate::failure::Failure;
-
-/// Largest batch of one row, in bytes; anything larger is not a response of a Salver server.
-const ROW_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
-/// Largest batch of several rows, in bytes: a server limits them to [`BATCH_BYTES_MAX`] in memory, and encoding makes
-/// up to seven times as much of it.
-const ROWS_BYTES_MAX: u64 = 16 * BATCH_BYTES_MAX as u64;
 
 /// Range of rows to fetch.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +34,7 @@ pub(super) fn batch(client: &Client, session: &Session, layout: Layout, place: P
         let asked = client.get(&path).header("accept-encoding", "identity").call();
         let mut response = asked.map_err(|cause| client.unreachable(cause))?;
         let is_row = number(&response, "salver-rows") == Some(1);
-        let bytes_max = if is_row { ROW_BYTES_MAX } else { ROWS_BYTES_MAX };
+        let bytes_max = if is_row { FETCHED_ROW_BYTES_MAX } else { FETCHED_ROWS_BYTES_MAX };
         let read = response.body_mut().with_config().limit(bytes_max).read_to_vec();
         let bytes = read.map_err(|cause| client.unreachable(cause))?;
         if !response.status().is_success() {

@@ -9,7 +9,7 @@ use crate::{pace, serve};
 /// Interval between updates of the line.
 const PERIOD: Duration = Duration::from_millis(200);
 /// Most characters of an entry's name that are shown, so that the line fits into a terminal.
-const NAME_CHARS_MAX: usize = 24;
+const NAME_CHARS: usize = 24;
 
 /// Progress line.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Progress {
             started: Instant::now(),
             is_shown: std::io::stderr().is_terminal(),
             written: None,
-            name: session.entry.chars().take(NAME_CHARS_MAX).collect(),
+            name: session.entry.chars().take(NAME_CHARS).collect(),
             all: session.rows,
             before,
             rows: 0,

@@ -10,7 +10,7 @@ use crate::{pace, serve};
 /// Interval between updates of the line.
 const PERIOD: Duration = Duration::from_millis(200);
 /// Most characters of a file's name that are shown, so that the line fits into a terminal.
-const NAME_CHARS_MAX: usize = 24;
+const NAME_CHARS: usize = 24;
 
 /// Progress line.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Progress {
 
     /// Starts another file.
     pub(crate) fn begin(&mut self, source: &Source) {
-        let skipped = source.name.chars().count().saturating_sub(NAME_CHARS_MAX);
+        let skipped = source.name.chars().count().saturating_sub(NAME_CHARS);
         self.name = source.name.chars().skip(skipped).collect();
         (self.bytes, self.file, self.events, self.file_started) = (source.bytes, None, 0, Instant::now());
     }

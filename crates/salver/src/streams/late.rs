@@ -178,3 +178,50 @@ impl EventStream for Late {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use salver_model::ports::EventStream;
+    use salver_model::spec::StreamSpec;
+    use salver_model::{Code, Error, Name};
+    use salver_streams::LogStream;
+
+    use super::{Late, Open};
+
+    /// Waits until the stream is open.
+    async fn opened(late: &Late) {
+        while late.available().is_err() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_contract_of_the_port_once_it_is_open() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let spec = StreamSpec::new(Name::new("clicks").expect("a name"), dir.path().join("clicks"));
+        let may = Arc::new(AtomicBool::new(false));
+        let fault = || Error::new(Code::StreamUnavailable, "its log is another server's");
+        let (own, permission) = (spec.clone(), Arc::clone(&may));
+        let open: Open = Arc::new(move || {
+            if !permission.load(Ordering::Acquire) {
+                return Err(fault());
+            }
+            LogStream::open(own.clone()).map(|stream| stream as Arc<dyn EventStream>)
+        });
+        let late = Late::begin(spec.clone(), fault(), Arc::clone(&open));
+        let refused = late.available().expect_err("it may not open yet");
+        assert!(refused.code == Code::StreamUnavailable && refused.message.contains("another server's"), "{refused:?}");
+        may.store(true, Ordering::Release);
+        opened(&late).await;
+        let reopen = async || {
+            let again = Late::begin(spec, fault(), open);
+            opened(&again).await;
+            again as Arc<dyn EventStream>
+        };
+        salver_testkit::contract::event_stream::run(late, reopen).await;
+    }
+}

@@ -1,5 +1,6 @@
 //! Parses keys, hashes and secrets, written alone or as `NAME:SECRET`.
 
+use salver_model::limits::{API_KEY_BYTES_MIN, JWT_SECRET_BYTES_MIN};
 pub(crate) use salver_model::secrecy::MASK;
 use salver_model::spec::Secret;
 
@@ -8,11 +9,6 @@ use crate::raw::Table;
 
 /// Secret with its name.
 type Named = (Option<String>, Secret);
-
-/// Shortest secret that is safe from brute force (RFC 7518, section 3.2).
-const HMAC_BYTES_MIN: usize = 32;
-/// Shortest key that can be random.
-const API_KEY_BYTES_MIN: usize = 16;
 
 /// Returns whether a token key is a public one, in PEM.
 pub(crate) fn is_public_key(text: &str) -> bool {
@@ -90,8 +86,8 @@ pub(super) fn jwt(table: &Table, findings: &mut Findings) -> Vec<Named> {
                 let mistake = Mistake::new(table.place_of("jwt_secrets"), "a key is not the public key of RSA");
                 findings.mistake(mistake.with_hint("`openssl rsa -in key.pem -pubout` writes the public key"));
             }
-        } else if text.len() < HMAC_BYTES_MIN {
-            short(table, "jwt_secrets", HMAC_BYTES_MIN, findings);
+        } else if text.len() < JWT_SECRET_BYTES_MIN {
+            short(table, "jwt_secrets", JWT_SECRET_BYTES_MIN, findings);
         }
     }
     secrets

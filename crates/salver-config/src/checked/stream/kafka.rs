@@ -1,5 +1,6 @@
 //! Validates the Kafka settings of a stream.
 
+use salver_model::limits::TOPIC_CHARS_MAX;
 use salver_model::spec::KafkaSpec;
 
 use crate::mistake::{Findings, Mistake};
@@ -77,12 +78,11 @@ fn is_address(text: &str) -> bool {
 
 /// Checks a topic by Kafka's own rule for names.
 fn check_topic(table: &Table, topic: &str, findings: &mut Findings) {
-    const CHARACTERS_MAX: usize = 249;
     let letter = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-    if matches!(topic, "" | "." | "..") || topic.len() > CHARACTERS_MAX || !topic.chars().all(letter) {
+    if matches!(topic, "" | "." | "..") || topic.len() > TOPIC_CHARS_MAX || !topic.chars().all(letter) {
         let place = if table.get("topic").is_some() { "topic" } else { "name" };
         let message = format!("`{topic}` can't be the name of a topic");
-        let hint = format!("write topic = \"...\" with up to {CHARACTERS_MAX} of a-z, A-Z, 0-9, `.`, `_` and `-`");
+        let hint = format!("write topic = \"...\" with up to {TOPIC_CHARS_MAX} of a-z, A-Z, 0-9, `.`, `_` and `-`");
         findings.mistake(Mistake::new(table.place_of(place), message).with_hint(hint));
     }
 }

@@ -13,7 +13,7 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, Signature, Volatility,
 };
 
-use super::quotient::{DIGITS_MIN, decimal, digits, nearest};
+use super::quotient::{FRACTION_DIGITS, decimal, digits, nearest};
 use super::sums::roomy;
 use super::totals::{Finish, Total, Totals, kept_in};
 
@@ -100,7 +100,7 @@ impl AggregateUDFImpl for Avg {
         match arg_types.first() {
             Some(own) if own.is_decimal() => {
                 let (precision, scale) = digits(own).unwrap_or_default();
-                Ok(decimal(i16::from(precision) - i16::from(scale), scale.max(DIGITS_MIN)))
+                Ok(decimal(i16::from(precision) - i16::from(scale), scale.max(FRACTION_DIGITS)))
             }
             _ => avg_udaf().inner().return_type(arg_types),
         }

@@ -8,7 +8,7 @@ use datafusion::logical_expr::expr::WindowFunctionParams;
 use datafusion::logical_expr::{Expr, WindowFrame, WindowFrameBound, WindowFrameUnits, cast};
 
 /// More rows than any table has.
-const ROWS_MAX: u64 = 1 << 40;
+const FAR_ROWS: u64 = 1 << 40;
 const ROOMY: DataType = DataType::Decimal128(38, 0);
 
 /// Returns the frame of a window by an integer distance, and its sort key as decimals; `None` for any other frame,
@@ -40,7 +40,7 @@ fn unbounded(frame: &WindowFrame) -> Option<WindowFrame> {
     if frame.units == WindowFrameUnits::Range {
         return None;
     }
-    let is_far = |value: &ScalarValue| matches!(value, ScalarValue::UInt64(Some(rows)) if *rows > ROWS_MAX);
+    let is_far = |value: &ScalarValue| matches!(value, ScalarValue::UInt64(Some(rows)) if *rows > FAR_ROWS);
     let none = || ScalarValue::UInt64(None);
     let mut frame = frame.clone();
     let mut changed = false;
@@ -51,7 +51,7 @@ fn unbounded(frame: &WindowFrame) -> Option<WindowFrame> {
         (frame.end_bound, changed) = (Following(none()), true);
     }
     // A frame that begins after all rows, or ends before them, is empty.
-    let far = || ScalarValue::UInt64(Some(ROWS_MAX));
+    let far = || ScalarValue::UInt64(Some(FAR_ROWS));
     if matches!(&frame.start_bound, Following(value) if is_far(value)) {
         (frame.start_bound, changed) = (Following(far()), true);
     }

@@ -250,7 +250,13 @@ impl ScalarUDFImpl for Looked {
         }
         let (rows, given) = (args.number_rows, args.args.clone());
         let [list, sought] = given.as_slice() else { return internal_err!("something is looked for in a list") };
-        match self.inner().invoke_with_args(args)? {
+        let is_one = given.iter().all(|value| matches!(value, ColumnarValue::Scalar(_)));
+        let found = match self.inner().invoke_with_args(args)? {
+            // For an empty list the engine gives one value for all rows, without a look at which are null.
+            ColumnarValue::Scalar(found) if !is_one => ColumnarValue::Array(found.to_array_of_size(rows)?),
+            found => found,
+        };
+        match found {
             ColumnarValue::Scalar(ScalarValue::Boolean(found)) => {
                 let known = self.known(found, [&list.to_array(1)?, &sought.to_array(1)?], 0);
                 Ok(ColumnarValue::Scalar(ScalarValue::Boolean(known)))

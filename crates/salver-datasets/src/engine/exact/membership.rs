@@ -9,18 +9,21 @@ use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::expr::{Exists, InList, InSubquery};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    Cast, Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Subquery, TryCast, col, lit, not, when,
+    Cast, Expr, ExprSchemable, Filter, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Subquery, TryCast, col, lit,
+    not, when,
 };
 
 use super::has_columns;
-
-/// Name of the column of a subquery's values.
-const SOUGHT: &str = "__salver_sought";
+use crate::engine::correlated::SOUGHT;
 
 /// Rewrites a filter so that each `in` evaluates to true, false or unknown. A term of its own may be false instead of
 /// unknown.
 pub(super) fn decided(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let LogicalPlan::Filter(filter) = plan else { return Ok(plan) };
+    let filter = match plan {
+        LogicalPlan::Filter(filter) => filter,
+        LogicalPlan::Join(join) if join.filter.as_ref().is_some_and(has_member) => return apart(join),
+        other => return Ok(other),
+    };
     let mut changed = false;
     let mut terms = Vec::new();
     for term in split_conjunction_owned(filter.predicate.clone()) {
@@ -57,6 +60,44 @@ pub(super) fn decided(plan: LogicalPlan) -> Result<LogicalPlan> {
     }
 }
 
+fn has_member(expr: &Expr) -> bool {
+    expr.exists(|part| Ok(matches!(part, Expr::InSubquery(_)))).unwrap_or(false)
+}
+
+/// Moves each `in` out of the condition of a join into a filter: above an inner join, and below an outer one where the
+/// term depends on the side without the kept rows only. Any other term stays.
+fn apart(join: Join) -> Result<LogicalPlan> {
+    let correlates = |part: &Expr| match part {
+        Expr::InSubquery(one) => !one.subquery.outer_ref_columns.is_empty(),
+        Expr::Exists(one) => !one.subquery.outer_ref_columns.is_empty(),
+        Expr::ScalarSubquery(one) => !one.outer_ref_columns.is_empty(),
+        _ => false,
+    };
+    let is_of = |term: &Expr, side: &LogicalPlan| -> Result<bool> {
+        let own = side.schema();
+        Ok(!term.exists(|part| Ok(correlates(part)))? && term.column_refs().into_iter().all(|c| own.has_column(c)))
+    };
+    let (mut moved, mut kept) = (Vec::new(), Vec::new());
+    for term in join.filter.iter().cloned().flat_map(split_conjunction_owned) {
+        let is_moved = has_member(&term)
+            && match join.join_type {
+                JoinType::Inner => true,
+                JoinType::Left => is_of(&term, &join.right)?,
+                JoinType::Right => is_of(&term, &join.left)?,
+                _ => false,
+            };
+        if is_moved { moved.push(term) } else { kept.push(term) }
+    }
+    let Some(condition) = conjunction(moved) else { return Ok(LogicalPlan::Join(join)) };
+    let filtered = |rows| decided(LogicalPlan::Filter(Filter::try_new(condition, rows)?));
+    let join = Join { filter: conjunction(kept), ..join };
+    Ok(match join.join_type {
+        JoinType::Left => LogicalPlan::Join(Join { right: Arc::new(filtered(join.right)?), ..join }),
+        JoinType::Right => LogicalPlan::Join(Join { left: Arc::new(filtered(join.left)?), ..join }),
+        _ => filtered(Arc::new(LogicalPlan::Join(join)))?,
+    })
+}
+
 /// Returns the `in` that a term negates.
 fn absence(term: &Expr) -> Option<&InSubquery> {
     match term {
@@ -74,8 +115,9 @@ fn absence(term: &Expr) -> Option<&InSubquery> {
 fn absent(one: InSubquery, rows: &DFSchema) -> Result<Expr> {
     let InSubquery { expr, subquery, .. } = one;
     let Subquery { subquery: values, spans, .. } = subquery;
-    // The engine drops a limit below a correlated condition.
-    if values.exists(|node| Ok(matches!(node, LogicalPlan::Limit(_))))? {
+    // The engine drops a limit above a correlated condition.
+    let correlates = |plan: &LogicalPlan| plan.exists(|node| Ok(node.contains_outer_reference()));
+    if values.exists(|node| Ok(matches!(node, LogicalPlan::Limit(limit) if correlates(&limit.input)?)))? {
         return plan_err!("`not in` of a query that belongs to each row can't have a `limit`");
     }
     let own = Expr::from(values.schema().qualified_field(0));

@@ -13,10 +13,10 @@ use datafusion::logical_expr::{
 
 use super::call;
 
-/// Bound up to which integers are exact floats, as powers of ten are up to `SCALE_MAX`: their quotient is rounded only
-/// once.
-const EXACT_MAX: i128 = 1 << 53;
-const SCALE_MAX: i8 = 22;
+/// Bound up to which integers are exact floats, as powers of ten are up to `EXACT_SCALE`: their quotient is rounded
+/// only once.
+const EXACT_WHOLE: i128 = 1 << 53;
+const EXACT_SCALE: i8 = 22;
 
 /// Returns whether the engine's cast may round twice.
 pub(super) fn rounds_twice(from: &DataType, to: &DataType) -> bool {
@@ -61,9 +61,9 @@ impl ScalarUDFImpl for Nearest {
 }
 
 fn nearest(decimals: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
-    if let (DataType::Decimal128(_, scale @ 0..=SCALE_MAX), DataType::Float64) = (decimals.data_type(), to) {
+    if let (DataType::Decimal128(_, scale @ 0..=EXACT_SCALE), DataType::Float64) = (decimals.data_type(), to) {
         let (own, power) = (decimals.as_primitive::<Decimal128Type>(), 10_f64.powi(i32::from(*scale)));
-        if own.iter().flatten().all(|digits| digits.unsigned_abs() <= EXACT_MAX.unsigned_abs()) {
+        if own.iter().flatten().all(|digits| digits.unsigned_abs() <= EXACT_WHOLE.unsigned_abs()) {
             return Ok(Arc::new(
                 own.iter().map(|digits| digits.map(|digits| digits as f64 / power)).collect::<Float64Array>(),
             ));

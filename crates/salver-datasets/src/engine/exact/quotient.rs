@@ -13,11 +13,11 @@ use datafusion::logical_expr::{
 };
 
 /// Minimum number of fractional digits of a quotient.
-pub(super) const DIGITS_MIN: i8 = 16;
+pub(super) const FRACTION_DIGITS: i8 = 16;
 /// Maximum precision of the engine's decimals.
-const PRECISION_MAX: u8 = 76;
+const LONG_PRECISION: u8 = 76;
 /// Maximum precision of decimals of 128 bits.
-const SHORT_PRECISION_MAX: u8 = 38;
+const SHORT_PRECISION: u8 = 38;
 
 /// Returns the operator as a function.
 pub(super) fn function() -> ScalarUDF {
@@ -48,9 +48,9 @@ pub(super) fn digits(data_type: &DataType) -> Option<(u8, i8)> {
 /// Returns the decimal type with this many integral and fractional digits, or with fewer integral ones if the precision
 /// is exhausted.
 pub(super) fn decimal(before: i16, behind: i8) -> DataType {
-    let precision = u8::try_from((before.max(1) + i16::from(behind)).clamp(1, i16::from(PRECISION_MAX)));
-    match precision.unwrap_or(PRECISION_MAX) {
-        short @ ..=SHORT_PRECISION_MAX => DataType::Decimal128(short, behind),
+    let precision = u8::try_from((before.max(1) + i16::from(behind)).clamp(1, i16::from(LONG_PRECISION)));
+    match precision.unwrap_or(LONG_PRECISION) {
+        short @ ..=SHORT_PRECISION => DataType::Decimal128(short, behind),
         wide => DataType::Decimal256(wide, behind),
     }
 }
@@ -79,7 +79,7 @@ impl ScalarUDFImpl for Quotient {
         else {
             return plan_err!("`/` divides a number by a number");
         };
-        let behind = DIGITS_MIN.max(scale).max(divisor_scale).min(SHORT_PRECISION_MAX as i8);
+        let behind = FRACTION_DIGITS.max(scale).max(divisor_scale).min(SHORT_PRECISION as i8);
         Ok(decimal(i16::from(precision) - i16::from(scale) + i16::from(divisor_scale.max(0)), behind))
     }
 
@@ -98,7 +98,7 @@ impl ScalarUDFImpl for Quotient {
 
 fn divide(left: &ArrayRef, right: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
     let scale_of = |array: &ArrayRef| digits(array.data_type()).map_or(0, |(_, scale)| scale);
-    let wide = |array: &ArrayRef| cast(array, &DataType::Decimal256(PRECISION_MAX, scale_of(array)));
+    let wide = |array: &ArrayRef| cast(array, &DataType::Decimal256(LONG_PRECISION, scale_of(array)));
     let (left_scale, right_scale) = (scale_of(left), scale_of(right));
     let (left, right) = (wide(left)?, wide(right)?);
     let (left, right) = (left.as_primitive::<Decimal256Type>(), right.as_primitive::<Decimal256Type>());

@@ -12,14 +12,14 @@ use super::is_comparison;
 type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
 
 /// Bound up to which integers are exact 32-bit floats.
-const EXACT_MAX: u64 = 1 << f32::MANTISSA_DIGITS;
+const EXACT_WHOLE: u64 = 1 << f32::MANTISSA_DIGITS;
 
 /// Returns whether an expression may be an integer that rounds when it is cast to a 32-bit float.
 fn is_rounded(expr: &Expr, type_of: TypeOf<'_>) -> bool {
     match expr {
         Expr::Negative(inner) if matches!(**inner, Expr::Literal(..)) => is_rounded(inner, type_of),
-        Expr::Literal(ScalarValue::Int32(Some(number)), _) => u64::from(number.unsigned_abs()) > EXACT_MAX,
-        Expr::Literal(ScalarValue::Int64(Some(number)), _) => number.unsigned_abs() > EXACT_MAX,
+        Expr::Literal(ScalarValue::Int32(Some(number)), _) => u64::from(number.unsigned_abs()) > EXACT_WHOLE,
+        Expr::Literal(ScalarValue::Int64(Some(number)), _) => number.unsigned_abs() > EXACT_WHOLE,
         _ => type_of(expr).is_some_and(|own| own.is_integer() && !matches!(own.primitive_width(), Some(1 | 2))),
     }
 }

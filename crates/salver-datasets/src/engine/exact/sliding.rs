@@ -1,4 +1,4 @@
-//! Sums, averages and deviations of floats over windows with a moving start. A value that leaves a window can't be
+//! Sums, averages, deviations and regressions of floats over windows with a moving start. A value that leaves a window can't be
 //! subtracted from a sum of floats: NaN and infinities remain, and after `1e17` small numbers are lost. So the values
 //! are summed anew, as in PostgreSQL; for long windows with two stacks of partial sums, in which each value is pushed
 //! and popped once.
@@ -15,6 +15,8 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, Signature,
 };
 
+use super::pairs::{Pairs, Regression};
+
 /// Length of the longest window that is summed value by value.
 const SHORT: usize = 1_024;
 
@@ -24,6 +26,7 @@ enum Made {
     Sum,
     Average,
     Variance { sample: bool, root: bool },
+    Paired(Regression),
 }
 
 impl Made {
@@ -35,7 +38,7 @@ impl Made {
             "var_pop" => Self::Variance { sample: false, root: false },
             "stddev" | "stddev_samp" => Self::Variance { sample: true, root: true },
             "stddev_pop" => Self::Variance { sample: false, root: true },
-            _ => return None,
+            other => Self::Paired(Regression::by(other)?),
         })
     }
 }
@@ -95,6 +98,9 @@ impl AggregateUDFImpl for Sliding {
         if args.is_distinct || !is_float {
             return self.inner.create_sliding_accumulator(args);
         }
+        if let Made::Paired(regression) = self.made {
+            return Ok(Box::new(Pairs::new(regression)));
+        }
         Ok(Box::new(Window { made: self.made, values: VecDeque::new(), sums: Sums::default() }))
     }
 
@@ -133,6 +139,7 @@ impl Window {
                 let squares = self.values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
                 Some(if root { (squares / of).sqrt() } else { squares / of })
             }
+            Made::Paired(_) => None,
         }
     }
 }

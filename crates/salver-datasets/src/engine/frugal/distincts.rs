@@ -22,7 +22,7 @@ const PASSING_NULLS: [&str; 5] = ["avg", "count", "max", "min", "sum"];
 /// Aggregates that return 0 for no rows.
 const COUNTING: [&str; 2] = ["count", "regr_count"];
 /// Maximum number of columns in the grouping sets: each has a bit.
-const COLUMNS_MAX: usize = 60;
+const COLUMN_BITS: usize = 60;
 
 /// Analyzer rule that turns distinct values into groups.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Split {
         let columns = aggregate.group_expr.len() + split.distinct.len();
         // The engine itself groups the values of a single distinct column.
         let gains = split.distinct.len() > 1 || split.distinct.len() == 1 && of_all;
-        (gains && columns <= COLUMNS_MAX).then_some(split)
+        (gains && columns <= COLUMN_BITS).then_some(split)
     }
 
     fn plan(self, aggregate: &Aggregate) -> Result<LogicalPlan> {

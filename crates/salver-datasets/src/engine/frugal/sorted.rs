@@ -15,7 +15,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, InputOrderMode};
 
 /// Maximum rows of a top-k that keeps its rows in memory instead of sorting all.
-const FIRST_ROWS_MAX: usize = 100;
+const FIRST_ROWS: usize = 100;
 
 /// Optimizer rule that replaces operators that hold all their input in memory by sorts.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl PhysicalOptimizerRule for Sorted {
 
 /// Replaces a top-k by a limit over a full sort.
 fn first_rows(sort: &SortExec) -> Option<Arc<dyn ExecutionPlan>> {
-    let rows = sort.fetch().filter(|rows| *rows > FIRST_ROWS_MAX)?;
+    let rows = sort.fetch().filter(|rows| *rows > FIRST_ROWS)?;
     let whole: Arc<dyn ExecutionPlan> = Arc::new(sort.with_fetch(None));
     Some(if sort.preserve_partitioning() {
         Arc::new(LocalLimitExec::new(whole, rows))
@@ -61,7 +61,7 @@ fn grouped(aggregate: &AggregateExec) -> Result<Option<Arc<dyn ExecutionPlan>>> 
         return Ok(None);
     }
     // So few groups need little memory.
-    if aggregate.limit_options().is_some_and(|limit| limit.limit() <= FIRST_ROWS_MAX) {
+    if aggregate.limit_options().is_some_and(|limit| limit.limit() <= FIRST_ROWS) {
         return Ok(None);
     }
     let first = match aggregate.mode() {

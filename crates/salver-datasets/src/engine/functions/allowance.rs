@@ -14,7 +14,7 @@ use salver_model::{Code, Error};
 use super::measure::held_bytes;
 
 /// Minimum size that is accounted, in bytes: accounting smaller arrays costs more than it gains.
-const ACCOUNTED_BYTES_MIN: u64 = 256 * 1024;
+const ACCOUNTED_BYTES: u64 = 256 * 1024;
 /// Maximum size of a result that is always allowed, in bytes.
 const SMALL_BYTES: u64 = 8 * 1024 * 1024;
 
@@ -81,7 +81,7 @@ impl Allowance {
     /// When there is not that much left.
     pub(crate) fn account(&self, what: &str, array: ArrayRef) -> Result<ArrayRef> {
         let bytes = held_bytes(&array);
-        if bytes < ACCOUNTED_BYTES_MIN {
+        if bytes < ACCOUNTED_BYTES {
             return Ok(array);
         }
         let held = Arc::new(self.reserve(what, bytes)?);

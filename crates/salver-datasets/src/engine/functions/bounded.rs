@@ -31,7 +31,7 @@ const PIECE_BYTES: u64 = 8 * 1024 * 1024;
 const PIECE_STEPS: u64 = 50_000_000;
 
 /// Maximum steps for one row during planning.
-const PLANNED_STEPS_MAX: u64 = 1_000_000;
+const PLANNED_STEPS: u64 = 1_000_000;
 
 /// Function that bounds an expression that a call was simplified to, given the types of its columns.
 pub(super) type Within = fn(Expr, &SimplifyContext, &Arc<Allowance>) -> Result<Expr>;
@@ -155,7 +155,7 @@ impl Bounded {
         // A value that is folded during planning stays in the plan, and takes the planner's time.
         let (most, steps_max) = match work.is_planned() {
             true => (self.allowance.value_bytes_max(), CALL_STEPS_MAX),
-            false => (FOLDED_BYTES_MAX, PLANNED_STEPS_MAX),
+            false => (FOLDED_BYTES_MAX, PLANNED_STEPS),
         };
         let name = self.name();
         if bytes > most {

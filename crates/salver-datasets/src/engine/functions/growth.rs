@@ -1,6 +1,8 @@
 //! Maximum result size of each function as a function of its arguments: the one table by which calls are bounded. A
 //! function that is missing here is unknown; a test over all functions of the session prevents that.
 
+use salver_model::limits::PATTERN_PROGRAM_BYTES_MAX;
+
 use super::measure::Cell;
 
 /// Bound on the size of a function's results.
@@ -455,8 +457,6 @@ fn scan(cells: &[Cell]) -> u64 {
     cell(cells, 0).bytes.saturating_mul(4)
 }
 
-/// Maximum size of the program that a pattern is compiled to, in bytes; `regex` refuses larger ones.
-const PROGRAM_BYTES_MAX: u64 = 10 * 1024 * 1024;
 /// Size of the program for one character of a pattern, in bytes, if that is a class of letters.
 const PROGRAM_BYTES: u64 = 1_024;
 
@@ -465,6 +465,6 @@ const PROGRAM_BYTES: u64 = 1_024;
 fn pattern(cells: &[Cell]) -> u64 {
     let own = cell(cells, 1);
     let pattern = own.bytes.saturating_add(8).saturating_mul(times(own).max(1));
-    let program = if own.is_same { 0 } else { pattern.saturating_mul(PROGRAM_BYTES).min(PROGRAM_BYTES_MAX) };
+    let program = if own.is_same { 0 } else { pattern.saturating_mul(PROGRAM_BYTES).min(PATTERN_PROGRAM_BYTES_MAX) };
     (cell(cells, 0).bytes.saturating_add(64).saturating_mul(pattern) / 16).max(program)
 }

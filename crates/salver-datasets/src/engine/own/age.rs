@@ -5,9 +5,10 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray, IntervalMonthDayNanoArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, IntervalMonthDayNano, IntervalUnit, TimeUnit, TimestampMicrosecondType};
-use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Timelike};
+use chrono::{DateTime, Datelike, NaiveDateTime, Timelike};
 use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
+use salver_text::calendar::days_in_month;
 
 use super::row::RowFunction;
 
@@ -57,15 +58,8 @@ fn between(later: NaiveDateTime, earlier: NaiveDateTime) -> Option<IntervalMonth
     }
     if days < 0 {
         // Days are borrowed from the month of the earlier time.
-        days += days_of(earlier.date())?;
+        days += i64::from(days_in_month(earlier.year().into(), earlier.month()));
         months -= 1;
     }
     Some(IntervalMonthDayNano::new(i32::try_from(months).ok()?, i32::try_from(days).ok()?, rest))
-}
-
-/// Returns the number of days in the month of a date.
-fn days_of(date: NaiveDate) -> Option<i64> {
-    let first = date.with_day(1)?;
-    let next = first.checked_add_months(chrono::Months::new(1))?;
-    Some((next - first).num_days())
 }

@@ -133,21 +133,8 @@ fn value(values: &ArrayRef, write: &Writer, row: usize, text: &mut String) -> Re
 
 /// Writes a text as a JSON string.
 fn string(own: &str, text: &mut String) {
-    text.push('"');
-    for c in own.chars() {
-        match c {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            '\u{8}' => text.push_str("\\b"),
-            '\u{c}' => text.push_str("\\f"),
-            c if c < ' ' => text.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => text.push(c),
-        }
-    }
-    text.push('"');
+    // Writing to memory cannot fail.
+    text.push_str(&serde_json::to_string(own).unwrap_or_default());
 }
 
 /// Returns a writer of the values of an array as JSON.

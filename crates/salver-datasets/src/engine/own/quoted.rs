@@ -7,12 +7,10 @@ use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
+use salver_model::limits::SQL_FORMAT_WIDTH_MAX;
 
 use super::row::RowFunction;
 use super::written::{Writer, is_null, texts, writer};
-
-/// Maximum width that a value is padded to, in characters.
-const WIDTH_MAX: usize = 10_000;
 
 /// `format('%s %I %L', ...)`.
 pub(super) fn format() -> ScalarUDF {
@@ -165,8 +163,8 @@ fn parse(pattern: &str) -> Result<Vec<Part>> {
         }
         let to_the_left = std::iter::from_fn(|| rest.next_if_eq(&'-')).count() > 0;
         let width = width.or_else(|| digits(&mut rest)).unwrap_or(0);
-        if width > WIDTH_MAX {
-            return exec_err!("`format` fills up to {WIDTH_MAX} characters at most");
+        if width > SQL_FORMAT_WIDTH_MAX {
+            return exec_err!("`format` fills up to {SQL_FORMAT_WIDTH_MAX} characters at most");
         }
         match rest.next() {
             Some(kind @ ('s' | 'I' | 'L')) => {

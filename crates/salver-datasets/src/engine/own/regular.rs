@@ -8,12 +8,10 @@ use arrow::datatypes::{DataType, Field};
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 use regex::{Regex, RegexBuilder};
+use salver_model::limits::PATTERN_PROGRAM_BYTES_MAX;
 
 use super::row::{RowFunction, TextFunction, Texts};
 use super::spelled::CLASSES;
-
-/// Maximum size of the program that a pattern is compiled to, in bytes.
-const PROGRAM_BYTES_MAX: usize = 10 << 20;
 
 /// `similar_to_escape(pattern, escape)`: translates the pattern of a `similar to` to a regular expression.
 pub(super) fn similar_to_escape() -> ScalarUDF {
@@ -173,7 +171,7 @@ fn each(texts: &[Texts], rows: usize, mut add: impl FnMut(Option<(&str, &Regex)>
 
 fn compiled(pattern: &str, flags: &str) -> Result<Regex> {
     let mut builder = RegexBuilder::new(pattern);
-    builder.size_limit(PROGRAM_BYTES_MAX).dot_matches_new_line(true);
+    builder.size_limit(PATTERN_PROGRAM_BYTES_MAX as usize).dot_matches_new_line(true);
     for flag in flags.chars() {
         match flag {
             'i' => builder.case_insensitive(true),

@@ -3,16 +3,14 @@
 
 use std::collections::HashMap;
 
+use salver_model::limits::AVRO_TYPES_MAX;
 use serde_json::Value as Json;
 
-/// Most types, fields and elements of an expanded schema.
-pub(super) const TYPES_MAX: u64 = 100_000;
-
-/// Returns whether `schema` expands to more than [`TYPES_MAX`]. An invalid schema is left to the reader.
+/// Returns whether `schema` expands to more than [`AVRO_TYPES_MAX`]. An invalid schema is left to the reader.
 pub(super) fn are_too_many(schema: &[u8]) -> bool {
     // The library limits the depth that it parses, and so that of this recursion.
     let Ok(schema) = serde_json::from_slice(schema) else { return false };
-    size(&schema, &mut HashMap::new()) > TYPES_MAX
+    size(&schema, &mut HashMap::new()) > AVRO_TYPES_MAX
 }
 
 fn size<'s>(schema: &'s Json, names: &mut HashMap<&'s str, u64>) -> u64 {

@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 
+use salver_model::limits::CSV_RECORDS_BEFORE_MAX;
 use salver_model::spec::DatasetSpec;
 
 use super::split::{Block, Dialect, Splitter, View};
@@ -10,8 +11,6 @@ use crate::infer::Kind;
 
 /// Records from which the dialect is detected.
 const RECORDS: usize = 50;
-/// Most records that may stand before a table.
-const BEFORE_MAX: usize = 20;
 /// Records from which a header is detected: inferring types takes more rows.
 const TYPED_RECORDS: usize = 1_000;
 
@@ -81,7 +80,7 @@ fn first_of_table(view: View<'_>, rows: usize) -> usize {
     let first = widths.iter().position(|width| *width == usual).unwrap_or(0);
     let (before, table) = widths.split_at(first);
     let is_clear = before.iter().all(|width| width * 2 <= usual) && table.iter().all(|width| *width == usual);
-    if first <= BEFORE_MAX && is_clear { first } else { 0 }
+    if first <= CSV_RECORDS_BEFORE_MAX && is_clear { first } else { 0 }
 }
 
 /// Returns whether the record after the first `before` is a header. It is, unless there are columns of types other than

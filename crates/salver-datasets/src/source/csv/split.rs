@@ -3,14 +3,12 @@
 //! It is written here because CSV crates lose two things: the line on which a record begins, which messages need, and
 //! whether a field was quoted, without which `""` and an empty field are the same.
 
-/// Longest record.
-const RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
+use salver_model::limits::{CSV_FIELDS_MAX, CSV_RECORD_BYTES_MAX};
+
 /// Bytes after which a block ends with the current record.
 const BLOCK_BYTES: usize = 8 * 1024 * 1024;
 /// Fields after which a block ends with the current record: empty fields have no bytes.
-const ENDS_MAX: usize = 4 * 1024 * 1024;
-/// Most fields in a record.
-pub(super) const FIELDS_MAX: usize = 16_384;
+const BLOCK_FIELDS: usize = 4 * 1024 * 1024;
 
 const QUOTED: u32 = 1 << 31;
 
@@ -192,7 +190,7 @@ impl Splitter {
                             self.after_cr = rest[run] == b'\r';
                             if block.rows() >= rows_max
                                 || block.data.len() >= BLOCK_BYTES
-                                || block.ends.len() >= ENDS_MAX
+                                || block.ends.len() >= BLOCK_FIELDS
                             {
                                 return Ok(at);
                             }
@@ -268,9 +266,9 @@ impl Splitter {
     }
 
     fn check(&self, block: &Block) -> Result<(), Trouble> {
-        let what = if self.record_fields > FIELDS_MAX {
+        let what = if self.record_fields > CSV_FIELDS_MAX {
             "has too many fields"
-        } else if block.data.len() > BLOCK_BYTES + RECORD_BYTES_MAX {
+        } else if block.data.len() > BLOCK_BYTES + CSV_RECORD_BYTES_MAX {
             "does not end within 64 MiB"
         } else {
             return Ok(());

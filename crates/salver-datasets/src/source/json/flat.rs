@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use arrow::datatypes::{DataType, Field, FieldRef};
+use salver_text::json::pieces;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -61,7 +62,7 @@ pub(super) fn row(text: &[u8], fields: &[FieldRef], out: &mut Vec<u8>) -> Result
 fn value(text: &str, data_type: &DataType, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View if text.starts_with(['{', '[']) => {
-            serde_json::to_writer(out, &compact(text))
+            serde_json::to_writer(out, &pieces(text).collect::<String>())
         }
         DataType::Struct(fields) => members(text, fields, false, out),
         DataType::List(item) | DataType::LargeList(item) if text.starts_with('[') => {
@@ -125,20 +126,4 @@ fn list<'a>(
     }
     out.push(b']');
     Ok(())
-}
-
-/// Returns JSON without insignificant white space.
-fn compact(text: &str) -> String {
-    let (mut is_inside, mut is_escaped) = (false, false);
-    let is_kept = |character: &char| {
-        let was_inside = is_inside;
-        match character {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = is_inside,
-            '"' => is_inside = !is_inside,
-            _ => {}
-        }
-        was_inside || !character.is_ascii_whitespace()
-    };
-    text.chars().filter(is_kept).collect()
 }

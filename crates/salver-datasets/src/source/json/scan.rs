@@ -2,12 +2,11 @@
 
 use std::io::BufRead;
 
+use salver_model::limits::JSON_ROW_BYTES_MAX;
 use salver_model::{Code, Error, Result};
+use salver_text::json::Ending;
 
 use super::super::{Input, io_error};
-
-/// Longest row.
-const ROW_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// Position at which a row begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +52,7 @@ impl<'a> Scan<'a> {
         }
         if let Some(out) = out {
             out.extend_from_slice(bytes);
-            if out.len() > ROW_BYTES_MAX {
+            if out.len() > JSON_ROW_BYTES_MAX {
                 return Err(self.error("a row does not end within 256 MiB"));
             }
         }
@@ -119,57 +118,22 @@ impl<'a> Scan<'a> {
 
     /// Copies or skips one value, whose first byte is next.
     pub(super) fn value(&mut self, mut out: Option<&mut Vec<u8>>) -> Result<()> {
-        let mut depth = 0_usize;
-        let mut in_text = false;
-        let mut after_backslash = false;
-        let mut is_first = true;
+        let mut ending = Ending::default();
         loop {
+            let is_open = ending.is_open();
             let bytes = self.buffer()?;
-            if bytes.is_empty() {
-                let is_open = depth > 0 || in_text || is_first;
+            let Some(&next) = bytes.first() else {
                 return if is_open { Err(self.error("the text ends in the middle of a value")) } else { Ok(()) };
-            }
-            let mut count = 0;
-            let mut is_done = false;
-            while let Some(&byte) = bytes.get(count) {
-                if in_text {
-                    if after_backslash {
-                        after_backslash = false;
-                        count += 1;
-                        continue;
-                    }
-                    match memchr::memchr2(b'"', b'\\', &bytes[count..]) {
-                        None => count = bytes.len(),
-                        Some(run) => {
-                            count += run + 1;
-                            after_backslash = bytes[count - 1] == b'\\';
-                            in_text = after_backslash;
-                            is_done = !in_text && depth == 0;
-                        }
-                    }
-                } else {
-                    match byte {
-                        // The byte that ends a number or word is not part of it.
-                        b',' | b']' | b'}' | b' ' | b'\t' | b'\r' | b'\n' if depth == 0 => {
-                            self.take(count, out)?;
-                            return if is_first { Err(self.unexpected(Some(byte), "a value")) } else { Ok(()) };
-                        }
-                        b'"' => in_text = true,
-                        b'{' | b'[' => depth += 1,
-                        b'}' | b']' => {
-                            depth -= 1;
-                            is_done = depth == 0;
-                        }
-                        _ => {}
-                    }
-                    count += 1;
-                }
-                is_first = false;
-                if is_done {
-                    return self.take(count, out);
-                }
-            }
+            };
+            let end = ending.find(bytes, 0);
+            let count = end.unwrap_or(bytes.len());
             self.take(count, out.as_deref_mut())?;
+            match end {
+                // The byte that ends a number or word is not part of it.
+                Some(0) if is_open => return Err(self.unexpected(Some(next), "a value")),
+                Some(_) => return Ok(()),
+                None => {}
+            }
         }
     }
 }

@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use super::UNNAMED;
 use arrow::datatypes::{DataType, Field};
+use salver_model::limits::JSON_NAMES_MAX;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
-/// Most names in an object; a larger object is a map with keys from data, and is stored as JSON text.
-const FIELDS_MAX: usize = 2_000;
 
 /// The common shape of all values at one place.
 #[derive(Debug, Default)]
@@ -53,7 +51,7 @@ impl Object {
             return Some(*place);
         }
         let place = self.fields.len();
-        if place >= FIELDS_MAX {
+        if place >= JSON_NAMES_MAX {
             return None;
         }
         self.places.insert(key.to_owned(), place);
@@ -204,7 +202,7 @@ impl<'de> Visitor<'de> for ObserveRow<'_> {
         let mut expected = 0;
         while let Some(place) = entries.next_key_seed(Key { object, expected, unnamed: UNNAMED })? {
             let place =
-                place.ok_or_else(|| A::Error::custom(format_args!("rows have more than {FIELDS_MAX} names")))?;
+                place.ok_or_else(|| A::Error::custom(format_args!("rows have more than {JSON_NAMES_MAX} names")))?;
             entries.next_value_seed(Observe(&mut object.fields[place].1))?;
             expected = place + 1;
         }

@@ -8,10 +8,10 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
-/// Deepest nesting of columns that is accepted.
-pub(super) const DEPTH_MAX: usize = 100;
+use salver_model::limits::PARQUET_DEPTH_MAX;
+
 /// Deepest nesting of structs in the metadata of one column.
-const STRUCTS_MAX: usize = 16;
+const METADATA_DEPTH: usize = 16;
 /// Length of the end of a file: the footer's length and the magic number.
 const TAIL_BYTES: usize = 8;
 
@@ -20,9 +20,10 @@ const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 const I32: u8 = 5;
 
-/// Returns whether columns of `file` are nested deeper than [`DEPTH_MAX`].
+/// Returns whether columns of `file` are nested deeper than [`PARQUET_DEPTH_MAX`].
 pub(super) fn is_too_deep(file: &File) -> bool {
-    footer(file).is_some_and(|footer| Thrift { bytes: &footer, at: 0 }.depth().is_some_and(|depth| depth > DEPTH_MAX))
+    footer(file)
+        .is_some_and(|footer| Thrift { bytes: &footer, at: 0 }.depth().is_some_and(|depth| depth > PARQUET_DEPTH_MAX))
 }
 
 /// Reads the bytes of the footer; `None` if it is not where it should be.
@@ -76,7 +77,7 @@ impl Thrift<'_> {
             if children > 0 {
                 open.push(children);
                 deepest = deepest.max(open.len());
-                if deepest > DEPTH_MAX {
+                if deepest > PARQUET_DEPTH_MAX {
                     break;
                 }
             }
@@ -141,7 +142,7 @@ impl Thrift<'_> {
 
     /// Skips a value.
     fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
-        (depth < STRUCTS_MAX).then_some(())?;
+        (depth < METADATA_DEPTH).then_some(())?;
         match kind {
             // As a field, a boolean has no bytes of its own.
             1 | 2 => {}
@@ -178,7 +179,7 @@ impl Thrift<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DEPTH_MAX, Thrift};
+    use super::{PARQUET_DEPTH_MAX, Thrift};
 
     /// Encodes a group or column with this number of children in Thrift's compact protocol.
     fn element(children: u8) -> Vec<u8> {
@@ -205,8 +206,8 @@ mod tests {
         assert_eq!(depth(&[element(2), element(0), element(0)]), Some(1));
         assert_eq!(depth(&[element(2), element(1), element(0), element(1), element(0)]), Some(2));
         let nested = |count: usize| [vec![element(1); count], vec![element(0)]].concat();
-        assert_eq!(depth(&nested(DEPTH_MAX)), Some(DEPTH_MAX));
-        assert!(depth(&nested(100_000)).unwrap() > DEPTH_MAX);
+        assert_eq!(depth(&nested(PARQUET_DEPTH_MAX)), Some(PARQUET_DEPTH_MAX));
+        assert!(depth(&nested(100_000)).unwrap() > PARQUET_DEPTH_MAX);
         for cut in 0..40 {
             let bytes = footer(&nested(20));
             Thrift { bytes: &bytes[..cut], at: 0 }.depth();

@@ -4,15 +4,11 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use calamine::{Data, Reader as _, Sheets, Xls, Xlsx, XlsxError, open_workbook_auto_from_rs};
+use salver_model::limits::{SHEET_FILE_BYTES_MAX, SHEET_TEXT_BYTES_MAX};
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Result};
 
 use super::super::{Input, damaged, io_error};
-
-/// Largest file.
-const FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
-/// Most bytes of text in all cells of a sheet: a file stores a text once, however many cells refer to it.
-const TEXT_BYTES_MAX: usize = 1024 * 1024 * 1024;
 
 /// One cell; row and column from 0.
 #[derive(Clone, Debug)]
@@ -27,7 +23,7 @@ type Book = Sheets<Cursor<Arc<[u8]>>>;
 /// Reads the cells of the sheet that `spec` names, or of the first sheet that has any.
 pub(super) fn read(input: &Input, spec: &DatasetSpec) -> Result<Vec<Cell>> {
     let bytes = std::fs::metadata(&input.path).map_err(|cause| io_error(input, cause))?.len();
-    if bytes > FILE_BYTES_MAX {
+    if bytes > SHEET_FILE_BYTES_MAX {
         return Err(damaged(input, "it is larger than 1 GiB").with_hint("save it as CSV or Parquet"));
     }
     let bytes: Arc<[u8]> = std::fs::read(&input.path).map_err(|cause| io_error(input, cause))?.into();
@@ -75,7 +71,7 @@ fn cells(input: &Input, book: &mut Book, name: &str) -> Result<Vec<Cell>> {
         if let Data::String(text) = &value {
             text_bytes += text.len();
         }
-        if text_bytes > TEXT_BYTES_MAX {
+        if text_bytes > SHEET_TEXT_BYTES_MAX {
             return Err(
                 damaged(input, "the texts of its cells have more than 1 GiB").with_hint("save it as CSV or Parquet")
             );

@@ -11,7 +11,7 @@ use calamine::Data;
 use crate::infer::{parse_date, parse_timestamp};
 
 /// The largest integer that a cell stores exactly.
-const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+const EXACT_WHOLE: f64 = 9_007_199_254_740_992.0;
 const DAY_US: i64 = 86_400_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ fn integer(cell: &Data) -> Option<i64> {
     match cell {
         Data::Int(value) => Some(*value),
         #[allow(clippy::cast_possible_truncation, reason = "whole and in range")]
-        Data::Float(value) if value.fract() == 0.0 && value.abs() <= EXACT_MAX => Some(*value as i64),
+        Data::Float(value) if value.fract() == 0.0 && value.abs() <= EXACT_WHOLE => Some(*value as i64),
         _ => None,
     }
 }

@@ -3,16 +3,10 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::Expr;
-use salver_model::limits::{SQL_ITEMS_MAX, SQL_RELATIONS_MAX};
+use salver_model::limits::{SQL_GROUPING_SETS_MAX, SQL_ITEMS_MAX, SQL_KEYS_MAX, SQL_RELATIONS_MAX};
 use salver_model::{Code, Error, Result};
 
 use super::Flow;
-
-/// Maximum number of expressions that one query sorts or groups by: planning time grows with their square.
-const KEYS_MAX: usize = 400;
-
-/// Maximum number of grouping sets of `cube`, `rollup` and `grouping sets` together.
-const GROUPING_SETS_MAX: usize = 1_024;
 
 /// Checks the number of tables and queries that are read.
 pub(super) fn relations(count: usize) -> Result<()> {
@@ -28,10 +22,10 @@ pub(super) fn relations(count: usize) -> Result<()> {
 
 /// Checks the number of grouping sets of a query.
 pub(super) fn grouping_sets(groups: &[Expr]) -> Flow {
-    if groupings(groups) <= GROUPING_SETS_MAX {
+    if groupings(groups) <= SQL_GROUPING_SETS_MAX {
         return ControlFlow::Continue(());
     }
-    let message = format!("`cube`, `rollup` and `grouping sets` make more than {GROUPING_SETS_MAX} groupings");
+    let message = format!("`cube`, `rollup` and `grouping sets` make more than {SQL_GROUPING_SETS_MAX} groupings");
     ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint("group by fewer columns")))
 }
 
@@ -50,10 +44,10 @@ fn groupings(groups: &[Expr]) -> usize {
 
 /// Checks the number of expressions that one query sorts or groups by.
 pub(super) fn keys(count: usize) -> Flow {
-    if count <= KEYS_MAX {
+    if count <= SQL_KEYS_MAX {
         return ControlFlow::Continue(());
     }
-    let message = format!("the statement sorts or groups by {count} expressions, and {KEYS_MAX} are the most");
+    let message = format!("the statement sorts or groups by {count} expressions, and {SQL_KEYS_MAX} are the most");
     ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, message).with_hint("sort or group by fewer")))
 }
 

@@ -67,4 +67,4 @@ pub(in crate::sql) fn too_deep_to_read() -> Error {
 const LEVELS_AROUND: usize = 8;
 /// Maximum depth of the parser, so that the limits here are what bounds a statement. It must not be higher: where
 /// keywords are ambiguous, the parser's time doubles with each level.
-pub(in crate::sql) const PARSER_LEVELS_MAX: usize = SQL_DEPTH_MAX + LEVELS_AROUND;
+pub(in crate::sql) const PARSER_LEVELS: usize = SQL_DEPTH_MAX + LEVELS_AROUND;

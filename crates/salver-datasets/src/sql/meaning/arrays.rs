@@ -2,11 +2,9 @@
 
 use datafusion::sql::sqlparser::ast::{Array, ArrayElemTypeDef, DataType, Expr, TypedString, Value};
 use salver_model::Error;
+use salver_model::limits::SQL_ARRAY_DEPTH_MAX;
 
 use super::{refused, take};
-
-/// Maximum nesting of an array literal.
-const DEPTH_MAX: usize = 6;
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     let array = match expr {
@@ -50,7 +48,7 @@ fn written(value: &Value) -> Result<Option<Expr>, Box<Error>> {
 
 /// Parses the brackets at the beginning of a text, and leaves the rest.
 fn read(rest: &mut &str, depth: usize) -> Option<Expr> {
-    *rest = rest.strip_prefix('{').filter(|_| depth <= DEPTH_MAX)?.trim_start();
+    *rest = rest.strip_prefix('{').filter(|_| depth <= SQL_ARRAY_DEPTH_MAX)?.trim_start();
     let mut elem = Vec::new();
     if let Some(behind) = rest.strip_prefix('}') {
         *rest = behind;

@@ -78,7 +78,7 @@ fn number(value: &Value) -> Option<Expr> {
     let Value::SingleQuotedString(text) = value else { return None };
     let digits = text.trim();
     let plain = digits.strip_prefix('-').unwrap_or(digits);
-    let is_plain = plain.starts_with(|c: char| c.is_ascii_digit()) && plain.len() <= DIGITS_MAX;
+    let is_plain = plain.starts_with(|c: char| c.is_ascii_digit()) && plain.len() <= LITERAL_DIGITS;
     let has_point = plain.chars().filter(|c| *c == '.').count() <= 1;
     if !is_plain || !has_point || !plain.chars().all(|c| c.is_ascii_digit() || c == '.') {
         return None;
@@ -89,7 +89,7 @@ fn number(value: &Value) -> Option<Expr> {
 }
 
 /// Maximum digits of a numeric literal.
-const DIGITS_MAX: usize = 37;
+const LITERAL_DIGITS: usize = 37;
 
 fn numeric(expr: &mut Expr) -> Result<(), Box<Error>> {
     let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };

@@ -2,11 +2,9 @@
 
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr};
 use salver_model::Error;
+use salver_model::limits::SQL_COMPARED_COLUMNS_MAX;
 
 use super::{refused, take};
-
-/// Maximum columns of a row that is compared.
-const COLUMNS_MAX: usize = 32;
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match expr {
@@ -68,8 +66,8 @@ pub(super) fn same_width(one: usize, other: usize) -> Result<(), Box<Error>> {
         let message = format!("a row of {one} columns is compared with one of {other}");
         return Err(refused(message, "give both as many columns"));
     }
-    if one > COLUMNS_MAX {
-        let message = format!("a row of {one} columns is compared, and {COLUMNS_MAX} are the most");
+    if one > SQL_COMPARED_COLUMNS_MAX {
+        let message = format!("a row of {one} columns is compared, and {SQL_COMPARED_COLUMNS_MAX} are the most");
         return Err(refused(message, "compare the columns one by one"));
     }
     Ok(())

@@ -179,6 +179,7 @@ fn of_joins(table: &TableWithJoins) -> Result<Vec<Merged>, Box<Error>> {
                     } else {
                         right
                     };
+                    merged.retain(|column| !is_same(&column.name, name));
                     merged.push(Merged { name: name.clone(), value, is_found: false });
                 }
             }

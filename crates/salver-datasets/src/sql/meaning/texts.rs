@@ -8,9 +8,9 @@ use super::{expression, take};
 use crate::engine::offset_of;
 
 /// Maximum digits of a numeric literal.
-const DIGITS_MAX: usize = 70;
+const LITERAL_DIGITS: usize = 70;
 /// Maximum fractional digits of a decimal.
-const FRACTION_MAX: i64 = 37;
+const FRACTION_DIGITS: i64 = 37;
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match expr {
@@ -67,7 +67,7 @@ fn written_out(number: &str) -> Option<String> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let behind = i64::try_from(fraction.len()).ok()? - exponent;
     let all = format!("{whole}{fraction}");
-    if behind > FRACTION_MAX || exponent.unsigned_abs() > DIGITS_MAX as u64 {
+    if behind > FRACTION_DIGITS || exponent.unsigned_abs() > LITERAL_DIGITS as u64 {
         return None;
     }
     let plain = match usize::try_from(behind) {
@@ -79,7 +79,7 @@ fn written_out(number: &str) -> Option<String> {
         }
         Err(_) => all + &"0".repeat(usize::try_from(-behind).ok()?),
     };
-    (plain.len() <= DIGITS_MAX).then_some(plain)
+    (plain.len() <= LITERAL_DIGITS).then_some(plain)
 }
 
 /// Returns the engine's type of timestamps in microseconds, which cover all years; its default is nanoseconds.

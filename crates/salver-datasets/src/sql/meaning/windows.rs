@@ -6,13 +6,11 @@ use datafusion::sql::sqlparser::ast::{
     WindowType,
 };
 use salver_model::Error;
+use salver_model::limits::SQL_WINDOW_EXPRESSIONS_MAX;
 
 use super::merged::is_same;
 use super::outside::outside_queries;
 use super::refused;
-
-/// Maximum expressions that are copied for named windows in one query.
-const COPIES_MAX: usize = 4_000;
 
 /// Writes out the named windows of a query.
 pub(super) fn of_query(query: &mut Query) -> Result<(), Box<Error>> {
@@ -85,9 +83,11 @@ impl Windows {
             ));
         }
         self.copies += base.partition_by.len() + base.order_by.len();
-        if self.copies > COPIES_MAX {
+        if self.copies > SQL_WINDOW_EXPRESSIONS_MAX {
             return Err(refused(
-                format!("windows that stand on others have more than {COPIES_MAX} expressions together"),
+                format!(
+                    "windows that stand on others have more than {SQL_WINDOW_EXPRESSIONS_MAX} expressions together"
+                ),
                 "split the statement",
             ));
         }

@@ -1,5 +1,7 @@
 //! Serialization of scalars as JSON.
 
+use salver_text::{base64, calendar};
+
 /// Writes text, which user code may have declared as UTF-8 by mistake.
 pub(super) fn text(out: &mut Vec<u8>, bytes: &[u8]) {
     // Writing to memory cannot fail.
@@ -16,9 +18,9 @@ pub(super) fn integer(out: &mut Vec<u8>, number: i64) {
 
 /// Writes a double with the shortest digits that round-trip; null when it is not finite.
 pub(super) fn double(out: &mut Vec<u8>, number: f64) {
-    const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+    const WHOLE_BOUND: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "whole and within 53 bits")]
-    if number.fract() == 0.0 && number.abs() < WHOLE_MAX && !(number == 0.0 && number.is_sign_negative()) {
+    if number.fract() == 0.0 && number.abs() < WHOLE_BOUND && !(number == 0.0 && number.is_sign_negative()) {
         integer(out, number as i64);
     } else {
         let _ = serde_json::to_writer(&mut *out, &number);
@@ -69,34 +71,16 @@ fn whole(number: f64) -> Option<i64> {
     (number.abs() < YEARS_9999_SECONDS).then(|| number.floor() as i64)
 }
 
-/// Writes year, month and day of a day since 1970, in the Gregorian calendar (Howard Hinnant's `civil_from_days`).
+/// Writes year, month and day of a day since 1970.
 fn day(out: &mut Vec<u8>, days: i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (year, month, day) = calendar::date_of(days);
     out.extend_from_slice(format!("{year:04}-{month:02}-{day:02}").as_bytes());
 }
 
 /// Writes bytes in base64.
 pub(super) fn base64(out: &mut Vec<u8>, bytes: &[u8]) {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    out.reserve(bytes.len().div_ceil(3) * 4 + 2);
     out.push(b'"');
-    for chunk in bytes.chunks(3) {
-        let all = u32::from(chunk[0]) << 16
-            | u32::from(chunk.get(1).copied().unwrap_or(0)) << 8
-            | u32::from(chunk.get(2).copied().unwrap_or(0));
-        for place in 0..4 {
-            let digit = DIGITS[(all >> (18 - 6 * place) & 63) as usize];
-            out.push(if place <= chunk.len() { digit } else { b'=' });
-        }
-    }
+    base64::encode(bytes, out);
     out.push(b'"');
 }
 
@@ -128,12 +112,5 @@ mod tests {
         assert_eq!(written(|out| time(out, 0.0)), "\"1970-01-01T00:00:00Z\"");
         assert_eq!(written(|out| time(out, -0.5)), "\"1969-12-31T23:59:59.5Z\"");
         assert_eq!(written(|out| time(out, 1_700_000_000.999_999_9)), "\"2023-11-14T22:13:21Z\"");
-    }
-
-    #[test]
-    fn bytes_are_padded() {
-        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
-            assert_eq!(written(|out| base64(out, bytes.as_bytes())), format!("\"{text}\""));
-        }
     }
 }

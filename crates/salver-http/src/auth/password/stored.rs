@@ -4,13 +4,12 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use md5::{Digest, Md5};
 use ring::hmac;
+use salver_model::limits::PORTABLE_PASSWORD_BYTES_MAX;
 
 /// HMAC key that WordPress applies before bcrypt, which makes the inner hash useless elsewhere.
 const WORDPRESS_KEY: &[u8] = b"wp-sha384";
 /// Digits of a portable hash, in the order of their values.
 const DIGITS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// Longest password that is checked against a portable hash; WordPress refuses longer ones.
-const PORTABLE_BYTES_MAX: usize = 4_096;
 
 /// A stored password hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +77,8 @@ impl<'h> Stored<'h> {
                 bcrypt::verify(inner, hash).unwrap_or(false)
             }
             Self::Portable { rounds, salt, hash } => {
-                password.len() <= PORTABLE_BYTES_MAX && same(&portable(rounds, salt, password), hash.as_bytes())
+                password.len() <= PORTABLE_PASSWORD_BYTES_MAX
+                    && same(&portable(rounds, salt, password), hash.as_bytes())
             }
         }
     }
@@ -86,7 +86,7 @@ impl<'h> Stored<'h> {
 
 /// Does the work of a portable hash and discards the result.
 pub(super) fn portable_work(rounds: u32, password: &str) {
-    if password.len() <= PORTABLE_BYTES_MAX {
+    if password.len() <= PORTABLE_PASSWORD_BYTES_MAX {
         std::hint::black_box(portable(rounds, "nobodys!", password));
     }
 }

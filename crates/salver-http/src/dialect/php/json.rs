@@ -1,29 +1,31 @@
-//! Text in JSON as PHP writes it.
+//! JSON as PHP writes it.
 
-/// Writes `text` as a JSON string as PHP does: `/` and the line separators of Unicode are escaped.
-pub(super) fn write_string(text: &str, out: &mut Vec<u8>) {
-    let start = out.len();
-    salver_formats::json::write_string(text, out);
-    if text.contains(['/', '\u{2028}', '\u{2029}']) {
-        let written = String::from_utf8_lossy(&out[start..]).into_owned();
-        out.truncate(start);
-        out.extend_from_slice(as_php(&written).as_bytes());
-    }
-}
-
-/// Escapes complete JSON as PHP does. The escaped characters can occur only within strings.
+/// Escapes `/` and the line separators of Unicode as PHP does, whether they are escaped already or not.
 pub(crate) fn as_php(json: &str) -> String {
-    json.replace('/', "\\/").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    let mut out = String::with_capacity(json.len() + 16);
+    let mut letters = json.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => {
+                out.push('\\');
+                out.extend(letters.next());
+            }
+            '/' => out.push_str("\\/"),
+            '\u{2028}' => out.push_str("\\u2028"),
+            '\u{2029}' => out.push_str("\\u2029"),
+            _ => out.push(letter),
+        }
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
-    use super::write_string;
+    use super::as_php;
 
     #[test]
-    fn strings_as_php_writes_them() {
-        let mut out = Vec::new();
-        write_string("a/b\u{2028}\"ü", &mut out);
-        assert_eq!(String::from_utf8(out).unwrap(), "\"a\\/b\\u2028\\\"ü\"");
+    fn escapes_of_php() {
+        assert_eq!(as_php(r#"["a/b","a\/b","a\\/b","\""]"#), r#"["a\/b","a\/b","a\\\/b","\""]"#);
+        assert_eq!(as_php("\u{2028}"), "\\u2028");
     }
 }

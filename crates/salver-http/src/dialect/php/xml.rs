@@ -6,23 +6,7 @@
 use futures::{Stream, StreamExt, stream};
 use salver_model::records::DocumentStream;
 use salver_model::{Error, Result};
-
-/// The state of the JSON parser.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
-    /// Before a value, or the end of an array.
-    Value,
-    /// Before a name, or the end of an object.
-    Name,
-    /// In a string: the name of a member or a value.
-    Text { name: bool },
-    /// After a backslash in a string.
-    Escape { name: bool },
-    /// In the four digits of an escape.
-    Hex { name: bool, digits: u8, code: u32 },
-    /// In a number or a literal.
-    Bare,
-}
+use salver_text::json::{Ending, Reader, string_end};
 
 /// An open element.
 #[derive(Debug)]
@@ -34,25 +18,20 @@ struct Open {
 }
 
 /// Converts JSON in pieces of any size to XML. The JSON must be valid: it comes from a database's writer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct XmlWriter {
-    state: State,
     open: Vec<Open>,
-    name: Vec<u8>,
-    bare: Vec<u8>,
-    /// The first half of a surrogate pair.
-    high: Option<u32>,
+    /// The name of the member whose value is next.
+    name: Option<String>,
+    /// What was read of a string, number or literal whose end is in the next piece.
+    rest: Vec<u8>,
     done: bool,
 }
 
 impl XmlWriter {
-    pub(super) fn new() -> Self {
-        Self { state: State::Value, open: Vec::new(), name: Vec::new(), bare: Vec::new(), high: None, done: false }
-    }
-
     /// Converts a whole document.
     pub(crate) fn whole(json: &[u8]) -> Result<Vec<u8>> {
-        let mut writer = Self::new();
+        let mut writer = Self::default();
         let mut out = Vec::with_capacity(json.len() * 2);
         writer.write(json, &mut out);
         writer.finish(&mut out)?;
@@ -61,7 +40,7 @@ impl XmlWriter {
 
     /// Converts a stream of JSON to a stream of XML.
     pub(crate) fn stream(json: DocumentStream) -> impl Stream<Item = Result<Vec<u8>>> + Send {
-        stream::unfold(Some((json, Self::new())), |state| async move {
+        stream::unfold(Some((json, Self::default())), |state| async move {
             let (mut json, mut writer) = state?;
             let mut out = Vec::new();
             match json.next().await {
@@ -76,76 +55,44 @@ impl XmlWriter {
     }
 
     fn write(&mut self, json: &[u8], out: &mut Vec<u8>) {
-        for byte in json {
-            self.step(*byte, out);
+        let mut rest = std::mem::take(&mut self.rest);
+        let text = if rest.is_empty() {
+            json
+        } else {
+            rest.extend_from_slice(json);
+            &rest
+        };
+        let mut at = 0;
+        while let Some(end) = self.token(text, at, out) {
+            at = end;
         }
+        self.rest = text[at..].to_vec();
     }
 
     fn finish(mut self, out: &mut Vec<u8>) -> Result<()> {
-        if self.state == State::Bare {
-            self.end_bare(out);
-        }
+        // A number at the end has no end of its own.
+        self.write(b" ", out);
         if self.done { Ok(()) } else { Err(Error::internal("the JSON that should become XML is not whole")) }
     }
 
-    fn step(&mut self, byte: u8, out: &mut Vec<u8>) {
-        match self.state {
-            State::Text { name } => match byte {
-                b'"' if name => self.state = State::Value,
-                b'"' => self.end_value(out),
-                b'\\' => self.state = State::Escape { name },
-                _ => self.put(byte, name, out),
-            },
-            State::Escape { name } => {
-                let plain = match byte {
-                    b'b' => 0x08,
-                    b'f' => 0x0c,
-                    b'n' => b'\n',
-                    b'r' => b'\r',
-                    b't' => b'\t',
-                    b'u' => {
-                        self.state = State::Hex { name, digits: 0, code: 0 };
-                        return;
-                    }
-                    other => other,
-                };
-                self.put(plain, name, out);
-                self.state = State::Text { name };
-            }
-            State::Hex { name, digits, code } => {
-                let code = code * 16 + char::from(byte).to_digit(16).unwrap_or(0);
-                if digits < 3 {
-                    self.state = State::Hex { name, digits: digits + 1, code };
-                } else {
-                    self.put_code(code, name, out);
-                    self.state = State::Text { name };
-                }
-            }
-            State::Bare if !matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t') => self.bare.push(byte),
-            State::Bare => {
-                self.end_bare(out);
-                self.step(byte, out);
-            }
-            State::Value | State::Name => self.structure(byte, out),
-        }
-    }
-
-    fn structure(&mut self, byte: u8, out: &mut Vec<u8>) {
-        match byte {
+    /// Converts the token at `at` and returns its end; `None` when it is not whole.
+    fn token(&mut self, text: &[u8], at: usize, out: &mut Vec<u8>) -> Option<usize> {
+        match text.get(at)? {
             b' ' | b'\n' | b'\r' | b'\t' | b':' | b',' => {}
-            b'"' if self.state == State::Name => {
-                self.name.clear();
-                self.state = State::Text { name: true };
-            }
             b'"' => {
-                self.begin("", out);
-                self.settle(out);
-                self.state = State::Text { name: false };
+                let (end, _) = string_end(text, at)?;
+                let string = Reader::new(&text[at..end]).string()?;
+                if self.name.is_none() && self.open.last().is_some_and(|parent| !parent.array) {
+                    self.name = Some(element_name(&string.to_text()));
+                } else {
+                    self.begin("", out);
+                    self.settle(out);
+                    string.unescaped().iter().for_each(|byte| put(*byte, out));
+                    self.end_value(out);
+                }
+                return Some(end);
             }
-            b'{' => {
-                self.begin("", out);
-                self.state = State::Name;
-            }
+            b'{' => self.begin("", out),
             b'[' => {
                 self.begin(" type=\"array\"", out);
                 if let Some(open) = self.open.last_mut() {
@@ -154,21 +101,18 @@ impl XmlWriter {
             }
             b'}' | b']' => self.end_value(out),
             _ => {
-                self.bare.clear();
-                self.bare.push(byte);
-                self.state = State::Bare;
+                let end = Ending::default().find(text, at)?;
+                let bare = &text[at..end];
+                self.begin(if bare == b"null" { " type=\"null\"" } else { "" }, out);
+                self.settle(out);
+                if bare != b"null" {
+                    out.extend_from_slice(bare);
+                }
+                self.end_value(out);
+                return Some(end);
             }
         }
-    }
-
-    /// Ends a number or a literal.
-    fn end_bare(&mut self, out: &mut Vec<u8>) {
-        self.begin(if self.bare == b"null" { " type=\"null\"" } else { "" }, out);
-        self.settle(out);
-        if self.bare != b"null" {
-            out.extend_from_slice(&self.bare);
-        }
-        self.end_value(out);
+        Some(at + 1)
     }
 
     /// Writes the start tag of a value.
@@ -177,7 +121,7 @@ impl XmlWriter {
         let name = match self.open.last() {
             None => "root".to_owned(),
             Some(parent) if parent.array => "item".to_owned(),
-            Some(_) => element_name(&String::from_utf8_lossy(&self.name)),
+            Some(_) => self.name.take().unwrap_or_default(),
         };
         out.push(b'<');
         out.extend_from_slice(name.as_bytes());
@@ -204,45 +148,20 @@ impl XmlWriter {
                 out.push(b'>');
             }
         }
-        self.state = match self.open.last() {
-            Some(parent) if !parent.array => State::Name,
-            Some(_) => State::Value,
-            None => {
-                self.done = true;
-                State::Value
-            }
-        };
+        self.done |= self.open.is_empty();
     }
+}
 
-    fn put(&mut self, byte: u8, name: bool, out: &mut Vec<u8>) {
-        if name {
-            self.name.push(byte);
-            return;
-        }
-        match byte {
-            b'&' => out.extend_from_slice(b"&amp;"),
-            b'<' => out.extend_from_slice(b"&lt;"),
-            b'>' => out.extend_from_slice(b"&gt;"),
-            b'\r' => out.extend_from_slice(b"&#13;"),
-            b'\t' | b'\n' | 0x20.. => out.push(byte),
-            // XML can't represent the other control characters.
-            _ => out.extend_from_slice("\u{fffd}".as_bytes()),
-        }
-    }
-
-    fn put_code(&mut self, code: u32, name: bool, out: &mut Vec<u8>) {
-        let code = match (self.high.take(), code) {
-            (_, 0xd800..=0xdbff) => {
-                self.high = Some(code);
-                return;
-            }
-            (Some(high), 0xdc00..=0xdfff) => 0x1_0000 + ((high - 0xd800) << 10) + (code - 0xdc00),
-            (_, code) => code,
-        };
-        let character = char::from_u32(code).unwrap_or('\u{fffd}');
-        for byte in character.encode_utf8(&mut [0; 4]).bytes() {
-            self.put(byte, name, out);
-        }
+/// Writes a byte of text.
+fn put(byte: u8, out: &mut Vec<u8>) {
+    match byte {
+        b'&' => out.extend_from_slice(b"&amp;"),
+        b'<' => out.extend_from_slice(b"&lt;"),
+        b'>' => out.extend_from_slice(b"&gt;"),
+        b'\r' => out.extend_from_slice(b"&#13;"),
+        b'\t' | b'\n' | 0x20.. => out.push(byte),
+        // XML can't represent the other control characters.
+        _ => out.extend_from_slice("\u{fffd}".as_bytes()),
     }
 }
 
@@ -293,7 +212,7 @@ mod tests {
         let json = r#"{"records":[{"id":1,"t":"a\u00e9<","n":null,"l":[1,true]},{"id":-2.5}],"results":12}"#;
         let expected = xml(json);
         for size in 1..json.len() {
-            let mut writer = XmlWriter::new();
+            let mut writer = XmlWriter::default();
             let mut out = Vec::new();
             for piece in json.as_bytes().chunks(size) {
                 writer.write(piece, &mut out);

@@ -3,6 +3,7 @@
 
 use salver_model::limits::{CHANGES_MAX, JSON_DEPTH_MAX, LIST_ITEMS_MAX, XML_DEPTH_MAX, XML_ELEMENTS_MAX};
 use salver_model::{Code, Error};
+use salver_text::json::pieces;
 
 /// Returns an error for the limit that `text` exceeds, if there is one.
 pub(super) fn find(text: &str, is_xml: bool) -> Option<Error> {
@@ -20,13 +21,9 @@ pub(super) fn find(text: &str, is_xml: bool) -> Option<Error> {
 
 fn of_json(text: &str) -> Option<String> {
     let is_batch = text.starts_with('[');
-    let (mut depth, mut records, mut in_string, mut escaped) = (0_usize, 0_usize, false, false);
-    for byte in text.bytes() {
+    let (mut depth, mut records) = (0_usize, 0_usize);
+    for byte in pieces(text).filter(|piece| !piece.starts_with('"')).flat_map(str::bytes) {
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
             b'{' | b'[' => {
                 records += usize::from(is_batch && depth == 1);
                 depth += 1;

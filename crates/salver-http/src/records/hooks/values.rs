@@ -94,28 +94,9 @@ pub(super) fn field_json(field: &Field) -> String {
     }
 }
 
-/// Escapes `/` and the line separators of Unicode as PHP does, whether they are escaped already or not.
-pub(super) fn php_text(json: &str) -> String {
-    let mut out = String::with_capacity(json.len() + 16);
-    let mut letters = json.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => {
-                out.push('\\');
-                out.extend(letters.next());
-            }
-            '/' => out.push_str("\\/"),
-            '\u{2028}' => out.push_str("\\u2028"),
-            '\u{2029}' => out.push_str("\\u2029"),
-            _ => out.push(letter),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{body_json, php_text, query_json, written_query};
+    use super::{body_json, query_json, written_query};
 
     #[test]
     fn there_and_back() {
@@ -129,7 +110,5 @@ mod tests {
             assert_eq!(body_json(body.as_bytes()).unwrap(), json);
         }
         assert!(body_json(b"{").is_err());
-        assert_eq!(php_text(r#"["a/b","a\/b","a\\/b","\""]"#), r#"["a\/b","a\/b","a\\\/b","\""]"#);
-        assert_eq!(php_text("\u{2028}"), "\\u2028");
     }
 }

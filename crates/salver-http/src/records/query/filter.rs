@@ -54,13 +54,13 @@ impl FilterTree {
 }
 
 /// Maximum depth of the tree; deeper conditions are added at this depth.
-const PATH_MAX: usize = 16;
+const TREE_DEPTH: usize = 16;
 
 /// Splits a suffix into its path: runs of digits and runs of other characters.
 pub(super) fn path(suffix: &str) -> Vec<&str> {
     let mut path = Vec::new();
     let mut rest = suffix;
-    while !rest.is_empty() && path.len() < PATH_MAX {
+    while !rest.is_empty() && path.len() < TREE_DEPTH {
         let is_digit = rest.starts_with(|c: char| c.is_ascii_digit());
         let end = rest.find(|c: char| c.is_ascii_digit() != is_digit).unwrap_or(rest.len());
         path.push(&rest[..end]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use salver_model::limits::{EVENT_KEY_BYTES_MAX, LIST_ITEMS_MAX};
+use salver_model::limits::{EVENT_KEY_BYTES_MAX, LIST_ITEMS_MAX, PARTITIONS_S_MAX};
 use salver_model::ports::EventStream;
 use salver_model::spec::{Pick, StreamSpec};
 use salver_model::streams::{Ack, Envelope};
@@ -18,7 +18,7 @@ use crate::streams::parameters::{boolean, number};
 const PARAMETERS: [&str; 6] = ["ack", "results", "key", "id", "partition", "time"];
 const HEADERS: [&str; 5] = ["salver-key", "salver-id", "salver-partition", "salver-time", "salver-header-..."];
 /// Timeout for the broker to return the number of partitions.
-const PARTITIONS_PATIENCE: Duration = Duration::from_secs(2);
+const PARTITIONS_PATIENCE: Duration = Duration::from_secs(PARTITIONS_S_MAX);
 /// Prefix of the headers of an event.
 const HEADER_START: &str = "salver-header-";
 

@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use bytes::Bytes;
 use flate2::write::MultiGzDecoder;
 use http::{HeaderMap, header};
+use salver_model::limits::ZSTD_WINDOW_LOG_MAX;
 use salver_model::{Code, Error, Result};
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
@@ -15,8 +16,6 @@ use super::piece::Piece;
 const STEP_BYTES: usize = 1024;
 /// Output buffer per step of zstd, in bytes.
 const ROOM_BYTES: usize = 64 * 1024;
-/// Maximum window of a zstd frame, as a power of two: the limit of browsers (RFC 9659).
-const WINDOW_LOG_MAX: u32 = 23;
 
 /// The decompressor of one body.
 pub(super) struct Unpacker {
@@ -54,7 +53,7 @@ impl Unpacker {
             "gzip" | "x-gzip" => Packing::Gzip(Box::new(MultiGzDecoder::new(Vec::new())), false),
             "zstd" => {
                 let mut decoder = Decoder::new().map_err(|error| damaged("zstd", error))?;
-                let window = DParameter::WindowLogMax(WINDOW_LOG_MAX);
+                let window = DParameter::WindowLogMax(ZSTD_WINDOW_LOG_MAX);
                 decoder.set_parameter(window).map_err(|error| damaged("zstd", error))?;
                 Packing::Zstd { decoder, is_open: false, is_full: false }
             }

@@ -6,6 +6,7 @@ use http::{Response, StatusCode, header};
 use salver_formats::json::write_string;
 use salver_model::limits::APPEND_RESULTS_MAX;
 use salver_model::streams::{NewEvent, Placement};
+use salver_text::base64;
 
 use super::append::append;
 use super::{metadata, topic};
@@ -17,7 +18,7 @@ use crate::exchange::Exchange;
 use crate::exit;
 use crate::receive;
 use crate::receive::Incoming;
-use crate::streams::{base64, raw};
+use crate::streams::raw;
 
 /// Handles a produce request.
 pub(super) async fn answer(
@@ -123,7 +124,7 @@ fn data(text: &Bytes, embedded: Embedded) -> Result<Option<Bytes>, Refusal> {
         _ if text == "null" => Ok(None),
         Embedded::Json => Ok(Some(text.clone())),
         Embedded::Binary => {
-            let decoded = raw::string(text).and_then(|text| base64::decode(text.as_bytes()));
+            let decoded = raw::string(text).and_then(|text| base64::decode_loosely(text.as_bytes()));
             decoded.map(|bytes| Some(bytes.into())).ok_or_else(|| confluent::payload("it is not a string in Base64"))
         }
     }

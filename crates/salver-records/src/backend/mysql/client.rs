@@ -7,18 +7,13 @@ use std::time::{Duration, Instant};
 use ahash::AHashMap;
 use mysql_async::prelude::Queryable;
 use mysql_async::{BinaryProtocol, Conn, Error as Failure, Opts, Params, QueryResult, Row, Statement};
-use salver_model::limits::PREPARED_MAX;
+use salver_model::limits::{DATABASE_GRACE_MS, DATABASE_LOCK_S_MAX, PREPARED_MAX};
 use tokio::time::timeout;
 
 use super::decode::RowBuffer;
 use super::failure::{self, Overdue};
 use super::values::values;
 use crate::statement::Bind;
-
-/// Longest wait for a lock of another transaction, in seconds, unless the statement timeout is shorter.
-const LOCK_S_MAX: u64 = 10;
-/// Time to wait beyond a statement's own timeout.
-const GRACE_MS: u64 = 1_000;
 
 type Answer<T> = Result<T, Failure>;
 
@@ -34,7 +29,8 @@ pub(super) struct Terms {
 impl Terms {
     /// Returns the time to wait for a statement; the server should have ended it before.
     fn patience(self) -> Option<Duration> {
-        (self.statement_ms_max > 0).then(|| Duration::from_millis(self.statement_ms_max.saturating_add(GRACE_MS)))
+        (self.statement_ms_max > 0)
+            .then(|| Duration::from_millis(self.statement_ms_max.saturating_add(DATABASE_GRACE_MS)))
     }
 }
 
@@ -243,7 +239,7 @@ fn session(terms: Terms, mariadb: bool) -> String {
     let mut sql = format!("SET SESSION sql_mode = '{SQL_MODE}', time_zone = '+00:00'");
     let ms = terms.statement_ms_max;
     // The lock timeout must come first, or the error would be the statement timeout, not the lock.
-    let lock_s = if ms == 0 { LOCK_S_MAX } else { (ms / 2_000).clamp(1, LOCK_S_MAX) };
+    let lock_s = if ms == 0 { DATABASE_LOCK_S_MAX } else { (ms / 2_000).clamp(1, DATABASE_LOCK_S_MAX) };
     sql.push_str(&format!(", lock_wait_timeout = {lock_s}, innodb_lock_wait_timeout = {lock_s}"));
     if ms > 0 && mariadb {
         sql.push_str(&format!(", max_statement_time = {}.{:03}", ms / 1_000, ms % 1_000));

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use mysql_async::Error as Failure;
+use salver_model::limits::SNAPSHOT_TRIES_MAX;
 use salver_model::records::{TableInfo, TableKind};
 use salver_model::{Code, Error, Result};
 use tokio::sync::mpsc::Sender;
@@ -37,8 +38,6 @@ const TRANSACTIONS: &str = "SELECT e.TRANSACTIONS, t.ENGINE FROM information_sch
     WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = ";
 /// The server's error for a table that was changed as a whole between the snapshot and its first use.
 const DEFINITION_CHANGED: u16 = 1412;
-/// Number of attempts at a snapshot when that happens.
-const TRIES_MAX: usize = 3;
 
 /// A snapshot of the database.
 #[derive(Debug)]
@@ -107,7 +106,7 @@ async fn begin(client: &mut Client, table: &TableInfo) -> Result<(), Ended> {
         // Once the transaction has read from the table, the table can't be changed under it.
         match client.run(&touch.text).await {
             Ok(()) => return Ok(()),
-            Err(Failure::Server(cause)) if cause.code == DEFINITION_CHANGED && tries < TRIES_MAX => {
+            Err(Failure::Server(cause)) if cause.code == DEFINITION_CHANGED && tries < SNAPSHOT_TRIES_MAX => {
                 client.run("ROLLBACK").await?;
                 tries += 1;
             }

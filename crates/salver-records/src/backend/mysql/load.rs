@@ -12,15 +12,15 @@ use tokio::sync::mpsc;
 use super::clauses;
 use super::client::Client;
 use super::failure;
-use super::merge::PLACEHOLDERS_MAX;
+use super::merge::PLACEHOLDERS;
 use super::pool::Pool;
 use super::write::{begin, finish};
 use crate::statement::{Bind, BulkLoad, Loaded};
 
 /// Rows of one insert, as a power of two: few different statements, so that each is prepared once.
-const INSERT_ROWS_LOG2_MAX: u32 = 8;
+const INSERT_ROWS_LOG2: u32 = 8;
 /// Bytes of text and binary values of one insert, approximately; well below the smallest packet that servers accept.
-const INSERT_BYTES_MAX: usize = 512 * 1024;
+const INSERT_BYTES: usize = 512 * 1024;
 
 type Row = Vec<Bind>;
 
@@ -61,8 +61,8 @@ struct Loading<'a> {
 impl<'a> Loading<'a> {
     fn new(client: &'a mut Client, place: &'a str, load: &'a BulkLoad) -> Self {
         let parts = clauses::insert(&load.insert);
-        let fitting = (PLACEHOLDERS_MAX / load.columns.len().max(1)).max(1).ilog2();
-        let log2_max = if parts.is_some() { fitting.min(INSERT_ROWS_LOG2_MAX) } else { 0 };
+        let fitting = (PLACEHOLDERS / load.columns.len().max(1)).max(1).ilog2();
+        let log2_max = if parts.is_some() { fitting.min(INSERT_ROWS_LOG2) } else { 0 };
         let mut inserts = vec![None; log2_max as usize + 1];
         inserts[0] = Some(Arc::clone(&load.insert));
         Self { client, place, parts, inserts, rows_max: 1 << log2_max, loaded: Loaded::default() }
@@ -97,7 +97,7 @@ impl<'a> Loading<'a> {
             .take(self.rows_max)
             .take_while(|row| {
                 bytes += size(row);
-                bytes <= INSERT_BYTES_MAX
+                bytes <= INSERT_BYTES
             })
             .count();
         1 << count.max(1).ilog2()

@@ -15,11 +15,11 @@ use super::clauses::select;
 use crate::statement::Read;
 
 /// Most reads in one statement.
-const READS_MAX: usize = 48;
+const MERGED_READS: usize = 48;
 /// Most placeholders of one statement.
-pub(super) const PLACEHOLDERS_MAX: usize = 65_535;
+pub(super) const PLACEHOLDERS: usize = 65_535;
 /// Most columns of one statement.
-const COLUMNS_MAX: usize = 4_000;
+const MERGED_COLUMNS: usize = 4_000;
 /// A limit above any row count, which keeps the order of a branch.
 const NO_BOUND: &str = " LIMIT 18446744073709551615";
 
@@ -27,7 +27,7 @@ const NO_BOUND: &str = " LIMIT 18446744073709551615";
 pub(super) fn merged(reads: &[Read]) -> Option<String> {
     let width = reads.iter().map(|read| read.kinds.len()).max()?;
     let placeholders: usize = reads.iter().map(|read| read.binds.len()).sum();
-    if reads.len() > READS_MAX || placeholders > PLACEHOLDERS_MAX || width >= COLUMNS_MAX {
+    if reads.len() > MERGED_READS || placeholders > PLACEHOLDERS || width >= MERGED_COLUMNS {
         return None;
     }
     let mut sql = String::with_capacity(reads.iter().map(|read| read.sql.len() * 2 + 64).sum());

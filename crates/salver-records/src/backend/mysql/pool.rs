@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use mysql_async::prelude::Queryable;
 use mysql_async::{Error as Failure, Opts};
+use salver_model::limits::{DATABASE_CONNECT_MS_MAX, DATABASE_WAIT_MS_MAX};
 use salver_model::spec::DatabaseSpec;
 use salver_model::{Code, Error, Result, Shares};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -16,12 +17,8 @@ use super::client::{Client, Ender, Terms};
 use super::failure;
 use crate::backend::lying;
 
-/// Longest wait for a free connection.
-const WAIT_MS_MAX: u64 = 5_000;
-/// Longest connection attempt.
-const CONNECT_MS_MAX: u64 = 5_000;
 /// Idle time after which a connection is pinged before a change is sent through it: a change can't be retried.
-const IDLE_MS_MAX: u64 = 200;
+const UNPROVED_IDLE_MS: u64 = 200;
 
 /// Connections to one database.
 #[derive(Clone, Debug)]
@@ -93,7 +90,7 @@ impl Pool {
     pub(super) async fn lease_alive(&self) -> Result<Lease> {
         let place = self.wait().await?;
         let client = match self.inner.pop() {
-            Some(client) if client.idle() < Duration::from_millis(IDLE_MS_MAX) => client,
+            Some(client) if client.idle() < Duration::from_millis(UNPROVED_IDLE_MS) => client,
             Some(mut client) => match client.ping().await {
                 Ok(()) => client,
                 Err(_) => {
@@ -123,7 +120,7 @@ impl Pool {
 
     async fn wait(&self) -> Result<OwnedSemaphorePermit> {
         let Inner { places, lying, connections_max, .. } = &*self.inner;
-        lying::wait(places, lying, Duration::from_millis(WAIT_MS_MAX)).await.ok_or_else(|| {
+        lying::wait(places, lying, Duration::from_millis(DATABASE_WAIT_MS_MAX)).await.ok_or_else(|| {
             Error::new(
                 Code::DatabaseUnavailable,
                 format!("out of connections: all {connections_max} to the database {} are busy", self.place()),
@@ -160,7 +157,7 @@ impl Inner {
     async fn connect(self: &Arc<Self>) -> Result<Client, Failure> {
         let ender: Weak<dyn Ender> = Arc::<Self>::downgrade(self);
         let made = Client::connect(&self.options, self.terms, ender);
-        let made = timeout(Duration::from_millis(CONNECT_MS_MAX), made).await;
+        let made = timeout(Duration::from_millis(DATABASE_CONNECT_MS_MAX), made).await;
         made.unwrap_or_else(|_| Err(Failure::Other(Box::new(failure::Overdue))))
     }
 }
@@ -173,7 +170,7 @@ impl Ender for Inner {
             if let Ok(mut client) = self.connect().await {
                 // The statement may have ended by itself; then the server reports an error.
                 let _ = timeout(
-                    Duration::from_millis(CONNECT_MS_MAX),
+                    Duration::from_millis(DATABASE_CONNECT_MS_MAX),
                     client.connection().query_drop(format!("KILL {connection}")),
                 )
                 .await;

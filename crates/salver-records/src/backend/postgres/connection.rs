@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use ahash::AHashMap;
 use futures::future::join_all;
-use salver_model::limits::PREPARED_MAX;
+use salver_model::limits::{DATABASE_CONNECT_MS_MAX, PREPARED_MAX};
 use salver_model::{Code, Error};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_postgres::{Client, Statement};
 
 use super::fault::{self, Fault};
-use super::target::{CONNECT_MS_MAX, Target};
+use super::target::Target;
 
 /// A connection. Any number of tasks may send on it: responses come in the order of the requests.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Connection {
         let refused =
             |error| Refusal { full: fault::is_full(&error), error: fault::of_connecting(error, &target.entry, &place) };
         // The driver's own timeout covers the TCP connect only; a server may accept that and then not respond.
-        let most = Duration::from_millis(CONNECT_MS_MAX);
+        let most = Duration::from_millis(DATABASE_CONNECT_MS_MAX);
         // A connection attempt gets no more time than a statement.
         let patience = target.patience.map_or(most, |patience| patience.min(most));
         let (client, connection) = timeout(patience, Box::pin(target.config.connect(target.tls.clone())))

@@ -7,7 +7,6 @@
 
 pub(crate) mod copy;
 mod cursor;
-pub(crate) mod form;
 mod lines;
 mod numeric;
 

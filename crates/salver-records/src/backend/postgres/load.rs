@@ -27,12 +27,12 @@ use crate::dialect::Dialect;
 use crate::statement::{Bind, BulkLoad, Loaded};
 
 /// Most rows, and approximately the most bytes, of one piece.
-const PIECE_ROWS_MAX: usize = 4_096;
-const PIECE_BYTES_MAX: usize = 1024 * 1024;
+const PIECE_ROWS: usize = 4_096;
+const PIECE_BYTES: usize = 1024 * 1024;
 /// Most rows pipelined in one flight of statements.
-const FLIGHT_ROWS_MAX: usize = 256;
+const FLIGHT_ROWS: usize = 256;
 /// Bad rows after which the rest of a piece goes by statements: copying its parts again and again takes longer.
-const BAD_ROWS_MAX: u64 = 16;
+const BAD_ROWS: u64 = 16;
 /// Opens a savepoint and releases the one before.
 const MARK: &str = "RELEASE piece; SAVEPOINT piece";
 
@@ -92,7 +92,7 @@ impl Piece {
     /// Takes rows until there are enough; returns an empty piece when there are no more.
     async fn gather(copy: &Copy, copies: bool, rows: &mut mpsc::Receiver<Vec<Vec<Bind>>>) -> Self {
         let mut piece = Self::default();
-        while piece.rows.len() < PIECE_ROWS_MAX && piece.text.len() < PIECE_BYTES_MAX {
+        while piece.rows.len() < PIECE_ROWS && piece.text.len() < PIECE_BYTES {
             let Some(mut batch) = rows.recv().await else { break };
             if copies {
                 for row in &batch {
@@ -126,7 +126,7 @@ impl Loading<'_> {
         let mut todo: Vec<_> = std::iter::once(0..piece.rows.len()).collect();
         while let Some(range) = todo.pop() {
             let bad = self.loaded.refused - refused_before;
-            let Some(statement) = self.copying.clone().filter(|_| range.len() > 1 && bad <= BAD_ROWS_MAX) else {
+            let Some(statement) = self.copying.clone().filter(|_| range.len() > 1 && bad <= BAD_ROWS) else {
                 self.insert(&piece.rows, range).await?;
                 continue;
             };
@@ -174,7 +174,7 @@ impl Loading<'_> {
     /// Loads rows with the statement, as many in a flight as succeed.
     async fn insert(&mut self, rows: &[Vec<Bind>], range: Range<usize>) -> Result<(), Fault> {
         let mut at = range.start;
-        let mut most = FLIGHT_ROWS_MAX;
+        let mut most = FLIGHT_ROWS;
         let mut known: Option<(usize, Error)> = None;
         while at < range.end {
             let end = match known.take() {
@@ -189,7 +189,7 @@ impl Loading<'_> {
             let Some((index, fault)) = self.flight(&rows[at..end]).await? else {
                 self.loaded.kept += (end - at) as u64;
                 at = end;
-                most = FLIGHT_ROWS_MAX.min(most * 2);
+                most = FLIGHT_ROWS.min(most * 2);
                 continue;
             };
             if fault.is_lost() {

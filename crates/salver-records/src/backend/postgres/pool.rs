@@ -9,21 +9,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use salver_model::limits::{DATABASE_CONNECT_MS_MAX, DATABASE_WAIT_MS_MAX};
 use salver_model::{Code, Error, Result, Shares};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::connection::{Connection, Refusal};
-use super::target::{CONNECT_MS_MAX, Target};
+use super::target::Target;
 use crate::backend::lying;
 
-/// Longest wait for a connection.
-pub(super) const WAIT_MS_MAX: u64 = 5_000;
 /// Retry interval, while waiting, on a server that has no connection left.
 const FULL_RETRY_MS: u64 = 50;
 /// Idle time after which a connection is closed.
-const IDLE_S_MAX: u64 = 300;
+const IDLE_S: u64 = 300;
 
 /// The connections.
 #[derive(Debug)]
@@ -54,8 +53,8 @@ impl Pool {
     /// Waits for a connection. `room` is called to close a connection elsewhere when the server has none left and none
     /// of this pool is open to wait for.
     pub(super) async fn lease(self: &Arc<Self>, room: impl Fn()) -> Result<Lease> {
-        let deadline = tokio::time::Instant::now() + Duration::from_millis(WAIT_MS_MAX);
-        let permit = lying::wait(&self.places, &self.lying, Duration::from_millis(WAIT_MS_MAX)).await;
+        let deadline = tokio::time::Instant::now() + Duration::from_millis(DATABASE_WAIT_MS_MAX);
+        let permit = lying::wait(&self.places, &self.lying, Duration::from_millis(DATABASE_WAIT_MS_MAX)).await;
         let permit = permit.ok_or_else(|| self.exhausted())?;
         loop {
             if let Some(connection) = self.take() {
@@ -101,9 +100,7 @@ impl Pool {
             let now = Instant::now();
             let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
             idle.push_back((connection, now));
-            while idle.len() > 1
-                && idle.front().is_some_and(|(_, since)| now - *since > Duration::from_secs(IDLE_S_MAX))
-            {
+            while idle.len() > 1 && idle.front().is_some_and(|(_, since)| now - *since > Duration::from_secs(IDLE_S)) {
                 idle.pop_front();
                 self.open.fetch_sub(1, Ordering::Relaxed);
             }
@@ -137,7 +134,7 @@ impl Pool {
     /// Cleans up a connection whose user was dropped in the middle. After a cancelled statement it is closed: the
     /// server may deliver the cancel signal late, and it would hit a later statement.
     async fn clean_up(self: Arc<Self>, connection: Arc<Connection>, state: State) {
-        let patience = Duration::from_millis(CONNECT_MS_MAX);
+        let patience = Duration::from_millis(DATABASE_CONNECT_MS_MAX);
         let is_clean = if state.asks {
             let token = connection.client.cancel_token();
             let _ = timeout(patience, Box::pin(token.cancel_query(self.target.tls.clone()))).await;

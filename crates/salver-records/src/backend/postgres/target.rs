@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
+use salver_model::limits::{DATABASE_CONNECT_MS_MAX, DATABASE_GRACE_MS};
 use salver_model::spec::DatabaseSpec;
 use salver_model::{Code, Error, Result};
 use tokio_postgres::Config;
@@ -11,8 +12,6 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::tls::{self, Proof};
 
-/// Longest wait for a TCP connection, and for everything before the first statement.
-pub(super) const CONNECT_MS_MAX: u64 = 5_000;
 /// TCP keepalive: a peer that has vanished is given up after about a minute, when nothing else noticed.
 const KEEPALIVE_IDLE_S: u64 = 30;
 const KEEPALIVE_INTERVAL_S: u64 = 10;
@@ -59,7 +58,7 @@ impl Target {
             config.application_name("salver");
         }
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_millis(CONNECT_MS_MAX));
+            config.connect_timeout(Duration::from_millis(DATABASE_CONNECT_MS_MAX));
         }
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(Duration::from_secs(KEEPALIVE_IDLE_S));
@@ -85,12 +84,9 @@ impl Target {
     }
 }
 
-/// Time to wait beyond the server's statement timeout.
-const GRACE_MS: u64 = 1_000;
-
 /// Returns the longest wait for the response to a statement; `None` without a limit.
 fn patience(statement_ms_max: u64) -> Option<Duration> {
-    (statement_ms_max > 0).then(|| Duration::from_millis(statement_ms_max.saturating_add(GRACE_MS)))
+    (statement_ms_max > 0).then(|| Duration::from_millis(statement_ms_max.saturating_add(DATABASE_GRACE_MS)))
 }
 
 /// Returns the session's settings, sent once per connection: the statement timeout, and text forms independent of the

@@ -23,7 +23,7 @@ use crate::cell::Cell;
 use crate::statement::{Bind, Done, Outcome, Program, Returns, Step};
 
 /// Most steps that are sent before the first response is read.
-const FLIGHT_MAX: usize = 256;
+const FLIGHT_STEPS: usize = 256;
 
 /// The result of one step.
 type StepResult = std::result::Result<Done, Error>;
@@ -196,7 +196,7 @@ async fn in_flights(
 /// Returns the end of the flight that begins at `first`: the step that needs a result which is not here yet.
 fn flight_end(steps: &[Step], first: usize) -> Result<usize> {
     let mut end = first;
-    while end < steps.len() && end - first < FLIGHT_MAX {
+    while end < steps.len() && end - first < FLIGHT_STEPS {
         let needs = steps[end].binds.iter().filter_map(|bind| match bind {
             Bind::Back { step, .. } | Bind::BackKey { step } => Some(*step),
             _ => None,

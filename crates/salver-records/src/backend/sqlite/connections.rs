@@ -200,7 +200,7 @@ impl Connections {
             match waiting {
                 Some(reader) if reader.era.is_over() => drop(reader),
                 Some(reader) => return Ok(reader),
-                None => return self.open_reader(open::BUSY_MAX),
+                None => return self.open_reader(open::BUSY),
             }
         }
     }
@@ -304,7 +304,7 @@ impl Connections {
         let mut era = Era { number: state.eras, file: None, still: false, over: Arc::default(), log: Mutex::default() };
         let path = match &self.location {
             Location::Memory(_) => {
-                state.anchor = Some(open::reader(&self.location, false, open::BUSY_MAX)?);
+                state.anchor = Some(open::reader(&self.location, false, open::BUSY)?);
                 return Ok((era, None));
             }
             Location::File(path) => path,

@@ -19,9 +19,9 @@ use super::program::{self, Within, execute};
 use crate::statement::Outcome;
 
 /// Most programs in one transaction.
-const PROGRAMS_MAX: usize = 1_024;
+const GROUP_PROGRAMS: usize = 1_024;
 /// Time for which a transaction takes in more programs: its first ones wait for the commit.
-const GATHER_MAX: Duration = Duration::from_millis(20);
+const GATHER_TIME: Duration = Duration::from_millis(20);
 
 /// The end of a group.
 pub(super) struct Ended {
@@ -51,7 +51,7 @@ pub(super) fn run(writer: &Writer, first: Waiting, jobs: &mut Receiver<Job>, ms_
                 break;
             }
         }
-        if ran.len() < PROGRAMS_MAX && since.elapsed() < GATHER_MAX {
+        if ran.len() < GROUP_PROGRAMS && since.elapsed() < GATHER_TIME {
             match jobs.try_recv() {
                 Ok(Job::Program(waiting)) => next = Some(waiting),
                 Ok(other) => ended.next = Some(other),

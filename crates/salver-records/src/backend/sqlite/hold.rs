@@ -30,7 +30,7 @@ use crate::cell::{Cell, RowSink};
 use crate::statement::Read;
 
 /// Longest use of one of [`THREADS`] by one statement.
-const TURN_MAX: Duration = Duration::from_millis(500);
+const TURN: Duration = Duration::from_millis(500);
 /// Cache of a snapshot's connection, in KiB: it reads each page about once.
 const CACHE_KIB: i64 = 128;
 
@@ -53,7 +53,7 @@ impl Sqlite {
         connections.look();
         let (table, ms_max) = (table.clone(), self.ms_max);
         on_thread(move || {
-            let mut reader = connections.open_reader(open::BUSY_MAX)?;
+            let mut reader = connections.open_reader(open::BUSY)?;
             reader.watch.begin(ONLY_RUN, ms_max);
             let (watched, address) = begin(&mut reader, &table).map_err(fault)?;
             let held = Arc::new(Mutex::new(Some(Holder::new(reader, watched, place))));
@@ -126,7 +126,7 @@ async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 
     });
     let done = tokio::select! {
         done = &mut task => done,
-        () = tokio::time::sleep(TURN_MAX) => {
+        () = tokio::time::sleep(TURN) => {
             drop(turn);
             task.await
         }

@@ -20,17 +20,17 @@ use super::writer::Queue;
 use crate::statement::{Bind, BulkLoad, Loaded};
 
 /// Bytes of rows, as they are in memory, that are gathered before the client counts as slow.
-const GATHER_BYTES_MAX: usize = 8 * 1024 * 1024;
+const GATHERED_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes after which the pace of the client is known.
-const GATHER_BYTES_MIN: usize = 128 * 1024;
+const PACED_BYTES: usize = 128 * 1024;
 /// Bytes per millisecond from which a client is fast.
 const FAST_BYTES_PER_MS: usize = 4 * 1024;
 /// Time that the transaction waits for rows beyond what a fast client needs, in milliseconds.
-const CREDIT_MS_MAX: u64 = 300;
+const CREDIT_MS: u64 = 300;
 /// Interval at which the arrival of rows is checked.
 const LOOK: Duration = Duration::from_millis(50);
 /// Pieces of rows between the client's task and the writer.
-const PIECES_MAX: usize = 8;
+const PIECES_CAPACITY: usize = 8;
 
 /// Passes a load to the writer and feeds it.
 pub(super) async fn load(queue: &Queue, load: BulkLoad, mut rows: Receiver<Rows>, stop: StopOnDrop) -> Result<Loaded> {
@@ -40,7 +40,7 @@ pub(super) async fn load(queue: &Queue, load: BulkLoad, mut rows: Receiver<Rows>
     }
     let mut spool = Keep(Some(Spool::new(queue.beside())));
     if pace == Pace::Fast {
-        let (feed, fed) = mpsc::channel(PIECES_MAX);
+        let (feed, fed) = mpsc::channel(PIECES_CAPACITY);
         let (answer, mut answered) = oneshot::channel();
         queue.put(Job::Load { load: load.clone(), rows: Source::Fed(fed), run: stop.run, answer }).await?;
         let fed = tokio::select! {
@@ -109,12 +109,12 @@ async fn gather(rows: &mut Receiver<Rows>) -> (Vec<Rows>, Pace) {
     let since = Instant::now();
     let mut gathered = Vec::new();
     let mut bytes = 0;
-    while bytes < GATHER_BYTES_MAX {
+    while bytes < GATHERED_BYTES {
         let Some(piece) = rows.recv().await else { return (gathered, Pace::Ended) };
         bytes += bytes_of(&piece);
         gathered.push(piece);
         let ms = usize::try_from(since.elapsed().as_millis()).unwrap_or(usize::MAX).max(1);
-        if bytes >= GATHER_BYTES_MIN && bytes / ms >= FAST_BYTES_PER_MS {
+        if bytes >= PACED_BYTES && bytes / ms >= FAST_BYTES_PER_MS {
             return (gathered, Pace::Fast);
         }
     }
@@ -143,7 +143,7 @@ async fn pump(gathered: Vec<Rows>, rows: &mut Receiver<Rows>, feed: Sender<Feed>
             return Ok(Pace::Ended);
         }
     }
-    let mut credit = Duration::from_millis(CREDIT_MS_MAX);
+    let mut credit = Duration::from_millis(CREDIT_MS);
     loop {
         let since = Instant::now();
         let next = tokio::time::timeout(LOOK, rows.recv()).await;
@@ -155,7 +155,7 @@ async fn pump(gathered: Vec<Rows>, rows: &mut Receiver<Rows>, feed: Sender<Feed>
             }
             Ok(Some(piece)) => {
                 let earned = Duration::from_millis((bytes_of(&piece) / FAST_BYTES_PER_MS * 2) as u64);
-                credit = (credit + earned).min(Duration::from_millis(CREDIT_MS_MAX));
+                credit = (credit + earned).min(Duration::from_millis(CREDIT_MS));
                 let piece = spool.push(piece).await?;
                 if feed.send(Feed::Rows(piece)).await.is_err() {
                     return Ok(Pace::Ended);

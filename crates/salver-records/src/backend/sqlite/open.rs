@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, ffi};
-use salver_model::limits::PREPARED_MAX;
+use salver_model::limits::{DATABASE_BUSY_MS_MAX, PREPARED_MAX};
 use salver_model::{Code, Error, Result};
 
 use super::fault::{fault, primary, result_code};
 use super::functions;
 use super::location::{Location, beside};
 
-/// Longest wait for another process that holds the database.
-pub(super) const BUSY_MAX: Duration = Duration::from_secs(2);
+/// Patience with another process that holds the database.
+pub(super) const BUSY: Duration = Duration::from_millis(DATABASE_BUSY_MS_MAX);
 /// Page cache of a reader, in KiB; allocated as pages are read. Files are not memory-mapped: a program that overwrites
 /// the file in place would kill the server with a signal.
 const READER_CACHE_KIB: i64 = 16 * 1024;
@@ -70,12 +70,12 @@ pub(super) fn widen(connection: &Connection) -> rusqlite::Result<()> {
 /// can't be created in a read-only directory. Fails when the file can't be read at all.
 pub(super) fn must_be_still(location: &Location) -> Result<bool> {
     let Location::File(path) = location else { return Ok(false) };
-    let Err(error) = try_reader(location, false, BUSY_MAX) else { return Ok(false) };
+    let Err(error) = try_reader(location, false, BUSY) else { return Ok(false) };
     let log_in_use = std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
     if log_in_use || !matches!(primary(result_code(&error)), ffi::SQLITE_CANTOPEN | ffi::SQLITE_READONLY) {
         return Err(fault(error));
     }
-    reader(location, true, BUSY_MAX).map(|_| true)
+    reader(location, true, BUSY).map(|_| true)
 }
 
 /// Opens the only connection that writes. `create` creates a missing file; `pages` receives the length of the log.
@@ -96,7 +96,7 @@ pub(super) fn writer(location: &Location, create: bool, pages: &Arc<AtomicU32>) 
 }
 
 fn prepare_writer(connection: &mut Connection, pages: &Arc<AtomicU32>) -> rusqlite::Result<()> {
-    settle(connection, BUSY_MAX)?;
+    settle(connection, BUSY)?;
     // Another program that is using the file can keep the journal mode; everything works with it, only slower.
     match connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get::<_, String>(0)) {
         Ok(mode) if mode == "wal" || mode == "memory" => {}

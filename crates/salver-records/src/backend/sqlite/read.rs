@@ -18,7 +18,7 @@ use crate::statement::Read;
 
 /// Longest result of a read on the caller's own thread, in bytes. SQLite counts operations and not bytes, so that few
 /// of them may be many milliseconds of copying.
-const AT_ONCE_BYTES_MAX: usize = 256 * 1024;
+const AT_ONCE_BYTES: usize = 256 * 1024;
 
 /// The run number of a watch that is created for one run.
 pub(super) const ONLY_RUN: u64 = 1;
@@ -166,7 +166,7 @@ pub(super) fn read_now<S: RowSink>(
 fn at_once<S: RowSink>(reader: &mut Reader, read: &Read, mut sink: S) -> (Option<Result<S>>, bool) {
     let mut is_long = false;
     let fed = rows::feed_until((&reader.connection, &mut reader.spare), (0, read), &mut sink, |sink| {
-        is_long = sink.held_bytes() > AT_ONCE_BYTES_MAX;
+        is_long = sink.held_bytes() > AT_ONCE_BYTES;
         // A single row is complete already.
         Ok(!is_long || read.point)
     });

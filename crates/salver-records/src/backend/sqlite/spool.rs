@@ -11,7 +11,7 @@ use salver_model::{Code, Error, Result};
 use crate::statement::Bind;
 
 /// Bytes buffered in memory before they go to the file.
-const MEMORY_BYTES_MAX: usize = 8 * 1024 * 1024;
+const BUFFER_BYTES: usize = 8 * 1024 * 1024;
 /// Number of rows that are read back at a time.
 const ROWS_AT_ONCE: usize = 1_024;
 
@@ -52,7 +52,7 @@ impl Spool {
             )
             .with_hint("send it in smaller parts"));
         }
-        if self.memory.len() > MEMORY_BYTES_MAX {
+        if self.memory.len() > BUFFER_BYTES {
             self.flush().map_err(broken)?;
         }
         Ok(())
@@ -178,7 +178,7 @@ fn number(from: &mut dyn Read) -> std::io::Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MEMORY_BYTES_MAX, Spool};
+    use super::{BUFFER_BYTES, Spool};
     use crate::statement::Bind;
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
                 Bind::Int(i64::MIN),
                 Bind::Float(-0.5),
                 Bind::Text("é".to_owned()),
-                Bind::Bytes(vec![0; MEMORY_BYTES_MAX / 2]),
+                Bind::Bytes(vec![0; BUFFER_BYTES / 2]),
                 Bind::Back { step: 1, column: 2 },
                 Bind::BackKey { step: 3 },
             ];

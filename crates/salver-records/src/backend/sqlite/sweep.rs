@@ -11,7 +11,7 @@ use super::connections::Connections;
 use super::reader::Reader;
 
 /// Idle time, up to twice of which passes before a transaction is ended.
-const IDLE_MS_MAX: u64 = 20;
+const IDLE_MS: u64 = 20;
 
 /// Starts to end idle transactions, until there are none.
 pub(super) fn sweep(connections: &Arc<Connections>) {
@@ -25,7 +25,7 @@ pub(super) fn sweep(connections: &Arc<Connections>) {
     let connections = Arc::downgrade(connections);
     runtime.spawn(async move {
         loop {
-            sleep(Duration::from_millis(IDLE_MS_MAX)).await;
+            sleep(Duration::from_millis(IDLE_MS)).await;
             let Some(connections) = connections.upgrade() else { return };
             if connections.release_lanes(|reader| !reader.take_used()) > 0 {
                 continue;

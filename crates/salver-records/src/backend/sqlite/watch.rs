@@ -16,11 +16,11 @@ use super::fault;
 /// Virtual machine operations between two callbacks: 10 to 50 microseconds.
 const OPERATIONS_PER_TICK: c_int = 500;
 /// Number of callbacks within the budget of a read on the caller's own thread.
-const TICKS_AT_ONCE_MAX: u32 = 8;
+const TICKS_AT_ONCE: u32 = 8;
 /// Longest run of a read on the caller's own thread, for one that is slow because of a cold disk and not its
 /// operations. It is long, because a busy machine may preempt the thread for milliseconds, and reading twice is more
 /// expensive.
-const AT_ONCE_MAX: Duration = Duration::from_millis(50);
+const AT_ONCE_TIME: Duration = Duration::from_millis(50);
 
 /// Reason for stopping a statement.
 const TIME: u8 = 1;
@@ -66,8 +66,8 @@ impl Watch {
 
     /// Starts a statement on the caller's own thread.
     pub(super) fn begin_at_once(&self) {
-        self.ticks_left.store(TICKS_AT_ONCE_MAX, Relaxed);
-        self.deadline.store(self.now() + nanoseconds(AT_ONCE_MAX), Relaxed);
+        self.ticks_left.store(TICKS_AT_ONCE, Relaxed);
+        self.deadline.store(self.now() + nanoseconds(AT_ONCE_TIME), Relaxed);
     }
 
     /// Extends the deadline by a time in which the statement only waited for its reader.

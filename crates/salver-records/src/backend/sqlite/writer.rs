@@ -16,7 +16,7 @@ use super::program::execute;
 use super::{fill, group};
 
 /// Jobs that wait for the writer; further callers wait to enqueue theirs.
-const QUEUE_MAX: usize = 4_096;
+const QUEUE_CAPACITY: usize = 4_096;
 /// Pages in the log after which they are checkpointed into the file.
 const CHECKPOINT_PAGES: u32 = 1_000;
 
@@ -57,7 +57,7 @@ impl Queue {
         {
             return Ok(sender.clone());
         }
-        let (sender, receiver) = mpsc::channel(QUEUE_MAX);
+        let (sender, receiver) = mpsc::channel(QUEUE_CAPACITY);
         let (connections, ms_max) = (Arc::clone(&self.connections), self.ms_max);
         std::thread::Builder::new()
             .name(format!("sqlite {}", connections.name))

@@ -5,8 +5,8 @@
 use salver_model::records::{ColumnInfo, ColumnKind, TableInfo};
 
 use crate::backend::layout::Layout;
-use crate::backend::postgres::hold::form::Form;
 use crate::cell::OwnedCell;
+use crate::dialect::form::Form;
 use crate::dialect::{Dialect, Sql};
 use crate::statement::Bind;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cell::OwnedCell;
 
 /// Most marks; when there are more, every other one is dropped.
-const MARKS_MAX: usize = 1024;
+const MARKS_CAPACITY: usize = 1024;
 /// Initial number of rows between two marks.
 const SPACING_ROWS: u64 = 512;
 
@@ -32,7 +32,7 @@ impl Marks {
             return;
         }
         self.all.insert(at, (rows, Arc::clone(key)));
-        if self.all.len() > MARKS_MAX {
+        if self.all.len() > MARKS_CAPACITY {
             let mut odd = false;
             self.all.retain(|_| {
                 odd = !odd;
@@ -53,7 +53,7 @@ impl Marks {
 mod tests {
     use std::sync::Arc;
 
-    use super::{MARKS_MAX, Marks};
+    use super::{MARKS_CAPACITY, Marks};
     use crate::cell::OwnedCell;
 
     fn key(number: u64) -> Arc<[OwnedCell]> {
@@ -79,7 +79,7 @@ mod tests {
         for number in 1..=100_000 {
             marks.note(number * 16_384, &key(number));
         }
-        assert!(marks.all.len() <= MARKS_MAX);
+        assert!(marks.all.len() <= MARKS_CAPACITY);
         let (rows, _) = marks.before(50_000 * 16_384).unwrap();
         assert!(50_000 * 16_384 - rows <= 2 * marks.spacing.max(16_384), "{rows} {}", marks.spacing);
     }

@@ -8,8 +8,8 @@ use salver_model::{Code, ColumnPath, Filter, Result};
 
 use super::key::Key;
 use crate::backend::layout::Layout;
-use crate::backend::postgres::hold::form::Form;
 use crate::cell::OwnedCell;
+use crate::dialect::form::Form;
 use crate::dialect::{Dialect, Sql};
 use crate::statement::{Bind, Read};
 use crate::table::select::Ground;

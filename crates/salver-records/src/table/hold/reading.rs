@@ -13,20 +13,23 @@ use tokio::sync::mpsc::{self, Sender};
 use super::plan::Place;
 use super::sink::{HeldSink, Message};
 use super::{Part, Shared};
+#[cfg(feature = "postgres")]
 use crate::backend::postgres::hold::copy::Copied;
-use crate::backend::snapshot::{Scans, Snapshot};
+use crate::backend::snapshot::Scans;
+#[cfg(feature = "postgres")]
+use crate::backend::snapshot::Snapshot;
 use crate::cell::{Collect, OwnedCell};
 
 /// Rows of the first statement, which should respond at once.
 const FIRST_ROWS: usize = 1024;
 /// Most rows of a statement.
-const ROWS_MAX: usize = 32_768;
+const STATEMENT_ROWS: usize = 32_768;
 /// Target size of a statement's rows, in bytes.
 const BYTES_WANTED: usize = 2 * 1024 * 1024;
 /// Size at which a statement is cut off, in bytes, when its rows are larger than earlier ones.
-const BYTES_MAX: usize = 4 * 1024 * 1024;
+const STATEMENT_BYTES: usize = 4 * 1024 * 1024;
 /// The same for the first statement; it doubles with each next one, because the client may not consume them.
-const FIRST_BYTES_MAX: usize = 512 * 1024;
+const FIRST_BYTES: usize = 512 * 1024;
 
 /// A reader before its start.
 #[derive(Debug)]
@@ -107,7 +110,7 @@ impl Reading {
         let rows = self.shared.rows_of(part).await?;
         let mut left = rows.saturating_sub(self.skip).min(self.limit.unwrap_or(u64::MAX));
         while left > 0 {
-            let rows = usize::try_from(left).map_or(ROWS_MAX, |left| left.min(ROWS_MAX));
+            let rows = usize::try_from(left).map_or(STATEMENT_ROWS, |left| left.min(STATEMENT_ROWS));
             let options = RecordBatchOptions::new().with_row_count(Some(rows));
             let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), Vec::new(), &options)
                 .map_err(|error| Error::internal("rows without columns").with_source(error))?;
@@ -128,12 +131,12 @@ impl Reading {
         // Rows to skip after the key.
         let mut skip = position - marked;
         let mut left = self.limit.unwrap_or(u64::MAX);
-        let (mut size, mut bytes_max) = (FIRST_ROWS, FIRST_BYTES_MAX);
+        let (mut size, mut bytes_max) = (FIRST_ROWS, FIRST_BYTES);
         while left > 0 {
             let rows = usize::try_from(left).map_or(size, |left| left.min(size));
             let place = Place { range: &part.range, behind: key.as_deref(), skip };
             let piece = self.piece(place, rows, bytes_max).await?;
-            bytes_max = (2 * bytes_max).min(BYTES_MAX);
+            bytes_max = (2 * bytes_max).min(STATEMENT_BYTES);
             let got = piece.batch.num_rows();
             let seen = got > 0 || skip == 0 || position > self.skip;
             position += got as u64;
@@ -195,6 +198,7 @@ impl Reading {
     /// Reads the rows of one statement.
     async fn piece(&self, place: Place<'_>, rows: usize, bytes_max: usize) -> Result<Piece> {
         let read = self.shared.plan.rows(&self.columns, place, rows as u64);
+        #[cfg(feature = "postgres")]
         if let Snapshot::Postgres(snapshot) = &self.shared.snapshot {
             let (forms, keys) = self.shared.plan.forms(&self.columns);
             let copied = Copied::new(&self.schema, &forms, &keys, rows, bytes_max);
@@ -230,5 +234,5 @@ impl Shared {
 /// Returns the number of rows for the next statement: growing, as long as their size stays within bounds.
 fn next_size(size: usize, got: usize, bytes: usize) -> usize {
     let fit = BYTES_WANTED / (bytes / got).max(1);
-    (4 * size).min(ROWS_MAX).min(fit.max(1))
+    (4 * size).min(STATEMENT_ROWS).min(fit.max(1))
 }

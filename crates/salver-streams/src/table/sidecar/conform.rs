@@ -8,13 +8,13 @@ use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 
-use crate::event::WHOLE_DIGITS_MAX;
+use crate::event::WHOLE_DIGITS;
 
 /// Returns whether [`conform`] can convert between two types.
 pub(super) fn conforms(from: &DataType, to: &DataType) -> bool {
     match (from, to) {
-        (DataType::Int64, DataType::Decimal128(WHOLE_DIGITS_MAX, 0) | DataType::Float64)
-        | (DataType::Decimal128(WHOLE_DIGITS_MAX, 0), DataType::Float64) => true,
+        (DataType::Int64, DataType::Decimal128(WHOLE_DIGITS, 0) | DataType::Float64)
+        | (DataType::Decimal128(WHOLE_DIGITS, 0), DataType::Float64) => true,
         (DataType::Struct(from), DataType::Struct(to)) => from.iter().all(|own| {
             let target = to.iter().find(|field| field.name() == own.name());
             target.is_some_and(|field| conforms(own.data_type(), field.data_type()))

@@ -16,7 +16,7 @@ use super::{BASE, END, SUM_BYTES, SUMS};
 use crate::log::Segment;
 
 /// Most footers in the cache.
-const FOOTERS_MAX: usize = 256;
+const FOOTERS_CAPACITY: usize = 256;
 
 /// Identity of a file, which detects a replacement with the same name.
 type Identity = (u64, u64, i64, i64);
@@ -49,7 +49,7 @@ impl Footers {
         }
         let footer = Arc::new(Footer::read(&file, segment.base()..segment.end())?);
         let mut known = self.lock();
-        if known.len() >= FOOTERS_MAX {
+        if known.len() >= FOOTERS_CAPACITY {
             known.clear();
         }
         known.insert(segment.base(), (identity, Arc::clone(&footer)));

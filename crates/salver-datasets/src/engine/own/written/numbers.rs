@@ -17,14 +17,15 @@ pub(super) fn single(x: f32, text: &mut String) {
 }
 
 /// Bound up to which floats are converted to integers.
-const WHOLE_MAX: f64 = 1e38;
+const WHOLE_BOUND: f64 = 1e38;
 
 fn neighbour64(x: f64, step: i64) -> Option<u128> {
-    (x.abs() > 9e15 && x.abs() < WHOLE_MAX).then(|| f64::from_bits(x.abs().to_bits().wrapping_add_signed(step)) as u128)
+    (x.abs() > 9e15 && x.abs() < WHOLE_BOUND)
+        .then(|| f64::from_bits(x.abs().to_bits().wrapping_add_signed(step)) as u128)
 }
 
 fn neighbour32(x: f32, step: i32) -> Option<u128> {
-    let within = x.abs() > 16e6 && f64::from(x.abs()) < WHOLE_MAX;
+    let within = x.abs() > 16e6 && f64::from(x.abs()) < WHOLE_BOUND;
     within.then(|| f32::from_bits(x.abs().to_bits().wrapping_add_signed(step)) as u128)
 }
 

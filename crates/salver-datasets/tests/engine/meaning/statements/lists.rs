@@ -119,4 +119,6 @@ pub(super) const SAME: &[&str] = &[
     "select count(distinct array[f * 0]) from n",
     "select i from n where array[f] in (array['NaN'::float8], array[0::float8]) order by i",
     "select count(*) from n as a join n as b on array[a.f] = array[b.f]",
+    "select x && '{}'::bigint[], x && '{1}'::bigint[], x @> '{}'::bigint[], '{}'::bigint[] @> x, '{}'::bigint[] && x, \
+     '{}'::bigint[] <@ x from (values (null::bigint[]), (array[1::bigint]), ('{}'::bigint[])) t(x)",
 ];

@@ -151,4 +151,12 @@ pub(super) const SAME: &[&str] = &[
     "select sum(round(2.567, 2)) filter (where i > 1) = 12.85 from n",
     "select round(2.567, i::int) = 2.57, round(d, (i - 1)::int) = 5, \
      round(d, 1) from n order by i",
+    "select i, round((covar_pop(y, x) over w)::numeric, 6), round((covar_samp(y, x) over w)::numeric, 6), \
+     round((corr(y, x) over w)::numeric, 6), round((regr_slope(y, x) over w)::numeric, 6), \
+     round((regr_intercept(y, x) over w)::numeric, 6), round((regr_r2(y, x) over w)::numeric, 6) from \
+     (values (1, 1e15::float8, 1::float8), (2, 1, 1), (3, 2, 5), (4, 3, null), (5, 9, 9), (6, 100000, 1), (7, 1, 2), \
+     (8, 1, 2), (9, 4, 2)) as t(i, y, x) window w as (order by i rows between 1 preceding and current row) order by i",
+    "select i, regr_avgx(y, x) over w, regr_avgy(y, x) over w, regr_sxx(y, x) over w, regr_syy(y, x) over w, \
+     regr_sxy(y, x) over w, regr_count(y, x) over w from (values (1, 1e17::float8, 1::float8), (2, 1, 1), (3, null, 5), \
+     (4, 3, 7), (5, 5, 9)) as t(i, y, x) window w as (order by i rows between 1 preceding and current row) order by i",
 ];

@@ -5,7 +5,9 @@ use std::time::Duration;
 use futures::future::select_all;
 use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::json::write_string;
+use salver_model::limits::{CONSUMED_EVENTS_MAX, EVENTS_WAIT_S_MAX, PAGE_EVENTS_BYTES_MAX};
 use salver_model::streams::Event;
+use salver_text::base64;
 
 use super::topic;
 use crate::body::Body;
@@ -13,15 +15,11 @@ use crate::consumers::{Embedded, Instance, State, Wants};
 use crate::dialect::{Refusal, confluent};
 use crate::exchange::{Exchange, parameters};
 use crate::exit;
-use crate::streams::events::PAGE_BYTES_MAX;
 use crate::streams::parameters::value;
-use crate::streams::{base64, raw};
+use crate::streams::raw;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/vnd.kafka.json.v2+json");
 const BINARY: HeaderValue = HeaderValue::from_static("application/vnd.kafka.binary.v2+json");
-/// Maximum number of records in a response, and the longest time that it waits.
-const COUNT_MAX: usize = 5_000;
-const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// Responds with new records.
 pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Result<Response<Body>, Refusal> {
@@ -30,8 +28,9 @@ pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Resu
     let number =
         |name| value(&parameters, name).and_then(|text| text.parse::<i64>().ok()).filter(|number| *number >= 0);
     let wait = number("timeout").map_or(instance.settings.wait, |ms| Duration::from_millis(ms.unsigned_abs()));
-    let bytes_max = number("max_bytes").map_or(PAGE_BYTES_MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-    let bytes_max = bytes_max.clamp(1, PAGE_BYTES_MAX);
+    let bytes_max =
+        number("max_bytes").map_or(PAGE_EVENTS_BYTES_MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    let bytes_max = bytes_max.clamp(1, PAGE_EVENTS_BYTES_MAX);
     let mut state = instance.state.lock().await;
     if matches!(state.wants, Wants::Nothing) {
         let why = "Consumer is not subscribed to any topics or assigned any partitions";
@@ -40,7 +39,8 @@ pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Resu
     if instance.settings.commits {
         state.commit(exchange, instance).await?;
     }
-    let read = read(exchange, instance, &mut state, bytes_max, wait.min(WAIT_MAX)).await?;
+    let read =
+        read(exchange, instance, &mut state, bytes_max, wait.min(Duration::from_secs(EVENTS_WAIT_S_MAX))).await?;
     instance.touch(std::time::Instant::now());
     let media_type = if instance.settings.format == Embedded::Json { JSON } else { BINARY };
     Ok(exit::unstored(StatusCode::OK, media_type, Body::Full(written(&read, instance.settings.format).into())))
@@ -66,12 +66,13 @@ async fn read(
         let from = state.position(instance, &name, &**stream);
         let events = match bytes_left {
             0 => Vec::new(),
-            bytes => stream.events(from, COUNT_MAX, bytes, Duration::ZERO).await?,
+            bytes => stream.events(from, CONSUMED_EVENTS_MAX, bytes, Duration::ZERO).await?,
         };
         let bytes: usize = events.iter().map(|event| event.value.len()).sum();
         bytes_left = bytes_left.saturating_sub(bytes);
         if events.is_empty() {
-            waiting.push(Box::pin(async move { (name, stream.events(from, COUNT_MAX, bytes_max, wait).await) }));
+            waiting
+                .push(Box::pin(async move { (name, stream.events(from, CONSUMED_EVENTS_MAX, bytes_max, wait).await) }));
         } else {
             found.push((name, events));
         }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use salver_formats::json::write_string;
+use salver_model::limits::{CONFLUENT_BATCH_ENTRIES_MAX, CONFLUENT_ENTRY_ID_BYTES_MAX};
 
 use super::record::Record;
 use super::{append, topic};
@@ -14,11 +15,6 @@ use crate::exchange::Exchange;
 use crate::receive;
 use crate::receive::Incoming;
 use crate::streams::{raw, respond};
-
-/// Maximum number of records in a batch, as in Confluent's API.
-const ENTRIES_MAX: usize = 10;
-/// Maximum length of the id of a record, in bytes.
-const ID_BYTES_MAX: usize = 80;
 
 /// Handles a batch; responds with 207 and the result of each record.
 pub(super) async fn answer(
@@ -83,8 +79,8 @@ fn entries(body: &Bytes) -> Result<Vec<(String, Bytes)>, Refusal> {
     if elements.is_empty() {
         return Err(batch("Empty batch"));
     }
-    if elements.len() > ENTRIES_MAX {
-        return Err(batch(&format!("Too many entries in batch, {ENTRIES_MAX} are taken")));
+    if elements.len() > CONFLUENT_BATCH_ENTRIES_MAX {
+        return Err(batch(&format!("Too many entries in batch, {CONFLUENT_BATCH_ENTRIES_MAX} are taken")));
     }
     let mut seen = HashSet::new();
     let mut entries = Vec::with_capacity(elements.len());
@@ -94,8 +90,9 @@ fn entries(body: &Bytes) -> Result<Vec<(String, Bytes)>, Refusal> {
             let (_, at) = members.into_iter().find(|(name, _)| name == "id")?;
             raw::string(&entry[at]).map(|id| id.into_owned())
         });
-        let id = id.filter(|id| (1..=ID_BYTES_MAX).contains(&id.len()));
-        let id = id.ok_or_else(|| batch(&format!("Each entry has an id of 1 to {ID_BYTES_MAX} characters")))?;
+        let id = id.filter(|id| (1..=CONFLUENT_ENTRY_ID_BYTES_MAX).contains(&id.len()));
+        let id = id
+            .ok_or_else(|| batch(&format!("Each entry has an id of 1 to {CONFLUENT_ENTRY_ID_BYTES_MAX} characters")))?;
         if !seen.insert(id.clone()) {
             return Err(batch("Entry IDs are not distinct"));
         }

@@ -5,9 +5,10 @@ use http::StatusCode;
 use salver_formats::json::write_string;
 use salver_model::spec::StreamSpec;
 use salver_model::streams::{NewEvent, Placement};
+use salver_text::base64;
 
 use crate::dialect::{Refusal, confluent};
-use crate::streams::{base64, moment, raw};
+use crate::streams::{moment, raw};
 
 /// The type of a key or value, and its size in bytes.
 type Data = (&'static str, usize);
@@ -118,7 +119,7 @@ fn data(text: &Bytes) -> Result<(Option<Bytes>, Option<Data>), Refusal> {
         }
         Some("BINARY") => {
             let wrong = || confluent::payload("the data of type BINARY is not a string in Base64");
-            let decoded = |data: Bytes| string(&data).and_then(|text| base64::decode(&text)).map(Bytes::from);
+            let decoded = |data: Bytes| string(&data).and_then(|text| base64::decode_loosely(&text)).map(Bytes::from);
             ("BINARY", data.map(|data| decoded(data).ok_or_else(wrong)))
         }
         Some(other @ ("AVRO" | "JSONSCHEMA" | "PROTOBUF")) => {
@@ -147,7 +148,7 @@ fn headers(text: &Bytes) -> Result<Vec<(String, Bytes)>, Refusal> {
                 "value" if part == b"null" => {}
                 "value" => {
                     let text = raw::string(part).ok_or_else(wrong)?;
-                    value = base64::decode(text.as_bytes()).ok_or_else(wrong)?.into();
+                    value = base64::decode_loosely(text.as_bytes()).ok_or_else(wrong)?.into();
                 }
                 _ => return Err(wrong()),
             }

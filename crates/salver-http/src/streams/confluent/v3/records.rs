@@ -8,8 +8,9 @@ use futures::stream;
 use http::{HeaderValue, Response, StatusCode};
 use salver_formats::Coding;
 use salver_model::Result;
-use salver_model::limits::EVENT_BYTES_MAX;
+use salver_model::limits::CONFLUENT_RECORD_BYTES_MAX;
 use salver_model::ports::EventStream;
+use salver_text::json::blank_end;
 
 use super::record::Record;
 use super::{append, topic};
@@ -24,8 +25,6 @@ use crate::streams::raw;
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// Maximum number of records per append.
 const RECORDS_AT_ONCE: usize = 1_000;
-/// Maximum length of a record: the event may be in Base64, and has a key and headers.
-const RECORD_BYTES_MAX: usize = 2 * EVENT_BYTES_MAX;
 
 /// Responds with one report per record.
 pub(super) fn answer(
@@ -76,17 +75,17 @@ impl Conversation {
                 }
             };
             self.has_ended = is_last;
-            let mut at = raw::skip_space(&text, 0);
+            let mut at = blank_end(&text, 0);
             loop {
                 let mut records = Vec::new();
                 while records.len() < RECORDS_AT_ONCE
                     && let Some(end) = end(&text, at, is_last)
                 {
                     let record = text.slice(at..end);
-                    at = raw::skip_space(&text, end);
+                    at = blank_end(&text, end);
                     // Without an opening brace the end of the record can't be found.
                     let is_lost = record[0] != b'{';
-                    if record.len() > RECORD_BYTES_MAX {
+                    if record.len() > CONFLUENT_RECORD_BYTES_MAX {
                         // Refused regardless of how it arrives: a record in several pieces is given up too.
                         records.push(Err(too_large()));
                         at = text.len();
@@ -105,7 +104,7 @@ impl Conversation {
                 self.append(records, &mut out).await;
             }
             self.rest = text.slice(at.min(text.len())..);
-            if self.rest.len() > RECORD_BYTES_MAX {
+            if self.rest.len() > CONFLUENT_RECORD_BYTES_MAX {
                 self.has_ended = true;
                 report(&too_large(), &mut out);
             }
@@ -143,7 +142,7 @@ impl Conversation {
 }
 
 fn too_large() -> Refusal {
-    let message = format!("a record has more than {RECORD_BYTES_MAX} bytes");
+    let message = format!("a record has more than {CONFLUENT_RECORD_BYTES_MAX} bytes");
     confluent::refused(StatusCode::PAYLOAD_TOO_LARGE, 413, message)
 }
 

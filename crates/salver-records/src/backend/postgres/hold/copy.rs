@@ -11,10 +11,10 @@ use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use bytes::Bytes;
 use salver_model::{Code, Error, Result};
 
-use super::form::Form;
 use super::numeric::{decimal, wide_decimal};
 use crate::calendar;
 use crate::cell::OwnedCell;
+use crate::dialect::form::Form;
 
 /// The start of the stream; flags and the length of an extension follow.
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
@@ -200,6 +200,7 @@ enum Column {
 
 impl Column {
     fn new(data_type: &DataType, form: Form, rows: usize) -> Self {
+        let moments = || TimestampMicrosecondBuilder::with_capacity(rows).with_data_type(data_type.clone());
         match form {
             Form::Bool => Self::Bool(BooleanBuilder::with_capacity(rows)),
             Form::Int2 => Self::Int2(Int32Builder::with_capacity(rows)),
@@ -220,8 +221,8 @@ impl Column {
                 Self::Numeric(builder.with_data_type(DataType::Decimal128(precision, scale)), precision, scale)
             }
             Form::Date => Self::Date(Date32Builder::with_capacity(rows)),
-            Form::Timestamp => Self::Timestamp(moments(data_type, rows)),
-            Form::TimestampText => Self::TimestampText(moments(data_type, rows)),
+            Form::Timestamp => Self::Timestamp(moments()),
+            Form::TimestampText => Self::TimestampText(moments()),
             Form::Uuid => Self::Uuid(BinaryBuilder::with_capacity(rows, 36 * rows)),
             Form::Text => Self::Text(BinaryBuilder::with_capacity(rows, 0)),
             Form::Bytes => Self::Bytes(BinaryBuilder::with_capacity(rows, 0)),
@@ -325,15 +326,6 @@ fn spelled(raw: [u8; 16]) -> [u8; 36] {
     text
 }
 
-/// A builder of moments, with the zone of their type.
-fn moments(data_type: &DataType, rows: usize) -> TimestampMicrosecondBuilder {
-    let zone = match data_type {
-        DataType::Timestamp(_, zone) => zone.clone(),
-        _ => None,
-    };
-    TimestampMicrosecondBuilder::with_capacity(rows).with_timezone_opt(zone)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -343,8 +335,8 @@ mod tests {
     use bytes::Bytes;
 
     use super::{Copied, SIGNATURE};
-    use crate::backend::postgres::hold::form::Form;
     use crate::cell::OwnedCell;
+    use crate::dialect::form::Form;
 
     /// Encodes a row of a text, a number, and the number again as its key.
     fn row(text: &str, number: i32) -> Vec<u8> {

@@ -4,7 +4,7 @@ const HIGH: u64 = 0x8080_8080_8080_8080;
 const LOW: u64 = 0x0101_0101_0101_0101;
 
 /// Appends `text` between quotes.
-pub(crate) fn string(text: &str, out: &mut Vec<u8>) {
+pub fn write_php_string(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     out.reserve(bytes.len() + 2);
     out.push(b'"');
@@ -76,11 +76,11 @@ fn suspects(word: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::string;
+    use super::write_php_string;
 
     fn written(text: &str) -> String {
         let mut out = Vec::new();
-        string(text, &mut out);
+        write_php_string(text, &mut out);
         String::from_utf8(out).unwrap()
     }
 

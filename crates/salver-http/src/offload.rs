@@ -4,18 +4,18 @@
 use salver_model::{Error, Result};
 
 /// Rows above which work moves to another thread.
-pub(crate) const INLINE_ROWS_MAX: usize = 1_024;
-/// Bytes that are written or copied at once on a thread that serves requests.
-pub(crate) const INLINE_BYTES_MAX: usize = 256 * 1_024;
+pub(crate) const INLINE_ROWS: usize = 1_024;
+/// Bytes that are written, copied or compressed at once on a thread that serves requests; more go to another thread.
+pub(crate) const INLINE_BYTES: usize = 256 * 1_024;
 /// Rows above which the task yields to others after the work.
-const UNNOTICED_ROWS_MAX: usize = 64;
+const UNNOTICED_ROWS: usize = 64;
 
 /// Runs `work`, which processes `rows` rows.
 pub(crate) async fn run<T: Send + 'static>(
     rows: usize,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    if rows > INLINE_ROWS_MAX {
+    if rows > INLINE_ROWS {
         return elsewhere(work).await;
     }
     let done = work();
@@ -33,7 +33,7 @@ pub(crate) async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> Result<T
 
 /// Lets other tasks run after work on `rows` rows.
 pub(crate) async fn breathe(rows: usize) {
-    if rows > UNNOTICED_ROWS_MAX {
+    if rows > UNNOTICED_ROWS {
         tokio::task::yield_now().await;
     } else {
         tokio::task::consume_budget().await;

@@ -1,8 +1,8 @@
-//! The binary form in which a column is selected, so that its values go straight into Arrow.
+//! The binary form in which PostgreSQL sends a column, so that its values go straight into Arrow.
 
 use arrow::datatypes::DataType;
 
-use crate::dialect::type_name;
+use super::type_name;
 
 /// The binary form of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

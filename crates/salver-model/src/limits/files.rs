@@ -1,0 +1,67 @@
+//! What files, directories and downloads may have that datasets are read from.
+
+/// Most names in an object of a JSON file. A file whose rows have more is refused; a nested object with more is a map
+/// with keys from data, and is stored as JSON text.
+pub const JSON_NAMES_MAX: usize = 2_000;
+/// Longest row of a JSON file, in bytes; a file with a longer one is refused.
+pub const JSON_ROW_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Most fields of a record of CSV; a file with more is refused.
+pub const CSV_FIELDS_MAX: usize = 16_384;
+/// Longest record of CSV, in bytes; a file with a longer one is refused.
+pub const CSV_RECORD_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Most records before a table in a CSV file, such as its title, that are skipped unless `skip_rows` says how many; if
+/// there are more, the table begins at the first.
+pub const CSV_RECORDS_BEFORE_MAX: usize = 20;
+/// Largest file of a spreadsheet, in bytes; a larger one is refused.
+pub const SHEET_FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Most bytes of text in all cells of a sheet; a sheet with more is refused. A file stores a text once, however many
+/// cells refer to it.
+pub const SHEET_TEXT_BYTES_MAX: usize = 1024 * 1024 * 1024;
+/// Most cells, including empty ones, in the used range of a sheet; a larger sheet is refused.
+pub const SHEET_CELLS_MAX: usize = 32 * 1024 * 1024;
+/// Most entries of the metadata in the header of an Avro file; a file with more is refused.
+pub const AVRO_HEADER_ENTRIES_MAX: i64 = 10_000;
+/// Largest of these entries, of which the schema is one, in bytes; a file with a larger one is refused.
+pub const AVRO_HEADER_BYTES_MAX: i64 = 64 * 1024 * 1024;
+/// Most types, fields and elements of the schema of an Avro file with all names written out; a file with more is
+/// refused.
+pub const AVRO_TYPES_MAX: u64 = 100_000;
+/// Largest footer of an Arrow file, and largest schema of an Arrow stream, in bytes, that is read to know the types
+/// before the file is; the reader judges a file with a larger one.
+pub const ARROW_FOOTER_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Deepest nesting of the columns of a Parquet file; a file with deeper ones is refused.
+pub const PARQUET_DEPTH_MAX: usize = 100;
+/// Largest Parquet file, uncompressed, that `memory = "auto"` keeps in memory, in bytes. Larger ones are scanned in
+/// place, so that they take no time at startup.
+pub const RESIDENT_PARQUET_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Most memory that the decoder of an xz file may take, in bytes; a file that needs more is refused. The highest preset
+/// needs 65 MiB.
+pub const XZ_MEMORY_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Bytes that a compressed file may always unpack to. One that unpacks to more, and to more than [`UNPACKED_RATIO_MAX`]
+/// times its size, is refused.
+pub const UNPACKED_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// Largest ratio of the unpacked size of a larger file to its size; see [`UNPACKED_BYTES_MAX`].
+pub const UNPACKED_RATIO_MAX: u64 = 1_000;
+/// Deepest directory of a dataset, counted from the one that its source names; files in deeper ones are no part of it.
+pub const DATASET_DEPTH_MAX: usize = 32;
+/// Most files of one dataset; one with more is refused.
+pub const DATASET_FILES_MAX: usize = 1_000_000;
+/// Largest download of a source, in bytes; a larger one fails.
+pub const DOWNLOAD_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
+/// Longest time to connect for a download, in seconds; the download fails beyond it.
+pub const DOWNLOAD_CONNECT_S_MAX: u64 = 10;
+/// Longest time without a byte of a download, in seconds; the download fails beyond it.
+pub const DOWNLOAD_SILENCE_S_MAX: u64 = 30;
+/// Most redirects that a download follows; it fails beyond them.
+pub const DOWNLOAD_REDIRECTS_MAX: u32 = 5;
+/// Longest time of a download, in seconds; it fails beyond it.
+pub const DOWNLOAD_S_MAX: u64 = 60 * 60;
+/// Time of a download before [`DOWNLOAD_BYTES_PER_SECOND_MIN`] applies, in seconds.
+pub const DOWNLOAD_GRACE_S: u64 = 60;
+/// Least average rate of a download, in bytes per second; a slower one fails. A connection that is merely kept alive is
+/// slower than this; a useful one is faster.
+pub const DOWNLOAD_BYTES_PER_SECOND_MIN: u64 = 16 * 1024;
+/// Most files that are loaded at once; more wait. Loading is bound by the processor, and two keep a small machine busy.
+pub const LOADS_MAX: usize = 2;
+/// Most remote sources that are loaded at once; more wait. Slow ones must not delay files, nor each other for long.
+pub const DOWNLOADS_MAX: usize = 8;

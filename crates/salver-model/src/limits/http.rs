@@ -1,0 +1,51 @@
+//! What a connection and a request may take.
+
+/// Longest request line plus headers, in bytes; a longer one is refused with 431. The request target may have at most
+/// 64 KiB, a limit of the `http` crate; this limit is larger, so that a longer target is still read and refused with a
+/// status code.
+pub const HEAD_BYTES_MAX: usize = 512 * 1024;
+/// Most requests open at once on one HTTP/2 connection; its client has to wait with others.
+pub const STREAMS_PER_CONNECTION_MAX: u32 = 100;
+/// Time a client may send nothing of a request body, or read nothing of a response, when its connection is needed for
+/// another, in milliseconds.
+pub const CONNECTION_YIELD_MS: u64 = 1_000;
+/// Most connections beyond `connections_max` that are accepted to be refused with a response; if there are more, the
+/// oldest of them is closed without one.
+pub const LOBBY_MAX: usize = 32;
+/// Longest time one of them may take to send its request, in milliseconds; then it is closed.
+pub const LOBBY_MS_MAX: u64 = 2_000;
+/// Memory for all request bodies being received, together, in bytes; at least sixteen times the largest body. Further
+/// requests are refused with 503.
+pub const RECEIVING_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Size up to which a body is not counted, in bytes.
+pub const RECEIVING_BYTES_FREE: u64 = 16 * 1024;
+/// Bytes of an unneeded request body that are still read after the response, so that the client sees the response; then
+/// the connection is closed.
+pub const UNREAD_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Longest time spent on that, in milliseconds.
+pub const UNREAD_MS_MAX: u64 = 2_000;
+/// Most addresses whose wrong passwords are counted at a time; if there are more, counting starts anew for all.
+pub const ATTEMPT_ADDRESSES_MAX: usize = 65_536;
+/// Time over which the wrong passwords of an address are counted for `auth.attempts_max`, in seconds.
+pub const ATTEMPTS_WINDOW_S: u64 = 60;
+/// Most passwords that are hashed at the same time, so that other work gets processor time; more wait.
+pub const PASSWORDS_MAX: usize = 2;
+/// Longest such wait, in seconds; then the request is refused with 503.
+pub const PASSWORD_WAIT_S_MAX: u64 = 5;
+/// Most sessions of users at a time; further logins are refused with `overloaded`.
+pub const SESSIONS_MAX: usize = 100_000;
+/// Longest password that is checked against a portable hash, in bytes; a longer one is wrong, as in WordPress.
+pub const PORTABLE_PASSWORD_BYTES_MAX: usize = 4_096;
+/// Longest `Idempotency-Key`, in bytes; a request with a longer one is refused.
+pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
+/// Memory for the responses and keys of requests with an `Idempotency-Key`, in bytes. Beyond it the oldest of the
+/// client with the most are evicted, and a repetition of their request runs again.
+pub const IDEMPOTENCY_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Time for which such a response is kept, in seconds; a later repetition of its request runs again.
+pub const IDEMPOTENCY_KEPT_S: u64 = 24 * 60 * 60;
+/// Most holders of one kind of resource that the status page lists; those with the most come first, and others are left
+/// out.
+pub const STATUS_HOLDERS_MAX: usize = 5;
+/// Largest window of a compressed body in zstd, as a power of two, the limit of browsers (RFC 9659); a body with a
+/// larger one is refused.
+pub const ZSTD_WINDOW_LOG_MAX: u32 = 23;

@@ -1,0 +1,59 @@
+//! Stands for `kafka` in a program without its client: a stream that names a topic does not open.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use salver_model::spec::{KafkaSpec, StreamSpec};
+use salver_model::streams::Placement;
+use salver_model::{Code, Error, Result};
+
+use crate::aside::Aside;
+use crate::log::Log;
+
+/// Refuses any settings of Kafka.
+///
+/// # Errors
+/// Always `Config`.
+pub(crate) fn prove(_: &KafkaSpec) -> Result<()> {
+    Err(Error::new(Code::Config, "this program was built without `kafka`")
+        .with_hint("build it with the feature `kafka`, or leave the stream's `brokers` out"))
+}
+
+/// Delivery to a topic, which never is.
+pub(crate) enum Kafka {}
+
+impl Kafka {
+    /// Refuses to start.
+    ///
+    /// # Errors
+    /// Always `Config`.
+    pub(crate) fn start(spec: &StreamSpec, _: Arc<Log>, _: Aside) -> Result<Self> {
+        let never = || Error::new(Code::Config, format!("the stream `{}` has no topic", spec.name));
+        prove(spec.kafka.as_ref().ok_or_else(never)?)?;
+        Err(never())
+    }
+
+    pub(crate) async fn delivered(&self, _: Range<u64>) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) async fn places(&self, _: Range<u64>) -> Result<Vec<Result<Placement>>> {
+        match *self {}
+    }
+
+    pub(crate) fn reachable(&self) -> Result<()> {
+        match *self {}
+    }
+
+    pub(crate) async fn partitions(&self) -> Result<u32> {
+        match *self {}
+    }
+
+    pub(crate) fn backlog(&self) -> u64 {
+        match *self {}
+    }
+
+    pub(crate) async fn close(&self) -> Result<()> {
+        match *self {}
+    }
+}

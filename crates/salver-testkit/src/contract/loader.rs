@@ -1,0 +1,40 @@
+//! The contract of the `Loader` port, clause by clause.
+
+use futures::TryStreamExt as _;
+use salver_model::ports::{Loader, Table};
+use salver_model::{Batches, Query};
+
+/// Runs the suite. `change` changes what the source contains, and `damage` makes it unreadable; after `damage`, `change`
+/// makes it readable again.
+///
+/// # Panics
+/// When the contract is broken.
+pub async fn run(loader: &dyn Loader, mut change: impl FnMut(), mut damage: impl FnMut()) {
+    let version = loader.probe().await.expect("a version");
+    let first = loader.load().await.expect("a table");
+    assert_eq!(first.describe().version, version, "the table has another version than its source");
+    assert_eq!(first.describe().name, *loader.name());
+    assert_eq!(loader.probe().await.expect("a version"), version, "nothing changed, and the version is another");
+    let rows = count(&*first).await;
+    for _ in 0..2 {
+        change();
+        let newer = loader.probe().await.expect("a version");
+        assert_ne!(newer, version, "the source changed, and the version is the same");
+        let second = loader.load().await.expect("a table");
+        assert_eq!(second.describe().version, newer, "the table has another version than its source");
+        assert_ne!(count(&*second).await, rows, "the suite needs a change in the number of rows");
+        damage();
+        let Err(refused) = loader.load().await else { panic!("a damaged source loads") };
+        assert!(!refused.message.is_empty() && refused.hint.is_some(), "an error without a way out: {refused:?}");
+    }
+    assert_eq!(count(&*first).await, rows, "a table changed with its source");
+}
+
+async fn count(table: &dyn Table) -> usize {
+    let rows = table.read(&Query::default()).await.expect("rows");
+    let batches: Vec<_> = match rows.batches {
+        Batches::Ready(batches) => batches,
+        Batches::Stream(stream) => stream.try_collect().await.expect("rows"),
+    };
+    batches.iter().map(|batch| batch.num_rows()).sum()
+}
