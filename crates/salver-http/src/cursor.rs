@@ -2,51 +2,42 @@
 //! rows of a query. Both are also served below `/_api` and `/_db/{any}/_api`, the paths that ArangoDB's clients use.
 //!
 //! `body` parses request bodies, `export` and `query` open a cursor, and `step` returns its next batch or deletes it.
-//! `answer` formats batches and `problem` formats errors. The cursor itself is in `cursor_state`.
+//! `answer` formats batches. The cursor itself is in `cursor_state`.
 
 mod answer;
 mod body;
 mod catalog;
 mod export;
 mod id;
-mod problem;
 mod query;
 mod step;
 
 use bytes::Bytes;
 use http::{Method, Response};
-use salver_model::Error;
 
-use crate::app::App;
 use crate::body::Body;
-use crate::cursor_state::{Failure, Kind};
+use crate::cursor_state::Kind;
+use crate::dialect::{Refusal, arangodb};
 use crate::exchange::Exchange;
 use crate::receive;
 use crate::receive::Incoming;
 use crate::routes::arangodb::{Asked, Target};
 use crate::routes::{Found, Place};
 
-/// Handles a request of ArangoDB's interface.
-pub(crate) async fn answer(exchange: &Exchange<'_>, target: &Target<'_>, body: Incoming) -> Response<Body> {
-    let answered = dispatch(exchange, target, body).await;
-    answered.unwrap_or_else(|failure| problem::respond(exchange.app, &failure))
-}
-
-/// Returns the response for `error`.
-pub(crate) fn refuse(app: &App, error: &Error) -> Response<Body> {
-    problem::respond(app, &Failure::of(error))
-}
-
-/// Returns the response for a method that the path does not support, or for an unknown path.
-pub(crate) fn refuse_method(app: &App, method: &Method, found: &Found<'_>) -> Response<Body> {
-    let failure = match found {
+/// Returns the refusal of a method that the path does not support, or of an unknown path.
+pub(crate) fn refuse_method(method: &Method, found: &Found<'_>) -> Refusal {
+    match found {
         Found::OtherMethod(place) => other_method(method, place),
-        _ => Failure::nowhere(),
-    };
-    problem::respond(app, &failure)
+        _ => arangodb::nowhere(),
+    }
 }
 
-async fn dispatch(exchange: &Exchange<'_>, target: &Target<'_>, body: Incoming) -> Result<Response<Body>, Failure> {
+/// Handles a request of ArangoDB's interface.
+pub(crate) async fn answer(
+    exchange: &Exchange<'_>,
+    target: &Target<'_>,
+    body: Incoming,
+) -> Result<Response<Body>, Refusal> {
     let body = match *exchange.method {
         Method::POST | Method::PUT => receive::whole(exchange.app, exchange.headers, body).await?,
         _ => Bytes::new(),
@@ -67,32 +58,32 @@ async fn dispatch(exchange: &Exchange<'_>, target: &Target<'_>, body: Incoming) 
     }
 }
 
-/// Returns the failure for a method that a path does not support.
-fn other_method(method: &Method, place: &Place) -> Failure {
+/// Returns the refusal of a method that a path does not support.
+fn other_method(method: &Method, place: &Place) -> Refusal {
     match (place.path, method) {
         (path @ ("/_api/cursor" | "/_api/export"), &Method::PUT | &Method::DELETE) => {
-            Failure::bad(format!("expecting {method} {path}/<cursor-id>"))
+            arangodb::bad(format!("expecting {method} {path}/<cursor-id>"))
         }
-        ("/_api/cursor/{id}/{batch}", &Method::DELETE) => Failure::bad("expecting DELETE /_api/cursor/<cursor-id>"),
-        ("/_api/export/{id}", &Method::POST) => Failure::bad("expecting POST /_api/export"),
+        ("/_api/cursor/{id}/{batch}", &Method::DELETE) => arangodb::bad("expecting DELETE /_api/cursor/<cursor-id>"),
+        ("/_api/export/{id}", &Method::POST) => arangodb::bad("expecting POST /_api/export"),
         _ if place.methods.starts_with("GET") => {
-            Failure::read_only("nothing of it can be changed here: rows are written at /api/records")
+            arangodb::read_only("nothing of it can be changed here: rows are written at /api/records")
         }
-        _ => Failure::method_not_supported(),
+        _ => arangodb::method_not_supported(),
     }
 }
 
-/// Returns the failure for an endpoint of ArangoDB that is not supported.
-fn absent(door: &str) -> Failure {
+/// Returns the refusal of an endpoint of ArangoDB that is not supported.
+fn absent(door: &str) -> Refusal {
     match door {
-        "document" | "import" | "simple" | "transaction" | "index" => Failure::not_implemented(format!(
+        "document" | "import" | "simple" | "transaction" | "index" => arangodb::not_implemented(format!(
             "/_api/{door} is not here: documents are read by a cursor, and rows written at /api/records"
         )),
         "gharial" | "edges" | "traversal" | "graph" => {
-            Failure::not_implemented(format!("/_api/{door} is not here: there are no graphs"))
+            arangodb::not_implemented(format!("/_api/{door} is not here: there are no graphs"))
         }
         "query" | "explain" | "view" | "analyzer" | "aqlfunction" | "user" | "foxx" | "tasks" | "job"
-        | "replication" => Failure::not_implemented(format!("/_api/{door} is not here")),
-        _ => Failure::nowhere(),
+        | "replication" => arangodb::not_implemented(format!("/_api/{door} is not here")),
+        _ => arangodb::nowhere(),
     }
 }

@@ -1,11 +1,9 @@
 //! State of cursors between requests: the open cursors, and the resources with which they prepare batches.
 //!
 //! `open` is a cursor, which prepares the next batch while its client processes the last one, and releases its decoder
-//! when idle. `supply` encodes batches of rows, `budget` bounds the memory of all prepared batches, and `failure` is
-//! the error type.
+//! when idle. `supply` encodes batches of rows, and `budget` bounds the memory of all prepared batches.
 
 mod budget;
-mod failure;
 mod open;
 mod supply;
 
@@ -16,7 +14,6 @@ use salver_model::limits::{LEASES_MAX, LIVE_CURSORS_MAX};
 use salver_service::exports::Leases;
 
 pub(crate) use budget::Budget;
-pub(crate) use failure::Failure;
 pub(crate) use open::{Cursor, Facts, Given, Kind};
 pub(crate) use supply::{Source, Supply};
 

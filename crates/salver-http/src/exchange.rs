@@ -14,6 +14,7 @@ use salver_text::form;
 
 use crate::app::App;
 use crate::body::Encoding;
+use crate::dialect::Dialect;
 use crate::policy::Admitted;
 use crate::routes::Family;
 use crate::{conditional, lines};
@@ -73,6 +74,11 @@ impl<'a> Exchange<'a> {
         'a: 'b,
     {
         Exchange::new(self.app, self.admitted, self.method, (self.path, query), headers)
+    }
+
+    /// Returns the dialect in which the request is refused.
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.family.dialect(self.query)
     }
 
     /// Returns the address of the client.

@@ -2,7 +2,7 @@
 //! added in `router`.
 
 use bytes::Bytes;
-use http::{Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 
 use crate::body::Body;
 
@@ -16,4 +16,33 @@ pub(crate) fn reply(status: StatusCode, body: Body) -> Response<Body> {
 /// Creates a response without a body.
 pub(crate) fn empty(status: StatusCode) -> Response<Body> {
     reply(status, Body::Full(Bytes::new()))
+}
+
+/// Creates a response that must not be cached.
+pub(crate) fn unstored(status: StatusCode, media_type: HeaderValue, body: Body) -> Response<Body> {
+    let mut response = reply(status, body);
+    *response.headers_mut() = unstored_head(media_type);
+    response
+}
+
+/// Returns the headers of a body that must not be cached.
+pub(crate) fn unstored_head(media_type: HeaderValue) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(4);
+    headers.insert(header::CONTENT_TYPE, media_type);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers
+}
+
+/// Creates a 304 with these headers, which are those of the response that is not sent again.
+pub(crate) fn not_modified(headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Response<Body> {
+    let mut response = empty(StatusCode::NOT_MODIFIED);
+    for (name, value) in headers {
+        response.headers_mut().insert(name, value);
+    }
+    response
+}
+
+/// Tells the client that it may try again soon.
+pub(crate) fn invite_retry(headers: &mut HeaderMap) {
+    headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
 }

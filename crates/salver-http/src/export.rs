@@ -21,12 +21,12 @@ mod work;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use salver_model::{Code, Error, Result};
 
 use crate::app::App;
 use crate::body::Body;
+use crate::dialect::Refusal;
 use crate::exchange::Exchange;
 use crate::exit;
 use crate::export_state::{Token, damaged};
@@ -34,17 +34,23 @@ use crate::routes::exports::Target;
 use crate::tokens::Owner;
 
 /// Handles a request for an export.
-pub(crate) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: Target<'_>) -> Result<Response<Body>> {
+pub(crate) async fn answer(
+    app: &Arc<App>,
+    exchange: &Exchange<'_>,
+    target: Target<'_>,
+) -> Result<Response<Body>, Refusal> {
     let read = |text: &str| Token::read(text, &app.tokens, &Owner::of(exchange.caller));
-    match target {
+    let answered = match target {
         Target::Open => open::answer(app, exchange).await,
         Target::One(text) => match read(&text) {
             Some(token) if !names_entry(app, &text) => state::answer(app, exchange.caller, &text, &token).await,
-            _ => whole::answer(app, exchange, &text).await.map_err(|error| match error.code {
-                // A damaged token, or a token of another caller.
-                Code::UnknownEntry if Token::is_like(&text) => damaged(&text),
-                _ => error,
-            }),
+            _ => {
+                return whole::answer(app, exchange, &text).await.map_err(|refusal| match refusal.error.code {
+                    // A damaged token, or a token of another caller.
+                    Code::UnknownEntry if Token::is_like(&text) => damaged(&text).into(),
+                    _ => refusal,
+                });
+            }
         },
         Target::End(text) => match read(&text) {
             Some(token) => state::end(app, &token),
@@ -56,7 +62,8 @@ pub(crate) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: Targ
             Some(token) => batch::answer(app, exchange, &token, &stream).await,
             None => Err(damaged(&text)),
         },
-    }
+    };
+    Ok(answered?)
 }
 
 fn names_entry(app: &App, text: &str) -> bool {
@@ -65,11 +72,7 @@ fn names_entry(app: &App, text: &str) -> bool {
 
 /// Builds a JSON response that must not be cached.
 fn json(status: StatusCode, body: Vec<u8>) -> Response<Body> {
-    let mut response = exit::reply(status, Body::Full(Bytes::from(body)));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    exit::unstored(status, HeaderValue::from_static("application/json"), Body::Full(body.into()))
 }
 
 /// Sets a header to a number.

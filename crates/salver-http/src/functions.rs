@@ -23,6 +23,7 @@ use salver_model::{Code, Error, Result, suggest};
 use crate::app::App;
 use crate::asked::Mounted;
 use crate::body::Body;
+use crate::dialect::Refusal;
 use crate::exchange::Exchange;
 use crate::receive::Incoming;
 use crate::routes::functions::Target;
@@ -32,9 +33,9 @@ pub(crate) async fn answer_mounted(
     exchange: &Exchange<'_>,
     mounted: Mounted<'_>,
     body: Incoming,
-) -> Result<Response<Body>> {
+) -> Result<Response<Body>, Refusal> {
     match mounted {
-        Mounted::Methods(methods) => Ok(refusal::of_method(exchange.app, exchange.method, &methods)),
+        Mounted::Methods(methods) => refusal::of_method(exchange.method, &methods),
         Mounted::Endpoint(file, interface, index, values) => {
             asking::function(exchange, file, (&interface, index), values, body).await
         }
@@ -43,7 +44,11 @@ pub(crate) async fn answer_mounted(
 }
 
 /// Handles a request for functions or jobs.
-pub(crate) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: Incoming) -> Result<Response<Body>> {
+pub(crate) async fn answer(
+    exchange: &Exchange<'_>,
+    target: Target<'_>,
+    body: Incoming,
+) -> Result<Response<Body>, Refusal> {
     let app = exchange.app;
     match target {
         Target::List => Ok(describe::all(app)),
@@ -54,13 +59,13 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: In
             let interface = file.interface()?;
             let (index, endpoint) = named(&interface, &name, &function)?;
             if *exchange.method != Method::POST && !endpoint.pure {
-                return Ok(refusal::of_method(app, exchange.method, "POST, OPTIONS"));
+                return refusal::of_method(exchange.method, "POST, OPTIONS");
             }
             asking::function(exchange, file, (&interface, index), Vec::new(), body).await
         }
-        Target::Job(id) => jobs::show(exchange, &id).await,
-        Target::EndJob(id) => jobs::end(exchange, &id),
-        Target::Result(id) => jobs::result(exchange, &id).await,
+        Target::Job(id) => Ok(jobs::show(exchange, &id).await?),
+        Target::EndJob(id) => Ok(jobs::end(exchange, &id)?),
+        Target::Result(id) => Ok(jobs::result(exchange, &id).await?),
     }
 }
 

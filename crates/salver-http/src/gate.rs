@@ -287,11 +287,6 @@ impl Gate {
         origin.to_str().is_ok_and(|origin| origin::is_own(origin, headers, self.reverse_proxy))
     }
 
-    /// Returns whether `error` is that of [`Gate::admit`] for a write that is not an AJAX request.
-    pub(crate) fn wants_script(error: &Error) -> bool {
-        error.code == Code::Forbidden && error.message.starts_with("Only AJAX")
-    }
-
     /// Adds the CORS headers and the token to a response of the records doors.
     pub(crate) fn release(&self, pass: Pass, headers: &mut HeaderMap) {
         if let (Some(origins), Some(origin)) = (&self.origins, pass.origin) {

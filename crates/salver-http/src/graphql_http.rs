@@ -8,26 +8,24 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use salver_formats::{Choice, Format, Nulls, names_before};
 use salver_model::limits::HELD_BYTES_FREE_OF_STREAM;
-use salver_model::observation::Observation;
 use salver_model::{Caller, Code, Error, Result, Version};
 
 use crate::app::App;
 use crate::body::Body;
 use crate::cache::Flight;
 use crate::caution;
+use crate::dialect::graphql::MEDIA_TYPE;
+use crate::dialect::{Dialect, Refusal};
 use crate::exchange::{Exchange, parameters};
 use crate::exit;
 use crate::graphql::{self, Answer};
 use crate::held::Repeatable;
 use crate::idempotency::{Kept, Key, Turn};
-use crate::problem;
 use crate::respond::{self, Heading};
 
 /// The media type of the specification (<https://graphql.github.io/graphql-over-http/draft/>). A client that accepts it
 /// gets it for errors, too.
 const RESPONSE: &str = "application/graphql-response+json";
-/// The same media type, as it is sent.
-const RESPONSE_TYPE: &str = "application/graphql-response+json; charset=utf-8";
 
 /// Responds with the result of a document, or with GraphiQL for a browser that sends none.
 pub(crate) async fn answer(
@@ -35,21 +33,14 @@ pub(crate) async fn answer(
     exchange: &Exchange<'_>,
     flight: Flight<'_>,
     caller: Caller,
-) -> Result<Response<Body>> {
+) -> Result<Response<Body>, Refusal> {
     let accept = exchange.header_list(header::ACCEPT);
     let is_response = names_before(accept.as_deref(), RESPONSE, "application/json");
-    match answer_as(app, exchange, flight, caller, is_response).await {
-        Err(error) if is_response => {
-            if problem::is_ours(&error) {
-                exchange.app.service.observer().observe(&Observation::RequestFailed { error: &error });
-            }
-            let mut response = problem::respond(&error, problem::status(error.code));
-            *response.body_mut() = Body::Full(graphql::unread(&error).into());
-            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(RESPONSE_TYPE));
-            Ok(response)
-        }
-        answered => answered,
-    }
+    let answered = answer_as(app, exchange, flight, caller, is_response).await;
+    answered.map_err(|refusal| match refusal.dialect {
+        None if is_response => refusal.in_dialect(Dialect::Graphql),
+        _ => refusal,
+    })
 }
 
 async fn answer_as(
@@ -58,20 +49,20 @@ async fn answer_as(
     flight: Flight<'_>,
     caller: Caller,
     is_response: bool,
-) -> Result<Response<Body>> {
+) -> Result<Response<Body>, Refusal> {
     let named = parameters(exchange.query)?.into_iter().find(|(name, _)| name == "format").map(|(_, value)| value);
     let choice = exchange.choose(None, named.as_deref())?;
     let mut request = if *exchange.method == Method::POST {
         graphql::parse_post(exchange.header(header::CONTENT_TYPE), &exchange.body)?
     } else if exchange.query.is_empty() && choice.format == Format::Html {
-        return asset("");
+        return Ok(asset("")?);
     } else {
         graphql::parse_get(exchange.query)?
     };
     request.caller = caller;
     // This media type has only one form of result.
     request.raw &= !is_response;
-    let media_type = if is_response { RESPONSE_TYPE } else { "application/json" };
+    let media_type = if is_response { MEDIA_TYPE } else { "application/json" };
     request.may_change &= !app.gate.is_foreign(exchange.headers);
     if request.may_change && app.gate.minds_pages() && graphql::is_mutation(&request) {
         // The same check as at the records doors, which also write to databases.
@@ -79,7 +70,8 @@ async fn answer_as(
     }
     if exchange.headers.contains_key(header::IF_MATCH) && request.may_change && graphql::is_mutation(&request) {
         return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and a document may change many")
-            .with_hint("change the record at `/api/records`, or leave the header out"));
+            .with_hint("change the record at `/api/records`, or leave the header out")
+            .into());
     }
     if let Some(key) = exchange.headers.get("idempotency-key").filter(|_| request.may_change)
         && graphql::is_mutation(&request)
@@ -88,7 +80,8 @@ async fn answer_as(
         let key = Key::of(key.to_str().unwrap_or_default(), &request.caller)?;
         return once(app, exchange, key, (request, choice, media_type)).await;
     }
-    run(exchange, flight, &request, (choice, media_type)).await.map(|(response, _)| response)
+    let (response, _) = run(exchange, flight, &request, (choice, media_type)).await?;
+    Ok(response)
 }
 
 /// Executes a mutation under its idempotency key, or returns the first response again. It runs in a task of its own, so
@@ -98,7 +91,7 @@ async fn once(
     exchange: &Exchange<'_>,
     key: Key,
     (request, choice, media_type): (graphql::Request, Choice, &'static str),
-) -> Result<Response<Body>> {
+) -> Result<Response<Body>, Refusal> {
     let app = Arc::clone(app);
     let (method, headers) = (exchange.method.clone(), exchange.headers.clone());
     let (path, query) = (exchange.path.to_owned(), exchange.query.to_owned());
@@ -109,7 +102,7 @@ async fn once(
         let lead = match app.idempotency.turn(key, version, patience).await {
             Ok(Turn::Done(kept)) => return Ok(kept.answer()),
             Ok(Turn::Mine(lead)) => lead,
-            Err(refusal) => return Ok(refusal.answer()),
+            Err(conflict) => return Err(conflict.into()),
         };
         let asked = (path.as_str(), query.as_str());
         let exchange = Exchange::new(&app, &admitted, &method, asked, &headers).with_body(body);
@@ -117,7 +110,7 @@ async fn once(
         if let Some(kept) = Kept::of(&response).filter(|_| !passing) {
             lead.finish(kept);
         }
-        Ok::<_, Error>(response)
+        Ok::<_, Refusal>(response)
     };
     let done = tokio::spawn(work).await;
     done.map_err(|broken| Error::internal("the server met a fault of its own while it wrote").with_source(broken))?
@@ -135,7 +128,7 @@ async fn run(
     // Bodies contain page tokens, which are only valid under their key.
     let content = Version::of(&(snapshot.content(), salver_model::cursor::key_id()));
     let version =
-        exchange.answer_version(content, if media_type == RESPONSE_TYPE { RESPONSE_TYPE } else { choice.media_type });
+        exchange.answer_version(content, if media_type == MEDIA_TYPE { MEDIA_TYPE } else { choice.media_type });
     let heading = Heading { choice, title: "GraphQL".to_owned(), version };
     if let Some(response) = heading.unchanged(exchange) {
         return Ok((response, false));

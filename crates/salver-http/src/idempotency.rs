@@ -18,8 +18,8 @@ use salver_model::{Caller, Code, Error, Holder, Result, Version};
 use tokio::sync::watch;
 
 use crate::body::Body;
+use crate::dialect::{Dialect, Refusal};
 use crate::exit;
-use crate::problem;
 use crate::tokens::Owner;
 
 /// Time for which a response is kept.
@@ -133,29 +133,30 @@ pub(crate) struct Idempotency {
 
 /// The reason why a request is refused under its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum Conflict {
     /// The key was used for another request.
     Reused,
     /// The first request with the key is still in progress.
     Running,
 }
 
-impl Refusal {
-    /// Returns the error response.
-    pub(crate) fn answer(self) -> Response<Body> {
-        let (status, message, hint) = match self {
-            Self::Reused => (
+impl From<Conflict> for Refusal {
+    fn from(conflict: Conflict) -> Self {
+        let (status, message, hint) = match conflict {
+            Conflict::Reused => (
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "this `Idempotency-Key` was used for another request",
                 "every request that is not the same again takes a key of its own",
             ),
-            Self::Running => (
+            Conflict::Running => (
                 StatusCode::CONFLICT,
                 "the first request with this `Idempotency-Key` is still running",
                 "try again in a few seconds, under the same key",
             ),
         };
-        problem::respond(&Error::new(Code::InvalidRequest, message).with_hint(hint), status)
+        // No other system has such keys.
+        let refusal = Self::from(Error::new(Code::InvalidRequest, message).with_hint(hint));
+        refusal.with_status(status).in_dialect(Dialect::Salver)
     }
 }
 
@@ -192,7 +193,7 @@ impl Idempotency {
         key: Key,
         request: Version,
         patience: Duration,
-    ) -> std::result::Result<Turn<'_>, Refusal> {
+    ) -> std::result::Result<Turn<'_>, Conflict> {
         let deadline = tokio::time::Instant::now() + patience;
         loop {
             let mut done = match self.look(&key, request)? {
@@ -201,17 +202,17 @@ impl Idempotency {
             };
             // The channel closes when the other request is done or dropped; then the key is looked up again.
             if tokio::time::timeout_at(deadline, done.changed()).await.is_err() {
-                return Err(Refusal::Running);
+                return Err(Conflict::Running);
             }
         }
     }
 
-    fn look(&self, key: &Key, request: Version) -> std::result::Result<Look<'_>, Refusal> {
+    fn look(&self, key: &Key, request: Version) -> std::result::Result<Look<'_>, Conflict> {
         let mut slots = self.lock();
         slots.forget_old(Instant::now());
         match slots.by_key.get(key) {
             Some(Slot::Running { request: other, .. } | Slot::Done { request: other, .. }) if *other != request => {
-                Err(Refusal::Reused)
+                Err(Conflict::Reused)
             }
             Some(Slot::Running { done, .. }) => Ok(Look::Wait(done.clone())),
             Some(Slot::Done { answer, .. }) => Ok(Look::Turn(Turn::Done(answer.clone()))),

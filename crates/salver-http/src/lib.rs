@@ -4,7 +4,7 @@
 //! Suggested reading order: `routes` is the routing table and `router` the life of a request; `rest`, `sql`, `graphql`,
 //! `kv`, `schema`, `index`, `records`, `streams`, `export`, `cursor` (with `aql`, a language of its queries) and
 //! `status` are the doors; `gate` decides which requests are admitted and `auth` identifies callers; `respond` is the
-//! one exit and `problem` the one writer of errors; `cache` keeps finished bodies. No door knows a backend: all data
+//! one exit and `dialect` the one writer of refusals; `cache` keeps finished bodies. No door knows a backend: all data
 //! comes from the waist.
 
 mod app;
@@ -20,6 +20,7 @@ mod consumers;
 mod cookie;
 mod cursor;
 mod cursor_state;
+mod dialect;
 mod exchange;
 mod exit;
 mod export;
@@ -37,9 +38,9 @@ mod lines;
 mod offload;
 mod options;
 mod policy;
-mod problem;
 mod receive;
 mod records;
+mod refuse;
 mod respond;
 mod rest;
 mod router;
@@ -51,6 +52,7 @@ mod sql;
 mod status;
 mod streams;
 mod tokens;
+mod treeql;
 mod veil;
 mod weight;
 

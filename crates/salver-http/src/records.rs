@@ -2,7 +2,7 @@
 //!
 //! `databases` finds the databases of a caller, `keys` parses the keys of a path, `query` parses query strings, and
 //! `body` parses the bodies of writes; `read`, `write`, `bulk`, `columns`, `openapi` and `account` handle requests.
-//! `hooks` calls functions before and after requests. `problem` formats errors, and `respond` builds responses.
+//! `hooks` calls functions before and after requests, and `respond` builds responses.
 
 mod account;
 mod body;
@@ -14,34 +14,27 @@ mod hooks;
 mod json;
 mod keys;
 mod openapi;
-mod problem;
 mod query;
 mod read;
 mod respond;
 mod tag;
 mod transaction;
 mod write;
-mod xml;
 
 use bytes::Bytes;
 use futures::future::try_join_all;
 use http::{Method, Response};
-use salver_model::{Error, Result};
+use salver_model::Result;
 
 pub(crate) use self::databases::nowhere;
 use self::hooks::Hooks;
 use self::read::Reading;
-use crate::app::App;
 use crate::body::Body;
+use crate::dialect::php;
 use crate::exchange::Exchange;
 use crate::receive;
 use crate::receive::Incoming;
 use crate::routes::records::{Step, Target};
-
-/// Returns the response for `error` to a request with `query`.
-pub(crate) fn refuse(app: &App, query: &str, error: &Error) -> Response<Body> {
-    respond::error(app, error, query::wants_xml(query))
-}
 
 /// Responds to a request for rows that the database can serve in microseconds; `None` means "use [`answer`]", which
 /// gives the same response.
@@ -60,8 +53,8 @@ pub(crate) fn answer_now(exchange: &Exchange<'_>, target: &Target<'_>) -> Option
     let answered = reading.unchanged().map_or_else(|| reading.now(id), |unchanged| Some(Ok(unchanged)))?;
     match answered {
         Ok(response) => Some(response),
-        Err(error) if problem::status(error.code).is_server_error() => None,
-        Err(error) => Some(problem::respond(&error)),
+        Err(error) if php::status(error.code).is_server_error() => None,
+        Err(error) => Some(exchange.dialect().respond(&error.into())),
     }
 }
 
@@ -138,7 +131,7 @@ async fn clear_cache(exchange: &Exchange<'_>) -> Result<Response<Body>> {
         .service
         .bounded(exchange.caller, try_join_all(databases.iter().map(|database| database.refresh())))
         .await?;
-    respond::text(exchange, "true", query::wants_xml(exchange.query)).await
+    respond::text(exchange, "true", php::wants_xml(exchange.query)).await
 }
 
 /// Responds with the round-trip time of the slowest database and the time of a cache lookup, in microseconds.
@@ -155,5 +148,5 @@ async fn ping(exchange: &Exchange<'_>) -> Result<Response<Body>> {
     let _ = exchange.app.cache.get(exchange.path.as_bytes(), &snapshot);
     let json = format!("{{\"db\":{},\"cache\":{}}}", slowest.as_micros(), started.elapsed().as_micros());
     drop(snapshot);
-    respond::text(exchange, &json, query::wants_xml(exchange.query)).await
+    respond::text(exchange, &json, php::wants_xml(exchange.query)).await
 }

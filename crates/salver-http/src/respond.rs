@@ -79,13 +79,8 @@ const OF_THE_UNCHANGED: [HeaderName; 10] = [
 
 /// Returns a 304 in place of a response with `headers`.
 fn not_modified(headers: &HeaderMap) -> Response<Body> {
-    let mut response = exit::empty(StatusCode::NOT_MODIFIED);
-    for name in OF_THE_UNCHANGED {
-        if let Some(value) = headers.get(&name) {
-            response.headers_mut().insert(name, value.clone());
-        }
-    }
-    response
+    let of_the_unchanged = OF_THE_UNCHANGED.into_iter();
+    exit::not_modified(of_the_unchanged.filter_map(|name| headers.get(&name).cloned().map(|value| (name, value))))
 }
 
 /// Turns rows into a response. Small results are completed and cached; large ones are encoded while they are sent.
@@ -161,8 +156,7 @@ pub(crate) async fn document(
     let mut headers = HeaderMap::with_capacity(HEADERS_USUAL);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     let etag = made_from.is_some().then(|| conditional::etag(version));
-    let coding = exchange.coding();
-    let (body, coding) = compressed(coding, body).await?;
+    let (body, coding) = compressed(exchange.coding(), body).await?;
     describe(&mut headers, etag.as_ref(), coding);
     caution::add(&mut headers, exchange.app.options.cors);
     let finished = Arc::new(Finished {

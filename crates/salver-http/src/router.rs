@@ -8,23 +8,24 @@ use std::time::Duration;
 use futures::FutureExt;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
-use salver_model::observation::Observation;
 use salver_model::{Code, Error, Result};
 use salver_service::Snapshot;
 
 use crate::app::App;
-use crate::asked::{Asked, below_base, is_of_streams};
+use crate::asked::{Asked, below_base};
 use crate::body::Body;
 use crate::cache::Flight;
+use crate::dialect::{Dialect, Refusal};
 use crate::exchange::Exchange;
 use crate::exit;
 use crate::gate::Said;
 use crate::policy::{Admission, Admitted};
 use crate::receive::Incoming;
+use crate::refuse::refuse;
 use crate::routes::{self, Family, Found, Place, Target, own};
 use crate::{
-    caution, cursor, export, functions, graphql_http, index, kv, policy, problem, receive, records, respond, rest,
-    schema, sql, status, streams, tokens,
+    caution, cursor, export, functions, graphql_http, index, kv, policy, receive, records, respond, rest, schema, sql,
+    status, streams, tokens,
 };
 
 /// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
@@ -64,7 +65,7 @@ pub(crate) fn answer_now<B>(
     let answered = std::panic::catch_unwind(AssertUnwindSafe(|| rest::answer_now(&exchange, &snapshot, &name)));
     let response = match answered.ok()?? {
         Ok(response) => response,
-        Err(error) => refuse(app, &error),
+        Err(error) => refuse(app, Dialect::Salver, error),
     };
     Some(leave(app, response))
 }
@@ -77,7 +78,7 @@ pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>) -> Response<Body
             let connections_max = app.service.limits().connections_max;
             let error = Error::new(Code::Overloaded, format!("all {connections_max} connections are in use"))
                 .with_hint("try again in a few seconds; `limits.connections_max` is the limit");
-            refuse(app, &error)
+            refuse(app, Dialect::Salver, error)
         }
     };
     if request.version() < http::Version::HTTP_2 {
@@ -87,8 +88,8 @@ pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>) -> Response<Body
 }
 
 /// Returns an error instead of a response that is already there.
-pub(crate) fn refuse_now(app: &App, error: &Error) -> Response<Body> {
-    leave(app, refuse(app, error))
+pub(crate) fn refuse_now(app: &App, error: Error) -> Response<Body> {
+    leave(app, refuse(app, Dialect::Salver, error))
 }
 
 /// Returns a plan for an append, which is executed as soon as the body is there; `None` means "use [`answer`]", which
@@ -114,7 +115,7 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
         let error = Error::internal("the server met a fault of its own while it answered")
             .with_hint("this is a bug; the server's log has the cause")
             .with_source(format!("panic: {}", what.unwrap_or("of unknown kind")));
-        refuse_in_dialect(&app, &head, Asked::of_head(&app, &head).family(), &error)
+        refuse(&app, dialect(&head, Asked::of_head(&app, &head).family()), error)
     });
     let mut response = leave(&app, response);
     app.gate.release_named(&head.headers, response.headers_mut());
@@ -131,28 +132,23 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
     response
 }
 
-/// Returns an error response in the format of the door's family.
-fn refuse_in_dialect(app: &App, head: &Parts, family: Family, error: &Error) -> Response<Body> {
-    match family {
-        Family::Records => records::refuse(app, head.uri.query().unwrap_or(""), error),
-        Family::ArangoDb => cursor::refuse(app, error),
-        family if is_of_streams(family) => streams::refuse(app, family, error),
-        _ => refuse(app, error),
-    }
+/// Returns the dialect in which a request to this family is refused.
+fn dialect(head: &Parts, family: Family) -> Dialect {
+    family.dialect(head.uri.query().unwrap_or(""))
 }
 
 /// Runs the stages of a request: target, admission, door, and headers for the page.
 async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Response<Body> {
     let asked = Asked::of_head(app, head);
-    let family = asked.family();
-    let refused = |error: Error| refuse_in_dialect(app, head, family, &error);
+    let dialect = dialect(head, asked.family());
     let admitted = match policy::admit(app, head, peer, &asked).await {
         Ok(Admission::In(admitted)) => admitted,
         Ok(Admission::Answered(response)) => return response,
-        Ok(Admission::Refused(error, pass)) => return policy::release(app, pass, refused(error)),
-        Err(error) => return refused(error),
+        Ok(Admission::Refused(error, pass)) => return policy::release(app, pass, refuse(app, dialect, error)),
+        Err(error) => return refuse(app, dialect, error),
     };
-    let response = door(app, &admitted, head, asked, body).await.unwrap_or_else(refused);
+    let answered = door(app, &admitted, head, asked, body).await;
+    let response = answered.unwrap_or_else(|refusal| refuse(app, dialect, refusal));
     policy::release(app, admitted.into_pass(), response)
 }
 
@@ -163,7 +159,7 @@ async fn door(
     head: &Parts,
     asked: Asked<'_, '_>,
     body: Incoming,
-) -> Result<Response<Body>> {
+) -> Result<Response<Body>, Refusal> {
     let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(app, head.uri.path()))?;
     let target = (path, head.uri.query().unwrap_or(""));
     let exchange = Exchange::new(app, admitted, &head.method, target, &head.headers);
@@ -175,20 +171,20 @@ async fn door(
     let target = match (found, exchange.family) {
         (Found::OtherMethod(place), _) if head.method == Method::OPTIONS => return Ok(options(place)),
         (Found::Row(_, target), _) => target,
-        (_, Family::Records) => return Err(records::nowhere(&exchange)),
-        (found, Family::ArangoDb) => return Ok(cursor::refuse_method(app, &head.method, &found)),
-        (Found::OtherMethod(place), family) => return Ok(method_not_allowed(app, place, family, &head.method)),
-        (Found::Nothing(_), Family::Streams) => return Err(streams::nothing_at(path)),
-        (Found::Nothing(_), _) => return Err(nothing_at(app, head.uri.path())),
+        (_, Family::Records) => return Err(records::nowhere(&exchange).into()),
+        (found, Family::ArangoDb) => return Err(cursor::refuse_method(&head.method, &found)),
+        (Found::OtherMethod(place), _) => return Err(Refusal::of_method(&head.method, &place.methods)),
+        (Found::Nothing(_), Family::Streams) => return Err(streams::nothing_at(path).into()),
+        (Found::Nothing(_), _) => return Err(nothing_at(app, head.uri.path()).into()),
     };
     match target {
-        Target::Records(target) => Box::pin(records::answer(&exchange, target, body)).await,
+        Target::Records(target) => Ok(Box::pin(records::answer(&exchange, target, body)).await?),
         Target::Streams(target) => {
             let first = head.extensions.get::<streams::Taken>().map(|taken| taken.0.clone());
             Box::pin(streams::answer(&exchange, target, body, first)).await
         }
-        Target::Confluent(target) => Ok(Box::pin(streams::confluent::answer(&exchange, target, body)).await),
-        Target::ArangoDb(target) => Ok(Box::pin(cursor::answer(&exchange, &target, body)).await),
+        Target::Confluent(target) => Box::pin(streams::confluent::answer(&exchange, target, body)).await,
+        Target::ArangoDb(target) => Box::pin(cursor::answer(&exchange, &target, body)).await,
         Target::Functions(target) => Box::pin(functions::answer(&exchange, target, body)).await,
         Target::Exports(target) => {
             let exchange = whole(exchange, body).await?;
@@ -208,13 +204,17 @@ async fn whole<'a>(exchange: Exchange<'a>, body: Incoming) -> Result<Exchange<'a
 }
 
 /// Answers a request to one of Salver's own doors.
-async fn answer_own(app: &Arc<App>, exchange: &Exchange<'_>, target: own::Target<'_>) -> Result<Response<Body>> {
+async fn answer_own(
+    app: &Arc<App>,
+    exchange: &Exchange<'_>,
+    target: own::Target<'_>,
+) -> Result<Response<Body>, Refusal> {
     match target {
         own::Target::Health => return Ok(status::health()),
         own::Target::Ready => return Ok(status::ready(app, exchange.caller)),
         own::Target::Version => return Ok(status::version()),
-        own::Target::Administer => return Err(read_only()),
-        own::Target::GraphqlAsset(name) => return graphql_http::asset(name),
+        own::Target::Administer => return Err(read_only().into()),
+        own::Target::GraphqlAsset(name) => return Ok(graphql_http::asset(name)?),
         _ => {}
     }
     if let Some(finished) = app.cache.get(exchange.key(), &app.service.catalog().peek()) {
@@ -225,25 +225,28 @@ async fn answer_own(app: &Arc<App>, exchange: &Exchange<'_>, target: own::Target
 }
 
 /// Makes the response of one of Salver's own doors, or waits for another request that makes it.
-async fn make(app: &Arc<App>, exchange: &Exchange<'_>, target: own::Target<'_>) -> Result<Response<Body>> {
+async fn make(app: &Arc<App>, exchange: &Exchange<'_>, target: own::Target<'_>) -> Result<Response<Body>, Refusal> {
     let snapshot = app.service.catalog().snapshot();
     match target {
-        own::Target::Index => return index::answer(exchange).await,
-        own::Target::Schemas => return schema::answer_all(exchange).await,
-        own::Target::Schema(name) => return schema::answer_one(exchange, &name).await,
+        own::Target::Index => return Ok(index::answer(exchange).await?),
+        own::Target::Schemas => return Ok(schema::answer_all(exchange).await?),
+        own::Target::Schema(name) => return Ok(schema::answer_one(exchange, &name).await?),
         _ => {}
     }
     let flight = match board(exchange, &snapshot).await {
         Flight::Landed(finished) => return Ok(respond::finished(exchange, &finished)),
         flight => flight,
     };
-    match target {
+    let answered = match target {
         own::Target::Table(name) => rest::answer(exchange, &name, flight).await,
         own::Target::Sql => sql::answer(exchange, flight).await,
-        own::Target::Graphql => graphql_http::answer(app, exchange, flight, exchange.caller.clone()).await,
+        own::Target::Graphql => {
+            return graphql_http::answer(app, exchange, flight, exchange.caller.clone()).await;
+        }
         own::Target::Look(store, key) => kv::answer(exchange, &store, &key, flight).await,
         _ => Err(nothing_at(app, exchange.path)),
-    }
+    };
+    Ok(answered?)
 }
 
 /// Determines the request's role in making the response. While entries load, each request waits on its own: responses
@@ -264,6 +267,11 @@ pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
     leave_finished(app, response)
 }
 
+/// Adds the headers that every response gets to the answer to an append.
+pub(crate) fn leave_appended(app: &App, answered: Result<Response<Body>, Refusal>) -> Response<Body> {
+    leave_finished(app, answered.unwrap_or_else(|refusal| refuse(app, Dialect::Salver, refusal)))
+}
+
 /// Adds the headers that every response gets to one that already has its security headers.
 #[inline]
 pub(crate) fn leave_finished(app: &App, mut response: Response<Body>) -> Response<Body> {
@@ -282,53 +290,16 @@ fn keep_private(headers: &mut HeaderMap) {
     }
 }
 
-/// Returns the response to an error, and reports the error to the operator when it is the server's.
-fn refuse(app: &App, error: &Error) -> Response<Body> {
-    let mut status = problem::status(error.code);
-    if error.code == Code::UnknownEntry && app.options.unknown_table_400 {
-        status = StatusCode::BAD_REQUEST;
-    }
-    if problem::is_ours(error) {
-        app.service.observer().observe(&Observation::RequestFailed { error });
-    }
-    problem::respond(error, status)
-}
-
 fn options(place: &Place) -> Response<Body> {
     let mut response = exit::empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
-    allow(headers, place);
-    if let Some(methods) = headers.get(header::ALLOW).cloned() {
+    if let Ok(methods) = HeaderValue::from_str(&place.methods) {
+        headers.insert(header::ALLOW, methods.clone());
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
     }
-    let allowed = match place.family {
-        Family::Records => {
-            "accept, authorization, content-type, if-match, if-none-match, idempotency-key, prefer, x-api-key, \
-             x-requested-with"
-        }
-        Family::Streams | Family::ConfluentV2 | Family::ConfluentV3 | Family::Tinybird => {
-            "accept, content-type, content-encoding, last-event-id, salver-key, salver-id, salver-partition, \
-             salver-time"
-        }
-        Family::ArangoDb => "accept, content-type",
-        Family::Functions => "accept, content-type, prefer, x-callback-url",
-        _ => "accept, authorization, content-type, if-none-match, prefer, range, x-api-key, x-requested-with",
-    };
-    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(allowed));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(place.family.request_headers()));
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
     response
-}
-
-fn method_not_allowed(app: &App, place: &Place, family: Family, method: &Method) -> Response<Body> {
-    let error = Error::new(Code::MethodNotAllowed, format!("{method} is not answered here"))
-        .with_hint(format!("use {}", place.methods));
-    let mut response = if is_of_streams(family) { streams::refuse(app, family, &error) } else { refuse(app, &error) };
-    allow(response.headers_mut(), place);
-    response
-}
-
-fn allow(headers: &mut HeaderMap, place: &Place) {
-    headers.extend(HeaderValue::from_str(&place.methods).ok().map(|methods| (header::ALLOW, methods)));
 }
 
 fn nothing_at(app: &App, path: &str) -> Error {

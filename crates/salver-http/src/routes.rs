@@ -25,6 +25,7 @@ use http::Method;
 use matchit::{Params, Router};
 
 pub(crate) use self::suggest::suggestion;
+use crate::dialect::{Dialect, php};
 use crate::segment::segment;
 
 /// A route.
@@ -224,6 +225,35 @@ pub(crate) enum Family {
 }
 
 impl Family {
+    /// Returns the dialect in which requests with this query string are refused.
+    pub(crate) fn dialect(self, query: &str) -> Dialect {
+        match self {
+            Self::Records => Dialect::Php { xml: php::wants_xml(query) },
+            Self::ArangoDb => Dialect::ArangoDb,
+            Self::ConfluentV2 => Dialect::ConfluentV2,
+            Self::ConfluentV3 => Dialect::ConfluentV3,
+            Self::Tinybird => Dialect::Tinybird,
+            Self::Own | Self::Streams | Self::Exports | Self::Functions => Dialect::Salver,
+        }
+    }
+
+    /// Returns the headers that pages of other sites may send, formatted for `Access-Control-Allow-Headers`.
+    pub(crate) fn request_headers(self) -> &'static str {
+        match self {
+            Self::Records => {
+                "accept, authorization, content-type, if-match, if-none-match, idempotency-key, prefer, x-api-key, \
+                 x-requested-with"
+            }
+            Self::Streams | Self::ConfluentV2 | Self::ConfluentV3 | Self::Tinybird => {
+                "accept, content-type, content-encoding, last-event-id, salver-key, salver-id, salver-partition, \
+                 salver-time"
+            }
+            Self::ArangoDb => "accept, content-type",
+            Self::Functions => "accept, content-type, prefer, x-callback-url",
+            _ => "accept, authorization, content-type, if-none-match, prefer, range, x-api-key, x-requested-with",
+        }
+    }
+
     /// Returns whether a trailing slash in a path is ignored.
     fn takes_slash(self) -> bool {
         matches!(self, Self::Records | Self::Streams | Self::ConfluentV2 | Self::ConfluentV3 | Self::ArangoDb)

@@ -22,6 +22,7 @@ use tokio::sync::watch;
 use crate::app::App;
 use crate::body::Body;
 use crate::connections::{self, Connection, Connections, HeadTimer, Seat, Turn};
+use crate::dialect::Refusal;
 use crate::gate::Said;
 use crate::held::Asked;
 use crate::options::HttpOptions;
@@ -223,7 +224,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
         }
         if let Err(error) = asked.admit(&self.app.answers, &self.connection) {
-            return Answering::Now(Some(crate::router::refuse_now(&self.app, &error)));
+            return Answering::Now(Some(crate::router::refuse_now(&self.app, error)));
         }
         match plan {
             Some(plan) => {
@@ -240,7 +241,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
 #[cold]
 fn held(app: &App, asked: Asked, connection: &Connection, response: Response<Body>) -> Response<Body> {
     let held = asked.hold(&app.answers, connection, response);
-    held.unwrap_or_else(|error| crate::router::refuse_now(app, &error))
+    held.unwrap_or_else(|error| crate::router::refuse_now(app, error))
 }
 
 /// A response, at hand or pending: the former needs no allocation.
@@ -251,7 +252,7 @@ enum Answering {
     /// head before it polls this.
     Append(Box<Append>),
     /// An append whose events are being written.
-    Settling(Arc<App>, BoxFuture<'static, Response<Body>>, Option<Turn>),
+    Settling(Arc<App>, BoxFuture<'static, Result<Response<Body>, Refusal>>, Option<Turn>),
     /// The response was returned.
     Done,
 }
@@ -280,8 +281,8 @@ impl Answering {
 impl Append {
     fn begin(mut self: Box<Self>, context: &mut Context<'_>) -> Answering {
         match self.plan.begin(&self.app, &mut self.request, context) {
-            Begun::Answered(response) => Answering::Now(Some(crate::router::leave_finished(&self.app, response))),
-            Begun::Settling(response) => Answering::Settling(self.app, response, Some(self.turn)),
+            Begun::Answered(answered) => Answering::Now(Some(crate::router::leave_appended(&self.app, answered))),
+            Begun::Settling(answered) => Answering::Settling(self.app, answered, Some(self.turn)),
             Begun::General(first) => {
                 if let Some(first) = first {
                     self.request.extensions_mut().insert(Taken(first));
@@ -313,9 +314,9 @@ impl Future for Answering {
             }),
             Self::Settling(app, future, turn) => {
                 let polled = future.as_mut().poll(context);
-                polled.map(|response| {
+                polled.map(|answered| {
                     drop(turn.take());
-                    Ok(crate::router::leave_finished(app, response))
+                    Ok(crate::router::leave_appended(app, answered))
                 })
             }
             Self::Append(_) | Self::Done => Poll::Pending,

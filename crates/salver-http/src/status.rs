@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use salver_model::limits::STATUS_HOLDERS_MAX;
 use salver_model::ports::Functions;
 use salver_model::shares::Taken;
@@ -45,7 +45,7 @@ pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
     let mut response = json_response(&state);
     if !settled {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        exit::invite_retry(response.headers_mut());
     }
     response
 }
@@ -137,9 +137,6 @@ pub(crate) fn describe(entry: &Entry) -> Json {
 
 /// Returns a JSON response that is not cached.
 pub(crate) fn json_response(json: &Json) -> Response<Body> {
-    let mut response = exit::reply(StatusCode::OK, Body::Full(json.to_string().into()));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    let body = Body::Full(json.to_string().into());
+    exit::unstored(StatusCode::OK, HeaderValue::from_static("application/json"), body)
 }

@@ -3,7 +3,7 @@
 //! Salver's own API: `append` takes events (`now` is its fast path), `tail` follows a stream, `events` reads pages,
 //! `groups` stores the offsets of consumer groups, and `describe` reports the state of streams. Interfaces of other
 //! systems: `confluent`, `tinybird`, and `founding` at a route of the stream's own. Handlers parse requests, call the
-//! stream's port and write responses; each formats errors as its interface does, Salver's own by `problem`.
+//! stream's port and write responses.
 
 mod append;
 pub(crate) mod confluent;
@@ -17,7 +17,6 @@ mod moment;
 mod now;
 mod parameters;
 mod position;
-mod problem;
 mod raw;
 mod respond;
 mod tail;
@@ -28,11 +27,10 @@ use http::Response;
 use salver_model::{Code, Error, Result};
 
 pub(crate) use self::now::{Begun, Plan, Taken};
-use crate::app::App;
 use crate::body::Body;
+use crate::dialect::Refusal;
 use crate::exchange::Exchange;
 use crate::receive::Incoming;
-use crate::routes::Family;
 use crate::routes::streams::Target;
 
 /// Handles a request for streams. `first` is the part of `body` that was read already.
@@ -41,10 +39,10 @@ pub(crate) async fn answer(
     target: Target<'_>,
     body: Incoming,
     first: Option<Bytes>,
-) -> Result<Response<Body>> {
-    match target {
+) -> Result<Response<Body>, Refusal> {
+    let answered = match target {
         Target::All => describe::list(exchange),
-        Target::Append(name) => append::answer(exchange, &name, body, first).await,
+        Target::Append(name) => return append::answer(exchange, &name, body, first).await,
         Target::Describe(name) => describe::show(exchange, &name).await,
         Target::Tail(name) => tail::answer(exchange, &name).await,
         Target::Events(name) => events::answer(exchange, &name).await,
@@ -53,22 +51,17 @@ pub(crate) async fn answer(
         Target::GroupEvents(name, group) => groups::events(exchange, &name, &group).await,
         Target::GroupCommit(name, group) => groups::commit(exchange, &name, &group, body).await,
         Target::Tinybird => tinybird::answer(exchange, body, first).await,
-    }
+    };
+    Ok(answered?)
 }
 
 /// Handles events posted to the route of the stream called `name`.
-pub(crate) async fn answer_route(exchange: &Exchange<'_>, name: &str, body: Incoming) -> Result<Response<Body>> {
+pub(crate) async fn answer_route(
+    exchange: &Exchange<'_>,
+    name: &str,
+    body: Incoming,
+) -> Result<Response<Body>, Refusal> {
     founding::answer(exchange, name, body).await
-}
-
-/// Returns the response for `error`, in the format of the requested interface.
-pub(crate) fn refuse(app: &App, family: Family, error: &Error) -> Response<Body> {
-    problem::observe(app, error);
-    match family {
-        Family::ConfluentV2 | Family::ConfluentV3 => confluent::Failure::from(error).respond(family),
-        Family::Tinybird => tinybird::problem(error),
-        _ => problem::own(error),
-    }
 }
 
 /// The error for an unknown path.

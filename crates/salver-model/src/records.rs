@@ -6,14 +6,12 @@
 pub mod change;
 pub mod definition;
 pub mod document;
-pub mod number;
 pub mod read;
 pub mod schema;
 
 pub use change::{BytesText, Change, ChangeKind, Field, Load, LoadReport, Record, RowProblem};
 pub use definition::{ColumnDefinition, Definition, TableDefinition};
-pub use document::{Document, DocumentBody, DocumentStream};
-pub use number::{treeql_code, treeql_message};
+pub use document::{Changed, Document, DocumentBody, DocumentStream};
 pub use read::{
     Area, Child, Condition, GeoQuery, ListPage, Operator, Order, RecordAggregate, RecordKey, RecordQuery, Spatial,
 };

@@ -31,7 +31,7 @@ mod wkt;
 pub(crate) mod tests;
 
 use salver_model::limits::CHANGES_MAX;
-use salver_model::records::{Change, ChangeKind, Document, Operation, Record};
+use salver_model::records::{Change, ChangeKind, Changed, Operation, Record};
 use salver_model::{Code, Error, Result};
 
 use self::context::WriteContext;
@@ -73,7 +73,7 @@ pub(crate) fn plan(scope: &Scope<'_>, changes: &[Change], alone: bool) -> Result
 }
 
 /// Runs a plan.
-pub(crate) async fn run(scope: &Scope<'_>, mut plan: ChangePlan, alone: bool) -> Result<Document> {
+pub(crate) async fn run(scope: &Scope<'_>, mut plan: ChangePlan, alone: bool) -> Result<Changed> {
     let batch = !alone || plan.changes.iter().any(|change| change.batch);
     if !batch && let Some(error) = plan.take_failure() {
         return Err(error);

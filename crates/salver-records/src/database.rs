@@ -7,7 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use salver_model::ports::{Database, RecordStream, Table};
 use salver_model::records::{
-    Change, DatabaseSchema, Definition, Document, GeoQuery, Load, LoadReport, Operation, RecordKey, RecordQuery,
+    Change, Changed, DatabaseSchema, Definition, Document, GeoQuery, Load, LoadReport, Operation, RecordKey,
+    RecordQuery,
 };
 use salver_model::spec::DatabaseSpec;
 use salver_model::version::Version;
@@ -83,7 +84,7 @@ impl RecordsDatabase {
 
     /// Makes changes. If a change does not fit the schema, or part of it would be ignored, the schema is refreshed
     /// first: a value for a newly created column is never lost.
-    async fn changed(&self, caller: &Caller, changes: &[Change], alone: bool) -> Result<Document> {
+    async fn changed(&self, caller: &Caller, changes: &[Change], alone: bool) -> Result<Changed> {
         self.begun().await?;
         let mut scope = self.scope(caller, false);
         let mut plan = change::plan(&scope, changes, alone);
@@ -133,11 +134,11 @@ impl Database for RecordsDatabase {
         read::now(&self.scope(caller, false), query, key)
     }
 
-    async fn change(&self, caller: &Caller, change: Change) -> Result<Document> {
+    async fn change(&self, caller: &Caller, change: Change) -> Result<Changed> {
         self.changed(caller, std::slice::from_ref(&change), true).await
     }
 
-    async fn transact(&self, caller: &Caller, changes: Vec<Change>) -> Result<Document> {
+    async fn transact(&self, caller: &Caller, changes: Vec<Change>) -> Result<Changed> {
         self.changed(caller, &changes, false).await
     }
 

@@ -11,7 +11,8 @@ use async_trait::async_trait;
 use salver_model::limits::DATABASES_OF_CALLERS_MAX;
 use salver_model::ports::{Database, RecordStream, Table};
 use salver_model::records::{
-    Change, DatabaseSchema, Definition, Document, GeoQuery, Load, LoadReport, Operation, RecordKey, RecordQuery,
+    Change, Changed, DatabaseSchema, Definition, Document, GeoQuery, Load, LoadReport, Operation, RecordKey,
+    RecordQuery,
 };
 use salver_model::spec::{DatabaseKind, DatabaseSpec, url_template};
 use salver_model::{Caller, Code, Error, Name, Result};
@@ -158,11 +159,11 @@ impl Database for PerCallerDatabases {
         None
     }
 
-    async fn change(&self, caller: &Caller, change: Change) -> Result<Document> {
+    async fn change(&self, caller: &Caller, change: Change) -> Result<Changed> {
         self.own(caller).await?.change(caller, change).await
     }
 
-    async fn transact(&self, caller: &Caller, changes: Vec<Change>) -> Result<Document> {
+    async fn transact(&self, caller: &Caller, changes: Vec<Change>) -> Result<Changed> {
         self.own(caller).await?.transact(caller, changes).await
     }
 

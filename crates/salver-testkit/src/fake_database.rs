@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use futures::TryStreamExt;
 use salver_model::ports::{Database, RecordStream, Table};
 use salver_model::records::{
-    Change, ColumnInfo, ColumnKind, DatabaseSchema, Definition, Document, ForeignKey, GeoQuery, Load, LoadReport,
-    Operation, Record, RecordKey, RecordQuery, RowProblem, TableInfo, TableKind,
+    Change, Changed, ColumnInfo, ColumnKind, DatabaseSchema, Definition, Document, DocumentBody, ForeignKey, GeoQuery,
+    Load, LoadReport, Operation, Record, RecordKey, RecordQuery, RowProblem, TableInfo, TableKind,
 };
 use salver_model::spec::{DatabaseKind, DatabaseSpec};
 use salver_model::{Caller, Code, Error, Name, Result};
@@ -46,6 +46,7 @@ pub struct FakeDatabase {
     schema: Arc<DatabaseSchema>,
     asked: Mutex<Vec<(Caller, DatabaseRequest)>>,
     answers: Mutex<VecDeque<Result<Document>>>,
+    undone: Mutex<VecDeque<Vec<Option<Error>>>>,
     reports: Mutex<VecDeque<LoadReport>>,
     /// Reads at once are answered too, from the same queue.
     pub answers_now: bool,
@@ -128,6 +129,7 @@ impl FakeDatabase {
             schema: Arc::new(blog()),
             asked: Mutex::default(),
             answers: Mutex::default(),
+            undone: Mutex::default(),
             reports: Mutex::default(),
             answers_now: false,
             version: AtomicU64::new(0),
@@ -138,6 +140,11 @@ impl FakeDatabase {
     /// Answers the next question so.
     pub fn will_answer(&self, answer: Result<Document>) {
         lock(&self.answers).push_back(answer);
+    }
+
+    /// Rolls the next changes back, with these errors of their parts.
+    pub fn will_undo(&self, parts: Vec<Option<Error>>) {
+        lock(&self.undone).push_back(parts);
     }
 
     /// Answers the next load so.
@@ -157,6 +164,16 @@ impl FakeDatabase {
     fn answer(&self, otherwise: &str) -> Result<Document> {
         let told = lock(&self.answers).pop_front();
         told.unwrap_or_else(|| Ok(Document::whole(otherwise.as_bytes().to_vec())))
+    }
+
+    async fn changed(&self, otherwise: &str) -> Result<Changed> {
+        if let Some(parts) = lock(&self.undone).pop_front() {
+            return Ok(Changed::Undone(parts));
+        }
+        Ok(Changed::Done(match self.answer(otherwise)?.body {
+            DocumentBody::Whole(bytes) => bytes,
+            DocumentBody::Stream(pieces) => pieces.try_concat().await?,
+        }))
     }
 
     fn known(&self, table: &str) -> Result<()> {
@@ -204,18 +221,18 @@ impl Database for FakeDatabase {
         Some(self.answer("1"))
     }
 
-    async fn change(&self, caller: &Caller, change: Change) -> Result<Document> {
+    async fn change(&self, caller: &Caller, change: Change) -> Result<Changed> {
         self.known(&change.table)?;
         self.note(caller, DatabaseRequest::Change(change));
         let place = self.places.acquire().await;
-        let answer = self.answer("1");
+        let answer = self.changed("1").await;
         drop(place);
         answer
     }
 
-    async fn transact(&self, caller: &Caller, changes: Vec<Change>) -> Result<Document> {
+    async fn transact(&self, caller: &Caller, changes: Vec<Change>) -> Result<Changed> {
         self.note(caller, DatabaseRequest::Transact(changes));
-        self.answer("[1]")
+        self.changed("[1]").await
     }
 
     async fn load(&self, caller: &Caller, load: &Load, rows: RecordStream) -> Result<LoadReport> {

@@ -1,18 +1,16 @@
 //! Formats batches as ArangoDB does.
 
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::Coding;
 use salver_model::Result;
 
 use super::id::Id;
 use crate::body::Body;
 use crate::cursor_state::{Facts, Given, Kind};
+use crate::dialect::arangodb::JSON;
 use crate::exchange::Exchange;
 use crate::exit;
 use crate::respond;
-
-/// The media type of all responses.
-pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 
 /// The version of ArangoDB's interface that is reported to clients.
 pub(super) const INTERFACE: &str = "3.12.0";
@@ -61,32 +59,15 @@ pub(super) async fn batch(
 /// Returns the response for a deleted cursor.
 pub(super) fn removed(id: Id) -> Response<Body> {
     let body = format!("{{\"id\":\"{id}\",\"error\":false,\"code\":202}}");
-    whole(StatusCode::ACCEPTED, JSON, body.into_bytes())
-}
-
-/// Returns a complete response that must not be cached.
-pub(super) fn whole(status: StatusCode, media_type: HeaderValue, body: Vec<u8>) -> Response<Body> {
-    let mut response = exit::reply(status, Body::Full(body.into()));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, media_type);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    exit::unstored(StatusCode::ACCEPTED, JSON, Body::Full(body.into()))
 }
 
 /// Returns a response with a body in the encoding that the client accepts.
 async fn send(exchange: &Exchange<'_>, status: StatusCode, body: Vec<u8>) -> Result<Response<Body>> {
-    let coding = coding(exchange.headers);
-    let (body, coding) = respond::compressed(coding, body).await?;
-    let mut response = whole(status, JSON, body);
+    let (body, coding) = respond::compressed(exchange.coding(), body).await?;
+    let mut response = exit::unstored(status, JSON, Body::Full(body.into()));
     if coding != Coding::Identity {
         response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.token()));
     }
     Ok(response)
-}
-
-/// Negotiates the content encoding.
-fn coding(headers: &HeaderMap) -> Coding {
-    let lines: Vec<&str> =
-        headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok()).collect();
-    if lines.is_empty() { Coding::Identity } else { Coding::negotiate(Some(&lines.join(", "))) }
 }

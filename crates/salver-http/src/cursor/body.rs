@@ -5,7 +5,7 @@ use std::time::Duration;
 use salver_model::limits::CURSOR_TTL_S_MAX;
 use serde_json::{Map, Value as Json};
 
-use crate::cursor_state::Failure;
+use crate::dialect::{Refusal, arangodb};
 
 /// Default number of documents in a batch.
 const BATCH_ROWS: usize = 1_000;
@@ -18,11 +18,11 @@ pub(super) struct Members(Map<String, Json>);
 
 impl Members {
     /// Parses a body, which must not be empty.
-    pub(super) fn read(body: &[u8]) -> Result<Self, Failure> {
+    pub(super) fn read(body: &[u8]) -> Result<Self, Refusal> {
         match serde_json::from_slice(body) {
             Ok(Json::Object(members)) => Ok(Self(members)),
-            Ok(_) => Err(Failure::corrupted_json("the body must be an object")),
-            Err(error) => Err(Failure::corrupted_json(error)),
+            Ok(_) => Err(arangodb::corrupted_json("the body must be an object")),
+            Err(error) => Err(arangodb::corrupted_json(error)),
         }
     }
 
@@ -37,7 +37,7 @@ impl Members {
     }
 
     /// Returns a boolean; false when it is missing.
-    pub(super) fn boolean(&self, name: &str) -> Result<bool, Failure> {
+    pub(super) fn boolean(&self, name: &str) -> Result<bool, Refusal> {
         match self.get(name) {
             None => Ok(false),
             Some(value) => value.as_bool().ok_or_else(|| wrong_type("boolean", name)),
@@ -45,19 +45,19 @@ impl Members {
     }
 
     /// Returns a number that is not negative.
-    pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Failure> {
+    pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Refusal> {
         let Some(value) = self.get(name) else { return Ok(None) };
         match value.as_f64() {
             None => Err(wrong_type("number", name)),
             Some(number) if number < 0.0 => {
-                Err(Failure::wrong_type(format!("expecting non-negative value for '{name}'")))
+                Err(arangodb::wrong_type(format!("expecting non-negative value for '{name}'")))
             }
             Some(number) => Ok(Some(number)),
         }
     }
 
     /// Returns an integer that is not negative.
-    pub(super) fn whole(&self, name: &str) -> Result<Option<u64>, Failure> {
+    pub(super) fn whole(&self, name: &str) -> Result<Option<u64>, Refusal> {
         let Some(number) = self.number(name)? else { return Ok(None) };
         match self.get(name).and_then(Json::as_u64) {
             Some(whole) => Ok(Some(whole)),
@@ -68,7 +68,7 @@ impl Members {
     }
 
     /// Returns an object.
-    pub(super) fn object(&self, name: &str) -> Result<Option<&Map<String, Json>>, Failure> {
+    pub(super) fn object(&self, name: &str) -> Result<Option<&Map<String, Json>>, Refusal> {
         match self.get(name) {
             None => Ok(None),
             Some(value) => value.as_object().map(Some).ok_or_else(|| wrong_type("object", name)),
@@ -76,26 +76,26 @@ impl Members {
     }
 
     /// Returns the members of the object `name`.
-    pub(super) fn members(&self, name: &str) -> Result<Self, Failure> {
+    pub(super) fn members(&self, name: &str) -> Result<Self, Refusal> {
         Ok(self.object(name)?.map_or_else(Self::none, |members| Self(members.clone())))
     }
 
     /// Returns `batchSize`.
-    pub(super) fn batch_rows(&self) -> Result<usize, Failure> {
+    pub(super) fn batch_rows(&self) -> Result<usize, Refusal> {
         match self.whole("batchSize")? {
             None => Ok(BATCH_ROWS),
-            Some(0) => Err(Failure::wrong_type("expecting non-zero value for 'batchSize'")),
+            Some(0) => Err(arangodb::wrong_type("expecting non-zero value for 'batchSize'")),
             Some(rows) => Ok(usize::try_from(rows).unwrap_or(usize::MAX)),
         }
     }
 
     /// Returns `ttl`, clamped to the limits.
-    pub(super) fn ttl(&self) -> Result<Duration, Failure> {
+    pub(super) fn ttl(&self) -> Result<Duration, Refusal> {
         let seconds = self.number("ttl")?.filter(|seconds| *seconds > 0.0).unwrap_or(TTL_S);
         Ok(Duration::from_secs_f64(seconds.min(CURSOR_TTL_S_MAX)))
     }
 }
 
-fn wrong_type(wanted: &str, name: &str) -> Failure {
-    Failure::wrong_type(format!("expecting {wanted} for '{name}'"))
+fn wrong_type(wanted: &str, name: &str) -> Refusal {
+    arangodb::wrong_type(format!("expecting {wanted} for '{name}'"))
 }

@@ -9,17 +9,19 @@ use salver_model::{Query, Version};
 use salver_service::Snapshot;
 use serde_json::{Value as Json, json};
 
-use super::answer::{self, JSON};
+use super::answer;
 use super::body;
 use crate::auth::Logins;
 use crate::body::Body;
-use crate::cursor_state::Failure;
+use crate::dialect::arangodb::JSON;
+use crate::dialect::{Refusal, arangodb};
 use crate::exchange::{Exchange, parameters};
+use crate::exit;
 use crate::routes::arangodb::About;
 use crate::segment::segment;
 
 /// Responds with the list of collections.
-pub(super) async fn collections(exchange: &Exchange<'_>) -> Result<Response<Body>, Failure> {
+pub(super) async fn collections(exchange: &Exchange<'_>) -> Result<Response<Body>, Refusal> {
     let snapshot = exchange.app.service.snapshot_settled().await;
     let all: Vec<Json> = snapshot.entries().map(|entry| one(entry.name.as_str())).collect();
     Ok(told(json!({ "error": false, "code": 200, "result": all })))
@@ -30,7 +32,7 @@ pub(super) async fn collection(
     exchange: &Exchange<'_>,
     name: &str,
     question: Option<&str>,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response<Body>, Refusal> {
     let name = segment(name);
     let snapshot = exchange.app.service.snapshot_with(&name).await;
     let version = resolve(&snapshot, &name)?;
@@ -52,28 +54,28 @@ pub(super) async fn collection(
             shown["revision"] = version.to_string().into();
         }
         question @ ("shards" | "checksum" | "figures" | "responsibleShard") => {
-            return Err(Failure::not_implemented(format!(
+            return Err(arangodb::not_implemented(format!(
                 "`{question}` of a collection is not told here; `properties`, `count` and `revision` are"
             )));
         }
-        _ => return Err(Failure::nowhere()),
+        _ => return Err(arangodb::nowhere()),
     }
     Ok(told(shown))
 }
 
 /// Responds to a request about databases.
-pub(super) fn databases(named: Option<&str>, question: Option<&str>) -> Result<Response<Body>, Failure> {
+pub(super) fn databases(named: Option<&str>, question: Option<&str>) -> Result<Response<Body>, Refusal> {
     let name = named.unwrap_or("_system");
     let result = match question.unwrap_or_default() {
         "" | "user" => json!([name]),
         "current" => json!({ "id": "1", "name": name, "path": "none", "isSystem": name == "_system" }),
-        _ => return Err(Failure::nowhere()),
+        _ => return Err(arangodb::nowhere()),
     };
     Ok(told(json!({ "error": false, "code": 200, "result": result })))
 }
 
 /// Responds to a request about the server.
-pub(super) fn server(exchange: &Exchange<'_>, about: About) -> Result<Response<Body>, Failure> {
+pub(super) fn server(exchange: &Exchange<'_>, about: About) -> Result<Response<Body>, Refusal> {
     let wants_details = || {
         let given = parameters(exchange.query).unwrap_or_default();
         given.iter().any(|(name, value)| name == "details" && value == "true")
@@ -97,11 +99,11 @@ pub(super) fn server(exchange: &Exchange<'_>, about: About) -> Result<Response<B
 }
 
 /// Handles `POST /_open/auth`, which exchanges a name and a password for a token.
-pub(super) async fn log_in(exchange: &Exchange<'_>, sent: &[u8]) -> Result<Response<Body>, Failure> {
+pub(super) async fn log_in(exchange: &Exchange<'_>, sent: &[u8]) -> Result<Response<Body>, Refusal> {
     let members = body::Members::read(sent)?;
     let text = |name: &str| members.get(name).and_then(Json::as_str);
     let (Some(name), Some(password)) = (text("username"), text("password")) else {
-        return Err(Failure::bad("expecting string for 'username' and 'password'"));
+        return Err(arangodb::bad("expecting string for 'username' and 'password'"));
     };
     let token = match &exchange.app.auth {
         // Without authentication the token is never checked.
@@ -111,10 +113,10 @@ pub(super) async fn log_in(exchange: &Exchange<'_>, sent: &[u8]) -> Result<Respo
     Ok(told(json!({ "jwt": token })))
 }
 
-fn resolve(snapshot: &Arc<Snapshot>, name: &str) -> Result<Version, Failure> {
+fn resolve(snapshot: &Arc<Snapshot>, name: &str) -> Result<Version, Refusal> {
     match snapshot.resolve(name) {
         Ok(table) => Ok(table.describe().version),
-        Err(error) => Err(Failure::of_entry(&error, name, ("", ""))),
+        Err(error) => Err(arangodb::of_entry(error, name, ("", ""))),
     }
 }
 
@@ -136,5 +138,5 @@ fn add_properties(shown: &mut Json) {
 }
 
 fn told(json: Json) -> Response<Body> {
-    answer::whole(StatusCode::OK, JSON, json.to_string().into_bytes())
+    exit::unstored(StatusCode::OK, JSON, Body::Full(json.to_string().into()))
 }

@@ -11,13 +11,14 @@ use super::body::Members;
 use super::step;
 use crate::aql::Shape;
 use crate::body::Body;
-use crate::cursor_state::{Cursor, Facts, Failure, Kind, Source, Supply};
+use crate::cursor_state::{Cursor, Facts, Kind, Source, Supply};
+use crate::dialect::{Refusal, arangodb};
 use crate::exchange::{Exchange, parameters};
 
 /// Handles `POST /api/export?collection=`.
-pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Response<Body>, Failure> {
+pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Response<Body>, Refusal> {
     let given = parameters(exchange.query)?.into_iter().find(|(name, _)| name == "collection");
-    let Some((_, name)) = given.filter(|(_, name)| !name.is_empty()) else { return Err(Failure::no_collection()) };
+    let Some((_, name)) = given.filter(|(_, name)| !name.is_empty()) else { return Err(arangodb::no_collection()) };
     let members = if body.is_empty() { Members::none() } else { Members::read(body)? };
     // Writes are visible at once, so there is nothing to flush.
     members.boolean("flush")?;
@@ -32,8 +33,8 @@ pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Respons
     let snapshot = service.snapshot_with(&name).await;
     let held = service.hold(exchange.caller, &snapshot, &name, 1).await;
     let held = held.map_err(|error| match error.code {
-        Code::UnknownEntry => Failure::of_entry(&error, &name, ("", "")),
-        _ => Failure::from(error),
+        Code::UnknownEntry => arangodb::of_entry(error, &name, ("", "")),
+        _ => Refusal::from(error),
     })?;
     let fields = held.describe().schema.fields();
     let columns: Vec<usize> =
@@ -63,21 +64,21 @@ enum Restriction {
 }
 
 impl Restriction {
-    fn read(members: &Members) -> Result<Self, Failure> {
+    fn read(members: &Members) -> Result<Self, Refusal> {
         let Some(restrict) = members.object("restrict")? else { return Ok(Self::All) };
         let Some(kind) = restrict.get("type").and_then(Json::as_str) else {
-            return Err(Failure::bad_parameter("expecting string for 'restrict.type'"));
+            return Err(arangodb::bad_parameter("expecting string for 'restrict.type'"));
         };
         let make = match kind {
             "include" => Self::Include,
             "exclude" => Self::Exclude,
             _ => {
                 let message = "expecting either 'include' or 'exclude' for 'restrict.type'";
-                return Err(Failure::bad_parameter(message));
+                return Err(arangodb::bad_parameter(message));
             }
         };
         let Some(fields) = restrict.get("fields").and_then(Json::as_array) else {
-            return Err(Failure::bad_parameter("expecting array for 'restrict.fields'"));
+            return Err(arangodb::bad_parameter("expecting array for 'restrict.fields'"));
         };
         Ok(make(fields.iter().filter_map(Json::as_str).map(str::to_owned).collect()))
     }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use salver_service::exports::Refusal;
+use salver_service::exports;
 
-use crate::cursor_state::Failure;
+use crate::dialect::{Refusal, arangodb};
 use crate::exchange::Exchange;
 use crate::tokens::{LARGEST_ID, Owner};
 
@@ -20,10 +20,10 @@ impl Id {
     }
 
     /// Parses an id, which has exactly one valid form; anything else refers to no cursor.
-    pub(super) fn read(text: &str) -> Result<Self, Failure> {
+    pub(super) fn read(text: &str) -> Result<Self, Refusal> {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
         let id = text.parse().ok().filter(|id| is_number && *id <= LARGEST_ID).map(Self);
-        id.ok_or_else(|| Failure::of_refusal(Refusal::Unknown))
+        id.ok_or_else(|| arangodb::of_lease(exports::Refusal::Unknown))
     }
 
     /// Returns the lease of the cursor, if the caller opened it.

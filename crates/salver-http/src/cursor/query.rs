@@ -16,7 +16,8 @@ use super::body::Members;
 use super::step;
 use crate::aql::{self, Binds, Compiled, Shape};
 use crate::body::Body;
-use crate::cursor_state::{Cursor, Facts, Failure, Kind, Source, Supply};
+use crate::cursor_state::{Cursor, Facts, Kind, Source, Supply};
+use crate::dialect::{Refusal, arangodb};
 use crate::exchange::Exchange;
 use crate::weight;
 
@@ -45,18 +46,18 @@ struct Found {
 }
 
 /// Handles `POST /api/cursor`.
-pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Response<Body>, Failure> {
+pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Response<Body>, Refusal> {
     if body.is_empty() {
-        return Err(Failure::empty_query());
+        return Err(arangodb::empty_query());
     }
     let members = Members::read(body)?;
     // A query that is not a string counts as missing, as in ArangoDB.
     let text = members.get("query").and_then(Json::as_str).unwrap_or_default();
     if text.trim().is_empty() {
-        return Err(Failure::empty_query());
+        return Err(arangodb::empty_query());
     }
     if exchange.headers.contains_key("x-arango-trx-id") {
-        return Err(Failure::not_implemented(
+        return Err(arangodb::not_implemented(
             "a cursor in a transaction is not possible here; leave out x-arango-trx-id",
         ));
     }
@@ -65,7 +66,7 @@ pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Respons
     let finding = find(exchange, text, bind_vars, &options);
     let found = match options.runtime {
         None => finding.await?,
-        Some(time) => tokio::time::timeout(time, finding).await.map_err(|_| Failure::killed())??,
+        Some(time) => tokio::time::timeout(time, finding).await.map_err(|_| arangodb::killed())??,
     };
     let Found { source, shape, schema, count, full_count } = found;
     let supply = Supply::new(&exchange.app.service, exchange.caller, source, shape, &schema);
@@ -76,7 +77,7 @@ pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Respons
 }
 
 impl Options {
-    fn read(members: &Members) -> Result<Self, Failure> {
+    fn read(members: &Members) -> Result<Self, Refusal> {
         let options = members.members("options")?;
         let is_stream = options.boolean("stream")?;
         // These control ArangoDB's optimizer and warnings. Here everything that would cause a warning is an error.
@@ -101,7 +102,7 @@ async fn find(
     text: &str,
     bind_vars: Option<&Map<String, Json>>,
     options: &Options,
-) -> Result<Found, Failure> {
+) -> Result<Found, Refusal> {
     if is_sql(text) {
         return find_sql(exchange, text, bind_vars, options).await;
     }
@@ -112,7 +113,7 @@ async fn find(
     let snapshot = service.snapshot_with(name).await;
     let table = match snapshot.resolve(name) {
         Ok(table) => table,
-        Err(error) => return Err(Failure::of_entry(&error, name, ("AQL: ", " (while parsing)"))),
+        Err(error) => return Err(arangodb::of_entry(error, name, ("AQL: ", " (while parsing)"))),
     };
     let schema = Arc::clone(&table.describe().schema);
     let compiled = aql::compile(&statement, &schema, &binds)?;
@@ -127,7 +128,7 @@ async fn find(
 
 /// Returns the columns of a statement that is a plain scan of an entry, with their names in the result; `None` when it
 /// filters, sorts or removes duplicates, or selects anything but top-level columns.
-fn whole(compiled: &Compiled, schema: &SchemaRef, name: &str) -> Result<Option<Vec<(usize, String)>>, Failure> {
+fn whole(compiled: &Compiled, schema: &SchemaRef, name: &str) -> Result<Option<Vec<(usize, String)>>, Refusal> {
     let Query { items, filter, sort, distinct, .. } = &compiled.query;
     if filter.is_some() || !sort.is_empty() || *distinct {
         return Ok(None);
@@ -159,7 +160,7 @@ async fn find_held(
     columns: Vec<(usize, String)>,
     compiled: Compiled,
     options: &Options,
-) -> Result<Found, Failure> {
+) -> Result<Found, Refusal> {
     let Query { offset, limit, .. } = compiled.query;
     let total = if options.wants_count || options.wants_full_count {
         Some(exchange.app.service.count(exchange.caller, &*held).await?)
@@ -187,7 +188,7 @@ async fn find_live(
     name: &str,
     compiled: Compiled,
     options: &Options,
-) -> Result<Found, Failure> {
+) -> Result<Found, Refusal> {
     let Compiled { mut query, shape } = compiled;
     query.count = options.wants_count || options.wants_full_count;
     if shape == Shape::Empty {
@@ -218,9 +219,9 @@ async fn find_sql(
     text: &str,
     bind_vars: Option<&Map<String, Json>>,
     options: &Options,
-) -> Result<Found, Failure> {
+) -> Result<Found, Refusal> {
     if options.wants_full_count {
-        return Err(Failure::not_implemented("`fullCount` is for AQL; in SQL, count in a query of its own"));
+        return Err(arangodb::not_implemented("`fullCount` is for AQL; in SQL, count in a query of its own"));
     }
     let service = &exchange.app.service;
     let query = SqlQuery { text: text.to_owned(), parameters: bind(bind_vars)?, is_safe: false };
@@ -238,29 +239,29 @@ async fn find_sql(
 }
 
 /// Counts the rows of a statement, for which all of them are buffered.
-async fn count(exchange: &Exchange<'_>, rows: &mut LiveRows, options: &Options) -> Result<u64, Failure> {
+async fn count(exchange: &Exchange<'_>, rows: &mut LiveRows, options: &Options) -> Result<u64, Refusal> {
     let allowed = options.memory_bytes_max.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX);
     if exchange.app.service.settle_live(exchange.caller, rows, allowed.min(RESULT_BYTES_MAX), weight::of).await? {
         Ok(rows.waiting_rows() as u64)
     } else {
-        Err(Failure::memory("leave out `count`, so that the rows need not all be there before the first goes out"))
+        Err(arangodb::memory("leave out `count`, so that the rows need not all be there before the first goes out"))
     }
 }
 
 /// Converts the bind variables to the values of `$1`, `$2`, or of `$name`.
-fn bind(bind_vars: Option<&Map<String, Json>>) -> Result<SqlParameters, Failure> {
+fn bind(bind_vars: Option<&Map<String, Json>>) -> Result<SqlParameters, Refusal> {
     let Some(bind_vars) = bind_vars.filter(|values| !values.is_empty()) else { return Ok(SqlParameters::None) };
     let value =
-        |name: &str, value: &Json| aql::scalar(value).ok_or_else(|| aql::wrong_type(name)).map_err(Failure::from);
+        |name: &str, value: &Json| aql::scalar(value).ok_or_else(|| aql::wrong_type(name)).map_err(Refusal::from);
     let positional: Option<Vec<&Json>> = (1..=bind_vars.len()).map(|at| bind_vars.get(&at.to_string())).collect();
     Ok(match positional {
         Some(values) => {
             let values = values.into_iter().enumerate().map(|(at, own)| value(&(at + 1).to_string(), own));
-            SqlParameters::Positional(values.collect::<Result<Vec<Value>, Failure>>()?)
+            SqlParameters::Positional(values.collect::<Result<Vec<Value>, Refusal>>()?)
         }
         None => {
             let values = bind_vars.iter().map(|(name, own)| Ok((name.clone(), value(name, own)?)));
-            SqlParameters::Named(values.collect::<Result<_, Failure>>()?)
+            SqlParameters::Named(values.collect::<Result<_, Refusal>>()?)
         }
     })
 }

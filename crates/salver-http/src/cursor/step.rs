@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use http::{Response, StatusCode};
-use salver_service::exports::{Refusal, Taken};
+use salver_service::exports::{self, Taken};
 
 use super::answer;
 use super::id::Id;
 use crate::body::Body;
-use crate::cursor_state::{Cursor, Failure, Kind};
+use crate::cursor_state::{Cursor, Kind};
+use crate::dialect::{Refusal, arangodb};
 use crate::exchange::Exchange;
 
 /// Returns the first batch of a new cursor. The cursor is kept only if more batches or retries may follow.
@@ -16,7 +17,7 @@ pub(super) async fn first(
     exchange: &Exchange<'_>,
     mut cursor: Cursor,
     ttl: Duration,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response<Body>, Refusal> {
     let given = cursor.next().await?;
     let facts = cursor.facts.clone();
     let id = if given.has_more || facts.allows_retry {
@@ -29,7 +30,7 @@ pub(super) async fn first(
             {
                 permit = cursors.live.try_take(&holder);
             }
-            let permit = permit.ok_or_else(Failure::too_many)?;
+            let permit = permit.ok_or_else(arangodb::too_many)?;
             cursor.settle_in(permit);
         }
         cursor.prepare();
@@ -46,19 +47,19 @@ pub(super) async fn next(
     kind: Kind,
     id: &str,
     number: Option<&str>,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response<Body>, Refusal> {
     let id = Id::read(id)?;
     let mut cursor = take(exchange, kind, id)?;
     let given = match number {
-        None if cursor.is_finished() => Err(Failure::of_refusal(Refusal::Unknown)),
+        None if cursor.is_finished() => Err(arangodb::of_lease(exports::Refusal::Unknown)),
         None => cursor.next().await,
         Some(number) => match number.parse::<u64>() {
             Ok(number) if number == cursor.number() && !cursor.facts.allows_retry => {
-                Err(Failure::bad("expecting retriable option to be true"))
+                Err(arangodb::bad("expecting retriable option to be true"))
             }
             Ok(number) if number == cursor.number() => cursor.again().await,
             Ok(number) if number == cursor.number() + 1 && !cursor.is_finished() => cursor.next().await,
-            _ => Err(Failure::no_batch()),
+            _ => Err(arangodb::no_batch()),
         },
     };
     let given = match given {
@@ -83,26 +84,26 @@ pub(super) async fn next(
 }
 
 /// Deletes a cursor.
-pub(super) fn end(exchange: &Exchange<'_>, kind: Kind, id: &str) -> Result<Response<Body>, Failure> {
+pub(super) fn end(exchange: &Exchange<'_>, kind: Kind, id: &str) -> Result<Response<Body>, Refusal> {
     let id = Id::read(id)?;
     let (lease, leases) = (id.lease(exchange), &exchange.app.cursors.leases);
     match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
-        Ok(false) => Err(Refusal::Unknown),
+        Ok(false) => Err(exports::Refusal::Unknown),
         // A request that is reading it still gets its batch; later requests get none.
-        Ok(true) | Err(Refusal::Busy) => leases.remove(lease),
+        Ok(true) | Err(exports::Refusal::Busy) => leases.remove(lease),
         Err(refusal) => Err(refusal),
     }
-    .map_err(Failure::of_refusal)?;
+    .map_err(arangodb::of_lease)?;
     Ok(answer::removed(id))
 }
 
-fn take(exchange: &Exchange<'_>, kind: Kind, id: Id) -> Result<Taken<Cursor>, Failure> {
+fn take(exchange: &Exchange<'_>, kind: Kind, id: Id) -> Result<Taken<Cursor>, Refusal> {
     let (lease, leases) = (id.lease(exchange), &exchange.app.cursors.leases);
     // A request at the wrong endpoint must not renew the lease.
     match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
-        Ok(false) => Err(Refusal::Unknown),
+        Ok(false) => Err(exports::Refusal::Unknown),
         Ok(true) => leases.take(lease),
         Err(refusal) => Err(refusal),
     }
-    .map_err(Failure::of_refusal)
+    .map_err(arangodb::of_lease)
 }

@@ -12,8 +12,8 @@ use salver_service::exports::{Bookmark, Lease};
 use tokio::task::{JoinError, JoinHandle};
 
 use super::budget::{Budget, Reservation};
-use super::failure::Failure;
 use super::supply::{Batch, Supply};
+use crate::dialect::{Refusal, arangodb};
 
 /// The endpoint that a cursor belongs to; it is unknown to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ enum Again {
     Kept(Bytes, Totals),
 }
 
-type Made = (Box<Supply>, Result<Batch, Failure>);
+type Made = (Box<Supply>, Result<Batch, Refusal>);
 
 #[derive(Debug)]
 struct Preparing {
@@ -171,7 +171,7 @@ impl Cursor {
     }
 
     /// Returns the next batch. Cancel-safe: no batch is lost when the future is dropped.
-    pub(crate) async fn next(&mut self) -> Result<Given, Failure> {
+    pub(crate) async fn next(&mut self) -> Result<Given, Refusal> {
         self.start(None);
         let (batch, before) = self.made().await?;
         let totals_before = self.totals;
@@ -190,9 +190,9 @@ impl Cursor {
     }
 
     /// Returns the last batch again.
-    pub(crate) async fn again(&mut self) -> Result<Given, Failure> {
+    pub(crate) async fn again(&mut self) -> Result<Given, Refusal> {
         match &self.again {
-            None => Err(Failure::no_batch()),
+            None => Err(arangodb::no_batch()),
             Some(Again::Kept(body, totals)) => {
                 Ok(Given { body: body.to_vec(), has_more: !self.is_finished, number: self.number, totals: *totals })
             }
@@ -207,7 +207,7 @@ impl Cursor {
                         let _ = self.made().await;
                         match std::mem::replace(&mut self.stage, Stage::Lost) {
                             Stage::Resting(supply) => supply,
-                            _ => return Err(Failure::no_batch()),
+                            _ => return Err(arangodb::no_batch()),
                         }
                     }
                     Stage::Lost => return Err(lost(None)),
@@ -254,7 +254,7 @@ impl Cursor {
     }
 
     /// Waits for the batch that is prepared or in progress, and returns it with the position where it begins.
-    async fn made(&mut self) -> Result<(Batch, Option<Bookmark>), Failure> {
+    async fn made(&mut self) -> Result<(Batch, Option<Bookmark>), Refusal> {
         if let Stage::Preparing(preparing) = &mut self.stage {
             let done = (&mut preparing.task.0).await;
             let before = preparing.before;
@@ -269,7 +269,7 @@ impl Cursor {
         }
     }
 
-    fn take(&mut self, done: std::result::Result<Made, JoinError>) -> Result<Batch, Failure> {
+    fn take(&mut self, done: std::result::Result<Made, JoinError>) -> Result<Batch, Refusal> {
         self.stage = Stage::Lost;
         let (supply, batch) = done.map_err(|broken| lost(Some(broken)))?;
         // The rows of a live query can't be read again.
@@ -280,7 +280,7 @@ impl Cursor {
     }
 }
 
-fn lost(broken: Option<JoinError>) -> Failure {
+fn lost(broken: Option<JoinError>) -> Refusal {
     let error = Error::internal("the cursor broke down while a batch was made");
     match broken {
         Some(broken) => error.with_source(broken),

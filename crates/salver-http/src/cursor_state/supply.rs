@@ -12,9 +12,9 @@ use salver_model::{Caller, Result};
 use salver_service::Service;
 use salver_service::exports::{Bookmark, ExportReader, LiveRows};
 
-use super::failure::Failure;
 use crate::aql::Shape;
 use crate::body::off_the_loop;
+use crate::dialect::{Refusal, arangodb};
 use crate::weight;
 
 /// Initial number of rows per chunk, until the size of a row is known.
@@ -106,13 +106,13 @@ impl Supply {
     }
 
     /// Returns the next batch. After an error it rewinds to the beginning of the batch, if the rows can be read again.
-    pub(crate) async fn batch(&mut self) -> Result<Batch, Failure> {
+    pub(crate) async fn batch(&mut self) -> Result<Batch, Refusal> {
         let (before, started) = (self.bookmark(), Instant::now());
         let made = match self.time_left {
             None => self.make().await,
             Some(left) => match tokio::time::timeout(left, self.make()).await {
                 Ok(made) => made,
-                Err(_) => Err(Failure::killed()),
+                Err(_) => Err(arangodb::killed()),
             },
         };
         let took = started.elapsed();
@@ -131,7 +131,7 @@ impl Supply {
         }
     }
 
-    async fn make(&mut self) -> Result<(Vec<u8>, u64, bool), Failure> {
+    async fn make(&mut self) -> Result<(Vec<u8>, u64, bool), Refusal> {
         let mut body = Vec::with_capacity(self.last_bytes + self.last_bytes / 8);
         body.extend_from_slice(b"{\"result\":[");
         let (mut rows, mut chunk) = (0, CHUNK_ROWS);
@@ -145,7 +145,7 @@ impl Supply {
             rows += slices.iter().map(RecordBatch::num_rows).sum::<usize>();
             body = write(&self.writer, slices, is_first, body).await?;
             if body.len() > self.bytes_max {
-                return Err(Failure::memory("ask for smaller batches, or for more memory with `memoryLimit`"));
+                return Err(arangodb::memory("ask for smaller batches, or for more memory with `memoryLimit`"));
             }
             chunk = (CHUNK_BYTES / (body.len() / rows + 1)).clamp(1, FULL_CHUNK_ROWS);
         }

@@ -20,10 +20,11 @@ use super::source::HeldRows;
 use super::work::{Work, is_repeatable, too_many_rows};
 use crate::app::App;
 use crate::body::{self, Body, Broken, Encoding};
+use crate::conditional;
+use crate::dialect::Refusal;
 use crate::exchange::Exchange;
 use crate::exit;
 use crate::export_state::{Measured, Tag, Token};
-use crate::{conditional, problem};
 
 /// The query parameters.
 const PARAMETERS: [&str; 2] = ["columns", "format"];
@@ -42,7 +43,7 @@ struct Export<'a> {
 }
 
 /// Handles an export of an entry.
-pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: &str) -> Result<Response<Body>> {
+pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: &str) -> Result<Response<Body>, Refusal> {
     let service = &app.service;
     let (name, suffix) = split(&service.catalog().snapshot(), target);
     let snapshot = service.snapshot_with(name).await;
@@ -64,7 +65,7 @@ pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: &str
     export.check()?;
     let rows_max = service.limits().rows_max;
     if rows_max != 0 && export.held.describe().rows.is_some_and(|rows| rows > rows_max) {
-        return Err(too_many_rows());
+        return Err(too_many_rows().into());
     }
     match (wish, export.tag) {
         (Some(wish), Some(tag)) if export.may_resume() => export.part(wish, tag).await,
@@ -147,12 +148,13 @@ impl<'a> Export<'a> {
     }
 
     fn not_modified(&self, tag: &Tag) -> Response<Body> {
-        let mut response = exit::empty(StatusCode::NOT_MODIFIED);
-        let headers = response.headers_mut();
-        describe(headers, self.ask.choice.media_type, self.encoding.coding, Some(tag));
-        headers.remove(header::CONTENT_TYPE);
-        headers.remove(header::CONTENT_ENCODING);
-        response
+        let mut headers = HeaderMap::with_capacity(5);
+        describe(&mut headers, self.ask.choice.media_type, self.encoding.coding, Some(tag));
+        exit::not_modified(
+            [header::VARY, header::CACHE_CONTROL, header::ETAG]
+                .into_iter()
+                .filter_map(|name| headers.remove(&name).map(|value| (name, value))),
+        )
     }
 
     fn headers(&self) -> HeaderMap {
@@ -210,7 +212,7 @@ impl<'a> Export<'a> {
     }
 
     /// Responds with the requested range of the body.
-    async fn part(&self, wish: Wish, tag: Tag) -> Result<Response<Body>> {
+    async fn part(&self, wish: Wish, tag: Tag) -> Result<Response<Body>, Refusal> {
         let measured = match &self.file {
             Some(_) => None,
             None => Some(self.app.exports.measures.find(tag, measure(self.work())).await?),
@@ -220,7 +222,7 @@ impl<'a> Export<'a> {
             (None, Some(measured)) => measured.bytes,
             (None, None) => 0,
         };
-        let Some((first, end)) = wish.within(total) else { return Ok(self.unsatisfiable(total)) };
+        let Some((first, end)) = wish.within(total) else { return Err(self.unsatisfiable(total)) };
         let mut headers = self.headers();
         headers.insert(header::CONTENT_RANGE, text(format!("bytes {first}-{}/{total}", end - 1)));
         let body = match (&self.file, measured) {
@@ -246,18 +248,17 @@ impl<'a> Export<'a> {
         })
     }
 
-    fn unsatisfiable(&self, total: u64) -> Response<Body> {
+    fn unsatisfiable(&self, total: u64) -> Refusal {
         let name = &self.held.describe().name;
         let error = Error::new(
             Code::InvalidRequest,
             format!("this body of `{name}` has {total} bytes, none of them in this range"),
         )
         .with_hint("a body that is whole already needs no more; another one begins at `bytes=0-`");
-        let mut response = problem::respond(&error, StatusCode::RANGE_NOT_SATISFIABLE);
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_RANGE, text(format!("bytes */{total}")));
-        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        response
+        Refusal::from(error)
+            .with_status(StatusCode::RANGE_NOT_SATISFIABLE)
+            .with_header(header::CONTENT_RANGE, format!("bytes */{total}"))
+            .with_header(header::ACCEPT_RANGES, "bytes")
     }
 }
 

@@ -14,6 +14,7 @@ use super::preference::Preference;
 use super::{arguments, jobs, pure, respond};
 use crate::app::App;
 use crate::body::{Body, off_the_loop};
+use crate::dialect::Refusal;
 use crate::exchange::{Exchange, header_fields};
 use crate::receive;
 use crate::receive::Incoming;
@@ -28,7 +29,7 @@ pub(super) async fn function(
     (interface, index): (&Arc<Interface>, usize),
     values: Vec<(String, String)>,
     body: Incoming,
-) -> Result<Response<Body>> {
+) -> Result<Response<Body>, Refusal> {
     let endpoint = interface.endpoints.get(index).ok_or_else(|| moved(file))?;
     let headers = exchange.headers;
     let body = receive::whole(exchange.app, headers, body).await?;
@@ -56,9 +57,9 @@ pub(super) async fn function(
     let preference = Preference::of(headers);
     if preference.is_async {
         let function = format!("{}/{}", file.spec().name, endpoint.function);
-        return jobs::open(exchange, file, function, call, preference).await;
+        return Ok(jobs::open(exchange, file, function, call, preference).await?);
     }
-    Ok(pure::answer(exchange, file, call).await)
+    pure::answer(exchange, file, call).await
 }
 
 /// Decodes the table in the body and encodes it again, since the callee trusts its content.
@@ -77,14 +78,14 @@ pub(super) async fn application(
     file: &Arc<dyn Functions>,
     path: String,
     body: Incoming,
-) -> Result<Response<Body>> {
+) -> Result<Response<Body>, Refusal> {
     let body = receive::whole(exchange.app, exchange.headers, body).await?;
     let call = Call { body, ..whole(exchange, path) };
     let preference = Preference::of(exchange.headers);
     if preference.is_async {
-        return jobs::open(exchange, file, file.spec().name.to_string(), call, preference).await;
+        return Ok(jobs::open(exchange, file, file.spec().name.to_string(), call, preference).await?);
     }
-    Ok(respond::ask(exchange.app, file, call).await)
+    respond::ask(exchange.app, file, call).await
 }
 
 /// Returns the request as the callee sees it, without the body.

@@ -17,10 +17,12 @@ use super::standing::{document, state};
 use super::{callback, pure, refusal, respond};
 use crate::app::App;
 use crate::body::Body;
+use crate::dialect::Dialect;
 use crate::exchange::Exchange;
 use crate::exit;
 use crate::functions_state::{Job, Outcome};
 use crate::idempotency::Kept;
+use crate::refuse::refuse;
 use crate::status::json_response;
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
@@ -92,7 +94,7 @@ async fn work(app: Arc<App>, file: Arc<dyn Functions>, call: Call, job: Arc<Job>
     let broken = |_| Err(Error::internal("the server met a fault of its own while it worked on the job"));
     let answered = AssertUnwindSafe(answered(&app, &file, call)).catch_unwind().await.unwrap_or_else(broken);
     let is_failure = answered.is_err();
-    let response = answered.unwrap_or_else(|error| refusal::of_error(&app, &error));
+    let response = answered.unwrap_or_else(|error| refuse(&app, Dialect::Salver, refusal::of_call(error)));
     let Some(answer) = Kept::of(&response) else { return };
     app.jobs.finish(&job, Outcome { at: SystemTime::now(), is_failure, answer });
     callback::tell(&app, &job).await;

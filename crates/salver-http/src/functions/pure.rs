@@ -19,25 +19,34 @@ use super::respond::ask;
 use crate::app::App;
 use crate::body::Body;
 use crate::cache::{Finished, Flight};
+use crate::dialect::Refusal;
 use crate::exchange::Exchange;
 use crate::{conditional, respond as exit};
 
 /// Responds to `call` from the cache when its function is pure, else calls the function and caches the response.
-pub(super) async fn answer(exchange: &Exchange<'_>, file: &Arc<dyn Functions>, call: Call) -> Response<Body> {
+pub(super) async fn answer(
+    exchange: &Exchange<'_>,
+    file: &Arc<dyn Functions>,
+    call: Call,
+) -> Result<Response<Body>, Refusal> {
     let app = exchange.app;
     let Some(key) = key(file.spec(), &call) else { return ask(app, file, call).await };
     let flight = match app.cache.get_or_lead(&key, app.service.catalog(), patience(file.spec())).await {
-        Flight::Landed(finished) => return again(exchange, &finished),
+        Flight::Landed(finished) => return Ok(again(exchange, &finished)),
         flight => flight,
     };
-    match finish(ask(app, file, call).await) {
-        Ok(finished) => {
+    match ask(app, file, call).await.map(finish) {
+        Ok(Ok(finished)) => {
             flight.keep(&app.cache, &key, &finished);
-            again(exchange, &finished)
+            Ok(again(exchange, &finished))
         }
-        Err(response) => {
+        Ok(Err(response)) => {
             flight.divert();
-            response
+            Ok(response)
+        }
+        Err(refusal) => {
+            flight.divert();
+            Err(refusal)
         }
     }
 }

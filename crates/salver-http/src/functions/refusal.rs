@@ -1,48 +1,31 @@
-//! Error responses of functions.
+//! Refusals of functions.
 
-use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
-use salver_model::observation::Observation;
+use http::{Method, Response, StatusCode, header};
 use salver_model::{Code, Error};
 
-use crate::app::App;
 use crate::body::Body;
+use crate::dialect::Refusal;
 use crate::exit;
-use crate::problem;
+use crate::routes::Family;
 
-/// Converts an error to a response, with the status that fits the failure of a backend.
-pub(super) fn of_error(app: &App, error: &Error) -> Response<Body> {
-    let status = match error.code {
-        Code::Timeout => StatusCode::GATEWAY_TIMEOUT,
-        Code::OutOfMemory => StatusCode::INTERNAL_SERVER_ERROR,
-        code => problem::status(code),
-    };
-    if status.is_server_error() && status != StatusCode::SERVICE_UNAVAILABLE {
-        app.service.observer().observe(&Observation::RequestFailed { error });
+/// Returns the refusal of a call that failed, with the status that fits the failure of a backend.
+pub(super) fn of_call(error: Error) -> Refusal {
+    match error.code {
+        Code::Timeout => Refusal::from(error).with_status(StatusCode::GATEWAY_TIMEOUT),
+        Code::OutOfMemory => Refusal::from(error).with_status(StatusCode::INTERNAL_SERVER_ERROR),
+        _ => error.into(),
     }
-    problem::respond(error, status)
 }
 
 /// Responds to OPTIONS with the supported methods, and refuses any other method.
-pub(super) fn of_method(app: &App, method: &Method, methods: &str) -> Response<Body> {
-    if *method == Method::OPTIONS {
-        let mut response = exit::empty(StatusCode::NO_CONTENT);
-        allow(response.headers_mut(), methods);
-        return response;
+pub(super) fn of_method(method: &Method, methods: &str) -> Result<Response<Body>, Refusal> {
+    let refusal = Refusal::of_method(method, methods)
+        .with_header(header::ACCESS_CONTROL_ALLOW_METHODS, methods)
+        .with_header(header::ACCESS_CONTROL_ALLOW_HEADERS, Family::Functions.request_headers());
+    if *method != Method::OPTIONS {
+        return Err(refusal);
     }
-    let error = Error::new(Code::MethodNotAllowed, format!("{method} is not answered here"))
-        .with_hint(format!("use {methods}"));
-    let mut response = of_error(app, &error);
-    allow(response.headers_mut(), methods);
-    response
-}
-
-fn allow(headers: &mut HeaderMap, methods: &str) {
-    if let Ok(methods) = HeaderValue::from_str(methods) {
-        headers.insert(header::ALLOW, methods.clone());
-        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
-        headers.insert(
-            header::ACCESS_CONTROL_ALLOW_HEADERS,
-            HeaderValue::from_static("accept, content-type, prefer, x-callback-url"),
-        );
-    }
+    let mut response = exit::empty(StatusCode::NO_CONTENT);
+    response.headers_mut().extend(refusal.headers);
+    Ok(response)
 }

@@ -18,6 +18,7 @@ use super::refusal;
 use crate::app::App;
 use crate::body::{self, Body};
 use crate::caution;
+use crate::dialect::Refusal;
 use crate::exit;
 
 /// Bytes per read of a file.
@@ -28,9 +29,9 @@ const OF_THE_CONNECTION: [HeaderName; 4] =
     [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION, header::UPGRADE];
 
 /// Calls `file` and returns its response.
-pub(super) async fn ask(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Response<Body> {
+pub(super) async fn ask(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Result<Response<Body>, Refusal> {
     let answered = file.call(call).await.and_then(|answer| self::answer(app, answer));
-    answered.unwrap_or_else(|error| refusal::of_error(app, &error))
+    answered.map_err(refusal::of_call)
 }
 
 /// Converts an answer to a response.

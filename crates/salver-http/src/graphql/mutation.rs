@@ -7,10 +7,10 @@ use apollo_compiler::executable::Operation;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use salver_model::limits::FILTER_TERMS_MAX;
-use salver_model::records::{Change, ChangeKind, DocumentBody, Field, Record, treeql_code};
+use salver_model::records::{Change, ChangeKind, Changed, Field, Record};
 use salver_model::{Caller, Code, Comparison, Error, Filter, Name, Result, Value, hexadecimal};
 use salver_service::Service;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use crate::graphql::collect::Collected;
 use crate::graphql::failure::Problem;
@@ -19,6 +19,7 @@ use crate::graphql::input::{Arguments, Input};
 use crate::graphql::level::Compiler;
 use crate::graphql::plan::{Level, Plan, RootPlan, Work};
 use crate::graphql::scalar::Scalar;
+use crate::treeql;
 
 /// The root fields of one mutation, in order.
 #[derive(Debug)]
@@ -194,17 +195,11 @@ impl Mutation {
         let answers = match names {
             None => Vec::new(),
             Some(name) => match transact(service, caller, &name, changes).await {
-                Ok(answers) => answers,
+                Ok(Ok(answers)) => answers,
+                Ok(Err(parts)) => return Err(self.failures(&parts)),
                 Err(error) => return Err(vec![Problem::at(&[], &error)]),
             },
         };
-        let (answers, undone) = match answers {
-            answers if answers.iter().any(is_failure) => (answers, true),
-            answers => (answers, false),
-        };
-        if undone {
-            return Err(self.failures(&answers));
-        }
         let mut answers = answers.into_iter();
         let mut roots = Vec::new();
         for step in self.steps {
@@ -219,41 +214,36 @@ impl Mutation {
         Ok(Plan { roots })
     }
 
-    fn failures(&self, answers: &[Json]) -> Vec<Problem> {
+    fn failures(&self, parts: &[Option<Error>]) -> Vec<Problem> {
         let changes = self.steps.iter().filter_map(|step| match step {
             Step::Change { key, .. } => Some(key),
             Step::Typename(_) => None,
         });
-        let failed = changes.zip(answers).filter(|(_, answer)| is_failure(answer));
-        failed
-            .map(|(key, answer)| {
-                let text = |name: &str| answer.get(name).and_then(Json::as_str).map(str::to_owned);
-                let message = text("message").unwrap_or_else(|| "the change failed".to_owned());
-                let details = answer.get("details").map(|details| format!(": {details}")).unwrap_or_default();
-                let number = answer.get("code").and_then(Json::as_u64);
-                let absent = number == Some(u64::from(treeql_code(Code::RecordNotFound)));
-                let code = if absent { Code::RecordNotFound } else { Code::Execution };
-                let error = Error::new(code, format!("{message}{details}")).with_hint_if(text("hint"));
-                Problem::at(&[key], &error)
-            })
-            .collect()
+        let failed = changes.zip(parts).filter_map(|(key, part)| part.as_ref().map(|error| (key, error)));
+        failed.map(|(key, error)| Problem::at(&[key], &failure(error))).collect()
     }
 }
 
-/// Returns whether the result of a change in a failed transaction is an error.
-fn is_failure(answer: &Json) -> bool {
-    answer.get("code").and_then(Json::as_i64).is_some_and(|code| code != 0) && answer.get("message").is_some()
+/// Returns the error of a change as documents show it: with the details in the message, and one of two codes.
+fn failure(error: &Error) -> Error {
+    let details: Map<String, Json> = error.details.iter().cloned().map(|(name, why)| (name, why.into())).collect();
+    let details = if details.is_empty() { String::new() } else { format!(": {}", Json::Object(details)) };
+    let code = if error.code == Code::RecordNotFound { Code::RecordNotFound } else { Code::Execution };
+    Error::new(code, format!("{}{details}", treeql::message(error))).with_hint_if(error.hint.clone())
 }
 
-async fn transact(service: &Service, caller: &Caller, name: &Name, changes: Vec<Change>) -> Result<Vec<Json>> {
+/// The results of changes, or the errors of their parts if they were rolled back.
+type Results = std::result::Result<Vec<Json>, Vec<Option<Error>>>;
+
+async fn transact(service: &Service, caller: &Caller, name: &Name, changes: Vec<Change>) -> Result<Results> {
     let found = service.databases().iter().find(|database| database.spec().name == *name);
     let Some(database) = found else { return Err(Error::internal(format!("the database `{name}` is gone"))) };
-    let document = service.bounded(caller, Arc::clone(database).transact(caller, changes)).await?;
-    let DocumentBody::Whole(body) = document.body else {
-        return Err(Error::internal("a transaction answered with a stream"));
-    };
-    serde_json::from_slice(&body)
-        .map_err(|error| Error::internal("a transaction's answer can't be read").with_source(error))
+    match service.bounded(caller, Arc::clone(database).transact(caller, changes)).await? {
+        Changed::Done(body) => serde_json::from_slice(&body)
+            .map(Ok)
+            .map_err(|error| Error::internal("a transaction's answer can't be read").with_source(error)),
+        Changed::Undone(parts) => Ok(Err(parts)),
+    }
 }
 
 /// Returns the work that produces the result of a completed change.

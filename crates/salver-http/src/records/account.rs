@@ -6,9 +6,10 @@ use salver_model::records::{Document, Field};
 use salver_model::{Code, Error, Result};
 
 use super::databases::nowhere;
-use super::{body, query, respond};
+use super::{body, respond};
 use crate::auth::{self, Login, User, Users};
 use crate::body::Body;
+use crate::dialect::php;
 use crate::exchange::Exchange;
 use crate::gate;
 use crate::routes::records::Step;
@@ -143,7 +144,7 @@ fn cookie(exchange: &Exchange<'_>, users: &Users, name: &str, is_over: bool) -> 
 /// Responds with the user.
 async fn tell(exchange: &Exchange<'_>, told: &Bytes, cookie: Option<HeaderValue>) -> Result<Response<Body>> {
     let document = Document::whole(told.to_vec());
-    let mut response = respond::document(exchange, document, query::wants_xml(exchange.query), None).await?;
+    let mut response = respond::document(exchange, document, php::wants_xml(exchange.query), None).await?;
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if let Some(cookie) = cookie {
@@ -160,7 +161,7 @@ fn long_enough(password: &str, length_min: usize) -> Result<()> {
 }
 
 fn form(exchange: &Exchange<'_>, users: &Users, bytes: &[u8]) -> Result<Form> {
-    let read = body::read(bytes, query::wants_xml(exchange.query))?;
+    let read = body::read(bytes, php::wants_xml(exchange.query))?;
     let record = read.records.into_iter().next().filter(|_| !read.batch).unwrap_or_default();
     let text = |wanted: &String| {
         let field = record.iter().find(|(name, _)| name == wanted).map(|(_, field)| field);

@@ -16,8 +16,9 @@ use salver_model::{Code, Error, Result};
 use self::csv::CsvReader;
 use self::lines::LineReader;
 use super::query::{self, Purpose};
-use super::{hooks, problem, respond};
+use super::{hooks, respond};
 use crate::body::Body;
+use crate::dialect::php;
 use crate::exchange::Exchange;
 use crate::receive::Incoming;
 
@@ -92,7 +93,7 @@ pub(super) async fn load(
     // Not limited in time as queries are: the load ends when rows stop arriving.
     let report = database.load(exchange.caller, &load, rows).await?;
     let undone = report.refused > 0 && !load.keep_good;
-    let xml = query::wants_xml(exchange.query);
+    let xml = php::wants_xml(exchange.query);
     let mut response = respond::document(exchange, Document::whole(written(&report)), xml, None).await?;
     if undone {
         *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
@@ -107,9 +108,9 @@ fn written(report: &LoadReport) -> Vec<u8> {
     for (index, found) in problems.iter().enumerate() {
         let comma = if index > 0 { "," } else { "" };
         out.extend_from_slice(format!("{comma}{{\"row\":{},", found.row).as_bytes());
-        problem::write_members(&found.error, &mut out);
-        problem::write_details(&found.error, &mut out);
-        problem::write_hint(&found.error, &mut out);
+        php::write_members(&found.error, &mut out);
+        php::write_details(&found.error, &mut out);
+        php::write_hint(&found.error, &mut out);
         out.push(b'}');
     }
     out.extend_from_slice(b"]}");

@@ -15,9 +15,9 @@ use serde_json::{Map, Value as Json};
 use super::body::{self, unreadable};
 use super::databases::nowhere;
 use super::json::Reader;
-use super::query;
 use super::respond;
 use crate::body::Body;
+use crate::dialect::php;
 use crate::exchange::Exchange;
 use crate::routes::records::Target;
 
@@ -43,7 +43,7 @@ pub(super) async fn show(exchange: &Exchange<'_>, target: &Target<'_>) -> Result
             Json::Object(Map::from_iter([("tables".to_owned(), Json::Array(tables))]))
         }
     };
-    respond::text(exchange, &json.to_string(), query::wants_xml(exchange.query)).await
+    respond::text(exchange, &json.to_string(), php::wants_xml(exchange.query)).await
 }
 
 /// Returns the schema that is visible to the caller; loaded first if it was never read.
@@ -123,7 +123,7 @@ pub(super) async fn change(exchange: &Exchange<'_>, target: Target<'_>, bytes: &
     let record = match *exchange.method {
         Method::DELETE => Record::new(),
         _ => {
-            let read = body::read(bytes, query::wants_xml(exchange.query))?;
+            let read = body::read(bytes, php::wants_xml(exchange.query))?;
             if read.batch {
                 return Err(unreadable());
             }
@@ -164,7 +164,7 @@ pub(super) async fn change(exchange: &Exchange<'_>, target: Target<'_>, bytes: &
         return Err(nowhere(exchange));
     }
     exchange.app.service.bounded(exchange.caller, database.define(exchange.caller, &definition)).await?;
-    respond::text(exchange, "true", query::wants_xml(exchange.query)).await
+    respond::text(exchange, "true", php::wants_xml(exchange.query)).await
 }
 
 /// Returns the database for a new table without a database: the first whose schema may be changed.

@@ -6,9 +6,8 @@ use http::{HeaderMap, HeaderValue, header};
 use salver_formats::Coding;
 
 use crate::caution;
+use crate::dialect::php::JSON;
 
-/// The media type of everything that is not XML, as PHP-CRUD-API writes it.
-const JSON: &str = "application/json; charset=utf-8";
 /// The cache control of tagged responses, which caches must revalidate.
 pub(super) const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
 const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");

@@ -18,11 +18,12 @@ use self::answer::Said;
 use self::told::Told;
 use self::values::{body_json, caller_json, query_json, text_json, written_body, written_query};
 use super::databases::path;
-use super::json::as_php;
-use super::{body, query, respond};
+use super::{body, respond};
 use crate::body::Body;
+use crate::dialect::{Dialect, php};
 use crate::exchange::Exchange;
 use crate::exchange::parameters;
+use crate::refuse::refuse;
 use crate::routes::records::Target;
 
 /// Headers that describe the original bytes of a response.
@@ -81,7 +82,7 @@ impl Hooks {
         };
         let (entry, inside) = exchange.app.service.database_with(table).ok()?;
         let functions = entry.spec().customization.clone()?;
-        let wraps = functions.after.is_some() || query::wants_xml(exchange.query);
+        let wraps = functions.after.is_some() || php::wants_xml(exchange.query);
         Some(Self { functions, operation, table: inside.to_owned(), wraps })
     }
 
@@ -90,7 +91,7 @@ impl Hooks {
     /// # Errors
     /// `InvalidBody`, and the errors of the function.
     pub(super) async fn before(&self, exchange: &Exchange<'_>, bytes: Bytes) -> Result<Step> {
-        let xml = query::wants_xml(exchange.query);
+        let xml = php::wants_xml(exchange.query);
         let (mut going, mut pairs) = (self.going(exchange, bytes), parameters(exchange.query)?);
         if xml {
             // XML is converted to JSON at the boundary.
@@ -153,7 +154,7 @@ impl Hooks {
         if !self.wraps {
             return answered;
         }
-        let response = answered.unwrap_or_else(|error| respond::error(exchange.app, &error, false));
+        let response = answered.unwrap_or_else(|error| refuse(exchange.app, Dialect::Php { xml: false }, error));
         let (head, body) = response.into_parts();
         let bytes = answer::collected(body).await?;
         let json =
@@ -205,8 +206,8 @@ async fn finish(
     told: &Told,
     head: Option<&http::response::Parts>,
 ) -> Result<Response<Body>> {
-    let document = Document::whole(as_php(json).into_bytes());
-    let mut response = respond::document(exchange, document, query::wants_xml(exchange.query), None).await?;
+    let document = Document::whole(php::as_php(json).into_bytes());
+    let mut response = respond::document(exchange, document, php::wants_xml(exchange.query), None).await?;
     if let Some(head) = head {
         *response.status_mut() = head.status;
         for (name, value) in head.headers.iter().filter(|(name, _)| !OF_THE_BYTES.contains(name)) {

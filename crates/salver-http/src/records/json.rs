@@ -179,30 +179,11 @@ fn is_number(text: &str) -> bool {
     at == bytes.len()
 }
 
-/// Escapes `/` and the line separators of Unicode as PHP does, whether they are escaped already or not.
-pub(super) fn as_php(json: &str) -> String {
-    let mut out = String::with_capacity(json.len() + 16);
-    let mut letters = json.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => {
-                out.push('\\');
-                out.extend(letters.next());
-            }
-            '/' => out.push_str("\\/"),
-            '\u{2028}' => out.push_str("\\u2028"),
-            '\u{2029}' => out.push_str("\\u2029"),
-            _ => out.push(letter),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use salver_model::records::Field;
 
-    use super::{Reader, as_php};
+    use super::Reader;
 
     fn record(text: &str) -> Option<Vec<(String, Field)>> {
         Reader::whole(text, Reader::record)
@@ -296,11 +277,5 @@ mod tests {
                 assert_eq!(ours, theirs.is_ok(), "{text}");
             }
         }
-    }
-
-    #[test]
-    fn escapes_of_php() {
-        assert_eq!(as_php(r#"["a/b","a\/b","a\\/b","\""]"#), r#"["a\/b","a\/b","a\\\/b","\""]"#);
-        assert_eq!(as_php("\u{2028}"), "\\u2028");
     }
 }

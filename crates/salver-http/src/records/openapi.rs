@@ -9,8 +9,9 @@ use salver_model::Result;
 use salver_model::records::{ColumnKind, DatabaseSchema, Operation, TableInfo, TableKind};
 use serde_json::{Map, Value as Json, json};
 
-use super::{query, respond};
+use super::respond;
 use crate::body::Body;
+use crate::dialect::php;
 use crate::exchange::Exchange;
 
 /// The operations: kind, word, method, and whether the path has a key.
@@ -86,7 +87,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
         }
     }
     fixed_paths(&mut document);
-    respond::text(exchange, &document.to_string(), query::wants_xml(exchange.query)).await
+    respond::text(exchange, &document.to_string(), php::wants_xml(exchange.query)).await
 }
 
 fn push(array: &mut Json, value: Json) {

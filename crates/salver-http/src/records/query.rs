@@ -119,11 +119,6 @@ pub(super) fn read(query: &str, table: &str, purpose: Purpose, spec: &DatabaseSp
     reader.finish()
 }
 
-/// Returns whether the query string requests XML.
-pub(super) fn wants_xml(query: &str) -> bool {
-    query.contains("format") && query.split('&').any(|pair| pair == "format=xml")
-}
-
 /// Returns whether the request is strict.
 fn is_strict(parameters: &[(String, String)], spec: &DatabaseSpec) -> Result<bool> {
     let mut strict = spec.strict;

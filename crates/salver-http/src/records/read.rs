@@ -13,6 +13,7 @@ use super::keys::Keys;
 use super::query::{self, Purpose};
 use super::{respond, tag};
 use crate::body::Body;
+use crate::dialect::php;
 use crate::exchange::Exchange;
 
 /// A parsed request to read rows.
@@ -48,7 +49,7 @@ impl<'a> Reading<'a> {
     fn new(exchange: &'a Exchange<'a>, database: &'a Arc<dyn Database>, query: RecordQuery, is_row: bool) -> Self {
         // The version is read first: the rows may be newer than their tag, but never older.
         let answer = if is_row { None } else { version(exchange, database, &query) };
-        Self { exchange, database, query, answer, is_row, xml: query::wants_xml(exchange.query) }
+        Self { exchange, database, query, answer, is_row, xml: php::wants_xml(exchange.query) }
     }
 
     /// Returns 304 when the client's tag names this response.

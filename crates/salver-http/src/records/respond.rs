@@ -4,21 +4,16 @@ use futures::StreamExt;
 use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::Coding;
 use salver_model::observation::Observation;
-use salver_model::records::{Document, DocumentBody};
+use salver_model::records::{Changed, Document, DocumentBody};
 use salver_model::{Error, Result};
 
 use super::head::{NO_CACHE, encoded, head};
-use super::json::as_php;
-use super::xml::XmlWriter;
-use crate::app::App;
 use crate::body::{self, Body};
+use crate::dialect::php::{self, XML, XmlWriter, as_php};
 use crate::exchange::Exchange;
 use crate::exit;
 use crate::offload::INLINE_BYTES;
 use crate::respond;
-
-/// The media type of XML.
-const XML: HeaderValue = HeaderValue::from_static("text/xml; charset=utf-8");
 
 /// Converts a document to a response. `tag` is its entity tag, if it has one.
 pub(super) async fn document(
@@ -28,7 +23,7 @@ pub(super) async fn document(
     tag: Option<HeaderValue>,
 ) -> Result<Response<Body>> {
     let coding = exchange.coding();
-    let about = About { undone: document.undone, told: document.told, xml, tag };
+    let about = About { xml, tag };
     let (body, coding) = match document.body {
         DocumentBody::Whole(bytes) if coding == Coding::Identity || bytes.len() <= INLINE_BYTES => {
             return about.whole(bytes, coding);
@@ -56,7 +51,7 @@ pub(super) fn whole(
     tag: Option<HeaderValue>,
 ) -> Option<Result<Response<Body>>> {
     let DocumentBody::Whole(bytes) = document.body else { return None };
-    let about = About { undone: document.undone, told: document.told, xml, tag };
+    let about = About { xml, tag };
     // Small bodies are not compressed, so the client's encodings need not be parsed.
     let coding = if bytes.len() < 1_024 { Coding::Identity } else { exchange.coding() };
     Some(about.whole(bytes, coding))
@@ -64,8 +59,6 @@ pub(super) fn whole(
 
 /// The properties of a response beside its body.
 struct About {
-    undone: bool,
-    told: Option<String>,
     xml: bool,
     tag: Option<HeaderValue>,
 }
@@ -78,19 +71,34 @@ impl About {
     }
 
     fn reply(self, body: Body, coding: Coding) -> Response<Body> {
-        let status = if self.undone { StatusCode::FAILED_DEPENDENCY } else { StatusCode::OK };
-        let mut response = exit::reply(status, body);
+        let mut response = exit::reply(StatusCode::OK, body);
         let headers = response.headers_mut();
         *headers = head(self.tag);
         if self.xml {
             headers.insert(header::CONTENT_TYPE, XML);
         }
         encoded(headers, coding);
-        if let Some(told) = self.told {
-            super::problem::tell(&told, headers);
-        }
         response
     }
+}
+
+/// Converts the outcome of changes to a response; `hints` says whether errors are written with their hints.
+pub(super) async fn changed(
+    exchange: &Exchange<'_>,
+    changed: Changed,
+    xml: bool,
+    hints: bool,
+) -> Result<Response<Body>> {
+    let parts = match changed {
+        Changed::Done(body) => return document(exchange, Document::whole(body), xml, None).await,
+        Changed::Undone(parts) => parts,
+    };
+    let mut body = Vec::with_capacity(64 * parts.len());
+    php::write_parts(&parts, hints, &mut body);
+    let mut response = document(exchange, Document::whole(body), xml, None).await?;
+    *response.status_mut() = StatusCode::FAILED_DEPENDENCY;
+    php::tell(parts.iter().flatten(), response.headers_mut());
+    Ok(response)
 }
 
 /// Converts JSON text to a response.
@@ -98,25 +106,7 @@ pub(super) async fn text(exchange: &Exchange<'_>, json: &str, xml: bool) -> Resu
     document(exchange, Document::whole(as_php(json).into_bytes()), xml, None).await
 }
 
-/// Converts an error to a response, and reports internal errors.
-pub(super) fn error(app: &App, error: &Error, xml: bool) -> Response<Body> {
-    let mut response = super::problem::respond(error);
-    if response.status() == StatusCode::INTERNAL_SERVER_ERROR {
-        app.service.observer().observe(&Observation::RequestFailed { error });
-    }
-    if let (true, Body::Full(bytes)) = (xml, response.body())
-        && let Ok(text) = XmlWriter::whole(bytes)
-    {
-        *response.body_mut() = Body::Full(text.into());
-        response.headers_mut().insert(header::CONTENT_TYPE, XML);
-    }
-    response
-}
-
 /// Returns 304 with `tag`.
 pub(super) fn not_modified(tag: HeaderValue) -> Response<Body> {
-    let mut response = exit::empty(StatusCode::NOT_MODIFIED);
-    response.headers_mut().insert(header::ETAG, tag);
-    response.headers_mut().insert(header::CACHE_CONTROL, NO_CACHE);
-    response
+    exit::not_modified([(header::ETAG, tag), (header::CACHE_CONTROL, NO_CACHE)])
 }

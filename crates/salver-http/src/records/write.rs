@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Response};
-use salver_model::records::{Change, ChangeKind, Document, DocumentBody};
+use salver_model::records::{Change, ChangeKind, Changed};
 use salver_model::{Code, Error, Result, Version};
 
 use super::databases::nowhere;
@@ -14,9 +14,11 @@ use super::query::{self, Ask, Purpose};
 use super::{body, hooks, respond, rows, tag, transaction};
 use crate::app::App;
 use crate::body::Body;
+use crate::dialect::php;
 use crate::exchange::Exchange;
 use crate::idempotency::{Kept, Key, Turn};
 use crate::policy::Admitted;
+use crate::refuse::refuse;
 use crate::routes::records::Target;
 use crate::routes::{self, Found};
 
@@ -55,20 +57,19 @@ pub(super) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: By
 
 impl Once {
     async fn answer(self, key: Key, request: Version) -> Response<Body> {
-        let app = &self.app;
+        let Self { app, method, path, query, headers, admitted, .. } = &self;
+        let exchange = Exchange::new(app, admitted, method, (path, query), headers);
         let patience = Duration::from_millis(app.service.limits().queue_ms_max);
         let lead = match app.idempotency.turn(key, request, patience).await {
             Ok(Turn::Done(kept)) => return kept.answer(),
             Ok(Turn::Mine(lead)) => lead,
-            Err(refusal) => return refusal.answer(),
+            Err(conflict) => return refuse(app, exchange.dialect(), conflict),
         };
-        let Self { method, path, query, headers, admitted, .. } = &self;
-        let exchange = Exchange::new(app, admitted, method, (path, query), headers);
         let answered = match routes::find(method, path, query) {
             Found::Row(_, routes::Target::Records(target)) => rows(&exchange, target, self.body.clone()).await,
             _ => Err(nowhere(&exchange)),
         };
-        let response = answered.unwrap_or_else(|error| respond::error(app, &error, query::wants_xml(query)));
+        let response = answered.unwrap_or_else(|error| refuse(app, exchange.dialect(), error));
         if let Some(kept) = Kept::of(&response) {
             lead.finish(kept);
         }
@@ -78,24 +79,16 @@ impl Once {
 
 /// Executes a write.
 pub(super) async fn run(exchange: &Exchange<'_>, target: Target<'_>, body: &[u8]) -> Result<Response<Body>> {
-    let document = match (target, exchange.method) {
+    // PHP-CRUD-API has no transactions, and no hints.
+    let hints = matches!(target, Target::Records);
+    let changed = match (target, exchange.method) {
         (Target::Records, &Method::POST) => transact(exchange, body).await?,
         (Target::Table(table), &Method::POST) => create(exchange, &table, body).await?,
         (Target::Table(table), method) => change_many(exchange, &table, kind(exchange, method)?, body).await?,
         (Target::Row(table, id), method) => change(exchange, &table, id, kind(exchange, method)?, body).await?,
         _ => return Err(nowhere(exchange)),
     };
-    respond::document(exchange, whole(document).await?, query::wants_xml(exchange.query), None).await
-}
-
-/// Buffers the document: responses to writes are small, and may be kept.
-async fn whole(document: Document) -> Result<Document> {
-    let Document { body, undone, tag, told } = document;
-    let body = match body {
-        DocumentBody::Whole(bytes) => bytes,
-        DocumentBody::Stream(stream) => futures::TryStreamExt::try_concat(stream).await?,
-    };
-    Ok(Document { body: DocumentBody::Whole(body), undone, tag, told })
+    respond::changed(exchange, changed, php::wants_xml(exchange.query), hints).await
 }
 
 fn kind(exchange: &Exchange<'_>, method: &Method) -> Result<ChangeKind> {
@@ -118,11 +111,11 @@ fn begun(kind: ChangeKind, table: &str, ask: Ask) -> Change {
     }
 }
 
-async fn create(exchange: &Exchange<'_>, table: &str, bytes: &[u8]) -> Result<Document> {
+async fn create(exchange: &Exchange<'_>, table: &str, bytes: &[u8]) -> Result<Changed> {
     let (database, table) = exchange.database(table).await?;
     let ask = query::read(exchange.query, table, Purpose::Create, database.spec())?;
     refuse_if_match(exchange)?;
-    let read = body::read(bytes, query::wants_xml(exchange.query))?;
+    let read = body::read(bytes, php::wants_xml(exchange.query))?;
     let kind = match (ask.upsert, ask.on_conflict.is_empty()) {
         (None, true) => ChangeKind::Create,
         (ignore, _) => ChangeKind::Upsert { on: ask.on_conflict.clone(), ignore: ignore.unwrap_or(false) },
@@ -132,14 +125,14 @@ async fn create(exchange: &Exchange<'_>, table: &str, bytes: &[u8]) -> Result<Do
     exchange.app.service.bounded(exchange.caller, database.change(exchange.caller, change)).await
 }
 
-async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Document> {
+async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Changed> {
     let (database, table) = exchange.database(table).await?;
     let ask = query::read(exchange.query, table, Purpose::Change, database.spec())?;
     let keys = Keys::read(id, &database.schema(), table)?;
     let mut change = begun(kind, table, ask);
     change.batch = keys.many;
     if change.kind != ChangeKind::Delete {
-        let read = body::read(bytes, query::wants_xml(exchange.query))?;
+        let read = body::read(bytes, php::wants_xml(exchange.query))?;
         // A mismatch between records and keys shows in their numbers; a single key accepts an array of one record.
         if read.batch != keys.many && read.records.len() != 1 || keys.keys.len() != read.records.len() {
             let message = format!("Argument count mismatch in '{}'", keys.text);
@@ -158,7 +151,7 @@ async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind
 }
 
 /// Changes the rows that match a filter. Without its parameters the path does not exist, as in PHP-CRUD-API.
-async fn change_many(exchange: &Exchange<'_>, table: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Document> {
+async fn change_many(exchange: &Exchange<'_>, table: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Changed> {
     let has = |word: &str| exchange.query.split('&').any(|pair| pair.starts_with(word));
     if !has("filter") && !has("max_affected") {
         return Err(nowhere(exchange));
@@ -174,7 +167,7 @@ async fn change_many(exchange: &Exchange<'_>, table: &str, kind: ChangeKind, byt
     let mut change = begun(kind, table, ask);
     (change.filter, change.affected_max, change.strict) = (filter, affected_max, true);
     if change.kind != ChangeKind::Delete {
-        let read = body::read(bytes, query::wants_xml(exchange.query))?;
+        let read = body::read(bytes, php::wants_xml(exchange.query))?;
         if read.batch {
             return Err(Error::new(Code::InvalidRequest, "a change by filter takes one object"));
         }
@@ -183,10 +176,10 @@ async fn change_many(exchange: &Exchange<'_>, table: &str, kind: ChangeKind, byt
     exchange.app.service.bounded(exchange.caller, database.change(exchange.caller, change)).await
 }
 
-async fn transact(exchange: &Exchange<'_>, bytes: &[u8]) -> Result<Document> {
+async fn transact(exchange: &Exchange<'_>, bytes: &[u8]) -> Result<Changed> {
     let mut changes = transaction::read(bytes)?;
     refuse_if_match(exchange)?;
-    let Some(first) = changes.first() else { return Ok(Document::whole(b"[]".to_vec())) };
+    let Some(first) = changes.first() else { return Ok(Changed::Done(b"[]".to_vec())) };
     let first = first.table.clone();
     let (database, _) = exchange.database(&first).await?;
     hooks::refuse_past(database.spec(), "transact")?;

@@ -35,8 +35,9 @@ use salver_model::{Code, Error, Result};
 
 use self::intake::Intake;
 use self::tally::Tally;
-use super::{problem, respond};
+use super::respond;
 use crate::body::Body;
+use crate::dialect::Refusal;
 use crate::exchange::Exchange;
 use crate::receive::Incoming;
 
@@ -46,7 +47,7 @@ pub(super) async fn answer(
     name: &str,
     body: Incoming,
     first: Option<Bytes>,
-) -> Result<Response<Body>> {
+) -> Result<Response<Body>, Refusal> {
     let stream = exchange.stream(name)?;
     read_media_type(exchange)?;
     let envelope = ask::read(exchange, stream.spec())?;
@@ -55,7 +56,7 @@ pub(super) async fn answer(
     let mut tally = Tally::new(envelope.each);
     let intake = Intake::new(exchange, body, first)?;
     let taken = take(stream, envelope, intake, &mut tally).await;
-    Ok(conclude(stream, ack, tally, taken).await)
+    conclude(stream, ack, tally, taken).await
 }
 
 /// Waits for the durability of `ack`, and responds.
@@ -64,7 +65,7 @@ pub(super) async fn conclude(
     ack: Ack,
     mut tally: Tally,
     taken: Result<()>,
-) -> Response<Body> {
+) -> Result<Response<Body>, Refusal> {
     if ack != Ack::Memory
         && !tally.is_empty()
         && let Err(error) = stream.settle(&tally.awaited(), ack).await
@@ -76,18 +77,18 @@ pub(super) async fn conclude(
         {
             tally.refuse(places);
         }
-        return problem::with(&error, &tally.members());
+        return Err(Refusal::from(error).with_members(tally.members()));
     }
     finished(ack, &tally, taken)
 }
 
 /// Returns the response, without waiting.
-pub(super) fn finished(ack: Ack, tally: &Tally, taken: Result<()>) -> Response<Body> {
+pub(super) fn finished(ack: Ack, tally: &Tally, taken: Result<()>) -> Result<Response<Body>, Refusal> {
     match taken {
-        Err(error) if tally.is_empty() => problem::own(&error),
-        Err(error) => problem::with(&error, &tally.members()),
-        Ok(()) if tally.is_refused() => problem::with(&tally.refusal(), &tally.members()),
-        Ok(()) => respond::appended(status(ack), tally.written()),
+        Err(error) if tally.is_empty() => Err(error.into()),
+        Err(error) => Err(Refusal::from(error).with_members(tally.members())),
+        Ok(()) if tally.is_refused() => Err(Refusal::from(tally.refusal()).with_members(tally.members())),
+        Ok(()) => Ok(respond::appended(status(ack), tally.written())),
     }
 }
 

@@ -7,31 +7,27 @@
 
 mod append;
 mod consumers;
-mod failure;
 mod metadata;
 mod produce;
 mod v3;
 
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{Response, StatusCode, header};
 use salver_model::ports::EventStream;
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-pub(super) use self::failure::Failure;
-use super::{problem, respond};
 use crate::body::Body;
 use crate::consumers::Embedded;
+use crate::dialect::Refusal;
+use crate::dialect::confluent::{self, V2};
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::receive::Incoming;
 use crate::routes::confluent::Target;
 
-/// The media type of v2 responses without embedded data.
-const V2: HeaderValue = HeaderValue::from_static("application/vnd.kafka.v2+json");
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
-
 impl Embedded {
     /// Parses the media type `text`; the error gives the reason why it is not supported.
-    fn named(text: &str) -> Result<Self, Failure> {
+    fn named(text: &str) -> Result<Self, Refusal> {
         match text {
             "application/vnd.kafka.json.v2+json" => Ok(Self::Json),
             "application/vnd.kafka.binary.v2+json" | "application/vnd.kafka.v2+json" | "application/vnd.kafka+json" => {
@@ -43,15 +39,19 @@ impl Embedded {
                     || format!("`{other}` is not one of application/vnd.kafka.{{json|binary}}.v2+json"),
                     |format| format!("{format} needs a schema registry, and there is none here; send json or binary"),
                 );
-                Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, 415, why))
+                Err(confluent::refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, 415, why))
             }
         }
     }
 }
 
 /// Handles a request of the REST Proxy.
-pub(crate) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: Incoming) -> Response<Body> {
-    let answered = match target {
+pub(crate) async fn answer(
+    exchange: &Exchange<'_>,
+    target: Target<'_>,
+    body: Incoming,
+) -> Result<Response<Body>, Refusal> {
+    match target {
         Target::Produce(topic, partition) => produce::answer(exchange, &topic, partition.as_deref(), body).await,
         Target::Join(group) => consumers::join(exchange, &group, body).await,
         Target::Leave(group, name) => consumers::delete(exchange, &group, &name).await,
@@ -60,30 +60,20 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: In
         Target::Cluster(cluster) => v3::cluster(exchange, &cluster),
         Target::InCluster(cluster, topic) => v3::answer(exchange, &cluster, topic, body).await,
         target => metadata::answer(exchange, &target).await,
-    };
-    told(exchange, answered)
-}
-
-fn told(exchange: &Exchange<'_>, answered: Result<Response<Body>, Failure>) -> Response<Body> {
-    answered.unwrap_or_else(|failure| {
-        if let Some(error) = &failure.error {
-            problem::observe(exchange.app, error);
-        }
-        failure.respond(exchange.family)
-    })
+    }
 }
 
 /// Returns a v2 response.
 fn v2(json: &Json) -> Response<Body> {
-    respond::whole(StatusCode::OK, V2, Body::Full(json.to_string().into()))
+    exit::unstored(StatusCode::OK, V2, Body::Full(json.to_string().into()))
 }
 
 /// Returns the stream of a topic.
-fn topic<'a>(exchange: &Exchange<'a>, name: &str) -> Result<&'a Arc<dyn EventStream>, Failure> {
+fn topic<'a>(exchange: &Exchange<'a>, name: &str) -> Result<&'a Arc<dyn EventStream>, Refusal> {
     let streams = exchange.app.service.streams();
     let named = streams.iter().find(|stream| stream.spec().name.as_str() == name);
     let by_topic = || streams.iter().find(|stream| topic_name(&***stream) == name);
-    let found = named.or_else(by_topic).ok_or_else(Failure::topic_not_found)?;
+    let found = named.or_else(by_topic).ok_or_else(confluent::topic_not_found)?;
     found.available()?;
     Ok(found)
 }

@@ -14,16 +14,18 @@ use salver_model::{Code, Error, Result};
 
 use super::append::tally::Tally;
 use super::append::{ask, conclude};
-use super::{moment, raw, respond};
+use super::{moment, raw};
 use crate::body::Body;
+use crate::dialect::Refusal;
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::receive;
 use crate::receive::Incoming;
 
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 /// Handles an append of one event.
-pub(super) async fn answer(exchange: &Exchange<'_>, name: &str, body: Incoming) -> Result<Response<Body>> {
+pub(super) async fn answer(exchange: &Exchange<'_>, name: &str, body: Incoming) -> Result<Response<Body>, Refusal> {
     let stream = exchange.stream(name)?;
     let spec = stream.spec();
     exchange.parameters(&[])?;
@@ -31,7 +33,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>, name: &str, body: Incoming) 
     ask::prove_partition(stream, &envelope).await?;
     let value = receive::whole(exchange.app, exchange.headers, body).await?;
     if value.trim_ascii().is_empty() {
-        return Err(Error::new(Code::InvalidBody, "the body has no event").with_hint("send one JSON object"));
+        return Err(Error::new(Code::InvalidBody, "the body has no event").with_hint("send one JSON object").into());
     }
     let mut event = NewEvent { value, ..NewEvent::default() };
     event.id = match (envelope.id.take(), &spec.id) {
@@ -47,12 +49,12 @@ pub(super) async fn answer(exchange: &Exchange<'_>, name: &str, body: Incoming) 
     let tally = Tally::of(receipt);
     let ack = spec.ack;
     if tally.is_refused() {
-        return Ok(conclude(stream, ack, tally, Ok(())).await);
+        return conclude(stream, ack, tally, Ok(())).await;
     }
     if ack != Ack::Memory {
         stream.settle(&tally.awaited(), ack).await?;
     }
-    Ok(respond::whole(StatusCode::OK, TEXT, Body::Full(id.unwrap_or_default())))
+    Ok(exit::unstored(StatusCode::OK, TEXT, Body::Full(id.unwrap_or_default())))
 }
 
 /// Returns the text of the member at `path`, when it is a string or a number.

@@ -17,9 +17,9 @@ use salver_model::streams::{Ack, Envelope, Framing};
 
 use super::append::tally::Tally;
 use super::append::{conclude, finished};
-use super::problem;
 use crate::app::App;
 use crate::body::Body;
+use crate::dialect::Refusal;
 use crate::policy::Admitted;
 use crate::receive::Incoming;
 
@@ -32,10 +32,10 @@ pub(crate) struct Plan {
 
 /// The state of an append by [`Plan`].
 pub(crate) enum Begun {
-    /// The response is complete.
-    Answered(Response<Body>),
+    /// The answer is complete.
+    Answered(Result<Response<Body>, Refusal>),
     /// The events are appended; the response waits until they are durable.
-    Settling(BoxFuture<'static, Response<Body>>),
+    Settling(BoxFuture<'static, Result<Response<Body>, Refusal>>),
     /// The request needs the general path, with the bytes that were read from its body.
     General(Option<Bytes>),
 }
@@ -74,7 +74,7 @@ impl Plan {
             },
             Poll::Ready(Some(Err(error))) => {
                 let broken = Error::new(salver_model::Code::InvalidBody, "the body broke off or is malformed");
-                return Begun::Answered(problem::own(&broken.with_source(error)));
+                return Begun::Answered(Err(broken.with_source(error).into()));
             }
             Poll::Ready(None) | Poll::Pending => return Begun::General(None),
         };
@@ -87,8 +87,8 @@ impl Plan {
         let append = || stream.append_text(&data, &mut framing, true, &envelope);
         let receipt = match std::panic::catch_unwind(AssertUnwindSafe(append)) {
             Ok(Ok(receipt)) => receipt,
-            Ok(Err(error)) => return Begun::Answered(problem::own(&error)),
-            Err(_) => return Begun::Answered(broken()),
+            Ok(Err(error)) => return Begun::Answered(Err(error.into())),
+            Err(_) => return Begun::Answered(Err(broken())),
         };
         let tally = Tally::of(receipt);
         if tally.is_empty() {
@@ -100,7 +100,8 @@ impl Plan {
         }
         let stream = Arc::clone(stream);
         let settling = async move { conclude(&stream, self.ack, tally, Ok(())).await };
-        let settling = AssertUnwindSafe(settling).catch_unwind().map(|response| response.unwrap_or_else(|_| broken()));
+        let settling =
+            AssertUnwindSafe(settling).catch_unwind().map(|answered| answered.unwrap_or_else(|_| Err(broken())));
         Begun::Settling(Box::pin(settling))
     }
 }
@@ -118,7 +119,7 @@ fn is_plain(headers: &HeaderMap) -> bool {
     })
 }
 
-fn broken() -> Response<Body> {
+fn broken() -> Refusal {
     let error = Error::internal("the server met a fault of its own while it took the events");
-    problem::own(&error.with_hint("this is a bug; the server's log has the cause"))
+    error.with_hint("this is a bug; the server's log has the cause").into()
 }

@@ -20,12 +20,13 @@ use salver_model::streams::Event;
 use salver_model::{Code, Error, Holder, Result, Share};
 use tokio::sync::watch;
 
+use super::event_json;
 use super::matches::Matcher;
 use super::parameters::{number, unknown, value};
 use super::position::Position;
-use super::{event_json, respond};
 use crate::body::{self, Body, Broken, Idle, Outlet};
 use crate::exchange::{Exchange, parameters};
+use crate::exit;
 use crate::held::Answers;
 use crate::rest;
 
@@ -79,7 +80,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>, name: &str) -> Result<Respon
     let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
     // Not compressed: a compressor would hold back the last events until more arrive.
     let body = body::made(None, failed, move |outlet| tail.give(outlet));
-    let mut response = respond::whole(StatusCode::OK, form.media_type(), body);
+    let mut response = exit::unstored(StatusCode::OK, form.media_type(), body);
     // Disables response buffering in nginx and similar proxies.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     Ok(response)

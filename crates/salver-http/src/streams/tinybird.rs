@@ -4,7 +4,7 @@
 //! Without `wait=true` the response is 202 and, as in Tinybird, is sent before the events are on disk.
 
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{Response, StatusCode};
 use salver_model::streams::{Ack, Envelope};
 use salver_model::{Code, Error, Result};
 use serde_json::json;
@@ -16,9 +16,7 @@ use super::parameters::value;
 use super::respond;
 use crate::body::Body;
 use crate::exchange::{Exchange, parameters};
-use crate::problem as problems;
 use crate::receive::Incoming;
-use crate::veil;
 
 /// Handles an append.
 pub(super) async fn answer(exchange: &Exchange<'_>, body: Incoming, first: Option<Bytes>) -> Result<Response<Body>> {
@@ -48,16 +46,4 @@ pub(super) async fn answer(exchange: &Exchange<'_>, body: Incoming, first: Optio
     });
     let status = if waits { StatusCode::OK } else { StatusCode::ACCEPTED };
     Ok(respond::appended(status, body.to_string().into_bytes()))
-}
-
-/// Returns the response for an error in Tinybird's format.
-pub(super) fn problem(error: &Error) -> Response<Body> {
-    let hint = veil::hint(error).map(|hint| format!("; {hint}")).unwrap_or_default();
-    let status = problems::status(error.code);
-    let body = json!({ "error": format!("{}{hint}", veil::message(error)) });
-    let mut response = respond::json(status, body.to_string().into_bytes());
-    if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    }
-    response
 }

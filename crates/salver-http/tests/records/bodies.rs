@@ -110,9 +110,24 @@ async fn transactions() {
 #[tokio::test]
 async fn undone_batches_are_424() {
     let world = World::new().await;
-    let told = "[{\"code\":0,\"message\":\"Success\"},{\"code\":1010,\"message\":\"Data integrity violation\"}]";
-    world.database.will_answer(Ok(Document { undone: true, ..Document::whole(told.into()) }));
-    assert_eq!(world.post("/api/records/posts", "[{},{}]").await.said(), (424, told));
+    let parts = || {
+        let mut invalid = Error::new(Code::Invalid, "Input validation failed for 'posts'");
+        invalid.details.push(("a/b".to_owned(), "must be numeric".to_owned()));
+        let integrity = Error::new(Code::Integrity, "words of the database").with_hint("constraint `posts_user`");
+        vec![None, Some(invalid), Some(integrity)]
+    };
+    let begin = "[{\"code\":0,\"message\":\"Success\"},{\"code\":1013,\"message\":\"Input validation failed for 'posts'\",\
+                 \"details\":{\"a\\/b\":\"must be numeric\"}},\
+                 {\"code\":1010,\"message\":\"Data integrity violation\"";
+    world.database.will_undo(parts());
+    let answer = world.post("/api/records/posts", "[{},{},{}]").await;
+    assert_eq!(answer.said(), (424, format!("{begin}}}]").as_str()));
+    assert_eq!(answer.header("x-exception-message"), Some("constraint `posts_user`"));
+    // Transactions are Salver's own, and have hints.
+    world.database.will_undo(parts());
+    let body = "{\"operations\":[{\"create\":\"posts\",\"record\":{}}]}";
+    let hinted = format!("{begin},\"hint\":\"constraint `posts_user`\"}}]");
+    assert_eq!(world.post("/api/records", body).await.said(), (424, hinted.as_str()));
 }
 
 #[tokio::test]
@@ -135,7 +150,7 @@ async fn streamed_documents_arrive_or_break_off() {
     let world = World::new().await;
     let stream = |pieces: Vec<salver_model::Result<Vec<u8>>>| {
         let body = DocumentBody::Stream(Box::pin(futures::stream::iter(pieces)));
-        Ok(Document { body, undone: false, tag: None, told: None })
+        Ok(Document { body, tag: None })
     };
     let pieces = || vec![Ok(b"{\"records\":[".to_vec()), Ok(b"{\"a/b\":null}".to_vec()), Ok(b"]}".to_vec())];
     world.database.will_answer(stream(pieces()));

@@ -1,8 +1,8 @@
 //! Query strings, paths and methods, to what the database is asked.
 
 use salver_http::HttpOptions;
-use salver_model::AggregateFunction;
 use salver_model::records::{Area, Condition, ListPage, Operator, Order, RecordQuery};
+use salver_model::{AggregateFunction, Code, Error};
 use salver_testkit::{DatabaseRequest, FakeDatabase};
 
 use super::world::World;
@@ -189,6 +189,11 @@ async fn the_fast_way_asks_the_same() {
     }
     let answer = fast.get("/api/records/nothing/1").await;
     assert_eq!(answer.said(), (404, "{\"code\":1001,\"message\":\"Table 'nothing' not found\"}"));
+    fast.database.will_answer(Err(Error::new(Code::RecordNotFound, "Record '9' not found")));
+    let answer = fast.get("/api/records/posts/9?format=xml").await;
+    let xml = "<root><code>1003</code><message>Record '9' not found</message></root>";
+    assert_eq!((answer.said(), answer.header("content-type")), ((404, xml), Some("text/xml; charset=utf-8")));
+    fast.asked();
     for target in ["posts/1,2", "posts/1%2C2", "posts/1?join=comments"] {
         fast.get(&format!("/api/records/{target}")).await;
         assert!(matches!(fast.asked(), DatabaseRequest::Read(..)), "{target}");

@@ -11,7 +11,8 @@ use crate::error::Result;
 use crate::name::Name;
 use crate::ports::Table;
 use crate::records::{
-    Change, DatabaseSchema, Definition, Document, GeoQuery, Load, LoadReport, Operation, Record, RecordKey, RecordQuery,
+    Change, Changed, DatabaseSchema, Definition, Document, GeoQuery, Load, LoadReport, Operation, Record, RecordKey,
+    RecordQuery,
 };
 use crate::shares::Shares;
 use crate::spec::DatabaseSpec;
@@ -65,10 +66,10 @@ pub trait Database: Send + Sync + std::fmt::Debug {
     fn read_now(&self, caller: &Caller, query: &RecordQuery, key: Option<&str>) -> Option<Result<Document>>;
 
     /// Applies one change.
-    async fn change(&self, caller: &Caller, change: Change) -> Result<Document>;
+    async fn change(&self, caller: &Caller, change: Change) -> Result<Changed>;
 
     /// Applies several changes of any tables atomically, and returns an array with the result of each.
-    async fn transact(&self, caller: &Caller, changes: Vec<Change>) -> Result<Document>;
+    async fn transact(&self, caller: &Caller, changes: Vec<Change>) -> Result<Changed>;
 
     /// Loads many rows.
     async fn load(&self, caller: &Caller, load: &Load, rows: RecordStream) -> Result<LoadReport>;

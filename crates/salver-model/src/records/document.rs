@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use futures::Stream;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Stream of JSON chunks. Dropping it cancels the work behind it; an error in it invalidates everything sent so far.
 pub type DocumentStream = Pin<Box<dyn Stream<Item = Result<Vec<u8>>> + Send>>;
@@ -32,18 +32,23 @@ impl fmt::Debug for DocumentBody {
 pub struct Document {
     /// JSON body.
     pub body: DocumentBody,
-    /// Whether it is the list of failures of a batch that was rolled back.
-    pub undone: bool,
     /// Entity tag of the single row it contains, without quotes.
     pub tag: Option<String>,
-    /// Database's message about the first failure, with the names of constraints and columns.
-    pub told: Option<String>,
 }
 
 impl Document {
     /// Creates a document from complete JSON.
     #[must_use]
     pub fn whole(body: Vec<u8>) -> Self {
-        Self { body: DocumentBody::Whole(body), undone: false, tag: None, told: None }
+        Self { body: DocumentBody::Whole(body), tag: None }
     }
+}
+
+/// Response to changes of records.
+#[derive(Debug)]
+pub enum Changed {
+    /// The results of the changes, as JSON.
+    Done(Vec<u8>),
+    /// The parts of a batch that was rolled back: the error of each, or `None` for one that would have succeeded.
+    Undone(Vec<Option<Error>>),
 }

@@ -21,12 +21,3 @@ pub(crate) fn keep_discreet(scope: &Scope<'_>, table: &TableInfo, error: &mut Er
         error.hint = None;
     }
 }
-
-/// Returns the text of a database's failure besides its number.
-pub(crate) fn words(error: &Error) -> Option<&str> {
-    match error.code {
-        Code::Raised => Some(&error.message),
-        Code::DuplicateKey | Code::Integrity | Code::Invalid => error.hint.as_deref(),
-        _ => None,
-    }
-}

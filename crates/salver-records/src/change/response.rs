@@ -1,36 +1,33 @@
-//! Writes the result of a plan as JSON: numbers and keys on success, else one document per part, which also says which
-//! parts would have succeeded.
+//! The result of a plan: numbers and keys as JSON on success, else the error of each part, without one for parts that
+//! would have succeeded.
 
-use salver_model::records::number::TREEQL_SUCCESS;
-use salver_model::records::{Document, treeql_code, treeql_message};
+use salver_model::records::Changed;
 use salver_model::{Code, Error, Result};
 
 use super::context::invalid;
-use super::error_hints::words;
-use super::plan::{ChangePlan, ChangeResponse, Item, Planned};
+use super::plan::{ChangeResponse, Item, ChangePlan, Planned};
 use crate::cell::{Cell, OwnedCell};
 use crate::json;
 use crate::statement::{Done, ProgramOutcome};
 
 /// Writes the response to a plan of one change.
-pub(crate) fn one(plan: &ChangePlan, outcome: ProgramOutcome) -> Result<Document> {
-    let Some(change) = plan.changes.first() else { return Ok(Document::whole(b"[]".to_vec())) };
+pub(crate) fn one(plan: &ChangePlan, outcome: ProgramOutcome) -> Result<Changed> {
+    let Some(change) = plan.changes.first() else { return Ok(Changed::Done(b"[]".to_vec())) };
     if outcome.committed && !change.items.iter().any(|item| matches!(item.answer, ChangeResponse::Failed(_))) {
         let mut out = Vec::with_capacity(16 * change.items.len());
         write_change(change, &outcome.steps, &mut out);
-        return Ok(Document::whole(out));
+        return Ok(Changed::Done(out));
     }
     let outcome = survivable(outcome, plan)?;
     if !change.batch {
         let error = outcome.steps.into_iter().find_map(Result::err).unwrap_or_else(uncommitted);
         return Err(known(error, &change.table));
     }
-    // These documents are PHP-CRUD-API's, which has no hints.
-    undone(change.items.iter().map(|item| (failure(item, &outcome.steps), change.table.as_str())), false)
+    Ok(undone(change.items.iter().map(|item| (failure(item, &outcome.steps), change.table.as_str()))))
 }
 
 /// Writes the response to a plan of several changes: an array with the result of each.
-pub(crate) fn several(plan: &ChangePlan, outcome: ProgramOutcome) -> Result<Document> {
+pub(crate) fn several(plan: &ChangePlan, outcome: ProgramOutcome) -> Result<Changed> {
     if outcome.committed && plan.is_sound() {
         let mut out = vec![b'['];
         for (at, change) in plan.changes.iter().enumerate() {
@@ -40,15 +37,11 @@ pub(crate) fn several(plan: &ChangePlan, outcome: ProgramOutcome) -> Result<Docu
             write_change(change, &outcome.steps, &mut out);
         }
         out.push(b']');
-        return Ok(Document::whole(out));
+        return Ok(Changed::Done(out));
     }
     let outcome = survivable(outcome, plan)?;
-    undone(
-        plan.changes
-            .iter()
-            .map(|change| (change.items.iter().find_map(|item| failure(item, &outcome.steps)), change.table.as_str())),
-        true,
-    )
+    let failure = |item| failure(item, &outcome.steps);
+    Ok(undone(plan.changes.iter().map(|change| (change.items.iter().find_map(failure), change.table.as_str()))))
 }
 
 /// Returns the error if it concerns the whole request and not one part: such a request may be retried.
@@ -99,53 +92,16 @@ fn known(mut error: Error, table: &str) -> Error {
     error
 }
 
-fn undone<'e>(parts: impl Iterator<Item = (Option<&'e Error>, &'e str)>, hints: bool) -> Result<Document> {
-    let mut out = vec![b'['];
-    let mut told = None;
-    for (error, table) in parts {
-        told = told.or_else(|| error.and_then(words).map(str::to_owned));
-        let hint = error.and_then(|error| error.hint.as_deref()).filter(|_| hints);
-        if out.len() > 1 {
-            out.push(b',');
+/// Returns the errors of parts that were rolled back together.
+fn undone<'e>(parts: impl Iterator<Item = (Option<&'e Error>, &'e str)>) -> Changed {
+    let own = |(error, table): (Option<&Error>, &str)| {
+        let mut error = error?.shared();
+        if error.code == Code::Invalid {
+            error.message = invalid(table, Vec::new()).message;
         }
-        match error {
-            None => document(TREEQL_SUCCESS, "Success", (&[], None), &mut out),
-            Some(error) if error.code == Code::Invalid => {
-                let own = invalid(table, Vec::new());
-                document(treeql_code(error.code), &own.message, (&error.details, hint), &mut out);
-            }
-            Some(error) => {
-                document(treeql_code(error.code), &treeql_message(error), (&error.details, hint), &mut out);
-            }
-        }
-    }
-    out.push(b']');
-    let mut document = Document::whole(out);
-    (document.undone, document.told) = (true, told);
-    Ok(document)
-}
-
-/// Appends `{"code":1010,"message":"..."}`.
-fn document(code: u16, message: &str, (details, hint): (&[(String, String)], Option<&str>), out: &mut Vec<u8>) {
-    out.extend_from_slice(b"{\"code\":");
-    json::unsigned(u64::from(code), out);
-    out.extend_from_slice(b",\"message\":");
-    json::string(message, out);
-    if !details.is_empty() {
-        out.extend_from_slice(b",\"details\":");
-        for (at, (name, why)) in details.iter().enumerate() {
-            out.push(if at == 0 { b'{' } else { b',' });
-            json::string(name, out);
-            out.push(b':');
-            json::string(why, out);
-        }
-        out.push(b'}');
-    }
-    if let Some(hint) = hint {
-        out.extend_from_slice(b",\"hint\":");
-        json::string(hint, out);
-    }
-    out.push(b'}');
+        Some(error)
+    };
+    Changed::Undone(parts.map(own).collect())
 }
 
 /// Appends the result of a change.

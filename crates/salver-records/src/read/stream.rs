@@ -37,12 +37,7 @@ pub(crate) async fn streamed(
         return Ok(Document::whole(first));
     }
     pieces.first = Some(first);
-    Ok(Document {
-        body: DocumentBody::Stream(Box::pin(Yielding::new(Box::pin(pieces), share))),
-        undone: false,
-        tag: None,
-        told: None,
-    })
+    Ok(Document { body: DocumentBody::Stream(Box::pin(Yielding::new(Box::pin(pieces), share))), tag: None })
 }
 
 /// The pieces of a document while the statements still run. Dropping it cancels them.

@@ -2,9 +2,9 @@
 
 use futures::StreamExt;
 use salver_model::ports::Database;
-use salver_model::records::{Change, ChangeKind, Document, DocumentBody, Field, Record, RecordQuery};
+use salver_model::records::{Change, ChangeKind, Changed, Document, DocumentBody, Field, Record, RecordQuery};
 use salver_model::spec::{DatabaseKind, DatabaseSpec};
-use salver_model::{Caller, Error, Name, Result};
+use salver_model::{Caller, Code, Error, Name, Result};
 use salver_records::RecordsDatabase;
 use salver_testkit::servers::{self, Kind};
 
@@ -81,7 +81,7 @@ impl World {
     }
 
     pub(crate) async fn change(&self, change: Change) -> Result<String> {
-        text(self.database.change(&self.caller, change).await?).await
+        done(self.database.change(&self.caller, change).await?)
     }
 
     pub(crate) async fn fails(&self, change: Change) -> Error {
@@ -91,14 +91,12 @@ impl World {
         }
     }
 
-    /// The body of a batch that must have been undone.
-    pub(crate) async fn undone(&self, change: Change) -> String {
-        let document = self.database.change(&self.caller, change).await.unwrap();
-        assert!(document.undone);
-        text(document).await.unwrap()
+    /// What went wrong with the parts of a batch that must have been undone.
+    pub(crate) async fn undone(&self, change: Change) -> Vec<Option<Error>> {
+        undone(self.database.change(&self.caller, change).await.unwrap())
     }
 
-    pub(crate) async fn transact(&self, changes: Vec<Change>) -> Result<Document> {
+    pub(crate) async fn transact(&self, changes: Vec<Change>) -> Result<Changed> {
         self.database.transact(&self.caller, changes).await
     }
 
@@ -120,8 +118,29 @@ impl World {
     }
 }
 
+/// The results of changes that must have been made.
+pub(crate) fn done(changed: Changed) -> Result<String> {
+    match changed {
+        Changed::Done(bytes) => Ok(String::from_utf8(bytes).unwrap()),
+        Changed::Undone(parts) => panic!("undone: {parts:?}"),
+    }
+}
+
+/// The parts of changes that must have been undone.
+pub(crate) fn undone(changed: Changed) -> Vec<Option<Error>> {
+    match changed {
+        Changed::Undone(parts) => parts,
+        Changed::Done(bytes) => panic!("done: {}", String::from_utf8_lossy(&bytes)),
+    }
+}
+
+/// The codes of what went wrong.
+pub(crate) fn codes(parts: &[Option<Error>]) -> Vec<Option<Code>> {
+    parts.iter().map(|part| part.as_ref().map(|error| error.code)).collect()
+}
+
 /// The bytes of a document.
-pub(crate) async fn text(document: Document) -> Result<String> {
+async fn text(document: Document) -> Result<String> {
     let bytes = match document.body {
         DocumentBody::Whole(bytes) => bytes,
         DocumentBody::Stream(mut pieces) => {

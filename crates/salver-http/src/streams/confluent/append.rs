@@ -7,7 +7,7 @@ use salver_model::ports::EventStream;
 use salver_model::streams::{Ack, Envelope, EventOutcome, NewEvent, Placement, Receipt};
 use salver_model::{Code, Error, Result};
 
-use super::Failure;
+use crate::dialect::{Refusal, confluent};
 use crate::veil;
 
 /// Appends `events` and waits for the broker. Returns the placement or the error of each event, in order.
@@ -17,7 +17,7 @@ use crate::veil;
 pub(super) async fn append(
     stream: &Arc<dyn EventStream>,
     events: &[NewEvent],
-) -> Result<Vec<Result<Placement, Failure>>> {
+) -> Result<Vec<Result<Placement, Refusal>>> {
     if events.is_empty() {
         return Ok(Vec::new());
     }
@@ -32,7 +32,7 @@ pub(super) async fn append(
             if is_there(&event) {
                 answers.next().unwrap_or_else(|| Err(unplaced()))
             } else {
-                Err(Failure::partition_not_found())
+                Err(confluent::partition_not_found())
             }
         };
         return Ok(events.iter().map(told).collect());
@@ -45,7 +45,7 @@ pub(super) async fn append(
     let mut answers = Vec::with_capacity(events.len());
     for outcome in &receipt.each {
         answers.push(match (outcome, &mut places) {
-            (EventOutcome::Quarantined { reason }, _) => Err(Failure::payload(reason)),
+            (EventOutcome::Quarantined { reason }, _) => Err(confluent::payload(reason)),
             (EventOutcome::Taken { .. }, Err(error)) => Err(retriable(error)),
             (EventOutcome::Taken { .. }, Ok(places)) => told(places.next()),
             (EventOutcome::Duplicate { offset }, _) => again(stream, *offset).await,
@@ -63,19 +63,19 @@ async fn placed(stream: &Arc<dyn EventStream>, receipt: &Receipt) -> Result<Vec<
 }
 
 /// Returns the placement of an event that was sent before.
-async fn again(stream: &Arc<dyn EventStream>, offset: u64) -> Result<Placement, Failure> {
+async fn again(stream: &Arc<dyn EventStream>, offset: u64) -> Result<Placement, Refusal> {
     let earlier = Receipt { end: offset + 1, through: offset + 1, taken: 1, ..Receipt::default() };
     let places = stream.place(&earlier).await.map_err(|error| retriable(&error))?;
     told(places.into_iter().next())
 }
 
 /// Returns the placement or the error of a record: an error for what Kafka refuses is final.
-fn told(place: Option<Result<Placement>>) -> Result<Placement, Failure> {
+fn told(place: Option<Result<Placement>>) -> Result<Placement, Refusal> {
     match place {
         Some(Ok(place)) => Ok(place),
         Some(Err(error)) if error.code == Code::InvalidEvent => {
             let message = format!("Kafka error: {}", veil::message(&error));
-            Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, 50002, message))
+            Err(confluent::refused(StatusCode::UNPROCESSABLE_ENTITY, 50002, message))
         }
         Some(Err(error)) => Err(retriable(&error)),
         None => Err(unplaced()),
@@ -83,10 +83,18 @@ fn told(place: Option<Result<Placement>>) -> Result<Placement, Failure> {
 }
 
 /// The error for events that are in the log and will reach Kafka later, so that their placement is unknown.
-fn retriable(error: &Error) -> Failure {
-    Failure::new(StatusCode::SERVICE_UNAVAILABLE, 50003, format!("Retriable Kafka error: {}", veil::message(error)))
+fn retriable(error: &Error) -> Refusal {
+    confluent::refused(
+        StatusCode::SERVICE_UNAVAILABLE,
+        50003,
+        format!("Retriable Kafka error: {}", veil::message(error)),
+    )
 }
 
-fn unplaced() -> Failure {
-    Failure::new(StatusCode::INTERNAL_SERVER_ERROR, 50002, "Kafka error: the broker did not say where the record is")
+fn unplaced() -> Refusal {
+    confluent::refused(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        50002,
+        "Kafka error: the broker did not say where the record is",
+    )
 }

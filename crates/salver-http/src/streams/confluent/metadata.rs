@@ -4,13 +4,14 @@ use http::Response;
 use salver_model::ports::EventStream;
 use serde_json::{Value as Json, json};
 
-use super::{Failure, topic, topic_name, v2};
+use super::{topic, topic_name, v2};
 use crate::body::Body;
+use crate::dialect::{Refusal, confluent};
 use crate::exchange::Exchange;
 use crate::routes::confluent::Target;
 
 /// Handles a request for metadata.
-pub(super) async fn answer(exchange: &Exchange<'_>, target: &Target<'_>) -> Result<Response<Body>, Failure> {
+pub(super) async fn answer(exchange: &Exchange<'_>, target: &Target<'_>) -> Result<Response<Body>, Refusal> {
     Ok(v2(&match target {
         // To clients the server is the only broker.
         Target::Brokers => json!({ "brokers": [0] }),
@@ -33,19 +34,19 @@ pub(super) async fn answer(exchange: &Exchange<'_>, target: &Target<'_>) -> Resu
             };
             json!({ "beginning_offset": ends.first, "end_offset": ends.next })
         }
-        _ => return Err(Failure::not_found()),
+        _ => return Err(confluent::not_found()),
     }))
 }
 
-async fn partitions(stream: &dyn EventStream) -> Result<Vec<Json>, Failure> {
+async fn partitions(stream: &dyn EventStream) -> Result<Vec<Json>, Refusal> {
     Ok((0..stream.partitions().await?).map(described).collect())
 }
 
 /// Parses the number of an existing partition.
-pub(super) async fn known(stream: &dyn EventStream, text: &str) -> Result<u32, Failure> {
-    let number: u32 = text.parse().map_err(|_| Failure::not_found())?;
+pub(super) async fn known(stream: &dyn EventStream, text: &str) -> Result<u32, Refusal> {
+    let number: u32 = text.parse().map_err(|_| confluent::not_found())?;
     if number >= stream.partitions().await? {
-        return Err(Failure::partition_not_found());
+        return Err(confluent::partition_not_found());
     }
     Ok(number)
 }

@@ -9,13 +9,16 @@ use salver_model::streams::{NewEvent, Placement};
 use salver_text::base64;
 
 use super::append::append;
-use super::{Failure, JSON, V2, metadata, topic};
+use super::{metadata, topic};
 use crate::body::Body;
 use crate::consumers::Embedded;
+use crate::dialect::Refusal;
+use crate::dialect::confluent::{self, JSON, V2};
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::receive;
 use crate::receive::Incoming;
-use crate::streams::{raw, respond};
+use crate::streams::raw;
 
 /// Handles a produce request.
 pub(super) async fn answer(
@@ -23,7 +26,7 @@ pub(super) async fn answer(
     name: &str,
     partition: Option<&str>,
     body: Incoming,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response<Body>, Refusal> {
     let embedded = Embedded::named(exchange.media_type().as_deref().unwrap_or("nothing"))?;
     let media_type = acceptable(exchange)?;
     let stream = topic(exchange, name)?;
@@ -34,11 +37,11 @@ pub(super) async fn answer(
     let body = receive::whole(exchange.app, exchange.headers, body).await?;
     let events = read(&body, embedded, partition)?;
     let places = append(stream, &events).await?;
-    Ok(respond::whole(StatusCode::OK, media_type, Body::Full(written(&places).into())))
+    Ok(exit::unstored(StatusCode::OK, media_type, Body::Full(written(&places).into())))
 }
 
 /// Negotiates the media type of the response.
-fn acceptable(exchange: &Exchange<'_>) -> Result<http::HeaderValue, Failure> {
+fn acceptable(exchange: &Exchange<'_>) -> Result<http::HeaderValue, Refusal> {
     let mut lines = exchange.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()).peekable();
     if lines.peek().is_none() {
         return Ok(V2);
@@ -54,42 +57,42 @@ fn acceptable(exchange: &Exchange<'_>) -> Result<http::HeaderValue, Failure> {
     if takes_json {
         return Ok(JSON);
     }
-    Err(Failure::new(StatusCode::NOT_ACCEPTABLE, 406, "HTTP 406 Not Acceptable"))
+    Err(confluent::refused(StatusCode::NOT_ACCEPTABLE, 406, "HTTP 406 Not Acceptable"))
 }
 
 /// Parses the records of a request.
-fn read(body: &Bytes, embedded: Embedded, partition: Option<u32>) -> Result<Vec<NewEvent>, Failure> {
+fn read(body: &Bytes, embedded: Embedded, partition: Option<u32>) -> Result<Vec<NewEvent>, Refusal> {
     if !raw::is_json(body) {
-        return Err(Failure::malformed("the body is not JSON"));
+        return Err(confluent::malformed("the body is not JSON"));
     }
-    let members = raw::members(body).ok_or_else(|| Failure::malformed("the body is not an object"))?;
+    let members = raw::members(body).ok_or_else(|| confluent::malformed("the body is not an object"))?;
     let mut records = None;
     for (name, at) in members {
         match name.as_ref() {
             "records" => records = Some(at),
             "key_schema" | "key_schema_id" | "value_schema" | "value_schema_id" if &body[at.clone()] == b"null" => {}
             "key_schema" | "key_schema_id" | "value_schema" | "value_schema_id" => {
-                return Err(Failure::unprocessable(
+                return Err(confluent::unprocessable(
                     42205,
                     format!("Invalid schema: `{name}` is for avro and the like"),
                 ));
             }
-            other => return Err(Failure::unrecognized(other)),
+            other => return Err(confluent::unrecognized(other)),
         }
     }
-    let list = body.slice(records.ok_or_else(|| Failure::unprocessable(422, "records may not be empty"))?);
-    let elements = raw::elements(&list).ok_or_else(|| Failure::malformed("`records` is not an array"))?;
+    let list = body.slice(records.ok_or_else(|| confluent::unprocessable(422, "records may not be empty"))?);
+    let elements = raw::elements(&list).ok_or_else(|| confluent::malformed("`records` is not an array"))?;
     if elements.is_empty() {
-        return Err(Failure::unprocessable(422, "records may not be empty"));
+        return Err(confluent::unprocessable(422, "records may not be empty"));
     }
     if elements.len() > APPEND_RESULTS_MAX {
-        return Err(Failure::unprocessable(422, format!("there may be at most {APPEND_RESULTS_MAX} records")));
+        return Err(confluent::unprocessable(422, format!("there may be at most {APPEND_RESULTS_MAX} records")));
     }
     elements.into_iter().map(|at| record(&list.slice(at), embedded, partition)).collect()
 }
 
-fn record(text: &Bytes, embedded: Embedded, partition: Option<u32>) -> Result<NewEvent, Failure> {
-    let members = raw::members(text).ok_or_else(|| Failure::malformed("a record is not an object"))?;
+fn record(text: &Bytes, embedded: Embedded, partition: Option<u32>) -> Result<NewEvent, Refusal> {
+    let members = raw::members(text).ok_or_else(|| confluent::malformed("a record is not an object"))?;
     let is_json = embedded == Embedded::Json;
     let mut event = NewEvent { partition, is_tombstone: true, is_json, ..NewEvent::default() };
     for (name, at) in members {
@@ -104,30 +107,30 @@ fn record(text: &Bytes, embedded: Embedded, partition: Option<u32>) -> Result<Ne
             "partition" if value == "null" => {}
             "partition" => {
                 let number = std::str::from_utf8(&value).ok().and_then(|text| text.parse().ok());
-                event.partition = Some(
-                    number
-                        .ok_or_else(|| Failure::unprocessable(422, "partition must be greater than or equal to 0"))?,
-                );
+                event.partition =
+                    Some(number.ok_or_else(|| {
+                        confluent::unprocessable(422, "partition must be greater than or equal to 0")
+                    })?);
             }
-            other => return Err(Failure::unrecognized(other)),
+            other => return Err(confluent::unrecognized(other)),
         }
     }
     Ok(event)
 }
 
 /// Decodes a key or value; `None` for null.
-fn data(text: &Bytes, embedded: Embedded) -> Result<Option<Bytes>, Failure> {
+fn data(text: &Bytes, embedded: Embedded) -> Result<Option<Bytes>, Refusal> {
     match embedded {
         _ if text == "null" => Ok(None),
         Embedded::Json => Ok(Some(text.clone())),
         Embedded::Binary => {
             let decoded = raw::string(text).and_then(|text| base64::decode_loosely(text.as_bytes()));
-            decoded.map(|bytes| Some(bytes.into())).ok_or_else(|| Failure::payload("it is not a string in Base64"))
+            decoded.map(|bytes| Some(bytes.into())).ok_or_else(|| confluent::payload("it is not a string in Base64"))
         }
     }
 }
 
-fn written(places: &[Result<Placement, Failure>]) -> Vec<u8> {
+fn written(places: &[Result<Placement, Refusal>]) -> Vec<u8> {
     let mut out = Vec::with_capacity(64 + 72 * places.len());
     out.extend_from_slice(b"{\"offsets\":[");
     for (index, place) in places.iter().enumerate() {
@@ -140,10 +143,11 @@ fn written(places: &[Result<Placement, Failure>]) -> Vec<u8> {
                     format!("{{\"partition\":{partition},\"offset\":{offset},\"error_code\":null,\"error\":null}}");
                 out.extend_from_slice(text.as_bytes());
             }
-            Err(failure) => {
-                let head = format!("{{\"partition\":null,\"offset\":null,\"error_code\":{},\"error\":", failure.code);
+            Err(refusal) => {
+                let number = confluent::number(refusal);
+                let head = format!("{{\"partition\":null,\"offset\":null,\"error_code\":{number},\"error\":");
                 out.extend_from_slice(head.as_bytes());
-                write_string(&failure.message, &mut out);
+                write_string(&confluent::message(refusal), &mut out);
                 out.push(b'}');
             }
         }
@@ -158,12 +162,14 @@ mod tests {
 
     use super::read;
     use crate::consumers::Embedded;
+    use crate::dialect::confluent;
 
     /// Key, value and partition.
     type Told = (Option<Bytes>, Bytes, Option<u32>);
 
     fn of(text: &str, embedded: Embedded) -> Result<Vec<Told>, u32> {
-        let events = read(&Bytes::copy_from_slice(text.as_bytes()), embedded, None).map_err(|failure| failure.code)?;
+        let events = read(&Bytes::copy_from_slice(text.as_bytes()), embedded, None)
+            .map_err(|refusal| confluent::number(&refusal))?;
         Ok(events.into_iter().map(|event| (event.key, event.value, event.partition)).collect())
     }
 

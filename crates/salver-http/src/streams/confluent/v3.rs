@@ -11,8 +11,9 @@ mod records;
 use http::{Response, StatusCode};
 
 use super::append::append;
-use super::{Failure, origin, topic, topic_name};
+use super::{origin, topic, topic_name};
 use crate::body::Body;
+use crate::dialect::{Refusal, confluent};
 use crate::exchange::Exchange;
 use crate::receive::Incoming;
 use crate::routes::confluent::Topic;
@@ -25,10 +26,10 @@ pub(super) async fn answer(
     cluster: &str,
     topic: Topic<'_>,
     body: Incoming,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response<Body>, Refusal> {
     let takes_records = matches!(topic, Topic::Records(_) | Topic::Batch(_));
     if takes_records && exchange.media_type().is_some_and(|given| given != "application/json") {
-        return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, 415, "HTTP 415 Unsupported Media Type"));
+        return Err(confluent::refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, 415, "HTTP 415 Unsupported Media Type"));
     }
     match topic {
         Topic::Records(topic) => records::answer(exchange, cluster, &topic, body),

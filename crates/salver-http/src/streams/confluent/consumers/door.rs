@@ -8,15 +8,16 @@ use salver_model::seal;
 use serde_json::{Map, Value as Json, json};
 
 use super::instance::places;
-use super::{Failure, pattern, records, topic};
+use super::{pattern, records, topic};
 use crate::body::Body;
 use crate::consumers::{Embedded, Instance, Settings, State, Wants};
+use crate::dialect::{Refusal, confluent};
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::receive;
 use crate::receive::Incoming;
 use crate::routes::confluent::Step;
 use crate::streams::confluent::{origin, v2};
-use crate::streams::respond;
 use crate::tokens::Owner;
 
 /// Default time that a read waits for records.
@@ -27,7 +28,7 @@ pub(in crate::streams::confluent) async fn join(
     exchange: &Exchange<'_>,
     group: &str,
     body: Incoming,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response<Body>, Refusal> {
     create(exchange, group, &received(exchange, body).await?)
 }
 
@@ -38,7 +39,7 @@ pub(in crate::streams::confluent) async fn answer(
     name: &str,
     step: Step,
     body: Incoming,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response<Body>, Refusal> {
     let instance = exchange.app.consumers.find(&Owner::of(exchange.caller), group, name)?;
     let json = received(exchange, body).await?;
     match step {
@@ -64,23 +65,23 @@ pub(in crate::streams::confluent) async fn answer(
 }
 
 /// Receives the body as JSON; null when it is empty.
-async fn received(exchange: &Exchange<'_>, body: Incoming) -> Result<Json, Failure> {
+async fn received(exchange: &Exchange<'_>, body: Incoming) -> Result<Json, Refusal> {
     let bytes = receive::whole(exchange.app, exchange.headers, body).await?;
     if bytes.trim_ascii().is_empty() {
         return Ok(Json::Null);
     }
-    serde_json::from_slice(&bytes).map_err(Failure::malformed)
+    serde_json::from_slice(&bytes).map_err(confluent::malformed)
 }
 
 fn done() -> Response<Body> {
-    respond::empty(StatusCode::NO_CONTENT)
+    exit::empty(StatusCode::NO_CONTENT)
 }
 
-fn create(exchange: &Exchange<'_>, group: &str, json: &Json) -> Result<Response<Body>, Failure> {
+fn create(exchange: &Exchange<'_>, group: &str, json: &Json) -> Result<Response<Body>, Refusal> {
     let none = Map::new();
     let members = match json {
         Json::Null => &none,
-        other => other.as_object().ok_or_else(|| Failure::malformed("the body is not an object"))?,
+        other => other.as_object().ok_or_else(|| confluent::malformed("the body is not an object"))?,
     };
     let named = |key: &str| members.get(key).and_then(Json::as_str).map(str::to_owned);
     // An `id` takes precedence over a `name`, as in the REST Proxy.
@@ -96,7 +97,7 @@ fn create(exchange: &Exchange<'_>, group: &str, json: &Json) -> Result<Response<
     Ok(v2(&json!({ "instance_id": name, "base_uri": base_uri })))
 }
 
-fn settings(members: &Map<String, Json>) -> Result<Settings, Failure> {
+fn settings(members: &Map<String, Json>) -> Result<Settings, Refusal> {
     let mut settings = Settings { format: Embedded::Binary, from_earliest: false, commits: true, wait: WAIT };
     for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -122,21 +123,21 @@ fn settings(members: &Map<String, Json>) -> Result<Settings, Failure> {
                 settings.wait = Duration::from_millis(text.parse().map_err(|_| wrong())?);
             }
             "fetch.min.bytes" | "fetch.max.wait.ms" => text.parse::<i64>().map(drop).map_err(|_| wrong())?,
-            other => return Err(Failure::unrecognized(other)),
+            other => return Err(confluent::unrecognized(other)),
         }
     }
     Ok(settings)
 }
 
-fn invalid(why: String) -> Failure {
-    Failure::unprocessable(42204, format!("Invalid consumer configuration: {why}"))
+fn invalid(why: String) -> Refusal {
+    confluent::unprocessable(42204, format!("Invalid consumer configuration: {why}"))
 }
 
 pub(in crate::streams::confluent) async fn delete(
     exchange: &Exchange<'_>,
     group: &str,
     name: &str,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response<Body>, Refusal> {
     let instance = exchange.app.consumers.remove(&Owner::of(exchange.caller), group, name)?;
     let state = instance.state.lock().await;
     if instance.settings.commits {
@@ -146,7 +147,7 @@ pub(in crate::streams::confluent) async fn delete(
     Ok(done())
 }
 
-async fn subscribe(instance: &Instance, json: &Json) -> Result<Response<Body>, Failure> {
+async fn subscribe(instance: &Instance, json: &Json) -> Result<Response<Body>, Refusal> {
     let mut state = instance.state.lock().await;
     if matches!(state.wants, Wants::Assigned(_)) {
         return Err(exclusive());
@@ -154,30 +155,30 @@ async fn subscribe(instance: &Instance, json: &Json) -> Result<Response<Body>, F
     let wants = match (json.get("topics"), json.get("topic_pattern")) {
         (Some(Json::Array(topics)), None | Some(Json::Null)) => {
             if topics.len() > LIST_ITEMS_MAX {
-                return Err(Failure::unprocessable(422, format!("there may be at most {LIST_ITEMS_MAX} topics")));
+                return Err(confluent::unprocessable(422, format!("there may be at most {LIST_ITEMS_MAX} topics")));
             }
             let name = |topic: &Json| topic.as_str().map(str::to_owned);
             let names = topics.iter().map(name).collect::<Option<Vec<_>>>();
-            Wants::Topics(names.ok_or_else(|| Failure::unprocessable(422, "topics are names"))?)
+            Wants::Topics(names.ok_or_else(|| confluent::unprocessable(422, "topics are names"))?)
         }
         (None | Some(Json::Null), Some(Json::String(text))) => {
             pattern::check(text)?;
             Wants::Pattern(text.clone())
         }
         (Some(_), Some(_)) => return Err(exclusive()),
-        _ => return Err(Failure::unprocessable(422, "a subscription has `topics` or `topic_pattern`")),
+        _ => return Err(confluent::unprocessable(422, "a subscription has `topics` or `topic_pattern`")),
     };
     *state = State { wants, ..State::default() };
     Ok(done())
 }
 
-async fn unsubscribe(exchange: &Exchange<'_>, instance: &Instance) -> Result<Response<Body>, Failure> {
+async fn unsubscribe(exchange: &Exchange<'_>, instance: &Instance) -> Result<Response<Body>, Refusal> {
     *instance.state.lock().await = State::default();
     exchange.app.consumers.release(instance);
     Ok(done())
 }
 
-async fn assign(instance: &Instance, json: &Json) -> Result<Response<Body>, Failure> {
+async fn assign(instance: &Instance, json: &Json) -> Result<Response<Body>, Refusal> {
     let mut state = instance.state.lock().await;
     if matches!(state.wants, Wants::Topics(_) | Wants::Pattern(_)) {
         return Err(exclusive());
@@ -187,8 +188,8 @@ async fn assign(instance: &Instance, json: &Json) -> Result<Response<Body>, Fail
     Ok(done())
 }
 
-fn exclusive() -> Failure {
-    Failure::illegal_state("Subscription to topics, partitions and pattern are mutually exclusive")
+fn exclusive() -> Refusal {
+    confluent::illegal_state("Subscription to topics, partitions and pattern are mutually exclusive")
 }
 
 /// Changes the positions of the consumer.
@@ -198,13 +199,13 @@ async fn seek(
     json: &Json,
     member: &str,
     place: impl Fn(salver_model::streams::Ends, u64) -> u64,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response<Body>, Refusal> {
     let mut state = instance.state.lock().await;
     let assigned = state.assignment(exchange, instance);
     let wanted = places(json, member)?;
     for (name, partition, _) in &wanted {
         if !assigned.iter().any(|(own, number)| own == name && number == partition) {
-            return Err(Failure::illegal_state(format!("No current assignment for partition {name}-{partition}")));
+            return Err(confluent::illegal_state(format!("No current assignment for partition {name}-{partition}")));
         }
     }
     for (name, partition, offset) in wanted {
@@ -218,7 +219,7 @@ async fn seek(
 
 /// Commits the given offsets, or the current positions of the consumer. A given offset is that of the last processed
 /// record, as in the REST Proxy.
-async fn commit(exchange: &Exchange<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Failure> {
+async fn commit(exchange: &Exchange<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Refusal> {
     if json.is_null() {
         instance.state.lock().await.commit(exchange, instance).await?;
     } else {
@@ -233,10 +234,10 @@ async fn commit(exchange: &Exchange<'_>, instance: &Instance, json: &Json) -> Re
     Ok(v2(&json!([])))
 }
 
-fn committed(exchange: &Exchange<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Failure> {
+fn committed(exchange: &Exchange<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Refusal> {
     let mut offsets = Vec::new();
     if json.is_null() {
-        return Err(Failure::partition_not_found());
+        return Err(confluent::partition_not_found());
     }
     for (name, partition, _) in places(json, "partitions")? {
         let committed = topic(exchange, &name)?.committed(&instance.group).filter(|_| partition == 0);

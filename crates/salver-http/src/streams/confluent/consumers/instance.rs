@@ -4,8 +4,9 @@ use salver_model::limits::LIST_ITEMS_MAX;
 use salver_model::ports::EventStream;
 use serde_json::Value as Json;
 
-use super::{Failure, pattern, topic, topic_name};
+use super::{pattern, topic, topic_name};
 use crate::consumers::{Consumers, Instance, State, Wants};
+use crate::dialect::{Refusal, confluent};
 use crate::exchange::Exchange;
 
 impl State {
@@ -47,7 +48,7 @@ impl State {
     }
 
     /// Commits the current positions.
-    pub(super) async fn commit(&self, exchange: &Exchange<'_>, instance: &Instance) -> Result<(), Failure> {
+    pub(super) async fn commit(&self, exchange: &Exchange<'_>, instance: &Instance) -> Result<(), Refusal> {
         for (name, position) in &self.positions {
             let stream = topic(exchange, name)?;
             // A log that was created anew may end before it.
@@ -61,11 +62,11 @@ impl State {
 }
 
 /// Parses a member that is a list of topics and partitions with offsets, 0 where they are missing.
-pub(super) fn places(json: &Json, member: &str) -> Result<Vec<(String, u32, u64)>, Failure> {
+pub(super) fn places(json: &Json, member: &str) -> Result<Vec<(String, u32, u64)>, Refusal> {
     let list = json.get(member).and_then(Json::as_array);
-    let list = list.ok_or_else(|| Failure::unprocessable(422, format!("{member} may not be empty")))?;
+    let list = list.ok_or_else(|| confluent::unprocessable(422, format!("{member} may not be empty")))?;
     if list.len() > LIST_ITEMS_MAX {
-        return Err(Failure::unprocessable(422, format!("{member} may have at most {LIST_ITEMS_MAX} items")));
+        return Err(confluent::unprocessable(422, format!("{member} may have at most {LIST_ITEMS_MAX} items")));
     }
     let place = |item: &Json| {
         let topic = item.get("topic")?.as_str()?.to_owned();
@@ -73,6 +74,6 @@ pub(super) fn places(json: &Json, member: &str) -> Result<Vec<(String, u32, u64)
         let offset = item.get("offset").map_or(Some(0), Json::as_u64)?;
         Some((topic, partition, offset))
     };
-    let read = |item| place(item).ok_or_else(|| Failure::unprocessable(422, format!("{item} names no partition")));
+    let read = |item| place(item).ok_or_else(|| confluent::unprocessable(422, format!("{item} names no partition")));
     list.iter().map(read).collect()
 }

@@ -3,7 +3,7 @@
 use salver_model::like::Pattern;
 use salver_model::limits::PATTERN_BYTES_MAX;
 
-use super::Failure;
+use crate::dialect::{Refusal, confluent};
 
 /// Returns whether the whole name matches.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
@@ -11,17 +11,17 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// Refuses unsupported syntax rather than matching something else.
-pub(super) fn check(pattern: &str) -> Result<(), Failure> {
+pub(super) fn check(pattern: &str) -> Result<(), Refusal> {
     if pattern.len() > PATTERN_BYTES_MAX {
         let message = format!("Invalid consumer configuration: a pattern has at most {PATTERN_BYTES_MAX} bytes");
-        return Err(Failure::unprocessable(42204, message));
+        return Err(confluent::unprocessable(42204, message));
     }
     if pattern.split('|').all(|part| like(part).is_some()) {
         return Ok(());
     }
     let message =
         format!("Invalid consumer configuration: in `{pattern}` only `.`, `.*`, `.+`, `|` and `\\` are known");
-    Err(Failure::unprocessable(42204, message))
+    Err(confluent::unprocessable(42204, message))
 }
 
 /// Converts a pattern to a `LIKE` pattern.

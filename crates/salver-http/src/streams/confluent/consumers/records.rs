@@ -9,18 +9,20 @@ use salver_model::limits::{CONSUMED_EVENTS_MAX, EVENTS_WAIT_S_MAX, PAGE_EVENTS_B
 use salver_model::streams::Event;
 use salver_text::base64;
 
-use super::{Failure, topic};
+use super::topic;
 use crate::body::Body;
 use crate::consumers::{Embedded, Instance, State, Wants};
+use crate::dialect::{Refusal, confluent};
 use crate::exchange::{Exchange, parameters};
+use crate::exit;
 use crate::streams::parameters::value;
-use crate::streams::{raw, respond};
+use crate::streams::raw;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/vnd.kafka.json.v2+json");
 const BINARY: HeaderValue = HeaderValue::from_static("application/vnd.kafka.binary.v2+json");
 
 /// Responds with new records.
-pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Result<Response<Body>, Failure> {
+pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Result<Response<Body>, Refusal> {
     accepted(exchange, instance.settings.format)?;
     let parameters = parameters(exchange.query)?;
     let number =
@@ -32,7 +34,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Resu
     let mut state = instance.state.lock().await;
     if matches!(state.wants, Wants::Nothing) {
         let why = "Consumer is not subscribed to any topics or assigned any partitions";
-        return Err(Failure::illegal_state(why));
+        return Err(confluent::illegal_state(why));
     }
     if instance.settings.commits {
         state.commit(exchange, instance).await?;
@@ -41,7 +43,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Resu
         read(exchange, instance, &mut state, bytes_max, wait.min(Duration::from_secs(EVENTS_WAIT_S_MAX))).await?;
     instance.touch(std::time::Instant::now());
     let media_type = if instance.settings.format == Embedded::Json { JSON } else { BINARY };
-    Ok(respond::whole(StatusCode::OK, media_type, Body::Full(written(&read, instance.settings.format).into())))
+    Ok(exit::unstored(StatusCode::OK, media_type, Body::Full(written(&read, instance.settings.format).into())))
 }
 
 type Read = Vec<(String, Vec<Event>)>;
@@ -53,7 +55,7 @@ async fn read(
     state: &mut State,
     bytes_max: usize,
     wait: Duration,
-) -> Result<Read, Failure> {
+) -> Result<Read, Refusal> {
     let mut ending = exchange.app.ending.subscribe();
     let mut found: Read = Vec::new();
     let mut waiting = Vec::new();
@@ -102,7 +104,7 @@ async fn read(
 }
 
 /// Checks that the client accepts the consumer's format.
-fn accepted(exchange: &Exchange<'_>, format: Embedded) -> Result<(), Failure> {
+fn accepted(exchange: &Exchange<'_>, format: Embedded) -> Result<(), Refusal> {
     let mut is_empty = true;
     for line in exchange.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()) {
         for kind in line.split(',').map(|kind| kind.split(';').next().unwrap_or_default().trim()) {
@@ -124,7 +126,7 @@ fn accepted(exchange: &Exchange<'_>, format: Embedded) -> Result<(), Failure> {
         return Ok(());
     }
     let message = "The requested embedded data format does not match the deserializer for this consumer instance";
-    Err(Failure::new(StatusCode::NOT_ACCEPTABLE, 40601, message))
+    Err(confluent::refused(StatusCode::NOT_ACCEPTABLE, 40601, message))
 }
 
 fn written(read: &Read, format: Embedded) -> Vec<u8> {

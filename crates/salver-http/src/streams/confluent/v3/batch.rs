@@ -8,8 +8,9 @@ use salver_formats::json::write_string;
 use salver_model::limits::{CONFLUENT_BATCH_ENTRIES_MAX, CONFLUENT_ENTRY_ID_BYTES_MAX};
 
 use super::record::Record;
-use super::{Failure, append, topic};
+use super::{append, topic};
 use crate::body::Body;
+use crate::dialect::{Refusal, confluent};
 use crate::exchange::Exchange;
 use crate::receive;
 use crate::receive::Incoming;
@@ -21,7 +22,7 @@ pub(super) async fn answer(
     cluster: &str,
     name: &str,
     body: Incoming,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response<Body>, Refusal> {
     let stream = topic(exchange, name)?;
     let body = receive::whole(exchange.app, exchange.headers, body).await?;
     let entries = entries(&body)?;
@@ -35,7 +36,7 @@ pub(super) async fn answer(
     let (mut successes, mut failures) = (Vec::new(), Vec::new());
     for (id, record) in records {
         let placed = record.and_then(|record| {
-            let place = places.next().unwrap_or_else(|| Err(Failure::not_found()))?;
+            let place = places.next().unwrap_or_else(|| Err(confluent::not_found()))?;
             Ok((record, place))
         });
         let out = if placed.is_ok() { &mut successes } else { &mut failures };
@@ -51,7 +52,11 @@ pub(super) async fn answer(
                 record.write(cluster, name, place, out);
                 out.push(b'}');
             }
-            Err(failure) => failure.write(&head, out),
+            Err(refusal) => {
+                out.extend_from_slice(&head);
+                confluent::write_members(&refusal, out);
+                out.push(b'}');
+            }
         }
     }
     let body = [&b"{\"successes\":["[..], &successes, b"],\"failures\":[", &failures, b"]}"].concat();
@@ -59,18 +64,18 @@ pub(super) async fn answer(
 }
 
 /// Parses the entries and their ids.
-fn entries(body: &Bytes) -> Result<Vec<(String, Bytes)>, Failure> {
-    let batch = |why: &str| Failure::unprocessable(42208, format!("Error producing batch: {why}"));
+fn entries(body: &Bytes) -> Result<Vec<(String, Bytes)>, Refusal> {
+    let batch = |why: &str| confluent::unprocessable(42208, format!("Error producing batch: {why}"));
     if body.trim_ascii().is_empty() {
         return Err(batch("Request is null"));
     }
     let members = raw::is_json(body).then(|| raw::members(body)).flatten();
-    let members = members.ok_or_else(|| Failure::malformed("the body is not a JSON object"))?;
+    let members = members.ok_or_else(|| confluent::malformed("the body is not a JSON object"))?;
     if let Some((other, _)) = members.iter().find(|(name, _)| name != "entries") {
-        return Err(Failure::unrecognized(other));
+        return Err(confluent::unrecognized(other));
     }
     let list = members.into_iter().next().map(|(_, at)| body.slice(at)).unwrap_or_else(|| Bytes::from_static(b"[]"));
-    let elements = raw::elements(&list).ok_or_else(|| Failure::malformed("`entries` is not an array"))?;
+    let elements = raw::elements(&list).ok_or_else(|| confluent::malformed("`entries` is not an array"))?;
     if elements.is_empty() {
         return Err(batch("Empty batch"));
     }
@@ -101,11 +106,13 @@ mod tests {
     use bytes::Bytes;
 
     use super::entries;
+    use crate::dialect::confluent;
 
     #[test]
     fn ids() {
         let of = |text: &str| {
-            let found = entries(&Bytes::copy_from_slice(text.as_bytes())).map_err(|failure| failure.code);
+            let found =
+                entries(&Bytes::copy_from_slice(text.as_bytes())).map_err(|refusal| confluent::number(&refusal));
             found.map(|entries| entries.into_iter().map(|(id, _)| id).collect::<Vec<_>>())
         };
         assert_eq!(of(r#"{"entries":[{"id":"1"},{"id":"2"}]}"#), Ok(vec!["1".to_owned(), "2".to_owned()]));

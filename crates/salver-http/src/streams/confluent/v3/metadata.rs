@@ -4,8 +4,9 @@ use http::{Response, StatusCode};
 use salver_model::ports::EventStream;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Failure, origin, topic, topic_name};
+use super::{origin, topic, topic_name};
 use crate::body::Body;
+use crate::dialect::{Refusal, confluent};
 use crate::exchange::Exchange;
 use crate::routes::confluent::Topic;
 use crate::streams::respond;
@@ -14,18 +15,18 @@ use crate::streams::respond;
 const CLUSTER: &str = "salver";
 
 /// Responds with the list of clusters.
-pub(in crate::streams::confluent) fn clusters(exchange: &Exchange<'_>) -> Result<Response<Body>, Failure> {
+pub(in crate::streams::confluent) fn clusters(exchange: &Exchange<'_>) -> Result<Response<Body>, Refusal> {
     let base = base(exchange);
     Ok(told(&list("KafkaClusterList", &base, vec![described_cluster(&base, CLUSTER)])))
 }
 
 /// Responds with the cluster, which exists under any id.
-pub(in crate::streams::confluent) fn cluster(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>, Failure> {
+pub(in crate::streams::confluent) fn cluster(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>, Refusal> {
     Ok(told(&described_cluster(&base(exchange), id)))
 }
 
 /// Handles a request for the topics of the cluster.
-pub(super) async fn answer(exchange: &Exchange<'_>, id: &str, asked: &Topic<'_>) -> Result<Response<Body>, Failure> {
+pub(super) async fn answer(exchange: &Exchange<'_>, id: &str, asked: &Topic<'_>) -> Result<Response<Body>, Refusal> {
     let base = base(exchange);
     Ok(told(&match asked {
         Topic::All => {
@@ -43,14 +44,14 @@ pub(super) async fn answer(exchange: &Exchange<'_>, id: &str, asked: &Topic<'_>)
         }
         Topic::Partition(name, number) => {
             let count = topic(exchange, name)?.partitions().await?;
-            let number = number.parse().map_err(|_| Failure::not_found())?;
+            let number = number.parse().map_err(|_| confluent::not_found())?;
             if number >= count {
                 let message = "This server does not host this topic-partition.";
-                return Err(Failure::new(StatusCode::NOT_FOUND, 40403, message));
+                return Err(confluent::refused(StatusCode::NOT_FOUND, 40403, message));
             }
             partition(&base, id, name, number)
         }
-        Topic::Records(_) | Topic::Batch(_) => return Err(Failure::not_found()),
+        Topic::Records(_) | Topic::Batch(_) => return Err(confluent::not_found()),
     }))
 }
 
@@ -98,7 +99,7 @@ fn described_cluster(base: &str, id: &str) -> Json {
     thing("KafkaCluster", (&own, format!("kafka={id}")), json!({ "cluster_id": id }), links)
 }
 
-async fn described(base: &str, id: &str, name: &str, stream: &dyn EventStream) -> Result<Json, Failure> {
+async fn described(base: &str, id: &str, name: &str, stream: &dyn EventStream) -> Result<Json, Refusal> {
     let own = format!("{base}/{id}/topics/{name}");
     let count = stream.partitions().await?;
     let members = json!({

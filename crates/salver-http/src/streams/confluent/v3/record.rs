@@ -7,7 +7,7 @@ use salver_model::spec::StreamSpec;
 use salver_model::streams::{NewEvent, Placement};
 use salver_text::base64;
 
-use super::Failure;
+use crate::dialect::{Refusal, confluent};
 use crate::streams::{moment, raw};
 
 /// The type of a key or value, and its size in bytes.
@@ -23,9 +23,9 @@ pub(super) struct Record {
 
 impl Record {
     /// Parses a record. `is_entry` allows the `id` of an entry of a batch.
-    pub(super) fn read(text: &Bytes, spec: &StreamSpec, is_entry: bool) -> Result<Self, Failure> {
+    pub(super) fn read(text: &Bytes, spec: &StreamSpec, is_entry: bool) -> Result<Self, Refusal> {
         let members = raw::is_json(text).then(|| raw::members(text)).flatten();
-        let members = members.ok_or_else(|| Failure::malformed("a record is a JSON object"))?;
+        let members = members.ok_or_else(|| confluent::malformed("a record is a JSON object"))?;
         let event = NewEvent { is_tombstone: true, ..NewEvent::default() };
         let mut record = Self { event, key: None, value: None };
         for (name, at) in members {
@@ -36,13 +36,13 @@ impl Record {
                 _ if part == "null" => {}
                 "partition_id" => {
                     let number = std::str::from_utf8(&part).ok().and_then(|text| text.parse().ok());
-                    let wrong = || Failure::new(StatusCode::NOT_FOUND, 40402, "Partition not found.");
+                    let wrong = || confluent::refused(StatusCode::NOT_FOUND, 40402, "Partition not found.");
                     record.event.partition = Some(number.ok_or_else(wrong)?);
                 }
                 "headers" => record.event.headers = headers(&part)?,
                 "timestamp" => {
                     let time = raw::string(&part).and_then(|text| moment::rfc3339(&text));
-                    let wrong = || Failure::malformed("`timestamp` is not a time as RFC 3339 has it");
+                    let wrong = || confluent::malformed("`timestamp` is not a time as RFC 3339 has it");
                     record.event.time_ms = Some(time.ok_or_else(wrong)?);
                 }
                 "key" => (record.event.key, record.key) = data(&part)?,
@@ -54,7 +54,11 @@ impl Record {
                     record.value = kind;
                 }
                 other => {
-                    return Err(Failure::new(StatusCode::BAD_REQUEST, 400, format!("Unrecognized field: {other}")));
+                    return Err(confluent::refused(
+                        StatusCode::BAD_REQUEST,
+                        400,
+                        format!("Unrecognized field: {other}"),
+                    ));
                 }
             }
         }
@@ -87,20 +91,22 @@ impl Record {
 }
 
 /// Parses `{"type", "data"}` to the bytes, and their type and size for the report.
-fn data(text: &Bytes) -> Result<(Option<Bytes>, Option<Data>), Failure> {
-    let members = raw::members(text).ok_or_else(|| Failure::malformed("a key or value is `{\"type\", \"data\"}`"))?;
+fn data(text: &Bytes) -> Result<(Option<Bytes>, Option<Data>), Refusal> {
+    let members = raw::members(text).ok_or_else(|| confluent::malformed("a key or value is `{\"type\", \"data\"}`"))?;
     let (mut kind, mut data) = (None, None);
     for (name, at) in members {
         match name.as_ref() {
             "type" => kind = raw::string(&text[at]).map(|kind| kind.to_ascii_uppercase()),
             "data" => data = Some(text.slice(at)),
             "subject" | "subject_name_strategy" | "schema_id" | "schema_version" | "schema" => {
-                return Err(Failure::unprocessable(
+                return Err(confluent::unprocessable(
                     42205,
                     format!("Invalid schema: there is no registry for `{name}`"),
                 ));
             }
-            other => return Err(Failure::new(StatusCode::BAD_REQUEST, 400, format!("Unrecognized field: {other}"))),
+            other => {
+                return Err(confluent::refused(StatusCode::BAD_REQUEST, 400, format!("Unrecognized field: {other}")));
+            }
         }
     }
     let data = data.filter(|data| data != "null");
@@ -108,29 +114,29 @@ fn data(text: &Bytes) -> Result<(Option<Bytes>, Option<Data>), Failure> {
     let (kind, bytes) = match kind.as_deref() {
         Some("JSON") => ("JSON", data.map(Ok)),
         Some("STRING") => {
-            let wrong = || Failure::payload("the data of type STRING is not a string");
+            let wrong = || confluent::payload("the data of type STRING is not a string");
             ("STRING", data.map(|data| string(&data).map(Bytes::from).ok_or_else(wrong)))
         }
         Some("BINARY") => {
-            let wrong = || Failure::payload("the data of type BINARY is not a string in Base64");
+            let wrong = || confluent::payload("the data of type BINARY is not a string in Base64");
             let decoded = |data: Bytes| string(&data).and_then(|text| base64::decode_loosely(&text)).map(Bytes::from);
             ("BINARY", data.map(|data| decoded(data).ok_or_else(wrong)))
         }
         Some(other @ ("AVRO" | "JSONSCHEMA" | "PROTOBUF")) => {
-            return Err(Failure::unprocessable(
+            return Err(confluent::unprocessable(
                 42205,
                 format!("Invalid schema: {other} needs a registry, and there is none"),
             ));
         }
-        _ => return Err(Failure::malformed("`type` is BINARY, JSON or STRING")),
+        _ => return Err(confluent::malformed("`type` is BINARY, JSON or STRING")),
     };
     let bytes = bytes.transpose()?;
     let size = bytes.as_ref().map_or(0, Bytes::len);
     Ok((bytes, Some((kind, size))))
 }
 
-fn headers(text: &Bytes) -> Result<Vec<(String, Bytes)>, Failure> {
-    let wrong = || Failure::malformed("`headers` is a list of `{\"name\", \"value\"}`, each value in Base64");
+fn headers(text: &Bytes) -> Result<Vec<(String, Bytes)>, Refusal> {
+    let wrong = || confluent::malformed("`headers` is a list of `{\"name\", \"value\"}`, each value in Base64");
     let mut headers = Vec::new();
     for at in raw::elements(text).ok_or_else(wrong)? {
         let item = text.slice(at);
@@ -160,10 +166,11 @@ mod tests {
     use salver_model::streams::Placement;
 
     use super::Record;
+    use crate::dialect::confluent;
 
     fn read(text: &'static str) -> Result<Record, u32> {
         let spec = StreamSpec::new(Name::new("s").unwrap(), "s".into());
-        Record::read(&Bytes::from_static(text.as_bytes()), &spec, false).map_err(|failure| failure.code)
+        Record::read(&Bytes::from_static(text.as_bytes()), &spec, false).map_err(|refusal| confluent::number(&refusal))
     }
 
     #[test]

@@ -13,12 +13,14 @@ use salver_model::ports::EventStream;
 use salver_text::json::blank_end;
 
 use super::record::Record;
-use super::{Failure, append, topic};
+use super::{append, topic};
 use crate::body::{self, Body};
+use crate::dialect::{Refusal, confluent};
 use crate::exchange::Exchange;
+use crate::exit;
 use crate::receive::Incoming;
 use crate::streams::append::intake::Intake;
-use crate::streams::{raw, respond};
+use crate::streams::raw;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// Maximum number of records per append.
@@ -30,7 +32,7 @@ pub(super) fn answer(
     cluster: &str,
     name: &str,
     body: Incoming,
-) -> Result<Response<Body>, Failure> {
+) -> Result<Response<Body>, Refusal> {
     let conversation = Conversation {
         stream: Arc::clone(topic(exchange, name)?),
         cluster: cluster.to_owned(),
@@ -45,7 +47,7 @@ pub(super) fn answer(
     });
     // Errors are reported in the body, record by record.
     let body = body::pieces(Box::pin(texts), Coding::Identity, 0, |_| ());
-    Ok(respond::whole(StatusCode::OK, JSON, body))
+    Ok(exit::unstored(StatusCode::OK, JSON, body))
 }
 
 /// A request whose records are read while reports are sent.
@@ -68,7 +70,7 @@ impl Conversation {
                 Ok(piece) => piece,
                 Err(error) => {
                     self.has_ended = true;
-                    report(&Failure::from(error), &mut out);
+                    report(&Refusal::from(error), &mut out);
                     return Some(out);
                 }
             };
@@ -114,7 +116,7 @@ impl Conversation {
     }
 
     /// Appends the valid records, and writes the reports of all records in order.
-    async fn append(&self, mut records: Vec<Result<Record, Failure>>, out: &mut Vec<u8>) {
+    async fn append(&self, mut records: Vec<Result<Record, Refusal>>, out: &mut Vec<u8>) {
         let events: Vec<_> = records.iter_mut().flatten().map(|record| std::mem::take(&mut record.event)).collect();
         let mut places = append(&self.stream, &events).await.map(Vec::into_iter);
         let mut events = events.into_iter();
@@ -122,8 +124,8 @@ impl Conversation {
             let placed = record.and_then(|mut record| {
                 record.event = events.next().unwrap_or_default();
                 let place = match &mut places {
-                    Ok(places) => places.next().unwrap_or_else(|| Err(Failure::not_found()))?,
-                    Err(error) => return Err(Failure::from(&*error)),
+                    Ok(places) => places.next().unwrap_or_else(|| Err(confluent::not_found()))?,
+                    Err(error) => return Err(Refusal::from(error.shared())),
                 };
                 Ok((record, place))
             });
@@ -133,20 +135,21 @@ impl Conversation {
                     record.write(&self.cluster, &self.topic, place, out);
                     out.extend_from_slice(b"}\n");
                 }
-                Err(failure) => report(&failure, out),
+                Err(refusal) => report(&refusal, out),
             }
         }
     }
 }
 
-fn too_large() -> Failure {
+fn too_large() -> Refusal {
     let message = format!("a record has more than {CONFLUENT_RECORD_BYTES_MAX} bytes");
-    Failure::new(StatusCode::PAYLOAD_TOO_LARGE, 413, message)
+    confluent::refused(StatusCode::PAYLOAD_TOO_LARGE, 413, message)
 }
 
-fn report(failure: &Failure, out: &mut Vec<u8>) {
-    failure.write(b"{", out);
-    out.push(b'\n');
+fn report(refusal: &Refusal, out: &mut Vec<u8>) {
+    out.push(b'{');
+    confluent::write_members(refusal, out);
+    out.extend_from_slice(b"}\n");
 }
 
 /// Returns the end of the record at `at`; `None` when there is none, or when it is incomplete.

@@ -1,17 +1,16 @@
-//! Error codes of PHP-CRUD-API, with their messages.
+//! Error numbers of PHP-CRUD-API, whose language is TreeQL, with their messages.
 
 use std::borrow::Cow;
 
-use crate::error::{Code, Error};
+use salver_model::{Code, Error};
 
-/// Code for success, used in responses of batches that were rolled back.
-pub const TREEQL_SUCCESS: u16 = 0;
-/// Code for every failure without one of its own.
-pub const TREEQL_OTHER: u16 = 9999;
+/// Number of success, used in responses of batches that were rolled back.
+pub(crate) const SUCCESS: u16 = 0;
+/// Number of every failure without one of its own.
+const OTHER: u16 = 9999;
 
-/// Returns the error code of PHP-CRUD-API for a failure.
-#[must_use]
-pub fn treeql_code(code: Code) -> u16 {
+/// Returns the number of a failure.
+pub(crate) fn number(code: Code) -> u16 {
     match code {
         Code::NotFound | Code::MethodNotAllowed => 1000,
         Code::UnknownTable | Code::UnknownEntry => 1001,
@@ -36,13 +35,12 @@ pub fn treeql_code(code: Code) -> u16 {
         Code::PasswordTooShort => 1021,
         Code::UsernameEmpty => 1022,
         Code::NoPrimaryKey => 1023,
-        _ => TREEQL_OTHER,
+        _ => OTHER,
     }
 }
 
-/// Returns the message of PHP-CRUD-API for a failure: a fixed one if there is one, else the error's own.
-#[must_use]
-pub fn treeql_message(error: &Error) -> Cow<'_, str> {
+/// Returns the message of a failure: a fixed one if there is one, else the error's own.
+pub(crate) fn message(error: &Error) -> Cow<'_, str> {
     Cow::Borrowed(match error.code {
         Code::DuplicateKey => "Duplicate key exception",
         Code::Integrity => "Data integrity violation",
@@ -57,19 +55,19 @@ pub fn treeql_message(error: &Error) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TREEQL_OTHER, treeql_code, treeql_message};
-    use crate::error::{Code, Error};
+    use super::{OTHER, message, number};
+    use salver_model::{Code, Error};
 
     #[test]
     fn codes_have_the_numbers_clients_know() {
-        assert_eq!(treeql_code(Code::Integrity), 1010);
-        assert_eq!(treeql_code(Code::Invalid), 1013);
-        assert_eq!(treeql_code(Code::Execution), TREEQL_OTHER);
+        assert_eq!(number(Code::Integrity), 1010);
+        assert_eq!(number(Code::Invalid), 1013);
+        assert_eq!(number(Code::Execution), OTHER);
     }
 
     #[test]
     fn messages_with_names_are_kept_and_others_are_fixed() {
-        assert_eq!(treeql_message(&Error::new(Code::UnknownTable, "Table 'x' not found")), "Table 'x' not found");
-        assert_eq!(treeql_message(&Error::new(Code::DuplicateKey, "other words")), "Duplicate key exception");
+        assert_eq!(message(&Error::new(Code::UnknownTable, "Table 'x' not found")), "Table 'x' not found");
+        assert_eq!(message(&Error::new(Code::DuplicateKey, "other words")), "Duplicate key exception");
     }
 }

@@ -19,7 +19,7 @@ struct Open {
 
 /// Converts JSON in pieces of any size to XML. The JSON must be valid: it comes from a database's writer.
 #[derive(Debug, Default)]
-pub(super) struct XmlWriter {
+pub(crate) struct XmlWriter {
     open: Vec<Open>,
     /// The name of the member whose value is next.
     name: Option<String>,
@@ -30,7 +30,7 @@ pub(super) struct XmlWriter {
 
 impl XmlWriter {
     /// Converts a whole document.
-    pub(super) fn whole(json: &[u8]) -> Result<Vec<u8>> {
+    pub(crate) fn whole(json: &[u8]) -> Result<Vec<u8>> {
         let mut writer = Self::default();
         let mut out = Vec::with_capacity(json.len() * 2);
         writer.write(json, &mut out);
@@ -39,7 +39,7 @@ impl XmlWriter {
     }
 
     /// Converts a stream of JSON to a stream of XML.
-    pub(super) fn stream(json: DocumentStream) -> impl Stream<Item = Result<Vec<u8>>> + Send {
+    pub(crate) fn stream(json: DocumentStream) -> impl Stream<Item = Result<Vec<u8>>> + Send {
         stream::unfold(Some((json, Self::default())), |state| async move {
             let (mut json, mut writer) = state?;
             let mut out = Vec::new();

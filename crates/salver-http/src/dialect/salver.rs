@@ -1,13 +1,12 @@
-//! The one writer of errors: it maps a code to a status, and an error to a body.
+//! Refusals in Salver's own format: `{"code", "error", "message", "hint"}`.
 
 use std::sync::LazyLock;
 
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use salver_formats::json::write_string;
 use salver_model::{Code, Error};
 
-use crate::body::Body;
-use crate::exit;
+use super::Refusal;
 use crate::{caution, veil};
 
 /// Returns the status of a code. 4xx is for the client to fix, 503 is worth a retry, 500 is an error of the server.
@@ -77,35 +76,30 @@ pub(crate) fn is_ours(error: &Error) -> bool {
     is_damaged || status(error.code) == StatusCode::INTERNAL_SERVER_ERROR
 }
 
-/// Returns the error response, in Salver's own format.
-pub(crate) fn respond(error: &Error, status: StatusCode) -> Response<Body> {
-    respond_with(error, status, b"")
+/// Writes the body, and returns its headers.
+pub(super) fn write(refusal: &Refusal, status: StatusCode, out: &mut Vec<u8>) -> HeaderMap {
+    let Refusal { error, members, .. } = refusal;
+    out.extend_from_slice(b"{\"code\":");
+    out.extend_from_slice(status.as_str().as_bytes());
+    out.extend_from_slice(b",\"error\":");
+    write_string(error.code.slug(), out);
+    out.extend_from_slice(b",\"message\":");
+    write_string(&veil::message(error), out);
+    if let Some(hint) = veil::hint(error) {
+        out.extend_from_slice(b",\"hint\":");
+        write_string(&hint, out);
+    }
+    out.extend_from_slice(members);
+    out.push(b'}');
+    head()
 }
 
-/// Returns the error response with further members, as JSON text that begins with a comma.
-pub(crate) fn respond_with(error: &Error, status: StatusCode, members: &[u8]) -> Response<Body> {
+/// Returns the headers of every body.
+pub(super) fn head() -> HeaderMap {
     static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| {
         let mut head = caution::head_of_data("application/json");
         head.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         head
     });
-    let mut body = Vec::with_capacity(128);
-    body.extend_from_slice(b"{\"code\":");
-    body.extend_from_slice(status.as_str().as_bytes());
-    body.extend_from_slice(b",\"error\":");
-    write_string(error.code.slug(), &mut body);
-    body.extend_from_slice(b",\"message\":");
-    write_string(&veil::message(error), &mut body);
-    if let Some(hint) = veil::hint(error) {
-        body.extend_from_slice(b",\"hint\":");
-        write_string(&hint, &mut body);
-    }
-    body.extend_from_slice(members);
-    body.push(b'}');
-    let mut response = exit::reply(status, Body::Full(body.into()));
-    response.headers_mut().clone_from(&HEAD);
-    if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    }
-    response
+    HEAD.clone()
 }
