@@ -5,7 +5,7 @@ use salver_model::records::Changed;
 use salver_model::{Code, Error, Result};
 
 use super::context::invalid;
-use super::plan::{ChangeResponse, Item, ChangePlan, Planned};
+use super::plan::{ChangePlan, ChangeResponse, Item, Planned};
 use crate::cell::{Cell, OwnedCell};
 use crate::json;
 use crate::statement::{Done, ProgramOutcome};
