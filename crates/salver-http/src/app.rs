@@ -8,7 +8,7 @@ use salver_service::Service;
 use tokio::sync::watch;
 
 use crate::auth::Auth;
-use crate::cache::FinalBytes;
+use crate::cache::ResponseCache;
 use crate::connections::Connections;
 use crate::consumers::Consumers;
 use crate::cursor_state::Cursors;
@@ -16,11 +16,11 @@ use crate::export_state::Exports;
 use crate::functions_state::{Jobs, Known};
 use crate::gate::Gate;
 use crate::graphql::Graphql;
-use crate::held::Answers;
 use crate::idempotency::Idempotency;
 use crate::options::HttpOptions;
+use crate::redaction;
 use crate::tokens::Tokens;
-use crate::veil;
+use crate::unsent_responses::Answers;
 
 /// Bytes charged for each request body while it is being received.
 pub(crate) const RECEIVED_BYTES: u64 = 64 * 1024;
@@ -36,7 +36,7 @@ fn receiving(limits: &Limits) -> Arc<Shares> {
 pub(crate) struct App {
     pub(crate) service: Arc<Service>,
     pub(crate) options: HttpOptions,
-    pub(crate) cache: FinalBytes,
+    pub(crate) cache: ResponseCache,
     pub(crate) graphql: Graphql,
     pub(crate) gate: Gate,
     /// Authentication; `None` admits every caller at no cost.
@@ -64,9 +64,9 @@ impl App {
     pub(crate) fn new(service: Arc<Service>, mut options: HttpOptions, connections: Arc<Connections>) -> Self {
         let trimmed = options.base_path.trim_matches('/');
         options.base_path = if trimmed.is_empty() { String::new() } else { format!("/{trimmed}") };
-        let cache = FinalBytes::new(service.limits().cache_bytes_max);
+        let cache = ResponseCache::new(service.limits().cache_bytes_max);
         let gate = Gate::new(&options);
-        veil::know(&options.private_dirs);
+        redaction::know(&options.private_dirs);
         let auth = options.auth.take();
         let (graphql, idempotency) = (Graphql::default(), Idempotency::default());
         let (consumers, ending) = (Consumers::default(), watch::Sender::new(false));

@@ -18,7 +18,7 @@ mod syntax;
 mod tests;
 
 pub(crate) use bind::{Binds, scalar, wrong_type};
-pub(crate) use compile::{Compiled, Shape, compile};
+pub(crate) use compile::{Compiled, ResultShape, compile};
 pub(crate) use parser::parse;
 
 /// An error in a query text, with ArangoDB's error number.

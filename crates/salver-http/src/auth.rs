@@ -8,11 +8,11 @@
 mod api_key;
 mod attempts;
 mod basic;
+mod hmac;
 mod jwt;
 mod login;
 mod password;
 mod session;
-mod tag;
 mod users;
 mod wordpress;
 
@@ -28,10 +28,10 @@ use salver_service::Service;
 use self::api_key::ApiKeys;
 use self::attempts::Attempts;
 use self::basic::Basic;
+use self::hmac::Tagger;
 use self::jwt::Jwt;
 pub(crate) use self::login::Logins;
 use self::password::Passwords;
-use self::tag::Tagger;
 pub(crate) use self::users::{Login, User, Users, exists};
 
 /// The properties of a caller, by name.
@@ -62,7 +62,7 @@ pub struct Auth {
 }
 
 /// A credential in a request.
-enum Given<'h> {
+enum Credentials<'h> {
     Key(&'h str),
     Token(&'h str),
     Login(&'h str),
@@ -71,11 +71,11 @@ enum Given<'h> {
 }
 
 /// The result of checking a credential.
-enum Verdict {
+enum CredentialCheck {
     /// The result, known at once.
     Known(Result<Identity>),
     /// Undecided: the check needs a database query or some milliseconds of computation.
-    Ask,
+    NeedsLookup,
 }
 
 impl Auth {
@@ -129,9 +129,9 @@ impl Auth {
             Ok(None) => return Some(self.nobody()),
             Err(error) => return Some(Err(error)),
         };
-        match self.judge(&given) {
-            Verdict::Known(identity) => Some(identity),
-            Verdict::Ask => None,
+        match self.verify_now(&given) {
+            CredentialCheck::Known(identity) => Some(identity),
+            CredentialCheck::NeedsLookup => None,
         }
     }
 
@@ -141,24 +141,24 @@ impl Auth {
     /// `AuthenticationRequired`, `AuthenticationFailed`, `TooManyAttempts`; the errors of the database.
     pub(crate) async fn identify(&self, service: &Service, address: IpAddr, headers: &HeaderMap) -> Result<Identity> {
         let Some(given) = self.given(headers)? else { return self.nobody() };
-        match (self.judge(&given), given) {
-            (Verdict::Known(identity), _) => identity,
-            (Verdict::Ask, Given::Key(key)) => match &self.users {
+        match (self.verify_now(&given), given) {
+            (CredentialCheck::Known(identity), _) => identity,
+            (CredentialCheck::NeedsLookup, Credentials::Key(key)) => match &self.users {
                 Some(users) => {
                     let is_free = |name: &str| self.is_free(name);
                     users.of_key(service, key, &is_free).await?.ok_or_else(|| failed("API key"))
                 }
                 None => Err(failed("API key")),
             },
-            (Verdict::Ask, Given::Password(credentials)) => match &self.basic {
+            (CredentialCheck::NeedsLookup, Credentials::Password(credentials)) => match &self.basic {
                 Some(basic) => basic.prove(credentials, &self.attempts, address).await,
                 None => self.nobody(),
             },
-            (Verdict::Ask, Given::Session(cookie)) => match &self.users {
+            (CredentialCheck::NeedsLookup, Credentials::Session(cookie)) => match &self.users {
                 Some(users) => users.of_session(service, cookie).await?.map_or_else(|| self.nobody(), Ok),
                 None => self.nobody(),
             },
-            (Verdict::Ask, Given::Token(_) | Given::Login(_)) => self.nobody(),
+            (CredentialCheck::NeedsLookup, Credentials::Token(_) | Credentials::Login(_)) => self.nobody(),
         }
     }
 
@@ -195,11 +195,11 @@ impl Auth {
     }
 
     /// Returns the first credential in a request.
-    fn given<'h>(&self, headers: &'h HeaderMap) -> Result<Option<Given<'h>>> {
+    fn given<'h>(&self, headers: &'h HeaderMap) -> Result<Option<Credentials<'h>>> {
         if let Some(name) = &self.key_header
             && let Some(key) = once(headers, name)?.filter(|key| !key.is_empty())
         {
-            return Ok(Some(Given::Key(key)));
+            return Ok(Some(Credentials::Key(key)));
         }
         let authorization = match (&self.basic, &self.jwt) {
             (None, None) => None,
@@ -208,53 +208,54 @@ impl Auth {
         if self.basic.is_some()
             && let Some(own) = authorization.and_then(bearer).filter(|token| Logins::is_own(token))
         {
-            return Ok(Some(Given::Login(own)));
+            return Ok(Some(Credentials::Login(own)));
         }
         for name in self.jwt.iter().flat_map(|(_, names)| names) {
             if let Some(token) = once(headers, name)?.and_then(bearer) {
-                return Ok(Some(Given::Token(token)));
+                return Ok(Some(Credentials::Token(token)));
             }
         }
         if self.basic.is_some()
             && let Some(credentials) = authorization.and_then(|text| scheme(text, "basic"))
         {
-            return Ok(Some(Given::Password(credentials)));
+            return Ok(Some(Credentials::Password(credentials)));
         }
         let Some(users) = &self.users else { return Ok(None) };
-        Ok(users.session_of(headers)?.map(Given::Session))
+        Ok(users.session_of(headers)?.map(Credentials::Session))
     }
 
     /// Checks a credential as far as that takes computation alone.
-    fn judge(&self, given: &Given<'_>) -> Verdict {
-        Verdict::Known(match given {
-            Given::Key(key) => match self.api_keys.find(key) {
+    fn verify_now(&self, given: &Credentials<'_>) -> CredentialCheck {
+        CredentialCheck::Known(match given {
+            Credentials::Key(key) => match self.api_keys.find(key) {
                 Some(identity) => Ok(identity),
                 None => match self.users.as_ref().filter(|users| users.has_keys()) {
                     Some(users) => match users.of_key_now(key) {
                         Some(identity) => Ok(identity),
-                        None => return Verdict::Ask,
+                        None => return CredentialCheck::NeedsLookup,
                     },
                     None => Err(failed("API key")),
                 },
             },
-            Given::Token(token) => match &self.jwt {
+            Credentials::Token(token) => match &self.jwt {
                 Some((jwt, _)) => jwt.prove(token).ok_or_else(|| failed("JWT")),
                 None => self.nobody(),
             },
-            Given::Login(token) => {
+            Credentials::Login(token) => {
                 let known = self.logins.read(token);
                 let identity =
                     known.zip(self.basic.as_ref()).and_then(|((name, state), basic)| basic.still(name, &state));
                 identity.ok_or_else(|| failed("JWT"))
             }
-            Given::Password(credentials) => match self.basic.as_ref().and_then(|basic| basic.recall(credentials)) {
+            Credentials::Password(credentials) => match self.basic.as_ref().and_then(|basic| basic.recall(credentials))
+            {
                 Some(identity) => Ok(identity),
-                None => return Verdict::Ask,
+                None => return CredentialCheck::NeedsLookup,
             },
             // An ended session is no credential, and no error either: browsers keep cookies longer than we do.
-            Given::Session(cookie) => match self.users.as_ref().map(|users| users.of_session_now(cookie)) {
+            Credentials::Session(cookie) => match self.users.as_ref().map(|users| users.of_session_now(cookie)) {
                 Some(Some(Some(identity))) => Ok(identity),
-                Some(None) => return Verdict::Ask,
+                Some(None) => return CredentialCheck::NeedsLookup,
                 _ => self.nobody(),
             },
         })

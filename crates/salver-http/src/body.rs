@@ -1,17 +1,17 @@
 //! Response bodies: finished bytes, or bytes that are encoded while they are sent, in bounded memory.
 //!
-//! A producer of rows passes a [`Source`] to [`rows`]; the source is parked when the client has taken nothing for about
-//! a second. A producer of bytes uses an [`Outlet`]: [`Outlet::buffer`] returns an empty buffer, [`Outlet::room`]
+//! A producer of rows passes a [`BodySource`] to [`rows`]; the source is parked when the client has taken nothing for
+//! about a second. A producer of bytes uses an [`Outlet`]: [`Outlet::buffer`] returns an empty buffer, [`Outlet::room`]
 //! applies backpressure before more is produced and returns [`Idle`] when the client took nothing within the timeout;
 //! then [`Outlet::send`] and [`Outlet::end`].
 
+mod body_sink;
 mod budget;
-mod outlet;
+mod cpu_pool;
 mod produce;
 mod source;
 #[cfg(test)]
 mod tests;
-mod turns;
 
 use std::fmt;
 use std::pin::Pin;
@@ -32,11 +32,11 @@ use tokio::sync::mpsc;
 
 use crate::connections::Turn;
 
-use budget::Budget;
-pub(crate) use outlet::{Idle, Outlet};
+pub(crate) use body_sink::{Idle, Outlet};
+use budget::BodyBudget;
+pub(crate) use cpu_pool::off_the_loop;
 use source::Batches;
-pub(crate) use source::Source;
-pub(crate) use turns::off_the_loop;
+pub(crate) use source::BodySource;
 
 /// The body of a response.
 #[derive(Debug)]
@@ -54,9 +54,9 @@ type Failed = Box<dyn FnOnce(&Error) + Send>;
 /// The pieces of a body. The end must be explicit: an outlet that is dropped without it means that the work was
 /// aborted.
 pub(crate) struct Pieces {
-    receiver: mpsc::UnboundedReceiver<outlet::Part>,
+    receiver: mpsc::UnboundedReceiver<body_sink::Part>,
     /// First part, received early to find out whether the body begins.
-    first: Option<outlet::Part>,
+    first: Option<body_sink::Part>,
     failed: Option<Failed>,
     /// Bytes still to come, where that is known.
     left: Option<u64>,
@@ -79,7 +79,7 @@ impl Pieces {
         if let Some(turn) = &mut self.turn {
             if polled.is_pending() { turn.work() } else { turn.wait() }
         }
-        let is_broken = matches!(polled, Poll::Ready(Some(outlet::Part::Failed(_)) | None));
+        let is_broken = matches!(polled, Poll::Ready(Some(body_sink::Part::Failed(_)) | None));
         if is_broken && !std::mem::replace(&mut self.flushed, true) {
             // A connection that breaks off discards its unsent data, which may include the head of the response.
             if let Poll::Ready(part) = polled {
@@ -89,15 +89,15 @@ impl Pieces {
             return Poll::Pending;
         }
         polled.map(|received| match received {
-            Some(outlet::Part::Bytes(bytes)) => {
+            Some(body_sink::Part::Bytes(bytes)) => {
                 self.left = self.left.map(|left| left.saturating_sub(bytes.len() as u64));
                 Some(Ok(Frame::data(bytes)))
             }
-            Some(outlet::Part::End(trailers)) => {
+            Some(body_sink::Part::End(trailers)) => {
                 self.ended = true;
                 trailers.map(|trailers| Ok(Frame::trailers(trailers)))
             }
-            Some(outlet::Part::Failed(error)) => {
+            Some(body_sink::Part::Failed(error)) => {
                 self.ended = true;
                 if let Some(failed) = self.failed.take() {
                     failed(&error);
@@ -138,7 +138,7 @@ impl Body {
     pub(crate) async fn begun(&mut self) -> Result<()> {
         let Self::Stream(pieces) = self else { return Ok(()) };
         match pieces.receiver.recv().await {
-            Some(outlet::Part::Failed(error)) => Err(error),
+            Some(body_sink::Part::Failed(error)) => Err(error),
             None => Err(Error::internal("the answer ended before it began")),
             first => {
                 pieces.first = first;
@@ -212,7 +212,7 @@ pub(crate) fn stream(
 /// nothing. `failed` is called for an error in the middle.
 pub(crate) fn rows(
     schema: SchemaRef,
-    source: impl Source,
+    source: impl BodySource,
     encoding: Encoding,
     failed: impl FnOnce(&Error) + Send + 'static,
 ) -> Body {
@@ -230,7 +230,7 @@ pub(crate) fn pieces(
     made(None, failed, move |mut outlet| async move {
         let patience = Duration::from_millis(STALL_MS_MAX);
         let mut compressor = compressor(coding)?;
-        let mut budget = Budget::of(ms_max);
+        let mut budget = BodyBudget::of(ms_max);
         loop {
             outlet.room(patience).await.map_err(|Idle| Broken::Gone)?;
             // The texts come with buffers of their own.

@@ -19,9 +19,9 @@ use salver_model::limits::CACHED_BODY_BYTES_MAX;
 use salver_model::{Name, Version};
 use salver_service::{Catalog, Snapshot};
 
-mod asked;
+mod recent_requests;
 
-use asked::Asked;
+use recent_requests::RecentRequests;
 
 /// Time to make a response up to which it is kept only from the second request on.
 const AT_ONCE: Duration = Duration::from_millis(1);
@@ -30,7 +30,7 @@ const ENTRY_BYTES: usize = 1_792;
 
 /// A finished response.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct CachedResponse {
     /// Status of the response.
     pub(crate) status: StatusCode,
     /// Headers of the response.
@@ -45,7 +45,7 @@ pub(crate) struct Finished {
     pub(crate) generation: AtomicU64,
 }
 
-impl Finished {
+impl CachedResponse {
     /// Returns whether the catalog still has every version that the response was made from.
     fn holds(&self, snapshot: &Snapshot) -> bool {
         let generation = snapshot.generation();
@@ -69,9 +69,9 @@ impl Finished {
 #[derive(Clone, Debug)]
 pub(crate) enum Kept {
     /// The response.
-    Answer(Arc<Finished>),
+    Answer(Arc<CachedResponse>),
     /// Marks a request whose responses are too large to keep, or never the same: requests do not wait for each other.
-    Diverted,
+    Abandoned,
 }
 
 /// Approximate size of an entry in bytes.
@@ -82,28 +82,29 @@ impl Weighter<Vec<u8>, Kept> for Weight {
     fn weight(&self, key: &Vec<u8>, kept: &Kept) -> u64 {
         let body = match kept {
             Kept::Answer(finished) => finished.body.len() + ENTRY_BYTES,
-            Kept::Diverted => 64,
+            Kept::Abandoned => 64,
         };
         (key.len() + body) as u64
     }
 }
 
-type Guard<'a> = PlaceholderGuard<'a, Vec<u8>, Kept, Weight, DefaultHashBuilder, DefaultLifecycle<Vec<u8>, Kept>>;
+type CachePlaceholder<'a> =
+    PlaceholderGuard<'a, Vec<u8>, Kept, Weight, DefaultHashBuilder, DefaultLifecycle<Vec<u8>, Kept>>;
 
 /// The role of a request among concurrent requests for the same response.
-pub(crate) enum Flight<'a> {
+pub(crate) enum SingleFlight<'a> {
     /// Another request made the response.
-    Landed(Arc<Finished>),
+    Completed(Arc<CachedResponse>),
     /// This request has been making it since then; the others wait until the guard is filled or dropped.
-    Lead(Guard<'a>, Instant),
+    Lead(CachePlaceholder<'a>, Instant),
     /// Each request makes its own.
     Alone,
 }
 
-impl Flight<'_> {
+impl SingleFlight<'_> {
     /// Passes `finished` to the waiting requests and keeps it, unless it is too large for that, or took almost no time
     /// and is requested for the first time.
-    pub(crate) fn land(self, cache: &FinalBytes, key: &[u8], finished: &Arc<Finished>) {
+    pub(crate) fn complete(self, cache: &ResponseCache, key: &[u8], finished: &Arc<CachedResponse>) {
         match self {
             // A waiting request makes it then, which counts as the second time.
             Self::Lead(guard, begun) if begun.elapsed() < AT_ONCE && !cache.was_asked(key) => drop(guard),
@@ -112,43 +113,43 @@ impl Flight<'_> {
     }
 
     /// The same, for a response that is worth keeping regardless of the time it took.
-    pub(crate) fn keep(self, cache: &FinalBytes, key: &[u8], finished: &Arc<Finished>) {
+    pub(crate) fn keep(self, cache: &ResponseCache, key: &[u8], finished: &Arc<CachedResponse>) {
         if finished.body.len() > CACHED_BODY_BYTES_MAX {
-            return self.divert();
+            return self.abandon();
         }
         match self {
             // Fails only if the key was removed meanwhile; then the response is simply not kept.
             Self::Lead(guard, _) => drop(guard.insert(Kept::Answer(Arc::clone(finished)))),
             Self::Alone => cache.put(key, Arc::clone(finished)),
-            Self::Landed(_) => {}
+            Self::Completed(_) => {}
         }
     }
 
     /// Makes waiting and later requests do the work themselves: the response won't be kept.
-    pub(crate) fn divert(self) {
+    pub(crate) fn abandon(self) {
         if let Self::Lead(guard, _) = self {
-            let _ = guard.insert(Kept::Diverted);
+            let _ = guard.insert(Kept::Abandoned);
         }
     }
 }
 
 /// The response cache.
 #[derive(Debug)]
-pub(crate) struct FinalBytes {
+pub(crate) struct ResponseCache {
     cache: Option<Cache<Vec<u8>, Kept, Weight>>,
-    asked: Asked,
+    asked: RecentRequests,
 }
 
-impl FinalBytes {
+impl ResponseCache {
     /// Creates a cache of at most `bytes_max` bytes; 0 turns it off.
     pub(crate) fn new(bytes_max: u64) -> Self {
         let items = usize::try_from(bytes_max / 1024).unwrap_or(usize::MAX).clamp(64, 1 << 20);
         let cache = (bytes_max > 0).then(|| Cache::with_weighter(items, bytes_max, Weight));
-        Self { cache, asked: Asked::new(items) }
+        Self { cache, asked: RecentRequests::new(items) }
     }
 
     /// Returns the response for `key`, if it is cached and still valid.
-    pub(crate) fn get(&self, key: &[u8], snapshot: &Snapshot) -> Option<Arc<Finished>> {
+    pub(crate) fn get(&self, key: &[u8], snapshot: &Snapshot) -> Option<Arc<CachedResponse>> {
         let cache = self.cache.as_ref()?;
         let Kept::Answer(found) = cache.get(key)? else { return None };
         if found.holds(snapshot) {
@@ -158,23 +159,23 @@ impl FinalBytes {
         None
     }
 
-    /// Like [`FinalBytes::get`]; on a miss, the first request leads and concurrent ones wait for its response, so that
-    /// it is made only once. No request waits longer than `patience`.
-    pub(crate) async fn get_or_lead(&self, key: &[u8], catalog: &Catalog, patience: Duration) -> Flight<'_> {
-        let Some(cache) = &self.cache else { return Flight::Alone };
+    /// Like [`ResponseCache::get`]; on a miss, the first request leads and concurrent ones wait for its response, so
+    /// that it is made only once. No request waits longer than `patience`.
+    pub(crate) async fn get_or_lead(&self, key: &[u8], catalog: &Catalog, patience: Duration) -> SingleFlight<'_> {
+        let Some(cache) = &self.cache else { return SingleFlight::Alone };
         let landing = async {
             loop {
                 match cache.get_value_or_guard_async(key).await {
-                    Ok(Kept::Diverted) => return Flight::Alone,
-                    Ok(Kept::Answer(found)) if found.holds(&catalog.peek()) => return Flight::Landed(found),
+                    Ok(Kept::Abandoned) => return SingleFlight::Alone,
+                    Ok(Kept::Answer(found)) if found.holds(&catalog.peek()) => return SingleFlight::Completed(found),
                     Ok(Kept::Answer(_)) => {
                         cache.remove(key);
                     }
-                    Err(guard) => return Flight::Lead(guard, Instant::now()),
+                    Err(guard) => return SingleFlight::Lead(guard, Instant::now()),
                 }
             }
         };
-        tokio::time::timeout(patience, landing).await.unwrap_or(Flight::Alone)
+        tokio::time::timeout(patience, landing).await.unwrap_or(SingleFlight::Alone)
     }
 
     /// Returns whether `key` was requested lately, and records it.
@@ -183,7 +184,7 @@ impl FinalBytes {
     }
 
     /// Keeps `finished` for `key`, unless it is too large for that.
-    pub(crate) fn put(&self, key: &[u8], finished: Arc<Finished>) {
+    pub(crate) fn put(&self, key: &[u8], finished: Arc<CachedResponse>) {
         if let Some(cache) = &self.cache
             && finished.body.len() <= CACHED_BODY_BYTES_MAX
         {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use http::{HeaderMap, HeaderValue, header};
 use salver_model::Version;
 
-use crate::lines;
+use crate::header_lines;
 
 /// Returns the entity tag of a response: a hash of everything its bytes depend on.
 pub(crate) fn etag(content: Version) -> HeaderValue {
@@ -24,7 +24,7 @@ pub(crate) fn known(if_none_match: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the `If-None-Match` header of a request as a list.
 pub(crate) fn if_none_match(headers: &HeaderMap) -> Option<Cow<'_, str>> {
-    lines::list(headers, header::IF_NONE_MATCH)
+    header_lines::list(headers, header::IF_NONE_MATCH)
 }
 
 /// Returns whether `If-None-Match` contains `etag`, so that the response is 304. `*` matches nothing here: it asks

@@ -26,7 +26,7 @@ pub(crate) struct Connections {
     connections_max: usize,
     /// Most connections of one client; `None` where all come from one address, that of a proxy.
     of_one_max: Option<usize>,
-    state: Mutex<State>,
+    state: Mutex<ConnectionTable>,
     began: Instant,
     /// Milliseconds from `began` to the last look at the clock.
     now_ms: AtomicU64,
@@ -35,7 +35,7 @@ pub(crate) struct Connections {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ConnectionTable {
     open: AHashMap<u64, Arc<Connection>>,
     peers: AHashMap<Holder, Arc<Peer>>,
     lobby: AHashMap<u64, Arc<Connection>>,
@@ -194,12 +194,12 @@ impl Connections {
         state.lobby.remove(&connection.number);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ConnectionTable> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl ConnectionTable {
     /// Removes the connection that should yield first, among those that `may` yield: one of the client with the most
     /// connections, preferably one without a request in progress, and of these the one that has been inactive for
     /// longest.
@@ -340,12 +340,12 @@ impl fmt::Debug for Turn {
 
 /// Marks a request as waiting for its client in the middle, until dropped.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct BodyWait {
     connection: Arc<Connection>,
     is_set: bool,
 }
 
-impl Waiting {
+impl BodyWait {
     pub(crate) fn of(connection: &Arc<Connection>) -> Self {
         Self { connection: Arc::clone(connection), is_set: false }
     }
@@ -362,7 +362,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for BodyWait {
     fn drop(&mut self) {
         self.set(false);
     }
@@ -377,7 +377,7 @@ pub(crate) fn look_every(head_ms_max: u64) -> Duration {
 mod tests {
     use std::net::IpAddr;
 
-    use super::{Connections, Seat, Turn, Waiting};
+    use super::{BodyWait, Connections, Seat, Turn};
 
     const LOOK: std::time::Duration = std::time::Duration::from_millis(500);
 
@@ -407,7 +407,7 @@ mod tests {
         let idle = Seat(all.enter(address(1)));
         let sends = Seat(all.enter(address(2)));
         let _sending = Turn::begin(&sends.0);
-        let mut waiting = Waiting::of(&sends.0);
+        let mut waiting = BodyWait::of(&sends.0);
         waiting.set(true);
         let next = Seat(all.enter(address(3)));
         assert!(!next.0.is_in_lobby() && idle.0.is_closing(), "who has no request goes first");

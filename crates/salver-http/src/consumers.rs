@@ -137,7 +137,7 @@ pub(crate) enum Wants {
 
 /// The mutable state of a consumer.
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct ConsumerState {
     pub(crate) wants: Wants,
     /// Offset of the next event, by topic.
     pub(crate) positions: BTreeMap<String, u64>,
@@ -150,7 +150,7 @@ pub(crate) struct Instance {
     pub(crate) group: String,
     name: String,
     pub(crate) settings: Settings,
-    pub(crate) state: tokio::sync::Mutex<State>,
+    pub(crate) state: tokio::sync::Mutex<ConsumerState>,
     made: Instant,
     /// Time of the last request, in milliseconds after the instance was created.
     touched_ms: AtomicU64,
@@ -163,7 +163,7 @@ impl Instance {
             group: group.to_owned(),
             name: name.to_owned(),
             settings,
-            state: tokio::sync::Mutex::new(State::default()),
+            state: tokio::sync::Mutex::new(ConsumerState::default()),
             made: Instant::now(),
             touched_ms: AtomicU64::new(0),
         }

@@ -16,13 +16,13 @@ use bytes::Bytes;
 use http::{Method, Response};
 
 use crate::body::Body;
-use crate::cursor_state::Kind;
+use crate::cursor_state::CursorKind;
 use crate::dialect::{Refusal, arangodb};
 use crate::exchange::Exchange;
 use crate::receive;
 use crate::receive::Incoming;
-use crate::routes::arangodb::{Asked, Target};
-use crate::routes::{Found, Place};
+use crate::routes::arangodb::{ArangodbRequest, ArangodbTarget};
+use crate::routes::{Found, RoutePath};
 
 /// Returns the refusal of a method that the path does not support, or of an unknown path.
 pub(crate) fn refuse_method(method: &Method, found: &Found<'_>) -> Refusal {
@@ -35,31 +35,31 @@ pub(crate) fn refuse_method(method: &Method, found: &Found<'_>) -> Refusal {
 /// Handles a request of ArangoDB's interface.
 pub(crate) async fn answer(
     exchange: &Exchange<'_>,
-    target: &Target<'_>,
+    target: &ArangodbTarget<'_>,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
     let body = match *exchange.method {
-        Method::POST | Method::PUT => receive::whole(exchange.app, exchange.headers, body).await?,
+        Method::POST | Method::PUT => receive::read_body(exchange.app, exchange.headers, body).await?,
         _ => Bytes::new(),
     };
     match target.asked {
-        Asked::OpenExport => export::open(exchange, &body).await,
-        Asked::NextOfExport(id) => step::next(exchange, Kind::Export, id, None).await,
-        Asked::EndExport(id) => step::end(exchange, Kind::Export, id),
-        Asked::OpenCursor => query::open(exchange, &body).await,
-        Asked::NextOfCursor(id, batch) => step::next(exchange, Kind::Query, id, batch).await,
-        Asked::EndCursor(id) => step::end(exchange, Kind::Query, id),
-        Asked::Collections => catalog::collections(exchange).await,
-        Asked::Collection(name, question) => catalog::collection(exchange, name, question).await,
-        Asked::Databases(question) => catalog::databases(target.database, question),
-        Asked::Login => catalog::log_in(exchange, &body).await,
-        Asked::Server(about) => catalog::server(exchange, about),
-        Asked::Absent(door) => Err(absent(door)),
+        ArangodbRequest::OpenExport => export::open(exchange, &body).await,
+        ArangodbRequest::NextOfExport(id) => step::next(exchange, CursorKind::Export, id, None).await,
+        ArangodbRequest::EndExport(id) => step::end(exchange, CursorKind::Export, id),
+        ArangodbRequest::OpenCursor => query::open(exchange, &body).await,
+        ArangodbRequest::NextOfCursor(id, batch) => step::next(exchange, CursorKind::Query, id, batch).await,
+        ArangodbRequest::EndCursor(id) => step::end(exchange, CursorKind::Query, id),
+        ArangodbRequest::Collections => catalog::collections(exchange).await,
+        ArangodbRequest::Collection(name, question) => catalog::collection(exchange, name, question).await,
+        ArangodbRequest::Databases(question) => catalog::databases(target.database, question),
+        ArangodbRequest::Login => catalog::log_in(exchange, &body).await,
+        ArangodbRequest::Server(about) => catalog::server(exchange, about),
+        ArangodbRequest::Absent(door) => Err(absent(door)),
     }
 }
 
 /// Returns the refusal of a method that a path does not support.
-fn other_method(method: &Method, place: &Place) -> Refusal {
+fn other_method(method: &Method, place: &RoutePath) -> Refusal {
     match (place.path, method) {
         (path @ ("/_api/cursor" | "/_api/export"), &Method::PUT | &Method::DELETE) => {
             arangodb::bad(format!("expecting {method} {path}/<cursor-id>"))

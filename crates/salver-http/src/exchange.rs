@@ -17,7 +17,7 @@ use crate::body::Encoding;
 use crate::dialect::Dialect;
 use crate::policy::Admitted;
 use crate::routes::Family;
-use crate::{conditional, lines};
+use crate::{conditional, header_lines};
 
 /// Headers that influence the response.
 static SHAPING: [HeaderName; 3] = [header::ACCEPT, header::ACCEPT_ENCODING, header::CONTENT_TYPE];
@@ -123,7 +123,7 @@ impl<'a> Exchange<'a> {
 
     /// Returns all lines of a header as one list; `None` when there is none.
     pub(crate) fn header_list(&self, name: HeaderName) -> Option<Cow<'a, str>> {
-        lines::list(self.headers, name)
+        header_lines::list(self.headers, name)
     }
 
     /// Returns the client's `If-None-Match`, which has a meaning for GET and HEAD only.

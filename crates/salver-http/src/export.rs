@@ -1,23 +1,23 @@
 //! The handlers of exports: all rows of an entry, either in one body that can be resumed, or in streams that are read
 //! by offset from one snapshot.
 //!
-//! `whole` is `GET /api/export/{name}`; `range` parses its `Range` header, `work` describes the rows to encode,
-//! `encode` encodes them, and `file` copies a file that is already in the requested format. A session has N streams:
-//! `open` opens it, `batch` reads a stream, `state` reports its state and ends it, and `revive` resolves its token.
-//! State kept between requests is in `export_state`.
+//! `full_body` is `GET /api/export/{name}`; `range` parses its `Range` header, `body_encoder` describes the rows to
+//! encode, `encode` encodes them, and `file` copies a file that is already in the requested format. A session has N
+//! streams: `open` opens it, `batch` reads a stream, `state` reports its state and ends it, and `resume` resolves its
+//! token. State kept between requests is in `export_state`.
 
-mod ask;
 mod batch;
+mod body_encoder;
 mod encode;
 mod file;
+mod full_body;
 mod open;
 mod outlet;
+mod params;
 mod range;
-mod revive;
+mod resume;
 mod source;
 mod state;
-mod whole;
-mod work;
 
 use std::sync::Arc;
 
@@ -29,36 +29,36 @@ use crate::body::Body;
 use crate::dialect::Refusal;
 use crate::exchange::Exchange;
 use crate::exit;
-use crate::export_state::{Token, damaged};
-use crate::routes::exports::Target;
+use crate::export_state::{ExportToken, damaged};
+use crate::routes::exports::ExportsTarget;
 use crate::tokens::Owner;
 
 /// Handles a request for an export.
 pub(crate) async fn answer(
     app: &Arc<App>,
     exchange: &Exchange<'_>,
-    target: Target<'_>,
+    target: ExportsTarget<'_>,
 ) -> Result<Response<Body>, Refusal> {
-    let read = |text: &str| Token::read(text, &app.tokens, &Owner::of(exchange.caller));
+    let read = |text: &str| ExportToken::read(text, &app.tokens, &Owner::of(exchange.caller));
     let answered = match target {
-        Target::Open => open::answer(app, exchange).await,
-        Target::One(text) => match read(&text) {
+        ExportsTarget::Open => open::answer(app, exchange).await,
+        ExportsTarget::One(text) => match read(&text) {
             Some(token) if !names_entry(app, &text) => state::answer(app, exchange.caller, &text, &token).await,
             _ => {
-                return whole::answer(app, exchange, &text).await.map_err(|refusal| match refusal.error.code {
+                return full_body::answer(app, exchange, &text).await.map_err(|refusal| match refusal.error.code {
                     // A damaged token, or a token of another caller.
-                    Code::UnknownEntry if Token::is_like(&text) => damaged(&text).into(),
+                    Code::UnknownEntry if ExportToken::is_like(&text) => damaged(&text).into(),
                     _ => refusal,
                 });
             }
         },
-        Target::End(text) => match read(&text) {
+        ExportsTarget::End(text) => match read(&text) {
             Some(token) => state::end(app, &token),
-            None if Token::is_like(&text) => Err(damaged(&text)),
+            None if ExportToken::is_like(&text) => Err(damaged(&text)),
             None => Err(Error::new(Code::NotFound, format!("`{text}` is no session of an export"))
                 .with_hint("entries are not deleted; a session is, by its token")),
         },
-        Target::Stream(text, stream) => match read(&text) {
+        ExportsTarget::Stream(text, stream) => match read(&text) {
             Some(token) => batch::answer(app, exchange, &token, &stream).await,
             None => Err(damaged(&text)),
         },

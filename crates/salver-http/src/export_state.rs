@@ -1,16 +1,16 @@
 //! State of exports between requests. Independent of the protocol handlers.
 
+mod decoder_slots;
+mod entity_tag;
 mod measure;
 mod session;
-mod tag;
 mod token;
-mod turn;
 
+pub(crate) use self::decoder_slots::{DecoderSlots, HeldSlot, SlotPermit};
+pub(crate) use self::entity_tag::Tag;
 pub(crate) use self::measure::{Marks, Measured, Measures};
 pub(crate) use self::session::{Missing, Opened, Sessions};
-pub(crate) use self::tag::Tag;
-pub(crate) use self::token::{Token, damaged};
-pub(crate) use self::turn::{Seat, Seated, Turns};
+pub(crate) use self::token::{ExportToken, damaged};
 
 /// State of exports between requests.
 #[derive(Debug, Default)]
@@ -20,5 +20,5 @@ pub(crate) struct Exports {
     /// The open exports.
     pub(crate) sessions: Sessions,
     /// The turns to hold a decoder.
-    pub(crate) turns: Turns,
+    pub(crate) turns: DecoderSlots,
 }

@@ -2,16 +2,16 @@
 //! list of functions, and asynchronous calls at `/api/jobs`.
 
 mod arguments;
-mod asking;
 mod callback;
 mod describe;
+mod invocation;
+mod job_state;
 mod jobs;
 mod openapi;
 mod preference;
-mod pure;
+mod pure_cache;
 mod refusal;
 mod respond;
-mod standing;
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ use salver_model::ports::Functions;
 use salver_model::{Code, Error, Result, suggest};
 
 use crate::app::App;
-use crate::asked::Mounted;
 use crate::body::Body;
 use crate::dialect::Refusal;
 use crate::exchange::Exchange;
 use crate::receive::Incoming;
-use crate::routes::functions::Target;
+use crate::request_target::Mounted;
+use crate::routes::functions::FunctionsTarget;
 
 /// Handles a request for a path that is served by user code.
 pub(crate) async fn answer_mounted(
@@ -37,35 +37,35 @@ pub(crate) async fn answer_mounted(
     match mounted {
         Mounted::Methods(methods) => refusal::of_method(exchange.method, &methods),
         Mounted::Endpoint(file, interface, index, values) => {
-            asking::function(exchange, file, (&interface, index), values, body).await
+            invocation::function(exchange, file, (&interface, index), values, body).await
         }
-        Mounted::Application(file, path) => asking::application(exchange, file, path, body).await,
+        Mounted::Application(file, path) => invocation::application(exchange, file, path, body).await,
     }
 }
 
 /// Handles a request for functions or jobs.
 pub(crate) async fn answer(
     exchange: &Exchange<'_>,
-    target: Target<'_>,
+    target: FunctionsTarget<'_>,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
     let app = exchange.app;
     match target {
-        Target::List => Ok(describe::all(app)),
-        Target::Openapi => Ok(openapi::answer(app)),
-        Target::One(name) => Ok(describe::one(file(app, &name)?)),
-        Target::Named(name, function) => {
+        FunctionsTarget::List => Ok(describe::all(app)),
+        FunctionsTarget::Openapi => Ok(openapi::answer(app)),
+        FunctionsTarget::One(name) => Ok(describe::one(file(app, &name)?)),
+        FunctionsTarget::Named(name, function) => {
             let file = file(app, &name)?;
             let interface = file.interface()?;
             let (index, endpoint) = named(&interface, &name, &function)?;
             if *exchange.method != Method::POST && !endpoint.pure {
                 return refusal::of_method(exchange.method, "POST, OPTIONS");
             }
-            asking::function(exchange, file, (&interface, index), Vec::new(), body).await
+            invocation::function(exchange, file, (&interface, index), Vec::new(), body).await
         }
-        Target::Job(id) => Ok(jobs::show(exchange, &id).await?),
-        Target::EndJob(id) => Ok(jobs::end(exchange, &id)?),
-        Target::Result(id) => Ok(jobs::result(exchange, &id).await?),
+        FunctionsTarget::Job(id) => Ok(jobs::show(exchange, &id).await?),
+        FunctionsTarget::EndJob(id) => Ok(jobs::end(exchange, &id)?),
+        FunctionsTarget::Result(id) => Ok(jobs::result(exchange, &id).await?),
     }
 }
 

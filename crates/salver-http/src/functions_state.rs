@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use salver_model::functions::{Interface, Parameter};
 
-pub(crate) use self::jobs::{Callback, Job, Jobs, Outcome};
+pub(crate) use self::jobs::{Callback, Job, JobOutcome, Jobs};
 use self::routes::Routes;
 pub(crate) use self::routes::{Found, pattern};
 

@@ -52,12 +52,12 @@ const EXPOSED: &str = "accept-ranges, content-range, etag, link, location, prefe
 
 /// Headers that matter to the checks of every request.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Said<'h> {
+pub(crate) struct CheckedHeaders<'h> {
     /// The `Host` header.
     host: Option<&'h HeaderValue>,
     /// Whether there is more than one `Host` header.
     hosts: bool,
-    /// Whether a browser sent the request on behalf of a page; [`Gate::admit_page`] checks no other requests.
+    /// Whether a browser sent the request on behalf of a page; [`Gate::check_page`] checks no other requests.
     pub(crate) of_page: bool,
     /// Whether the client waits for 100 (Continue) before it sends the body (RFC 9110, section 10.1.1).
     pub(crate) expects: bool,
@@ -65,7 +65,7 @@ pub(crate) struct Said<'h> {
     pub(crate) packed: Option<&'h HeaderValue>,
 }
 
-impl<'h> Said<'h> {
+impl<'h> CheckedHeaders<'h> {
     /// Extracts them from `headers` in a single pass, which costs less than separate lookups.
     pub(crate) fn of(headers: &'h HeaderMap) -> Self {
         let mut said = Self::default();
@@ -102,7 +102,7 @@ pub(crate) struct Gate {
 
 /// The result of admission at a records door, for the headers of the response.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pass {
+pub(crate) struct CorsGrant {
     /// Origin of the page that may read the response.
     origin: Option<HeaderValue>,
     /// Cookie with a new token, for a client that has none yet.
@@ -159,8 +159,8 @@ impl Gate {
         caller
     }
 
-    /// Returns whether [`Gate::enter`] checks anything.
-    pub(crate) fn minds_everybody(&self) -> bool {
+    /// Returns whether [`Gate::check_address`] checks anything.
+    pub(crate) fn applies_to_reads(&self) -> bool {
         self.firewall.is_some() || self.ssl_redirect
     }
 
@@ -169,8 +169,8 @@ impl Gate {
     ///
     /// # Errors
     /// `Blocked`.
-    pub(crate) fn enter(&self, peer: IpAddr, uri: &Uri, headers: &HeaderMap) -> Result<Option<Response<Body>>> {
-        if !self.minds_everybody() {
+    pub(crate) fn check_address(&self, peer: IpAddr, uri: &Uri, headers: &HeaderMap) -> Result<Option<Response<Body>>> {
+        if !self.applies_to_reads() {
             return Ok(None);
         }
         let address = self.address(peer, headers);
@@ -190,13 +190,13 @@ impl Gate {
         Ok(None)
     }
 
-    /// Returns whether [`Gate::admit`] checks anything.
-    pub(crate) fn minds_pages(&self) -> bool {
+    /// Returns whether [`Gate::check_origin_and_csrf`] checks anything.
+    pub(crate) fn checks_pages(&self) -> bool {
         self.origins.is_some() || self.xsrf || self.ajax_only
     }
 
     /// Returns whether the options restrict the origins of pages at the records doors.
-    pub(crate) fn minds_origins(&self) -> bool {
+    pub(crate) fn checks_origins(&self) -> bool {
         self.origins.is_some()
     }
 
@@ -205,8 +205,8 @@ impl Gate {
     ///
     /// # Errors
     /// `OriginForbidden`, `XsrfToken`, `Forbidden` for a write that is not an AJAX request.
-    pub(crate) fn admit(&self, method: &Method, headers: &HeaderMap) -> Result<Pass> {
-        let mut pass = Pass::default();
+    pub(crate) fn check_origin_and_csrf(&self, method: &Method, headers: &HeaderMap) -> Result<CorsGrant> {
+        let mut pass = CorsGrant::default();
         let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         if let (Some(_), Some(origin)) = (&self.origins, headers.get(header::ORIGIN)) {
             if self.is_named(origin) {
@@ -235,7 +235,7 @@ impl Gate {
     ///
     /// # Errors
     /// `InvalidRequest` for none or several, `HostForbidden`.
-    pub(crate) fn admit_host(&self, version: Version, said: &Said<'_>) -> Result<()> {
+    pub(crate) fn check_host(&self, version: Version, said: &CheckedHeaders<'_>) -> Result<()> {
         self.hosts.admit(version, said)
     }
 
@@ -244,7 +244,7 @@ impl Gate {
     ///
     /// # Errors
     /// `OriginForbidden`.
-    pub(crate) fn admit_page(&self, method: &Method, headers: &HeaderMap, does: Does) -> Result<()> {
+    pub(crate) fn check_page(&self, method: &Method, headers: &HeaderMap, does: Does) -> Result<()> {
         let writes = !matches!(*method, Method::OPTIONS | Method::GET | Method::HEAD);
         let is_let_in = match does {
             Does::Reads => true,
@@ -261,7 +261,7 @@ impl Gate {
     /// Returns whether the request comes from a page of another site whose origin is not allowed by name, and so must
     /// not change anything.
     pub(crate) fn is_foreign(&self, headers: &HeaderMap) -> bool {
-        Said::of(headers).of_page && self.is_of_foreign_page(headers, true)
+        CheckedHeaders::of(headers).of_page && self.is_of_foreign_page(headers, true)
     }
 
     fn is_of_foreign_page(&self, headers: &HeaderMap, writes: bool) -> bool {
@@ -288,7 +288,7 @@ impl Gate {
     }
 
     /// Adds the CORS headers and the token to a response of the records doors.
-    pub(crate) fn release(&self, pass: Pass, headers: &mut HeaderMap) {
+    pub(crate) fn apply_cors(&self, pass: CorsGrant, headers: &mut HeaderMap) {
         if let (Some(origins), Some(origin)) = (&self.origins, pass.origin) {
             if origins.allow_credentials {
                 headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
@@ -303,7 +303,7 @@ impl Gate {
     }
 
     /// Adds the CORS headers for pages of any origin to a response of any door, if the options let them read it.
-    pub(crate) fn release_all(&self, headers: &mut HeaderMap) {
+    pub(crate) fn apply_cors_all(&self, headers: &mut HeaderMap) {
         if self.cors && !headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
             headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
@@ -312,13 +312,13 @@ impl Gate {
 
     /// Adds the CORS headers for the page that sent `asked` to a response of any door, if the options name its origin.
     /// They permit more than those for any origin.
-    pub(crate) fn release_named(&self, asked: &HeaderMap, headers: &mut HeaderMap) {
+    pub(crate) fn apply_cors_named(&self, asked: &HeaderMap, headers: &mut HeaderMap) {
         let told = headers.get(header::ACCESS_CONTROL_ALLOW_ORIGIN);
         if self.origins.is_none() || told.is_some_and(|told| told != "*") {
             return;
         }
         let origin = asked.get(header::ORIGIN).filter(|origin| self.is_named(origin)).cloned();
-        self.release(Pass { origin, cookie: None }, headers);
+        self.apply_cors(CorsGrant { origin, cookie: None }, headers);
     }
 
     /// Returns the response to a CORS preflight request; `None` if the options name no origins.

@@ -2,12 +2,11 @@
 //! HTTP.
 //!
 //! Suggested reading order: `graph` (the meaning of the names in the schema) and `sdl` (the schema as text); then the
-//! stages of a request: `request`, `bounds`, `lax` (ROAPI's shorthand), `compile` into a `plan` of `level`s, `run` and
-//! `join` (one read per level), `mutation` (changes, in one transaction per document), and `answer` with `piece` and
-//! `write`, or `bare` for ROAPI's rows. `budget` limits the resources for all of that.
+//! stages of a request: `request`, `bounds`, `roapi_shorthand` (ROAPI's shorthand), `compile` into a `plan` of
+//! `level`s, `run` and `join` (one read per level), `mutation` (changes, in one transaction per document), and `answer`
+//! with `piece` and `write`, or `roapi_rows` for ROAPI's rows. `budget` limits the resources for all of that.
 
 mod answer;
-mod bare;
 mod bounds;
 mod budget;
 mod collect;
@@ -20,13 +19,14 @@ mod graphiql;
 mod groups;
 mod input;
 mod join;
-mod lax;
 mod level;
 mod mutation;
 mod naming;
 mod piece;
 mod plan;
 mod request;
+mod roapi_rows;
+mod roapi_shorthand;
 mod run;
 mod scalar;
 mod sdl;

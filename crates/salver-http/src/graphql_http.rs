@@ -12,16 +12,16 @@ use salver_model::{Caller, Code, Error, Result, Version};
 
 use crate::app::App;
 use crate::body::Body;
-use crate::cache::Flight;
-use crate::caution;
+use crate::cache::SingleFlight;
 use crate::dialect::graphql::MEDIA_TYPE;
 use crate::dialect::{Dialect, Refusal};
 use crate::exchange::{Exchange, parameters};
 use crate::exit;
 use crate::graphql::{self, Answer};
-use crate::held::Repeatable;
 use crate::idempotency::{Kept, Key, Turn};
 use crate::respond::{self, Heading};
+use crate::security_headers;
+use crate::unsent_responses::Repeatable;
 
 /// The media type of the specification (<https://graphql.github.io/graphql-over-http/draft/>). A client that accepts it
 /// gets it for errors, too.
@@ -31,7 +31,7 @@ const RESPONSE: &str = "application/graphql-response+json";
 pub(crate) async fn answer(
     app: &Arc<App>,
     exchange: &Exchange<'_>,
-    flight: Flight<'_>,
+    flight: SingleFlight<'_>,
     caller: Caller,
 ) -> Result<Response<Body>, Refusal> {
     let accept = exchange.header_list(header::ACCEPT);
@@ -46,7 +46,7 @@ pub(crate) async fn answer(
 async fn answer_as(
     app: &Arc<App>,
     exchange: &Exchange<'_>,
-    flight: Flight<'_>,
+    flight: SingleFlight<'_>,
     caller: Caller,
     is_response: bool,
 ) -> Result<Response<Body>, Refusal> {
@@ -64,9 +64,9 @@ async fn answer_as(
     request.raw &= !is_response;
     let media_type = if is_response { MEDIA_TYPE } else { "application/json" };
     request.may_change &= !app.gate.is_foreign(exchange.headers);
-    if request.may_change && app.gate.minds_pages() && graphql::is_mutation(&request) {
+    if request.may_change && app.gate.checks_pages() && graphql::is_mutation(&request) {
         // The same check as at the records doors, which also write to databases.
-        app.gate.admit(exchange.method, exchange.headers)?;
+        app.gate.check_origin_and_csrf(exchange.method, exchange.headers)?;
     }
     if exchange.headers.contains_key(header::IF_MATCH) && request.may_change && graphql::is_mutation(&request) {
         return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and a document may change many")
@@ -76,7 +76,7 @@ async fn answer_as(
     if let Some(key) = exchange.headers.get("idempotency-key").filter(|_| request.may_change)
         && graphql::is_mutation(&request)
     {
-        flight.divert();
+        flight.abandon();
         let key = Key::of(key.to_str().unwrap_or_default(), &request.caller)?;
         return once(app, exchange, key, (request, choice, media_type)).await;
     }
@@ -106,7 +106,7 @@ async fn once(
         };
         let asked = (path.as_str(), query.as_str());
         let exchange = Exchange::new(&app, &admitted, &method, asked, &headers).with_body(body);
-        let (response, passing) = run(&exchange, Flight::Alone, &request, (choice, media_type)).await?;
+        let (response, passing) = run(&exchange, SingleFlight::Alone, &request, (choice, media_type)).await?;
         if let Some(kept) = Kept::of(&response).filter(|_| !passing) {
             lead.finish(kept);
         }
@@ -119,7 +119,7 @@ async fn once(
 /// Runs a document; also returns whether a mutation failed for a transient reason, so that the key must not be used up.
 async fn run(
     exchange: &Exchange<'_>,
-    flight: Flight<'_>,
+    flight: SingleFlight<'_>,
     request: &graphql::Request,
     (choice, media_type): (Choice, &'static str),
 ) -> Result<(Response<Body>, bool)> {
@@ -144,7 +144,7 @@ async fn run(
             let keep = made_from.is_some();
             let (finished, mut response) = respond::document(exchange, media_type, body, version, made_from).await?;
             if keep {
-                flight.land(&exchange.app.cache, exchange.key(), &finished);
+                flight.complete(&exchange.app.cache, exchange.key(), &finished);
             }
             if let Body::Full(body) = response.body()
                 && body.len() > HELD_BYTES_FREE_OF_STREAM
@@ -173,7 +173,7 @@ pub(crate) fn asset(name: &str) -> Result<Response<Body>> {
     })?;
     let mut response = exit::reply(StatusCode::OK, Body::Full(Bytes::from_static(bytes)));
     let headers = response.headers_mut();
-    caution::of_graphiql(headers);
+    security_headers::of_graphiql(headers);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     if name.is_empty() {
         // The page shares its URL with query results: a cache must not serve it to a program.

@@ -109,7 +109,7 @@ impl Kept {
 }
 
 #[derive(Debug)]
-enum Slot {
+enum KeySlot {
     /// The request is in progress; the channel closes when it ends.
     Running { request: Version, done: watch::Receiver<()> },
     /// The request is done.
@@ -118,7 +118,7 @@ enum Slot {
 
 #[derive(Debug, Default)]
 struct Slots {
-    by_key: AHashMap<Key, Slot>,
+    by_key: AHashMap<Key, KeySlot>,
     /// The keys of finished requests, oldest first.
     order: VecDeque<(Instant, Key)>,
     bytes: usize,
@@ -211,14 +211,16 @@ impl Idempotency {
         let mut slots = self.lock();
         slots.forget_old(Instant::now());
         match slots.by_key.get(key) {
-            Some(Slot::Running { request: other, .. } | Slot::Done { request: other, .. }) if *other != request => {
+            Some(KeySlot::Running { request: other, .. } | KeySlot::Done { request: other, .. })
+                if *other != request =>
+            {
                 Err(Conflict::Reused)
             }
-            Some(Slot::Running { done, .. }) => Ok(Look::Wait(done.clone())),
-            Some(Slot::Done { answer, .. }) => Ok(Look::Turn(Turn::Done(answer.clone()))),
+            Some(KeySlot::Running { done, .. }) => Ok(Look::Wait(done.clone())),
+            Some(KeySlot::Done { answer, .. }) => Ok(Look::Turn(Turn::Done(answer.clone()))),
             None => {
                 let (sender, done) = watch::channel(());
-                slots.by_key.insert(key.clone(), Slot::Running { request, done });
+                slots.by_key.insert(key.clone(), KeySlot::Running { request, done });
                 let lead = Lead { store: self, key: key.clone(), request, answered: false, _done: sender };
                 Ok(Look::Turn(Turn::Mine(lead)))
             }
@@ -247,8 +249,8 @@ impl Slots {
     }
 
     fn forget(&mut self, since: Instant, key: &Key) {
-        let is_this = matches!(self.by_key.get(key), Some(Slot::Done { since: own, .. }) if *own == since);
-        if is_this && let Some(Slot::Done { answer, .. }) = self.by_key.remove(key) {
+        let is_this = matches!(self.by_key.get(key), Some(KeySlot::Done { since: own, .. }) if *own == since);
+        if is_this && let Some(KeySlot::Done { answer, .. }) = self.by_key.remove(key) {
             let bytes = key.bytes() + answer.bytes();
             self.bytes -= bytes;
             let left = self.bytes_of.get(&key.holder).map_or(0, |own| own.saturating_sub(bytes));
@@ -272,7 +274,7 @@ impl Lead<'_> {
         let bytes = self.key.bytes() + answer.bytes();
         slots.bytes += bytes;
         *slots.bytes_of.entry(self.key.holder.clone()).or_default() += bytes;
-        slots.by_key.insert(self.key.clone(), Slot::Done { request: self.request, answer, since: now });
+        slots.by_key.insert(self.key.clone(), KeySlot::Done { request: self.request, answer, since: now });
         slots.order.push_back((now, self.key.clone()));
         slots.forget_old(now);
         self.answered = true;

@@ -10,7 +10,7 @@ use salver_formats::json::ColumnWriter;
 use salver_model::{Batches, Code, Error, Result, Rows};
 
 use crate::body::Body;
-use crate::cache::{Finished, Flight};
+use crate::cache::{CachedResponse, SingleFlight};
 use crate::conditional;
 use crate::exchange::Exchange;
 use crate::respond;
@@ -20,7 +20,7 @@ pub(crate) async fn answer(
     exchange: &Exchange<'_>,
     store: &str,
     key: &str,
-    flight: Flight<'_>,
+    flight: SingleFlight<'_>,
 ) -> Result<Response<Body>> {
     let service = &exchange.app.service;
     let snapshot = service.snapshot_for_store(store).await;
@@ -35,7 +35,7 @@ pub(crate) async fn answer(
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(header::VARY, HeaderValue::from_static("accept, accept-encoding"));
     headers.insert(header::ETAG, etag.clone());
-    let finished = Arc::new(Finished {
+    let finished = Arc::new(CachedResponse {
         status: StatusCode::OK,
         headers,
         etag: Some(etag),
@@ -43,7 +43,7 @@ pub(crate) async fn answer(
         read: rows.read,
         generation: AtomicU64::new(u64::MAX),
     });
-    flight.land(&exchange.app.cache, exchange.key(), &finished);
+    flight.complete(&exchange.app.cache, exchange.key(), &finished);
     Ok(respond::finished(exchange, &finished))
 }
 

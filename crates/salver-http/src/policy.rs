@@ -9,19 +9,19 @@ use http::{HeaderMap, Method, Request, Response, Uri, Version, header};
 use salver_model::{Caller, Code, Error, Result};
 
 use crate::app::App;
-use crate::asked::{Asked, below_base, does, is_of_streams};
 use crate::auth::Identity;
 use crate::body::Body;
-use crate::gate::{Pass, Said};
-use crate::routes::records::Target as RecordsTarget;
-use crate::routes::{Family, Found, Target, arangodb, own};
+use crate::gate::{CheckedHeaders, CorsGrant};
+use crate::request_target::{RequestTarget, below_base, does, is_of_streams};
+use crate::routes::records::RecordsTarget;
+use crate::routes::{Family, Found, RouteTarget, arangodb, own};
 
 /// Proof that a request was admitted, and for which caller.
 #[derive(Clone, Debug)]
 pub(crate) struct Admitted {
     caller: Caller,
     family: Family,
-    pass: Pass,
+    pass: CorsGrant,
 }
 
 impl Admitted {
@@ -36,7 +36,7 @@ impl Admitted {
     }
 
     /// Returns the headers for the page that sent the request.
-    pub(crate) fn into_pass(self) -> Pass {
+    pub(crate) fn into_pass(self) -> CorsGrant {
         self.pass
     }
 }
@@ -52,7 +52,7 @@ pub(crate) enum Admission {
     /// The request is already answered.
     Answered(Response<Body>),
     /// The request is refused; the response still gets the headers for the page.
-    Refused(Error, Pass),
+    Refused(Error, CorsGrant),
 }
 
 /// The parts of a request's head that admission reads.
@@ -69,10 +69,10 @@ struct Head<'h> {
 /// # Errors
 /// `Blocked`, `HostForbidden`, `UnsupportedMediaType`, `OriginForbidden`, `XsrfToken`, `Forbidden`. A failed
 /// authentication is [`Admission::Refused`].
-pub(crate) async fn admit(app: &App, head: &Parts, peer: IpAddr, asked: &Asked<'_, '_>) -> Result<Admission> {
-    let said = Said::of(&head.headers);
+pub(crate) async fn admit(app: &App, head: &Parts, peer: IpAddr, asked: &RequestTarget<'_, '_>) -> Result<Admission> {
+    let said = CheckedHeaders::of(&head.headers);
     let seen = Head { method: &head.method, uri: &head.uri, version: head.version, headers: &head.headers };
-    let redirected = app.gate.enter(peer, seen.uri, seen.headers)?;
+    let redirected = app.gate.check_address(peer, seen.uri, seen.headers)?;
     screen(app, seen, &said, asked)?;
     if let Some(response) = redirected {
         return Ok(Admission::Answered(response));
@@ -107,16 +107,16 @@ pub(crate) async fn admit(app: &App, head: &Parts, peer: IpAddr, asked: &Asked<'
 pub(crate) fn admit_now<B>(
     app: &App,
     request: &Request<B>,
-    said: &Said<'_>,
+    said: &CheckedHeaders<'_>,
     peer: IpAddr,
-    asked: &Asked<'_, '_>,
+    asked: &RequestTarget<'_, '_>,
 ) -> Option<Admitted> {
     let seen =
         Head { method: request.method(), uri: request.uri(), version: request.version(), headers: request.headers() };
     let family = asked.family();
-    let minds = app.gate.minds_everybody()
-        || family == Family::Records && app.gate.minds_pages()
-        || said.of_page && app.gate.minds_origins();
+    let minds = app.gate.applies_to_reads()
+        || family == Family::Records && app.gate.checks_pages()
+        || said.of_page && app.gate.checks_origins();
     if minds {
         return None;
     }
@@ -125,20 +125,20 @@ pub(crate) fn admit_now<B>(
         Some(auth) if !is_open(asked) => auth.identify_now(seen.headers)?.ok()?,
         _ => Identity::new(),
     };
-    Some(Admitted { caller: app.gate.caller(peer, seen.headers, &proved), family, pass: Pass::default() })
+    Some(Admitted { caller: app.gate.caller(peer, seen.headers, &proved), family, pass: CorsGrant::default() })
 }
 
 /// Adds the headers for the page that sent the request, as admission determined them.
-pub(crate) fn release(app: &App, pass: Pass, mut response: Response<Body>) -> Response<Body> {
-    app.gate.release(pass, response.headers_mut());
+pub(crate) fn release(app: &App, pass: CorsGrant, mut response: Response<Body>) -> Response<Body> {
+    app.gate.apply_cors(pass, response.headers_mut());
     response
 }
 
 /// Checks the host of the request, and whether the page that sent it may do so.
-fn screen(app: &App, head: Head<'_>, said: &Said<'_>, asked: &Asked<'_, '_>) -> Result<()> {
+fn screen(app: &App, head: Head<'_>, said: &CheckedHeaders<'_>, asked: &RequestTarget<'_, '_>) -> Result<()> {
     // The liveness probe discloses nothing, and does not know the server's name.
     if below_base(app, head.uri.path()) != Some("/health") {
-        app.gate.admit_host(head.version, said)?;
+        app.gate.check_host(head.version, said)?;
     }
     if let Some(packed) = said.packed {
         let packed = String::from_utf8_lossy(packed.as_bytes());
@@ -148,17 +148,19 @@ fn screen(app: &App, head: Head<'_>, said: &Said<'_>, asked: &Asked<'_, '_>) -> 
     if !said.of_page {
         return Ok(());
     }
-    app.gate.admit_page(head.method, head.headers, does(app, head.method, head.uri, asked))
+    app.gate.check_page(head.method, head.headers, does(app, head.method, head.uri, asked))
 }
 
 /// Makes the further checks of pages at the records doors; the streams doors share the check of origins.
-fn pass(app: &App, head: Head<'_>, family: Family) -> Result<Pass> {
+fn pass(app: &App, head: Head<'_>, family: Family) -> Result<CorsGrant> {
     match family {
-        Family::Records if *head.method == Method::OPTIONS && !app.gate.minds_origins() => Ok(Pass::default()),
-        Family::Records => app.gate.admit(head.method, head.headers),
+        Family::Records if *head.method == Method::OPTIONS && !app.gate.checks_origins() => Ok(CorsGrant::default()),
+        Family::Records => app.gate.check_origin_and_csrf(head.method, head.headers),
         // Only the records doors check tokens and the like.
-        family if is_of_streams(family) && app.gate.minds_origins() => app.gate.admit(&Method::GET, head.headers),
-        _ => Ok(Pass::default()),
+        family if is_of_streams(family) && app.gate.checks_origins() => {
+            app.gate.check_origin_and_csrf(&Method::GET, head.headers)
+        }
+        _ => Ok(CorsGrant::default()),
     }
 }
 
@@ -174,22 +176,26 @@ fn preflight(app: &App, head: Head<'_>, family: Family) -> Option<Response<Body>
 
 /// Returns whether a request needs no authentication: probes have no credentials, and a login is only about to get
 /// some.
-fn is_open(asked: &Asked<'_, '_>) -> bool {
+fn is_open(asked: &RequestTarget<'_, '_>) -> bool {
     match asked {
-        Asked::Table(Found::Row(_, Target::Own(target))) => {
-            matches!(target, own::Target::Health | own::Target::Ready | own::Target::Version)
+        RequestTarget::Table(Found::Row(_, RouteTarget::Own(target))) => {
+            matches!(target, own::OwnTarget::Health | own::OwnTarget::Ready | own::OwnTarget::Version)
         }
-        Asked::Table(Found::Row(_, Target::ArangoDb(target))) => target.asked == arangodb::Asked::Login,
-        Asked::Table(Found::OtherMethod(place)) => OPEN.contains(&place.path),
+        RequestTarget::Table(Found::Row(_, RouteTarget::ArangoDb(target))) => {
+            target.asked == arangodb::ArangodbRequest::Login
+        }
+        RequestTarget::Table(Found::OtherMethod(place)) => OPEN.contains(&place.path),
         _ => false,
     }
 }
 
 /// Returns whether invalid credentials are tolerated, because the caller is about to log in or register at this path.
-fn lets_strangers_in(app: &App, asked: &Asked<'_, '_>) -> bool {
+fn lets_strangers_in(app: &App, asked: &RequestTarget<'_, '_>) -> bool {
     let is_account = match asked {
-        Asked::Table(Found::Row(_, target)) => matches!(target, Target::Records(RecordsTarget::Account(_))),
-        Asked::Table(Found::OtherMethod(place)) => place.is_account,
+        RequestTarget::Table(Found::Row(_, target)) => {
+            matches!(target, RouteTarget::Records(RecordsTarget::Account(_)))
+        }
+        RequestTarget::Table(Found::OtherMethod(place)) => place.is_account,
         _ => false,
     };
     is_account && app.has_accounts()

@@ -13,7 +13,7 @@ use salver_model::limits::{RECEIVING_BYTES_FREE, UNREAD_BYTES_MAX, UNREAD_MS_MAX
 use salver_model::{Code, Error, Result, Share, Shares};
 
 use crate::app::{App, RECEIVED_BYTES};
-use crate::connections::{Connection, Waiting};
+use crate::connections::{BodyWait, Connection};
 
 /// The body of a request as it arrives. While no data arrives, its connection counts as waiting for its client.
 ///
@@ -23,7 +23,7 @@ use crate::connections::{Connection, Waiting};
 pub(crate) struct Incoming {
     /// The rest of the body; `None` when there is nothing more to read.
     body: Option<hyper::body::Incoming>,
-    waiting: Waiting,
+    waiting: BodyWait,
     /// Whether the client sends the body without waiting for 100 (Continue) (RFC 9110, section 10.1.1).
     comes_anyway: bool,
 }
@@ -37,7 +37,7 @@ impl Incoming {
         is_asked_for: bool,
     ) -> Request<Self> {
         let comes_anyway = !request.body().is_end_stream() && !is_asked_for;
-        request.map(|body| Self { body: Some(body), waiting: Waiting::of(connection), comes_anyway })
+        request.map(|body| Self { body: Some(body), waiting: BodyWait::of(connection), comes_anyway })
     }
 
     /// Reads and discards the rest, up to a time limit and a number of bytes.
@@ -92,7 +92,7 @@ impl http_body::Body for Incoming {
 }
 
 /// Receives the whole body, within the limits.
-pub(crate) async fn whole(app: &App, headers: &HeaderMap, body: Incoming) -> Result<Bytes> {
+pub(crate) async fn read_body(app: &App, headers: &HeaderMap, body: Incoming) -> Result<Bytes> {
     let bytes_max = app.service.limits().body_bytes_max;
     let declared = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse().ok());
     if declared.is_some_and(|length: u64| length > bytes_max) {

@@ -1,7 +1,7 @@
 //! The handlers of records: reads and writes of database rows in PHP-CRUD-API's wire format, with Salver's extensions.
 //!
-//! `databases` finds the databases of a caller, `keys` parses the keys of a path, `query` parses query strings, and
-//! `body` parses the bodies of writes; `read`, `write`, `bulk`, `columns`, `openapi` and `account` handle requests.
+//! `databases` finds the databases of a caller, `path_keys` parses the keys of a path, `query` parses query strings,
+//! and `body` parses the bodies of writes; `read`, `write`, `bulk`, `columns`, `openapi` and `account` handle requests.
 //! `hooks` calls functions before and after requests, and `respond` builds responses.
 
 mod account;
@@ -9,15 +9,15 @@ mod body;
 mod bulk;
 mod columns;
 mod databases;
-mod head;
+mod etag;
 mod hooks;
 mod json;
-mod keys;
 mod openapi;
+mod path_keys;
 mod query;
 mod read;
 mod respond;
-mod tag;
+mod response_headers;
 mod transaction;
 mod write;
 
@@ -34,14 +34,14 @@ use crate::dialect::php;
 use crate::exchange::Exchange;
 use crate::receive;
 use crate::receive::Incoming;
-use crate::routes::records::{Step, Target};
+use crate::routes::records::{AccountStep, RecordsTarget};
 
 /// Responds to a request for rows that the database can serve in microseconds; `None` means "use [`answer`]", which
 /// gives the same response.
-pub(crate) fn answer_now(exchange: &Exchange<'_>, target: &Target<'_>) -> Option<Response<Body>> {
+pub(crate) fn answer_now(exchange: &Exchange<'_>, target: &RecordsTarget<'_>) -> Option<Response<Body>> {
     let (table, id) = match target {
-        Target::Table(table) => (table, None),
-        Target::Row(table, id) => (table, Some(*id)),
+        RecordsTarget::Table(table) => (table, None),
+        RecordsTarget::Row(table, id) => (table, Some(*id)),
         _ => return None,
     };
     let (database, table) = exchange.app.service.database_with(table).ok()?;
@@ -59,18 +59,24 @@ pub(crate) fn answer_now(exchange: &Exchange<'_>, target: &Target<'_>) -> Option
 }
 
 /// Handles a request for records.
-pub(crate) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: Incoming) -> Result<Response<Body>> {
+pub(crate) async fn answer(
+    exchange: &Exchange<'_>,
+    target: RecordsTarget<'_>,
+    body: Incoming,
+) -> Result<Response<Body>> {
     let reads = matches!(*exchange.method, Method::GET | Method::HEAD);
     match target {
-        Target::Openapi => openapi::answer(exchange).await,
-        Target::ClearCache => clear_cache(exchange).await,
-        Target::Ping => ping(exchange).await,
-        Target::Account(step @ (Step::Me | Step::Logout)) => account::answer(exchange, step, &[]).await,
-        Target::Account(step) => {
+        RecordsTarget::Openapi => openapi::answer(exchange).await,
+        RecordsTarget::ClearCache => clear_cache(exchange).await,
+        RecordsTarget::Ping => ping(exchange).await,
+        RecordsTarget::Account(step @ (AccountStep::Me | AccountStep::Logout)) => {
+            account::answer(exchange, step, &[]).await
+        }
+        RecordsTarget::Account(step) => {
             let body = receive(exchange, body).await?;
             account::answer(exchange, step, &body).await
         }
-        target @ (Target::Schema | Target::SchemaTable(_) | Target::SchemaColumn(..)) => {
+        target @ (RecordsTarget::Schema | RecordsTarget::SchemaTable(_) | RecordsTarget::SchemaColumn(..)) => {
             if reads {
                 return columns::show(exchange, &target).await;
             }
@@ -79,7 +85,7 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: In
         }
         target if reads => rows(exchange, target, Bytes::new()).await,
         target => {
-            if let Target::Table(table) = &target
+            if let RecordsTarget::Table(table) = &target
                 && *exchange.method == Method::POST
                 && let Some(format) = bulk::RowFormat::of(exchange.headers)
             {
@@ -92,26 +98,26 @@ pub(crate) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: In
 }
 
 /// Handles a request for rows, with the functions before and after it if there are any.
-async fn rows(exchange: &Exchange<'_>, target: Target<'_>, body: Bytes) -> Result<Response<Body>> {
+async fn rows(exchange: &Exchange<'_>, target: RecordsTarget<'_>, body: Bytes) -> Result<Response<Body>> {
     let Some(hooks) = Hooks::of(exchange, &target) else { return plain_rows(exchange, target, body).await };
     let going = match hooks.before(exchange, body).await? {
-        hooks::Step::Go(going) => going,
-        hooks::Step::Answered(response) => return Ok(response),
+        hooks::HookOutcome::Go(going) => going,
+        hooks::HookOutcome::Answered(response) => return Ok(response),
     };
     let answered = plain_rows(&going.exchange(exchange), target, going.body.clone()).await;
     hooks.after(exchange, answered, &going).await
 }
 
 /// Handles a request for rows, without functions.
-async fn plain_rows(exchange: &Exchange<'_>, target: Target<'_>, body: Bytes) -> Result<Response<Body>> {
+async fn plain_rows(exchange: &Exchange<'_>, target: RecordsTarget<'_>, body: Bytes) -> Result<Response<Body>> {
     if !matches!(*exchange.method, Method::GET | Method::HEAD) {
         return write::run(exchange, target, &body).await;
     }
     match target {
-        Target::Table(table) => read::rows(exchange, &table, None).await,
-        Target::Row(table, id) => read::rows(exchange, &table, Some(id)).await,
-        Target::Map(table) => read::geojson(exchange, &table, None).await,
-        Target::MapRow(table, id) => read::geojson(exchange, &table, Some(id)).await,
+        RecordsTarget::Table(table) => read::rows(exchange, &table, None).await,
+        RecordsTarget::Row(table, id) => read::rows(exchange, &table, Some(id)).await,
+        RecordsTarget::Map(table) => read::geojson(exchange, &table, None).await,
+        RecordsTarget::MapRow(table, id) => read::geojson(exchange, &table, Some(id)).await,
         _ => Err(nowhere(exchange)),
     }
 }
@@ -121,7 +127,7 @@ async fn receive(exchange: &Exchange<'_>, body: Incoming) -> Result<Bytes> {
     if *exchange.method == Method::DELETE {
         return Ok(Bytes::new());
     }
-    receive::whole(exchange.app, exchange.headers, body).await
+    receive::read_body(exchange.app, exchange.headers, body).await
 }
 
 async fn clear_cache(exchange: &Exchange<'_>) -> Result<Response<Body>> {

@@ -13,13 +13,13 @@ use salver_model::reply::BatchStream;
 use salver_model::{Batches, Error, Name, Result, Rows, Version};
 
 use crate::body::{self, Body, Encoding};
-use crate::cache::{Finished, Flight};
-use crate::caution;
+use crate::cache::{CachedResponse, SingleFlight};
 use crate::conditional;
 use crate::exchange::Exchange;
 use crate::exit;
 use crate::offload::INLINE_BYTES;
-use crate::weight;
+use crate::row_size;
+use crate::security_headers;
 
 /// The head of a response that is still to be made.
 #[derive(Debug)]
@@ -44,12 +44,12 @@ impl Heading {
 }
 
 /// Sends a cached response again, or 304.
-pub(crate) fn finished(exchange: &Exchange<'_>, finished: &Finished) -> Response<Body> {
+pub(crate) fn finished(exchange: &Exchange<'_>, finished: &CachedResponse) -> Response<Body> {
     again(exchange.if_none_match().as_deref(), finished)
 }
 
 /// Sends a cached response again, or 304 when `if_none_match` contains its entity tag.
-pub(crate) fn again(if_none_match: Option<&str>, finished: &Finished) -> Response<Body> {
+pub(crate) fn again(if_none_match: Option<&str>, finished: &CachedResponse) -> Response<Body> {
     if let Some(etag) = &finished.etag
         && if_none_match.is_some_and(|known| conditional::matches(known, etag))
     {
@@ -74,7 +74,7 @@ const OF_THE_UNCHANGED: [HeaderName; 10] = [
     header::X_CONTENT_TYPE_OPTIONS,
     header::X_FRAME_OPTIONS,
     header::REFERRER_POLICY,
-    caution::RESOURCE_POLICY,
+    security_headers::RESOURCE_POLICY,
 ];
 
 /// Returns a 304 in place of a response with `headers`.
@@ -89,7 +89,7 @@ pub(crate) async fn rows(
     heading: &Heading,
     mut rows: Rows,
     links: HeaderMap,
-    flight: Flight<'_>,
+    flight: SingleFlight<'_>,
 ) -> Result<Response<Body>> {
     let batches = std::mem::replace(&mut rows.batches, Batches::Ready(Vec::new()));
     let (head, rest) = match batches {
@@ -99,16 +99,16 @@ pub(crate) async fn rows(
     if rest.is_none() && is_small(&head) {
         let finished = finish(exchange, heading, &rows, &head, links)?;
         if rows.repeatable {
-            flight.land(&exchange.app.cache, exchange.key(), &finished);
+            flight.complete(&exchange.app.cache, exchange.key(), &finished);
         } else {
-            flight.divert();
+            flight.abandon();
         }
         return Ok(self::finished(exchange, &finished));
     }
-    flight.divert();
+    flight.abandon();
     // Repeatable rows are those of the entry itself, which are in memory anyway.
     let share = if rest.is_none() && !rows.repeatable {
-        let bytes = head.iter().map(weight::of).sum();
+        let bytes = head.iter().map(row_size::of).sum();
         exchange.app.answers.take(&exchange.caller.holder(), bytes)?
     } else {
         None
@@ -152,14 +152,14 @@ pub(crate) async fn document(
     body: Vec<u8>,
     version: Version,
     made_from: Option<Vec<(Name, Version)>>,
-) -> Result<(Arc<Finished>, Response<Body>)> {
+) -> Result<(Arc<CachedResponse>, Response<Body>)> {
     let mut headers = HeaderMap::with_capacity(HEADERS_USUAL);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     let etag = made_from.is_some().then(|| conditional::etag(version));
     let (body, coding) = compressed(exchange.coding(), body).await?;
     describe(&mut headers, etag.as_ref(), coding);
-    caution::add(&mut headers, exchange.app.options.cors);
-    let finished = Arc::new(Finished {
+    security_headers::add(&mut headers, exchange.app.options.cors);
+    let finished = Arc::new(CachedResponse {
         status: StatusCode::OK,
         headers,
         etag,
@@ -177,14 +177,14 @@ fn finish(
     rows: &Rows,
     batches: &[RecordBatch],
     links: HeaderMap,
-) -> Result<Arc<Finished>> {
+) -> Result<Arc<CachedResponse>> {
     let encoding = exchange.encoding(heading.choice.format, &heading.title);
     let plain = encode(encoding.format, &rows.schema, batches, &encoding.style)?;
     let (body, coding) = compress(encoding.coding, plain);
     let mut headers = head_of(exchange, heading, rows, links, coding);
     let is_page = heading.choice.format == Format::Html;
-    caution::add_to_rows(&mut headers, is_page, exchange.app.options.cors);
-    Ok(Arc::new(Finished {
+    security_headers::add_to_rows(&mut headers, is_page, exchange.app.options.cors);
+    Ok(Arc::new(CachedResponse {
         status: StatusCode::OK,
         etag: headers.get(header::ETAG).cloned(),
         headers,
@@ -255,5 +255,5 @@ async fn first_rows(mut stream: BatchStream) -> Result<(Vec<RecordBatch>, Option
 /// Returns whether the rows are few and small enough to be encoded before the first byte is sent.
 fn is_small(batches: &[RecordBatch]) -> bool {
     batches.iter().map(RecordBatch::num_rows).sum::<usize>() <= READY_ROWS_MAX
-        && batches.iter().map(weight::of).sum::<usize>() <= READY_BYTES_MAX
+        && batches.iter().map(row_size::of).sum::<usize>() <= READY_BYTES_MAX
 }

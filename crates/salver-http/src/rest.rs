@@ -12,12 +12,12 @@ use salver_model::{Filter, Query, Result};
 use salver_service::Snapshot;
 
 use crate::body::Body;
-use crate::cache::Flight;
+use crate::cache::SingleFlight;
 use crate::exchange::{Exchange, parameters};
 use crate::respond::{self, Heading};
 
 /// A request, parsed against the table that it names.
-struct Ask<'a> {
+struct TableRequest<'a> {
     name: &'a str,
     query: Query,
     heading: Heading,
@@ -30,7 +30,7 @@ pub(crate) fn conditions(parameters: params::Parameters) -> Result<(Option<Filte
 }
 
 /// Answers a request, waiting for the rows if need be.
-pub(crate) async fn answer(exchange: &Exchange<'_>, target: &str, flight: Flight<'_>) -> Result<Response<Body>> {
+pub(crate) async fn answer(exchange: &Exchange<'_>, target: &str, flight: SingleFlight<'_>) -> Result<Response<Body>> {
     let service = &exchange.app.service;
     let (name, _) = split(&service.catalog().snapshot(), target);
     let snapshot = service.snapshot_with(name).await;
@@ -73,7 +73,7 @@ fn split<'a>(snapshot: &Snapshot, target: &'a str) -> (&'a str, Option<Format>) 
     (target, None)
 }
 
-fn parse<'a>(exchange: &Exchange<'_>, snapshot: &Snapshot, target: &'a str) -> Result<Ask<'a>> {
+fn parse<'a>(exchange: &Exchange<'_>, snapshot: &Snapshot, target: &'a str) -> Result<TableRequest<'a>> {
     let (name, suffix) = split(snapshot, target);
     let description = snapshot.resolve(name)?.describe();
     let mut query = Query::default();
@@ -84,5 +84,5 @@ fn parse<'a>(exchange: &Exchange<'_>, snapshot: &Snapshot, target: &'a str) -> R
     };
     let choice = exchange.choose(suffix, named.as_deref())?;
     let version = exchange.answer_version(description.version, choice.media_type);
-    Ok(Ask { name, query, heading: Heading { choice, title: name.to_owned(), version } })
+    Ok(TableRequest { name, query, heading: Heading { choice, title: name.to_owned(), version } })
 }

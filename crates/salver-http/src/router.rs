@@ -12,20 +12,20 @@ use salver_model::{Code, Error, Result};
 use salver_service::Snapshot;
 
 use crate::app::App;
-use crate::asked::{Asked, below_base};
 use crate::body::Body;
-use crate::cache::Flight;
+use crate::cache::SingleFlight;
 use crate::dialect::{Dialect, Refusal};
 use crate::exchange::Exchange;
 use crate::exit;
-use crate::gate::Said;
+use crate::gate::CheckedHeaders;
 use crate::policy::{Admission, Admitted};
 use crate::receive::Incoming;
 use crate::refuse::refuse;
-use crate::routes::{self, Family, Found, Place, Target, own};
+use crate::request_target::{RequestTarget, below_base};
+use crate::routes::{self, Family, Found, RoutePath, RouteTarget, own};
 use crate::{
-    caution, cursor, export, functions, graphql_http, index, kv, policy, receive, records, respond, rest, schema, sql,
-    status, streams, tokens,
+    cursor, export, functions, graphql_http, index, kv, policy, receive, records, respond, rest, schema,
+    security_headers, sql, status, streams, tokens,
 };
 
 /// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
@@ -33,7 +33,7 @@ use crate::{
 pub(crate) fn answer_now<B>(
     app: &Arc<App>,
     request: &Request<B>,
-    said: &Said<'_>,
+    said: &CheckedHeaders<'_>,
     peer: IpAddr,
 ) -> Option<Response<Body>> {
     let method = request.method();
@@ -42,14 +42,14 @@ pub(crate) fn answer_now<B>(
     }
     let path = below_base(app, request.uri().path())?;
     let query = request.uri().query().unwrap_or("");
-    let asked = Asked::of(app, method, path, query);
+    let asked = RequestTarget::of(app, method, path, query);
     let admitted = policy::admit_now(app, request, said, peer, &asked)?;
     let exchange = Exchange::new(app, &admitted, method, (path, query), request.headers());
-    let Asked::Table(Found::Row(_, target)) = asked else { return None };
+    let RequestTarget::Table(Found::Row(_, target)) = asked else { return None };
     let target = match target {
-        Target::Own(own::Target::Health) => return Some(leave(app, status::health())),
-        Target::Own(target) => target,
-        Target::Records(target) => {
+        RouteTarget::Own(own::OwnTarget::Health) => return Some(leave(app, status::health())),
+        RouteTarget::Own(target) => target,
+        RouteTarget::Records(target) => {
             let answer = || records::answer_now(&exchange, &target);
             let answered = std::panic::catch_unwind(AssertUnwindSafe(answer));
             return answered.ok()?.map(|response| leave(app, response));
@@ -60,7 +60,7 @@ pub(crate) fn answer_now<B>(
     if let Some(finished) = app.cache.get(exchange.key(), &snapshot) {
         return Some(leave_finished(app, respond::finished(&exchange, &finished)));
     }
-    let own::Target::Table(name) = target else { return None };
+    let own::OwnTarget::Table(name) = target else { return None };
     // After a panic `answer` repeats the request, since it can report the panic.
     let answered = std::panic::catch_unwind(AssertUnwindSafe(|| rest::answer_now(&exchange, &snapshot, &name)));
     let response = match answered.ok()?? {
@@ -94,16 +94,23 @@ pub(crate) fn refuse_now(app: &App, error: Error) -> Response<Body> {
 
 /// Returns a plan for an append, which is executed as soon as the body is there; `None` means "use [`answer`]", which
 /// gives the same result.
-pub(crate) fn plan_append<B>(app: &App, request: &Request<B>, said: &Said<'_>, peer: IpAddr) -> Option<streams::Plan> {
+pub(crate) fn plan_append<B>(
+    app: &App,
+    request: &Request<B>,
+    said: &CheckedHeaders<'_>,
+    peer: IpAddr,
+) -> Option<streams::AppendPlan> {
     if *request.method() != Method::POST || app.options.access_log {
         return None;
     }
-    let asked = Asked::Table(routes::find(&Method::POST, below_base(app, request.uri().path())?, ""));
-    let Asked::Table(Found::Row(_, Target::Streams(routes::streams::Target::Append(name)))) = &asked else {
+    let asked = RequestTarget::Table(routes::find(&Method::POST, below_base(app, request.uri().path())?, ""));
+    let RequestTarget::Table(Found::Row(_, RouteTarget::Streams(routes::streams::StreamsTarget::Append(name)))) =
+        &asked
+    else {
         return None;
     };
     let admitted = policy::admit_now(app, request, said, peer, &asked)?;
-    streams::Plan::of(app, &admitted, request, name)
+    streams::AppendPlan::of(app, &admitted, request, name)
 }
 
 /// Answers any request.
@@ -115,10 +122,10 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
         let error = Error::internal("the server met a fault of its own while it answered")
             .with_hint("this is a bug; the server's log has the cause")
             .with_source(format!("panic: {}", what.unwrap_or("of unknown kind")));
-        refuse(&app, dialect(&head, Asked::of_head(&app, &head).family()), error)
+        refuse(&app, dialect(&head, RequestTarget::of_head(&app, &head).family()), error)
     });
     let mut response = leave(&app, response);
-    app.gate.release_named(&head.headers, response.headers_mut());
+    app.gate.apply_cors_named(&head.headers, response.headers_mut());
     if response.status() == StatusCode::UNAUTHORIZED
         && let Some(auth) = &app.auth
     {
@@ -139,7 +146,7 @@ fn dialect(head: &Parts, family: Family) -> Dialect {
 
 /// Runs the stages of a request: target, admission, door, and headers for the page.
 async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Response<Body> {
-    let asked = Asked::of_head(app, head);
+    let asked = RequestTarget::of_head(app, head);
     let dialect = dialect(head, asked.family());
     let admitted = match policy::admit(app, head, peer, &asked).await {
         Ok(Admission::In(admitted)) => admitted,
@@ -157,16 +164,16 @@ async fn door(
     app: &Arc<App>,
     admitted: &Admitted,
     head: &Parts,
-    asked: Asked<'_, '_>,
+    asked: RequestTarget<'_, '_>,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
     let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(app, head.uri.path()))?;
     let target = (path, head.uri.query().unwrap_or(""));
     let exchange = Exchange::new(app, admitted, &head.method, target, &head.headers);
     let found = match asked {
-        Asked::StreamRoute(name) => return Box::pin(streams::answer_route(&exchange, name, body)).await,
-        Asked::Mounted(mounted) => return Box::pin(functions::answer_mounted(&exchange, mounted, body)).await,
-        Asked::Table(found) => found,
+        RequestTarget::StreamRoute(name) => return Box::pin(streams::answer_route(&exchange, name, body)).await,
+        RequestTarget::Mounted(mounted) => return Box::pin(functions::answer_mounted(&exchange, mounted, body)).await,
+        RequestTarget::Table(found) => found,
     };
     let target = match (found, exchange.family) {
         (Found::OtherMethod(place), _) if head.method == Method::OPTIONS => return Ok(options(place)),
@@ -178,19 +185,19 @@ async fn door(
         (Found::Nothing(_), _) => return Err(nothing_at(app, head.uri.path()).into()),
     };
     match target {
-        Target::Records(target) => Ok(Box::pin(records::answer(&exchange, target, body)).await?),
-        Target::Streams(target) => {
+        RouteTarget::Records(target) => Ok(Box::pin(records::answer(&exchange, target, body)).await?),
+        RouteTarget::Streams(target) => {
             let first = head.extensions.get::<streams::Taken>().map(|taken| taken.0.clone());
             Box::pin(streams::answer(&exchange, target, body, first)).await
         }
-        Target::Confluent(target) => Box::pin(streams::confluent::answer(&exchange, target, body)).await,
-        Target::ArangoDb(target) => Box::pin(cursor::answer(&exchange, &target, body)).await,
-        Target::Functions(target) => Box::pin(functions::answer(&exchange, target, body)).await,
-        Target::Exports(target) => {
+        RouteTarget::Confluent(target) => Box::pin(streams::confluent::answer(&exchange, target, body)).await,
+        RouteTarget::ArangoDb(target) => Box::pin(cursor::answer(&exchange, &target, body)).await,
+        RouteTarget::Functions(target) => Box::pin(functions::answer(&exchange, target, body)).await,
+        RouteTarget::Exports(target) => {
             let exchange = whole(exchange, body).await?;
             Box::pin(export::answer(app, &exchange, target)).await
         }
-        Target::Own(target) => answer_own(app, &whole(exchange, body).await?, target).await,
+        RouteTarget::Own(target) => answer_own(app, &whole(exchange, body).await?, target).await,
     }
 }
 
@@ -199,7 +206,7 @@ async fn whole<'a>(exchange: Exchange<'a>, body: Incoming) -> Result<Exchange<'a
     if *exchange.method != Method::POST {
         return Ok(exchange);
     }
-    let body = Box::pin(receive::whole(exchange.app, exchange.headers, body)).await?;
+    let body = Box::pin(receive::read_body(exchange.app, exchange.headers, body)).await?;
     Ok(exchange.with_body(body))
 }
 
@@ -207,14 +214,14 @@ async fn whole<'a>(exchange: Exchange<'a>, body: Incoming) -> Result<Exchange<'a
 async fn answer_own(
     app: &Arc<App>,
     exchange: &Exchange<'_>,
-    target: own::Target<'_>,
+    target: own::OwnTarget<'_>,
 ) -> Result<Response<Body>, Refusal> {
     match target {
-        own::Target::Health => return Ok(status::health()),
-        own::Target::Ready => return Ok(status::ready(app, exchange.caller)),
-        own::Target::Version => return Ok(status::version()),
-        own::Target::Administer => return Err(read_only().into()),
-        own::Target::GraphqlAsset(name) => return Ok(graphql_http::asset(name)?),
+        own::OwnTarget::Health => return Ok(status::health()),
+        own::OwnTarget::Ready => return Ok(status::ready(app, exchange.caller)),
+        own::OwnTarget::Version => return Ok(status::version()),
+        own::OwnTarget::Administer => return Err(read_only().into()),
+        own::OwnTarget::GraphqlAsset(name) => return Ok(graphql_http::asset(name)?),
         _ => {}
     }
     if let Some(finished) = app.cache.get(exchange.key(), &app.service.catalog().peek()) {
@@ -225,25 +232,25 @@ async fn answer_own(
 }
 
 /// Makes the response of one of Salver's own doors, or waits for another request that makes it.
-async fn make(app: &Arc<App>, exchange: &Exchange<'_>, target: own::Target<'_>) -> Result<Response<Body>, Refusal> {
+async fn make(app: &Arc<App>, exchange: &Exchange<'_>, target: own::OwnTarget<'_>) -> Result<Response<Body>, Refusal> {
     let snapshot = app.service.catalog().snapshot();
     match target {
-        own::Target::Index => return Ok(index::answer(exchange).await?),
-        own::Target::Schemas => return Ok(schema::answer_all(exchange).await?),
-        own::Target::Schema(name) => return Ok(schema::answer_one(exchange, &name).await?),
+        own::OwnTarget::Index => return Ok(index::answer(exchange).await?),
+        own::OwnTarget::Schemas => return Ok(schema::answer_all(exchange).await?),
+        own::OwnTarget::Schema(name) => return Ok(schema::answer_one(exchange, &name).await?),
         _ => {}
     }
-    let flight = match board(exchange, &snapshot).await {
-        Flight::Landed(finished) => return Ok(respond::finished(exchange, &finished)),
+    let flight = match join_flight(exchange, &snapshot).await {
+        SingleFlight::Completed(finished) => return Ok(respond::finished(exchange, &finished)),
         flight => flight,
     };
     let answered = match target {
-        own::Target::Table(name) => rest::answer(exchange, &name, flight).await,
-        own::Target::Sql => sql::answer(exchange, flight).await,
-        own::Target::Graphql => {
+        own::OwnTarget::Table(name) => rest::answer(exchange, &name, flight).await,
+        own::OwnTarget::Sql => sql::answer(exchange, flight).await,
+        own::OwnTarget::Graphql => {
             return graphql_http::answer(app, exchange, flight, exchange.caller.clone()).await;
         }
-        own::Target::Look(store, key) => kv::answer(exchange, &store, &key, flight).await,
+        own::OwnTarget::Look(store, key) => kv::answer(exchange, &store, &key, flight).await,
         _ => Err(nothing_at(app, exchange.path)),
     };
     Ok(answered?)
@@ -251,10 +258,10 @@ async fn make(app: &Arc<App>, exchange: &Exchange<'_>, target: own::Target<'_>) 
 
 /// Determines the request's role in making the response. While entries load, each request waits on its own: responses
 /// that report loading aren't cached, and requests that waited for one would then wait again, one after the other.
-async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
+async fn join_flight<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> SingleFlight<'a> {
     let service = &exchange.app.service;
     if !snapshot.settled() {
-        return Flight::Alone;
+        return SingleFlight::Alone;
     }
     let patience = Duration::from_millis(service.limits().queue_ms_max);
     exchange.app.cache.get_or_lead(exchange.key(), service.catalog(), patience).await
@@ -263,7 +270,7 @@ async fn board<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> Flight<'a> {
 /// Adds the headers that every response gets.
 #[inline]
 pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
-    caution::add(response.headers_mut(), app.options.cors);
+    security_headers::add(response.headers_mut(), app.options.cors);
     leave_finished(app, response)
 }
 
@@ -275,7 +282,7 @@ pub(crate) fn leave_appended(app: &App, answered: Result<Response<Body>, Refusal
 /// Adds the headers that every response gets to one that already has its security headers.
 #[inline]
 pub(crate) fn leave_finished(app: &App, mut response: Response<Body>) -> Response<Body> {
-    app.gate.release_all(response.headers_mut());
+    app.gate.apply_cors_all(response.headers_mut());
     if app.auth.is_some() {
         keep_private(response.headers_mut());
     }
@@ -290,7 +297,7 @@ fn keep_private(headers: &mut HeaderMap) {
     }
 }
 
-fn options(place: &Place) -> Response<Body> {
+fn options(place: &RoutePath) -> Response<Body> {
     let mut response = exit::empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
     if let Ok(methods) = HeaderValue::from_str(&place.methods) {

@@ -3,8 +3,9 @@
 //! rights of pages of other sites, and the page `docs/routes.md`.
 //!
 //! `GET /api/tables/cities.csv` finds the row of `/api/tables/{name}`, which turns it into
-//! `Target::Table("cities.csv")`; `PUT` of it finds the path without a row, and gets `Allow: GET, HEAD, OPTIONS`. Paths
-//! that entries declare (routes of streams and of functions) are not in the table; `asked` defines the order of lookup.
+//! `OwnTarget::Table("cities.csv")`; `PUT` of it finds the path without a row, and gets `Allow: GET, HEAD, OPTIONS`.
+//! Paths that entries declare (routes of streams and of functions) are not in the table; `request_target` defines the
+//! order of lookup.
 
 pub(crate) mod arangodb;
 pub(crate) mod confluent;
@@ -30,7 +31,7 @@ use crate::segment::segment;
 
 /// A route.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct RouteRow {
     /// Paths relative to the base path. The first one is documented.
     pub(crate) paths: &'static [&'static str],
     /// Methods of the route, in addition to OPTIONS.
@@ -40,7 +41,7 @@ pub(crate) struct Row {
     /// Effects that the route may have.
     pub(crate) does: Does,
     /// Function that builds the target from the values in the path.
-    pub(crate) target: for<'p> fn(Values<'_, 'p>) -> Target<'p>,
+    pub(crate) target: for<'p> fn(Values<'_, 'p>) -> RouteTarget<'p>,
     /// Description of the route, in a sentence.
     pub(crate) summary: &'static str,
 }
@@ -50,13 +51,13 @@ const fn row(
     paths: &'static [&'static str],
     methods: Methods,
     does: Does,
-    target: for<'p> fn(Values<'_, 'p>) -> Target<'p>,
+    target: for<'p> fn(Values<'_, 'p>) -> RouteTarget<'p>,
     summary: &'static str,
-) -> Row {
-    Row { paths, methods, when: When::Always, does, target, summary }
+) -> RouteRow {
+    RouteRow { paths, methods, when: When::Always, does, target, summary }
 }
 
-impl Row {
+impl RouteRow {
     /// Returns the row with a further condition.
     const fn when(self, when: When) -> Self {
         Self { when, ..self }
@@ -65,21 +66,21 @@ impl Row {
 
 /// The target of a request, by door.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Target<'p> {
+pub(crate) enum RouteTarget<'p> {
     /// Salver's own doors, except those with a variant of their own below.
-    Own(own::Target<'p>),
+    Own(own::OwnTarget<'p>),
     /// Rows of databases, in the protocol of PHP-CRUD-API.
-    Records(records::Target<'p>),
+    Records(records::RecordsTarget<'p>),
     /// Streams, in Salver's own protocol and Tinybird's.
-    Streams(streams::Target<'p>),
+    Streams(streams::StreamsTarget<'p>),
     /// Streams, in the protocol of Confluent's REST Proxy.
-    Confluent(confluent::Target<'p>),
+    Confluent(confluent::ConfluentTarget<'p>),
     /// Cursors and related requests, in the protocol of ArangoDB.
-    ArangoDb(arangodb::Target<'p>),
+    ArangoDb(arangodb::ArangodbTarget<'p>),
     /// Exports of whole entries.
-    Exports(exports::Target<'p>),
+    Exports(exports::ExportsTarget<'p>),
     /// User code by name.
-    Functions(functions::Target<'p>),
+    Functions(functions::FunctionsTarget<'p>),
 }
 
 /// The effects that a request may have.
@@ -178,8 +179,8 @@ impl<'p> Values<'_, 'p> {
 
 /// A path in the table.
 #[derive(Debug)]
-pub(crate) struct Place {
-    rows: Vec<&'static Row>,
+pub(crate) struct RoutePath {
+    rows: Vec<&'static RouteRow>,
     /// Methods of all rows at this path, formatted for `Allow`.
     pub(crate) methods: String,
     /// Family of the doors at this path.
@@ -194,9 +195,9 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) enum Found<'p> {
     /// A row that matches.
-    Row(&'static Row, Target<'p>),
+    Row(&'static RouteRow, RouteTarget<'p>),
     /// A path that matches, but no row for this method.
-    OtherMethod(&'static Place),
+    OtherMethod(&'static RoutePath),
     /// No path that matches; the family by the path's prefix.
     Nothing(Family),
 }
@@ -260,12 +261,12 @@ impl Family {
     }
 }
 
-impl Target<'_> {
+impl RouteTarget<'_> {
     fn family(&self) -> Family {
         match self {
             Self::Own(_) => Family::Own,
             Self::Records(_) => Family::Records,
-            Self::Streams(streams::Target::Tinybird) => Family::Tinybird,
+            Self::Streams(streams::StreamsTarget::Tinybird) => Family::Tinybird,
             Self::Streams(_) => Family::Streams,
             Self::Confluent(target) if target.is_of_v3() => Family::ConfluentV3,
             Self::Confluent(_) => Family::ConfluentV2,
@@ -288,7 +289,7 @@ impl Found<'_> {
 }
 
 /// Returns all rows, in the order of the documentation.
-fn rows() -> impl Iterator<Item = &'static Row> {
+fn rows() -> impl Iterator<Item = &'static RouteRow> {
     let doors =
         [own::ROWS, records::ROWS, exports::ROWS, streams::ROWS, functions::ROWS, arangodb::ROWS, confluent::ROWS];
     doors.into_iter().flatten()
@@ -306,11 +307,11 @@ const FAMILIES: [(Family, &[&str]); 6] = [
 
 struct Table {
     router: Router<usize>,
-    places: Vec<Place>,
+    places: Vec<RoutePath>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut by_path: BTreeMap<&'static str, Vec<&'static Row>> = BTreeMap::new();
+    let mut by_path: BTreeMap<&'static str, Vec<&'static RouteRow>> = BTreeMap::new();
     for row in rows() {
         for path in row.paths {
             by_path.entry(path).or_default().push(row);
@@ -323,12 +324,12 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         let methods = rows.iter().fold(Methods(0), |all, row| all.and(row.methods)).list();
         let none = Params::default();
         let usual = rows.iter().find(|row| row.when == When::Always);
-        let target = usual.map_or(Target::Own(own::Target::Index), |row| (row.target)(Values(&none)));
-        let is_account = matches!(target, Target::Records(records::Target::Account(_)));
+        let target = usual.map_or(RouteTarget::Own(own::OwnTarget::Index), |row| (row.target)(Values(&none)));
+        let is_account = matches!(target, RouteTarget::Records(records::RecordsTarget::Account(_)));
         let shown = usual.and_then(|row| row.paths.first()).unwrap_or(&path);
         let inserted = table.router.insert(path, table.places.len());
         debug_assert!(inserted.is_ok(), "{path}: {inserted:?}");
-        table.places.push(Place { rows, methods, family: target.family(), path: shown, is_account });
+        table.places.push(RoutePath { rows, methods, family: target.family(), path: shown, is_account });
     }
     table
 });
@@ -353,7 +354,7 @@ impl Table {
     /// Selects the row of a place that matches the request.
     fn meant<'p>(&'static self, place: usize, values: Values<'_, 'p>, method: &Method, query: &str) -> Found<'p> {
         let place = &self.places[place];
-        let is_meant = |row: &&&'static Row| row.methods.allows(method) && row.when.holds(values, query);
+        let is_meant = |row: &&&'static RouteRow| row.methods.allows(method) && row.when.holds(values, query);
         match place.rows.iter().find(is_meant) {
             Some(row) => Found::Row(row, (row.target)(values)),
             None => Found::OtherMethod(place),

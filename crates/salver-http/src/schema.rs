@@ -8,8 +8,8 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::body::Body;
 use crate::exchange::Exchange;
+use crate::redaction;
 use crate::status::json_response;
-use crate::veil;
 
 /// Responds with every entry's schema by name; an entry that did not load has `error` instead of `fields`.
 pub(crate) async fn answer_all(exchange: &Exchange<'_>) -> Result<Response<Body>> {
@@ -20,11 +20,11 @@ pub(crate) async fn answer_all(exchange: &Exchange<'_>) -> Result<Response<Body>
             (Some(table), _) => {
                 let mut object = of_schema(&table.describe().schema);
                 if let (Some(failure), Json::Object(object)) = (entry.failure(), &mut object) {
-                    object.insert("stale".to_owned(), veil::text(&failure.message).into());
+                    object.insert("stale".to_owned(), redaction::text(&failure.message).into());
                 }
                 object
             }
-            (None, Err(error)) => json!({ "error": veil::message(&error), "hint": veil::hint(&error) }),
+            (None, Err(error)) => json!({ "error": redaction::message(&error), "hint": redaction::hint(&error) }),
             (None, Ok(_)) => continue,
         };
         all.insert(entry.name.to_string(), shown);

@@ -23,11 +23,11 @@ use crate::app::App;
 use crate::body::Body;
 use crate::connections::{self, Connection, Connections, HeadTimer, Seat, Turn};
 use crate::dialect::Refusal;
-use crate::gate::Said;
-use crate::held::Asked;
+use crate::gate::CheckedHeaders;
 use crate::options::HttpOptions;
 use crate::receive::Incoming;
-use crate::streams::{Begun, Plan, Taken};
+use crate::streams::{AppendPlan, Begun, Taken};
+use crate::unsent_responses::ResponseTraits;
 
 /// Serves until `shutdown` is done, then lets open requests finish for `limits.drain_ms_max`.
 ///
@@ -197,13 +197,13 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
     fn call(&self, mut request: Request<hyper::body::Incoming>) -> Self::Future {
         self.connection.used();
         crate::gate::settle(&mut request);
-        let said = Said::of(request.headers());
+        let said = CheckedHeaders::of(request.headers());
         let expects = said.expects;
         if self.connection.is_in_lobby() {
             let request = Incoming::of(request, &self.connection, expects);
             return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
         }
-        let asked = Asked::of(&request);
+        let asked = ResponseTraits::of(&request);
         // Reads with a body are not handled here, because the body has to be received.
         if request.body().is_end_stream()
             && let Some(mut response) = crate::router::answer_now(&self.app, &request, &said, self.peer)
@@ -239,7 +239,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
 
 /// Charges a large response to the client.
 #[cold]
-fn held(app: &App, asked: Asked, connection: &Connection, response: Response<Body>) -> Response<Body> {
+fn held(app: &App, asked: ResponseTraits, connection: &Connection, response: Response<Body>) -> Response<Body> {
     let held = asked.hold(&app.answers, connection, response);
     held.unwrap_or_else(|error| crate::router::refuse_now(app, error))
 }
@@ -262,13 +262,13 @@ struct Append {
     app: Arc<App>,
     request: Request<Incoming>,
     peer: IpAddr,
-    plan: Plan,
-    asked: Asked,
+    plan: AppendPlan,
+    asked: ResponseTraits,
     turn: Turn,
 }
 
 impl Answering {
-    fn later(app: &Arc<App>, request: Request<Incoming>, peer: IpAddr, (asked, turn): (Asked, Turn)) -> Self {
+    fn later(app: &Arc<App>, request: Request<Incoming>, peer: IpAddr, (asked, turn): (ResponseTraits, Turn)) -> Self {
         let (app, connection) = (Arc::clone(app), Arc::clone(turn.connection()));
         let answer = async move {
             let response = crate::router::answer(Arc::clone(&app), request, peer).await;

@@ -7,12 +7,12 @@ use salver_text::json::pieces;
 use serde_json::Value as Json;
 
 use crate::body::Body;
-use crate::cache::Flight;
+use crate::cache::SingleFlight;
 use crate::exchange::{Exchange, parameters};
 use crate::respond::{self, Heading};
 
 /// Executes one statement.
-pub(crate) async fn answer(exchange: &Exchange<'_>, flight: Flight<'_>) -> Result<Response<Body>> {
+pub(crate) async fn answer(exchange: &Exchange<'_>, flight: SingleFlight<'_>) -> Result<Response<Body>> {
     let (query, named) = parse(exchange)?;
     let choice = exchange.choose(None, named.as_deref())?;
     let service = &exchange.app.service;

@@ -14,13 +14,13 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::app::App;
 use crate::body::Body;
-use crate::caution;
 use crate::exit;
-use crate::veil;
+use crate::redaction;
+use crate::security_headers;
 
 /// Responds to the liveness probe.
 pub(crate) fn health() -> Response<Body> {
-    static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| caution::head_of_data("text/plain; charset=utf-8"));
+    static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| security_headers::head_of_data("text/plain; charset=utf-8"));
     let mut response = exit::reply(StatusCode::OK, Body::Full(Bytes::from_static(b"OK")));
     response.headers_mut().clone_from(&HEAD);
     response
@@ -94,7 +94,7 @@ fn functions(file: &Arc<dyn Functions>) -> Json {
         (Err(_), Some(fault)) => ("failed", fault),
         (Err(_), None) => return json!({ "state": "loading" }),
     };
-    json!({ "state": state, "message": veil::message(&fault), "hint": veil::hint(&fault) })
+    json!({ "state": state, "message": redaction::message(&fault), "hint": redaction::hint(&fault) })
 }
 
 /// Responds with the version of Salver, as a JSON string.
@@ -122,12 +122,12 @@ pub(crate) fn describe(entry: &Entry) -> Json {
         object.insert("rows".to_owned(), description.rows.map_or(Json::Null, Json::from));
         object.insert("version".to_owned(), description.version.to_string().into());
         object.insert("memory_bytes".to_owned(), description.memory_bytes.into());
-        object.insert("source".to_owned(), veil::text(&description.source).into());
+        object.insert("source".to_owned(), redaction::text(&description.source).into());
     }
     if let Some(failure) = entry.failure() {
-        object.insert("message".to_owned(), veil::text(&failure.message).into());
+        object.insert("message".to_owned(), redaction::text(&failure.message).into());
         if let Some(hint) = &failure.hint {
-            object.insert("hint".to_owned(), veil::text(hint).into());
+            object.insert("hint".to_owned(), redaction::text(hint).into());
         }
         let at = failure.at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         object.insert("failed_at_unix_s".to_owned(), at.into());

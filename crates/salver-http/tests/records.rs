@@ -7,10 +7,10 @@ mod records {
     mod bodies;
     mod bulk;
     mod errors;
+    mod fixture;
     mod gates;
     mod idempotency;
     mod queries;
     mod schema;
     mod tags;
-    mod world;
 }

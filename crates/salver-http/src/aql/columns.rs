@@ -3,7 +3,7 @@
 use arrow::datatypes::{DataType, Schema};
 use salver_model::ColumnPath;
 
-use super::kind::Kind;
+use super::kind::ValueKind;
 use super::syntax::Path;
 
 /// The columns of a document.
@@ -26,14 +26,14 @@ impl<'s> Columns<'s> {
 
     /// Returns the kind of a field's values; `None` when there is no such field, or when the kind varies from row to
     /// row.
-    pub(super) fn kind(self, path: &Path) -> Option<Kind> {
+    pub(super) fn kind(self, path: &Path) -> Option<ValueKind> {
         let (first, below) = path.split_first()?;
         let field = self.schema.field_with_name(first).ok()?;
         let found = below.iter().try_fold(field.data_type(), |data_type, name| match data_type {
             DataType::Struct(fields) => fields.find(name).map(|(_, field)| field.data_type()),
             _ => None,
         });
-        found.and_then(Kind::of_column)
+        found.and_then(ValueKind::of_column)
     }
 
     /// Returns the names of all columns.

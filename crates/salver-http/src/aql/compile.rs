@@ -16,12 +16,12 @@ pub(crate) struct Compiled {
     /// The query. Without filter, order and `distinct` it is only a projection with an offset and a limit.
     pub(crate) query: Query,
     /// The shape of the result for each row.
-    pub(crate) shape: Shape,
+    pub(crate) shape: ResultShape,
 }
 
 /// The shape of the result for a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum ResultShape {
     /// An object.
     Objects,
     /// The value of the only column.
@@ -64,20 +64,20 @@ pub(crate) fn compile(statement: &Statement, schema: &Schema, binds: &Binds<'_>)
     Ok(Compiled { query, shape })
 }
 
-fn answer(answer: &Answer, columns: Columns<'_>, binds: &Binds<'_>) -> Result<(Vec<Item>, Shape), Mistake> {
+fn answer(answer: &Answer, columns: Columns<'_>, binds: &Binds<'_>) -> Result<(Vec<Item>, ResultShape), Mistake> {
     Ok(match answer {
-        Answer::Document => (Vec::new(), Shape::Objects),
+        Answer::Document => (Vec::new(), ResultShape::Objects),
         Answer::Field(path) => {
             let path = columns.path(path);
-            (vec![Item::Column { name: path.to_string(), path }], Shape::Values)
+            (vec![Item::Column { name: path.to_string(), path }], ResultShape::Values)
         }
-        Answer::Object(fields) if fields.is_empty() => (Vec::new(), Shape::Empty),
+        Answer::Object(fields) if fields.is_empty() => (Vec::new(), ResultShape::Empty),
         Answer::Object(fields) => {
             // Among members of the same name the last one wins.
             let last: AHashMap<&String, usize> = fields.iter().enumerate().map(|(at, (name, _))| (name, at)).collect();
             let items = fields.iter().enumerate().filter(|(at, (name, _))| last.get(name) == Some(at));
             let items = items.map(|(_, (name, path))| Item::Column { path: columns.path(path), name: name.clone() });
-            (items.collect(), Shape::Objects)
+            (items.collect(), ResultShape::Objects)
         }
         Answer::Keep(names) => {
             let names = texts(names, binds)?;
@@ -91,9 +91,9 @@ fn answer(answer: &Answer, columns: Columns<'_>, binds: &Binds<'_>) -> Result<(V
 }
 
 /// Returns the columns selected by `is_kept`, as items; a name that is not a column is no member of any document.
-fn kept(columns: Columns<'_>, is_kept: impl Fn(&str) -> bool) -> (Vec<Item>, Shape) {
+fn kept(columns: Columns<'_>, is_kept: impl Fn(&str) -> bool) -> (Vec<Item>, ResultShape) {
     let items: Vec<Item> = columns.names().filter(|name| is_kept(name)).map(Item::column).collect();
-    let shape = if items.is_empty() { Shape::Empty } else { Shape::Objects };
+    let shape = if items.is_empty() { ResultShape::Empty } else { ResultShape::Objects };
     (items, shape)
 }
 

@@ -9,7 +9,7 @@ use salver_model::{ColumnPath, Comparison, Filter, Value};
 
 use super::bind::Binds;
 use super::columns::Columns;
-use super::kind::Kind;
+use super::kind::ValueKind;
 use super::syntax::{Expression, Operand, Operator, Path};
 use super::{BIND_PARAMETER_TYPE, Mistake, NOT_IMPLEMENTED, TOO_MUCH_NESTING};
 
@@ -66,7 +66,7 @@ impl Compared {
 /// Compiles an operand that stands by itself, as in `FILTER d.active`.
 fn truth(operand: &Operand, negated: bool, columns: Columns<'_>, binds: &Binds<'_>) -> Result<Filter, Mistake> {
     match operand {
-        Operand::Path(path) if columns.kind(path) == Some(Kind::Bool) => {
+        Operand::Path(path) if columns.kind(path) == Some(ValueKind::Bool) => {
             let column = columns.path(path);
             let of_values = Filter::Compare { column: column.clone(), op: Comparison::Eq, value: Value::Bool(true) };
             Ok(Compared { column, of_values, of_null: false }.filter(negated))
@@ -103,8 +103,9 @@ fn compare(
             values.retain(|value| *value != Value::Null);
             let of_null = values.len() < before;
             // A value of another kind equals nothing in the column.
-            values
-                .retain(|value| columns.kind(path).zip(Kind::of_value(value)).is_none_or(|(own, other)| own == other));
+            values.retain(|value| {
+                columns.kind(path).zip(ValueKind::of_value(value)).is_none_or(|(own, other)| own == other)
+            });
             let of_values = if values.is_empty() { FALSE } else { Filter::In { column: column.clone(), values } };
             Ok(Compared { column, of_values, of_null })
         }
@@ -121,7 +122,7 @@ fn compare(
             if value == Value::Null {
                 return Ok(with_null(column, operator));
             }
-            Ok(match columns.kind(path).zip(Kind::of_value(&value)) {
+            Ok(match columns.kind(path).zip(ValueKind::of_value(&value)) {
                 Some((own, other)) if own != other => with_kind(column, operator, own.cmp(&other)),
                 _ => with_value(column, operator, value),
             })

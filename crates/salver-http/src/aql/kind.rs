@@ -6,7 +6,7 @@ use salver_model::Value;
 
 /// The kinds except null, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     /// Booleans.
     Bool,
     /// Numbers, of any width.
@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Object,
 }
 
-impl Kind {
+impl ValueKind {
     /// Returns the kind that documents show for a column of this type; `None` where it varies from row to row.
     pub(super) fn of_column(data_type: &DataType) -> Option<Self> {
         use DataType as D;

@@ -13,14 +13,14 @@ const REGION_BYTES: usize = 32;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
     /// The kind of the token.
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     /// The offset of its first byte in the text.
     pub(super) at: usize,
 }
 
 /// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// A keyword, in upper case.
     Keyword(&'static str),
     /// An identifier.
@@ -86,7 +86,7 @@ const SIGNS: [&str; 31] = [
     "?", ":", ",", "(", ")", "{", "}", "[", "]", ".", ";",
 ];
 
-/// Splits `text` into tokens, the last of which is [`Kind::End`].
+/// Splits `text` into tokens, the last of which is [`TokenKind::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Mistake> {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
@@ -94,7 +94,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Mistake> {
         lexer.skip_blanks()?;
         let at = lexer.at;
         let kind = lexer.token()?;
-        let is_end = kind == Kind::End;
+        let is_end = kind == TokenKind::End;
         tokens.push(Token { kind, at });
         if tokens.len() > AQL_TOKENS_MAX {
             let message =
@@ -135,7 +135,7 @@ fn position(text: &str, at: usize) -> String {
     format!("{line}:{column}")
 }
 
-impl Kind {
+impl TokenKind {
     /// Returns its name in messages.
     pub(super) fn word(&self) -> String {
         match self {
@@ -198,19 +198,19 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn token(&mut self) -> Result<Kind, Mistake> {
+    fn token(&mut self) -> Result<TokenKind, Mistake> {
         let rest = self.rest();
-        let Some(first) = rest.chars().next() else { return Ok(Kind::End) };
+        let Some(first) = rest.chars().next() else { return Ok(TokenKind::End) };
         match first {
-            '\'' | '"' => self.quoted(first).map(Kind::Text),
-            '`' | '´' => self.quoted(first).map(Kind::Name),
+            '\'' | '"' => self.quoted(first).map(TokenKind::Text),
+            '`' | '´' => self.quoted(first).map(TokenKind::Name),
             '0'..='9' => self.number(),
             '@' => self.bound(),
             _ if starts_name(first) => Ok(word(self.name())),
             _ => match SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
                 Some(sign) => {
                     self.at += sign.len();
-                    Ok(Kind::Sign(sign))
+                    Ok(TokenKind::Sign(sign))
                 }
                 None => Err(self.wrong(self.at, "unexpected character")),
             },
@@ -224,19 +224,19 @@ impl<'t> Lexer<'t> {
         &rest[..end]
     }
 
-    fn bound(&mut self) -> Result<Kind, Mistake> {
+    fn bound(&mut self) -> Result<TokenKind, Mistake> {
         let start = self.at;
         let signs = self.rest().len() - self.rest().trim_start_matches('@').len();
         self.at += signs;
         let name = self.name().to_owned();
         match (signs, name.is_empty()) {
-            (1, false) => Ok(Kind::Bound(name)),
-            (2, false) => Ok(Kind::BoundCollection(name)),
+            (1, false) => Ok(TokenKind::Bound(name)),
+            (2, false) => Ok(TokenKind::BoundCollection(name)),
             _ => Err(self.wrong(start, "unexpected character")),
         }
     }
 
-    fn number(&mut self) -> Result<Kind, Mistake> {
+    fn number(&mut self) -> Result<TokenKind, Mistake> {
         let start = self.at;
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
         let rest = self.rest();
@@ -254,7 +254,7 @@ impl<'t> Lexer<'t> {
         self.at += end;
         let follows = self.rest().chars().next().is_some_and(starts_name);
         match Value::number(&rest[..end]) {
-            Some(value) if !follows => Ok(Kind::Number(value)),
+            Some(value) if !follows => Ok(TokenKind::Number(value)),
             _ => Err(self.wrong(start, "unexpected number")),
         }
     }
@@ -303,10 +303,10 @@ fn starts_name(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_' || c == '$'
 }
 
-fn word(text: &str) -> Kind {
+fn word(text: &str) -> TokenKind {
     match KEYWORDS.into_iter().find(|keyword| keyword.eq_ignore_ascii_case(text)) {
-        Some(keyword) => Kind::Keyword(keyword),
-        None => Kind::Name(text.to_owned()),
+        Some(keyword) => TokenKind::Keyword(keyword),
+        None => TokenKind::Name(text.to_owned()),
     }
 }
 
@@ -314,9 +314,9 @@ fn word(text: &str) -> Kind {
 mod tests {
     use salver_model::Value;
 
-    use super::{Kind, tokens};
+    use super::{TokenKind, tokens};
 
-    fn kinds(text: &str) -> Vec<Kind> {
+    fn kinds(text: &str) -> Vec<TokenKind> {
         tokens(text)
             .unwrap_or_else(|mistake| panic!("{}", mistake.message))
             .into_iter()
@@ -327,15 +327,15 @@ mod tests {
     #[test]
     fn tokens_of_every_kind() {
         let expected = vec![
-            Kind::Keyword("FOR"),
-            Kind::Name("d".into()),
-            Kind::Sign("=="),
-            Kind::Number(Value::Float(1.5e3)),
-            Kind::Text("a\"\n\u{1F600}é".into()),
-            Kind::Bound("v".into()),
-            Kind::BoundCollection("c".into()),
-            Kind::Name("a b".into()),
-            Kind::End,
+            TokenKind::Keyword("FOR"),
+            TokenKind::Name("d".into()),
+            TokenKind::Sign("=="),
+            TokenKind::Number(Value::Float(1.5e3)),
+            TokenKind::Text("a\"\n\u{1F600}é".into()),
+            TokenKind::Bound("v".into()),
+            TokenKind::BoundCollection("c".into()),
+            TokenKind::Name("a b".into()),
+            TokenKind::End,
         ];
         let text = "for // comment\n d /* and\nanother */ == 1.5e3 'a\"\\n\\uD83D\\uDE00\\u00e9' @v @@c `a b`";
         assert_eq!(kinds(text), expected);

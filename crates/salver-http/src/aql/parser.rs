@@ -3,14 +3,14 @@
 use salver_model::Value;
 use salver_model::limits::{COLUMN_PARTS_MAX, FILTER_DEPTH_MAX, FILTER_TERMS_MAX, LIST_ITEMS_MAX};
 
-use super::lexer::{Kind, Token, syntax_error, tokens};
+use super::lexer::{Token, TokenKind, syntax_error, tokens};
 use super::syntax::{Answer, Collection, Expression, Operand, Operator, Path, SortKey, Statement};
 use super::{Mistake, NOT_IMPLEMENTED, QUERY_EMPTY, READ_ONLY, TOO_MUCH_NESTING, VARIABLE_NAME_UNKNOWN};
 
 /// Parses a statement.
 pub(crate) fn parse(text: &str) -> Result<Statement, Mistake> {
     let tokens = tokens(text)?;
-    if matches!(tokens.as_slice(), [Token { kind: Kind::End, .. }]) {
+    if matches!(tokens.as_slice(), [Token { kind: TokenKind::End, .. }]) {
         return Err(Mistake::new(QUERY_EMPTY, "query is empty"));
     }
     let mut parser = Parser { text, tokens, next: 0, variable: String::new(), depth: 0, terms: 0 };
@@ -31,8 +31,8 @@ impl Parser<'_> {
     fn statement(&mut self) -> Result<Statement, Mistake> {
         self.with()?;
         match self.peek() {
-            Kind::Keyword("FOR") => self.skip(),
-            Kind::Keyword("RETURN") => return Err(self.not_here("a query that does not begin with FOR")),
+            TokenKind::Keyword("FOR") => self.skip(),
+            TokenKind::Keyword("RETURN") => return Err(self.not_here("a query that does not begin with FOR")),
             _ => return Err(self.other_clause()),
         }
         self.variable = self.name()?;
@@ -44,19 +44,19 @@ impl Parser<'_> {
         let (mut filters, mut sort, mut limit) = (Vec::new(), Vec::new(), None);
         loop {
             match *self.peek() {
-                Kind::Keyword("RETURN") => break,
-                Kind::Keyword("FILTER" | "SORT" | "LIMIT") if limit.is_some() => {
+                TokenKind::Keyword("RETURN") => break,
+                TokenKind::Keyword("FILTER" | "SORT" | "LIMIT") if limit.is_some() => {
                     return Err(self.not_here("a clause behind LIMIT"));
                 }
-                Kind::Keyword("FILTER") => {
+                TokenKind::Keyword("FILTER") => {
                     self.skip();
                     filters.push(self.either()?);
                 }
-                Kind::Keyword("SORT") if sort.is_empty() => {
+                TokenKind::Keyword("SORT") if sort.is_empty() => {
                     self.skip();
                     sort = self.sort()?;
                 }
-                Kind::Keyword("LIMIT") => {
+                TokenKind::Keyword("LIMIT") => {
                     self.skip();
                     limit = Some(self.limit()?);
                 }
@@ -68,7 +68,7 @@ impl Parser<'_> {
         let answer = self.answer()?;
         self.take_sign(";");
         match self.peek() {
-            Kind::End => Ok(Statement { collection, filters, sort, limit, answer, distinct }),
+            TokenKind::End => Ok(Statement { collection, filters, sort, limit, answer, distinct }),
             _ => Err(self.unexpected()),
         }
     }
@@ -79,7 +79,7 @@ impl Parser<'_> {
             loop {
                 self.collection()?;
                 self.take_sign(",");
-                if !matches!(self.peek(), Kind::Name(_) | Kind::BoundCollection(_)) {
+                if !matches!(self.peek(), TokenKind::Name(_) | TokenKind::BoundCollection(_)) {
                     break;
                 }
             }
@@ -89,12 +89,12 @@ impl Parser<'_> {
 
     fn collection(&mut self) -> Result<Collection, Mistake> {
         let collection = match self.peek() {
-            Kind::Name(name) => Collection::Name(name.clone()),
-            Kind::BoundCollection(name) => Collection::Bound(name.clone()),
-            Kind::Sign("[" | "(") | Kind::Number(_) | Kind::Bound(_) => {
+            TokenKind::Name(name) => Collection::Name(name.clone()),
+            TokenKind::BoundCollection(name) => Collection::Bound(name.clone()),
+            TokenKind::Sign("[" | "(") | TokenKind::Number(_) | TokenKind::Bound(_) => {
                 return Err(self.not_here("FOR over anything but a collection"));
             }
-            Kind::Keyword("OUTBOUND" | "INBOUND" | "ANY") => return Err(self.not_here("a graph traversal")),
+            TokenKind::Keyword("OUTBOUND" | "INBOUND" | "ANY") => return Err(self.not_here("a graph traversal")),
             _ => return Err(self.unexpected()),
         };
         self.skip();
@@ -107,7 +107,7 @@ impl Parser<'_> {
     fn sort(&mut self) -> Result<Vec<SortKey>, Mistake> {
         let mut keys = Vec::new();
         loop {
-            if matches!(self.peek(), Kind::Keyword("NULL")) {
+            if matches!(self.peek(), TokenKind::Keyword("NULL")) {
                 // `SORT null` means no order.
                 self.skip();
             } else {
@@ -132,7 +132,7 @@ impl Parser<'_> {
 
     /// Parses a number, or `null` for no limit, which some drivers send.
     fn count_or_all(&mut self) -> Result<Operand, Mistake> {
-        if *self.peek() == Kind::Keyword("NULL") {
+        if *self.peek() == TokenKind::Keyword("NULL") {
             self.skip();
             return Ok(Operand::Value(Value::Null));
         }
@@ -141,8 +141,8 @@ impl Parser<'_> {
 
     fn count(&mut self) -> Result<Operand, Mistake> {
         let operand = match self.peek() {
-            Kind::Number(value) => Operand::Value(value.clone()),
-            Kind::Bound(name) => Operand::Bound(name.clone()),
+            TokenKind::Number(value) => Operand::Value(value.clone()),
+            TokenKind::Bound(name) => Operand::Bound(name.clone()),
             _ => return Err(self.unexpected()),
         };
         self.skip();
@@ -151,15 +151,16 @@ impl Parser<'_> {
 
     fn answer(&mut self) -> Result<Answer, Mistake> {
         match self.peek().clone() {
-            Kind::Sign("{") => self.object(),
-            Kind::Name(name) if *self.kind(1) == Kind::Sign("(") => self.call(&name),
-            Kind::Name(_) => {
+            TokenKind::Sign("{") => self.object(),
+            TokenKind::Name(name) if *self.kind(1) == TokenKind::Sign("(") => self.call(&name),
+            TokenKind::Name(_) => {
                 let path = self.path_or_variable()?;
                 Ok(if path.is_empty() { Answer::Document } else { Answer::Field(path) })
             }
-            Kind::Sign("[" | "(" | "-" | "+" | "!") | Kind::Text(_) | Kind::Number(_) | Kind::Bound(_) => {
-                Err(self.not_here("RETURN of anything but fields of the document"))
-            }
+            TokenKind::Sign("[" | "(" | "-" | "+" | "!")
+            | TokenKind::Text(_)
+            | TokenKind::Number(_)
+            | TokenKind::Bound(_) => Err(self.not_here("RETURN of anything but fields of the document")),
             _ => Err(self.unexpected()),
         }
     }
@@ -170,8 +171,8 @@ impl Parser<'_> {
         let mut fields = Vec::new();
         while !self.take_sign("}") {
             let name = match self.peek() {
-                Kind::Name(name) | Kind::Text(name) => name.clone(),
-                Kind::Keyword(_) => self.written(),
+                TokenKind::Name(name) | TokenKind::Text(name) => name.clone(),
+                TokenKind::Keyword(_) => self.written(),
                 _ => return Err(self.unexpected()),
             };
             self.skip();
@@ -248,24 +249,24 @@ impl Parser<'_> {
             return Ok(inner);
         }
         let left = self.operand()?;
-        let is_negated = matches!(self.kind(1), Kind::Keyword("IN" | "LIKE")) && self.take_keyword("NOT");
+        let is_negated = matches!(self.kind(1), TokenKind::Keyword("IN" | "LIKE")) && self.take_keyword("NOT");
         let operator = match self.peek() {
-            Kind::Sign("==") => Operator::Eq,
-            Kind::Sign("!=") => Operator::NotEq,
-            Kind::Sign("<") => Operator::Lt,
-            Kind::Sign("<=") => Operator::LtEq,
-            Kind::Sign(">") => Operator::Gt,
-            Kind::Sign(">=") => Operator::GtEq,
-            Kind::Keyword("IN") => Operator::In,
-            Kind::Keyword("LIKE") => Operator::Like,
-            Kind::Sign("+" | "-" | "*" | "/" | "%" | "?" | ".." | "=~" | "!~") => {
+            TokenKind::Sign("==") => Operator::Eq,
+            TokenKind::Sign("!=") => Operator::NotEq,
+            TokenKind::Sign("<") => Operator::Lt,
+            TokenKind::Sign("<=") => Operator::LtEq,
+            TokenKind::Sign(">") => Operator::Gt,
+            TokenKind::Sign(">=") => Operator::GtEq,
+            TokenKind::Keyword("IN") => Operator::In,
+            TokenKind::Keyword("LIKE") => Operator::Like,
+            TokenKind::Sign("+" | "-" | "*" | "/" | "%" | "?" | ".." | "=~" | "!~") => {
                 return Err(self.not_here(&format!("the operator {}", self.written())));
             }
             _ => return Ok(Expression::Truth(left)),
         };
         self.skip();
         let right = self.operand()?;
-        if matches!(self.peek(), Kind::Sign("+" | "-" | "*" | "/" | "%" | "?" | "..")) {
+        if matches!(self.peek(), TokenKind::Sign("+" | "-" | "*" | "/" | "%" | "?" | "..")) {
             return Err(self.not_here(&format!("the operator {}", self.written())));
         }
         let compared = Expression::Compare(left, operator, right);
@@ -274,18 +275,18 @@ impl Parser<'_> {
 
     fn operand(&mut self) -> Result<Operand, Mistake> {
         let operand = match self.peek().clone() {
-            Kind::Text(text) => Operand::Value(Value::Text(text)),
-            Kind::Number(value) => Operand::Value(value),
-            Kind::Bound(name) => Operand::Bound(name),
-            Kind::Keyword("NULL") => Operand::Value(Value::Null),
-            Kind::Keyword("TRUE") => Operand::Value(Value::Bool(true)),
-            Kind::Keyword("FALSE") => Operand::Value(Value::Bool(false)),
-            Kind::Sign("[") => return self.list(),
-            Kind::Sign(sign @ ("-" | "+")) => return self.signed(sign),
-            Kind::Name(name) if *self.kind(1) == Kind::Sign("(") => {
+            TokenKind::Text(text) => Operand::Value(Value::Text(text)),
+            TokenKind::Number(value) => Operand::Value(value),
+            TokenKind::Bound(name) => Operand::Bound(name),
+            TokenKind::Keyword("NULL") => Operand::Value(Value::Null),
+            TokenKind::Keyword("TRUE") => Operand::Value(Value::Bool(true)),
+            TokenKind::Keyword("FALSE") => Operand::Value(Value::Bool(false)),
+            TokenKind::Sign("[") => return self.list(),
+            TokenKind::Sign(sign @ ("-" | "+")) => return self.signed(sign),
+            TokenKind::Name(name) if *self.kind(1) == TokenKind::Sign("(") => {
                 return Err(self.not_here(&format!("the function {name}()")));
             }
-            Kind::Name(_) => return self.path().map(Operand::Path),
+            TokenKind::Name(_) => return self.path().map(Operand::Path),
             _ => return Err(self.unexpected()),
         };
         self.skip();
@@ -294,7 +295,7 @@ impl Parser<'_> {
 
     fn signed(&mut self, sign: &str) -> Result<Operand, Mistake> {
         self.skip();
-        let Kind::Number(value) = self.peek().clone() else { return Err(self.not_here("arithmetic")) };
+        let TokenKind::Number(value) = self.peek().clone() else { return Err(self.not_here("arithmetic")) };
         self.skip();
         let value = if sign == "-" { Value::number(&format!("-{value}")).unwrap_or(value) } else { value };
         Ok(Operand::Value(value))
@@ -330,7 +331,7 @@ impl Parser<'_> {
 
     /// Parses a field of the document, or the document itself, which is an empty path.
     fn path_or_variable(&mut self) -> Result<Path, Mistake> {
-        let Kind::Name(name) = self.peek().clone() else { return Err(self.unexpected()) };
+        let TokenKind::Name(name) = self.peek().clone() else { return Err(self.unexpected()) };
         if name != self.variable {
             let message = format!("AQL: unknown variable '{name}' (while parsing)");
             return Err(Mistake::new(VARIABLE_NAME_UNKNOWN, message));
@@ -343,14 +344,16 @@ impl Parser<'_> {
             }
             if self.take_sign(".") {
                 let name = match self.peek() {
-                    Kind::Name(name) => name.clone(),
-                    Kind::Keyword(_) => self.written(),
+                    TokenKind::Name(name) => name.clone(),
+                    TokenKind::Keyword(_) => self.written(),
                     _ => return Err(self.unexpected()),
                 };
                 self.skip();
                 path.push(name);
             } else if self.is_sign("[") {
-                let Kind::Text(name) = self.kind(1).clone() else { return Err(self.not_here("an index into a list")) };
+                let TokenKind::Text(name) = self.kind(1).clone() else {
+                    return Err(self.not_here("an index into a list"));
+                };
                 self.skip();
                 self.skip();
                 self.sign("]")?;
@@ -362,7 +365,7 @@ impl Parser<'_> {
     }
 
     fn name(&mut self) -> Result<String, Mistake> {
-        let Kind::Name(name) = self.peek().clone() else { return Err(self.unexpected()) };
+        let TokenKind::Name(name) = self.peek().clone() else { return Err(self.unexpected()) };
         self.skip();
         Ok(name)
     }
@@ -375,13 +378,13 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn peek(&self) -> &Kind {
+    fn peek(&self) -> &TokenKind {
         self.kind(0)
     }
 
     /// Returns the kind of the token that is `ahead` tokens after the next one.
-    fn kind(&self, ahead: usize) -> &Kind {
-        self.tokens.get(self.next + ahead).map_or(&Kind::End, |token| &token.kind)
+    fn kind(&self, ahead: usize) -> &TokenKind {
+        self.tokens.get(self.next + ahead).map_or(&TokenKind::End, |token| &token.kind)
     }
 
     fn at(&self) -> usize {
@@ -400,7 +403,7 @@ impl Parser<'_> {
     }
 
     fn is_sign(&self, sign: &str) -> bool {
-        matches!(self.peek(), Kind::Sign(own) if *own == sign)
+        matches!(self.peek(), TokenKind::Sign(own) if *own == sign)
     }
 
     fn take_sign(&mut self, sign: &str) -> bool {
@@ -414,7 +417,7 @@ impl Parser<'_> {
     }
 
     fn take_keyword(&mut self, word: &str) -> bool {
-        let is_it = matches!(self.peek(), Kind::Keyword(own) if *own == word);
+        let is_it = matches!(self.peek(), TokenKind::Keyword(own) if *own == word);
         self.next += usize::from(is_it);
         is_it
     }
@@ -430,11 +433,11 @@ impl Parser<'_> {
     /// The error for a clause that is misplaced or not supported.
     fn other_clause(&self) -> Mistake {
         match self.peek() {
-            Kind::Keyword(word @ ("INSERT" | "UPDATE" | "REMOVE" | "REPLACE" | "UPSERT")) => {
+            TokenKind::Keyword(word @ ("INSERT" | "UPDATE" | "REMOVE" | "REPLACE" | "UPSERT")) => {
                 Mistake::new(READ_ONLY, format!("AQL: {word} would write, and queries only read"))
             }
-            Kind::Keyword("SORT") => self.not_here("a second SORT"),
-            Kind::Keyword(word @ ("FOR" | "LET" | "COLLECT" | "WINDOW" | "SEARCH")) => self.not_here(word),
+            TokenKind::Keyword("SORT") => self.not_here("a second SORT"),
+            TokenKind::Keyword(word @ ("FOR" | "LET" | "COLLECT" | "WINDOW" | "SEARCH")) => self.not_here(word),
             _ => self.unexpected(),
         }
     }

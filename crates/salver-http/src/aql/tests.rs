@@ -6,7 +6,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use salver_model::{ColumnPath, Comparison, Filter, Item, Sort, Value};
 use serde_json::{Value as Json, json};
 
-use super::{Binds, Compiled, Mistake, Shape, compile, parse};
+use super::{Binds, Compiled, Mistake, ResultShape, compile, parse};
 
 fn schema() -> Schema {
     let nested = DataType::Struct(vec![Arc::new(Field::new("ok", DataType::Boolean, true))].into());
@@ -46,7 +46,7 @@ fn whole_statements() {
     let text = "FOR doc IN @@c // all\n FILTER doc.id >= @from AND doc.name LIKE 'a%' SORT doc.name DESC, doc['id'] \
                 LIMIT 5, @n RETURN DISTINCT { n: doc.name, \"i\": doc.id, limit: doc.state.ok }";
     let (name, Compiled { query, shape }) = compiled(text, &json!({"@c": "people", "from": 3, "n": 7})).unwrap();
-    assert_eq!((name.as_str(), shape), ("people", Shape::Objects));
+    assert_eq!((name.as_str(), shape), ("people", ResultShape::Objects));
     assert_eq!((query.offset, query.limit, query.distinct), (5, Some(7), true));
     let like = Filter::Like { column: "name".into(), pattern: "a%".into(), ignore_case: false };
     assert_eq!(query.filter, Some(Filter::And(vec![id(Comparison::GtEq, 3), like])));
@@ -59,18 +59,21 @@ fn whole_statements() {
 
 #[test]
 fn answers() {
-    assert_eq!((of("for d in c return d").query.items, of("for d in c return d").shape), (vec![], Shape::Objects));
+    assert_eq!(
+        (of("for d in c return d").query.items, of("for d in c return d").shape),
+        (vec![], ResultShape::Objects)
+    );
     assert_eq!(
         (of("FOR d IN c RETURN d.id").query.items, of("FOR d IN c RETURN d.id").shape),
-        (vec![Item::column("id")], Shape::Values)
+        (vec![Item::column("id")], ResultShape::Values)
     );
     let names =
         |text: &str| -> Vec<String> { of(text).query.items.iter().map(|item| item.name().to_owned()).collect() };
     assert_eq!(names("FOR d IN c RETURN KEEP(d, 'name', ['id', 'nope'])"), ["id", "name"]);
     assert_eq!(names("FOR d IN c RETURN unset(d, 'name', 'state')"), ["id", "active"]);
     assert_eq!(names("FOR d IN c RETURN {a: d.id, a: d.name}"), ["a"]);
-    assert_eq!(of("FOR d IN c RETURN KEEP(d, 'nope')").shape, Shape::Empty);
-    assert_eq!(of("FOR d IN c RETURN {}").shape, Shape::Empty);
+    assert_eq!(of("FOR d IN c RETURN KEEP(d, 'nope')").shape, ResultShape::Empty);
+    assert_eq!(of("FOR d IN c RETURN {}").shape, ResultShape::Empty);
 }
 
 /// Null is less than any other value, and the negation of a condition that is not true is true.

@@ -6,7 +6,7 @@ use ahash::AHashMap;
 use salver_model::Caller;
 use salver_model::spec::Secret;
 
-use super::tag::{Tag, Tagger};
+use super::hmac::{Tag, Tagger};
 use super::{Identity, proved_by};
 
 /// The API keys, by their hashes.

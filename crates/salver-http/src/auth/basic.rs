@@ -18,8 +18,8 @@ use salver_model::spec::AuthSpec;
 use salver_model::{Code, Error, Result};
 
 use super::attempts::Attempts;
+use super::hmac::{Tag, Tagger};
 use super::password::Passwords;
-use super::tag::{Tag, Tagger};
 use super::{Identity, failed, proved_by};
 
 /// Interval at which the file is checked for changes, in milliseconds.

@@ -11,7 +11,7 @@ use salver_model::limits::SESSIONS_MAX;
 use salver_model::{Code, Error, Result};
 
 use super::Identity;
-use super::tag::{Tag, Tagger};
+use super::hmac::{Tag, Tagger};
 
 /// Number of sessions from which on expired ones are swept.
 const SWEPT_SESSIONS: usize = 1_024;
@@ -123,7 +123,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::{Seen, Session, Sessions};
-    use crate::auth::tag::Tagger;
+    use crate::auth::hmac::Tagger;
 
     fn session(username: &str) -> Session {
         let seen = Seen { version: None, at: Instant::now() };

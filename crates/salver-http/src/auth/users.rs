@@ -16,9 +16,9 @@ use salver_service::Service;
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
+use super::hmac::{Tag, Tagger};
 use super::password::Passwords;
 use super::session::{Seen, Session, Sessions};
-use super::tag::{Tag, Tagger};
 use super::{Identity, proved_by, wordpress};
 use crate::cookie;
 
@@ -177,7 +177,7 @@ impl Users {
     }
 
     /// Returns the user's properties as rules see them: the name first, then the columns.
-    fn identity(&self, name: Option<&str>, row: &Row) -> Identity {
+    fn identity(&self, name: Option<&str>, row: &UserRow) -> Identity {
         let named = name.map(|name| ("user".to_owned(), format!("{}{name}", self.spec.prefix)));
         let columns = row.iter().filter_map(|(column, value)| Some((column.clone(), as_text(value)?)));
         proved_by("user", name).into_iter().chain(named).chain(columns).collect()
@@ -288,7 +288,7 @@ impl Users {
     }
 
     /// Returns the row where `column` equals `value`, with the columns that may be disclosed.
-    async fn told(&self, service: &Service, table: &str, key: (&str, &str)) -> Result<Option<(Bytes, Row)>> {
+    async fn told(&self, service: &Service, table: &str, key: (&str, &str)) -> Result<Option<(Bytes, UserRow)>> {
         let spec = &self.spec;
         let mut query = RecordQuery::default();
         if spec.returned_columns.is_empty() {
@@ -306,7 +306,7 @@ impl Users {
         table: &str,
         key: (&str, &str),
         columns: Vec<String>,
-    ) -> Result<Option<(Bytes, Row)>> {
+    ) -> Result<Option<(Bytes, UserRow)>> {
         self.find(service, table, key, RecordQuery { include: Some(columns), ..RecordQuery::default() }).await
     }
 
@@ -316,7 +316,7 @@ impl Users {
         table: &str,
         (column, value): (&str, &str),
         mut query: RecordQuery,
-    ) -> Result<Option<(Bytes, Row)>> {
+    ) -> Result<Option<(Bytes, UserRow)>> {
         table.clone_into(&mut query.table);
         (query.filter, query.size) = (Some(equals(column, value)), Some(2));
         let caller = Caller::default();
@@ -331,7 +331,7 @@ impl Users {
         };
         let list = bytes.strip_prefix(b"{\"records\":").and_then(|rest| rest.strip_suffix(b"}"));
         let list = list.ok_or_else(|| Error::internal("a list of users is none"))?;
-        let mut rows: Vec<Row> =
+        let mut rows: Vec<UserRow> =
             serde_json::from_slice(list).map_err(|error| Error::internal("a user is no object").with_source(error))?;
         let Some(row) = rows.pop() else { return Ok(None) };
         if !rows.is_empty() {
@@ -344,7 +344,7 @@ impl Users {
 }
 
 /// Values by column name.
-type Row = Map<String, Value>;
+type UserRow = Map<String, Value>;
 
 /// Returns the error for a new user whose `name` is taken.
 pub(crate) fn exists(name: &str) -> Error {

@@ -5,12 +5,12 @@ use std::time::Duration;
 use salver_model::{Code, Error, Result};
 
 /// Remaining time for producing the pieces of one response.
-pub(super) struct Budget {
+pub(super) struct BodyBudget {
     ms_max: u64,
     left: Duration,
 }
 
-impl Budget {
+impl BodyBudget {
     /// Creates a budget of `ms_max` milliseconds; 0 stands for no limit.
     pub(super) fn of(ms_max: u64) -> Self {
         let left = if ms_max == 0 { Duration::MAX } else { Duration::from_millis(ms_max) };

@@ -16,10 +16,10 @@ use salver_formats::{Coding, Compressor, Encoder, TextEncoder};
 use salver_model::limits::{PARK_MS, PIECE_BYTES_MAX, STALL_MS_MAX};
 use salver_model::{Error, Result};
 
-use super::budget::Budget;
-use super::source::{Feed, Source};
+use super::budget::BodyBudget;
+use super::source::{BodySource, Feed};
 use super::{Broken, Encoding, Idle, Outlet, compressor, off_the_loop};
-use crate::weight;
+use crate::row_size;
 
 /// Most rows that are encoded at a time.
 const PIECE_ROWS: usize = 8_192;
@@ -33,7 +33,7 @@ const PIECES_AT_ONCE: usize = 2;
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Produces a body of the rows of `source`. The outlet is ended only when the body is complete.
-pub(super) async fn produce<S: Source>(
+pub(super) async fn produce<S: BodySource>(
     schema: SchemaRef,
     source: S,
     encoding: &Encoding,
@@ -42,7 +42,7 @@ pub(super) async fn produce<S: Source>(
     let lane = Lane::new(&schema, encoding)?;
     let is_text = encoding.format.is_text();
     let (feed, jobs) = (Feed::new(source), FuturesOrdered::new());
-    let budget = Budget::of(encoding.ms_max);
+    let budget = BodyBudget::of(encoding.ms_max);
     Producer { feed, outlet, lane, jobs, is_text, row_bytes: None, budget }.run().await
 }
 
@@ -55,7 +55,7 @@ struct Producer<S> {
     is_text: bool,
     /// Encoded length of a row of the last piece.
     row_bytes: Option<usize>,
-    budget: Budget,
+    budget: BodyBudget,
 }
 
 /// A piece that is being encoded.
@@ -71,7 +71,7 @@ struct Done {
     chain: Option<Box<Chain>>,
 }
 
-impl<S: Source> Producer<S> {
+impl<S: BodySource> Producer<S> {
     async fn run(mut self) -> Result<(), Broken> {
         loop {
             while self.launch() {}
@@ -160,7 +160,7 @@ impl<S: Source> Producer<S> {
 
 /// Returns how many rows of a batch fit in `bytes` of memory, up to [`PIECE_ROWS`].
 fn rows_within(bytes: usize, batch: &RecordBatch) -> usize {
-    let row_bytes = weight::of(batch) / batch.num_rows().max(1) + 1;
+    let row_bytes = row_size::of(batch) / batch.num_rows().max(1) + 1;
     (bytes / row_bytes).clamp(1, PIECE_ROWS)
 }
 

@@ -9,14 +9,14 @@ use salver_model::reply::BatchStream;
 use salver_model::{Result, Share};
 
 /// A source of rows, in order, a few at a time.
-pub(crate) trait Source: Send + 'static {
+pub(crate) trait BodySource: Send + 'static {
     /// Returns the next rows as they lie in memory: a convenient number, some thousands at most; none at the end.
     fn next(&mut self) -> impl Future<Output = Result<Vec<RecordBatch>>> + Send;
 
     /// Releases whatever can be read again: the client has taken nothing for a while
-    /// ([`salver_model::limits::PARK_MS`], less when other readers wait). The last `unread` rows that [`Source::next`]
-    /// returned were not used; `true` promises that `next` returns them again, `false` means that the caller has to
-    /// keep them. Not called while `next` is running, and any number of times.
+    /// ([`salver_model::limits::PARK_MS`], less when other readers wait). The last `unread` rows that
+    /// [`BodySource::next`] returned were not used; `true` promises that `next` returns them again, `false` means that
+    /// the caller has to keep them. Not called while `next` is running, and any number of times.
     fn park(&mut self, unread: u64) -> bool;
 
     /// Returns whether other readers wait for their turn. If so, the caller should not request rows before they are
@@ -36,7 +36,7 @@ pub(super) struct Batches {
     pub(super) _share: Option<Share>,
 }
 
-impl Source for Batches {
+impl BodySource for Batches {
     async fn next(&mut self) -> Result<Vec<RecordBatch>> {
         if let Some(batch) = self.head.next() {
             return Ok(vec![batch]);
@@ -61,7 +61,7 @@ pub(super) struct Feed<S> {
     ended: bool,
 }
 
-impl<S: Source> Feed<S> {
+impl<S: BodySource> Feed<S> {
     pub(super) fn new(source: S) -> Self {
         Self { source: Some(source), asked: None, rows: VecDeque::new(), ended: false }
     }
@@ -97,7 +97,7 @@ impl<S: Source> Feed<S> {
 
     /// Returns whether other readers wait for their turn.
     pub(super) fn is_crowded(&self) -> bool {
-        self.source.as_ref().is_some_and(Source::is_crowded)
+        self.source.as_ref().is_some_and(BodySource::is_crowded)
     }
 
     /// Returns whether rows are at hand.

@@ -12,7 +12,7 @@ use http_body_util::BodyExt;
 use salver_formats::{Coding, Format, Style, encode};
 use salver_model::{Error, Result};
 
-use super::{Body, Encoding, Idle, Outlet, Source, rows};
+use super::{Body, BodySource, Encoding, Idle, Outlet, rows};
 
 const ROWS: u64 = 300_000;
 const BATCH_ROWS: u64 = 5_000;
@@ -30,7 +30,7 @@ struct Again {
     fails_at: u64,
 }
 
-impl Source for Again {
+impl BodySource for Again {
     async fn next(&mut self) -> Result<Vec<RecordBatch>> {
         if self.at >= self.fails_at {
             return Err(Error::internal("the source broke"));

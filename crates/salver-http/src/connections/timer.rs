@@ -55,7 +55,7 @@ impl Timer for HeadTimer {
     fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
         // The stored time may be one interval old.
         let at_ms = self.0.all.ms_at(deadline + self.0.all.look_every);
-        Box::pin(Waiting { connection: Arc::clone(&self.0), at_ms })
+        Box::pin(HeadDeadline { connection: Arc::clone(&self.0), at_ms })
     }
 
     fn now(&self) -> Instant {
@@ -64,12 +64,12 @@ impl Timer for HeadTimer {
 }
 
 /// A future that completes at the deadline.
-struct Waiting {
+struct HeadDeadline {
     connection: Arc<Connection>,
     at_ms: u64,
 }
 
-impl Future for Waiting {
+impl Future for HeadDeadline {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
@@ -81,9 +81,9 @@ impl Future for Waiting {
     }
 }
 
-impl Sleep for Waiting {}
+impl Sleep for HeadDeadline {}
 
-impl Drop for Waiting {
+impl Drop for HeadDeadline {
     fn drop(&mut self) {
         self.connection.head_due.at_ms.store(NEVER, Ordering::Release);
     }

@@ -6,7 +6,7 @@ use salver_model::Result;
 
 use super::id::Id;
 use crate::body::Body;
-use crate::cursor_state::{Facts, Given, Kind};
+use crate::cursor_state::{CursorBatch, CursorKind, Facts};
 use crate::dialect::arangodb::JSON;
 use crate::exchange::Exchange;
 use crate::exit;
@@ -20,21 +20,21 @@ pub(super) async fn batch(
     exchange: &Exchange<'_>,
     status: StatusCode,
     facts: &Facts,
-    given: Given,
+    given: CursorBatch,
     id: Option<Id>,
 ) -> Result<Response<Body>> {
-    let Given { mut body, has_more, number, totals } = given;
+    let CursorBatch { mut body, has_more, number, totals } = given;
     body.extend_from_slice(if has_more { b",\"hasMore\":true" } else { b",\"hasMore\":false" });
     if let Some(id) = id {
         body.extend_from_slice(format!(",\"id\":\"{id}\"").as_bytes());
     }
-    if has_more && facts.kind == Kind::Query {
+    if has_more && facts.kind == CursorKind::Query {
         body.extend_from_slice(format!(",\"nextBatchId\":\"{}\"", number + 1).as_bytes());
     }
     if let Some(count) = facts.count {
         body.extend_from_slice(format!(",\"count\":{count}").as_bytes());
     }
-    if facts.kind == Kind::Query {
+    if facts.kind == CursorKind::Query {
         body.extend_from_slice(b",\"cached\":false");
         if !facts.is_stream || !has_more {
             let (rows, seconds, peak) = (totals.rows, totals.took.as_secs_f64(), totals.peak_bytes);

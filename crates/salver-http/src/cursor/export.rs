@@ -9,9 +9,9 @@ use serde_json::Value as Json;
 
 use super::body::Members;
 use super::step;
-use crate::aql::Shape;
+use crate::aql::ResultShape;
 use crate::body::Body;
-use crate::cursor_state::{Cursor, Facts, Kind, Source, Supply};
+use crate::cursor_state::{BatchRows, Cursor, CursorKind, Facts, Supply};
 use crate::dialect::{Refusal, arangodb};
 use crate::exchange::{Exchange, parameters};
 
@@ -45,13 +45,13 @@ pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Respons
     } else {
         None
     };
-    let shape = if columns.is_empty() { Shape::Empty } else { Shape::Objects };
+    let shape = if columns.is_empty() { ResultShape::Empty } else { ResultShape::Objects };
     let range = Range { rows: limit, ..Range::all(&*held) };
     let reader = ExportReader::new(held, columns, range);
     let schema = Arc::clone(reader.schema());
     let supply =
-        Supply::new(service, exchange.caller, Source::Held(reader), shape, &schema).within(batch_rows, None, None);
-    let facts = Facts { kind: Kind::Export, count, full_count: None, is_stream: true, allows_retry: false };
+        Supply::new(service, exchange.caller, BatchRows::Held(reader), shape, &schema).within(batch_rows, None, None);
+    let facts = Facts { kind: CursorKind::Export, count, full_count: None, is_stream: true, allows_retry: false };
     step::first(exchange, Cursor::new(facts, supply, &exchange.app.cursors.prepared), ttl).await
 }
 

@@ -14,12 +14,12 @@ use serde_json::{Map, Value as Json};
 
 use super::body::Members;
 use super::step;
-use crate::aql::{self, Binds, Compiled, Shape};
+use crate::aql::{self, Binds, Compiled, ResultShape};
 use crate::body::Body;
-use crate::cursor_state::{Cursor, Facts, Kind, Source, Supply};
+use crate::cursor_state::{BatchRows, Cursor, CursorKind, Facts, Supply};
 use crate::dialect::{Refusal, arangodb};
 use crate::exchange::Exchange;
-use crate::weight;
+use crate::row_size;
 
 /// The options of a request, beside the query.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ struct Options {
 /// The rows of a query, with their shape and counts.
 #[derive(Debug)]
 struct Found {
-    source: Source,
-    shape: Shape,
+    source: BatchRows,
+    shape: ResultShape,
     /// The schema, with the names of the members in the result.
     schema: SchemaRef,
     count: Option<u64>,
@@ -72,7 +72,7 @@ pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Respons
     let supply = Supply::new(&exchange.app.service, exchange.caller, source, shape, &schema);
     let supply = supply.within(options.batch_rows, options.memory_bytes_max, options.runtime);
     let Options { is_stream, allows_retry, .. } = options;
-    let facts = Facts { kind: Kind::Query, count, full_count, is_stream, allows_retry };
+    let facts = Facts { kind: CursorKind::Query, count, full_count, is_stream, allows_retry };
     step::first(exchange, Cursor::new(facts, supply, &exchange.app.cursors.prepared), options.ttl).await
 }
 
@@ -133,7 +133,7 @@ fn whole(compiled: &Compiled, schema: &SchemaRef, name: &str) -> Result<Option<V
     if filter.is_some() || !sort.is_empty() || *distinct {
         return Ok(None);
     }
-    if items.is_empty() && compiled.shape == Shape::Objects {
+    if items.is_empty() && compiled.shape == ResultShape::Objects {
         let fields = schema.fields().iter().map(|field| field.name().clone());
         return Ok(Some(fields.enumerate().collect()));
     }
@@ -173,7 +173,7 @@ async fn find_held(
     let range = Range { skip: offset, rows: limit, ..Range::all(&*held) };
     let reader = ExportReader::new(held, columns.into_iter().map(|(at, _)| at).collect(), range);
     Ok(Found {
-        source: Source::Held(reader),
+        source: BatchRows::Held(reader),
         shape: compiled.shape,
         schema,
         count: total.filter(|_| options.wants_count).map(|total| within(total, offset, limit)),
@@ -191,7 +191,7 @@ async fn find_live(
 ) -> Result<Found, Refusal> {
     let Compiled { mut query, shape } = compiled;
     query.count = options.wants_count || options.wants_full_count;
-    if shape == Shape::Empty {
+    if shape == ResultShape::Empty {
         // No values are returned, but the number of rows matters.
         let first = snapshot.resolve(name)?.describe().schema.fields().first().cloned();
         query.items = first.iter().map(|field| Item::column(field.name().as_str())).collect();
@@ -201,7 +201,7 @@ async fn find_live(
     let total = rows.total;
     Ok(Found {
         schema: Arc::clone(rows.schema()),
-        source: Source::Live(rows),
+        source: BatchRows::Live(rows),
         shape,
         count: total.filter(|_| options.wants_count).map(|total| within(total, offset, limit)),
         full_count: total.filter(|_| options.wants_full_count),
@@ -235,13 +235,13 @@ async fn find_sql(
     };
     let count = if options.wants_count { Some(count(exchange, &mut rows, options).await?) } else { None };
     let schema = Arc::clone(rows.schema());
-    Ok(Found { source: Source::Live(rows), shape: Shape::Objects, schema, count, full_count: None })
+    Ok(Found { source: BatchRows::Live(rows), shape: ResultShape::Objects, schema, count, full_count: None })
 }
 
 /// Counts the rows of a statement, for which all of them are buffered.
 async fn count(exchange: &Exchange<'_>, rows: &mut LiveRows, options: &Options) -> Result<u64, Refusal> {
     let allowed = options.memory_bytes_max.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX);
-    if exchange.app.service.settle_live(exchange.caller, rows, allowed.min(RESULT_BYTES_MAX), weight::of).await? {
+    if exchange.app.service.settle_live(exchange.caller, rows, allowed.min(RESULT_BYTES_MAX), row_size::of).await? {
         Ok(rows.waiting_rows() as u64)
     } else {
         Err(arangodb::memory("leave out `count`, so that the rows need not all be there before the first goes out"))

@@ -8,7 +8,7 @@ use salver_service::exports::{self, Taken};
 use super::answer;
 use super::id::Id;
 use crate::body::Body;
-use crate::cursor_state::{Cursor, Kind};
+use crate::cursor_state::{Cursor, CursorKind};
 use crate::dialect::{Refusal, arangodb};
 use crate::exchange::Exchange;
 
@@ -44,7 +44,7 @@ pub(super) async fn first(
 /// Returns the next batch of a cursor, or the batch of the given number.
 pub(super) async fn next(
     exchange: &Exchange<'_>,
-    kind: Kind,
+    kind: CursorKind,
     id: &str,
     number: Option<&str>,
 ) -> Result<Response<Body>, Refusal> {
@@ -84,7 +84,7 @@ pub(super) async fn next(
 }
 
 /// Deletes a cursor.
-pub(super) fn end(exchange: &Exchange<'_>, kind: Kind, id: &str) -> Result<Response<Body>, Refusal> {
+pub(super) fn end(exchange: &Exchange<'_>, kind: CursorKind, id: &str) -> Result<Response<Body>, Refusal> {
     let id = Id::read(id)?;
     let (lease, leases) = (id.lease(exchange), &exchange.app.cursors.leases);
     match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
@@ -97,7 +97,7 @@ pub(super) fn end(exchange: &Exchange<'_>, kind: Kind, id: &str) -> Result<Respo
     Ok(answer::removed(id))
 }
 
-fn take(exchange: &Exchange<'_>, kind: Kind, id: Id) -> Result<Taken<Cursor>, Refusal> {
+fn take(exchange: &Exchange<'_>, kind: CursorKind, id: Id) -> Result<Taken<Cursor>, Refusal> {
     let (lease, leases) = (id.lease(exchange), &exchange.app.cursors.leases);
     // A request at the wrong endpoint must not renew the lease.
     match leases.peek(lease, |cursor| cursor.facts.kind == kind) {

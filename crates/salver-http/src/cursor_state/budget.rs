@@ -7,12 +7,12 @@ use salver_model::limits::{AWAKE_CURSORS_MAX, PREPARED_BYTES_MAX};
 
 /// The resources in use.
 #[derive(Debug, Default)]
-pub(crate) struct Budget {
+pub(crate) struct CursorBudget {
     bytes: AtomicUsize,
     awake: AtomicUsize,
 }
 
-impl Budget {
+impl CursorBudget {
     /// Reserves a decoder and about `bytes`, if the budget allows it.
     pub(crate) fn reserve(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
         let bytes_before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -31,7 +31,7 @@ impl Budget {
 /// A reservation in the budget, released on drop.
 #[derive(Debug)]
 pub(crate) struct Reservation {
-    budget: Arc<Budget>,
+    budget: Arc<CursorBudget>,
     bytes: usize,
     is_awake: bool,
 }

@@ -11,13 +11,13 @@ use salver_model::{Error, Result, Share};
 use salver_service::exports::{Bookmark, Lease};
 use tokio::task::{JoinError, JoinHandle};
 
-use super::budget::{Budget, Reservation};
-use super::supply::{Batch, Supply};
+use super::batch_source::{EncodedBatch, Supply};
+use super::budget::{CursorBudget, Reservation};
 use crate::dialect::{Refusal, arangodb};
 
 /// The endpoint that a cursor belongs to; it is unknown to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CursorKind {
     /// `/api/export`
     Export,
     /// `/api/cursor`
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     /// The endpoint that it belongs to.
-    pub(crate) kind: Kind,
+    pub(crate) kind: CursorKind,
     /// Total number of rows, when requested.
     pub(crate) count: Option<u64>,
     /// Number of rows without LIMIT, when requested.
@@ -52,7 +52,7 @@ pub(crate) struct Totals {
 
 /// A batch to be sent to the client.
 #[derive(Debug)]
-pub(crate) struct Given {
+pub(crate) struct CursorBatch {
     /// The body up to the end of the rows.
     pub(crate) body: Vec<u8>,
     /// Whether more batches follow.
@@ -75,7 +75,7 @@ pub(crate) struct Cursor {
     /// Whether that was the last one.
     is_finished: bool,
     again: Option<Again>,
-    budget: Arc<Budget>,
+    budget: Arc<CursorBudget>,
     /// The permit of a live cursor.
     permit: Option<Share>,
 }
@@ -87,7 +87,7 @@ enum Stage {
     /// The next batch is being prepared.
     Preparing(Preparing),
     /// The next batch is ready.
-    Prepared { supply: Box<Supply>, batch: Batch, before: Option<Bookmark>, _room: Option<Reservation> },
+    Prepared { supply: Box<Supply>, batch: EncodedBatch, before: Option<Bookmark>, _room: Option<Reservation> },
     /// The state was lost in a fault.
     Lost,
 }
@@ -101,7 +101,7 @@ enum Again {
     Kept(Bytes, Totals),
 }
 
-type Made = (Box<Supply>, Result<Batch, Refusal>);
+type Made = (Box<Supply>, Result<EncodedBatch, Refusal>);
 
 #[derive(Debug)]
 struct Preparing {
@@ -124,7 +124,7 @@ impl Drop for Task {
 
 impl Cursor {
     /// A cursor before its first batch.
-    pub(crate) fn new(facts: Facts, supply: Supply, budget: &Arc<Budget>) -> Self {
+    pub(crate) fn new(facts: Facts, supply: Supply, budget: &Arc<CursorBudget>) -> Self {
         Self {
             facts,
             stage: Stage::Resting(Box::new(supply)),
@@ -171,7 +171,7 @@ impl Cursor {
     }
 
     /// Returns the next batch. Cancel-safe: no batch is lost when the future is dropped.
-    pub(crate) async fn next(&mut self) -> Result<Given, Refusal> {
+    pub(crate) async fn next(&mut self) -> Result<CursorBatch, Refusal> {
         self.start(None);
         let (batch, before) = self.made().await?;
         let totals_before = self.totals;
@@ -186,16 +186,19 @@ impl Cursor {
                 None => Again::Kept(Bytes::copy_from_slice(&batch.body), self.totals),
             });
         }
-        Ok(Given { body: batch.body, has_more: batch.has_more, number: self.number, totals: self.totals })
+        Ok(CursorBatch { body: batch.body, has_more: batch.has_more, number: self.number, totals: self.totals })
     }
 
     /// Returns the last batch again.
-    pub(crate) async fn again(&mut self) -> Result<Given, Refusal> {
+    pub(crate) async fn again(&mut self) -> Result<CursorBatch, Refusal> {
         match &self.again {
             None => Err(arangodb::no_batch()),
-            Some(Again::Kept(body, totals)) => {
-                Ok(Given { body: body.to_vec(), has_more: !self.is_finished, number: self.number, totals: *totals })
-            }
+            Some(Again::Kept(body, totals)) => Ok(CursorBatch {
+                body: body.to_vec(),
+                has_more: !self.is_finished,
+                number: self.number,
+                totals: *totals,
+            }),
             Some(Again::Read(before, totals)) => {
                 let (before, totals) = (*before, *totals);
                 // A batch prepared after it is made again later.
@@ -254,7 +257,7 @@ impl Cursor {
     }
 
     /// Waits for the batch that is prepared or in progress, and returns it with the position where it begins.
-    async fn made(&mut self) -> Result<(Batch, Option<Bookmark>), Refusal> {
+    async fn made(&mut self) -> Result<(EncodedBatch, Option<Bookmark>), Refusal> {
         if let Stage::Preparing(preparing) = &mut self.stage {
             let done = (&mut preparing.task.0).await;
             let before = preparing.before;
@@ -269,7 +272,7 @@ impl Cursor {
         }
     }
 
-    fn take(&mut self, done: std::result::Result<Made, JoinError>) -> Result<Batch, Refusal> {
+    fn take(&mut self, done: std::result::Result<Made, JoinError>) -> Result<EncodedBatch, Refusal> {
         self.stage = Stage::Lost;
         let (supply, batch) = done.map_err(|broken| lost(Some(broken)))?;
         // The rows of a live query can't be read again.

@@ -11,7 +11,7 @@ use salver_service::exports;
 
 use super::{Refusal, salver};
 use crate::aql::{self, Mistake};
-use crate::{exit, veil};
+use crate::{exit, redaction};
 
 /// The media type of all responses.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
@@ -78,9 +78,9 @@ fn message(refusal: &Refusal) -> Cow<'_, str> {
     if refusal.number.is_some() {
         return Cow::Borrowed(&error.message);
     }
-    match veil::hint(error) {
-        Some(hint) => format!("{}; {hint}", veil::message(error)).into(),
-        None => veil::message(error),
+    match redaction::hint(error) {
+        Some(hint) => format!("{}; {hint}", redaction::message(error)).into(),
+        None => redaction::message(error),
     }
 }
 

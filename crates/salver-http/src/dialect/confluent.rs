@@ -9,7 +9,7 @@ use salver_model::{Code, Error};
 
 use super::{Refusal, salver};
 use crate::consumers;
-use crate::{exit, veil};
+use crate::{exit, redaction};
 
 /// The media type of v2 responses without embedded data.
 pub(crate) const V2: HeaderValue = HeaderValue::from_static("application/vnd.kafka.v2+json");
@@ -42,8 +42,8 @@ pub(crate) fn message(refusal: &Refusal) -> Cow<'_, str> {
         Code::NotFound => Cow::Borrowed("HTTP 404 Not Found"),
         Code::MethodNotAllowed => Cow::Borrowed("HTTP 405 Method Not Allowed"),
         _ => {
-            let hint = veil::hint(error).map(|hint| format!("; {hint}")).unwrap_or_default();
-            format!("{}{hint}", veil::message(error)).into()
+            let hint = redaction::hint(error).map(|hint| format!("; {hint}")).unwrap_or_default();
+            format!("{}{hint}", redaction::message(error)).into()
         }
     }
 }

@@ -15,7 +15,7 @@ use salver_text::json::write_php_string;
 pub(crate) use self::json::as_php;
 pub(crate) use self::xml::XmlWriter;
 use super::{Refusal, salver};
-use crate::{caution, treeql, veil};
+use crate::{redaction, security_headers, treeql};
 
 /// The media type of everything that is not XML.
 pub(crate) const JSON: &str = "application/json; charset=utf-8";
@@ -48,7 +48,7 @@ fn number(error: &Error) -> u16 {
 /// Returns the message of an error: that of PHP-CRUD-API if it has a fixed one, else the error's own.
 fn message(error: &Error) -> Cow<'_, str> {
     let message = if number(error) == AJAX_ONLY { error.message.as_str().into() } else { treeql::message(error) };
-    if message == error.message { veil::message(error) } else { message }
+    if message == error.message { redaction::message(error) } else { message }
 }
 
 /// Writes the body, and returns its headers.
@@ -64,7 +64,7 @@ pub(super) fn write(refusal: &Refusal, status: StatusCode, xml: bool, out: &mut 
 
 /// Writes an error that PHP-CRUD-API has.
 fn write_own(error: &Error, out: &mut Vec<u8>) -> HeaderMap {
-    static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| caution::head_of_data(JSON));
+    static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| security_headers::head_of_data(JSON));
     out.push(b'{');
     write_members(error, out);
     write_details(error, out);
@@ -103,7 +103,7 @@ pub(crate) fn write_members(error: &Error, out: &mut Vec<u8>) {
 
 /// Writes the hint of `error`, if it has one.
 pub(crate) fn write_hint(error: &Error, out: &mut Vec<u8>) {
-    if let Some(hint) = veil::hint(error) {
+    if let Some(hint) = redaction::hint(error) {
         out.extend_from_slice(b",\"hint\":");
         write_php_string(&hint, out);
     }
@@ -128,8 +128,8 @@ pub(crate) fn write_details(error: &Error, out: &mut Vec<u8>) {
 /// Sets the header with the database's message about the first error that has one, as far as a header value allows.
 pub(crate) fn tell<'e>(errors: impl IntoIterator<Item = &'e Error>, headers: &mut HeaderMap) {
     let told = |error: &'e Error| match error.code {
-        Code::DuplicateKey | Code::Integrity | Code::Invalid => veil::hint(error),
-        Code::Raised => Some(veil::message(error)),
+        Code::DuplicateKey | Code::Integrity | Code::Invalid => redaction::hint(error),
+        Code::Raised => Some(redaction::message(error)),
         _ => None,
     };
     let Some(told) = errors.into_iter().find_map(told) else { return };

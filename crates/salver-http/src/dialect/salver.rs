@@ -7,7 +7,7 @@ use salver_formats::json::write_string;
 use salver_model::{Code, Error};
 
 use super::Refusal;
-use crate::{caution, veil};
+use crate::{redaction, security_headers};
 
 /// Returns the status of a code. 4xx is for the client to fix, 503 is worth a retry, 500 is an error of the server.
 pub(crate) fn status(code: Code) -> StatusCode {
@@ -84,8 +84,8 @@ pub(super) fn write(refusal: &Refusal, status: StatusCode, out: &mut Vec<u8>) ->
     out.extend_from_slice(b",\"error\":");
     write_string(error.code.slug(), out);
     out.extend_from_slice(b",\"message\":");
-    write_string(&veil::message(error), out);
-    if let Some(hint) = veil::hint(error) {
+    write_string(&redaction::message(error), out);
+    if let Some(hint) = redaction::hint(error) {
         out.extend_from_slice(b",\"hint\":");
         write_string(&hint, out);
     }
@@ -97,7 +97,7 @@ pub(super) fn write(refusal: &Refusal, status: StatusCode, out: &mut Vec<u8>) ->
 /// Returns the headers of every body.
 pub(super) fn head() -> HeaderMap {
     static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| {
-        let mut head = caution::head_of_data("application/json");
+        let mut head = security_headers::head_of_data("application/json");
         head.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         head
     });

@@ -8,19 +8,19 @@ use salver_formats::{Coding, Encoder, TextEncoder};
 use salver_model::limits::EXPORT_READ_BYTES_MAX;
 use salver_model::{Caller, Code, Error, Result};
 
-use super::ask::Parameters;
-use super::revive;
-use super::whole::{Ending, made_whole, takes_trailers};
-use super::work::Work;
+use super::body_encoder::Work;
+use super::full_body::{Ending, made_whole, takes_trailers};
+use super::params::Parameters;
+use super::resume;
 use super::{count_header, number};
 use crate::app::App;
 use crate::body::off_the_loop;
 use crate::body::{Body, Encoding};
 use crate::exchange::Exchange;
 use crate::exit;
-use crate::export_state::{Opened, Token};
+use crate::export_state::{ExportToken, Opened};
 use crate::respond::compress;
-use crate::weight;
+use crate::row_size;
 
 /// The query parameters.
 const PARAMETERS: [&str; 4] = ["offset", "rows", "format", "header"];
@@ -29,7 +29,7 @@ const FIRST_STEP_ROWS: usize = 256;
 const FULL_STEP_ROWS: usize = 8 * 1024;
 
 /// A request for rows of a stream.
-struct Ask<'a> {
+struct BatchRequest<'a> {
     app: &'a Arc<App>,
     caller: &'a Caller,
     opened: Arc<Opened>,
@@ -42,7 +42,7 @@ struct Ask<'a> {
 }
 
 /// Rows that were read and encoded.
-struct Batch {
+struct StreamBatch {
     rows: u64,
     bytes: Vec<u8>,
     has_more: bool,
@@ -52,7 +52,7 @@ struct Batch {
 pub(super) async fn answer(
     app: &Arc<App>,
     exchange: &Exchange<'_>,
-    token: &Token,
+    token: &ExportToken,
     stream: &str,
 ) -> Result<Response<Body>> {
     let parameters = Parameters::of(exchange, &PARAMETERS)?;
@@ -71,9 +71,9 @@ pub(super) async fn answer(
     };
     let number: Option<u64> = stream.parse().ok().filter(|number| *number < token.streams);
     let stream = number.and_then(|number| usize::try_from(number).ok()).ok_or_else(|| no_stream(token, stream))?;
-    let opened = revive::find(app, exchange.caller, token).await?;
+    let opened = resume::find(app, exchange.caller, token).await?;
     let encoding = exchange.encoding(format.format, token.entry.as_str());
-    let ask = Ask {
+    let ask = BatchRequest {
         app,
         caller: exchange.caller,
         opened,
@@ -90,14 +90,14 @@ pub(super) async fn answer(
     }
 }
 
-fn no_stream(token: &Token, stream: &str) -> Error {
+fn no_stream(token: &ExportToken, stream: &str) -> Error {
     let shown: String = stream.chars().take(20).collect();
     Error::new(Code::NotFound, format!("this export has no stream `{shown}`"))
         .with_hint(format!("its streams are 0 to {}", token.streams.saturating_sub(1)))
 }
 
-impl Ask<'_> {
-    fn check_offset(&self, token: &Token) -> Result<()> {
+impl BatchRequest<'_> {
+    fn check_offset(&self, token: &ExportToken) -> Result<()> {
         let rows = self.opened.streams.get(self.stream).and_then(|range| range.rows);
         match rows.filter(|rows| self.offset > *rows) {
             None => Ok(()),
@@ -125,7 +125,7 @@ impl Ask<'_> {
     async fn batch(&self, rows: u64) -> Result<Response<Body>> {
         let rows_max = self.app.service.limits().rows_max;
         let rows = if rows_max == 0 { rows } else { rows.min(rows_max) };
-        let Batch { rows, bytes, has_more } = self.read(rows).await?;
+        let StreamBatch { rows, bytes, has_more } = self.read(rows).await?;
         let mut headers = self.headers();
         count_header(&mut headers, "salver-rows", rows);
         if has_more {
@@ -147,7 +147,7 @@ impl Ask<'_> {
         Ok(answer_with(headers, Body::Full(bytes.into())))
     }
 
-    async fn read(&self, rows_wanted: u64) -> Result<Batch> {
+    async fn read(&self, rows_wanted: u64) -> Result<StreamBatch> {
         let service = &self.app.service;
         let gone = || Error::internal("a stream of an export is not there");
         let turns = &self.app.exports.turns;
@@ -164,7 +164,7 @@ impl Ask<'_> {
                 break;
             }
             rows += slices.iter().map(|slice| slice.num_rows() as u64).sum::<u64>();
-            weight += slices.iter().map(weight::of).sum::<usize>();
+            weight += slices.iter().map(row_size::of).sum::<usize>();
             (encoder, bytes) = off_the_loop(move || add(encoder, &slices, bytes)).await?;
             let size = weight.max(bytes.len());
             if size >= EXPORT_READ_BYTES_MAX {
@@ -187,7 +187,7 @@ impl Ask<'_> {
         };
         drop(turn);
         self.opened.keep(self.stream, reader, turns.idle());
-        Ok(Batch { rows, bytes, has_more })
+        Ok(StreamBatch { rows, bytes, has_more })
     }
 
     /// Returns the length of the header of column names, for the formats that have one.
@@ -202,7 +202,7 @@ impl Ask<'_> {
     }
 
     /// Returns all remaining rows, in a body that is encoded while it is sent.
-    fn rest(self, exchange: &Exchange<'_>, token: &Token) -> Result<Response<Body>> {
+    fn rest(self, exchange: &Exchange<'_>, token: &ExportToken) -> Result<Response<Body>> {
         let Some(range) = self.opened.streams.get(self.stream).cloned() else {
             return Err(Error::internal("a stream of an export is not there"));
         };

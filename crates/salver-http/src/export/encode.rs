@@ -8,9 +8,9 @@ use futures::{Stream, StreamExt, stream};
 use salver_formats::{Encoder, TextEncoder};
 use salver_model::Result;
 
+use super::body_encoder::Work;
 use super::outlet::{Flow, Sink};
 use super::source::HeldRows;
-use super::work::Work;
 use crate::body::{Broken, off_the_loop};
 
 /// Number of pieces of text that are encoded concurrently for one body.
@@ -23,7 +23,7 @@ const BINARY_ROWS: usize = 8 * 1024;
 const ROW_BYTES_GUESS: usize = 256;
 
 /// The text of some rows.
-struct Piece {
+struct EncodedRows {
     rows: u64,
     bytes: Vec<u8>,
 }
@@ -87,7 +87,7 @@ impl Work {
         encoder: &Arc<TextEncoder>,
         row_bytes: &Arc<AtomicUsize>,
         wanted: &Arc<AtomicUsize>,
-    ) -> impl Stream<Item = Result<Piece>> + Send {
+    ) -> impl Stream<Item = Result<EncodedRows>> + Send {
         let (encoder, row_bytes, wanted) = (Arc::clone(encoder), Arc::clone(row_bytes), Arc::clone(wanted));
         let estimate = Arc::clone(&row_bytes);
         let state = Some((HeldRows::behind(self, done), self.before + done == 0));
@@ -154,12 +154,17 @@ impl Work {
     }
 }
 
-fn encode(encoder: &TextEncoder, slices: &[RecordBatch], is_first: bool, row_bytes: &AtomicUsize) -> Result<Piece> {
+fn encode(
+    encoder: &TextEncoder,
+    slices: &[RecordBatch],
+    is_first: bool,
+    row_bytes: &AtomicUsize,
+) -> Result<EncodedRows> {
     let (mut bytes, mut rows) = (Vec::new(), 0);
     for slice in slices {
         encoder.rows(slice, is_first && rows == 0, &mut bytes)?;
         rows += slice.num_rows();
     }
     row_bytes.store(bytes.len() / rows.max(1) + 1, Ordering::Relaxed);
-    Ok(Piece { rows: rows as u64, bytes })
+    Ok(EncodedRows { rows: rows as u64, bytes })
 }

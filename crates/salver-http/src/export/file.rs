@@ -8,8 +8,8 @@ use salver_model::Result;
 use salver_model::limits::STALL_MS_MAX;
 use salver_model::ports::{FileKind, Held, HeldFile};
 
-use super::ask::Ask;
 use super::outlet::observed;
+use super::params::ExportParams;
 use crate::app::App;
 use crate::body::{self, Body, Broken, Outlet, off_the_loop};
 
@@ -17,7 +17,7 @@ use crate::body::{self, Body, Broken, Outlet, off_the_loop};
 const PIECE_BYTES: u64 = 256 * 1024;
 
 /// Returns the file that answers `ask`, if there is one.
-pub(super) async fn of(held: &Arc<dyn Held>, ask: &Ask) -> Result<Option<Arc<dyn HeldFile>>> {
+pub(super) async fn of(held: &Arc<dyn Held>, ask: &ExportParams) -> Result<Option<Arc<dyn HeldFile>>> {
     let kind = match ask.choice.format {
         Format::Parquet if ask.is_all => FileKind::Parquet,
         Format::ArrowFile if ask.is_all => FileKind::ArrowFile,

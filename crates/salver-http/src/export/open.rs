@@ -8,13 +8,13 @@ use salver_model::limits::{EXPORT_STREAMS_MAX, EXPORT_TTL_S, EXPORT_TTL_S_MAX};
 use salver_model::{Code, Error, Name, Result};
 use serde_json::{Map, Value};
 
-use super::ask::{self, Parameters};
 use super::json;
+use super::params::{self, Parameters};
 use super::state;
 use crate::app::App;
 use crate::body::Body;
 use crate::exchange::Exchange;
-use crate::export_state::{Opened, Token};
+use crate::export_state::{ExportToken, Opened};
 use crate::tokens::Owner;
 
 /// The members of the body.
@@ -36,16 +36,16 @@ pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>) -> Result<Re
     let snapshot = service.snapshot_with(&wanted.entry).await;
     let description = snapshot.resolve(&wanted.entry)?.describe();
     // Validated before a snapshot is taken, so that an invalid request costs nothing.
-    ask::indexes(wanted.columns.as_deref(), description)?;
+    params::indexes(wanted.columns.as_deref(), description)?;
     let parts = if description.kind == EntryKind::Table { wanted.streams } else { 1 };
     let held = service.hold(exchange.caller, &snapshot, &wanted.entry, usize::try_from(parts).unwrap_or(1)).await?;
-    let columns = ask::indexes(wanted.columns.as_deref(), held.describe())?;
+    let columns = params::indexes(wanted.columns.as_deref(), held.describe())?;
     let entry = held.describe().name.clone();
     let version = held.describe().version;
     let opened = Arc::new(Opened::new(held, columns.clone(), wanted.streams));
     let lease = app.exports.sessions.open(exchange.caller, Arc::clone(&opened), wanted.ttl_s)?;
     let columns = wanted.columns.map(|_| columns);
-    let token = Token { lease, version, streams: wanted.streams, ttl_s: wanted.ttl_s, entry, columns };
+    let token = ExportToken { lease, version, streams: wanted.streams, ttl_s: wanted.ttl_s, entry, columns };
     let text = token.write(&app.tokens, &Owner::of(exchange.caller))?;
     Ok(json(StatusCode::CREATED, state::write(app, &text, &token, &opened)))
 }
@@ -57,7 +57,7 @@ impl Wanted {
                 .with_hint("send something like {\"entry\":\"people\",\"streams\":4}")
         })?;
         if let Some(name) = map.keys().find(|name| !FIELDS.contains(&name.as_str())) {
-            return Err(ask::unknown("field", name, &FIELDS));
+            return Err(params::unknown("field", name, &FIELDS));
         }
         let entry = match map.get("entry") {
             Some(Value::String(name)) => Name::new(name)?.to_string(),

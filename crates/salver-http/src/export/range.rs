@@ -4,7 +4,7 @@ use http::{HeaderMap, header};
 
 /// The requested range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum RangeRequest {
     /// `N-`
     From(u64),
     /// `N-M`, both included.
@@ -13,7 +13,7 @@ pub(super) enum Wish {
     Last(u64),
 }
 
-impl Wish {
+impl RangeRequest {
     /// Parses the header. `None` when it is missing, invalid or lists several ranges: a server may always send the
     /// whole body.
     pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
@@ -58,14 +58,14 @@ impl Wish {
 mod tests {
     use http::{HeaderMap, HeaderValue, header};
 
-    use super::Wish;
+    use super::RangeRequest;
 
     #[test]
     fn headers_and_what_they_mean_of_ten_bytes() {
         let wish = |text: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::RANGE, HeaderValue::from_str(text).unwrap());
-            Wish::of(&headers)
+            RangeRequest::of(&headers)
         };
         for (text, bytes) in [
             ("bytes=0-", Some((0, 10))),

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use arrow::record_batch::RecordBatch;
 use salver_model::Result;
 
-use super::work::Work;
-use crate::body::Source;
-use crate::export_state::{Seat, Seated};
+use super::body_encoder::Work;
+use crate::body::BodySource;
+use crate::export_state::{HeldSlot, SlotPermit};
 
 /// Rows per read.
 const STEP_ROWS: usize = 8 * 1024;
@@ -18,7 +18,7 @@ pub(super) struct HeldRows {
     work: Work,
     /// Number of rows returned so far.
     done: u64,
-    seat: Arc<Seat>,
+    seat: Arc<SlotPermit>,
 }
 
 impl HeldRows {
@@ -54,7 +54,7 @@ impl HeldRows {
     }
 
     /// Returns the reader at the current position; waits for a turn where it needs one.
-    async fn begin(&mut self) -> Result<Seated> {
+    async fn begin(&mut self) -> Result<HeldSlot> {
         let turns = &self.work.app.exports.turns;
         match self.seat.take() {
             Some(seated) if !turns.is_over(&seated) => return Ok(seated),
@@ -66,10 +66,10 @@ impl HeldRows {
         } else {
             None
         };
-        Ok(Seated::new(self.work.reader(self.done), turn))
+        Ok(HeldSlot::new(self.work.reader(self.done), turn))
     }
 
-    fn end(&mut self, seated: Seated, rows: usize) -> Result<()> {
+    fn end(&mut self, seated: HeldSlot, rows: usize) -> Result<()> {
         self.done += rows as u64;
         if rows > 0 {
             self.seat.put(seated);
@@ -78,7 +78,7 @@ impl HeldRows {
     }
 }
 
-impl Source for HeldRows {
+impl BodySource for HeldRows {
     async fn next(&mut self) -> Result<Vec<RecordBatch>> {
         self.some(STEP_ROWS).await
     }

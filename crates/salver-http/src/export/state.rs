@@ -5,19 +5,19 @@ use salver_formats::json::write_string;
 use salver_model::{Caller, Result};
 
 use super::json;
-use super::revive;
+use super::resume;
 use crate::app::App;
 use crate::body::Body;
-use crate::export_state::{Opened, Token};
+use crate::export_state::{ExportToken, Opened};
 
 /// Responds with the state of an export.
-pub(super) async fn answer(app: &App, caller: &Caller, text: &str, token: &Token) -> Result<Response<Body>> {
-    let opened = revive::find(app, caller, token).await?;
+pub(super) async fn answer(app: &App, caller: &Caller, text: &str, token: &ExportToken) -> Result<Response<Body>> {
+    let opened = resume::find(app, caller, token).await?;
     Ok(json(StatusCode::OK, write(app, text, token, &opened)))
 }
 
 /// Ends an export.
-pub(super) fn end(app: &App, token: &Token) -> Result<Response<Body>> {
+pub(super) fn end(app: &App, token: &ExportToken) -> Result<Response<Body>> {
     app.exports.sessions.end(token);
     let mut response = json(StatusCode::NO_CONTENT, Vec::new());
     response.headers_mut().remove(http::header::CONTENT_TYPE);
@@ -25,7 +25,7 @@ pub(super) fn end(app: &App, token: &Token) -> Result<Response<Body>> {
 }
 
 /// Writes an export as JSON.
-pub(super) fn write(app: &App, text: &str, token: &Token, opened: &Opened) -> Vec<u8> {
+pub(super) fn write(app: &App, text: &str, token: &ExportToken, opened: &Opened) -> Vec<u8> {
     let description = opened.held.describe();
     let streams = &opened.streams;
     let all: Option<u64> = streams.iter().map(|stream| stream.rows).sum();

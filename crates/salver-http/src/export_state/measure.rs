@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use salver_model::Result;
 use tokio::sync::OnceCell;
 
-use super::tag::Tag;
+use super::entity_tag::Tag;
 
 /// Maximum number of bodies remembered; the least recently used one is evicted.
 const MEASURED_BODIES: usize = 256;
@@ -68,12 +68,12 @@ impl Marks {
     }
 }
 
-type Cell = Arc<OnceCell<Arc<Measured>>>;
+type MeasureCell = Arc<OnceCell<Arc<Measured>>>;
 
 /// The measures of recent bodies.
 #[derive(Debug, Default)]
 pub(crate) struct Measures {
-    bodies: Mutex<VecDeque<(Tag, Cell)>>,
+    bodies: Mutex<VecDeque<(Tag, MeasureCell)>>,
 }
 
 impl Measures {
@@ -100,12 +100,12 @@ impl Measures {
         cell.get_or_try_init(|| async { measure.await.map(Arc::new) }).await.cloned()
     }
 
-    fn cell(&self, tag: Tag) -> Cell {
+    fn cell(&self, tag: Tag) -> MeasureCell {
         let mut bodies = self.bodies.lock().unwrap_or_else(PoisonError::into_inner);
         let at = bodies.iter().position(|(own, _)| *own == tag);
         let found = match at.and_then(|at| bodies.remove(at)) {
             Some(found) => found,
-            None => (tag, Cell::default()),
+            None => (tag, MeasureCell::default()),
         };
         let cell = Arc::clone(&found.1);
         bodies.push_front(found);

@@ -10,7 +10,7 @@ use salver_model::{Caller, Result, Shares};
 use salver_service::exports::{ExportReader, Lease, Leases, Range, Refusal};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::token::Token;
+use super::token::ExportToken;
 
 /// An open export.
 #[derive(Debug)]
@@ -146,7 +146,7 @@ impl Sessions {
     }
 
     /// Ends an export.
-    pub(crate) fn end(&self, token: &Token) {
+    pub(crate) fn end(&self, token: &ExportToken) {
         if let Ok(id) = self.lease_of(token) {
             // An export that is gone already needs no removal.
             let _ = self.leases.remove(id);
@@ -155,7 +155,7 @@ impl Sessions {
     }
 
     /// Returns the export if it is open, and renews its lease.
-    pub(crate) fn find(&self, token: &Token) -> std::result::Result<Arc<Opened>, Missing> {
+    pub(crate) fn find(&self, token: &ExportToken) -> std::result::Result<Arc<Opened>, Missing> {
         let id = self.lease_of(token)?;
         self.leases.touch(id, |session| Arc::clone(&session.0)).map_err(|refusal| match refusal {
             Refusal::Expired => Missing::Expired,
@@ -164,12 +164,12 @@ impl Sessions {
     }
 
     /// Renews the lease.
-    pub(crate) fn renew(&self, token: &Token) {
+    pub(crate) fn renew(&self, token: &ExportToken) {
         // An export that is gone is opened again by the next read.
         let _ = self.find(token);
     }
 
-    fn lease_of(&self, token: &Token) -> std::result::Result<u64, Missing> {
+    fn lease_of(&self, token: &ExportToken) -> std::result::Result<u64, Missing> {
         let fates = self.fates.lock().unwrap_or_else(PoisonError::into_inner);
         match fates.get(&token.lease) {
             None => Ok(token.lease),
@@ -179,7 +179,7 @@ impl Sessions {
     }
 
     /// Records that the export was opened again under another lease.
-    pub(crate) fn renewed(&self, token: &Token, lease: u64) {
+    pub(crate) fn renewed(&self, token: &ExportToken, lease: u64) {
         self.note(token.lease, Fate::Renewed(lease));
     }
 

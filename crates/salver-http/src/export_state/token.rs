@@ -18,7 +18,7 @@ const DOOR: &str = "export";
 
 /// The content of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Token {
+pub(crate) struct ExportToken {
     /// The id of its lease.
     pub(crate) lease: u64,
     /// The version of the rows.
@@ -33,7 +33,7 @@ pub(crate) struct Token {
     pub(crate) columns: Option<Vec<usize>>,
 }
 
-impl Token {
+impl ExportToken {
     /// Returns whether `text` is meant to be a token, damaged or not.
     pub(crate) fn is_like(text: &str) -> bool {
         text.starts_with(START)
@@ -108,12 +108,12 @@ pub(crate) fn damaged(text: &str) -> Error {
 mod tests {
     use salver_model::{Caller, Name, RootKey, Version};
 
-    use super::Token;
+    use super::ExportToken;
     use crate::tokens::{Owner, Tokens};
 
-    fn token(columns: Option<Vec<usize>>) -> Token {
+    fn token(columns: Option<Vec<usize>>) -> ExportToken {
         let entry = Name::new("größe.csv").unwrap();
-        Token { lease: 7, version: Version(u64::MAX), streams: 64, ttl_s: 300, entry, columns }
+        ExportToken { lease: 7, version: Version(u64::MAX), streams: 64, ttl_s: 300, entry, columns }
     }
 
     #[test]
@@ -121,20 +121,20 @@ mod tests {
         let (tokens, owner) = (Tokens::new(&RootKey::random()), Owner::default());
         for columns in [None, Some(vec![0]), Some(vec![3, 1, 70_000])] {
             let text = token(columns.clone()).write(&tokens, &owner).unwrap();
-            assert_eq!(Token::read(&text, &tokens, &owner), Some(token(columns)));
+            assert_eq!(ExportToken::read(&text, &tokens, &owner), Some(token(columns)));
             assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)), "{text}");
             for at in 0..text.len() {
                 let mut other = text.clone().into_bytes();
                 other[at] = if other[at] == b'A' { b'B' } else { b'A' };
-                assert_eq!(Token::read(std::str::from_utf8(&other).unwrap(), &tokens, &owner), None, "{at}");
-                assert_eq!(Token::read(&text[..at], &tokens, &owner), None, "{at}");
+                assert_eq!(ExportToken::read(std::str::from_utf8(&other).unwrap(), &tokens, &owner), None, "{at}");
+                assert_eq!(ExportToken::read(&text[..at], &tokens, &owner), None, "{at}");
             }
             let ann = Caller { attributes: vec![("user".to_owned(), "ann".to_owned())], ..Caller::default() };
-            assert_eq!(Token::read(&text, &tokens, &Owner::of(&ann)), None);
-            assert_eq!(Token::read(&text, &Tokens::new(&RootKey::random()), &owner), None);
+            assert_eq!(ExportToken::read(&text, &tokens, &Owner::of(&ann)), None);
+            assert_eq!(ExportToken::read(&text, &Tokens::new(&RootKey::random()), &owner), None);
         }
         for none in ["", "x_", "x_AAAA", "people", "x_\u{e9}", "12"] {
-            assert_eq!(Token::read(none, &tokens, &owner), None, "{none}");
+            assert_eq!(ExportToken::read(none, &tokens, &owner), None, "{none}");
         }
     }
 
@@ -142,15 +142,15 @@ mod tests {
     fn what_nobody_could_ask_for_is_no_token_though_it_is_sealed() {
         let (tokens, owner) = (Tokens::new(&RootKey::random()), Owner::default());
         for impossible in [
-            Token { streams: 0, ..token(None) },
-            Token { streams: 1 << 40, ..token(None) },
-            Token { ttl_s: 0, ..token(None) },
-            Token { ttl_s: u64::MAX, ..token(None) },
+            ExportToken { streams: 0, ..token(None) },
+            ExportToken { streams: 1 << 40, ..token(None) },
+            ExportToken { ttl_s: 0, ..token(None) },
+            ExportToken { ttl_s: u64::MAX, ..token(None) },
             token(Some(vec![1, 2, 1])),
             token(Some((0..2_000).collect())),
         ] {
             let text = impossible.write(&tokens, &owner).unwrap();
-            assert_eq!(Token::read(&text, &tokens, &owner), None, "{impossible:?}");
+            assert_eq!(ExportToken::read(&text, &tokens, &owner), None, "{impossible:?}");
         }
     }
 }

@@ -47,10 +47,10 @@ pub(super) fn read(
     add(&mut texts, parameters(query)?);
     let (mut rest, mut is_table) = (Bytes::new(), false);
     match of_body(endpoint, headers, body)? {
-        Given::Nothing => rest = body.clone(),
-        Given::Table => (rest, is_table) = (body.clone(), true),
-        Given::Texts(more) => add(&mut texts, more),
-        Given::Values(values) => arguments = values,
+        BodyContent::Nothing => rest = body.clone(),
+        BodyContent::Table => (rest, is_table) = (body.clone(), true),
+        BodyContent::Texts(more) => add(&mut texts, more),
+        BodyContent::Values(values) => arguments = values,
     }
     for (name, values) in &texts {
         let parameter = find(endpoint, name)?;
@@ -102,7 +102,7 @@ fn in_order(endpoint: &Endpoint, mut arguments: Map<String, Json>) -> Map<String
 }
 
 /// The content of a body.
-enum Given {
+enum BodyContent {
     /// Nothing that contains arguments.
     Nothing,
     /// A table.
@@ -111,15 +111,15 @@ enum Given {
     Values(Map<String, Json>),
 }
 
-fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Given> {
+fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<BodyContent> {
     let takes_bytes = endpoint.parameters.iter().any(|own| own.kind == ParameterKind::Bytes);
     if body.is_empty() || takes_bytes {
-        return Ok(Given::Nothing);
+        return Ok(BodyContent::Nothing);
     }
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if media_type == ARROW_STREAM {
-        return Ok(Given::Table);
+        return Ok(BodyContent::Table);
     }
     // By default `curl -d` sends the media type of a form, even for JSON.
     let is_form = media_type == "application/x-www-form-urlencoded" && !body.starts_with(b"{");
@@ -129,17 +129,17 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Giv
     if is_form {
         let text = std::str::from_utf8(body)
             .map_err(|cause| Error::new(Code::InvalidBody, "the form is not UTF-8").with_source(cause))?;
-        return parameters(text.trim_end()).map(Given::Texts);
+        return parameters(text.trim_end()).map(BodyContent::Texts);
     }
     if !is_json {
         return Err(Error::new(Code::UnsupportedMediaType, format!("`{media_type}` is not read as arguments"))
             .with_hint("send a JSON object, a form or an Arrow stream; for bytes a function declares a parameter"));
     }
     match serde_json::from_slice(body) {
-        Ok(Json::Object(values)) => Ok(Given::Values(values)),
+        Ok(Json::Object(values)) => Ok(BodyContent::Values(values)),
         Ok(other) => match endpoint.parameters.as_slice() {
             // The body is the value of the only parameter.
-            [only] => Ok(Given::Values(Map::from_iter([(only.name.clone(), other)]))),
+            [only] => Ok(BodyContent::Values(Map::from_iter([(only.name.clone(), other)]))),
             _ => Err(Error::new(Code::InvalidBody, "the body is not a JSON object")
                 .with_hint(format!("name the arguments: {}", signature(endpoint)))),
         },

@@ -10,7 +10,7 @@ use salver_model::limits::{CALLBACK_BYTES_MAX, CALLBACK_RETRY_MS, CALLBACK_TRIES
 use salver_model::ports::Delivery;
 use salver_model::{Code, Error, Result};
 
-use super::standing::document;
+use super::job_state::document;
 use crate::app::App;
 use crate::functions_state::{Callback, Job};
 use crate::tokens::beginning;

@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 
 use crate::app::App;
 use crate::body::Body;
+use crate::redaction;
 use crate::status::json_response;
-use crate::veil;
 
 /// Lists all files.
 pub(super) fn all(app: &App) -> Response<Body> {
@@ -38,7 +38,7 @@ fn described(file: &Arc<dyn Functions>) -> Json {
             described["endpoints"] = interface.endpoints.iter().map(own).collect();
         }
         Err(error) => {
-            described["failure"] = json!({ "message": veil::message(&error), "hint": veil::hint(&error) });
+            described["failure"] = json!({ "message": redaction::message(&error), "hint": redaction::hint(&error) });
         }
     }
     described["workers"] = json!({

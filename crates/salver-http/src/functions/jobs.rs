@@ -12,15 +12,15 @@ use salver_model::ports::Functions;
 use salver_model::{Code, Error, Result};
 use tokio::time::timeout;
 
+use super::job_state::{document, state};
 use super::preference::Preference;
-use super::standing::{document, state};
-use super::{callback, pure, refusal, respond};
+use super::{callback, pure_cache, refusal, respond};
 use crate::app::App;
 use crate::body::Body;
 use crate::dialect::Dialect;
 use crate::exchange::Exchange;
 use crate::exit;
-use crate::functions_state::{Job, Outcome};
+use crate::functions_state::{Job, JobOutcome};
 use crate::idempotency::Kept;
 use crate::refuse::refuse;
 use crate::status::json_response;
@@ -82,7 +82,7 @@ pub(super) async fn result(exchange: &Exchange<'_>, id: &str) -> Result<Response
 }
 
 /// Returns the outcome of the job, if it is known within the time that the client waits.
-async fn wait(job: &Job, preference: Preference) -> Option<&Outcome> {
+async fn wait(job: &Job, preference: Preference) -> Option<&JobOutcome> {
     match job.outcome.get() {
         None if !preference.wait.is_zero() => timeout(preference.wait, job.outcome.wait()).await.ok(),
         outcome => outcome,
@@ -96,21 +96,21 @@ async fn work(app: Arc<App>, file: Arc<dyn Functions>, call: Call, job: Arc<Job>
     let is_failure = answered.is_err();
     let response = answered.unwrap_or_else(|error| refuse(&app, Dialect::Salver, refusal::of_call(error)));
     let Some(answer) = Kept::of(&response) else { return };
-    app.jobs.finish(&job, Outcome { at: SystemTime::now(), is_failure, answer });
+    app.jobs.finish(&job, JobOutcome { at: SystemTime::now(), is_failure, answer });
     callback::tell(&app, &job).await;
 }
 
 /// Calls the function and buffers its response; for a pure function a cached response is used.
 async fn answered(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Result<Response<Body>> {
-    let key = pure::key(file.spec(), &call);
-    if let Some(kept) = key.as_deref().and_then(|key| pure::kept(app, key)) {
+    let key = pure_cache::key(file.spec(), &call);
+    if let Some(kept) = key.as_deref().and_then(|key| pure_cache::kept(app, key)) {
         return Ok(kept);
     }
     let answer = file.call(call).await?;
     let body = respond::whole(answer.body, app.service.limits().job_bytes_max).await?;
     let response = respond::answer(app, Answer { body: AnswerBody::Whole(body), ..answer })?;
     Ok(match key {
-        Some(key) => pure::keep(app, &key, response),
+        Some(key) => pure_cache::keep(app, &key, response),
         None => response,
     })
 }

@@ -17,9 +17,9 @@ use tokio::io::AsyncReadExt;
 use super::refusal;
 use crate::app::App;
 use crate::body::{self, Body};
-use crate::caution;
 use crate::dialect::Refusal;
 use crate::exit;
+use crate::security_headers;
 
 /// Bytes per read of a file.
 const PIECE_BYTES: usize = 256 * 1024;
@@ -58,7 +58,7 @@ pub(super) fn answer(app: &Arc<App>, answer: Answer) -> Result<Response<Body>> {
             headers.append(name, value);
         }
     }
-    caution::of_user_code(headers, app.options.cors);
+    security_headers::of_user_code(headers, app.options.cors);
     Ok(response)
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Job {
     /// The time at which a worker began with the call.
     pub(crate) begun: Arc<OnceLock<SystemTime>>,
     /// The outcome, once it is done.
-    pub(crate) outcome: SetOnce<Outcome>,
+    pub(crate) outcome: SetOnce<JobOutcome>,
     /// The callback to notify.
     pub(crate) callback: Option<Callback>,
     /// The bytes of memory that it is counted with.
@@ -55,7 +55,7 @@ pub(crate) struct Job {
 
 /// The outcome of a job.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct JobOutcome {
     /// The time at which it was done.
     pub(crate) at: SystemTime,
     /// Whether the response is an error in place of the function's answer.
@@ -171,7 +171,7 @@ impl Jobs {
     }
 
     /// Records the outcome of a job.
-    pub(crate) fn finish(&self, job: &Job, outcome: Outcome) {
+    pub(crate) fn finish(&self, job: &Job, outcome: JobOutcome) {
         job.leave();
         let bytes = JOB_BYTES + outcome.answer.bytes() as u64;
         let mut slots = self.lock();
@@ -261,7 +261,7 @@ mod tests {
     use http::StatusCode;
     use salver_model::{Caller, Code, Limits};
 
-    use super::{Job, Jobs, Outcome};
+    use super::{Job, JobOutcome, Jobs};
     use crate::body::Body;
     use crate::idempotency::Kept;
 
@@ -281,7 +281,7 @@ mod tests {
 
     fn finish(jobs: &Jobs, job: &Job, bytes: usize) {
         let answer = Kept::of(&crate::exit::reply(StatusCode::OK, Body::Full(Bytes::from(vec![0; bytes])))).unwrap();
-        jobs.finish(job, Outcome { at: SystemTime::now(), is_failure: false, answer });
+        jobs.finish(job, JobOutcome { at: SystemTime::now(), is_failure: false, answer });
     }
 
     fn is_there(jobs: &Jobs, job: &Job) -> bool {

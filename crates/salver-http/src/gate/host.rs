@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderValue, Request, Version, header};
 use salver_model::spec::matches_host;
 use salver_model::{Code, Error, Result};
 
-use super::Said;
+use super::CheckedHeaders;
 use crate::options::HttpOptions;
 
 /// The accepted hosts.
@@ -44,7 +44,7 @@ impl Hosts {
     ///
     /// # Errors
     /// `InvalidRequest` when it has no host, or several; `HostForbidden`.
-    pub(super) fn admit(&self, version: Version, said: &Said<'_>) -> Result<()> {
+    pub(super) fn admit(&self, version: Version, said: &CheckedHeaders<'_>) -> Result<()> {
         let Some(host) = said.host else {
             // HTTP/1.0 has no such header; clients that still use it are probes and not pages.
             if version < Version::HTTP_11 {
@@ -123,7 +123,7 @@ pub(super) fn address(name: &str) -> Option<IpAddr> {
 mod tests {
     use http::{HeaderMap, Request, Version, header};
 
-    use super::super::Said;
+    use super::super::CheckedHeaders;
     use super::{Hosts, settle};
     use crate::options::HttpOptions;
 
@@ -135,7 +135,7 @@ mod tests {
     fn admits(hosts: &Hosts, host: &str) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
-        hosts.admit(Version::HTTP_11, &Said::of(&headers)).is_ok()
+        hosts.admit(Version::HTTP_11, &CheckedHeaders::of(&headers)).is_ok()
     }
 
     const LOCAL: [&str; 14] = [
@@ -207,12 +207,12 @@ mod tests {
     fn one_host_and_no_more() {
         let hosts = hosts("", &[], false);
         let mut headers = HeaderMap::new();
-        assert!(hosts.admit(Version::HTTP_10, &Said::of(&headers)).is_ok());
-        assert!(hosts.admit(Version::HTTP_11, &Said::of(&headers)).is_err());
-        assert!(hosts.admit(Version::HTTP_2, &Said::of(&headers)).is_err());
+        assert!(hosts.admit(Version::HTTP_10, &CheckedHeaders::of(&headers)).is_ok());
+        assert!(hosts.admit(Version::HTTP_11, &CheckedHeaders::of(&headers)).is_err());
+        assert!(hosts.admit(Version::HTTP_2, &CheckedHeaders::of(&headers)).is_err());
         headers.append(header::HOST, "a".parse().unwrap());
         headers.append(header::HOST, "a".parse().unwrap());
-        assert!(hosts.admit(Version::HTTP_11, &Said::of(&headers)).is_err());
+        assert!(hosts.admit(Version::HTTP_11, &CheckedHeaders::of(&headers)).is_err());
         let mut request = Request::get("http://user@b:1/x").header(header::HOST, "a").body(()).unwrap();
         settle(&mut request);
         assert_eq!(request.headers()[header::HOST], "b:1");

@@ -11,8 +11,8 @@ use salver_formats::json::write_string;
 use salver_model::{Batches, Error, Result};
 
 use crate::graphql::failure::Problem;
-use crate::graphql::piece::Piece;
-use crate::graphql::plan::{Level, PageField, Plan, RootPlan, Work};
+use crate::graphql::piece::WrittenBatch;
+use crate::graphql::plan::{DocumentPlan, Level, PageField, RootPlan, Work};
 use crate::graphql::run::{Gathered, Joined, Reading, Runner};
 use crate::offload::{self, INLINE_BYTES};
 
@@ -21,7 +21,7 @@ const ROOTS_AT_ONCE: usize = 2;
 
 /// A finished document.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct FinishedDocument {
     pub(crate) body: Vec<u8>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) repeatable: bool,
@@ -41,9 +41,9 @@ struct Written {
 /// When the document's budget is exceeded.
 pub(crate) async fn run(
     runner: Runner<'_>,
-    plan: &Plan,
+    plan: &DocumentPlan,
     introspection: Option<&ExecutionResponse>,
-) -> Result<Finished> {
+) -> Result<FinishedDocument> {
     let mut body = Vec::new();
     let mut problems = Vec::new();
     let mut repeatable = true;
@@ -86,7 +86,7 @@ pub(crate) async fn run(
     write_errors(&problems, &mut body);
     body.push(b'}');
     repeatable &= problems.is_empty();
-    Ok(Finished { body, problems, repeatable })
+    Ok(FinishedDocument { body, problems, repeatable })
 }
 
 /// Returns a result of errors alone, for a document that was not run.
@@ -229,7 +229,7 @@ async fn rows(
     let joined = runner.relations(level, &batch).await;
     failures(level, &joined, &mut vec![key], &mut written.problems);
     written.repeatable &= joined.iter().flatten().all(Joined::all_repeatable);
-    let piece = Piece { joined, first: true, ..piece(runner, level, batch) };
+    let piece = WrittenBatch { joined, first: true, ..piece(runner, level, batch) };
     written.body = piece.write(std::mem::take(&mut written.body)).await?;
     Ok(())
 }
@@ -247,16 +247,16 @@ async fn plain(runner: Runner<'_>, level: &Arc<Level>, reading: Reading<'_>, bod
         runner.budget.take_rows(batch.num_rows())?;
         let is_first = first;
         first &= batch.num_rows() == 0;
-        let piece = Piece { first: is_first, ..piece(runner, level, batch) };
+        let piece = WrittenBatch { first: is_first, ..piece(runner, level, batch) };
         *body = piece.write(std::mem::take(body)).await?;
     }
     drop(turn);
     Ok(())
 }
 
-fn piece(runner: Runner<'_>, level: &Arc<Level>, batch: RecordBatch) -> Piece {
+fn piece(runner: Runner<'_>, level: &Arc<Level>, batch: RecordBatch) -> WrittenBatch {
     let (level, budget) = (Arc::clone(level), Arc::clone(runner.budget));
-    Piece { level, batch, joined: Vec::new(), budget, next: 0, first: true }
+    WrittenBatch { level, batch, joined: Vec::new(), budget, next: 0, first: true }
 }
 
 /// Collects the errors of relations that could not be read, each once.

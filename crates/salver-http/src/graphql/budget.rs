@@ -15,23 +15,23 @@ const READS_AT_ONCE: usize = 2;
 
 /// The remaining budget of a document.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct DocumentBudget {
     bytes_left: AtomicUsize,
     rows_left: AtomicU64,
     reads: Semaphore,
-    refusal: OnceLock<Refusal>,
+    refusal: OnceLock<ExhaustedResource>,
     /// Set when the client no longer waits for the result.
     abandoned: AtomicBool,
 }
 
 /// The resource that was exhausted first.
 #[derive(Clone, Copy, Debug)]
-enum Refusal {
+enum ExhaustedResource {
     Bytes,
     Rows,
 }
 
-impl Budget {
+impl DocumentBudget {
     /// Creates the full budget of one document.
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl Budget {
 
     /// Returns the reason why the document is refused, if it is.
     pub(crate) fn refusal(&self) -> Option<Error> {
-        self.refusal.get().copied().map(Refusal::error)
+        self.refusal.get().copied().map(ExhaustedResource::error)
     }
 
     /// Waits for a permit to read.
@@ -59,7 +59,7 @@ impl Budget {
     pub(crate) fn take_bytes(&self, bytes: usize) -> Result<()> {
         self.check()?;
         let taken = self.bytes_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
-        taken.map(drop).map_err(|_| self.refuse(Refusal::Bytes))
+        taken.map(drop).map_err(|_| self.refuse(ExhaustedResource::Bytes))
     }
 
     /// Charges rows.
@@ -67,7 +67,7 @@ impl Budget {
         self.check()?;
         let taken =
             self.rows_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(rows as u64));
-        taken.map(drop).map_err(|_| self.refuse(Refusal::Rows))
+        taken.map(drop).map_err(|_| self.refuse(ExhaustedResource::Rows))
     }
 
     fn check(&self) -> Result<()> {
@@ -78,12 +78,12 @@ impl Budget {
         }
     }
 
-    fn refuse(&self, refusal: Refusal) -> Error {
+    fn refuse(&self, refusal: ExhaustedResource) -> Error {
         self.refusal.get_or_init(|| refusal).error()
     }
 }
 
-impl Refusal {
+impl ExhaustedResource {
     fn error(self) -> Error {
         match self {
             Self::Bytes => Error::new(
@@ -102,13 +102,13 @@ impl Refusal {
 /// Charged bytes that are returned to the budget on drop.
 #[derive(Debug)]
 pub(crate) struct Held {
-    budget: Arc<Budget>,
+    budget: Arc<DocumentBudget>,
     bytes: usize,
 }
 
 impl Held {
     /// Creates an empty charge.
-    pub(crate) fn new(budget: &Arc<Budget>) -> Self {
+    pub(crate) fn new(budget: &Arc<DocumentBudget>) -> Self {
         Self { budget: Arc::clone(budget), bytes: 0 }
     }
 
@@ -128,9 +128,9 @@ impl Drop for Held {
 
 /// A guard that, when dropped, cancels the work on a document in other threads.
 #[derive(Debug)]
-pub(crate) struct Waiting(pub(crate) Arc<Budget>);
+pub(crate) struct CancelOnDrop(pub(crate) Arc<DocumentBudget>);
 
-impl Drop for Waiting {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.abandoned.store(true, Ordering::Relaxed);
     }

@@ -11,17 +11,17 @@ use crate::graphql::graph::{RootKind, TableType};
 use crate::graphql::groups;
 use crate::graphql::input::Arguments;
 use crate::graphql::level::Compiler;
-use crate::graphql::plan::{PageField, Plan, RootPlan, Work};
+use crate::graphql::plan::{DocumentPlan, PageField, RootPlan, Work};
 
 impl<'a> Compiler<'a> {
     /// Compiles `operation`.
-    pub(crate) fn plan(&self, operation: &'a Operation) -> Plan {
+    pub(crate) fn plan(&self, operation: &'a Operation) -> DocumentPlan {
         let roots = self.fields(&[&operation.selection_set]);
         let roots = roots.iter().map(|root| {
             let work = self.work(root).unwrap_or_else(Work::Failed);
             RootPlan { key: root.key().to_owned(), work }
         });
-        Plan { roots: roots.collect() }
+        DocumentPlan { roots: roots.collect() }
     }
 
     fn work(&self, root: &Collected<'a>) -> Result<Work> {

@@ -6,7 +6,7 @@ use salver_model::{
     AggregateFunction, Code, ColumnPath, Comparison, Cursor, Error, Filter, Query, Result, Sort, Value, suggest,
 };
 
-use crate::graphql::graph::{ColumnField, Shape, TableType};
+use crate::graphql::graph::{ColumnField, ColumnShape, TableType};
 use crate::graphql::input::{Arguments, Input};
 
 const OPERATORS: [&str; 16] = [
@@ -118,7 +118,7 @@ impl FilterReader<'_> {
         };
         for (name, value) in conditions {
             let inner = match &field.shape {
-                Shape::Object(object) => object.fields.iter().find(|f| f.name == *name || f.column == *name),
+                ColumnShape::Object(object) => object.fields.iter().find(|f| f.name == *name || f.column == *name),
                 _ => None,
             };
             if let Some(inner) = inner {

@@ -21,17 +21,17 @@ use salver_model::{Code, Error, Name, Result, Rows, Version};
 use salver_service::{Service, Snapshot};
 
 use crate::graphql::answer as document_of;
-use crate::graphql::bare;
 use crate::graphql::bounds::{self};
-use crate::graphql::budget::{Budget, Waiting};
+use crate::graphql::budget::{CancelOnDrop, DocumentBudget};
 use crate::graphql::failure::Problem;
 use crate::graphql::graph::Graph;
 use crate::graphql::input::Arguments;
-use crate::graphql::lax;
 use crate::graphql::level::Compiler;
 use crate::graphql::mutation::Mutation;
-use crate::graphql::plan::{Plan, Work};
+use crate::graphql::plan::{DocumentPlan, Work};
 use crate::graphql::request::Request;
+use crate::graphql::roapi_rows;
+use crate::graphql::roapi_shorthand;
 use crate::graphql::run::Runner;
 use crate::graphql::sdl;
 
@@ -157,8 +157,8 @@ async fn run(
             return Ok(Ok(Answer::Document { body, read, repeatable: false, refused, passing: false }));
         }
     };
-    let budget = Arc::new(Budget::new(service.limits()));
-    let _waiting = Waiting(Arc::clone(&budget));
+    let budget = Arc::new(DocumentBudget::new(service.limits()));
+    let _waiting = CancelOnDrop(Arc::clone(&budget));
     let runner = Runner { service, caller: &request.caller, snapshot, graph: &compiled.graph, budget: &budget };
     let mut plan = match prepared.work {
         Prepared::Query(plan) => plan,
@@ -176,8 +176,8 @@ async fn run(
         }
     };
     if request.raw {
-        match bare::level_of(plan) {
-            Ok(level) => return Ok(bare::rows(runner, level).await.map(Answer::Rows)),
+        match roapi_rows::level_of(plan) {
+            Ok(level) => return Ok(roapi_rows::rows(runner, level).await.map(Answer::Rows)),
             Err(other) => plan = other,
         }
         // If the only root field fails, the request fails, as in ROAPI.
@@ -201,7 +201,7 @@ struct Ready {
 }
 
 enum Prepared {
-    Query(Plan),
+    Query(DocumentPlan),
     Mutation(Mutation),
 }
 
@@ -214,7 +214,7 @@ fn prepare(compiled: &Compiled, snapshot: &Snapshot, request: &Request) -> Resul
         .map_err(|failed| Problem::all(&failed.errors, &compiled.schema))?;
     bounds::check(&document).map_err(refuse)?;
     let lax = if request.raw {
-        lax::rewrite(&mut document, &compiled.graph, snapshot).map_err(refuse)?
+        roapi_shorthand::rewrite(&mut document, &compiled.graph, snapshot).map_err(refuse)?
     } else {
         AHashMap::new()
     };
@@ -266,7 +266,7 @@ fn plan(
     document: &ExecutableDocument,
     operation: &Operation,
     (variables, lax, raw): (&JsonMap, &AHashMap<String, Arguments>, bool),
-) -> Plan {
+) -> DocumentPlan {
     Compiler { graph: &compiled.graph, document, variables, lax, raw }.plan(operation)
 }
 
@@ -276,7 +276,7 @@ fn introspect(
     document: &Valid<ExecutableDocument>,
     operation: &Operation,
     variables: &Valid<JsonMap>,
-    plan: &Plan,
+    plan: &DocumentPlan,
 ) -> Result<Option<ExecutionResponse>, Vec<Problem>> {
     if !plan.roots.iter().any(|root| matches!(root.work, Work::Introspection)) {
         return Ok(None);
@@ -289,7 +289,7 @@ fn introspect(
 }
 
 /// Returns every entry that `plan` reads, once, with its version.
-fn versions(plan: &Plan, graph: &Graph, snapshot: &Snapshot) -> Vec<(Name, Version)> {
+fn versions(plan: &DocumentPlan, graph: &Graph, snapshot: &Snapshot) -> Vec<(Name, Version)> {
     let mut tables = Vec::new();
     for root in &plan.roots {
         if let Work::Rows(level) | Work::One(level) | Work::Page(level, _) = &root.work {

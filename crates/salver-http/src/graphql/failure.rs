@@ -12,7 +12,7 @@ use salver_model::limits::GRAPHQL_ERRORS_MAX;
 use salver_model::{Code, Error, suggest};
 use serde_json::{Value as Json, json};
 
-use crate::veil;
+use crate::redaction;
 
 /// One error of a document.
 #[derive(Debug)]
@@ -28,11 +28,11 @@ impl Problem {
     /// Creates a problem from `error`, at the field with this `path`.
     pub(crate) fn at(path: &[&str], error: &Error) -> Self {
         Self {
-            message: veil::message(error).into_owned(),
+            message: redaction::message(error).into_owned(),
             locations: Vec::new(),
             path: path.iter().map(|name| (*name).to_owned()).collect(),
             code: error.code,
-            hint: veil::hint(error).map(Cow::into_owned),
+            hint: redaction::hint(error).map(Cow::into_owned),
         }
     }
 

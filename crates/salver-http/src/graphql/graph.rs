@@ -83,7 +83,7 @@ pub(crate) struct TableType {
     pub(crate) description: String,
     pub(crate) columns: Vec<ColumnField>,
     pub(crate) relations: Vec<RelationField>,
-    pub(crate) fields: AHashMap<String, Target>,
+    pub(crate) fields: AHashMap<String, FieldSource>,
     /// Columns of the primary key.
     pub(crate) key: Vec<usize>,
     /// Names of the root fields, other than the one with the name of the type.
@@ -98,7 +98,7 @@ pub(crate) struct TableType {
 
 /// The source of a field's value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Target {
+pub(crate) enum FieldSource {
     Column(usize),
     Relation(usize),
 }
@@ -108,16 +108,16 @@ pub(crate) enum Target {
 pub(crate) struct ColumnField {
     pub(crate) name: String,
     pub(crate) column: String,
-    pub(crate) shape: Shape,
+    pub(crate) shape: ColumnShape,
     pub(crate) nullable: bool,
 }
 
 /// The type of a column.
 #[derive(Debug)]
-pub(crate) enum Shape {
+pub(crate) enum ColumnShape {
     Scalar(Scalar),
     Object(ObjectType),
-    List(Box<Shape>, bool),
+    List(Box<ColumnShape>, bool),
 }
 
 /// A struct as an object type.
@@ -139,7 +139,7 @@ pub(crate) struct RelationField {
     pub(crate) one: bool,
 }
 
-impl Shape {
+impl ColumnShape {
     /// Returns the scalar type, if it is one.
     pub(crate) fn scalar(&self) -> Option<Scalar> {
         match self {
@@ -258,7 +258,7 @@ impl Graph {
         while table.fields.contains_key(&name) {
             name.push_str("_rows");
         }
-        table.fields.insert(name.clone(), Target::Relation(table.relations.len()));
+        table.fields.insert(name.clone(), FieldSource::Relation(table.relations.len()));
         let (columns, target_columns) = (columns.0.to_vec(), columns.1.to_vec());
         table.relations.push(RelationField { name, target, columns, target_columns, one });
     }
@@ -293,7 +293,7 @@ fn table_type(description: &Description, type_name: String, types: &mut Names) -
     let mut names = Names::reserving(&["and", "or", "not", "true", "false", "null"]);
     let columns = column_fields(description.schema.fields(), &type_name, &mut names, types);
     for (index, column) in columns.iter().enumerate() {
-        fields.insert(column.name.clone(), Target::Column(index));
+        fields.insert(column.name.clone(), FieldSource::Column(index));
     }
     let mut table = TableType {
         entry: description.name.clone(),
@@ -342,18 +342,18 @@ fn column_field(field: &Field, name: String, owner: &str, types: &mut Names) -> 
     ColumnField { name, column: field.name().clone(), shape, nullable: field.is_nullable() }
 }
 
-fn shape(data_type: &DataType, type_name: &str, types: &mut Names) -> Shape {
+fn shape(data_type: &DataType, type_name: &str, types: &mut Names) -> ColumnShape {
     match data_type {
         DataType::Struct(fields) if !fields.is_empty() => {
             let type_name = types.claim(type_name);
             let filter_name = types.claim(&format!("{type_name}_filter"));
             let mut names = Names::reserving(&["is_null", "true", "false", "null"]);
             let fields = column_fields(fields, &type_name, &mut names, types);
-            Shape::Object(ObjectType { type_name, filter_name, fields })
+            ColumnShape::Object(ObjectType { type_name, filter_name, fields })
         }
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-            Shape::List(Box::new(shape(item.data_type(), type_name, types)), item.is_nullable())
+            ColumnShape::List(Box::new(shape(item.data_type(), type_name, types)), item.is_nullable())
         }
-        other => Shape::Scalar(Scalar::of(other)),
+        other => ColumnShape::Scalar(Scalar::of(other)),
     }
 }

@@ -16,7 +16,7 @@ const NONE: u32 = u32::MAX;
 
 /// The distinct keys of a level's rows.
 #[derive(Debug)]
-pub(crate) struct Keys {
+pub(crate) struct JoinKeys {
     columns: Vec<KeyColumn>,
     groups: AHashMap<Vec<u8>, u32>,
     /// Group of each row, `NONE` when it has none.
@@ -46,7 +46,7 @@ impl Matches {
     }
 }
 
-impl Keys {
+impl JoinKeys {
     /// Collects the keys in `columns`, converted for comparison with columns of the types `others`.
     pub(crate) fn of(columns: &[ArrayRef], others: &[DataType]) -> Result<Self> {
         let columns = key_columns(columns, others)?;

@@ -10,7 +10,7 @@ use salver_model::{Item, Query, Result};
 
 use crate::graphql::collect::{Collected, collect};
 use crate::graphql::condition;
-use crate::graphql::graph::{Graph, Shape, TableType, Target};
+use crate::graphql::graph::{ColumnShape, FieldSource, Graph, TableType};
 use crate::graphql::input::Arguments;
 use crate::graphql::plan::{FieldPlan, Level, Part, RelationPlan, ValuePlan};
 
@@ -47,11 +47,11 @@ impl<'a> Compiler<'a> {
         for field in self.fields(sets) {
             let value = match of.fields.get(field.field.name.as_str()) {
                 None => ValuePlan::Constant(format!("\"{}\"", of.type_name).into_bytes()),
-                Some(Target::Column(index)) => {
+                Some(FieldSource::Column(index)) => {
                     let column = &of.columns[*index];
                     ValuePlan::Column(items.column(of, *index), self.part(&column.shape, &field.sets))
                 }
-                Some(Target::Relation(index)) => {
+                Some(FieldSource::Relation(index)) => {
                     relations.push(self.relation(of, *index, &field, &mut items)?);
                     ValuePlan::Relation(relations.len() - 1)
                 }
@@ -88,12 +88,12 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    fn part(&self, shape: &Shape, sets: &[&'a SelectionSet]) -> Part {
+    fn part(&self, shape: &ColumnShape, sets: &[&'a SelectionSet]) -> Part {
         match shape {
-            Shape::Scalar(_) => Part::Whole,
-            Shape::List(item, _) if item.object().is_none() => Part::Whole,
-            Shape::List(item, _) => Part::Items(Box::new(self.part(item, sets))),
-            Shape::Object(object) => {
+            ColumnShape::Scalar(_) => Part::Whole,
+            ColumnShape::List(item, _) if item.object().is_none() => Part::Whole,
+            ColumnShape::List(item, _) => Part::Items(Box::new(self.part(item, sets))),
+            ColumnShape::Object(object) => {
                 let mut fields = Vec::new();
                 for field in self.fields(sets) {
                     let found = object.fields.iter().position(|f| f.name == field.field.name.as_str());

@@ -17,18 +17,18 @@ use crate::graphql::failure::Problem;
 use crate::graphql::graph::{MutationKind, TableType};
 use crate::graphql::input::{Arguments, Input};
 use crate::graphql::level::Compiler;
-use crate::graphql::plan::{Level, Plan, RootPlan, Work};
+use crate::graphql::plan::{DocumentPlan, Level, RootPlan, Work};
 use crate::graphql::scalar::Scalar;
 use crate::treeql;
 
 /// The root fields of one mutation, in order.
 #[derive(Debug)]
 pub(crate) struct Mutation {
-    steps: Vec<Step>,
+    steps: Vec<MutationStep>,
 }
 
 #[derive(Debug)]
-enum Step {
+enum MutationStep {
     /// `__typename`.
     Typename(String),
     Change {
@@ -50,8 +50,8 @@ impl<'a> Compiler<'a> {
         let roots = self.fields(&[&operation.selection_set]);
         let steps = roots.iter().map(|root| self.step(root)).collect::<Result<Vec<_>>>()?;
         let mut databases = steps.iter().filter_map(|step| match step {
-            Step::Change { database, .. } => Some(database),
-            Step::Typename(_) => None,
+            MutationStep::Change { database, .. } => Some(database),
+            MutationStep::Typename(_) => None,
         });
         if let Some(first) = databases.next()
             && let Some(other) = databases.find(|other| *other != first)
@@ -62,12 +62,12 @@ impl<'a> Compiler<'a> {
         Ok(Mutation { steps })
     }
 
-    fn step(&self, root: &Collected<'a>) -> Result<Step> {
+    fn step(&self, root: &Collected<'a>) -> Result<MutationStep> {
         let key = root.key().to_owned();
         let found = self.graph.mutations.get(root.field.name.as_str());
-        let Some((index, kind)) = found.copied() else { return Ok(Step::Typename(key)) };
+        let Some((index, kind)) = found.copied() else { return Ok(MutationStep::Typename(key)) };
         let table = &self.graph.tables[index];
-        let Some(writing) = &table.writing else { return Ok(Step::Typename(key)) };
+        let Some(writing) = &table.writing else { return Ok(MutationStep::Typename(key)) };
         let arguments = self.arguments(root);
         let mut level = match kind {
             MutationKind::Delete => None,
@@ -110,7 +110,7 @@ impl<'a> Compiler<'a> {
             }
         };
         change.strict = true;
-        Ok(Step::Change {
+        Ok(MutationStep::Change {
             key,
             kind,
             database: writing.database.clone(),
@@ -179,15 +179,15 @@ fn key_of(table: &TableType, arguments: &Arguments) -> Result<(Vec<String>, Filt
 
 /// The result of a mutation: the plan for reading the changed rows, or the errors by field; with errors everything was
 /// rolled back.
-pub(crate) type Outcome = std::result::Result<Plan, Vec<Problem>>;
+pub(crate) type MutationOutcome = std::result::Result<DocumentPlan, Vec<Problem>>;
 
 impl Mutation {
     /// Runs the changes in one transaction.
-    pub(crate) async fn run(self, service: &Service, caller: &Caller, tables: &[TableType]) -> Outcome {
+    pub(crate) async fn run(self, service: &Service, caller: &Caller, tables: &[TableType]) -> MutationOutcome {
         let mut changes = Vec::new();
         let mut names = None;
         for step in &self.steps {
-            if let Step::Change { change, database, .. } = step {
+            if let MutationStep::Change { change, database, .. } = step {
                 changes.push((**change).clone());
                 names = Some(database.clone());
             }
@@ -204,20 +204,20 @@ impl Mutation {
         let mut roots = Vec::new();
         for step in self.steps {
             roots.push(match step {
-                Step::Typename(key) => RootPlan { key, work: Work::Constant(b"\"Mutation\"".to_vec()) },
-                Step::Change { key, kind, level, table, .. } => {
+                MutationStep::Typename(key) => RootPlan { key, work: Work::Constant(b"\"Mutation\"".to_vec()) },
+                MutationStep::Change { key, kind, level, table, .. } => {
                     let answer = answers.next().unwrap_or(Json::Null);
                     RootPlan { key, work: work(kind, level, &tables[table], &answer) }
                 }
             });
         }
-        Ok(Plan { roots })
+        Ok(DocumentPlan { roots })
     }
 
     fn failures(&self, parts: &[Option<Error>]) -> Vec<Problem> {
         let changes = self.steps.iter().filter_map(|step| match step {
-            Step::Change { key, .. } => Some(key),
-            Step::Typename(_) => None,
+            MutationStep::Change { key, .. } => Some(key),
+            MutationStep::Typename(_) => None,
         });
         let failed = changes.zip(parts).filter_map(|(key, part)| part.as_ref().map(|error| (key, error)));
         failed.map(|(key, error)| Problem::at(&[key], &failure(error))).collect()

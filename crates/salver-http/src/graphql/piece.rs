@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::record_batch::RecordBatch;
 use salver_model::Result;
 
-use crate::graphql::budget::Budget;
+use crate::graphql::budget::DocumentBudget;
 use crate::graphql::plan::Level;
 use crate::graphql::run::Joined;
 use crate::graphql::write::Objects;
@@ -16,19 +16,19 @@ const UNCOUNTED_BYTES: usize = 16 * 1_024;
 
 /// A batch and the position of the writer.
 #[derive(Debug)]
-pub(crate) struct Piece {
+pub(crate) struct WrittenBatch {
     pub(crate) level: Arc<Level>,
     pub(crate) batch: RecordBatch,
     /// Rows of the level's relations.
     pub(crate) joined: Vec<Result<Joined>>,
-    pub(crate) budget: Arc<Budget>,
+    pub(crate) budget: Arc<DocumentBudget>,
     /// Row to continue with.
     pub(crate) next: usize,
     /// Whether the next row is the first of its list.
     pub(crate) first: bool,
 }
 
-impl Piece {
+impl WrittenBatch {
     /// Appends the rows to `out`, separated by commas: few of them on this thread, many on another.
     pub(crate) async fn write(mut self, mut out: Vec<u8>) -> Result<Vec<u8>> {
         let rows = self.batch.num_rows();

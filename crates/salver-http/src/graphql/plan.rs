@@ -7,7 +7,7 @@ use salver_model::{Error, Query};
 
 /// The root fields in order.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct DocumentPlan {
     pub(crate) roots: Vec<RootPlan>,
 }
 

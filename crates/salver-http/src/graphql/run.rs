@@ -13,12 +13,12 @@ use salver_model::{Batches, Caller, Code, Error, Filter, Item, Query, Result, Ro
 use salver_service::{Service, Snapshot};
 use tokio::sync::SemaphorePermit;
 
-use crate::graphql::budget::{Budget, Held};
+use crate::graphql::budget::{DocumentBudget, Held};
 use crate::graphql::graph::Graph;
-use crate::graphql::join::{Keys, Matches};
+use crate::graphql::join::{JoinKeys, Matches};
 use crate::graphql::plan::{Level, RelationPlan};
 use crate::offload;
-use crate::weight;
+use crate::row_size;
 
 /// The context of a run.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Runner<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) graph: &'a Graph,
-    pub(crate) budget: &'a Arc<Budget>,
+    pub(crate) budget: &'a Arc<DocumentBudget>,
 }
 
 /// Rows that are being read, and the permit to read them, which is released on drop.
@@ -86,7 +86,7 @@ impl<'a> Runner<'a> {
     async fn relation(&self, relation: &RelationPlan, above: &RecordBatch) -> Result<Joined> {
         let columns: Vec<ArrayRef> = relation.items.iter().map(|item| Arc::clone(above.column(*item))).collect();
         let types = self.types(relation)?;
-        let keys = offload::run(above.num_rows(), move || Keys::of(&columns, &types)).await?;
+        let keys = offload::run(above.num_rows(), move || JoinKeys::of(&columns, &types)).await?;
         let mut gathered = Gathered::new(self.budget);
         let limit = if relation.one { Some(1) } else { relation.limit };
         for start in (0..keys.len()).step_by(FILTER_TERMS_MAX) {
@@ -137,13 +137,13 @@ pub(crate) struct Gathered {
     /// Number of rows that may still be added.
     left: u64,
     repeatable: bool,
-    budget: Arc<Budget>,
+    budget: Arc<DocumentBudget>,
     held: Held,
 }
 
 impl Gathered {
     /// Creates an empty collection.
-    pub(crate) fn new(budget: &Arc<Budget>) -> Self {
+    pub(crate) fn new(budget: &Arc<DocumentBudget>) -> Self {
         Self {
             schema: None,
             batches: Vec::new(),
@@ -184,7 +184,7 @@ impl Gathered {
             .with_hint("add a filter, or a `limit` to the rows above"));
         };
         self.left = left;
-        self.held.grow(weight::of(&batch))?;
+        self.held.grow(row_size::of(&batch))?;
         self.batches.push(batch);
         Ok(())
     }

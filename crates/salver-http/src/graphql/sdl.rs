@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::graphql::graph::{ColumnField, Graph, ObjectType, Shape, TableType};
+use crate::graphql::graph::{ColumnField, ColumnShape, Graph, ObjectType, TableType};
 use crate::graphql::scalar::Scalar;
 
 /// The comparison operators of a filter.
@@ -141,11 +141,11 @@ fn mutations(graph: &Graph, out: &mut String) {
     }
 }
 
-fn type_name(shape: &Shape) -> String {
+fn type_name(shape: &ColumnShape) -> String {
     match shape {
-        Shape::Scalar(scalar) => scalar.name().to_owned(),
-        Shape::Object(object) => object.type_name.clone(),
-        Shape::List(item, nullable) => format!("[{}{}]", type_name(item), if *nullable { "" } else { "!" }),
+        ColumnShape::Scalar(scalar) => scalar.name().to_owned(),
+        ColumnShape::Object(object) => object.type_name.clone(),
+        ColumnShape::List(item, nullable) => format!("[{}{}]", type_name(item), if *nullable { "" } else { "!" }),
     }
 }
 
@@ -207,11 +207,11 @@ fn object_type(object: &ObjectType, out: &mut String) {
     }
 }
 
-fn filter_name(shape: &Shape) -> String {
+fn filter_name(shape: &ColumnShape) -> String {
     match shape {
-        Shape::Scalar(scalar) => format!("{}_filter", scalar.name()),
-        Shape::Object(object) => object.filter_name.clone(),
-        Shape::List(..) => "JSON_filter".to_owned(),
+        ColumnShape::Scalar(scalar) => format!("{}_filter", scalar.name()),
+        ColumnShape::Object(object) => object.filter_name.clone(),
+        ColumnShape::List(..) => "JSON_filter".to_owned(),
     }
 }
 

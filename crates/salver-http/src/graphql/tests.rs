@@ -5,9 +5,9 @@
 mod aggregates;
 mod bounds;
 mod documents;
+mod fixture;
 mod garbage;
 mod introspection;
 mod relations;
 mod requests;
 mod roapi;
-mod world;

@@ -13,16 +13,16 @@ use crate::graphql::run::Joined;
 /// A writer for the rows of one batch as objects.
 #[derive(Debug)]
 pub(crate) struct Objects<'a> {
-    fields: Vec<(&'a [u8], Cell<'a>)>,
+    fields: Vec<(&'a [u8], FieldWriter<'a>)>,
 }
 
 /// A writer for the values of one field.
 #[derive(Debug)]
-enum Cell<'a> {
+enum FieldWriter<'a> {
     Constant(&'a [u8]),
     Column(ColumnWriter<'a>),
     Struct(Option<&'a NullBuffer>, Objects<'a>),
-    List(List<'a>, Box<Cell<'a>>),
+    List(List<'a>, Box<FieldWriter<'a>>),
     Group(Objects<'a>),
     Relation(&'a Joined, Option<Objects<'a>>, bool),
     /// A relation that could not be read; the reason is among the errors of the document.
@@ -52,12 +52,12 @@ impl<'a> Objects<'a> {
     ) -> Result<Self> {
         let cells = fields.iter().map(|field| {
             let cell = match &field.value {
-                ValuePlan::Constant(bytes) => Cell::Constant(bytes),
+                ValuePlan::Constant(bytes) => FieldWriter::Constant(bytes),
                 ValuePlan::Column(index, part) => match columns.get(*index) {
-                    Some(column) => Cell::of(column, part)?,
+                    Some(column) => FieldWriter::of(column, part)?,
                     None => return Err(Error::internal("an answer lacks a column that was asked for")),
                 },
-                ValuePlan::Object(inner) => Cell::Group(Self::of(inner, columns, &[], &[])?),
+                ValuePlan::Object(inner) => FieldWriter::Group(Self::of(inner, columns, &[], &[])?),
                 ValuePlan::Relation(index) => match (&joined[*index], &relations[*index]) {
                     (Ok(rows), plan) => {
                         let level = &plan.child;
@@ -67,9 +67,9 @@ impl<'a> Objects<'a> {
                             }
                             None => None,
                         };
-                        Cell::Relation(rows, objects, plan.one)
+                        FieldWriter::Relation(rows, objects, plan.one)
                     }
-                    (Err(_), _) => Cell::Failed,
+                    (Err(_), _) => FieldWriter::Failed,
                 },
             };
             Ok((field.prefix.as_slice(), cell))
@@ -87,7 +87,7 @@ impl<'a> Objects<'a> {
     }
 }
 
-impl<'a> Cell<'a> {
+impl<'a> FieldWriter<'a> {
     fn of(column: &'a ArrayRef, part: &'a Part) -> Result<Self> {
         Ok(match part {
             Part::Whole => Self::Column(ColumnWriter::new(column)?),

@@ -12,7 +12,7 @@ use salver_text::percent;
 use crate::body::Body;
 use crate::exchange::Exchange;
 use crate::exit;
-use crate::veil;
+use crate::redaction;
 
 /// Rows shown per table.
 const ROWS: u64 = 5;
@@ -69,10 +69,10 @@ fn section(page: &mut String, base: &str, entry: &Entry) {
     page.push_str("</h2>");
     if let Some(failure) = entry.failure() {
         page.push_str("<p class=failed>");
-        escape(&veil::text(&failure.message), page);
+        escape(&redaction::text(&failure.message), page);
         if let Some(hint) = &failure.hint {
             page.push_str(" — ");
-            escape(&veil::text(hint), page);
+            escape(&redaction::text(hint), page);
         }
         page.push_str("</p>");
     }
@@ -87,7 +87,7 @@ fn section(page: &mut String, base: &str, entry: &Entry) {
     if let Some(rows) = description.rows {
         let _ = write!(page, "{rows} rows · ");
     }
-    escape(&veil::text(&description.source), page);
+    escape(&redaction::text(&description.source), page);
     let first = description.schema.fields().first().map_or("", |field| field.name().as_str());
     let first = percent::encode(first);
     for (label, target) in [

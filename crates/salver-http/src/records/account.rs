@@ -12,7 +12,7 @@ use crate::body::Body;
 use crate::dialect::php;
 use crate::exchange::Exchange;
 use crate::gate;
-use crate::routes::records::Step;
+use crate::routes::records::AccountStep;
 
 /// The body of a request.
 struct Form {
@@ -22,22 +22,22 @@ struct Form {
 }
 
 /// Handles a request.
-pub(super) async fn answer(exchange: &Exchange<'_>, step: Step, bytes: &[u8]) -> Result<Response<Body>> {
+pub(super) async fn answer(exchange: &Exchange<'_>, step: AccountStep, bytes: &[u8]) -> Result<Response<Body>> {
     let auth = exchange.app.auth.as_ref();
     let Some(users) = auth.and_then(|auth| auth.users.as_ref()).filter(|users| users.spec.login) else {
         return Err(nowhere(exchange));
     };
     match step {
-        Step::Login => login(exchange, users, &form(exchange, users, bytes)?).await,
-        Step::Register => register(exchange, users, &form(exchange, users, bytes)?).await,
-        Step::Password => password(exchange, users, &form(exchange, users, bytes)?).await,
-        Step::Logout => {
+        AccountStep::Login => login(exchange, users, &form(exchange, users, bytes)?).await,
+        AccountStep::Register => register(exchange, users, &form(exchange, users, bytes)?).await,
+        AccountStep::Password => password(exchange, users, &form(exchange, users, bytes)?).await,
+        AccountStep::Logout => {
             let name = users.session_of(exchange.headers)?.ok_or_else(auth::required)?;
             let session = users.sessions.find(name).ok_or_else(auth::required)?;
             users.sessions.end(name);
             tell(exchange, &session.told, cookie(exchange, users, "", true)).await
         }
-        Step::Me => {
+        AccountStep::Me => {
             let session = users.session_of(exchange.headers)?.and_then(|name| users.sessions.find(name));
             tell(exchange, &session.ok_or_else(auth::required)?.told, None).await
         }

@@ -19,16 +19,16 @@ use super::respond;
 use crate::body::Body;
 use crate::dialect::php;
 use crate::exchange::Exchange;
-use crate::routes::records::Target;
+use crate::routes::records::RecordsTarget;
 
 /// Responds with a part of the schema.
-pub(super) async fn show(exchange: &Exchange<'_>, target: &Target<'_>) -> Result<Response<Body>> {
+pub(super) async fn show(exchange: &Exchange<'_>, target: &RecordsTarget<'_>) -> Result<Response<Body>> {
     let json = match target {
-        Target::SchemaTable(table) => {
+        RecordsTarget::SchemaTable(table) => {
             let (schema, at) = table_of(exchange, table, None).await?;
             table_json(&schema.tables()[at])
         }
-        Target::SchemaColumn(table, column) => {
+        RecordsTarget::SchemaColumn(table, column) => {
             let (schema, at) = table_of(exchange, table, Some(column)).await?;
             let table = &schema.tables()[at];
             let at = table.column(column).ok_or_else(|| no_column(column))?;
@@ -119,7 +119,7 @@ fn column_json(table: &TableInfo, at: usize) -> Json {
 }
 
 /// Changes a part of the schema.
-pub(super) async fn change(exchange: &Exchange<'_>, target: Target<'_>, bytes: &[u8]) -> Result<Response<Body>> {
+pub(super) async fn change(exchange: &Exchange<'_>, target: RecordsTarget<'_>, bytes: &[u8]) -> Result<Response<Body>> {
     let record = match *exchange.method {
         Method::DELETE => Record::new(),
         _ => {
@@ -131,10 +131,10 @@ pub(super) async fn change(exchange: &Exchange<'_>, target: Target<'_>, bytes: &
         }
     };
     let (database, definition) = match (target, exchange.method) {
-        (Target::Schema, &Method::POST) => {
+        (RecordsTarget::Schema, &Method::POST) => {
             (creator(exchange).await?, Definition::CreateTable(table_of_record(&record)?))
         }
-        (Target::SchemaTable(name), method) => {
+        (RecordsTarget::SchemaTable(name), method) => {
             let (database, table) = exchange.database(&name).await?;
             let table = table.to_owned();
             let definition = match *method {
@@ -145,7 +145,7 @@ pub(super) async fn change(exchange: &Exchange<'_>, target: Target<'_>, bytes: &
             };
             (database, definition)
         }
-        (Target::SchemaColumn(name, column), method) => {
+        (RecordsTarget::SchemaColumn(name, column), method) => {
             let (database, table) = exchange.database(&name).await?;
             let table = table.to_owned();
             let definition = match *method {

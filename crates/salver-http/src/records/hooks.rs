@@ -5,7 +5,7 @@
 //! several tables, bulk loads, and GraphQL mutations.
 
 mod answer;
-mod told;
+mod reply;
 mod values;
 
 use bytes::Bytes;
@@ -15,7 +15,7 @@ use salver_model::spec::{Customization, DatabaseSpec};
 use salver_model::{Code, Error, Result};
 
 use self::answer::Said;
-use self::told::Told;
+use self::reply::HookReply;
 use self::values::{body_json, caller_json, query_json, text_json, written_body, written_query};
 use super::databases::path;
 use super::{body, respond};
@@ -24,7 +24,7 @@ use crate::dialect::{Dialect, php};
 use crate::exchange::Exchange;
 use crate::exchange::parameters;
 use crate::refuse::refuse;
-use crate::routes::records::Target;
+use crate::routes::records::RecordsTarget;
 
 /// Headers that describe the original bytes of a response.
 const OF_THE_BYTES: [header::HeaderName; 5] =
@@ -43,7 +43,7 @@ pub(super) struct Hooks {
 
 /// A request as passed on by the function before it.
 #[derive(Debug)]
-pub(super) struct Going {
+pub(super) struct RequestOverride {
     query: String,
     headers: HeaderMap,
     /// The body.
@@ -54,22 +54,22 @@ pub(super) struct Going {
 
 /// The result of the function before a request.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum HookOutcome {
     /// The request continues.
-    Go(Going),
+    Go(RequestOverride),
     /// The request is finished with this response.
     Answered(Response<Body>),
 }
 
 impl Hooks {
     /// Returns the functions of a request for `target`, if there are any.
-    pub(super) fn of(exchange: &Exchange<'_>, target: &Target<'_>) -> Option<Self> {
+    pub(super) fn of(exchange: &Exchange<'_>, target: &RecordsTarget<'_>) -> Option<Self> {
         if exchange.app.service.databases().iter().all(|database| database.spec().customization.is_none()) {
             return None;
         }
         let (table, by_key) = match target {
-            Target::Table(table) | Target::Map(table) => (table, false),
-            Target::Row(table, _) | Target::MapRow(table, _) => (table, true),
+            RecordsTarget::Table(table) | RecordsTarget::Map(table) => (table, false),
+            RecordsTarget::Row(table, _) | RecordsTarget::MapRow(table, _) => (table, true),
             _ => return None,
         };
         let operation = match *exchange.method {
@@ -90,7 +90,7 @@ impl Hooks {
     ///
     /// # Errors
     /// `InvalidBody`, and the errors of the function.
-    pub(super) async fn before(&self, exchange: &Exchange<'_>, bytes: Bytes) -> Result<Step> {
+    pub(super) async fn before(&self, exchange: &Exchange<'_>, bytes: Bytes) -> Result<HookOutcome> {
         let xml = php::wants_xml(exchange.query);
         let (mut going, mut pairs) = (self.going(exchange, bytes), parameters(exchange.query)?);
         if xml {
@@ -101,7 +101,7 @@ impl Hooks {
                 going.body = written_body(&body::read(&going.body, true)?).into();
             }
         }
-        let Some(function) = &self.functions.before else { return Ok(Step::Go(going)) };
+        let Some(function) = &self.functions.before else { return Ok(HookOutcome::Go(going)) };
         let values = [
             ("operation", text_json(self.operation)),
             ("table", text_json(&self.table)),
@@ -112,12 +112,12 @@ impl Hooks {
             ("caller", caller_json(exchange)),
         ];
         let mut told = match answer::ask(exchange, function, &values, &going.body).await? {
-            Said::Refused(response) => return Ok(Step::Answered(response)),
-            Said::Told(bytes) => Told::before(function, &bytes)?,
+            Said::Refused(response) => return Ok(HookOutcome::Answered(response)),
+            Said::Told(bytes) => HookReply::before(function, &bytes)?,
         };
         if told.status.is_some() {
             let json = told.body.take().unwrap_or_else(|| "null".to_owned());
-            return Ok(Step::Answered(finish(exchange, &json, &told, None).await?));
+            return Ok(HookOutcome::Answered(finish(exchange, &json, &told, None).await?));
         }
         if let Some(mut query) = told.query.take() {
             // The function can't override the client's choice of format.
@@ -128,17 +128,17 @@ impl Hooks {
             going.body = json.into();
         }
         going.environment = told.environment.take();
-        Ok(Step::Go(going))
+        Ok(HookOutcome::Go(going))
     }
 
     /// Returns the unchanged request.
-    fn going(&self, exchange: &Exchange<'_>, body: Bytes) -> Going {
+    fn going(&self, exchange: &Exchange<'_>, body: Bytes) -> RequestOverride {
         let mut headers = exchange.headers.clone();
         if self.wraps {
             headers.remove(header::IF_NONE_MATCH);
             headers.remove(header::ACCEPT_ENCODING);
         }
-        Going { query: exchange.query.to_owned(), headers, body, environment: None }
+        RequestOverride { query: exchange.query.to_owned(), headers, body, environment: None }
     }
 
     /// Calls the function after the request, with the response to the request that was passed on.
@@ -149,7 +149,7 @@ impl Hooks {
         &self,
         exchange: &Exchange<'_>,
         answered: Result<Response<Body>>,
-        going: &Going,
+        going: &RequestOverride,
     ) -> Result<Response<Body>> {
         if !self.wraps {
             return answered;
@@ -159,7 +159,7 @@ impl Hooks {
         let bytes = answer::collected(body).await?;
         let json =
             String::from_utf8(bytes).map_err(|error| Error::internal("an answer is no text").with_source(error))?;
-        let mut told = Told::default();
+        let mut told = HookReply::default();
         if let Some(function) = &self.functions.after {
             let values = [
                 ("operation", text_json(self.operation)),
@@ -171,7 +171,7 @@ impl Hooks {
             let late = |error| too_late(error, self.operation);
             told = match answer::ask(exchange, function, &values, &Bytes::new()).await.map_err(late)? {
                 Said::Refused(response) => return Ok(response),
-                Said::Told(bytes) => Told::after(function, &bytes).map_err(late)?,
+                Said::Told(bytes) => HookReply::after(function, &bytes).map_err(late)?,
             };
         }
         let json = told.body.take().unwrap_or(json);
@@ -179,7 +179,7 @@ impl Hooks {
     }
 }
 
-impl Going {
+impl RequestOverride {
     /// Returns the exchange with the changed query and headers.
     pub(super) fn exchange<'a>(&'a self, whole: &'a Exchange<'a>) -> Exchange<'a> {
         whole.changed(&self.query, &self.headers)
@@ -203,7 +203,7 @@ pub(super) fn refuse_past(spec: &DatabaseSpec, operation: &str) -> Result<()> {
 async fn finish(
     exchange: &Exchange<'_>,
     json: &str,
-    told: &Told,
+    told: &HookReply,
     head: Option<&http::response::Parts>,
 ) -> Result<Response<Body>> {
     let document = Document::whole(php::as_php(json).into_bytes());

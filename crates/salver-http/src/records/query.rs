@@ -48,8 +48,8 @@
 
 mod extension;
 mod filter;
-mod ways;
-mod words;
+mod parameter_names;
+mod relation_paths;
 
 use salver_model::limits::{FILTER_TERMS_MAX, LIST_ITEMS_MAX, PATTERN_BYTES_MAX};
 use salver_model::records::{Area, BytesText, GeoQuery, ListPage, Order, RecordQuery};
@@ -57,12 +57,12 @@ use salver_model::spec::DatabaseSpec;
 use salver_model::{Code, Error, Result, suggest};
 
 use self::filter::FilterTree;
-pub(super) use self::words::Purpose;
+pub(super) use self::parameter_names::Purpose;
 use crate::exchange::parameters;
 
 /// The parsed query string of a request.
 #[derive(Debug, Default)]
-pub(super) struct Ask {
+pub(super) struct RecordParams {
     /// Rows and columns.
     pub(super) query: RecordQuery,
     /// The geometry column, for `/geojson` only.
@@ -85,7 +85,7 @@ pub(super) struct Ask {
     pub(super) bytes: Option<BytesText>,
 }
 
-impl Ask {
+impl RecordParams {
     /// Converts it to a query of `/geojson`.
     pub(super) fn into_geo(self) -> GeoQuery {
         GeoQuery { query: self.query, geometry: self.geometry, areas: self.areas }
@@ -96,8 +96,11 @@ impl Ask {
 ///
 /// # Errors
 /// `InvalidRequest` and similar errors for a strict request; names that can't be decoded are always errors.
-pub(super) fn read(query: &str, table: &str, purpose: Purpose, spec: &DatabaseSpec) -> Result<Ask> {
-    let mut ask = Ask { query: RecordQuery { table: table.to_owned(), ..RecordQuery::default() }, ..Ask::default() };
+pub(super) fn read(query: &str, table: &str, purpose: Purpose, spec: &DatabaseSpec) -> Result<RecordParams> {
+    let mut ask = RecordParams {
+        query: RecordQuery { table: table.to_owned(), ..RecordQuery::default() },
+        ..RecordParams::default()
+    };
     if query.is_empty() {
         ask.query.strict = spec.strict;
         return Ok(ask);
@@ -108,13 +111,13 @@ pub(super) fn read(query: &str, table: &str, purpose: Purpose, spec: &DatabaseSp
             .with_hint(format!("up to {LIST_ITEMS_MAX} are taken; `in` puts many values into one filter")));
     }
     ask.query.strict = is_strict(&parameters, spec)?;
-    let mut reader = Reader { ask, tree: FilterTree::default(), having: FilterTree::default(), purpose, spec };
+    let mut reader = ParamParser { ask, tree: FilterTree::default(), having: FilterTree::default(), purpose, spec };
     for (name, value) in &parameters {
-        if let Some(hint) = words::foreign(name).filter(|_| spec.search.as_deref() != Some(name.as_str())) {
+        if let Some(hint) = parameter_names::foreign(name).filter(|_| spec.search.as_deref() != Some(name.as_str())) {
             let message = format!("`{name}` is no parameter of `/api/records`");
             return Err(Error::new(Code::InvalidRequest, message).with_hint(hint));
         }
-        reader.take(words::bare(name), value)?;
+        reader.take(parameter_names::bare(name), value)?;
     }
     reader.finish()
 }
@@ -123,24 +126,24 @@ pub(super) fn read(query: &str, table: &str, purpose: Purpose, spec: &DatabaseSp
 fn is_strict(parameters: &[(String, String)], spec: &DatabaseSpec) -> Result<bool> {
     let mut strict = spec.strict;
     for (name, value) in parameters {
-        match words::bare(name) {
+        match parameter_names::bare(name) {
             "strict" => return boolean("strict", value),
-            name => strict |= words::is_own(name),
+            name => strict |= parameter_names::is_own(name),
         }
     }
     Ok(strict)
 }
 
-/// Builds an [`Ask`], parameter by parameter.
-struct Reader<'s> {
-    ask: Ask,
+/// Builds an [`RecordParams`], parameter by parameter.
+struct ParamParser<'s> {
+    ask: RecordParams,
     tree: FilterTree,
     having: FilterTree,
     purpose: Purpose,
     spec: &'s DatabaseSpec,
 }
 
-impl Reader<'_> {
+impl ParamParser<'_> {
     fn take(&mut self, name: &str, value: &str) -> Result<()> {
         let strict = self.ask.query.strict;
         if Some(name) == self.spec.search.as_deref() && self.purpose.knows("search") {
@@ -151,7 +154,7 @@ impl Reader<'_> {
             self.ask.query.search = Some(value.to_owned()).filter(|text| !text.is_empty());
             return Ok(());
         }
-        if let Some((path, word)) = words::of_child(name) {
+        if let Some((path, word)) = parameter_names::of_child(name) {
             if strict && !self.purpose.knows("join") {
                 return Err(self.without_meaning(name));
             }
@@ -173,7 +176,7 @@ impl Reader<'_> {
             }
             "page" => self.page(value),
             "join" => {
-                let path = ways::join(value)?;
+                let path = relation_paths::join(value)?;
                 if !path.is_empty() {
                     self.ask.query.joins.push(path);
                 } else if strict {
@@ -254,16 +257,16 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Ask> {
+    fn finish(mut self) -> Result<RecordParams> {
         self.ask.query.filter = self.tree.into_condition();
         self.ask.query.having = self.having.into_condition();
-        ways::check(&self.ask.query)?;
+        relation_paths::check(&self.ask.query)?;
         extension::check(&self.ask)?;
         Ok(self.ask)
     }
 
     fn without_meaning(&self, name: &str) -> Error {
-        if !words::ALL.contains(&name) && !name.starts_with("filter") {
+        if !parameter_names::ALL.contains(&name) && !name.starts_with("filter") {
             return self.unknown(name);
         }
         Error::new(Code::InvalidRequest, format!("`{name}` has no meaning here")).with_hint(format!(
@@ -288,7 +291,7 @@ fn once(slot: &mut Option<Vec<String>>, name: &str, value: &str, strict: bool) -
             .with_hint(format!("put all columns into one, like `{name}=id,name`"))),
         Some(_) => Ok(()),
         None => {
-            let names = ways::names(name, value)?;
+            let names = relation_paths::names(name, value)?;
             if strict && names.is_empty() {
                 return Err(Error::new(Code::InvalidColumn, format!("`{name}` names no column")));
             }
@@ -309,7 +312,7 @@ fn order(value: &str, strict: bool) -> Result<Option<Order>> {
             "write `{column}`, `{column},asc` or `{column},desc`; repeat `order` for more columns"
         )));
     }
-    let path = ways::path("order", column, Code::InvalidSort)?;
+    let path = relation_paths::path("order", column, Code::InvalidSort)?;
     Ok((!column.is_empty()).then_some(Order { path, descending: lower.starts_with("desc") }))
 }
 

@@ -9,9 +9,9 @@ use salver_model::records::{Condition, Document, DocumentBody, RecordQuery, Tabl
 use salver_model::{Code, Result, Version};
 
 use super::databases::fingerprint;
-use super::keys::Keys;
+use super::path_keys::PathKeys;
 use super::query::{self, Purpose};
-use super::{respond, tag};
+use super::{etag, respond};
 use crate::body::Body;
 use crate::dialect::php;
 use crate::exchange::Exchange;
@@ -54,7 +54,7 @@ impl<'a> Reading<'a> {
 
     /// Returns 304 when the client's tag names this response.
     pub(super) fn unchanged(&self) -> Option<Response<Body>> {
-        let known = tag::known(self.exchange.headers, self.answer?, self.exchange.coding())?;
+        let known = etag::known(self.exchange.headers, self.answer?, self.exchange.coding())?;
         Some(respond::not_modified(known))
     }
 
@@ -81,7 +81,7 @@ impl<'a> Reading<'a> {
     /// Reads the rows and responds.
     async fn answer(&self, id: Option<&str>) -> Result<Response<Body>> {
         let caller = self.exchange.caller;
-        let keys = id.map(|id| Keys::read(id, &self.database.schema(), &self.query.table)).transpose()?;
+        let keys = id.map(|id| PathKeys::read(id, &self.database.schema(), &self.query.table)).transpose()?;
         let work = async {
             match &keys {
                 Some(keys) => self.database.read(caller, &self.query, &keys.keys, keys.many).await,
@@ -110,11 +110,11 @@ impl<'a> Reading<'a> {
         // The tag of a row does not cover the rows joined to it.
         let row = document.tag.as_deref().filter(|_| self.is_row || self.answer.is_some());
         if let (true, Some(row)) = (self.is_row, row)
-            && let Some(known) = tag::known_row(self.exchange.headers, row, coding)
+            && let Some(known) = etag::known_row(self.exchange.headers, row, coding)
         {
             return Err(known);
         }
-        Ok(tag::of(row, self.answer, coding))
+        Ok(etag::of(row, self.answer, coding))
     }
 }
 
@@ -170,7 +170,7 @@ pub(super) async fn geojson(exchange: &Exchange<'_>, table: &str, id: Option<&st
     if let Some(response) = reading.unchanged() {
         return Ok(response);
     }
-    let keys = id.map(|id| Keys::read(id, &database.schema(), table)).transpose()?;
+    let keys = id.map(|id| PathKeys::read(id, &database.schema(), table)).transpose()?;
     if let Some(keys) = keys.as_ref().filter(|keys| keys.many) {
         return Err(salver_model::Error::new(
             salver_model::Code::RecordNotFound,

@@ -7,7 +7,7 @@ use salver_model::observation::Observation;
 use salver_model::records::{Changed, Document, DocumentBody};
 use salver_model::{Error, Result};
 
-use super::head::{NO_CACHE, encoded, head};
+use super::response_headers::{NO_CACHE, encoded, head};
 use crate::body::{self, Body};
 use crate::dialect::php::{self, XML, XmlWriter, as_php};
 use crate::exchange::Exchange;

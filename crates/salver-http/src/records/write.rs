@@ -9,9 +9,9 @@ use salver_model::records::{Change, ChangeKind, Changed};
 use salver_model::{Code, Error, Result, Version};
 
 use super::databases::nowhere;
-use super::keys::Keys;
-use super::query::{self, Ask, Purpose};
-use super::{body, hooks, respond, rows, tag, transaction};
+use super::path_keys::PathKeys;
+use super::query::{self, Purpose, RecordParams};
+use super::{body, etag, hooks, respond, rows, transaction};
 use crate::app::App;
 use crate::body::Body;
 use crate::dialect::php;
@@ -19,7 +19,7 @@ use crate::exchange::Exchange;
 use crate::idempotency::{Kept, Key, Turn};
 use crate::policy::Admitted;
 use crate::refuse::refuse;
-use crate::routes::records::Target;
+use crate::routes::records::RecordsTarget;
 use crate::routes::{self, Found};
 
 /// A write that must be executed once. It owns the parts of the request, so that it can outlive it.
@@ -35,7 +35,7 @@ struct Once {
 }
 
 /// Executes a write, or repeats the response of its first execution.
-pub(super) async fn answer(exchange: &Exchange<'_>, target: Target<'_>, body: Bytes) -> Result<Response<Body>> {
+pub(super) async fn answer(exchange: &Exchange<'_>, target: RecordsTarget<'_>, body: Bytes) -> Result<Response<Body>> {
     let Some(text) = exchange.headers.get("idempotency-key").map(|value| value.to_str().unwrap_or_default()) else {
         return rows(exchange, target, body).await;
     };
@@ -66,7 +66,7 @@ impl Once {
             Err(conflict) => return refuse(app, exchange.dialect(), conflict),
         };
         let answered = match routes::find(method, path, query) {
-            Found::Row(_, routes::Target::Records(target)) => rows(&exchange, target, self.body.clone()).await,
+            Found::Row(_, routes::RouteTarget::Records(target)) => rows(&exchange, target, self.body.clone()).await,
             _ => Err(nowhere(&exchange)),
         };
         let response = answered.unwrap_or_else(|error| refuse(app, exchange.dialect(), error));
@@ -78,14 +78,14 @@ impl Once {
 }
 
 /// Executes a write.
-pub(super) async fn run(exchange: &Exchange<'_>, target: Target<'_>, body: &[u8]) -> Result<Response<Body>> {
+pub(super) async fn run(exchange: &Exchange<'_>, target: RecordsTarget<'_>, body: &[u8]) -> Result<Response<Body>> {
     // PHP-CRUD-API has no transactions, and no hints.
-    let hints = matches!(target, Target::Records);
+    let hints = matches!(target, RecordsTarget::Records);
     let changed = match (target, exchange.method) {
-        (Target::Records, &Method::POST) => transact(exchange, body).await?,
-        (Target::Table(table), &Method::POST) => create(exchange, &table, body).await?,
-        (Target::Table(table), method) => change_many(exchange, &table, kind(exchange, method)?, body).await?,
-        (Target::Row(table, id), method) => change(exchange, &table, id, kind(exchange, method)?, body).await?,
+        (RecordsTarget::Records, &Method::POST) => transact(exchange, body).await?,
+        (RecordsTarget::Table(table), &Method::POST) => create(exchange, &table, body).await?,
+        (RecordsTarget::Table(table), method) => change_many(exchange, &table, kind(exchange, method)?, body).await?,
+        (RecordsTarget::Row(table, id), method) => change(exchange, &table, id, kind(exchange, method)?, body).await?,
         _ => return Err(nowhere(exchange)),
     };
     respond::changed(exchange, changed, php::wants_xml(exchange.query), hints).await
@@ -101,7 +101,7 @@ fn kind(exchange: &Exchange<'_>, method: &Method) -> Result<ChangeKind> {
 }
 
 /// Returns a change with the options of the query string that all kinds share.
-fn begun(kind: ChangeKind, table: &str, ask: Ask) -> Change {
+fn begun(kind: ChangeKind, table: &str, ask: RecordParams) -> Change {
     Change {
         include: ask.query.include,
         exclude: ask.query.exclude,
@@ -128,7 +128,7 @@ async fn create(exchange: &Exchange<'_>, table: &str, bytes: &[u8]) -> Result<Ch
 async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Changed> {
     let (database, table) = exchange.database(table).await?;
     let ask = query::read(exchange.query, table, Purpose::Change, database.spec())?;
-    let keys = Keys::read(id, &database.schema(), table)?;
+    let keys = PathKeys::read(id, &database.schema(), table)?;
     let mut change = begun(kind, table, ask);
     change.batch = keys.many;
     if change.kind != ChangeKind::Delete {
@@ -141,7 +141,7 @@ async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind
         change.batch |= read.batch;
         change.records = read.records;
     }
-    change.if_match = tag::if_match(exchange.headers)?;
+    change.if_match = etag::if_match(exchange.headers)?;
     if change.if_match.is_some() && keys.keys.len() != 1 {
         return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and there are several keys")
             .with_hint("send one request for each record, or `if_match` in the operations of `POST /api/records`"));

@@ -1,20 +1,20 @@
 //! Cursors, and the other requests of ArangoDB's clients. Those clients put `/_db/{database}` before their paths; there
 //! is only one database, which has any name.
 
-use super::{Does, Methods, Row, Target as Any, Values, When, row};
+use super::{Does, Methods, RouteRow, RouteTarget as Any, Values, When, row};
 
 /// A request to these doors, and the database that it names.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Target<'p> {
+pub(crate) struct ArangodbTarget<'p> {
     /// Name of the database in the path.
     pub(crate) database: Option<&'p str>,
     /// The request itself.
-    pub(crate) asked: Asked<'p>,
+    pub(crate) asked: ArangodbRequest<'p>,
 }
 
 /// A request to these doors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked<'p> {
+pub(crate) enum ArangodbRequest<'p> {
     /// Opens an export: the rows of an entry, in batches.
     OpenExport,
     /// Fetches the next batch of an export.
@@ -58,8 +58,8 @@ pub(crate) enum About {
     Engine,
 }
 
-fn of<'p>(values: Values<'_, 'p>, asked: Asked<'p>) -> Any<'p> {
-    Any::ArangoDb(Target { database: values.get("database"), asked })
+fn of<'p>(values: Values<'_, 'p>, asked: ArangodbRequest<'p>) -> Any<'p> {
+    Any::ArangoDb(ArangodbTarget { database: values.get("database"), asked })
 }
 
 const GET: Methods = Methods::GET;
@@ -67,40 +67,40 @@ const POST: Methods = Methods::POST;
 const PUT: Methods = Methods::PUT;
 const DELETE: Methods = Methods::DELETE;
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[RouteRow] = &[
     row(
         &["/_api/cursor", "/api/cursor", "/_db/{database}/_api/cursor"],
         POST,
         Does::Asks,
-        |values| of(values, Asked::OpenCursor),
+        |values| of(values, ArangodbRequest::OpenCursor),
         "The rows of a query, in batches.",
     ),
     row(
         &["/_api/cursor/{id}", "/api/cursor/{id}", "/_db/{database}/_api/cursor/{id}"],
         POST.and(PUT),
         Does::Asks,
-        |values| of(values, Asked::NextOfCursor(values.raw("id"), None)),
+        |values| of(values, ArangodbRequest::NextOfCursor(values.raw("id"), None)),
         "The next batch of a cursor.",
     ),
     row(
         &["/_api/cursor/{id}", "/api/cursor/{id}", "/_db/{database}/_api/cursor/{id}"],
         DELETE,
         Does::Asks,
-        |values| of(values, Asked::EndCursor(values.raw("id"))),
+        |values| of(values, ArangodbRequest::EndCursor(values.raw("id"))),
         "The end of a cursor.",
     ),
     row(
         &["/_api/cursor/{id}/{batch}", "/api/cursor/{id}/{batch}", "/_db/{database}/_api/cursor/{id}/{batch}"],
         POST.and(PUT),
         Does::Asks,
-        |values| of(values, Asked::NextOfCursor(values.raw("id"), values.get("batch"))),
+        |values| of(values, ArangodbRequest::NextOfCursor(values.raw("id"), values.get("batch"))),
         "A batch of a cursor by its number.",
     ),
     row(
         &["/api/export", "/api/export/"],
         POST,
         Does::Asks,
-        |values| of(values, Asked::OpenExport),
+        |values| of(values, ArangodbRequest::OpenExport),
         "The rows of the entry `collection`, in batches.",
     )
     .when(When::Parameter("collection")),
@@ -108,21 +108,21 @@ pub(super) const ROWS: &[Row] = &[
         &["/_api/export", "/_db/{database}/_api/export"],
         POST,
         Does::Asks,
-        |values| of(values, Asked::OpenExport),
+        |values| of(values, ArangodbRequest::OpenExport),
         "The rows of the entry `collection`, in batches.",
     ),
     row(
         &["/_api/export/{id}", "/api/export/{id}", "/_db/{database}/_api/export/{id}"],
         PUT,
         Does::Asks,
-        |values| of(values, Asked::NextOfExport(values.raw("id"))),
+        |values| of(values, ArangodbRequest::NextOfExport(values.raw("id"))),
         "The next batch of an export.",
     ),
     row(
         &["/api/export/{id}"],
         DELETE,
         Does::Asks,
-        |values| of(values, Asked::EndExport(values.raw("id"))),
+        |values| of(values, ArangodbRequest::EndExport(values.raw("id"))),
         "The end of an export in batches.",
     )
     .when(When::Number("id")),
@@ -130,98 +130,98 @@ pub(super) const ROWS: &[Row] = &[
         &["/_api/export/{id}", "/_db/{database}/_api/export/{id}"],
         DELETE,
         Does::Asks,
-        |values| of(values, Asked::EndExport(values.raw("id"))),
+        |values| of(values, ArangodbRequest::EndExport(values.raw("id"))),
         "The end of an export in batches.",
     ),
     row(
         &["/_api/collection", "/_db/{database}/_api/collection"],
         GET,
         Does::Runs,
-        |values| of(values, Asked::Collections),
+        |values| of(values, ArangodbRequest::Collections),
         "The entries, as collections.",
     ),
     row(
         &["/_api/collection/{name}", "/_db/{database}/_api/collection/{name}"],
         GET,
         Does::Runs,
-        |values| of(values, Asked::Collection(values.raw("name"), None)),
+        |values| of(values, ArangodbRequest::Collection(values.raw("name"), None)),
         "An entry, as a collection.",
     ),
     row(
         &["/_api/collection/{name}/{question}", "/_db/{database}/_api/collection/{name}/{question}"],
         GET,
         Does::Runs,
-        |values| of(values, Asked::Collection(values.raw("name"), values.get("question"))),
+        |values| of(values, ArangodbRequest::Collection(values.raw("name"), values.get("question"))),
         "Its `properties`, `count` or `revision`.",
     ),
     row(
         &["/_api/database", "/_db/{database}/_api/database"],
         GET,
         Does::Runs,
-        |values| of(values, Asked::Databases(None)),
+        |values| of(values, ArangodbRequest::Databases(None)),
         "The databases, of which there is one.",
     ),
     row(
         &["/_api/database/{question}", "/_db/{database}/_api/database/{question}"],
         GET,
         Does::Runs,
-        |values| of(values, Asked::Databases(values.get("question"))),
+        |values| of(values, ArangodbRequest::Databases(values.get("question"))),
         "The `current` database, or those of the `user`.",
     ),
     row(
         &["/_open/auth", "/_db/{database}/_open/auth"],
         POST,
         Does::Asks,
-        |values| of(values, Asked::Login),
+        |values| of(values, ArangodbRequest::Login),
         "A token for a name and a password.",
     ),
     row(
         &["/_api/version", "/_db/{database}/_api/version"],
         GET,
         Does::Runs,
-        |values| of(values, Asked::Server(About::Version)),
+        |values| of(values, ArangodbRequest::Server(About::Version)),
         "The version, as ArangoDB's clients read it.",
     ),
     row(
         &["/_api/engine", "/_db/{database}/_api/engine"],
         GET,
         Does::Runs,
-        |values| of(values, Asked::Server(About::Engine)),
+        |values| of(values, ArangodbRequest::Server(About::Engine)),
         "What keeps the rows.",
     ),
     row(
         &["/_admin/server/availability", "/_db/{database}/_admin/server/availability"],
         GET,
         Does::Runs,
-        |values| of(values, Asked::Server(About::Availability)),
+        |values| of(values, ArangodbRequest::Server(About::Availability)),
         "Whether the server can be used.",
     ),
     row(
         &["/_admin/server/mode", "/_db/{database}/_admin/server/mode"],
         GET,
         Does::Runs,
-        |values| of(values, Asked::Server(About::Mode)),
+        |values| of(values, ArangodbRequest::Server(About::Mode)),
         "Whether it can be written to.",
     ),
     row(
         &["/_admin/server/role", "/_db/{database}/_admin/server/role"],
         GET,
         Does::Runs,
-        |values| of(values, Asked::Server(About::Role)),
+        |values| of(values, ArangodbRequest::Server(About::Role)),
         "Its part in a cluster.",
     ),
     row(
         &["/_admin/time", "/_db/{database}/_admin/time"],
         GET,
         Does::Runs,
-        |values| of(values, Asked::Server(About::Time)),
+        |values| of(values, ArangodbRequest::Server(About::Time)),
         "Its clock.",
     ),
     row(
         &["/_api/{door}", "/_api/{door}/{*rest}", "/_db/{database}/_api/{door}", "/_db/{database}/_api/{door}/{*rest}"],
         Methods::ANY,
         Does::Runs,
-        |values| of(values, Asked::Absent(values.raw("door"))),
+        |values| of(values, ArangodbRequest::Absent(values.raw("door"))),
         "What else ArangoDB has: refused, with what to do instead.",
     ),
 ];

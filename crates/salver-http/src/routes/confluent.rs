@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{Does, Methods, Row, Target as Any, Values, row};
+use super::{Does, Methods, RouteRow, RouteTarget as Any, Values, row};
 
 /// A request to these doors.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Target<'p> {
+pub(crate) enum ConfluentTarget<'p> {
     /// v2: lists the topics.
     Topics,
     /// v2: describes a topic.
@@ -26,7 +26,7 @@ pub(crate) enum Target<'p> {
     /// v2: deletes a consumer, by group and name.
     Leave(Cow<'p, str>, Cow<'p, str>),
     /// v2: an operation of a consumer, by group and name.
-    Consumer(Cow<'p, str>, Cow<'p, str>, Step),
+    Consumer(Cow<'p, str>, Cow<'p, str>, ConsumerStep),
     /// v3: lists the clusters.
     Clusters,
     /// v3: describes a cluster.
@@ -37,7 +37,7 @@ pub(crate) enum Target<'p> {
 
 /// An operation of a consumer, in v2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum ConsumerStep {
     /// Fetches records.
     Records,
     /// Commits offsets.
@@ -79,7 +79,7 @@ pub(crate) enum Topic<'p> {
     Batch(Cow<'p, str>),
 }
 
-impl Target<'_> {
+impl ConfluentTarget<'_> {
     /// Returns whether the target is one of v3, which has a media type of its own.
     pub(crate) fn is_of_v3(&self) -> bool {
         matches!(self, Self::Clusters | Self::Cluster(_) | Self::InCluster(..))
@@ -90,26 +90,26 @@ const GET: Methods = Methods::GET;
 const POST: Methods = Methods::POST;
 const DELETE: Methods = Methods::DELETE;
 
-fn consumer<'p>(values: Values<'_, 'p>, step: Step) -> Any<'p> {
-    Any::Confluent(Target::Consumer(values.text("group"), values.text("name"), step))
+fn consumer<'p>(values: Values<'_, 'p>, step: ConsumerStep) -> Any<'p> {
+    Any::Confluent(ConfluentTarget::Consumer(values.text("group"), values.text("name"), step))
 }
 
 fn in_cluster<'p>(values: Values<'_, 'p>, topic: Topic<'p>) -> Any<'p> {
-    Any::Confluent(Target::InCluster(values.text("cluster"), topic))
+    Any::Confluent(ConfluentTarget::InCluster(values.text("cluster"), topic))
 }
 
 fn produce<'p>(values: Values<'_, 'p>) -> Any<'p> {
     let partition = values.get("partition").map(|_| values.text("partition"));
-    Any::Confluent(Target::Produce(values.text("topic"), partition))
+    Any::Confluent(ConfluentTarget::Produce(values.text("topic"), partition))
 }
 
-pub(super) const ROWS: &[Row] = &[
-    row(&["/topics"], GET, Does::Runs, |_| Any::Confluent(Target::Topics), "The topics."),
+pub(super) const ROWS: &[RouteRow] = &[
+    row(&["/topics"], GET, Does::Runs, |_| Any::Confluent(ConfluentTarget::Topics), "The topics."),
     row(
         &["/topics/{topic}"],
         GET,
         Does::Runs,
-        |values| Any::Confluent(Target::Topic(values.text("topic"))),
+        |values| Any::Confluent(ConfluentTarget::Topic(values.text("topic"))),
         "A topic.",
     ),
     row(&["/topics/{topic}"], POST, Does::Changes, produce, "Records for a topic."),
@@ -117,14 +117,14 @@ pub(super) const ROWS: &[Row] = &[
         &["/topics/{topic}/partitions"],
         GET,
         Does::Runs,
-        |values| Any::Confluent(Target::Partitions(values.text("topic"))),
+        |values| Any::Confluent(ConfluentTarget::Partitions(values.text("topic"))),
         "The partitions of a topic.",
     ),
     row(
         &["/topics/{topic}/partitions/{partition}"],
         GET,
         Does::Runs,
-        |values| Any::Confluent(Target::Partition(values.text("topic"), values.text("partition"))),
+        |values| Any::Confluent(ConfluentTarget::Partition(values.text("topic"), values.text("partition"))),
         "A partition.",
     ),
     row(&["/topics/{topic}/partitions/{partition}"], POST, Does::Changes, produce, "Records for a partition."),
@@ -132,107 +132,107 @@ pub(super) const ROWS: &[Row] = &[
         &["/topics/{topic}/partitions/{partition}/offsets"],
         GET,
         Does::Runs,
-        |values| Any::Confluent(Target::Offsets(values.text("topic"), values.text("partition"))),
+        |values| Any::Confluent(ConfluentTarget::Offsets(values.text("topic"), values.text("partition"))),
         "Where the records of a partition begin and end.",
     ),
-    row(&["/brokers"], GET, Does::Runs, |_| Any::Confluent(Target::Brokers), "The brokers."),
+    row(&["/brokers"], GET, Does::Runs, |_| Any::Confluent(ConfluentTarget::Brokers), "The brokers."),
     row(
         &["/consumers/{group}"],
         POST,
         Does::Changes,
-        |values| Any::Confluent(Target::Join(values.text("group"))),
+        |values| Any::Confluent(ConfluentTarget::Join(values.text("group"))),
         "A new consumer of a group.",
     ),
     row(
         &["/consumers/{group}/instances/{name}"],
         DELETE,
         Does::Changes,
-        |values| Any::Confluent(Target::Leave(values.text("group"), values.text("name"))),
+        |values| Any::Confluent(ConfluentTarget::Leave(values.text("group"), values.text("name"))),
         "A consumer leaves its group.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/records"],
         GET,
         Does::Runs,
-        |values| consumer(values, Step::Records),
+        |values| consumer(values, ConsumerStep::Records),
         "The next records of a consumer.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/offsets"],
         POST,
         Does::Changes,
-        |values| consumer(values, Step::Commit),
+        |values| consumer(values, ConsumerStep::Commit),
         "Says how far a consumer is.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/offsets"],
         GET,
         Does::Runs,
-        |values| consumer(values, Step::Committed),
+        |values| consumer(values, ConsumerStep::Committed),
         "How far a consumer is.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/subscription"],
         POST,
         Does::Changes,
-        |values| consumer(values, Step::Subscribe),
+        |values| consumer(values, ConsumerStep::Subscribe),
         "Subscribes to topics.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/subscription"],
         GET,
         Does::Runs,
-        |values| consumer(values, Step::Subscription),
+        |values| consumer(values, ConsumerStep::Subscription),
         "The topics of a consumer.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/subscription"],
         DELETE,
         Does::Changes,
-        |values| consumer(values, Step::Unsubscribe),
+        |values| consumer(values, ConsumerStep::Unsubscribe),
         "Ends the subscription.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/assignments"],
         POST,
         Does::Changes,
-        |values| consumer(values, Step::Assign),
+        |values| consumer(values, ConsumerStep::Assign),
         "Takes partitions.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/assignments"],
         GET,
         Does::Runs,
-        |values| consumer(values, Step::Assignment),
+        |values| consumer(values, ConsumerStep::Assignment),
         "The partitions of a consumer.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/positions"],
         POST,
         Does::Changes,
-        |values| consumer(values, Step::Seek),
+        |values| consumer(values, ConsumerStep::Seek),
         "Goes to offsets.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/positions/beginning"],
         POST,
         Does::Changes,
-        |values| consumer(values, Step::SeekBeginning),
+        |values| consumer(values, ConsumerStep::SeekBeginning),
         "Goes to the first records.",
     ),
     row(
         &["/consumers/{group}/instances/{name}/positions/end"],
         POST,
         Does::Changes,
-        |values| consumer(values, Step::SeekEnd),
+        |values| consumer(values, ConsumerStep::SeekEnd),
         "Goes behind the last records.",
     ),
-    row(&["/v3/clusters"], GET, Does::Runs, |_| Any::Confluent(Target::Clusters), "The clusters."),
+    row(&["/v3/clusters"], GET, Does::Runs, |_| Any::Confluent(ConfluentTarget::Clusters), "The clusters."),
     row(
         &["/v3/clusters/{cluster}"],
         GET,
         Does::Runs,
-        |values| Any::Confluent(Target::Cluster(values.text("cluster"))),
+        |values| Any::Confluent(ConfluentTarget::Cluster(values.text("cluster"))),
         "A cluster.",
     ),
     row(

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{Does, Methods, Row, Target as Any, row};
+use super::{Does, Methods, RouteRow, RouteTarget as Any, row};
 
 /// A request to these doors.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Target<'p> {
+pub(crate) enum ExportsTarget<'p> {
     /// Opens a session of streams.
     Open,
     /// Exports an entry, or returns the state of a session.
@@ -17,33 +17,33 @@ pub(crate) enum Target<'p> {
     Stream(Cow<'p, str>, Cow<'p, str>),
 }
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[RouteRow] = &[
     row(
         &["/api/export", "/api/export/"],
         Methods::POST,
         Does::Asks,
-        |_| Any::Exports(Target::Open),
+        |_| Any::Exports(ExportsTarget::Open),
         "A session of streams over one snapshot of an entry.",
     ),
     row(
         &["/api/export/{id}"],
         Methods::GET,
         Does::Runs,
-        |values| Any::Exports(Target::One(values.text("id"))),
+        |values| Any::Exports(ExportsTarget::One(values.text("id"))),
         "All rows of an entry; of a session, how it stands.",
     ),
     row(
         &["/api/export/{id}"],
         Methods::DELETE,
         Does::Asks,
-        |values| Any::Exports(Target::End(values.text("id"))),
+        |values| Any::Exports(ExportsTarget::End(values.text("id"))),
         "The end of a session.",
     ),
     row(
         &["/api/export/{id}/{stream}"],
         Methods::GET,
         Does::Runs,
-        |values| Any::Exports(Target::Stream(values.text("id"), values.text("stream"))),
+        |values| Any::Exports(ExportsTarget::Stream(values.text("id"), values.text("stream"))),
         "Rows of one stream of a session, from an offset.",
     ),
 ];

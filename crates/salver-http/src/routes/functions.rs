@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{Does, Methods, Row, Target as Any, Values, row};
+use super::{Does, Methods, RouteRow, RouteTarget as Any, Values, row};
 
 /// A request to these doors.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Target<'p> {
+pub(crate) enum FunctionsTarget<'p> {
     /// Lists the files.
     List,
     /// The OpenAPI description.
@@ -24,31 +24,31 @@ pub(crate) enum Target<'p> {
 }
 
 fn named<'p>(values: Values<'_, 'p>) -> Any<'p> {
-    Any::Functions(Target::Named(values.text("file"), values.text("function")))
+    Any::Functions(FunctionsTarget::Named(values.text("file"), values.text("function")))
 }
 
 const GET: Methods = Methods::GET;
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[RouteRow] = &[
     row(
         &["/api/functions", "/api/functions/"],
         GET,
         Does::Reads,
-        |_| Any::Functions(Target::List),
+        |_| Any::Functions(FunctionsTarget::List),
         "The files of functions.",
     ),
     row(
         &["/api/functions.openapi.json"],
         GET,
         Does::Reads,
-        |_| Any::Functions(Target::Openapi),
+        |_| Any::Functions(FunctionsTarget::Openapi),
         "The description of all functions, in OpenAPI.",
     ),
     row(
         &["/api/functions/{file}"],
         GET,
         Does::Reads,
-        |values| Any::Functions(Target::One(values.text("file"))),
+        |values| Any::Functions(FunctionsTarget::One(values.text("file"))),
         "The functions of a file.",
     ),
     row(&["/api/functions/{file}/{function}"], GET, Does::Runs, named, "A call of a function that is pure."),
@@ -57,21 +57,21 @@ pub(super) const ROWS: &[Row] = &[
         &["/api/jobs/{id}"],
         GET,
         Does::Runs,
-        |values| Any::Functions(Target::Job(values.text("id"))),
+        |values| Any::Functions(FunctionsTarget::Job(values.text("id"))),
         "How a call stands whose caller did not wait.",
     ),
     row(
         &["/api/jobs/{id}"],
         Methods::DELETE,
         Does::Asks,
-        |values| Any::Functions(Target::EndJob(values.text("id"))),
+        |values| Any::Functions(FunctionsTarget::EndJob(values.text("id"))),
         "The end of such a call.",
     ),
     row(
         &["/api/jobs/{id}/result"],
         GET,
         Does::Runs,
-        |values| Any::Functions(Target::Result(values.text("id"))),
+        |values| Any::Functions(FunctionsTarget::Result(values.text("id"))),
         "What such a call answered.",
     ),
 ];

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{Does, Methods, Row, Target as Any, row};
+use super::{Does, Methods, RouteRow, RouteTarget as Any, row};
 
 /// A request to these doors.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Target<'p> {
+pub(crate) enum OwnTarget<'p> {
     /// The index of the catalog.
     Index,
     /// Liveness of the server.
@@ -36,61 +36,67 @@ pub(crate) enum Target<'p> {
 const GET: Methods = Methods::GET;
 const POST: Methods = Methods::POST;
 
-pub(super) const ROWS: &[Row] = &[
-    row(&["/"], GET, Does::Reads, |_| Any::Own(Target::Index), "The catalog: a page for people, JSON for programs."),
-    row(&["/health"], GET, Does::Reads, |_| Any::Own(Target::Health), "Whether the server lives."),
-    row(&["/ready"], GET, Does::Reads, |_| Any::Own(Target::Ready), "Whether every entry is loaded, or why not."),
-    row(&["/api/version"], GET, Does::Reads, |_| Any::Own(Target::Version), "The server's version."),
+pub(super) const ROWS: &[RouteRow] = &[
+    row(&["/"], GET, Does::Reads, |_| Any::Own(OwnTarget::Index), "The catalog: a page for people, JSON for programs."),
+    row(&["/health"], GET, Does::Reads, |_| Any::Own(OwnTarget::Health), "Whether the server lives."),
+    row(&["/ready"], GET, Does::Reads, |_| Any::Own(OwnTarget::Ready), "Whether every entry is loaded, or why not."),
+    row(&["/api/version"], GET, Does::Reads, |_| Any::Own(OwnTarget::Version), "The server's version."),
     row(
         &["/api/schema", "/api/schema/"],
         GET,
         Does::Reads,
-        |_| Any::Own(Target::Schemas),
+        |_| Any::Own(OwnTarget::Schemas),
         "The schemas of all entries.",
     ),
     row(
         &["/api/schema/{name}"],
         GET,
         Does::Reads,
-        |values| Any::Own(Target::Schema(values.text("name"))),
+        |values| Any::Own(OwnTarget::Schema(values.text("name"))),
         "The schema of an entry.",
     ),
     row(
         &["/api/tables/{name}"],
         GET,
         Does::Reads,
-        |values| Any::Own(Target::Table(values.text("name"))),
+        |values| Any::Own(OwnTarget::Table(values.text("name"))),
         "Rows of an entry, in the format of its suffix, of `format` or of `Accept`.",
     ),
-    row(&["/api/sql"], GET, Does::Runs, |_| Any::Own(Target::Sql), "The rows of the statement `q`."),
-    row(&["/api/sql"], POST, Does::Asks, |_| Any::Own(Target::Sql), "The rows of the statement in the body."),
+    row(&["/api/sql"], GET, Does::Runs, |_| Any::Own(OwnTarget::Sql), "The rows of the statement `q`."),
+    row(&["/api/sql"], POST, Does::Asks, |_| Any::Own(OwnTarget::Sql), "The rows of the statement in the body."),
     row(
         &["/api/graphql"],
         GET,
         Does::Reads,
-        |_| Any::Own(Target::Graphql),
+        |_| Any::Own(OwnTarget::Graphql),
         "What the document `query` asks for; GraphiQL for a browser.",
     ),
-    row(&["/api/graphql"], POST, Does::Asks, |_| Any::Own(Target::Graphql), "What the document in the body asks for."),
+    row(
+        &["/api/graphql"],
+        POST,
+        Does::Asks,
+        |_| Any::Own(OwnTarget::Graphql),
+        "What the document in the body asks for.",
+    ),
     row(
         &["/api/graphql/{*file}", "/api/graphql/"],
         GET,
         Does::Reads,
-        |values| Any::Own(Target::GraphqlAsset(values.raw("file"))),
+        |values| Any::Own(OwnTarget::GraphqlAsset(values.raw("file"))),
         "A file of GraphiQL.",
     ),
     row(
         &["/api/kv/{store}/{*key}"],
         GET,
         Does::Reads,
-        |values| Any::Own(Target::Look(values.text("store"), values.text("key"))),
+        |values| Any::Own(OwnTarget::Look(values.text("store"), values.text("key"))),
         "The value of a key.",
     ),
     row(
         &["/api/table", "/api/tables/drop"],
         POST,
         Does::Asks,
-        |_| Any::Own(Target::Administer),
+        |_| Any::Own(OwnTarget::Administer),
         "ROAPI's changes of the catalog: refused, since the settings say what there is.",
     ),
 ];

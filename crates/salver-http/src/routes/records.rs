@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{Does, Methods, Row, Target as Any, Values, row};
+use super::{Does, Methods, RouteRow, RouteTarget as Any, Values, row};
 
 /// A request to these doors.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Target<'p> {
+pub(crate) enum RecordsTarget<'p> {
     /// Changes of several tables, all or none.
     Records,
     /// A table.
@@ -30,12 +30,12 @@ pub(crate) enum Target<'p> {
     /// Measures the latency of the databases.
     Ping,
     /// An operation on the caller's own account.
-    Account(Step),
+    Account(AccountStep),
 }
 
 /// An operation on the caller's own account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum AccountStep {
     /// Logs in with a name and a password.
     Login,
     /// Ends the session.
@@ -69,27 +69,27 @@ const CHANGE: Methods = Methods::PUT.and(Methods::PATCH).and(Methods::DELETE);
 const DEFINE: Methods = Methods::PUT.and(Methods::DELETE);
 
 fn table<'p>(values: Values<'_, 'p>) -> Any<'p> {
-    Any::Records(Target::Table(values.text("table")))
+    Any::Records(RecordsTarget::Table(values.text("table")))
 }
 
 fn by_key<'p>(values: Values<'_, 'p>) -> Any<'p> {
-    Any::Records(Target::Row(values.text("table"), values.raw("id")))
+    Any::Records(RecordsTarget::Row(values.text("table"), values.raw("id")))
 }
 
 fn schema_table<'p>(values: Values<'_, 'p>) -> Any<'p> {
-    Any::Records(Target::SchemaTable(values.text("table")))
+    Any::Records(RecordsTarget::SchemaTable(values.text("table")))
 }
 
 fn schema_column<'p>(values: Values<'_, 'p>) -> Any<'p> {
-    Any::Records(Target::SchemaColumn(values.text("table"), values.text("column")))
+    Any::Records(RecordsTarget::SchemaColumn(values.text("table"), values.text("column")))
 }
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[RouteRow] = &[
     row(
         &["/api/records"],
         POST,
         Does::Changes,
-        |_| Any::Records(Target::Records),
+        |_| Any::Records(RecordsTarget::Records),
         "Changes of several tables, all or none.",
     ),
     row(&["/api/records/{table}"], GET, Does::Reads, table, "Rows of a table."),
@@ -101,18 +101,18 @@ pub(super) const ROWS: &[Row] = &[
         &["/api/geojson/{table}"],
         GET,
         Does::Reads,
-        |values| Any::Records(Target::Map(values.text("table"))),
+        |values| Any::Records(RecordsTarget::Map(values.text("table"))),
         "Rows as features of GeoJSON.",
     ),
     row(
         &["/api/geojson/{table}/{id}"],
         GET,
         Does::Reads,
-        |values| Any::Records(Target::MapRow(values.text("table"), values.raw("id"))),
+        |values| Any::Records(RecordsTarget::MapRow(values.text("table"), values.raw("id"))),
         "Rows by their keys, as features of GeoJSON.",
     ),
-    row(&["/api/columns"], GET, Does::Reads, |_| Any::Records(Target::Schema), "The tables and their columns."),
-    row(&["/api/columns"], POST, Does::Changes, |_| Any::Records(Target::Schema), "A new table."),
+    row(&["/api/columns"], GET, Does::Reads, |_| Any::Records(RecordsTarget::Schema), "The tables and their columns."),
+    row(&["/api/columns"], POST, Does::Changes, |_| Any::Records(RecordsTarget::Schema), "A new table."),
     row(&["/api/columns/{table}"], GET, Does::Reads, schema_table, "A table's columns."),
     row(&["/api/columns/{table}"], POST, Does::Changes, schema_table, "A new column."),
     row(&["/api/columns/{table}"], DEFINE, Does::Changes, schema_table, "A table renamed, or dropped."),
@@ -122,14 +122,44 @@ pub(super) const ROWS: &[Row] = &[
         &["/api/openapi"],
         GET,
         Does::Reads,
-        |_| Any::Records(Target::Openapi),
+        |_| Any::Records(RecordsTarget::Openapi),
         "The description of the doors of records, in OpenAPI.",
     ),
-    row(&["/api/cache/clear"], GET, Does::Asks, |_| Any::Records(Target::ClearCache), "Schemas read anew."),
-    row(&["/api/status/ping"], GET, Does::Reads, |_| Any::Records(Target::Ping), "How long databases take."),
-    row(&["/api/login"], POST, Does::Changes, |_| Any::Records(Target::Account(Step::Login)), "A session begins."),
-    row(&["/api/logout"], POST, Does::Changes, |_| Any::Records(Target::Account(Step::Logout)), "A session ends."),
-    row(&["/api/register"], POST, Does::Changes, |_| Any::Records(Target::Account(Step::Register)), "A new user."),
-    row(&["/api/password"], POST, Does::Changes, |_| Any::Records(Target::Account(Step::Password)), "A new password."),
-    row(&["/api/me"], GET, Does::Reads, |_| Any::Records(Target::Account(Step::Me)), "Who the caller is."),
+    row(&["/api/cache/clear"], GET, Does::Asks, |_| Any::Records(RecordsTarget::ClearCache), "Schemas read anew."),
+    row(&["/api/status/ping"], GET, Does::Reads, |_| Any::Records(RecordsTarget::Ping), "How long databases take."),
+    row(
+        &["/api/login"],
+        POST,
+        Does::Changes,
+        |_| Any::Records(RecordsTarget::Account(AccountStep::Login)),
+        "A session begins.",
+    ),
+    row(
+        &["/api/logout"],
+        POST,
+        Does::Changes,
+        |_| Any::Records(RecordsTarget::Account(AccountStep::Logout)),
+        "A session ends.",
+    ),
+    row(
+        &["/api/register"],
+        POST,
+        Does::Changes,
+        |_| Any::Records(RecordsTarget::Account(AccountStep::Register)),
+        "A new user.",
+    ),
+    row(
+        &["/api/password"],
+        POST,
+        Does::Changes,
+        |_| Any::Records(RecordsTarget::Account(AccountStep::Password)),
+        "A new password.",
+    ),
+    row(
+        &["/api/me"],
+        GET,
+        Does::Reads,
+        |_| Any::Records(RecordsTarget::Account(AccountStep::Me)),
+        "Who the caller is.",
+    ),
 ];

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{Does, Methods, Row, Target as Any, row};
+use super::{Does, Methods, RouteRow, RouteTarget as Any, row};
 
 /// A request to these doors.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Target<'p> {
+pub(crate) enum StreamsTarget<'p> {
     /// Lists the streams.
     All,
     /// Describes a stream.
@@ -32,69 +32,69 @@ pub(crate) enum Target<'p> {
 const GET: Methods = Methods::GET;
 const POST: Methods = Methods::POST;
 
-pub(super) const ROWS: &[Row] = &[
-    row(&["/api/streams"], GET, Does::Reads, |_| Any::Streams(Target::All), "The streams."),
+pub(super) const ROWS: &[RouteRow] = &[
+    row(&["/api/streams"], GET, Does::Reads, |_| Any::Streams(StreamsTarget::All), "The streams."),
     row(
         &["/api/streams/{name}"],
         GET,
         Does::Reads,
-        |values| Any::Streams(Target::Describe(values.text("name"))),
+        |values| Any::Streams(StreamsTarget::Describe(values.text("name"))),
         "How a stream stands.",
     ),
     row(
         &["/api/streams/{name}"],
         POST,
         Does::Changes,
-        |values| Any::Streams(Target::Append(values.text("name"))),
+        |values| Any::Streams(StreamsTarget::Append(values.text("name"))),
         "Events for a stream.",
     ),
     row(
         &["/api/streams/{name}/tail"],
         GET,
         Does::Runs,
-        |values| Any::Streams(Target::Tail(values.text("name"))),
+        |values| Any::Streams(StreamsTarget::Tail(values.text("name"))),
         "Events as they come, as server-sent events.",
     ),
     row(
         &["/api/streams/{name}/events"],
         GET,
         Does::Reads,
-        |values| Any::Streams(Target::Events(values.text("name"))),
+        |values| Any::Streams(StreamsTarget::Events(values.text("name"))),
         "A page of events.",
     ),
     row(
         &["/api/streams/{name}/groups"],
         GET,
         Does::Reads,
-        |values| Any::Streams(Target::Groups(values.text("name"))),
+        |values| Any::Streams(StreamsTarget::Groups(values.text("name"))),
         "The groups of readers.",
     ),
     row(
         &["/api/streams/{name}/groups/{group}"],
         GET,
         Does::Runs,
-        |values| Any::Streams(Target::Group(values.text("name"), values.text("group"))),
+        |values| Any::Streams(StreamsTarget::Group(values.text("name"), values.text("group"))),
         "How far a group is.",
     ),
     row(
         &["/api/streams/{name}/groups/{group}/events"],
         GET,
         Does::Runs,
-        |values| Any::Streams(Target::GroupEvents(values.text("name"), values.text("group"))),
+        |values| Any::Streams(StreamsTarget::GroupEvents(values.text("name"), values.text("group"))),
         "The next events of a group.",
     ),
     row(
         &["/api/streams/{name}/groups/{group}/commit"],
         POST,
         Does::Changes,
-        |values| Any::Streams(Target::GroupCommit(values.text("name"), values.text("group"))),
+        |values| Any::Streams(StreamsTarget::GroupCommit(values.text("name"), values.text("group"))),
         "Says how far a group is.",
     ),
     row(
         &["/v0/events"],
         POST,
         Does::Changes,
-        |_| Any::Streams(Target::Tinybird),
+        |_| Any::Streams(StreamsTarget::Tinybird),
         "Events for the stream `name`, as with Tinybird.",
     ),
 ];

@@ -9,7 +9,7 @@ use super::*;
 const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
 
 /// Returns a path as a client would send it.
-fn sample(row: &Row, pattern: &str) -> String {
+fn sample(row: &RouteRow, pattern: &str) -> String {
     let value = if matches!(row.when, When::Number(_)) { "7" } else { "x7" };
     let parts = pattern.split('/').map(|part| if part.starts_with('{') { value } else { part });
     parts.collect::<Vec<_>>().join("/")
@@ -49,27 +49,42 @@ fn what_changes_is_not_got() {
 #[test]
 fn values_are_decoded() {
     for (method, path, query, expected) in [
-        (Method::GET, "", "", Target::Own(own::Target::Index)),
-        (Method::GET, "/api/tables/a%20b.csv", "", Target::Own(own::Target::Table("a b.csv".into()))),
-        (Method::GET, "/api/kv/s/a/b", "", Target::Own(own::Target::Look("s".into(), "a/b".into()))),
-        (Method::GET, "/api/schema/", "", Target::Own(own::Target::Schemas)),
-        (Method::GET, "/api/records/a%20b/1,2/", "", Target::Records(records::Target::Row("a b".into(), "1,2"))),
-        (Method::HEAD, "/api/export/x/0", "", Target::Exports(exports::Target::Stream("x".into(), "0".into()))),
-        (Method::POST, "/api/export", "a=1", Target::Exports(exports::Target::Open)),
-        (Method::DELETE, "/api/export/token", "", Target::Exports(exports::Target::End("token".into()))),
+        (Method::GET, "", "", RouteTarget::Own(own::OwnTarget::Index)),
+        (Method::GET, "/api/tables/a%20b.csv", "", RouteTarget::Own(own::OwnTarget::Table("a b.csv".into()))),
+        (Method::GET, "/api/kv/s/a/b", "", RouteTarget::Own(own::OwnTarget::Look("s".into(), "a/b".into()))),
+        (Method::GET, "/api/schema/", "", RouteTarget::Own(own::OwnTarget::Schemas)),
+        (
+            Method::GET,
+            "/api/records/a%20b/1,2/",
+            "",
+            RouteTarget::Records(records::RecordsTarget::Row("a b".into(), "1,2")),
+        ),
+        (
+            Method::HEAD,
+            "/api/export/x/0",
+            "",
+            RouteTarget::Exports(exports::ExportsTarget::Stream("x".into(), "0".into())),
+        ),
+        (Method::POST, "/api/export", "a=1", RouteTarget::Exports(exports::ExportsTarget::Open)),
+        (Method::DELETE, "/api/export/token", "", RouteTarget::Exports(exports::ExportsTarget::End("token".into()))),
     ] {
         match find(&method, path, query) {
             Found::Row(_, target) => assert_eq!(target, expected, "{path}"),
             other => panic!("{path}: {other:?}"),
         }
     }
-    let arango = |database, asked| Target::ArangoDb(arangodb::Target { database, asked });
+    let arango = |database, asked| RouteTarget::ArangoDb(arangodb::ArangodbTarget { database, asked });
     for (method, path, query, expected) in [
-        (Method::POST, "/api/export", "collection=c", arango(None, arangodb::Asked::OpenExport)),
-        (Method::DELETE, "/api/export/17", "", arango(None, arangodb::Asked::EndExport("17"))),
-        (Method::PUT, "/_db/any/_api/cursor/1", "", arango(Some("any"), arangodb::Asked::NextOfCursor("1", None))),
-        (Method::POST, "/api/cursor/1/2", "", arango(None, arangodb::Asked::NextOfCursor("1", Some("2")))),
-        (Method::GET, "/_api/else/x", "", arango(None, arangodb::Asked::Absent("else"))),
+        (Method::POST, "/api/export", "collection=c", arango(None, arangodb::ArangodbRequest::OpenExport)),
+        (Method::DELETE, "/api/export/17", "", arango(None, arangodb::ArangodbRequest::EndExport("17"))),
+        (
+            Method::PUT,
+            "/_db/any/_api/cursor/1",
+            "",
+            arango(Some("any"), arangodb::ArangodbRequest::NextOfCursor("1", None)),
+        ),
+        (Method::POST, "/api/cursor/1/2", "", arango(None, arangodb::ArangodbRequest::NextOfCursor("1", Some("2")))),
+        (Method::GET, "/_api/else/x", "", arango(None, arangodb::ArangodbRequest::Absent("else"))),
     ] {
         match find(&method, path, query) {
             Found::Row(_, target) => assert_eq!(target, expected, "{path}"),

@@ -17,11 +17,11 @@
 //! A body that arrives in one piece is appended as a whole or not at all. Of a longer body, events that were appended
 //! stay appended when the rest fails or never arrives; the response, if the client is still connected, counts them.
 
-pub(super) mod ask;
-pub(super) mod intake;
-mod piece;
-pub(super) mod tally;
-mod unpack;
+pub(super) mod append_params;
+mod body_buffer;
+pub(super) mod body_reader;
+mod decompress;
+pub(super) mod event_outcomes;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,8 +33,8 @@ use salver_model::ports::EventStream;
 use salver_model::streams::{Ack, Envelope, Framing, Receipt};
 use salver_model::{Code, Error, Result};
 
-use self::intake::Intake;
-use self::tally::Tally;
+use self::body_reader::Intake;
+use self::event_outcomes::Tally;
 use super::respond;
 use crate::body::Body;
 use crate::dialect::Refusal;
@@ -50,8 +50,8 @@ pub(super) async fn answer(
 ) -> Result<Response<Body>, Refusal> {
     let stream = exchange.stream(name)?;
     read_media_type(exchange)?;
-    let envelope = ask::read(exchange, stream.spec())?;
-    ask::prove_partition(stream, &envelope).await?;
+    let envelope = append_params::read(exchange, stream.spec())?;
+    append_params::prove_partition(stream, &envelope).await?;
     let ack = envelope.ack;
     let mut tally = Tally::new(envelope.each);
     let intake = Intake::new(exchange, body, first)?;

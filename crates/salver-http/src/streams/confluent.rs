@@ -23,7 +23,7 @@ use crate::dialect::confluent::{self, V2};
 use crate::exchange::Exchange;
 use crate::exit;
 use crate::receive::Incoming;
-use crate::routes::confluent::Target;
+use crate::routes::confluent::ConfluentTarget;
 
 impl Embedded {
     /// Parses the media type `text`; the error gives the reason why it is not supported.
@@ -48,17 +48,19 @@ impl Embedded {
 /// Handles a request of the REST Proxy.
 pub(crate) async fn answer(
     exchange: &Exchange<'_>,
-    target: Target<'_>,
+    target: ConfluentTarget<'_>,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
     match target {
-        Target::Produce(topic, partition) => produce::answer(exchange, &topic, partition.as_deref(), body).await,
-        Target::Join(group) => consumers::join(exchange, &group, body).await,
-        Target::Leave(group, name) => consumers::delete(exchange, &group, &name).await,
-        Target::Consumer(group, name, step) => consumers::answer(exchange, &group, &name, step, body).await,
-        Target::Clusters => v3::clusters(exchange),
-        Target::Cluster(cluster) => v3::cluster(exchange, &cluster),
-        Target::InCluster(cluster, topic) => v3::answer(exchange, &cluster, topic, body).await,
+        ConfluentTarget::Produce(topic, partition) => {
+            produce::answer(exchange, &topic, partition.as_deref(), body).await
+        }
+        ConfluentTarget::Join(group) => consumers::join(exchange, &group, body).await,
+        ConfluentTarget::Leave(group, name) => consumers::delete(exchange, &group, &name).await,
+        ConfluentTarget::Consumer(group, name, step) => consumers::answer(exchange, &group, &name, step, body).await,
+        ConfluentTarget::Clusters => v3::clusters(exchange),
+        ConfluentTarget::Cluster(cluster) => v3::cluster(exchange, &cluster),
+        ConfluentTarget::InCluster(cluster, topic) => v3::answer(exchange, &cluster, topic, body).await,
         target => metadata::answer(exchange, &target).await,
     }
 }

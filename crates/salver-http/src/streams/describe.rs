@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use super::groups;
 use crate::body::Body;
 use crate::exchange::Exchange;
-use crate::{status, veil};
+use crate::{redaction, status};
 
 /// Timeout for the broker to return the number of partitions.
 const PARTITIONS_PATIENCE: Duration = Duration::from_secs(PARTITIONS_S_MAX);
@@ -35,7 +35,7 @@ fn short(stream: &dyn EventStream) -> Json {
         "kafka": spec.kafka.as_ref().map(|kafka| json!({ "topic": kafka.topic })),
     });
     if let Err(error) = stream.available() {
-        json["unavailable"] = veil::message(&error).into();
+        json["unavailable"] = redaction::message(&error).into();
     }
     json
 }

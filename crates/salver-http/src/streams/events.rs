@@ -23,7 +23,7 @@ const COUNT: usize = 1_000;
 
 /// The limits of a page.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Page {
+pub(super) struct PageLimits {
     count: usize,
     wait: Duration,
 }
@@ -34,12 +34,12 @@ pub(super) async fn answer(exchange: &Exchange<'_>, name: &str) -> Result<Respon
     let parameters = exchange.parameters(&PARAMETERS)?;
     let position = value(&parameters, "from").map_or(Ok(Position::Earliest), Position::read)?;
     let from = position.offset(&**stream).await?;
-    let page = Page::read(&parameters)?;
+    let page = PageLimits::read(&parameters)?;
     let events = page.events(exchange, &**stream, from).await?;
     Ok(respond::json(StatusCode::OK, written(&events, from, b"{")))
 }
 
-impl Page {
+impl PageLimits {
     /// Parses `limit` and `wait`.
     pub(super) fn read(parameters: &[(String, String)]) -> Result<Self> {
         let count = value(parameters, "limit").map_or(Ok(COUNT), |text| number("limit", text))?;

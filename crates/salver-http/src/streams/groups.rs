@@ -9,7 +9,7 @@ use salver_model::ports::EventStream;
 use salver_model::{Code, Error, Name, Result};
 use serde_json::{Value as Json, json};
 
-use super::events::{Page, written};
+use super::events::{PageLimits, written};
 use super::parameters::value;
 use super::position::Position;
 use super::respond;
@@ -59,7 +59,7 @@ pub(super) async fn events(exchange: &Exchange<'_>, name: &str, group: &str) -> 
     let stream = exchange.stream(name)?;
     checked(group)?;
     let parameters = exchange.parameters(&PARAMETERS)?;
-    let page = Page::read(&parameters)?;
+    let page = PageLimits::read(&parameters)?;
     let from = match stream.committed(group) {
         Some(offset) => offset,
         None => {
@@ -79,7 +79,7 @@ pub(super) async fn commit(exchange: &Exchange<'_>, name: &str, group: &str, bod
     let stream = exchange.stream(name)?;
     checked(group)?;
     exchange.parameters(&[])?;
-    let body = receive::whole(exchange.app, exchange.headers, body).await?;
+    let body = receive::read_body(exchange.app, exchange.headers, body).await?;
     let wrong = |what: String| Error::new(Code::InvalidBody, what).with_hint("send `{\"offset\": 12}`");
     let json: Json =
         serde_json::from_slice(&body).map_err(|error| wrong("the body is not JSON".to_owned()).with_source(error))?;

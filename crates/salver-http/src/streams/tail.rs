@@ -20,15 +20,15 @@ use salver_model::streams::Event;
 use salver_model::{Code, Error, Holder, Result, Share};
 use tokio::sync::watch;
 
+use super::event_filter::Matcher;
 use super::event_json;
-use super::matches::Matcher;
 use super::parameters::{number, unknown, value};
 use super::position::Position;
 use crate::body::{self, Body, Broken, Idle, Outlet};
 use crate::exchange::{Exchange, parameters};
 use crate::exit;
-use crate::held::Answers;
 use crate::rest;
+use crate::unsent_responses::Answers;
 
 const PARAMETERS: [&str; 6] = ["from", "limit", "filter[...]", "or", "and", "not"];
 const SSE: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");

@@ -9,9 +9,9 @@ use salver_model::streams::{Ack, Envelope};
 use salver_model::{Code, Error, Result};
 use serde_json::json;
 
-use super::append::intake::Intake;
-use super::append::tally::Tally;
-use super::append::{ask, take};
+use super::append::body_reader::Intake;
+use super::append::event_outcomes::Tally;
+use super::append::{append_params, take};
 use super::parameters::value;
 use super::respond;
 use crate::body::Body;
@@ -32,8 +32,8 @@ pub(super) async fn answer(exchange: &Exchange<'_>, body: Incoming, first: Optio
     let waits = value(&parameters, "wait") == Some("true");
     let stream = exchange.stream(name)?;
     let ack = if waits { stream.spec().ack.max(Ack::Disk) } else { Ack::Memory };
-    let envelope = Envelope { ack, ..ask::envelope(exchange.headers, stream.spec())? };
-    ask::prove_partition(stream, &envelope).await?;
+    let envelope = Envelope { ack, ..append_params::envelope(exchange.headers, stream.spec())? };
+    append_params::prove_partition(stream, &envelope).await?;
     let mut tally = Tally::new(false);
     take(stream, envelope, Intake::new(exchange, body, first)?, &mut tally).await?;
     if waits {

@@ -6,7 +6,7 @@ use salver_model::records::{Change, ChangeKind, Document, DocumentBody, Field};
 use salver_model::{Code, Error};
 use salver_testkit::{DatabaseRequest, FakeDatabase};
 
-use super::world::{World, document};
+use super::fixture::{World, document};
 
 fn change(world: &World) -> Change {
     match world.asked() {

@@ -5,7 +5,7 @@ use salver_model::records::{Field, LoadReport, RowProblem};
 use salver_model::{Code, Error, Limits};
 use salver_testkit::{DatabaseRequest, FakeDatabase};
 
-use super::world::World;
+use super::fixture::World;
 
 const NDJSON: &[(&str, &str)] = &[("content-type", "application/x-ndjson")];
 const CSV: &[(&str, &str)] = &[("content-type", "text/csv; charset=utf-8")];

@@ -2,7 +2,7 @@
 
 use salver_model::{Code, Error};
 
-use super::world::World;
+use super::fixture::World;
 
 #[tokio::test]
 async fn every_code_has_its_number_and_status() {

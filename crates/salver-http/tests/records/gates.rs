@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use salver_http::{HttpOptions, OriginOptions};
 use salver_testkit::FakeDatabase;
 
-use super::world::World;
+use super::fixture::World;
 
 async fn world(options: HttpOptions) -> World {
     World::with(FakeDatabase::blog(), options).await

@@ -6,7 +6,7 @@ use salver_http::HttpOptions;
 use salver_model::{Code, Error};
 use salver_testkit::FakeDatabase;
 
-use super::world::{World, document, request};
+use super::fixture::{World, document, request};
 
 const KEY: &[(&str, &str)] = &[("idempotency-key", "k1")];
 

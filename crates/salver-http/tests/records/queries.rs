@@ -5,7 +5,7 @@ use salver_model::records::{Area, Condition, ListPage, Operator, Order, RecordQu
 use salver_model::{AggregateFunction, Code, Error};
 use salver_testkit::{DatabaseRequest, FakeDatabase};
 
-use super::world::World;
+use super::fixture::World;
 
 fn list(asked: DatabaseRequest) -> RecordQuery {
     match asked {

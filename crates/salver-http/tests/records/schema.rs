@@ -5,7 +5,7 @@ use salver_model::records::{ColumnDefinition, Definition};
 use salver_testkit::{DatabaseRequest, FakeDatabase};
 use serde_json::Value as Json;
 
-use super::world::World;
+use super::fixture::World;
 
 #[tokio::test]
 async fn the_schema_is_shown() {

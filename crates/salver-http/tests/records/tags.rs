@@ -6,7 +6,7 @@ use salver_http::HttpOptions;
 use salver_model::records::Document;
 use salver_testkit::{DatabaseRequest, FakeDatabase};
 
-use super::world::World;
+use super::fixture::World;
 
 fn row(tag: &str) -> salver_model::Result<Document> {
     Ok(Document { tag: Some(tag.to_owned()), ..Document::whole(b"{\"id\":1}".to_vec()) })

@@ -13,7 +13,7 @@ use salver_model::{Batches, Description, Limits, Query, Result, Rows};
 use salver_testkit::MemoryTable;
 use serde_json::{Value as Json, json};
 
-use crate::graphql::tests::world::World;
+use crate::graphql::tests::fixture::World;
 
 /// A table that returns a stream of batches, and counts its concurrent reads.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::graphql::tests::world::World;
+use crate::graphql::tests::fixture::World;
 
 #[tokio::test]
 async fn columns_of_every_type_keep_their_values() {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::graphql::Answer;
-use crate::graphql::tests::world::World;
+use crate::graphql::tests::fixture::World;
 
 #[tokio::test]
 async fn too_deep_and_too_wide() {

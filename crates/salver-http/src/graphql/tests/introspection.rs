@@ -6,7 +6,7 @@ use salver_testkit::MemoryTable;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
-use crate::graphql::tests::world::World;
+use crate::graphql::tests::fixture::World;
 use crate::graphql::{Answer, asset};
 
 /// The query that GraphiQL 3 sends when it starts.

@@ -5,7 +5,7 @@ use salver_testkit::MemoryTable;
 use serde_json::json;
 use std::sync::Arc;
 
-use crate::graphql::tests::world::World;
+use crate::graphql::tests::fixture::World;
 
 #[tokio::test]
 async fn forward_and_backward() {

@@ -3,7 +3,7 @@
 use salver_model::Code;
 use serde_json::Value as Json;
 
-use crate::graphql::tests::world::World;
+use crate::graphql::tests::fixture::World;
 use crate::graphql::{Answer, answer, parse_get, parse_post};
 
 async fn data(world: &World, content_type: Option<&str>, body: &[u8]) -> Json {

@@ -2,7 +2,7 @@
 
 use salver_model::Code;
 
-use crate::graphql::tests::world::World;
+use crate::graphql::tests::fixture::World;
 
 const FIRST_TWO: &str = r#"[{"city":"Elgin, Scotland, the UK","lat":57.653484,"lng":-3.335724},{"city":"Stoke-on-Trent, Staffordshire, the UK","lat":53.002666,"lng":-2.179404}]"#;
 

@@ -10,7 +10,7 @@ use super::{too_long, unreadable};
 
 /// The state of the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum CsvState {
     /// At the beginning of a field.
     Field,
     /// In a field without quotes.
@@ -24,7 +24,7 @@ enum State {
 /// Assembles fields, and builds records of them.
 #[derive(Debug)]
 pub(super) struct CsvReader {
-    state: State,
+    state: CsvState,
     names: Option<Vec<String>>,
     fields: Vec<Field>,
     field: Vec<u8>,
@@ -38,7 +38,7 @@ pub(super) struct CsvReader {
 impl CsvReader {
     pub(super) fn new(bytes_max: usize) -> Self {
         Self {
-            state: State::Field,
+            state: CsvState::Field,
             names: None,
             fields: Vec::new(),
             field: Vec::new(),
@@ -56,35 +56,35 @@ impl CsvReader {
                 self.refuse(too_long(self.bytes_max));
             }
             match (self.state, byte) {
-                (State::Field, b'"') => {
+                (CsvState::Field, b'"') => {
                     self.quoted = true;
-                    self.state = State::Quoted;
+                    self.state = CsvState::Quoted;
                 }
                 // After a byte order mark the field still begins.
-                (State::Bare, b'"') if self.field == b"\xef\xbb\xbf" => {
+                (CsvState::Bare, b'"') if self.field == b"\xef\xbb\xbf" => {
                     self.field.clear();
                     self.quoted = true;
-                    self.state = State::Quoted;
+                    self.state = CsvState::Quoted;
                 }
-                (State::Quoted, b'"') => self.state = State::Quote,
-                (State::Quote, b'"') => {
+                (CsvState::Quoted, b'"') => self.state = CsvState::Quote,
+                (CsvState::Quote, b'"') => {
                     self.keep(b'"');
-                    self.state = State::Quoted;
+                    self.state = CsvState::Quoted;
                 }
-                (State::Quoted, byte) => self.keep(*byte),
+                (CsvState::Quoted, byte) => self.keep(*byte),
                 (_, b',') => self.end_field(),
                 (_, b'\n') => self.end_row(rows)?,
                 // Part of a line end; elsewhere it is ignored.
                 (_, b'\r') => {}
-                (State::Quote, _) => {
-                    self.state = State::Bare;
+                (CsvState::Quote, _) => {
+                    self.state = CsvState::Bare;
                     self.refuse(
                         unreadable("the row has text behind a closing quote")
                             .with_hint("double the quotes inside a field that stands in quotes"),
                     );
                 }
-                (State::Field | State::Bare, byte) => {
-                    self.state = State::Bare;
+                (CsvState::Field | CsvState::Bare, byte) => {
+                    self.state = CsvState::Bare;
                     self.keep(*byte);
                 }
             }
@@ -93,7 +93,7 @@ impl CsvReader {
     }
 
     pub(super) fn finish(&mut self, rows: &mut Vec<ArrivingRow>) -> Result<()> {
-        if self.state == State::Quoted {
+        if self.state == CsvState::Quoted {
             self.refuse(unreadable("the row ends inside of quotes"));
         }
         self.end_row(rows)
@@ -117,7 +117,7 @@ impl CsvReader {
     fn end_field(&mut self) {
         let bytes = std::mem::take(&mut self.field);
         let quoted = std::mem::take(&mut self.quoted);
-        self.state = State::Field;
+        self.state = CsvState::Field;
         if self.bad.is_some() {
             return;
         }
@@ -135,7 +135,7 @@ impl CsvReader {
 
     fn end_row(&mut self, rows: &mut Vec<ArrivingRow>) -> Result<()> {
         self.row_bytes = 0;
-        if self.state == State::Field && self.fields.is_empty() && self.bad.is_none() {
+        if self.state == CsvState::Field && self.fields.is_empty() && self.bad.is_none() {
             // An empty line.
             return Ok(());
         }

@@ -4,10 +4,10 @@ use salver_model::records::{BytesText, Child, Condition, RecordAggregate, Record
 use salver_model::{AggregateFunction, Code, Error, Result, suggest};
 
 use super::filter;
-use super::{Ask, boolean, order, size, ways};
+use super::{RecordParams, boolean, order, relation_paths, size};
 
 /// Reads a parameter without a path.
-pub(super) fn take(ask: &mut Ask, name: &str, value: &str) -> Result<()> {
+pub(super) fn take(ask: &mut RecordParams, name: &str, value: &str) -> Result<()> {
     let query = &mut ask.query;
     match name {
         "after" => query.after = Some(value.to_owned()),
@@ -28,7 +28,7 @@ pub(super) fn take(ask: &mut Ask, name: &str, value: &str) -> Result<()> {
 
 /// Parses a list that must not be empty.
 fn named(name: &str, value: &str) -> Result<Vec<String>> {
-    let names = ways::names(name, value)?;
+    let names = relation_paths::names(name, value)?;
     if names.is_empty() {
         return Err(Error::new(Code::InvalidRequest, format!("`{name}` names no column")));
     }
@@ -74,7 +74,7 @@ fn aggregate(value: &str) -> Result<RecordAggregate> {
 
 /// Reads `path.filter`, `path.order` or `path.size`.
 pub(super) fn child(query: &mut RecordQuery, path: &str, word: &str, value: &str) -> Result<()> {
-    let path = ways::path("join", path, Code::InvalidRequest)?;
+    let path = relation_paths::path("join", path, Code::InvalidRequest)?;
     let at = query.children.iter().position(|child| child.path == path).unwrap_or_else(|| {
         query.children.push(Child { path, ..Child::default() });
         query.children.len() - 1
@@ -107,7 +107,7 @@ pub(super) fn child(query: &mut RecordQuery, path: &str, word: &str, value: &str
 }
 
 /// Refuses parameters that can't be combined.
-pub(super) fn check(ask: &Ask) -> Result<()> {
+pub(super) fn check(ask: &RecordParams) -> Result<()> {
     let query = &ask.query;
     let refuse = |what: &str, hint: &str| Err(Error::new(Code::InvalidRequest, what).with_hint(hint));
     let is_grouped = !query.group.is_empty() || !query.aggregates.is_empty();

@@ -4,7 +4,7 @@ use salver_model::limits::PATTERN_BYTES_MAX;
 use salver_model::records::{Condition, Operator};
 use salver_model::{Code, Error, Result, suggest};
 
-use super::ways;
+use super::relation_paths;
 
 /// A node: conditions that must all be true, and child nodes of which at least one must be, in the order of the
 /// request.
@@ -98,7 +98,7 @@ pub(super) fn condition(text: &str, strict: bool) -> Result<Option<Condition>> {
         let message = format!("`{word}` looks for at most {PATTERN_BYTES_MAX} bytes of text");
         return Err(Error::new(Code::InvalidFilter, message));
     }
-    let path = ways::path("filter", column, Code::InvalidFilter)?;
+    let path = relation_paths::path("filter", column, Code::InvalidFilter)?;
     Ok(Some(Condition::Test { path, operator, negated, value: value.to_owned() }))
 }
 

@@ -8,7 +8,7 @@ use salver_model::streams::{Ack, Envelope, EventOutcome, NewEvent, Placement, Re
 use salver_model::{Code, Error, Result};
 
 use crate::dialect::{Refusal, confluent};
-use crate::veil;
+use crate::redaction;
 
 /// Appends `events` and waits for the broker. Returns the placement or the error of each event, in order.
 ///
@@ -74,7 +74,7 @@ fn told(place: Option<Result<Placement>>) -> Result<Placement, Refusal> {
     match place {
         Some(Ok(place)) => Ok(place),
         Some(Err(error)) if error.code == Code::InvalidEvent => {
-            let message = format!("Kafka error: {}", veil::message(&error));
+            let message = format!("Kafka error: {}", redaction::message(&error));
             Err(confluent::refused(StatusCode::UNPROCESSABLE_ENTITY, 50002, message))
         }
         Some(Err(error)) => Err(retriable(&error)),
@@ -87,7 +87,7 @@ fn retriable(error: &Error) -> Refusal {
     confluent::refused(
         StatusCode::SERVICE_UNAVAILABLE,
         50003,
-        format!("Retriable Kafka error: {}", veil::message(error)),
+        format!("Retriable Kafka error: {}", redaction::message(error)),
     )
 }
 

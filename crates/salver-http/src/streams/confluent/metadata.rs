@@ -8,24 +8,24 @@ use super::{topic, topic_name, v2};
 use crate::body::Body;
 use crate::dialect::{Refusal, confluent};
 use crate::exchange::Exchange;
-use crate::routes::confluent::Target;
+use crate::routes::confluent::ConfluentTarget;
 
 /// Handles a request for metadata.
-pub(super) async fn answer(exchange: &Exchange<'_>, target: &Target<'_>) -> Result<Response<Body>, Refusal> {
+pub(super) async fn answer(exchange: &Exchange<'_>, target: &ConfluentTarget<'_>) -> Result<Response<Body>, Refusal> {
     Ok(v2(&match target {
         // To clients the server is the only broker.
-        Target::Brokers => json!({ "brokers": [0] }),
-        Target::Topics => exchange.app.service.streams().iter().map(|stream| topic_name(&**stream)).collect(),
-        Target::Topic(name) => {
+        ConfluentTarget::Brokers => json!({ "brokers": [0] }),
+        ConfluentTarget::Topics => exchange.app.service.streams().iter().map(|stream| topic_name(&**stream)).collect(),
+        ConfluentTarget::Topic(name) => {
             let partitions = partitions(&**topic(exchange, name)?).await?;
             json!({ "name": name, "configs": {}, "partitions": partitions })
         }
-        Target::Partitions(name) => partitions(&**topic(exchange, name)?).await?.into(),
-        Target::Partition(name, partition) => {
+        ConfluentTarget::Partitions(name) => partitions(&**topic(exchange, name)?).await?.into(),
+        ConfluentTarget::Partition(name, partition) => {
             let stream = topic(exchange, name)?;
             described(known(&**stream, partition).await?)
         }
-        Target::Offsets(name, partition) => {
+        ConfluentTarget::Offsets(name, partition) => {
             let stream = topic(exchange, name)?;
             // Only the log can be read, which is partition 0.
             let ends = match known(&**stream, partition).await? {

@@ -34,7 +34,7 @@ pub(super) async fn answer(
         Some(text) => Some(metadata::known(&**stream, text).await?),
         None => None,
     };
-    let body = receive::whole(exchange.app, exchange.headers, body).await?;
+    let body = receive::read_body(exchange.app, exchange.headers, body).await?;
     let events = read(&body, embedded, partition)?;
     let places = append(stream, &events).await?;
     Ok(exit::unstored(StatusCode::OK, media_type, Body::Full(written(&places).into())))

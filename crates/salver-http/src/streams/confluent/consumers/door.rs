@@ -10,13 +10,13 @@ use serde_json::{Map, Value as Json, json};
 use super::instance::places;
 use super::{pattern, records, topic};
 use crate::body::Body;
-use crate::consumers::{Embedded, Instance, Settings, State, Wants};
+use crate::consumers::{ConsumerState, Embedded, Instance, Settings, Wants};
 use crate::dialect::{Refusal, confluent};
 use crate::exchange::Exchange;
 use crate::exit;
 use crate::receive;
 use crate::receive::Incoming;
-use crate::routes::confluent::Step;
+use crate::routes::confluent::ConsumerStep;
 use crate::streams::confluent::{origin, v2};
 use crate::tokens::Owner;
 
@@ -37,36 +37,36 @@ pub(in crate::streams::confluent) async fn answer(
     exchange: &Exchange<'_>,
     group: &str,
     name: &str,
-    step: Step,
+    step: ConsumerStep,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
     let instance = exchange.app.consumers.find(&Owner::of(exchange.caller), group, name)?;
     let json = received(exchange, body).await?;
     match step {
-        Step::Records => records::answer(exchange, &instance).await,
-        Step::Commit => commit(exchange, &instance, &json).await,
-        Step::Committed => committed(exchange, &instance, &json),
-        Step::Subscribe => subscribe(&instance, &json).await,
-        Step::Subscription => {
+        ConsumerStep::Records => records::answer(exchange, &instance).await,
+        ConsumerStep::Commit => commit(exchange, &instance, &json).await,
+        ConsumerStep::Committed => committed(exchange, &instance, &json),
+        ConsumerStep::Subscribe => subscribe(&instance, &json).await,
+        ConsumerStep::Subscription => {
             let topics = instance.state.lock().await.subscribed(exchange);
             Ok(v2(&json!({ "topics": topics })))
         }
-        Step::Unsubscribe => unsubscribe(exchange, &instance).await,
-        Step::Assign => assign(&instance, &json).await,
-        Step::Assignment => {
+        ConsumerStep::Unsubscribe => unsubscribe(exchange, &instance).await,
+        ConsumerStep::Assign => assign(&instance, &json).await,
+        ConsumerStep::Assignment => {
             let assigned = instance.state.lock().await.assignment(exchange, &instance);
             let list = assigned.iter().map(|(topic, partition)| json!({ "topic": topic, "partition": partition }));
             Ok(v2(&json!({ "partitions": list.collect::<Json>() })))
         }
-        Step::Seek => seek(exchange, &instance, &json, "offsets", |ends, offset| offset.min(ends.next)).await,
-        Step::SeekBeginning => seek(exchange, &instance, &json, "partitions", |ends, _| ends.first).await,
-        Step::SeekEnd => seek(exchange, &instance, &json, "partitions", |ends, _| ends.next).await,
+        ConsumerStep::Seek => seek(exchange, &instance, &json, "offsets", |ends, offset| offset.min(ends.next)).await,
+        ConsumerStep::SeekBeginning => seek(exchange, &instance, &json, "partitions", |ends, _| ends.first).await,
+        ConsumerStep::SeekEnd => seek(exchange, &instance, &json, "partitions", |ends, _| ends.next).await,
     }
 }
 
 /// Receives the body as JSON; null when it is empty.
 async fn received(exchange: &Exchange<'_>, body: Incoming) -> Result<Json, Refusal> {
-    let bytes = receive::whole(exchange.app, exchange.headers, body).await?;
+    let bytes = receive::read_body(exchange.app, exchange.headers, body).await?;
     if bytes.trim_ascii().is_empty() {
         return Ok(Json::Null);
     }
@@ -168,12 +168,12 @@ async fn subscribe(instance: &Instance, json: &Json) -> Result<Response<Body>, R
         (Some(_), Some(_)) => return Err(exclusive()),
         _ => return Err(confluent::unprocessable(422, "a subscription has `topics` or `topic_pattern`")),
     };
-    *state = State { wants, ..State::default() };
+    *state = ConsumerState { wants, ..ConsumerState::default() };
     Ok(done())
 }
 
 async fn unsubscribe(exchange: &Exchange<'_>, instance: &Instance) -> Result<Response<Body>, Refusal> {
-    *instance.state.lock().await = State::default();
+    *instance.state.lock().await = ConsumerState::default();
     exchange.app.consumers.release(instance);
     Ok(done())
 }
@@ -184,7 +184,7 @@ async fn assign(instance: &Instance, json: &Json) -> Result<Response<Body>, Refu
         return Err(exclusive());
     }
     let partitions = places(json, "partitions")?.into_iter().map(|(topic, partition, _)| (topic, partition));
-    *state = State { wants: Wants::Assigned(partitions.collect()), ..State::default() };
+    *state = ConsumerState { wants: Wants::Assigned(partitions.collect()), ..ConsumerState::default() };
     Ok(done())
 }
 

@@ -5,11 +5,11 @@ use salver_model::ports::EventStream;
 use serde_json::Value as Json;
 
 use super::{pattern, topic, topic_name};
-use crate::consumers::{Consumers, Instance, State, Wants};
+use crate::consumers::{ConsumerState, Consumers, Instance, Wants};
 use crate::dialect::{Refusal, confluent};
 use crate::exchange::Exchange;
 
-impl State {
+impl ConsumerState {
     /// Returns the partitions that this consumer currently reads.
     pub(super) fn assignment(&self, exchange: &Exchange<'_>, instance: &Instance) -> Vec<(String, u32)> {
         let consumers: &Consumers = &exchange.app.consumers;

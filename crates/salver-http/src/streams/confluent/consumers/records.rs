@@ -11,7 +11,7 @@ use salver_text::base64;
 
 use super::topic;
 use crate::body::Body;
-use crate::consumers::{Embedded, Instance, State, Wants};
+use crate::consumers::{ConsumerState, Embedded, Instance, Wants};
 use crate::dialect::{Refusal, confluent};
 use crate::exchange::{Exchange, parameters};
 use crate::exit;
@@ -52,7 +52,7 @@ type Read = Vec<(String, Vec<Event>)>;
 async fn read(
     exchange: &Exchange<'_>,
     instance: &Instance,
-    state: &mut State,
+    state: &mut ConsumerState,
     bytes_max: usize,
     wait: Duration,
 ) -> Result<Read, Refusal> {

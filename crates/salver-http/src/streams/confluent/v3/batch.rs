@@ -24,7 +24,7 @@ pub(super) async fn answer(
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
     let stream = topic(exchange, name)?;
-    let body = receive::whole(exchange.app, exchange.headers, body).await?;
+    let body = receive::read_body(exchange.app, exchange.headers, body).await?;
     let entries = entries(&body)?;
     let mut records = Vec::with_capacity(entries.len());
     for (id, text) in entries {

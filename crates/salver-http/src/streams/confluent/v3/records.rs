@@ -19,7 +19,7 @@ use crate::dialect::{Refusal, confluent};
 use crate::exchange::Exchange;
 use crate::exit;
 use crate::receive::Incoming;
-use crate::streams::append::intake::Intake;
+use crate::streams::append::body_reader::Intake;
 use crate::streams::raw;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");

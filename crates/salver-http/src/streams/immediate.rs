@@ -15,7 +15,7 @@ use salver_model::Error;
 use salver_model::spec::Pick;
 use salver_model::streams::{Ack, Envelope, Framing};
 
-use super::append::tally::Tally;
+use super::append::event_outcomes::Tally;
 use super::append::{conclude, finished};
 use crate::app::App;
 use crate::body::Body;
@@ -25,12 +25,12 @@ use crate::receive::Incoming;
 
 /// An append without parameters other than `ack`, and its stream.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct AppendPlan {
     stream: usize,
     ack: Ack,
 }
 
-/// The state of an append by [`Plan`].
+/// The state of an append by [`AppendPlan`].
 pub(crate) enum Begun {
     /// The answer is complete.
     Answered(Result<Response<Body>, Refusal>),
@@ -44,7 +44,7 @@ pub(crate) enum Begun {
 #[derive(Clone, Debug)]
 pub(crate) struct Taken(pub(crate) Bytes);
 
-impl Plan {
+impl AppendPlan {
     /// Returns the plan for an append to the stream called `name`, if it is admitted and simple enough for the fast
     /// path.
     pub(crate) fn of<B>(app: &App, _: &Admitted, request: &Request<B>, name: &str) -> Option<Self> {

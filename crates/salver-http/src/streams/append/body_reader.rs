@@ -10,8 +10,8 @@ use http_body_util::BodyExt;
 use salver_model::limits::APPEND_PIECE_BYTES;
 use salver_model::{Code, Error, Result};
 
-use super::piece::Piece;
-use super::unpack::Unpacker;
+use super::body_buffer::BodyBuffer;
+use super::decompress::Unpacker;
 use crate::exchange::Exchange;
 use crate::receive::Incoming;
 
@@ -59,7 +59,7 @@ impl Intake {
     /// `InvalidBody` when the body breaks off, stalls or can't be decompressed.
     pub(in crate::streams) async fn piece(&mut self, rest: Bytes) -> Result<(Bytes, bool)> {
         let begun = rest.len();
-        let mut piece = Piece::of(rest);
+        let mut piece = BodyBuffer::of(rest);
         loop {
             if let Some(unpacker) = &mut self.unpacker {
                 unpacker.unpack(&mut piece, begun + APPEND_PIECE_BYTES)?;

@@ -11,7 +11,7 @@ use salver_model::{Code, Error, Result};
 
 use super::arguments::Arguments;
 use super::preference::Preference;
-use super::{arguments, jobs, pure, respond};
+use super::{arguments, jobs, pure_cache, respond};
 use crate::app::App;
 use crate::body::{Body, off_the_loop};
 use crate::dialect::Refusal;
@@ -32,7 +32,7 @@ pub(super) async fn function(
 ) -> Result<Response<Body>, Refusal> {
     let endpoint = interface.endpoints.get(index).ok_or_else(|| moved(file))?;
     let headers = exchange.headers;
-    let body = receive::whole(exchange.app, headers, body).await?;
+    let body = receive::read_body(exchange.app, headers, body).await?;
     let Arguments { named, body: rest, table } = arguments::read(endpoint, values, exchange.query, headers, &body)?;
     let (body, rest) = match &table {
         Some(name) => {
@@ -59,7 +59,7 @@ pub(super) async fn function(
         let function = format!("{}/{}", file.spec().name, endpoint.function);
         return Ok(jobs::open(exchange, file, function, call, preference).await?);
     }
-    pure::answer(exchange, file, call).await
+    pure_cache::answer(exchange, file, call).await
 }
 
 /// Decodes the table in the body and encodes it again, since the callee trusts its content.
@@ -79,7 +79,7 @@ pub(super) async fn application(
     path: String,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    let body = receive::whole(exchange.app, exchange.headers, body).await?;
+    let body = receive::read_body(exchange.app, exchange.headers, body).await?;
     let call = Call { body, ..whole(exchange, path) };
     let preference = Preference::of(exchange.headers);
     if preference.is_async {

@@ -18,7 +18,7 @@ use salver_model::spec::FunctionSpec;
 use super::respond::ask;
 use crate::app::App;
 use crate::body::Body;
-use crate::cache::{Finished, Flight};
+use crate::cache::{CachedResponse, SingleFlight};
 use crate::dialect::Refusal;
 use crate::exchange::Exchange;
 use crate::{conditional, respond as exit};
@@ -32,7 +32,7 @@ pub(super) async fn answer(
     let app = exchange.app;
     let Some(key) = key(file.spec(), &call) else { return ask(app, file, call).await };
     let flight = match app.cache.get_or_lead(&key, app.service.catalog(), patience(file.spec())).await {
-        Flight::Landed(finished) => return Ok(again(exchange, &finished)),
+        SingleFlight::Completed(finished) => return Ok(again(exchange, &finished)),
         flight => flight,
     };
     match ask(app, file, call).await.map(finish) {
@@ -41,11 +41,11 @@ pub(super) async fn answer(
             Ok(again(exchange, &finished))
         }
         Ok(Err(response)) => {
-            flight.divert();
+            flight.abandon();
             Ok(response)
         }
         Err(refusal) => {
-            flight.divert();
+            flight.abandon();
             Err(refusal)
         }
     }
@@ -99,7 +99,7 @@ fn patience(spec: &FunctionSpec) -> Duration {
 
 /// Returns the response in its cacheable form, or the unchanged response if it is not cacheable.
 #[expect(clippy::result_large_err, reason = "the answer goes on as it came")]
-fn finish(response: Response<Body>) -> std::result::Result<Arc<Finished>, Response<Body>> {
+fn finish(response: Response<Body>) -> std::result::Result<Arc<CachedResponse>, Response<Body>> {
     let body = match response.body() {
         Body::Full(body) if response.status().is_success() && !is_private(response.headers()) => body.clone(),
         _ => return Err(response),
@@ -110,7 +110,7 @@ fn finish(response: Response<Body>) -> std::result::Result<Arc<Finished>, Respon
     // A reload of the file can't be predicted, so caches have to revalidate.
     head.headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
     head.headers.entry(header::VARY).or_insert(HeaderValue::from_static("accept"));
-    Ok(Arc::new(Finished {
+    Ok(Arc::new(CachedResponse {
         status: head.status,
         headers: head.headers,
         etag: Some(etag),
@@ -130,7 +130,7 @@ fn is_private(headers: &HeaderMap) -> bool {
 }
 
 /// Returns the response, or 304 when the client has it.
-fn again(exchange: &Exchange<'_>, finished: &Finished) -> Response<Body> {
+fn again(exchange: &Exchange<'_>, finished: &CachedResponse) -> Response<Body> {
     let reads = matches!(*exchange.method, Method::GET | Method::HEAD);
     exit::again(conditional::if_none_match(exchange.headers).filter(|_| reads).as_deref(), finished)
 }

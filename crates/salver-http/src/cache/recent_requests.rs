@@ -8,12 +8,12 @@ use ahash::RandomState;
 
 /// The table.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct RecentRequests {
     hashes: Box<[AtomicU64]>,
     seed: RandomState,
 }
 
-impl Asked {
+impl RecentRequests {
     /// For about so many requests.
     pub(super) fn new(requests: usize) -> Self {
         let hashes = (0..requests.next_power_of_two()).map(|_| AtomicU64::new(0)).collect();
@@ -35,11 +35,11 @@ impl Asked {
 
 #[cfg(test)]
 mod tests {
-    use super::Asked;
+    use super::RecentRequests;
 
     #[test]
     fn what_came_is_known_until_others_take_its_place() {
-        let asked = Asked::new(64);
+        let asked = RecentRequests::new(64);
         assert!(!asked.again(b"a"));
         assert!(asked.again(b"a"));
         let others = (0..10_000_u32).filter(|n| asked.again(&n.to_be_bytes())).count();

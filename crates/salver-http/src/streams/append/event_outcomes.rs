@@ -7,7 +7,7 @@ use salver_model::limits::APPEND_RESULTS_MAX;
 use salver_model::streams::{EventOutcome, Placement, Receipt};
 use salver_model::{Code, Error, Result};
 
-use crate::veil;
+use crate::redaction;
 
 /// The sum of receipts.
 #[derive(Debug, Default)]
@@ -85,7 +85,7 @@ impl Tally {
             if let Err(error) = place
                 && error.code == Code::InvalidEvent
             {
-                self.refused.insert(offset, veil::message(&error).into_owned());
+                self.refused.insert(offset, redaction::message(&error).into_owned());
             }
         }
     }

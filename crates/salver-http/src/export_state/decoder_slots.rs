@@ -1,9 +1,9 @@
 //! Limits the number of open decoders, because each needs some megabytes, however many clients read. Callers share the
 //! permits fairly, so that many readers of one caller do not starve another.
 //!
-//! A body keeps its decoder between two reads, in a [`Seat`]. A waiting reader takes the decoder from a seat that was
-//! not used for a moment, as when its client stalled, and a body that has had its turn for a while queues behind the
-//! waiting ones. Reopening a decoder at its position costs some milliseconds.
+//! A body keeps its decoder between two reads, in a [`SlotPermit`]. A waiting reader takes the decoder from a seat that
+//! was not used for a moment, as when its client stalled, and a body that has had its turn for a while queues behind
+//! the waiting ones. Reopening a decoder at its position costs some milliseconds.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,16 +24,16 @@ const GLANCE: Duration = Duration::from_millis(20);
 
 /// The permits for decoders.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct DecoderSlots {
     places: Arc<Shares>,
     waiting: AtomicUsize,
     /// The seats of bodies that have a turn, oldest first.
-    seats: Mutex<VecDeque<Weak<Seat>>>,
+    seats: Mutex<VecDeque<Weak<SlotPermit>>>,
     /// Permits for idle readers, which wait for the next request of their client.
     idle: Arc<Semaphore>,
 }
 
-impl Default for Turns {
+impl Default for DecoderSlots {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let decoders = cores.max(LEAST_DECODERS);
@@ -44,11 +44,11 @@ impl Default for Turns {
 
 /// The slot in which a body keeps its reader between two reads.
 #[derive(Debug, Default)]
-pub(crate) struct Seat(Mutex<Option<Seated>>);
+pub(crate) struct SlotPermit(Mutex<Option<HeldSlot>>);
 
 /// A reader that has its turn.
 #[derive(Debug)]
-pub(crate) struct Seated {
+pub(crate) struct HeldSlot {
     /// The reader.
     pub(crate) reader: ExportReader,
     turn: Option<Turn>,
@@ -62,21 +62,21 @@ pub(crate) struct Turn {
     since: Instant,
 }
 
-impl Seated {
+impl HeldSlot {
     /// A reader with its turn; a reader that holds nothing while idle needs none.
     pub(crate) fn new(reader: ExportReader, turn: Option<Turn>) -> Self {
         Self { reader, turn, used: Instant::now() }
     }
 }
 
-impl Seat {
+impl SlotPermit {
     /// Takes the reader, unless it was taken away.
-    pub(crate) fn take(&self) -> Option<Seated> {
+    pub(crate) fn take(&self) -> Option<HeldSlot> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Puts the reader back.
-    pub(crate) fn put(&self, mut seated: Seated) {
+    pub(crate) fn put(&self, mut seated: HeldSlot) {
         seated.used = Instant::now();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(seated);
     }
@@ -90,10 +90,10 @@ impl Seat {
     }
 }
 
-impl Turns {
+impl DecoderSlots {
     /// Waits for a turn for `holder`. The holder with the fewest turns goes first; ties go to the one that came first.
     pub(crate) async fn take(&self, holder: &Holder) -> Turn {
-        let _counted = Waiting::among(&self.waiting);
+        let _counted = WaitingReader::among(&self.waiting);
         let mut place = std::pin::pin!(self.places.take(holder));
         loop {
             match tokio::time::timeout(GLANCE, &mut place).await {
@@ -103,8 +103,8 @@ impl Turns {
         }
     }
 
-    /// Waits for a turn as [`Turns::take`] does, for the reader of a seat.
-    pub(crate) async fn take_for(&self, seat: &Arc<Seat>, holder: &Holder) -> Turn {
+    /// Waits for a turn as [`DecoderSlots::take`] does, for the reader of a seat.
+    pub(crate) async fn take_for(&self, seat: &Arc<SlotPermit>, holder: &Holder) -> Turn {
         let turn = self.take(holder).await;
         let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
         seats.retain(|other| other.strong_count() > 0 && other.as_ptr() != Arc::as_ptr(seat));
@@ -118,7 +118,7 @@ impl Turns {
     }
 
     /// Returns whether a turn should be given up.
-    pub(crate) fn is_over(&self, seated: &Seated) -> bool {
+    pub(crate) fn is_over(&self, seated: &HeldSlot) -> bool {
         let is_long = seated.turn.as_ref().is_some_and(|turn| turn.since.elapsed() > TURN);
         is_long && self.are_wanted()
     }
@@ -141,16 +141,16 @@ impl Turns {
 }
 
 /// Counts a waiting reader for as long as it lives.
-struct Waiting<'a>(&'a AtomicUsize);
+struct WaitingReader<'a>(&'a AtomicUsize);
 
-impl<'a> Waiting<'a> {
+impl<'a> WaitingReader<'a> {
     fn among(count: &'a AtomicUsize) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(count)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingReader<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

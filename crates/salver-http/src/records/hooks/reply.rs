@@ -15,7 +15,7 @@ const AFTER: &[&str] = &["body", "status", "headers"];
 
 /// The changes requested by a function.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct HookReply {
     /// The new query string, as its parameters.
     pub(super) query: Option<Vec<(String, String)>>,
     /// The new body, as JSON.
@@ -28,7 +28,7 @@ pub(super) struct Told {
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-impl Told {
+impl HookReply {
     /// Parses the result of `function` before a request.
     ///
     /// # Errors
@@ -131,10 +131,10 @@ fn headers(field: &Field) -> Option<Vec<(HeaderName, HeaderValue)>> {
 mod tests {
     use salver_model::spec::FunctionPath;
 
-    use super::Told;
+    use super::HookReply;
 
-    fn read(text: &str) -> salver_model::Result<Told> {
-        Told::before(&FunctionPath::parse("hooks/before").unwrap(), text.as_bytes())
+    fn read(text: &str) -> salver_model::Result<HookReply> {
+        HookReply::before(&FunctionPath::parse("hooks/before").unwrap(), text.as_bytes())
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
         }
         let function = FunctionPath::parse("hooks/after").unwrap();
         assert!(read(r#"{"headers":{"a":"b"}}"#).is_err() && read(r#"{"environment":1}"#).is_ok());
-        assert!(Told::after(&function, br#"{"headers":{"a":"b"}}"#).is_ok());
-        assert!(Told::after(&function, br#"{"environment":1}"#).is_err());
+        assert!(HookReply::after(&function, br#"{"headers":{"a":"b"}}"#).is_ok());
+        assert!(HookReply::after(&function, br#"{"environment":1}"#).is_err());
     }
 }

@@ -9,7 +9,7 @@ use apollo_compiler::{Name, Node};
 use salver_model::{Code, Error, Result};
 use salver_service::Snapshot;
 
-use crate::graphql::graph::{ColumnField, Graph, RootKind, Shape, TableType, Target};
+use crate::graphql::graph::{ColumnField, ColumnShape, FieldSource, Graph, RootKind, TableType};
 use crate::graphql::input::Arguments;
 
 /// Removes ROAPI's arguments from `document` and returns them by the names of their root fields in the result.
@@ -78,8 +78,8 @@ fn expand_rows(field: &mut Field, table: &TableType) -> Result<()> {
     for selection in &mut field.selection_set {
         let Selection::Field(inner) = selection else { continue };
         match table.fields.get(inner.name.as_str()) {
-            Some(Target::Column(index)) => expand_column(inner, &table.columns[*index]),
-            Some(Target::Relation(_)) => {}
+            Some(FieldSource::Column(index)) => expand_column(inner, &table.columns[*index]),
+            Some(FieldSource::Relation(_)) => {}
             None if inner.name.starts_with("__") => {}
             None => {
                 let names = table.column_names();
@@ -100,7 +100,7 @@ fn expand_column(field: &mut Node<Field>, column: &ColumnField) {
 
 fn whole(column: &ColumnField) -> Selection {
     let mut selection = selection(&column.name);
-    if let (Selection::Field(field), Shape::Object(_) | Shape::List(..)) = (&mut selection, &column.shape) {
+    if let (Selection::Field(field), ColumnShape::Object(_) | ColumnShape::List(..)) = (&mut selection, &column.shape) {
         expand_column(field, column);
     }
     selection

@@ -10,7 +10,7 @@ use salver_model::limits::ZSTD_WINDOW_LOG_MAX;
 use salver_model::{Code, Error, Result};
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
-use super::piece::Piece;
+use super::body_buffer::BodyBuffer;
 
 /// Compressed bytes per step of gzip, whose compression ratio is at most about 1000.
 const STEP_BYTES: usize = 1024;
@@ -69,7 +69,7 @@ impl Unpacker {
     }
 
     /// Decompresses until `piece` has about `bytes_max` bytes, or all input is consumed.
-    pub(super) fn unpack(&mut self, piece: &mut Piece, bytes_max: usize) -> Result<()> {
+    pub(super) fn unpack(&mut self, piece: &mut BodyBuffer, bytes_max: usize) -> Result<()> {
         while self.has_more() && piece.len() < bytes_max {
             match &mut self.coding {
                 Packing::Gzip(decoder, has_begun) => {
@@ -103,7 +103,7 @@ impl Unpacker {
     }
 
     /// Checks that the input was complete.
-    pub(super) fn finish(&mut self, piece: &mut Piece) -> Result<()> {
+    pub(super) fn finish(&mut self, piece: &mut BodyBuffer) -> Result<()> {
         let cut = |coding| Error::new(Code::InvalidBody, format!("the {coding} body is cut off"));
         match &mut self.coding {
             Packing::Gzip(_, false) => Ok(()),

@@ -5,12 +5,12 @@ use salver_model::limits::APPEND_PIECE_BYTES;
 
 /// Joined bytes; a single chunk is passed on without a copy.
 #[derive(Debug, Default)]
-pub(super) struct Piece {
+pub(super) struct BodyBuffer {
     single: Bytes,
     joined: BytesMut,
 }
 
-impl Piece {
+impl BodyBuffer {
     /// Creates a piece that begins with the rest of the piece before.
     pub(super) fn of(rest: Bytes) -> Self {
         Self { single: rest, joined: BytesMut::new() }

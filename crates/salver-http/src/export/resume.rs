@@ -7,13 +7,13 @@ use salver_model::entry::EntryKind;
 use salver_model::{Caller, Code, Error, Result};
 
 use crate::app::App;
-use crate::export_state::{Missing, Opened, Token};
+use crate::export_state::{ExportToken, Missing, Opened};
 
 /// Resolves `token` to its export: the open one, or one that is opened again at the same version.
 ///
 /// # Errors
 /// `ExpiredCursor`, with the reason, when the export is no longer available.
-pub(super) async fn find(app: &App, caller: &Caller, token: &Token) -> Result<Arc<Opened>> {
+pub(super) async fn find(app: &App, caller: &Caller, token: &ExportToken) -> Result<Arc<Opened>> {
     let sessions = &app.exports.sessions;
     if let Ok(opened) = sessions.find(token) {
         return Ok(opened);
@@ -29,7 +29,7 @@ pub(super) async fn find(app: &App, caller: &Caller, token: &Token) -> Result<Ar
     Ok(opened)
 }
 
-async fn hold_again(app: &App, caller: &Caller, token: &Token, missing: Missing) -> Result<Opened> {
+async fn hold_again(app: &App, caller: &Caller, token: &ExportToken, missing: Missing) -> Result<Opened> {
     let (name, ttl_s) = (token.entry.as_str(), token.ttl_s);
     if missing == Missing::Ended {
         return Err(over(format!("this export of `{name}` was ended")));
@@ -69,7 +69,7 @@ fn over(message: String) -> Error {
 }
 
 /// Renews the lease until the returned value is dropped.
-pub(super) fn keep_alive(app: &Arc<App>, token: Token) -> AbortOnDrop {
+pub(super) fn keep_alive(app: &Arc<App>, token: ExportToken) -> AbortOnDrop {
     let app = Arc::clone(app);
     AbortOnDrop(tokio::spawn(async move {
         loop {

@@ -10,21 +10,21 @@ use salver_model::ports::{Held, HeldFile};
 use salver_model::{Code, Error, Result, Version};
 use salver_service::{Service, Snapshot};
 
-use super::ask::{Ask, Parameters, split};
+use super::body_encoder::{Work, is_repeatable, too_many_rows};
 use super::count_header;
 use super::file;
 use super::outlet::{Sink, observed};
-use super::range::Wish;
-use super::revive;
+use super::params::{ExportParams, Parameters, split};
+use super::range::RangeRequest;
+use super::resume;
 use super::source::HeldRows;
-use super::work::{Work, is_repeatable, too_many_rows};
 use crate::app::App;
 use crate::body::{self, Body, Broken, Encoding};
 use crate::conditional;
 use crate::dialect::Refusal;
 use crate::exchange::Exchange;
 use crate::exit;
-use crate::export_state::{Measured, Tag, Token};
+use crate::export_state::{ExportToken, Measured, Tag};
 
 /// The query parameters.
 const PARAMETERS: [&str; 2] = ["columns", "format"];
@@ -33,7 +33,7 @@ const PARAMETERS: [&str; 2] = ["columns", "format"];
 struct Export<'a> {
     app: &'a Arc<App>,
     exchange: &'a Exchange<'a>,
-    ask: Ask,
+    ask: ExportParams,
     held: Arc<dyn Held>,
     /// The file with exactly these bytes, if there is one.
     file: Option<Arc<dyn HeldFile>>,
@@ -49,11 +49,11 @@ pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: &str
     let snapshot = service.snapshot_with(name).await;
     let description = snapshot.resolve(name)?.describe();
     let parameters = Parameters::of(exchange, &PARAMETERS)?;
-    let ask = Ask::read(exchange, &parameters, description, suffix)?;
+    let ask = ExportParams::read(exchange, &parameters, description, suffix)?;
     if *exchange.method == Method::HEAD && description.kind == EntryKind::Table {
         return Ok(head_of_table(exchange, &ask, name));
     }
-    let wish = Wish::of(exchange.headers).filter(|_| *exchange.method == Method::GET);
+    let wish = RangeRequest::of(exchange.headers).filter(|_| *exchange.method == Method::GET);
     let held = held_for(service, &snapshot, name, exchange, wish.is_some()).await?;
     let file = file::of(&held, &ask).await?;
     let export = Export::new(app, exchange, (ask, held, file), wish.is_some());
@@ -95,7 +95,7 @@ async fn held_for(
 }
 
 /// Responds to HEAD for a table without taking a snapshot.
-fn head_of_table(exchange: &Exchange<'_>, ask: &Ask, name: &str) -> Response<Body> {
+fn head_of_table(exchange: &Exchange<'_>, ask: &ExportParams, name: &str) -> Response<Body> {
     let mut response = exit::empty(StatusCode::OK);
     let coding = exchange.encoding(ask.choice.format, name).coding;
     describe(response.headers_mut(), ask.choice.media_type, coding, None);
@@ -106,7 +106,7 @@ impl<'a> Export<'a> {
     fn new(
         app: &'a Arc<App>,
         exchange: &'a Exchange<'a>,
-        (ask, held, file): (Ask, Arc<dyn Held>, Option<Arc<dyn HeldFile>>),
+        (ask, held, file): (ExportParams, Arc<dyn Held>, Option<Arc<dyn HeldFile>>),
         is_part: bool,
     ) -> Self {
         let mut encoding = exchange.encoding(ask.choice.format, held.describe().name.as_str());
@@ -120,7 +120,7 @@ impl<'a> Export<'a> {
         Self { app, exchange, ask, held, file, encoding, tag }
     }
 
-    fn shape(exchange: &Exchange<'_>, ask: &Ask, how: &str, encoding: &Encoding) -> Version {
+    fn shape(exchange: &Exchange<'_>, ask: &ExportParams, how: &str, encoding: &Encoding) -> Version {
         Version::of(&(ask.shape(exchange, how), &encoding.style.title))
     }
 
@@ -212,7 +212,7 @@ impl<'a> Export<'a> {
     }
 
     /// Responds with the requested range of the body.
-    async fn part(&self, wish: Wish, tag: Tag) -> Result<Response<Body>, Refusal> {
+    async fn part(&self, wish: RangeRequest, tag: Tag) -> Result<Response<Body>, Refusal> {
         let measured = match &self.file {
             Some(_) => None,
             None => Some(self.app.exports.measures.find(tag, measure(self.work())).await?),
@@ -277,14 +277,14 @@ pub(super) struct Ending {
     /// The tag under which the length is remembered.
     pub(super) tag: Option<Tag>,
     /// The export whose lease is renewed meanwhile.
-    pub(super) keeps: Option<Token>,
+    pub(super) keeps: Option<ExportToken>,
 }
 
 /// Returns a body that is encoded while it is sent; its length is `bytes` when that is known.
 pub(super) fn made_whole(app: &Arc<App>, work: Work, bytes: Option<u64>, ending: Ending) -> Body {
     let own = Arc::clone(app);
     body::made(bytes, observed(app), |outlet| async move {
-        let _kept = ending.keeps.map(|token| revive::keep_alive(&own, token));
+        let _kept = ending.keeps.map(|token| resume::keep_alive(&own, token));
         let mut sink = Sink::whole(outlet, work.encoding.coding)?.without(ending.skip);
         let rows = work.run(&mut sink).await?.unwrap_or(0);
         let (outlet, measured) = sink.finish().await?;

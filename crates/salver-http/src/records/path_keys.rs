@@ -9,7 +9,7 @@ use crate::segment::segment;
 
 /// The keys in a path.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Keys {
+pub(super) struct PathKeys {
     /// One key per record.
     pub(super) keys: Vec<RecordKey>,
     /// The original text.
@@ -18,7 +18,7 @@ pub(super) struct Keys {
     pub(super) many: bool,
 }
 
-impl Keys {
+impl PathKeys {
     /// Parses `id`, an undecoded segment. Keys are separated by commas, and the parts of a composite key by `~`; a `~`
     /// within such a part is written `%7E`.
     ///
@@ -46,15 +46,15 @@ impl Keys {
 mod tests {
     use salver_model::records::DatabaseSchema;
 
-    use super::Keys;
+    use super::PathKeys;
 
     #[test]
     fn keys() {
         let schema = DatabaseSchema::default();
-        let keys = Keys::read("1,a%2Cb~c", &schema, "t").unwrap();
+        let keys = PathKeys::read("1,a%2Cb~c", &schema, "t").unwrap();
         assert_eq!(keys.keys, [vec!["1".to_owned()], vec!["a".to_owned()], vec!["b~c".to_owned()]]);
         assert_eq!((keys.text.as_str(), keys.many), ("1,a,b~c", true));
-        assert_eq!(Keys::read(&"1,".repeat(9_999), &schema, "t").unwrap().keys.len(), 10_000);
-        assert!(Keys::read(&"1,".repeat(10_000), &schema, "t").is_err());
+        assert_eq!(PathKeys::read(&"1,".repeat(9_999), &schema, "t").unwrap().keys.len(), 10_000);
+        assert!(PathKeys::read(&"1,".repeat(10_000), &schema, "t").is_err());
     }
 }

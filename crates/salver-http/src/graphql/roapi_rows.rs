@@ -10,11 +10,11 @@ use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use futures::StreamExt;
 use salver_model::{Batches, Error, Item, Query, Result, Rows};
 
-use crate::graphql::plan::{FieldPlan, Level, Part, Plan, ValuePlan, Work};
+use crate::graphql::plan::{DocumentPlan, FieldPlan, Level, Part, ValuePlan, Work};
 use crate::graphql::run::{Reading, Runner};
 
 /// Returns the level of a plan that consists of nothing but columns of one table.
-pub(crate) fn level_of(plan: Plan) -> Result<Arc<Level>, Plan> {
+pub(crate) fn level_of(plan: DocumentPlan) -> Result<Arc<Level>, DocumentPlan> {
     let bare = match plan.roots.as_slice() {
         [root] => matches!(&root.work, Work::Rows(level)
             if level.fields.iter().all(|f| matches!(&f.value, ValuePlan::Column(_, part) if is_bare(part)))
@@ -28,7 +28,7 @@ pub(crate) fn level_of(plan: Plan) -> Result<Arc<Level>, Plan> {
     match plan.roots.pop() {
         Some(root) => match root.work {
             Work::Rows(level) => Ok(level),
-            work => Err(Plan { roots: vec![crate::graphql::plan::RootPlan { key: root.key, work }] }),
+            work => Err(DocumentPlan { roots: vec![crate::graphql::plan::RootPlan { key: root.key, work }] }),
         },
         None => Err(plan),
     }

@@ -12,10 +12,10 @@ use salver_model::{Caller, Result};
 use salver_service::Service;
 use salver_service::exports::{Bookmark, ExportReader, LiveRows};
 
-use crate::aql::Shape;
+use crate::aql::ResultShape;
 use crate::body::off_the_loop;
 use crate::dialect::{Refusal, arangodb};
-use crate::weight;
+use crate::row_size;
 
 /// Initial number of rows per chunk, until the size of a row is known.
 const CHUNK_ROWS: usize = 1_024;
@@ -26,7 +26,7 @@ const CHUNK_BYTES: usize = 1024 * 1024;
 
 /// The source of rows.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub(crate) enum BatchRows {
     /// A snapshot of an entry, which can be read again.
     Held(ExportReader),
     /// A running query, whose rows can be read once.
@@ -43,7 +43,7 @@ enum Writer {
 
 /// A batch of rows.
 #[derive(Debug)]
-pub(crate) struct Batch {
+pub(crate) struct EncodedBatch {
     /// The body of the response up to the end of the rows.
     pub(crate) body: Vec<u8>,
     /// Number of rows.
@@ -59,7 +59,7 @@ pub(crate) struct Batch {
 pub(crate) struct Supply {
     service: Arc<Service>,
     caller: Caller,
-    source: Source,
+    source: BatchRows,
     writer: Arc<Writer>,
     batch_rows: usize,
     /// Maximum size of a batch that the client allows, in bytes.
@@ -75,15 +75,15 @@ impl Supply {
     pub(crate) fn new(
         service: &Arc<Service>,
         caller: &Caller,
-        source: Source,
-        shape: Shape,
+        source: BatchRows,
+        shape: ResultShape,
         schema: &SchemaRef,
     ) -> Self {
         let style = Style { nulls: Nulls::Write, title: String::new() };
         let writer = match shape {
-            Shape::Objects => Writer::Objects(TextEncoder::new(Format::Json, schema, &style)),
-            Shape::Values => Writer::Values,
-            Shape::Empty => Writer::Empty,
+            ResultShape::Objects => Writer::Objects(TextEncoder::new(Format::Json, schema, &style)),
+            ResultShape::Values => Writer::Values,
+            ResultShape::Empty => Writer::Empty,
         };
         Self {
             service: Arc::clone(service),
@@ -106,7 +106,7 @@ impl Supply {
     }
 
     /// Returns the next batch. After an error it rewinds to the beginning of the batch, if the rows can be read again.
-    pub(crate) async fn batch(&mut self) -> Result<Batch, Refusal> {
+    pub(crate) async fn batch(&mut self) -> Result<EncodedBatch, Refusal> {
         let (before, started) = (self.bookmark(), Instant::now());
         let made = match self.time_left {
             None => self.make().await,
@@ -120,7 +120,7 @@ impl Supply {
         match made {
             Ok((body, rows, has_more)) => {
                 self.last_bytes = body.len();
-                Ok(Batch { body, rows, has_more, took })
+                Ok(EncodedBatch { body, rows, has_more, took })
             }
             Err(failure) => {
                 if let Some(before) = before {
@@ -151,16 +151,16 @@ impl Supply {
         }
         body.push(b']');
         let has_more = match &mut self.source {
-            Source::Held(reader) => self.service.reads_on(&self.caller, reader).await?,
-            Source::Live(live) => self.service.lives_on(&self.caller, live).await?,
+            BatchRows::Held(reader) => self.service.reads_on(&self.caller, reader).await?,
+            BatchRows::Live(live) => self.service.lives_on(&self.caller, live).await?,
         };
         Ok((body, rows as u64, has_more))
     }
 
     async fn slices(&mut self, rows: usize) -> Result<Vec<RecordBatch>> {
         match &mut self.source {
-            Source::Held(reader) => self.service.read_on(&self.caller, reader, rows).await,
-            Source::Live(live) => self.service.take_live(&self.caller, live, rows).await,
+            BatchRows::Held(reader) => self.service.read_on(&self.caller, reader, rows).await,
+            BatchRows::Live(live) => self.service.take_live(&self.caller, live, rows).await,
         }
     }
 
@@ -172,34 +172,34 @@ impl Supply {
     /// Returns the current position; `None` when rows can be read only once.
     pub(crate) fn bookmark(&self) -> Option<Bookmark> {
         match &self.source {
-            Source::Held(reader) if reader.is_seekable() => Some(reader.bookmark()),
+            BatchRows::Held(reader) if reader.is_seekable() => Some(reader.bookmark()),
             _ => None,
         }
     }
 
     /// Rewinds to a position.
     pub(crate) fn go_back(&mut self, before: Bookmark) {
-        if let Source::Held(reader) = &mut self.source {
+        if let BatchRows::Held(reader) = &mut self.source {
             reader.go_back(before);
         }
     }
 
     /// Releases the resources that can be acquired again.
     pub(crate) fn park(&mut self) {
-        if let Source::Held(reader) = &mut self.source {
+        if let BatchRows::Held(reader) = &mut self.source {
             reader.park();
         }
     }
 
     /// Returns whether it keeps a query, or its rows, in memory.
     pub(crate) fn is_live(&self) -> bool {
-        matches!(self.source, Source::Live(_))
+        matches!(self.source, BatchRows::Live(_))
     }
 }
 
 /// Appends rows to those in `body`; large batches are encoded off the event loop.
 async fn write(writer: &Arc<Writer>, slices: Vec<RecordBatch>, is_first: bool, mut body: Vec<u8>) -> Result<Vec<u8>> {
-    if slices.iter().map(weight::of).sum::<usize>() <= READY_BYTES_MAX {
+    if slices.iter().map(row_size::of).sum::<usize>() <= READY_BYTES_MAX {
         writer.write(&slices, is_first, &mut body)?;
         return Ok(body);
     }

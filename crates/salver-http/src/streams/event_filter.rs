@@ -56,7 +56,7 @@ impl Matcher {
     /// Returns whether `event` passes. An event that is not JSON has no members.
     pub(super) fn passes(&self, event: &Event) -> bool {
         let members = serde_json::from_slice(&event.value).unwrap_or(Json::Null);
-        Row { event, members: &members }.is(self) == Some(true)
+        EventRow { event, members: &members }.is(self) == Some(true)
     }
 }
 
@@ -93,12 +93,12 @@ fn name(column: ColumnPath) -> Result<String> {
     Ok(column.column)
 }
 
-struct Row<'e> {
+struct EventRow<'e> {
     event: &'e Event,
     members: &'e Json,
 }
 
-impl Row<'_> {
+impl EventRow<'_> {
     fn is(&self, condition: &Matcher) -> Option<bool> {
         match condition {
             Matcher::All(parts) => fold(parts.iter().map(|inner| self.is(inner)), false),

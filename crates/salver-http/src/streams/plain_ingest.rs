@@ -12,8 +12,8 @@ use salver_model::spec::Pick;
 use salver_model::streams::{Ack, NewEvent};
 use salver_model::{Code, Error, Result};
 
-use super::append::tally::Tally;
-use super::append::{ask, conclude};
+use super::append::event_outcomes::Tally;
+use super::append::{append_params, conclude};
 use super::{moment, raw};
 use crate::body::Body;
 use crate::dialect::Refusal;
@@ -29,9 +29,9 @@ pub(super) async fn answer(exchange: &Exchange<'_>, name: &str, body: Incoming) 
     let stream = exchange.stream(name)?;
     let spec = stream.spec();
     exchange.parameters(&[])?;
-    let mut envelope = ask::envelope(exchange.headers, spec)?;
-    ask::prove_partition(stream, &envelope).await?;
-    let value = receive::whole(exchange.app, exchange.headers, body).await?;
+    let mut envelope = append_params::envelope(exchange.headers, spec)?;
+    append_params::prove_partition(stream, &envelope).await?;
+    let value = receive::read_body(exchange.app, exchange.headers, body).await?;
     if value.trim_ascii().is_empty() {
         return Err(Error::new(Code::InvalidBody, "the body has no event").with_hint("send one JSON object").into());
     }

@@ -98,7 +98,7 @@ impl Outlet {
             return self.keep(piece);
         }
         self.untaken_bytes += piece.len();
-        let piece = Bytes::from_owner(Piece { bytes: piece, home: self.home.clone() });
+        let piece = Bytes::from_owner(BodyPiece { bytes: piece, home: self.home.clone() });
         // If this fails, the receiver is gone and dropping the piece returns its buffer.
         let _ = self.sender.send(Part::Bytes(piece));
     }
@@ -188,18 +188,18 @@ impl Outlet {
 }
 
 /// Bytes on their way out, whose buffer is returned once the last of them is gone.
-struct Piece {
+struct BodyPiece {
     bytes: Vec<u8>,
     home: UnboundedSender<Vec<u8>>,
 }
 
-impl AsRef<[u8]> for Piece {
+impl AsRef<[u8]> for BodyPiece {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Drop for Piece {
+impl Drop for BodyPiece {
     fn drop(&mut self) {
         // The producer may be gone already.
         let _ = self.home.send(std::mem::take(&mut self.bytes));

@@ -59,7 +59,7 @@ pub(crate) struct Repeatable;
 
 /// The properties of a request that decide how its response may be held.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ResponseTraits {
     /// Whether the method is read-only.
     reads: bool,
     /// Whether the response is one of several concurrent streams of a connection, each with its own flow control.
@@ -68,7 +68,7 @@ pub(crate) struct Asked {
     has_body: bool,
 }
 
-impl Asked {
+impl ResponseTraits {
     /// Extracts them from `request`.
     pub(crate) fn of<B>(request: &Request<B>) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl Asked {
         Ok(())
     }
 
-    /// Returns whether a response is large enough to be counted; the caller must then call [`Asked::hold`].
+    /// Returns whether a response is large enough to be counted; the caller must then call [`ResponseTraits::hold`].
     #[inline]
     pub(crate) fn counts(self, response: &Response<Body>) -> bool {
         let free = if self.is_stream { HELD_BYTES_FREE_OF_STREAM } else { HELD_BYTES_FREE };

@@ -49,7 +49,7 @@ pub(super) fn split<'a>(snapshot: &Snapshot, target: &'a str) -> (&'a str, Optio
 
 /// The requested columns and format of an entry's rows.
 #[derive(Debug)]
-pub(super) struct Ask {
+pub(super) struct ExportParams {
     /// The columns, by their indexes in the schema.
     pub(super) columns: Vec<usize>,
     /// Whether these are all columns, in the schema's order.
@@ -58,7 +58,7 @@ pub(super) struct Ask {
     pub(super) choice: Choice,
 }
 
-impl Ask {
+impl ExportParams {
     /// Reads the columns and the format that `parameters` request of the entry of `description`. The default format is
     /// NDJSON, which can be parsed while it arrives.
     pub(super) fn read(

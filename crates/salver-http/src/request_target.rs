@@ -7,11 +7,11 @@ use http::{Method, Uri};
 
 pub(crate) use self::mounted::Mounted;
 use crate::app::App;
-use crate::routes::{self, Does, Family, Found, Target, own};
+use crate::routes::{self, Does, Family, Found, RouteTarget, own};
 
 /// The target of a request.
 #[derive(Debug)]
-pub(crate) enum Asked<'a, 'p> {
+pub(crate) enum RequestTarget<'a, 'p> {
     /// A row of the routing table.
     Table(Found<'p>),
     /// An event for the stream of this name, sent to the stream's own route.
@@ -20,7 +20,7 @@ pub(crate) enum Asked<'a, 'p> {
     Mounted(Mounted<'a>),
 }
 
-impl<'a, 'p> Asked<'a, 'p> {
+impl<'a, 'p> RequestTarget<'a, 'p> {
     /// Returns the target of a request for `path`, relative to the base path. Handlers that speak another system's
     /// protocol exist only if something is configured for them. The server's own routes take precedence over those that
     /// entries declare, except for its index.
@@ -42,7 +42,7 @@ impl<'a, 'p> Asked<'a, 'p> {
         let is_free = match &found {
             Found::Nothing(family) => *family == Family::Own,
             Found::OtherMethod(place) => place.path == "/",
-            Found::Row(_, target) => *target == Target::Own(own::Target::Index),
+            Found::Row(_, target) => *target == RouteTarget::Own(own::OwnTarget::Index),
         };
         if is_free
             && has_functions
@@ -89,31 +89,31 @@ pub(crate) fn is_of_streams(family: Family) -> bool {
 }
 
 /// Returns what a request may do at most. A request that is not known to be read-only is not treated as one.
-pub(crate) fn does(app: &App, method: &Method, uri: &Uri, asked: &Asked<'_, '_>) -> Does {
+pub(crate) fn does(app: &App, method: &Method, uri: &Uri, asked: &RequestTarget<'_, '_>) -> Does {
     if *method == Method::OPTIONS || below_base(app, uri.path()).is_none() {
         return Does::Reads;
     }
     let query = uri.query().unwrap_or("");
     match asked {
         // Functions may wrap record requests, and a caller's own database is created on first use.
-        Asked::Table(Found::Row(row, Target::Records(_)))
+        RequestTarget::Table(Found::Row(row, RouteTarget::Records(_)))
             if row.does == Does::Reads && app.runs_code_around_records() =>
         {
             Does::Runs
         }
         // A statement may call functions, and is not expected to be linked to.
-        Asked::Table(Found::Row(row, Target::Own(own::Target::Sql)))
+        RequestTarget::Table(Found::Row(row, RouteTarget::Own(own::OwnTarget::Sql)))
             if row.does == Does::Runs && !app.service.functions().is_empty() =>
         {
             Does::Asks
         }
         // Only GraphiQL itself is a page.
-        Asked::Table(Found::Row(_, Target::Own(own::Target::Graphql)))
+        RequestTarget::Table(Found::Row(_, RouteTarget::Own(own::OwnTarget::Graphql)))
             if *method != Method::POST && !query.is_empty() =>
         {
             Does::Runs
         }
-        Asked::Table(Found::Row(row, _)) => row.does,
+        RequestTarget::Table(Found::Row(row, _)) => row.does,
         _ if matches!(*method, Method::GET | Method::HEAD) => Does::Runs,
         // These change rows and events; the other handlers check their permissions themselves.
         asked if asked.family() == Family::Records || is_of_streams(asked.family()) => Does::Changes,
