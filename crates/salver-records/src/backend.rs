@@ -62,7 +62,7 @@ pub(crate) fn is_nowhere(error: &Error) -> bool {
 #[cfg(not(all(feature = "postgres", feature = "mysql")))]
 fn left_out(spec: &DatabaseSpec, feature: &str) -> Error {
     let message = format!("database `{}`: this program was built without `{feature}`", spec.name);
-    Error::new(Code::Config, message).with_hint(format!("build it with the feature `{feature}`"))
+    Error::new(salver_model::Code::Config, message).with_hint(format!("build it with the feature `{feature}`"))
 }
 
 /// A database system with its connections.
