@@ -1,6 +1,5 @@
 //! The command line: what can be typed. What it means stands in the file of each command.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::RangedU64ValueParser;
@@ -41,7 +40,7 @@ pub(crate) enum Command {
     #[command(name = crate::functions::R_HOST, hide = true)]
     RHost {
         /// What the server says: the file and a socket.
-        arguments: Vec<OsString>,
+        arguments: Vec<std::ffi::OsString>,
     },
 }
 

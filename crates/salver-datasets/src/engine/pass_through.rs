@@ -96,8 +96,12 @@ impl<P: Passage> ExecutionPlan for Through<P> {
     }
 
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
-        let one = self.passage.order().map(|_| Distribution::SinglePartition);
-        InputDistributionRequirements::new(vec![one.unwrap_or(Distribution::UnspecifiedDistribution)])
+        // Rows in an order that nothing may change must not be spread over partitions either.
+        InputDistributionRequirements::new(vec![if P::LETS_ORDERS_DOWN {
+            Distribution::UnspecifiedDistribution
+        } else {
+            Distribution::SinglePartition
+        }])
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {

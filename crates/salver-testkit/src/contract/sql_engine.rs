@@ -69,7 +69,7 @@ async fn answers(engine: &dyn SqlEngine, tables: &Arc<dyn Tables>) {
     }
     for parameters in [
         (SqlParameters::Positional(vec![Value::Int(2)]), "select id from sample where id = $1"),
-        (SqlParameters::Named(vec![("n".to_owned(), Value::Int(2))]), "select id from sample where id = :n"),
+        (SqlParameters::Named(vec![("n".to_owned(), Value::Int(2))]), "select id from sample where id = $n"),
     ] {
         let query = SqlQuery { text: parameters.1.to_owned(), parameters: parameters.0, ..SqlQuery::default() };
         let rows = engine.run(Arc::clone(tables), &query).await.expect("parameters");
