@@ -79,8 +79,11 @@ impl Keeper {
     fn publish(&self, place: usize, is_reached: bool) {
         let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(own) = reached.get_mut(place) else { return };
-        // The tables of a database that was reached before stay.
-        *own = Some(is_reached || *own == Some(true));
+        // The tables of a database that was reached before stay as they are.
+        if !is_reached && own.is_some() {
+            return;
+        }
+        *own = Some(is_reached);
         let tried = self.databases.iter().zip(&*reached).take_while(|(_, reached)| reached.is_some());
         let known = tried.filter(|(_, reached)| **reached == Some(true)).map(|(database, _)| &**database);
         self.catalog.publish_tables(&known.collect::<Vec<_>>());

@@ -9,3 +9,15 @@ pub mod scan;
 pub mod sql_engine;
 pub mod table;
 pub mod webhook_sender;
+
+use arrow::record_batch::RecordBatch;
+use futures::TryStreamExt as _;
+use salver_model::{Batches, Result};
+
+/// Waits for all batches.
+async fn collected(batches: Batches) -> Result<Vec<RecordBatch>> {
+    match batches {
+        Batches::Ready(batches) => Ok(batches),
+        Batches::Stream(stream) => stream.try_collect().await,
+    }
+}

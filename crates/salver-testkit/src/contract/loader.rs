@@ -1,8 +1,9 @@
 //! The contract of the `Loader` port, clause by clause.
 
-use futures::TryStreamExt as _;
 use salver_model::ports::{Loader, Table};
-use salver_model::{Batches, Code, Query, Rows};
+use salver_model::{Code, Query, Rows};
+
+use super::collected;
 
 /// Runs the suite. `change` changes what the source contains, and `damage` makes it unreadable; after `damage`,
 /// `change` makes it readable again.
@@ -39,9 +40,5 @@ async fn count(table: &dyn Table) -> usize {
 }
 
 async fn number(rows: Rows) -> usize {
-    let batches: Vec<_> = match rows.batches {
-        Batches::Ready(batches) => batches,
-        Batches::Stream(stream) => stream.try_collect().await.expect("rows"),
-    };
-    batches.iter().map(|batch| batch.num_rows()).sum()
+    collected(rows.batches).await.expect("rows").iter().map(|batch| batch.num_rows()).sum()
 }

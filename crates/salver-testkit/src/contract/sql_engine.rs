@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::{Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
-use futures::TryStreamExt as _;
 use salver_model::ports::{SqlEngine, Table, Tables};
-use salver_model::{Batches, Code, Name, Result, Rows, SqlParameters, SqlQuery, Value};
+use salver_model::{Code, Name, Result, Rows, SqlParameters, SqlQuery, Value};
 
+use super::collected;
 use crate::MemoryTable;
 
 /// A catalog of one table, `sample`, with the columns `id` (1 to 3) and `word`.
@@ -127,10 +127,7 @@ async fn refusal(engine: &dyn SqlEngine, tables: &Arc<dyn Tables>, text: &str) -
 
 /// Returns the integers of the first column.
 async fn integers(rows: Rows) -> Vec<Option<i64>> {
-    let batches = match rows.batches {
-        Batches::Ready(batches) => batches,
-        Batches::Stream(stream) => stream.try_collect().await.expect("rows"),
-    };
+    let batches = collected(rows.batches).await.expect("rows");
     let column = |batch: &RecordBatch| {
         let own = arrow::compute::cast(batch.column(0), &DataType::Int64).expect("integers");
         own.as_any().downcast_ref::<Int64Array>().map(|own| own.iter().collect::<Vec<_>>()).unwrap_or_default()

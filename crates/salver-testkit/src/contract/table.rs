@@ -10,13 +10,12 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field, Fields};
 use arrow::record_batch::RecordBatch;
 use arrow::util::display::array_value_to_string;
-use futures::TryStreamExt;
 use salver_model::ports::Table;
 use salver_model::{
-    Aggregate, AggregateFunction, Batches, Code, ColumnPath, Comparison, Cursor, Filter, Item, Query, Rows, Sort,
-    Value, Version,
+    Aggregate, AggregateFunction, Code, ColumnPath, Comparison, Cursor, Filter, Item, Query, Rows, Sort, Value, Version,
 };
 
+use super::collected;
 use crate::memory_table::MemoryTable;
 use generate::Generator;
 
@@ -95,10 +94,7 @@ async fn read(table: &dyn Table, query: &Query) -> Rows {
 
 async fn text(rows: Rows, query: &Query) -> (Vec<String>, Vec<Vec<String>>) {
     let names = rows.schema.fields().iter().map(|field| field.name().clone()).collect();
-    let batches = match rows.batches {
-        Batches::Ready(batches) => batches,
-        Batches::Stream(stream) => stream.try_collect().await.unwrap_or_else(|error| panic!("{query:?}: {error:?}")),
-    };
+    let batches = collected(rows.batches).await.unwrap_or_else(|error| panic!("{query:?}: {error:?}"));
     let mut out = Vec::new();
     for batch in &batches {
         assert_eq!(batch.schema(), rows.schema, "a batch is not of the schema of its answer: {query:?}");

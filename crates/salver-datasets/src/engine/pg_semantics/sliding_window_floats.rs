@@ -20,13 +20,19 @@ use super::pairs::{Pairs, Regression};
 /// Length of the longest window that is summed value by value.
 const SHORT: usize = 1_024;
 
-/// Statistic that is computed from the values in a window.
+/// What is computed from the rows in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Statistic {
+    Values(Made),
+    Pairs(Regression),
+}
+
+/// Statistic of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Made {
     Sum,
     Average,
     Variance { sample: bool, root: bool },
-    Paired(Regression),
 }
 
 impl Made {
@@ -38,7 +44,7 @@ impl Made {
             "var_pop" => Self::Variance { sample: false, root: false },
             "stddev" | "stddev_samp" => Self::Variance { sample: true, root: true },
             "stddev_pop" => Self::Variance { sample: false, root: true },
-            other => Self::Paired(Regression::by(other)?),
+            _ => return None,
         })
     }
 }
@@ -48,15 +54,16 @@ pub(super) fn over_windows(function: &Arc<AggregateUDF>) -> Option<Arc<Aggregate
     if function.inner().is::<Sliding>() {
         return None;
     }
-    let made = Made::by(function.name())?;
-    Some(Arc::new(AggregateUDF::new_from_impl(Sliding { inner: Arc::clone(function), made })))
+    let name = function.name();
+    let statistic = Made::by(name).map(Statistic::Values).or_else(|| Regression::by(name).map(Statistic::Pairs))?;
+    Some(Arc::new(AggregateUDF::new_from_impl(Sliding { inner: Arc::clone(function), statistic })))
 }
 
 /// Aggregate with a sliding accumulator of its own.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Sliding {
     inner: Arc<AggregateUDF>,
-    made: Made,
+    statistic: Statistic,
 }
 
 impl AggregateUDFImpl for Sliding {
@@ -98,10 +105,10 @@ impl AggregateUDFImpl for Sliding {
         if args.is_distinct || !is_float {
             return self.inner.create_sliding_accumulator(args);
         }
-        if let Made::Paired(regression) = self.made {
-            return Ok(Box::new(Pairs::new(regression)));
-        }
-        Ok(Box::new(Window { made: self.made, values: VecDeque::new(), sums: Sums::default() }))
+        Ok(match self.statistic {
+            Statistic::Values(made) => Box::new(Window { made, values: VecDeque::new(), sums: Sums::default() }),
+            Statistic::Pairs(regression) => Box::new(Pairs::new(regression)),
+        })
     }
 
     fn reverse_expr(&self) -> ReversedUDAF {
@@ -139,7 +146,6 @@ impl Window {
                 let squares = self.values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
                 Some(if root { (squares / of).sqrt() } else { squares / of })
             }
-            Made::Paired(_) => None,
         }
     }
 }
