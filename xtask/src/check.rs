@@ -13,24 +13,24 @@ use crate::{examples, tidy, tree};
 pub(crate) fn run() -> Result<(), String> {
     let (root, started) = (tree::root(), Instant::now());
     let path = path();
-    let cargo = |args: &[&str]| {
-        let status = Command::new("cargo").args(args).env("PATH", &path).current_dir(&root).status();
+    let must = |args: &[&str]| {
+        let status = cargo(&path).args(args).current_dir(&root).status();
         let status = status.map_err(|error| format!("can't run cargo: {error}"))?;
         if status.success() { Ok(()) } else { Err(format!("failed: cargo {}", args.join(" "))) }
     };
-    step("rustfmt", || cargo(&["fmt", "--all", "--check"]))?;
+    step("rustfmt", || must(&["fmt", "--all", "--check"]))?;
     step("tidy", || tree::Tree::read().and_then(|tree| tidy::run(&tree)))?;
     // Installing it takes longer than all other steps before the tests, so it runs where it is.
-    if Command::new("cargo").args(["deny", "--version"]).env("PATH", &path).output().is_ok_and(|o| o.status.success()) {
-        step("deny", || cargo(&["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]))?;
+    if cargo(&path).args(["deny", "--version"]).output().is_ok_and(|output| output.status.success()) {
+        step("deny", || must(&["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]))?;
     }
     // In the release profile, so that build scripts and macros are compiled once for clippy and the tests together.
     step("clippy", || {
-        cargo(&["clippy", "--release", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
+        must(&["clippy", "--release", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
     })?;
-    step("build", || cargo(&["test", "--release", "--workspace", "--no-run", "--quiet"]))?;
+    step("build", || must(&["test", "--release", "--workspace", "--no-run", "--quiet"]))?;
     step("examples", || {
-        cargo(&["build", "--release", "--workspace", "--bins", "--quiet"])?;
+        must(&["build", "--release", "--workspace", "--bins", "--quiet"])?;
         tree::Tree::read().and_then(|tree| examples::run(&tree))
     })?;
     eprintln!("== tests, after {:.0} s", started.elapsed().as_secs_f64());
@@ -41,9 +41,13 @@ pub(crate) fn run() -> Result<(), String> {
 /// a long log is read first.
 fn tests(root: &Path, path: &OsString) -> Result<(), String> {
     let arguments = ["test", "--release", "--workspace", "--no-fail-fast"];
-    let mut command = Command::new("cargo");
-    let command = command.args(arguments).env("PATH", path).current_dir(root).stdout(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| format!("can't run cargo: {error}"))?;
+    let mut command = cargo(path);
+    let mut child = command
+        .args(arguments)
+        .current_dir(root)
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("can't run cargo: {error}"))?;
     let (mut failed, mut telling) = (Vec::new(), false);
     for line in BufReader::new(child.stdout.take().expect("it is piped")).lines() {
         let line = line.map_err(|error| format!("can't read what cargo prints: {error}"))?;
@@ -59,6 +63,21 @@ fn tests(root: &Path, path: &OsString) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("failed: cargo {}\n{}", arguments.join(" "), failed.join("\n")))
+}
+
+/// Cargo, without what the cargo that runs this program says of it to its own children: build scripts that watch those
+/// variables (`ring`'s does) would be run again, and all above them compiled, each time a developer calls cargo between
+/// two checks.
+fn cargo(path: &OsString) -> Command {
+    let mut command = Command::new("cargo");
+    for (name, _) in env::vars_os() {
+        let told = name.to_string_lossy();
+        if told.starts_with("CARGO_PKG_") || told.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command.env("PATH", path);
+    command
 }
 
 /// The search path, with the Python before all others that has the packages whose tables functions take and give;

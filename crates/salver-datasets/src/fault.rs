@@ -4,6 +4,7 @@
 mod alternatives;
 
 use std::any::Any;
+use std::io;
 
 use arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, SchemaError};
@@ -25,6 +26,12 @@ pub(crate) fn execution(error: DataFusionError) -> Error {
             Code::OutOfMemory,
             "the query spills more to disk than is left of `limits.spill_bytes_max`".to_owned(),
             "ask for less: add a filter or a `limit`; or raise `limits.spill_bytes_max`",
+        ),
+        // Files are only written to spill.
+        _ if is_of_full_disk(&error) => (
+            Code::OutOfMemory,
+            "the query spills to the disk, and the disk is full".to_owned(),
+            "ask for less: add a filter or a `limit`; or free some space where `server.data_dir` is",
         ),
         DataFusionError::ResourcesExhausted(_) => (
             Code::OutOfMemory,
@@ -142,6 +149,19 @@ fn unreadable() -> (Code, String, &'static str) {
     )
 }
 
+/// Returns whether a full disk or a quota is the cause. Some libraries keep only the text of a system's error.
+fn is_of_full_disk(error: &DataFusionError) -> bool {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+        if matches!(kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) {
+            return true;
+        }
+        next = error.source();
+    }
+    error.to_string().contains("(os error 28)")
+}
+
 /// Returns Salver's own error from below those of libraries.
 fn beneath(error: &DataFusionError) -> Option<&Error> {
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
@@ -246,7 +266,18 @@ fn hint_of(message: &str) -> Option<String> {
 }
 
 /// Parts of the planner's messages, and the hint for each.
-const HINTS: [(&str, &str); 4] = [
+const HINTS: [(&str, &str); 8] = [
+    ("no array of shares", "write the shares out, as in `percentile_disc(array[0.25, 0.5])`"),
+    ("names a column of an outer query", "join a subquery that has the column, or compare in `where`"),
+    (
+        "Cannot access field at argument",
+        "if the name before the point is that of an outer query's table, and also that of a column here: name the table \
+         otherwise, as in `from t as other`",
+    ),
+    (
+        "Binary operator 'AtArrow'",
+        "compare the members, as in `x->>'key' = 'value'`; of lists write `array_has_all(x, y)`",
+    ),
     ("group by several sets", "write it as a join, or combine groupings with `union all`"),
     (
         "over the rows of one outer row",
@@ -310,7 +341,9 @@ fn unfit(message: &str) -> Option<Error> {
     let (name, types) = call.split_once('(')?;
     let hint = match name {
         "avg" if types.starts_with("Interval") => "write `sum(x) / count(x)`",
-        "percentile_cont" => "ask for one share at a time, as in `percentile_cont(0.25) within group (order by x)`",
+        "percentile_cont" => {
+            "write the shares out, as in `percentile_cont(array[0.25, 0.5]) within group (order by x)`"
+        }
         "date_trunc" => "write the zone apart, as in `date_trunc('day', x at time zone 'America/New_York')`",
         _ => "cast what it is given, as in `x::bigint` or `x::text`",
     };
@@ -342,3 +375,37 @@ fn first_line(message: &str) -> String {
 
 /// How the names of generated columns and tables begin.
 const GENERATED: [&str; 2] = ["__salver_", "__correlated_sq_"];
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::Arc;
+
+    use arrow::error::ArrowError;
+    use datafusion::common::DataFusionError;
+    use salver_model::Code;
+
+    use super::execution;
+
+    #[test]
+    fn a_full_disk_is_no_damaged_file() {
+        let full = || io::Error::from_raw_os_error(28);
+        let arrow = |error| DataFusionError::ArrowError(Box::new(ArrowError::IoError("write".into(), error)), None);
+        for error in [
+            DataFusionError::IoError(full()),
+            arrow(full()),
+            DataFusionError::Shared(Arc::new(DataFusionError::IoError(full()))),
+            DataFusionError::Execution(format!("spilling: {}", full())),
+        ] {
+            let text = error.to_string();
+            let error = execution(error);
+            assert_eq!(error.code, Code::OutOfMemory, "{text}");
+            assert!(error.message.contains("the disk is full"), "{text}");
+        }
+        for error in
+            [arrow(io::ErrorKind::UnexpectedEof.into()), DataFusionError::IoError(io::ErrorKind::NotFound.into())]
+        {
+            assert_eq!(execution(error).code, Code::EntryUnavailable);
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! The vocabulary of streams: appends, acknowledgements, and reads.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 
 /// Acknowledgement level of an append.
@@ -111,8 +113,8 @@ pub struct NewEvent {
     pub id: Option<Bytes>,
     /// Target partition; `None` chooses it by the key.
     pub partition: Option<u32>,
-    /// Headers of the event.
-    pub headers: Vec<(String, Bytes)>,
+    /// Headers of the event, each with its value if it has one.
+    pub headers: Vec<(String, Option<Bytes>)>,
     /// Time, in milliseconds since 1970; `None` uses the one extracted by the stream, or the current time.
     pub time_ms: Option<i64>,
 }
@@ -165,9 +167,9 @@ pub enum EventOutcome {
 pub struct Receipt {
     /// Offset behind the last appended event; 0 when none was.
     pub end: u64,
-    /// Offset [`crate::ports::EventStream::settle`] waits for: `end`, or the end of earlier events that have duplicates
-    /// here.
-    pub through: u64,
+    /// Offsets of the earlier events that have duplicates here, for which [`crate::ports::EventStream::settle`] waits
+    /// too.
+    pub repeated: Vec<u64>,
     /// Offset behind the last quarantined event; 0 when none was.
     pub quarantine_end: u64,
     /// Number of events appended. They are contiguous: the first is `end - taken`.
@@ -187,6 +189,29 @@ pub struct Receipt {
     pub consumed: usize,
 }
 
+impl Receipt {
+    /// Returns the offsets of the appended events.
+    #[must_use]
+    pub fn offsets(&self) -> Range<u64> {
+        self.end - self.taken.min(self.end)..self.end
+    }
+
+    /// Returns the offset behind all events that are settled, the repeated ones included.
+    #[must_use]
+    pub fn through(&self) -> u64 {
+        self.repeated.iter().map(|offset| offset + 1).max().unwrap_or(0).max(self.end)
+    }
+}
+
+/// Event that Kafka will never accept. It stays in the stream, and lies in its quarantine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RejectedEvent {
+    /// Offset of the event.
+    pub offset: u64,
+    /// Reason for the rejection.
+    pub reason: String,
+}
+
 /// Position of an event in Kafka.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
@@ -194,6 +219,15 @@ pub struct Placement {
     pub partition: u32,
     /// Offset in the partition.
     pub offset: u64,
+}
+
+/// What became of an event in Kafka.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventDelivery {
+    /// It is there; `None` when it is not known any more where, as after a restart.
+    Placed(Option<Placement>),
+    /// Kafka will never accept it, for this reason.
+    Rejected(String),
 }
 
 /// Event read from a stream.
@@ -209,8 +243,8 @@ pub struct Event {
     pub key: Option<Bytes>,
     /// Requested partition.
     pub partition: Option<u32>,
-    /// Headers of the event.
-    pub headers: Vec<(String, Bytes)>,
+    /// Headers of the event, each with its value if it has one.
+    pub headers: Vec<(String, Option<Bytes>)>,
     /// Event data; empty for a tombstone.
     pub value: Bytes,
     /// Whether it has no value.

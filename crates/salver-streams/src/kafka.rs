@@ -29,6 +29,7 @@ use std::time::Duration;
 use rdkafka::admin::AdminClient;
 use salver_model::limits::BROKER_MS_MAX;
 use salver_model::spec::{KafkaSpec, StreamSpec};
+use salver_model::streams::{Receipt, RejectedEvent};
 use salver_model::{Code, Error, Result};
 
 use self::checkpoint::Checkpoint;
@@ -67,6 +68,7 @@ impl Kafka {
         let prefix = checkpoint.as_ref().map_or(ends.first, |own| own.delivered.clamp(ends.first, ends.next));
         let shared = Arc::new(Shared::new(spec.name.clone(), kafka, spec.dir.clone(), log, aside)?);
         shared.delivery.begin(prefix, Vec::new());
+        shared.delivery.recall(checkpoint.as_ref().map(|own| own.asides.clone()).unwrap_or_default());
         shared.log.need_from(prefix);
         let admin: AdminClient<Listener> =
             shared.settings.admin().create_with_context(Listener).map_err(|error| settings::wrong(&error))?;
@@ -86,28 +88,28 @@ impl Kafka {
         Ok(Self { shared, drainer: Mutex::new(Some(thread)) })
     }
 
-    /// Waits until Kafka has the events of a range of the log.
+    /// Waits until Kafka has the events of a receipt, and returns those that it will never accept.
     ///
     /// # Errors
-    /// Returns `StreamUnavailable` when the broker does not answer in time (the events stay in the log), and
-    /// `InvalidEvent` when Kafka will never accept one of them.
-    pub(crate) async fn delivered(&self, range: Range<u64>) -> Result<()> {
-        self.wait(range, false).await.map(|_| ())
+    /// Returns `StreamUnavailable` when the broker does not answer in time (the events stay in the log).
+    pub(crate) async fn delivered(&self, receipt: &Receipt) -> Result<Vec<RejectedEvent>> {
+        let end = receipt.through();
+        self.wait(end..end, end).await?;
+        Ok(self.shared.delivery.rejected(receipt.offsets(), &receipt.repeated))
     }
 
-    /// Waits like `delivered`, and returns the place of each event or the reason why it has none: `InvalidEvent` when
-    /// Kafka will never accept it, `StreamUnavailable` when it was delivered so long ago that its place is no longer
-    /// known.
+    /// Waits like `delivered`, and returns what became of each event.
     ///
     /// # Errors
     /// `StreamUnavailable` when the broker does not answer in time.
-    pub(crate) async fn places(&self, range: Range<u64>) -> DeliveryAnswer {
-        self.wait(range, true).await
+    pub(crate) async fn places(&self, receipt: &Receipt) -> DeliveryAnswer {
+        let mut places = self.wait(receipt.offsets(), receipt.through()).await?;
+        places.extend(receipt.repeated.iter().map(|offset| self.shared.delivery.place(*offset)));
+        Ok(places)
     }
 
-    async fn wait(&self, range: Range<u64>, wants_places: bool) -> DeliveryAnswer {
-        let end = range.end;
-        match self.shared.delivery.wait(range, wants_places) {
+    async fn wait(&self, range: Range<u64>, end: u64) -> DeliveryAnswer {
+        match self.shared.delivery.wait(range, end) {
             Wait::Over(answer) => answer,
             Wait::On(answer) => {
                 // Kafka gets only events that are written to the log.

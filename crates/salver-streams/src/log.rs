@@ -76,6 +76,17 @@ pub(crate) struct LogOptions {
     /// are deleted before that; until it is called, everything is needed. A stream that forwards its events uses
     /// `u64::MAX` for no limit.
     pub(crate) refuse_bytes: Option<u64>,
+    /// Whether nothing is deleted before [`Log::before_removal`] was called.
+    pub(crate) has_listener: bool,
+}
+
+/// Function that is called, on a thread that may block, before segments are deleted, with the offset behind them.
+pub(crate) struct RemovalListener(Box<dyn Fn(u64) + Send + Sync>);
+
+impl std::fmt::Debug for RemovalListener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RemovalListener")
+    }
 }
 
 /// Position of the events of an append.
@@ -140,6 +151,13 @@ impl Log {
     /// writing fails, when the disk limit is reached, or when the log is closed.
     pub(crate) fn append(&self, frame: SealedFrame) -> Result<Appended> {
         self.shared.append(frame)
+    }
+
+    /// Calls `listener` before segments are deleted, on a thread that may block, with the offset behind them.
+    pub(crate) fn before_removal(&self, listener: impl Fn(u64) + Send + Sync + 'static) {
+        let _ = self.shared.removal.set(RemovalListener(Box::new(listener)));
+        self.shared.is_retention_due.store(true, Ordering::SeqCst);
+        self.shared.bell.ring();
     }
 
     /// Waits until the backlog has room.

@@ -7,6 +7,7 @@ mod frame_builder;
 mod log_rows;
 mod quarantine;
 mod read;
+mod saved_ids;
 #[cfg(test)]
 mod tests;
 
@@ -17,14 +18,17 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use salver_model::ports::{EventStream, Scan};
 use salver_model::spec::StreamSpec;
-use salver_model::streams::{Ack, Ends, Envelope, Event, Framing, NewEvent, Placement, Receipt};
+use salver_model::streams::{
+    Ack, Ends, Envelope, Event, EventDelivery, Framing, NewEvent, Placement, Receipt, RejectedEvent,
+};
 use salver_model::{Error, Name, Result};
 use tokio::task::JoinSet;
 
-use self::dedup::RecentIds;
+use self::dedup::{RecentId, RecentIds};
 use self::frame_builder::{Extra, Gathering};
 use self::log_rows::Rows;
 use self::quarantine::Quarantine;
+use self::saved_ids::SavedIds;
 use crate::clock::{Steady, now_ms};
 use crate::event::{Checker, Picks, Rule, SplitStep, Splitter, Time};
 use crate::id;
@@ -42,7 +46,7 @@ pub struct LogStream {
     rows: Rows,
     quarantine: Quarantine,
     picks: Picks,
-    seen: Mutex<RecentIds>,
+    seen: Arc<Mutex<RecentIds>>,
     /// Clock for the deduplication window: setting the system clock must not expire ids.
     steady: Steady,
     kafka: Option<Kafka>,
@@ -65,17 +69,17 @@ impl LogStream {
             retain_bytes: spec.disk_bytes_max.filter(|_| !forwards),
             // Always set, so that no event is deleted before Kafka has it.
             refuse_bytes: forwards.then(|| spec.disk_bytes_max.unwrap_or(u64::MAX)),
+            has_listener: true,
         })?;
         let rule = spec.schema.as_deref().map(Rule::compile).transpose()?;
         let rows = Rows::open(&spec.name, &log, &spec.dir, rule)?;
         let quarantine = Quarantine::open(&spec)?;
         let picks = Picks::new(&spec);
-        let seen = dedup_recovery::ids(&log, &spec)?;
+        let seen = remembered(&log, &spec)?;
         let kafka =
             spec.kafka.is_some().then(|| Kafka::start(&spec, Arc::clone(&log), quarantine.aside())).transpose()?;
         let mut keepers = JoinSet::new();
         keepers.spawn(rows.clone().keep());
-        let seen = Mutex::new(seen);
         Ok(Arc::new(Self { spec, log, rows, quarantine, picks, seen, steady: Steady::new(), kafka, _keepers: keepers }))
     }
 
@@ -120,7 +124,7 @@ impl LogStream {
         let placed = self.log.append(frame)?;
         for (offset, hash) in (placed.first..).zip(hashes) {
             if let Some(hash) = hash {
-                seen.insert(hash, offset, now_ms);
+                seen.insert(RecentId { hash, offset, time_ms: now_ms });
             }
         }
         drop(seen);
@@ -144,6 +148,21 @@ impl LogStream {
     }
 }
 
+/// Returns the ids of recent events: those that were saved, and those in the log. From then on they are saved before
+/// the log deletes their events.
+fn remembered(log: &Arc<Log>, spec: &StreamSpec) -> Result<Arc<Mutex<RecentIds>>> {
+    let saved = SavedIds::open(&spec.dir, spec.dedupe, now_ms())?;
+    let seen = saved.seen();
+    dedup_recovery::add_ids(&mut seen.lock().unwrap_or_else(PoisonError::into_inner), log, spec)?;
+    let stream = spec.name.clone();
+    log.before_removal(move |end| {
+        if let Err(error) = saved.save(end) {
+            tracing::warn!(%stream, %error, "the ids of deleted events can't be saved; a restart forgets them");
+        }
+    });
+    Ok(seen)
+}
+
 #[async_trait]
 impl EventStream for LogStream {
     fn spec(&self) -> &StreamSpec {
@@ -161,7 +180,7 @@ impl EventStream for LogStream {
                 key: event.key.as_deref().map(Into::into),
                 id: event.id.as_deref().map(Into::into),
                 partition: event.partition,
-                headers: event.headers.iter().map(|(name, value)| (name.as_str(), &**value)).collect(),
+                headers: event.headers.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect(),
                 time_ms: event.time_ms,
                 is_null: event.is_tombstone,
             };
@@ -199,29 +218,29 @@ impl EventStream for LogStream {
         self.quarantine.room().await;
     }
 
-    async fn settle(&self, receipt: &Receipt, ack: Ack) -> Result<()> {
+    async fn settle(&self, receipt: &Receipt, ack: Ack) -> Result<Vec<RejectedEvent>> {
         if ack == Ack::Memory {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        match &self.kafka {
-            Some(kafka) if ack == Ack::Broker => {
-                let begin = receipt.end - receipt.taken.min(receipt.end);
-                // The event is in the log's file by then; it need not be synced, since Kafka has it.
-                kafka.delivered(begin..receipt.through).await?;
+        let rejected = match &self.kafka {
+            // The event is in the log's file by then; it need not be synced, since Kafka has it.
+            Some(kafka) if ack == Ack::Broker => kafka.delivered(receipt).await?,
+            _ => {
+                self.log.durable(receipt.through()).await?;
+                Vec::new()
             }
-            _ => self.log.durable(receipt.through).await?,
-        }
-        self.quarantine.durable(receipt.quarantine_end).await
+        };
+        self.quarantine.durable(receipt.quarantine_end).await?;
+        Ok(rejected)
     }
 
-    async fn place(&self, receipt: &Receipt) -> Result<Vec<Result<Placement>>> {
-        let offsets = receipt.end - receipt.taken.min(receipt.end)..receipt.end;
+    async fn place(&self, receipt: &Receipt) -> Result<Vec<EventDelivery>> {
         let Some(kafka) = &self.kafka else {
             self.settle(receipt, Ack::Disk).await?;
-            return Ok(offsets.map(|offset| Ok(Placement { partition: 0, offset })).collect());
+            let offsets = receipt.offsets().chain(receipt.repeated.iter().copied());
+            return Ok(offsets.map(|offset| EventDelivery::Placed(Some(Placement { partition: 0, offset }))).collect());
         };
-        // One event refused by Kafka does not affect the others.
-        let places = kafka.places(offsets).await?;
+        let places = kafka.places(receipt).await?;
         self.quarantine.durable(receipt.quarantine_end).await?;
         Ok(places)
     }

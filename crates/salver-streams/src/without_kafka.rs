@@ -1,10 +1,9 @@
 //! Stands for `kafka` in a program without its client: a stream that names a topic does not open.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use salver_model::spec::{KafkaSpec, StreamSpec};
-use salver_model::streams::Placement;
+use salver_model::streams::{EventDelivery, Receipt, RejectedEvent};
 use salver_model::{Code, Error, Result};
 
 use crate::aside::Aside;
@@ -36,11 +35,11 @@ impl Kafka {
         Err(left_out())
     }
 
-    pub(crate) async fn delivered(&self, _: Range<u64>) -> Result<()> {
+    pub(crate) async fn delivered(&self, _: &Receipt) -> Result<Vec<RejectedEvent>> {
         match *self {}
     }
 
-    pub(crate) async fn places(&self, _: Range<u64>) -> Result<Vec<Result<Placement>>> {
+    pub(crate) async fn places(&self, _: &Receipt) -> Result<Vec<EventDelivery>> {
         match *self {}
     }
 

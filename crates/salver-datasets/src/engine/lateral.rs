@@ -6,6 +6,7 @@
 //! Here the nodes of the subquery are rebuilt on top of the outer rows: its table is replaced by a join of the outer
 //! rows with it, and a limit by row numbers per outer row.
 
+mod join_conditions;
 mod scalar_subquery;
 mod single_row;
 mod windows;
@@ -39,7 +40,10 @@ pub(super) struct Lateral;
 
 impl AnalyzerRule for Lateral {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let each = |plan| joined(plan)?.transform_data(single_row::values)?.transform_data(scalar_subquery::looked_up);
+        let each = |plan| {
+            let moved = join_conditions::moved(plan)?.transform_data(joined)?;
+            moved.transform_data(single_row::values)?.transform_data(scalar_subquery::looked_up)
+        };
         Ok(plan.transform_up_with_subqueries(each)?.data)
     }
 

@@ -10,6 +10,7 @@ mod casts;
 mod derived_tables;
 pub(super) mod duplicate_columns;
 mod function_names;
+mod grouping_sets;
 mod interval_literals;
 mod json_construction;
 mod json_operators;
@@ -17,6 +18,7 @@ mod literals;
 mod named_windows;
 mod operators;
 mod outside_subqueries;
+mod percentiles;
 mod query_arrays;
 mod query_clauses;
 mod regular_expressions;
@@ -79,7 +81,11 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
         // This comes before the inner expressions: the subquery is still as it was written.
-        flow(subqueries::rewrite(expr).and_then(|()| json_construction::before(expr)))
+        flow(
+            subqueries::rewrite(expr)
+                .and_then(|()| json_construction::before(expr))
+                .and_then(|()| percentiles::rewrite(expr)),
+        )
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> Flow {

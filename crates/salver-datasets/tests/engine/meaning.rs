@@ -170,7 +170,8 @@ async fn statements_answer_as_in_postgresql() {
                 Ok(answer) => wrong.push(format!("{kind} `{text}`\n  here: {answer:?}\n  there: {expected:?}")),
                 Err(error) => wrong.push(format!(
                     "{kind} `{text}`\n  here: {} ({:?})\n  there: {expected:?}",
-                    error.message, error.hint
+                    error.chain(),
+                    error.hint
                 )),
             }
         }

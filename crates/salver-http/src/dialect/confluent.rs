@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use salver_formats::json::write_string;
 use salver_model::limits::CONSUMERS_MAX;
+use salver_model::streams::Placement;
 use salver_model::{Code, Error};
 
 use super::{Refusal, salver};
@@ -18,6 +19,12 @@ pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 
 /// The number of an unknown topic.
 const TOPIC_NOT_FOUND: u32 = 40401;
+
+/// Returns partition and offset of a record. Both are -1 where it is not known any more where a record is that was sent
+/// before, as Kafka's own producers report it.
+pub(crate) fn numbers(place: Option<Placement>) -> (i64, i128) {
+    place.map_or((-1, -1), |place| (place.partition.into(), place.offset.into()))
+}
 
 /// Returns the number of a refusal.
 pub(crate) fn number(refusal: &Refusal) -> u32 {

@@ -66,18 +66,11 @@ pub(super) async fn conclude(
     mut tally: Tally,
     taken: Result<()>,
 ) -> Result<Response<Body>, Refusal> {
-    if ack != Ack::Memory
-        && !tally.is_empty()
-        && let Err(error) = stream.settle(&tally.awaited(), ack).await
-    {
-        // The broker may have refused only some of the events.
-        if error.code == Code::InvalidEvent
-            && tally.tells_each()
-            && let Ok(places) = stream.place(&tally.awaited()).await
-        {
-            tally.refuse(places);
+    if ack != Ack::Memory && !tally.is_empty() {
+        match stream.settle(&tally.awaited(), ack).await {
+            Ok(rejected) => tally.refuse(rejected),
+            Err(error) => return Err(Refusal::from(error).with_members(tally.members())),
         }
-        return Err(Refusal::from(error).with_members(tally.members()));
     }
     finished(ack, &tally, taken)
 }

@@ -18,10 +18,7 @@ pub(super) fn write(event: &Event, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"id\":");
     write_string(&event.id, out);
     out.extend_from_slice(b",\"key\":");
-    match &event.key {
-        Some(key) => write_bytes(key, out),
-        None => out.extend_from_slice(b"null"),
-    }
+    write_value(event.key.as_deref(), out);
     out.extend_from_slice(b",\"headers\":");
     write_headers(event, out);
     out.extend_from_slice(b",\"value\":");
@@ -50,18 +47,25 @@ fn write_headers(event: &Event, out: &mut Vec<u8>) {
         out.push(b':');
         let mut others = event.headers[index + 1..].iter().filter(|(other, _)| other == name).peekable();
         if others.peek().is_none() {
-            write_bytes(value, out);
+            write_value(value.as_deref(), out);
             continue;
         }
         out.push(b'[');
-        write_bytes(value, out);
+        write_value(value.as_deref(), out);
         for (_, other) in others {
             out.push(b',');
-            write_bytes(other, out);
+            write_value(other.as_deref(), out);
         }
         out.push(b']');
     }
     out.push(b'}');
+}
+
+fn write_value(value: Option<&[u8]>, out: &mut Vec<u8>) {
+    match value {
+        Some(value) => write_bytes(value, out),
+        None => out.extend_from_slice(b"null"),
+    }
 }
 
 fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
@@ -91,21 +95,21 @@ mod tests {
 
     #[test]
     fn text_bytes_and_repeats() {
-        let header = |name: &str, value: &'static [u8]| (name.to_owned(), Bytes::from_static(value));
+        let header = |name: &str, value: &'static [u8]| (name.to_owned(), Some(Bytes::from_static(value)));
         let event = Event {
             offset: 7,
             time_ms: 0,
             id: "i".into(),
             key: Some(Bytes::from_static(b"\xff")),
             partition: None,
-            headers: vec![header("a", b"1"), header("b", b"2"), header("a", b"3")],
+            headers: vec![header("a", b"1"), header("b", b"2"), header("a", b"3"), ("n".to_owned(), None)],
             value: Bytes::from_static(b"{ \"x\":1.0}"),
             is_tombstone: false,
         };
         let mut out = Vec::new();
         write(&event, &mut out);
         let text = "{\"offset\":7,\"time\":\"1970-01-01T00:00:00.000Z\",\"id\":\"i\",\"key\":{\"base64\":\"/w==\"},\
-                    \"headers\":{\"a\":[\"1\",\"3\"],\"b\":\"2\"},\"value\":{ \"x\":1.0}}";
+                    \"headers\":{\"a\":[\"1\",\"3\"],\"b\":\"2\",\"n\":null},\"value\":{ \"x\":1.0}}";
         assert_eq!(String::from_utf8(out).unwrap(), text);
     }
 }

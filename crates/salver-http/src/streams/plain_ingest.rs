@@ -12,8 +12,8 @@ use salver_model::spec::Pick;
 use salver_model::streams::{Ack, NewEvent};
 use salver_model::{Code, Error, Result};
 
+use super::append::append_params;
 use super::append::event_outcomes::Tally;
-use super::append::{append_params, conclude};
 use super::{moment, raw};
 use crate::body::Body;
 use crate::dialect::Refusal;
@@ -46,13 +46,14 @@ pub(super) async fn answer(exchange: &Exchange<'_>, name: &str, body: Incoming) 
     }
     let receipt = stream.append(std::slice::from_ref(&event), &envelope)?;
     let id = receipt.id.clone().map(Bytes::from).or(event.id);
-    let tally = Tally::of(receipt);
+    let mut tally = Tally::of(receipt);
     let ack = spec.ack;
-    if tally.is_refused() {
-        return conclude(stream, ack, tally, Ok(())).await;
-    }
     if ack != Ack::Memory {
-        stream.settle(&tally.awaited(), ack).await?;
+        let rejected = stream.settle(&tally.awaited(), ack).await?;
+        tally.refuse(rejected);
+    }
+    if tally.is_refused() {
+        return Err(Refusal::from(tally.refusal()).with_members(tally.members()));
     }
     Ok(exit::unstored(StatusCode::OK, TEXT, Body::Full(id.unwrap_or_default())))
 }

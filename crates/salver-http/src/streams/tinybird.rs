@@ -37,12 +37,13 @@ pub(super) async fn answer(exchange: &Exchange<'_>, body: Incoming, first: Optio
     let mut tally = Tally::new(false);
     take(stream, envelope, Intake::new(exchange, body, first)?, &mut tally).await?;
     if waits {
-        stream.settle(&tally.awaited(), ack).await?;
+        let rejected = stream.settle(&tally.awaited(), ack).await?;
+        tally.refuse(rejected);
     }
     let sums = tally.sum();
     let body = json!({
-        "successful_rows": sums.taken + sums.duplicates,
-        "quarantined_rows": sums.quarantined,
+        "successful_rows": sums.taken + sums.duplicates - tally.refused(),
+        "quarantined_rows": sums.quarantined + tally.refused(),
     });
     let status = if waits { StatusCode::OK } else { StatusCode::ACCEPTED };
     Ok(respond::appended(status, body.to_string().into_bytes()))

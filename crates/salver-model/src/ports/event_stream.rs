@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::name::Name;
 use crate::ports::Scan;
 use crate::spec::StreamSpec;
-use crate::streams::{Ack, Ends, Envelope, Event, Framing, NewEvent, Placement, Receipt};
+use crate::streams::{Ack, Ends, Envelope, Event, EventDelivery, Framing, NewEvent, Receipt, RejectedEvent};
 
 /// Stream of events.
 ///
@@ -54,19 +54,20 @@ pub trait EventStream: Send + Sync + std::fmt::Debug {
     /// Waits until `append` would accept more events.
     async fn room(&self);
 
-    /// Waits until the guarantee of `ack` holds for everything in a receipt.
+    /// Waits until the guarantee of `ack` holds for everything in a receipt. Returns the events, repeated ones included,
+    /// that Kafka will never accept, in the order of their offsets; none unless `ack` waits for it.
     ///
     /// # Errors
     /// Returns `StreamUnavailable` when that is impossible now: the disk is full, or the broker unavailable. The
     /// message says what happened to the events.
-    async fn settle(&self, receipt: &Receipt, ack: Ack) -> Result<()>;
+    async fn settle(&self, receipt: &Receipt, ack: Ack) -> Result<Vec<RejectedEvent>>;
 
-    /// Runs [`EventStream::settle`] with `Ack::Broker`, and returns the position of each appended event in Kafka, in
-    /// order, or the reason why it has none; for a stream without Kafka the position is in partition 0 of the log.
+    /// Runs [`EventStream::settle`] with `Ack::Broker`, and returns what became of each appended event, in order, and
+    /// then of each repeated one; for a stream without Kafka the position is in partition 0 of the log.
     ///
     /// # Errors
     /// Returns the errors of `settle`.
-    async fn place(&self, receipt: &Receipt) -> Result<Vec<Result<Placement>>>;
+    async fn place(&self, receipt: &Receipt) -> Result<Vec<EventDelivery>>;
 
     /// Returns the current range of offsets.
     fn ends(&self) -> Ends;

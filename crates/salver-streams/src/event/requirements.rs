@@ -116,7 +116,9 @@ pub(super) fn reason(stop: Stop, start: usize) -> String {
     match stop {
         Stop::Incomplete => "the text ends within the event".to_owned(),
         Stop::Deep(at) => format!("at byte {}: expected no more than {EVENT_DEPTH_MAX} levels", at - start),
-        Stop::Malformed(at, expected) => format!("at byte {}: expected {expected}", at - start),
+        Stop::Unpaired(at, expected) | Stop::Malformed(at, expected) => {
+            format!("at byte {}: expected {expected}", at - start)
+        }
     }
 }
 

@@ -48,8 +48,10 @@ pub(crate) struct Splitter<'a> {
     checks: &'a Checks,
     shape: Arc<EventShape>,
     pass: Pass,
-    /// Number of bytes searched in vain for the end of values that are nested too deeply.
+    /// Number of bytes searched in vain for the end of values that can't be events.
     vain_bytes: usize,
+    /// End of the values without a name or brackets that are known to stand one behind the other on a line.
+    row_end: usize,
 }
 
 impl<'a> Splitter<'a> {
@@ -57,7 +59,7 @@ impl<'a> Splitter<'a> {
     pub(crate) fn new(text: &'a [u8], framing: Framing, is_last: bool, checks: &'a Checks) -> Self {
         let utf8_end = if simdutf8::basic::from_utf8(text).is_ok() { text.len() } else { utf8_end(text, 0) };
         let shape = checks.shape.newest();
-        Self { text, at: 0, framing, is_last, utf8_end, checks, shape, pass: Pass::new(), vain_bytes: 0 }
+        Self { text, at: 0, framing, is_last, utf8_end, checks, shape, pass: Pass::new(), vain_bytes: 0, row_end: 0 }
     }
 
     /// Returns the number of bytes consumed.
@@ -151,7 +153,7 @@ impl<'a> Splitter<'a> {
         match stop {
             Stop::Incomplete if is_cut => self.too_long(start),
             Stop::Incomplete if !self.is_last => SplitStep::More,
-            Stop::Deep(_) => self.deep(start, stop),
+            Stop::Deep(_) | Stop::Unpaired(..) => self.unfit(start, stop),
             Stop::Incomplete if self.framing == Framing::Values => self.malformed(start, self.text.len(), stop),
             Stop::Malformed(at, _) if self.framing == Framing::Values => self.malformed(start, at, stop),
             Stop::Incomplete | Stop::Malformed(..) => self.rest(start, reason(stop, start)),
@@ -164,21 +166,33 @@ impl<'a> Splitter<'a> {
     }
 
     /// Returns whether the value stands alone; `None` when that cannot be decided yet, since a number may continue in
-    /// the next piece. A line that is not JSON often starts with what could be a value (`12:30 started`).
-    fn is_single(&self, start: usize, whole: Whole, window: &[u8]) -> Option<bool> {
+    /// the next piece. A line that is not JSON often starts with what could be a value (`12:30 started`), so that only
+    /// values, one behind the other, may follow up to the end of the line or the next container.
+    fn is_single(&mut self, start: usize, whole: Whole, window: &[u8]) -> Option<bool> {
         if self.text[start] == b'{' {
             return Some(true);
         }
         let is_all = self.is_last && window.len() == self.text.len();
-        let rest = &window[whole.end..];
         if self.framing != Framing::Values {
-            let may_go_on = rest.is_empty() && matches!(self.text[start], b'-' | b'0'..=b'9');
+            let may_go_on = window.len() == whole.end && matches!(self.text[start], b'-' | b'0'..=b'9');
             return (is_all || !may_go_on).then_some(true);
         }
-        match rest.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) {
-            None => is_all.then_some(true),
-            Some(next) => Some(matches!(next, b'\n' | b'{' | b'[')),
+        let mut end = whole.end;
+        while end > self.row_end {
+            let blanks = window[end..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
+            match window.get(end + blanks) {
+                None => return is_all.then_some(true),
+                Some(b'\n' | b'{' | b'[') => break,
+                Some(_) if blanks == 0 => return Some(false),
+                Some(_) => match self.pass.value(window, end + blanks, self.shape.plan()) {
+                    Ok(next) => end = next.end,
+                    Err(Stop::Incomplete) if !is_all => return None,
+                    Err(_) => return Some(false),
+                },
+            }
         }
+        self.row_end = self.row_end.max(end);
+        Some(true)
     }
 
     fn whole(&mut self, start: usize, whole: Whole) -> SplitStep {
@@ -206,8 +220,8 @@ impl<'a> Splitter<'a> {
         self.framing = if self.framing == Framing::Values { Framing::Values } else { Framing::ArrayComma };
     }
 
-    /// Skips a value that is nested too deeply as a whole, if its end can be found.
-    fn deep(&mut self, start: usize, stop: Stop) -> SplitStep {
+    /// Skips a value as a whole that the grammar allows and an event can't be, if its end can be found.
+    fn unfit(&mut self, start: usize, stop: Stop) -> SplitStep {
         let window = self.window(start);
         let is_looked_for = self.vain_bytes <= VAIN_BYTES_MAX;
         let skimmed = is_looked_for.then(|| skim(&mut before(false), &window[start..]));

@@ -27,6 +27,9 @@ pub(super) enum Stop {
     Incomplete,
     /// The value is nested too deeply; nothing behind this place was examined.
     Deep(usize),
+    /// Place of half a surrogate pair in a text, and the expected half. The grammar allows it (RFC 8259, section 8.2),
+    /// so the value has an end, but it is no Unicode text.
+    Unpaired(usize, &'static str),
     /// Place in the text of a syntax error, and the expected token.
     Malformed(usize, &'static str),
 }
@@ -254,15 +257,15 @@ impl EventValidation<'_> {
                     0xd800..=0xdbff => {
                         for part in [b'\\', b'u'] {
                             if self.peek()? != part {
-                                return Err(Stop::Malformed(self.at, "the second half of a surrogate pair"));
+                                return Err(Stop::Unpaired(self.at, "the second half of a surrogate pair"));
                             }
                             self.at += 1;
                         }
                         if !matches!(self.four_digits()?, 0xdc00..=0xdfff) {
-                            return Err(Stop::Malformed(self.at - 4, "the second half of a surrogate pair"));
+                            return Err(Stop::Unpaired(self.at - 4, "the second half of a surrogate pair"));
                         }
                     }
-                    0xdc00..=0xdfff => return Err(Stop::Malformed(start, "the first half of a surrogate pair")),
+                    0xdc00..=0xdfff => return Err(Stop::Unpaired(start, "the first half of a surrogate pair")),
                     _ => {}
                 }
             }

@@ -1,5 +1,6 @@
 //! The delivery state on disk, from which a restart resumes.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -22,6 +23,9 @@ pub(super) struct Checkpoint {
     pub(super) positions: Vec<u64>,
     /// Whether no event from `delivered` on was ever sent.
     pub(super) is_clean: bool,
+    /// Events before `delivered` that were set aside, with the reasons: an event that is sent again is told of it.
+    #[serde(default)]
+    pub(super) asides: BTreeMap<u64, String>,
 }
 
 impl Checkpoint {
@@ -74,7 +78,9 @@ mod tests {
     fn round_trip_and_damage() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(Checkpoint::read(dir.path()).unwrap(), None);
-        let mut checkpoint = Checkpoint { topic: "t".to_owned(), delivered: 7, positions: vec![1, 2], is_clean: false };
+        let asides = [(3, "too large".to_owned())].into();
+        let mut checkpoint =
+            Checkpoint { topic: "t".to_owned(), delivered: 7, positions: vec![1, 2], is_clean: false, asides };
         checkpoint.write(dir.path()).unwrap();
         checkpoint.delivered = u64::MAX;
         checkpoint.write(dir.path()).unwrap();

@@ -1,14 +1,14 @@
 //! Delivery state: the prefix of the log that Kafka has, which grows with each report, and the requests that wait for
 //! it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use salver_model::limits::BROKER_ASIDES_MAX;
-use salver_model::streams::Placement;
-use salver_model::{Code, Error, Result};
+use salver_model::streams::{EventDelivery, Placement, RejectedEvent};
+use salver_model::{Error, Result};
 use tokio::sync::{Notify, oneshot};
 
 /// Most events that are sent but not yet reported.
@@ -60,13 +60,13 @@ struct DeliverySlot {
 
 #[derive(Debug)]
 struct Waiter {
-    first: u64,
-    wants_places: bool,
+    /// Events whose places are wanted.
+    range: Range<u64>,
     answer: oneshot::Sender<DeliveryAnswer>,
 }
 
-/// Place of each requested event, if places were requested, or the reason why it is not in Kafka.
-pub(super) type DeliveryAnswer = Result<Vec<Result<Placement>>>;
+/// What became of each requested event.
+pub(super) type DeliveryAnswer = Result<Vec<EventDelivery>>;
 
 /// Answer, or the channel that delivers it.
 #[derive(Debug)]
@@ -108,6 +108,11 @@ impl Delivery {
         (inner.prefix, inner.positions.clone())
     }
 
+    /// Restores which events were set aside before the prefix.
+    pub(super) fn recall(&self, asides: BTreeMap<u64, String>) {
+        self.lock().asides.extend(asides);
+    }
+
     /// Starts at an offset of the log and with the partitions' offsets, as a checkpoint has them. Knowledge about later
     /// events is kept.
     pub(super) fn begin(&self, prefix: u64, positions: Vec<u64>) {
@@ -137,16 +142,41 @@ impl Delivery {
         self.put(&mut inner, DeliverySlot { offset, partition: ASIDE, at: UNSAID });
     }
 
+    /// Returns what became of an event that was delivered or set aside.
+    pub(super) fn place(&self, offset: u64) -> EventDelivery {
+        self.lock().place(offset)
+    }
+
+    /// Returns which events of a range, and of some others, were set aside, in the order of their offsets.
+    pub(super) fn rejected(&self, range: Range<u64>, others: &[u64]) -> Vec<RejectedEvent> {
+        let inner = self.lock();
+        let others = others.iter().filter_map(|offset| inner.asides.get_key_value(offset));
+        let found: BTreeMap<_, _> = inner.asides.range(range).chain(others).collect();
+        found.into_iter().map(|(offset, reason)| RejectedEvent { offset: *offset, reason: reason.clone() }).collect()
+    }
+
+    /// Returns the events before the prefix that were set aside, with the reasons.
+    pub(super) fn asides(&self) -> BTreeMap<u64, String> {
+        let inner = self.lock();
+        inner.asides.range(..inner.prefix).map(|(offset, reason)| (*offset, reason.clone())).collect()
+    }
+
+    /// Returns the events from `offset` on that were set aside.
+    pub(super) fn asides_from(&self, offset: u64) -> BTreeSet<u64> {
+        self.lock().asides.range(offset..).map(|(aside, _)| *aside).collect()
+    }
+
     /// Returns whether the event was set aside.
     pub(super) fn is_aside(&self, offset: u64) -> bool {
         self.lock().asides.contains_key(&offset)
     }
 
-    /// Returns the answer for the events of `range`, or a wait for it; it contains their places when `wants_places`.
-    pub(super) fn wait(&self, range: Range<u64>, wants_places: bool) -> Wait {
+    /// Returns what became of the events of `range` when everything before `end` was delivered or set aside, or a wait
+    /// for it.
+    pub(super) fn wait(&self, range: Range<u64>, end: u64) -> Wait {
         let mut inner = self.lock();
-        if range.end <= inner.prefix {
-            return Wait::Over(inner.answer(range, wants_places));
+        if end <= inner.prefix {
+            return Wait::Over(inner.answer(range));
         }
         let (answer, receiver) = oneshot::channel();
         if inner.waiters.len() >= inner.waiters_max {
@@ -154,9 +184,9 @@ impl Delivery {
             inner.waiters_max = (2 * inner.waiters.len()).max(1024);
         }
         inner.count += 1;
-        let key = (range.end, inner.count);
-        inner.next_end = inner.next_end.min(range.end);
-        inner.waiters.insert(key, Waiter { first: range.start, wants_places, answer });
+        let key = (end, inner.count);
+        inner.next_end = inner.next_end.min(end);
+        inner.waiters.insert(key, Waiter { range, answer });
         Wait::On(receiver)
     }
 
@@ -251,41 +281,26 @@ impl Inner {
     }
 
     fn answer_first(&mut self) {
-        if let Some(((end, _), waiter)) = self.waiters.pop_first() {
-            let answer = self.answer(waiter.first..end, waiter.wants_places);
+        if let Some((_, waiter)) = self.waiters.pop_first() {
+            let answer = self.answer(waiter.range);
             // The receiver may be gone.
             let _ = waiter.answer.send(answer);
         }
         self.next_end = self.waiters.first_key_value().map_or(u64::MAX, |((end, _), _)| *end);
     }
 
-    fn answer(&self, range: Range<u64>, wants_places: bool) -> DeliveryAnswer {
-        if wants_places {
-            return Ok(range.map(|offset| self.place(offset)).collect());
-        }
-        match self.asides.range(range).next() {
-            Some((offset, reason)) => Err(refused(*offset, reason)),
-            None => Ok(Vec::new()),
-        }
+    fn answer(&self, range: Range<u64>) -> DeliveryAnswer {
+        Ok(range.map(|offset| self.place(offset)).collect())
     }
 
-    fn place(&self, offset: u64) -> Result<Placement> {
+    fn place(&self, offset: u64) -> EventDelivery {
         if let Some(reason) = self.asides.get(&offset) {
-            return Err(refused(offset, reason));
+            return EventDelivery::Rejected(reason.clone());
         }
         let slot = self.slots[place_of(offset)];
-        if slot.offset != offset || slot.at == UNSAID {
-            let message = format!("the event at offset {offset} is in Kafka, but it is not known any more where");
-            return Err(Error::new(Code::StreamUnavailable, message));
-        }
-        Ok(Placement { partition: slot.partition, offset: slot.at })
+        let is_known = slot.offset == offset && slot.at != UNSAID;
+        EventDelivery::Placed(is_known.then_some(Placement { partition: slot.partition, offset: slot.at }))
     }
-}
-
-fn refused(offset: u64, reason: &str) -> Error {
-    let message = format!("Kafka does not take the event at offset {offset}: {reason}");
-    Error::new(Code::InvalidEvent, message)
-        .with_hint("It stays in the stream and lies in its quarantine; the others of the request were taken.")
 }
 
 fn place_of(offset: u64) -> usize {
@@ -295,12 +310,16 @@ fn place_of(offset: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use salver_model::streams::Placement;
+    use salver_model::streams::{EventDelivery, Placement};
 
     use super::{Delivery, DeliveryAnswer, REMEMBERED, Wait};
 
     fn placed(answer: DeliveryAnswer) -> Vec<Placement> {
-        answer.unwrap().into_iter().map(Result::unwrap).collect()
+        let place = |delivery| match delivery {
+            EventDelivery::Placed(Some(place)) => place,
+            other => panic!("{other:?}"),
+        };
+        answer.unwrap().into_iter().map(place).collect()
     }
 
     fn later(wait: Wait) -> tokio::sync::oneshot::Receiver<DeliveryAnswer> {
@@ -321,8 +340,8 @@ mod tests {
     fn a_prefix_grows_and_answers() {
         let delivery = Delivery::new();
         delivery.begin(10, vec![5, 0]);
-        let mut places = later(delivery.wait(10..12, true));
-        let mut done = later(delivery.wait(11..13, false));
+        let mut places = later(delivery.wait(10..12, 12));
+        let mut done = later(delivery.wait(13..13, 13));
         delivery.mark(11, 1, Some(0));
         delivery.mark(12, 0, Some(9));
         assert_eq!(delivery.prefix(), 10);
@@ -332,23 +351,25 @@ mod tests {
         let expected = [Placement { partition: 0, offset: 8 }, Placement { partition: 1, offset: 0 }];
         assert_eq!(placed(places.try_recv().unwrap()), expected);
         assert!(done.try_recv().unwrap().unwrap().is_empty());
-        assert_eq!(placed(now(delivery.wait(10..12, true))), expected);
+        assert_eq!(placed(now(delivery.wait(10..12, 12))), expected);
     }
 
     #[test]
     fn what_was_set_aside_is_told_to_who_waits_for_it() {
         let delivery = Delivery::new();
         delivery.begin(0, vec![0]);
-        let mut both = later(delivery.wait(0..2, false));
-        let mut one = later(delivery.wait(1..2, false));
+        let mut both = later(delivery.wait(0..2, 2));
         delivery.set_aside(0, "too large".to_owned());
         delivery.mark(1, 0, Some(0));
-        assert!(both.try_recv().unwrap().unwrap_err().to_string().contains("too large"));
-        assert!(one.try_recv().unwrap().is_ok());
-        assert!(now(delivery.wait(0..1, false)).is_err());
-        let each = now(delivery.wait(0..2, true)).unwrap();
-        assert!(each[0].as_ref().is_err_and(|error| error.to_string().contains("too large")));
-        assert_eq!(each[1].as_ref().ok(), Some(&Placement { partition: 0, offset: 0 }));
+        let place = EventDelivery::Placed(Some(Placement { partition: 0, offset: 0 }));
+        let expected = [EventDelivery::Rejected("too large".to_owned()), place];
+        assert_eq!(both.try_recv().unwrap().unwrap(), expected);
+        assert_eq!(now(delivery.wait(0..2, 2)).unwrap(), expected);
+        let rejected = |range, others: &[u64]| {
+            delivery.rejected(range, others).into_iter().map(|event| event.offset).collect::<Vec<_>>()
+        };
+        assert_eq!((rejected(0..2, &[]), rejected(1..2, &[]), rejected(1..2, &[0, 1, 0])), (vec![0], vec![], vec![0]));
+        assert_eq!(delivery.asides().into_keys().collect::<Vec<_>>(), [0]);
     }
 
     #[test]
@@ -358,10 +379,10 @@ mod tests {
         for offset in 0..=REMEMBERED as u64 {
             delivery.mark(offset, 0, Some(offset));
         }
-        assert!(now(delivery.wait(0..1, true)).unwrap()[0].is_err());
-        assert_eq!(placed(now(delivery.wait(1..2, true))), [Placement { partition: 0, offset: 1 }]);
+        assert_eq!(now(delivery.wait(0..1, 1)).unwrap(), [EventDelivery::Placed(None)]);
+        assert_eq!(placed(now(delivery.wait(1..2, 2))), [Placement { partition: 0, offset: 1 }]);
         delivery.mark(7, 0, Some(99));
-        assert_eq!(placed(now(delivery.wait(7..8, true))), [Placement { partition: 0, offset: 7 }], "reported once");
+        assert_eq!(placed(now(delivery.wait(7..8, 8))), [Placement { partition: 0, offset: 7 }], "reported once");
         delivery.skip_to(REMEMBERED as u64 + 100);
         assert_eq!(delivery.prefix(), REMEMBERED as u64 + 100);
     }

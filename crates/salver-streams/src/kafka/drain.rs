@@ -70,10 +70,11 @@ impl Drainer {
                 Ok(mut session) => {
                     self.shared.is_well();
                     self.deliver(&mut session).await;
-                    let failures = session.failures();
-                    // The old producer must be gone before the topic is compared again.
+                    let state = session.state();
+                    // The old producer must be gone before the topic is compared again. Its last reports come with
+                    // its end.
                     drop(session);
-                    self.learn(failures).await;
+                    self.learn(state.failures()).await;
                 }
                 Err(why) => {
                     self.shared.is_away(&why);
@@ -115,6 +116,7 @@ impl Drainer {
                 delivered: prefix,
                 positions: positions.clone(),
                 is_clean: false,
+                asides: shared.delivery.asides(),
             };
             first.write(&shared.dir).map_err(|error| error.to_string())?;
             self.saved = prefix;
@@ -278,23 +280,31 @@ impl Drainer {
         write(Arc::clone(&self.shared), delivered, positions, is_clean).await.map(|_| ())
     }
 
-    /// Handles rejected records: an event at fault is resent alone, and then set aside.
+    /// Handles rejected records: an event that the broker names as the one at fault is set aside. Any other may have
+    /// failed with its batch: it is sent again alone, and set aside if it fails again.
     async fn learn(&mut self, failures: Vec<RejectedRecord>) {
+        let stream = self.shared.stream.clone();
+        let are_named = failures.iter().any(RejectedRecord::is_anothers);
+        let is_nobodys = failures.iter().all(RejectedRecord::is_anothers);
+        let mut trouble = None;
         for failure in failures {
             let (offset, code) = (failure.offset, failure.code);
-            if !failure.is_the_events() {
-                self.shared.is_away(&code.to_string());
-                self.pause(BEAT).await;
-                return;
+            if failure.is_anothers() && !is_nobodys {
+                continue;
             }
-            if self.suspects.insert(offset) {
-                let stream = &self.shared.stream;
-                tracing::warn!(%stream, offset, %code, "Kafka refused an event; it is sent again alone");
-            } else {
+            if !failure.is_the_events() && !failure.is_anothers() {
+                trouble = Some(code);
+            } else if failure.is_at_fault(are_named) || !self.suspects.insert(offset) {
                 self.set_aside(offset, code).await;
+            } else {
+                tracing::warn!(%stream, offset, %code, "Kafka refused an event; it is sent again alone");
             }
         }
         self.suspects = self.suspects.split_off(&self.shared.delivery.prefix());
+        if let Some(code) = trouble {
+            self.shared.is_away(&code.to_string());
+            self.pause(BEAT).await;
+        }
     }
 
     async fn set_aside(&self, offset: u64, code: RDKafkaErrorCode) {
@@ -336,7 +346,9 @@ impl Drainer {
 /// other events, which must not count as delivered.
 async fn write(shared: Arc<Shared>, delivered: u64, positions: Vec<u64>, is_clean: bool) -> Result<u64> {
     shared.log.durable(delivered).await?;
-    let checkpoint = Checkpoint { topic: shared.topic.clone(), delivered, positions, is_clean };
+    let mut asides = shared.delivery.asides();
+    asides.split_off(&delivered);
+    let checkpoint = Checkpoint { topic: shared.topic.clone(), delivered, positions, is_clean, asides };
     let put = tokio::task::spawn_blocking(move || checkpoint.write(&shared.dir));
     put.await.map_err(|error| Error::internal("the checkpoint's writer failed").with_source(error))??;
     Ok(delivered)

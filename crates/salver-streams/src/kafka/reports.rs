@@ -45,6 +45,21 @@ impl RejectedRecord {
     pub(super) fn is_the_events(&self) -> bool {
         is_the_events(self.code)
     }
+
+    /// Returns whether the record failed only because another one of its batch did, which the broker has named (KIP-467).
+    pub(super) fn is_anothers(&self) -> bool {
+        self.code == RDKafkaErrorCode::InvalidDifferentRecord
+    }
+
+    /// Returns whether the broker named this record. Kafka's client gives a single one the code of its batch, and
+    /// several the code for an invalid record. Codes about sizes are the batch's.
+    pub(super) fn is_at_fault(&self, are_named: bool) -> bool {
+        match self.code {
+            RDKafkaErrorCode::InvalidRecord => true,
+            RDKafkaErrorCode::InvalidTimestamp | RDKafkaErrorCode::InvalidMessage => are_named,
+            _ => false,
+        }
+    }
 }
 
 /// Returns whether an error concerns a record, not a broker or a topic.
@@ -117,6 +132,7 @@ impl ProducerContext for Reports {
             }
             Err((error, _)) => {
                 let code = error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Unknown);
+                tracing::debug!(stream = %self.shared.stream, offset, %code, "Kafka's client did not deliver an event");
                 // Records behind a failure are purged with the producer and resent by the next one.
                 let is_given_up = matches!(
                     code,

@@ -13,7 +13,7 @@ use salver_model::streams::Placement;
 use super::catch_up::time_of;
 use super::delivery::WINDOW;
 use super::partition;
-use super::reports::{ProducerState, RejectedRecord, Reports, is_the_events};
+use super::reports::{ProducerState, Reports, is_the_events};
 use super::settings::Pace;
 use super::shared::Shared;
 use super::topic::{Topic, number};
@@ -43,6 +43,8 @@ pub(super) struct ProducerSession {
     state: Arc<ProducerState>,
     /// Events that an earlier producer has sent.
     found: HashMap<u64, Placement>,
+    /// Events that are set aside, though some before them are not delivered.
+    asides: BTreeSet<u64>,
     next: u64,
     /// Offset below which events need no check of the in-flight limit.
     room_until: u64,
@@ -72,6 +74,7 @@ impl ProducerSession {
             wave: None,
             state,
             found,
+            asides: shared.delivery.asides_from(next),
             next,
             room_until: 0,
             awaited: None,
@@ -89,9 +92,9 @@ impl ProducerSession {
         self.state.break_off();
     }
 
-    /// Takes the rejected records.
-    pub(super) fn failures(&self) -> Vec<RejectedRecord> {
-        self.state.failures()
+    /// Returns the state of the producers, which gets their last reports when the session is dropped.
+    pub(super) fn state(&self) -> Arc<ProducerState> {
+        Arc::clone(&self.state)
     }
 
     /// Returns whether records are in flight and no reports arrive.
@@ -185,6 +188,9 @@ impl ProducerSession {
             self.shared.delivery.mark(placed.offset, place.partition, Some(place.offset));
             return true;
         }
+        if !self.asides.is_empty() && self.asides.remove(&placed.offset) {
+            return true;
+        }
         let partition = partition::choose(&placed.record, placed.offset, partitions);
         let producer = match self.pace {
             Pace::Waves => &self.waves,
@@ -233,7 +239,7 @@ impl ProducerSession {
     ) -> BaseRecord<'a, [u8], [u8], usize> {
         let mut headers = OwnedHeaders::new_with_capacity(placed.record.headers.len() + 1);
         for (key, value) in &placed.record.headers {
-            headers = headers.insert(Header { key, value: Some(*value) });
+            headers = headers.insert(Header { key, value: *value });
         }
         if let Some(key) = &self.shared.id_header {
             headers = match placed.record.id {

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use salver_model::Name;
 use salver_model::spec::{KafkaSpec, StreamSpec};
+use salver_model::streams::Receipt;
 use salver_testkit::servers::{Kafka as Broker, TopicRecord};
 
 use super::Kafka;
@@ -105,6 +106,7 @@ fn open(spec: &StreamSpec) -> Arc<Log> {
         retain: None,
         retain_bytes: None,
         refuse_bytes: None,
+        has_listener: false,
     });
     log.expect("a log")
 }
@@ -112,6 +114,11 @@ fn open(spec: &StreamSpec) -> Arc<Log> {
 fn now_ms() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock");
     i64::try_from(since.as_millis()).expect("this age")
+}
+
+/// Returns the receipt of the events of a range.
+fn receipt(range: std::ops::Range<u64>) -> Receipt {
+    Receipt { end: range.end, taken: range.end - range.start, ..Receipt::default() }
 }
 
 /// Returns the number in an event of [`Bench::append_numbers`]; `None` for another producer's record.

@@ -32,6 +32,10 @@ pub(super) fn unopened(path: &Path, error: io::Error) -> Error {
         .with_source(error)
 }
 
+/// What can be done about a log that has reached its disk limit.
+const FULL: &str = "its oldest files are deleted within two seconds after their events were handed on: try again; if it \
+                    stays, see whether the broker is there, or allow more bytes";
+
 /// Reason why writing fails, cloneable for many waiters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
@@ -72,7 +76,7 @@ impl Fault {
     /// Returns the fault of a log that has reached its disk limit.
     pub(super) fn full(dir: &Path, bytes_max: u64) -> Self {
         let message = format!("the log in `{}` has reached its {bytes_max} bytes", dir.display());
-        Self { message, hint: "its events wait to be handed on; see whether the broker is there, or allow more bytes" }
+        Self { message, hint: FULL }
     }
 
     /// Converts the fault to an error.

@@ -17,8 +17,9 @@
 //!
 //! A record: varint of the value's length, one byte of attributes, then for each attribute that is set, in this order,
 //! the key (varint length, bytes), the id (the same), the partition (varint), the headers (varint count, then name and
-//! value of each, both as varint length and bytes), the time (zigzag varint, milliseconds after the frame's); then the
-//! value. The last attribute marks a record without a value. A plain event has two bytes more than its text.
+//! value of each, both as varint length and bytes), the time (zigzag varint, milliseconds after the frame's), the
+//! headers without a value (varint count, then the varint index of each); then the value. The sixth attribute marks a
+//! record without a value. A plain event has two bytes more than its text.
 
 use bytes::Bytes;
 
@@ -34,6 +35,8 @@ const HEADERS: u8 = 8;
 const TIME: u8 = 16;
 /// Attribute of a record without a value.
 const NULL: u8 = 32;
+/// Attribute of a record with headers that have no value.
+const NULL_HEADERS: u8 = 64;
 
 /// Record with borrowed data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +49,7 @@ pub(crate) struct Record<'a> {
     /// Id set by the client; `None` for a generated one.
     pub(crate) id: Option<&'a [u8]>,
     pub(crate) partition: Option<u32>,
-    pub(crate) headers: Vec<(&'a str, &'a [u8])>,
+    pub(crate) headers: Vec<(&'a str, Option<&'a [u8]>)>,
     /// Time of the record; `None` for the frame's.
     pub(crate) time_ms: Option<i64>,
 }
@@ -92,6 +95,7 @@ impl FrameBuilder {
             (!record.headers.is_empty(), HEADERS),
             (record.time_ms.is_some(), TIME),
             (record.is_null, NULL),
+            (record.headers.iter().any(|(_, value)| value.is_none()), NULL_HEADERS),
         ] {
             attributes |= if is_set { flag } else { 0 };
         }
@@ -106,12 +110,17 @@ impl FrameBuilder {
             put_varint(out, record.headers.len() as u64);
             for (name, value) in &record.headers {
                 put_bytes(out, name.as_bytes());
-                put_bytes(out, value);
+                put_bytes(out, value.unwrap_or_default());
             }
         }
         if let Some(time_ms) = record.time_ms {
             let after = time_ms.wrapping_sub(self.time_ms);
             put_varint(out, ((after << 1) ^ (after >> 63)) as u64);
+        }
+        if attributes & NULL_HEADERS != 0 {
+            let nulls = || record.headers.iter().enumerate().filter(|(_, (_, value))| value.is_none());
+            put_varint(out, nulls().count() as u64);
+            nulls().for_each(|(index, _)| put_varint(out, index as u64));
         }
         out.extend_from_slice(record.value);
         self.count += 1;
@@ -310,13 +319,19 @@ fn take_record<'a>(rest: &mut &'a [u8], time_ms: i64) -> Option<Record<'a>> {
     if has(HEADERS) {
         for _ in 0..take_varint(rest)? {
             let name = std::str::from_utf8(take_bytes(rest)?).ok()?;
-            record.headers.push((name, take_bytes(rest)?));
+            record.headers.push((name, Some(take_bytes(rest)?)));
         }
     }
     if has(TIME) {
         let zigzag = take_varint(rest)?;
         let after = (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
         record.time_ms = Some(time_ms.wrapping_add(after));
+    }
+    if has(NULL_HEADERS) {
+        for _ in 0..take_varint(rest)? {
+            let index = usize::try_from(take_varint(rest)?).ok()?;
+            record.headers.get_mut(index)?.1 = None;
+        }
     }
     let (value, tail) = rest.split_at_checked(length)?;
     *rest = tail;
@@ -373,7 +388,7 @@ mod tests {
             key: Some(b"k"),
             id: Some(b"id"),
             partition: Some(300),
-            headers: vec![("h", b"v"), ("", b"")],
+            headers: vec![("h", Some(b"v")), ("", Some(b"")), ("n", None), ("h", None)],
             time_ms: Some(-5),
         };
         builder.push(&record);

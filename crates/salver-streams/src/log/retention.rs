@@ -56,6 +56,10 @@ impl Writer {
 
     /// Removes the segments that need not be kept.
     pub(super) fn retain(&self) {
+        let listener = self.shared.removal.get();
+        if self.shared.options.has_listener && listener.is_none() {
+            return;
+        }
         let options = &self.shared.options;
         let retain_ms = options.retain.map(|retain| i64::try_from(retain.as_millis()).unwrap_or(i64::MAX));
         let oldest_ms = retain_ms.map_or(i64::MIN, |retain_ms| now_ms().saturating_sub(retain_ms));
@@ -78,6 +82,9 @@ impl Writer {
             }
             retired
         };
+        if let (Some(listener), Some(last)) = (listener, retired.last()) {
+            (listener.0)(last.end());
+        }
         for segment in retired {
             segment.retire();
         }

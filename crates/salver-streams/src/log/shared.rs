@@ -2,8 +2,8 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use salver_model::limits::STREAM_WAITING_BYTES_MAX;
 use salver_model::{Code, Error, Result};
@@ -18,7 +18,7 @@ use super::signal::Signal;
 use super::tail::{AppendRefusal, Tail};
 use super::waiters::Waiters;
 use super::writer_wakeup::Bell;
-use super::{Appended, LogOptions};
+use super::{Appended, LogOptions, RemovalListener};
 use crate::clock::now_ms;
 
 /// Pending bytes from which on a write is not delayed.
@@ -45,6 +45,8 @@ pub(super) struct Shared {
     /// Offset from which on retention keeps everything.
     pub(super) needed_from: AtomicU64,
     pub(super) is_retention_due: AtomicBool,
+    /// Called before segments are deleted.
+    pub(super) removal: OnceLock<RemovalListener>,
     pub(super) is_closing: AtomicBool,
     /// Whether the writer thread has ended.
     pub(super) has_ended: AtomicBool,
@@ -74,6 +76,7 @@ impl Shared {
             waiting_bytes: AtomicUsize::new(0),
             needed_from: AtomicU64::new(needed_from),
             is_retention_due: AtomicBool::new(true),
+            removal: OnceLock::new(),
             is_closing: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
             fault: Mutex::default(),

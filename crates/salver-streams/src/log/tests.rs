@@ -72,6 +72,7 @@ impl Fixture {
             retain: None,
             retain_bytes: None,
             refuse_bytes: None,
+            has_listener: false,
         }
     }
 

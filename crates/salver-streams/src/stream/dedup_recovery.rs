@@ -5,20 +5,19 @@ use std::sync::Arc;
 use salver_model::Result;
 use salver_model::spec::StreamSpec;
 
-use super::dedup::{RecentIds, hash_of};
+use super::dedup::{RecentId, RecentIds};
 use crate::clock::now_ms;
 use crate::log::Log;
 
 /// Bytes of the log read at a time.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Reads the ids of the events in the deduplication window. Blocks.
-pub(super) fn ids(log: &Arc<Log>, spec: &StreamSpec) -> Result<RecentIds> {
-    let mut seen = RecentIds::new(spec.dedupe);
+/// Adds the ids of the events that the log keeps and that are in the deduplication window. Blocks.
+pub(super) fn add_ids(seen: &mut RecentIds, log: &Arc<Log>, spec: &StreamSpec) -> Result<()> {
     if !seen.remembers() {
-        return Ok(seen);
+        return Ok(());
     }
-    let hashers = seen.hasher();
+    let hasher = seen.hasher();
     let window_ms = i64::try_from(spec.dedupe.as_millis()).unwrap_or(i64::MAX);
     let mut from = log.offset_at(now_ms().saturating_sub(window_ms))?;
     loop {
@@ -34,12 +33,13 @@ pub(super) fn ids(log: &Arc<Log>, spec: &StreamSpec) -> Result<RecentIds> {
                 _ => return Err(error),
             },
         };
-        let Some(last) = frames.last() else { return Ok(seen) };
+        let Some(last) = frames.last() else { return Ok(()) };
         from = last.head.end();
         for frame in &frames {
             for placed in frame.records() {
                 if let Some(id) = placed.record.id {
-                    seen.insert(hash_of(&hashers, id), placed.offset, frame.head.time_ms);
+                    let (hash, time_ms) = (hasher.hash(id), frame.head.time_ms);
+                    seen.insert(RecentId { hash, offset: placed.offset, time_ms });
                 }
             }
         }

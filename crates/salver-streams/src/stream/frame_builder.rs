@@ -6,7 +6,7 @@ use std::ops::Range;
 use salver_model::limits::EVENT_KEY_BYTES_MAX;
 use salver_model::streams::{Envelope, EventOutcome, Receipt};
 
-use super::dedup::{RecentIds, hash_of};
+use super::dedup::RecentIds;
 use crate::log::frame::{FrameBuilder, Record, SealedFrame};
 
 /// Attributes of an event beside its value.
@@ -15,7 +15,7 @@ pub(super) struct Extra<'a> {
     pub(super) key: Option<Cow<'a, [u8]>>,
     pub(super) id: Option<Cow<'a, [u8]>>,
     pub(super) partition: Option<u32>,
-    pub(super) headers: Vec<(&'a str, &'a [u8])>,
+    pub(super) headers: Vec<(&'a str, Option<&'a [u8]>)>,
     pub(super) time_ms: Option<i64>,
     /// Whether it has no value.
     pub(super) is_null: bool,
@@ -57,8 +57,8 @@ pub(super) struct Gathering<'a> {
     count: u64,
     bad: Vec<(String, &'a [u8])>,
     duplicates: u64,
-    /// End of the last event that has a duplicate here.
-    known: u64,
+    /// Offsets of the earlier events that have duplicates here.
+    repeated: Vec<u64>,
     first_id: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Gathering<'a> {
             count: 0,
             bad: Vec::new(),
             duplicates: 0,
-            known: 0,
+            repeated: Vec::new(),
             first_id: None,
         }
     }
@@ -94,7 +94,7 @@ impl<'a> Gathering<'a> {
         extra.partition = extra.partition.or(envelope.partition);
         extra.time_ms = extra.time_ms.or(envelope.time_ms);
         if extra.headers.is_empty() && !envelope.headers.is_empty() {
-            extra.headers = envelope.headers.iter().map(|(name, value)| (name.as_str(), &**value)).collect();
+            extra.headers = envelope.headers.iter().map(|(name, value)| (name.as_str(), Some(&**value))).collect();
         }
         let too_long = |part: &Option<Cow<'a, [u8]>>| part.as_ref().is_some_and(|own| own.len() > EVENT_KEY_BYTES_MAX);
         if too_long(&extra.key) || too_long(&extra.id) {
@@ -159,7 +159,7 @@ impl<'a> Gathering<'a> {
     /// Checks the ids of waiting events for duplicates, and adds new events to the frame. Returns the hashes of their
     /// ids, in order. `is_whole` says that these are all events of the request.
     pub(super) fn look(&mut self, seen: &RecentIds, is_whole: bool) -> Vec<Option<u128>> {
-        let hashers = seen.hasher();
+        let hasher = seen.hasher();
         let mut hashes: Vec<Option<u128>> = Vec::with_capacity(self.waiting.len());
         let mut own = ahash::AHashMap::new();
         let alone = is_whole && self.envelope.before == 0 && self.count == 1;
@@ -169,7 +169,7 @@ impl<'a> Gathering<'a> {
                 let numbered = || [&id[..], b"-", event.index.to_string().as_bytes()].concat();
                 event.extra.id = Some(if alone { Cow::Borrowed(&**id) } else { Cow::Owned(numbered()) });
             }
-            let hash = event.extra.id.as_deref().filter(|_| seen.remembers()).map(|id| hash_of(&hashers, id));
+            let hash = event.extra.id.as_deref().filter(|_| seen.remembers()).map(|id| hasher.hash(id));
             let place = u64::from(self.frame.count());
             if let Some(hash) = hash {
                 let fate = match (seen.offset(hash), own.get(&hash)) {
@@ -179,7 +179,7 @@ impl<'a> Gathering<'a> {
                 };
                 if let Some(fate) = fate {
                     if let Fate::Duplicate(offset) = fate {
-                        self.known = self.known.max(offset + 1);
+                        self.repeated.push(offset);
                     }
                     self.duplicates += 1;
                     fates.push(fate);
@@ -233,7 +233,7 @@ impl<'a> Gathering<'a> {
         });
         Receipt {
             end: offsets.end,
-            through: offsets.end.max(self.known),
+            repeated: self.repeated,
             quarantine_end,
             taken,
             duplicates: self.duplicates,

@@ -35,6 +35,7 @@ impl Quarantine {
             retain: spec.retain,
             retain_bytes: Some(spec.disk_bytes_max.map_or(QUARANTINE_BYTES_MAX, |most| most.min(QUARANTINE_BYTES_MAX))),
             refuse_bytes: None,
+            has_listener: false,
         })?;
         let name = Name::new(&format!("{}_quarantine", spec.name)).ok();
         let rows = name.map(|name| Rows::open(&name, &log, &dir, None)).transpose()?;

@@ -64,7 +64,11 @@ fn event(frame: &Frame, placed: &Placed<'_>) -> Event {
         },
         key: record.key.map(|key| frame.share(key)),
         partition: record.partition,
-        headers: record.headers.iter().map(|(name, value)| ((*name).to_owned(), frame.share(value))).collect(),
+        headers: record
+            .headers
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.map(|own| frame.share(own))))
+            .collect(),
         value: frame.share(record.value),
         is_tombstone: record.is_null,
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use salver_model::ports::EventStream;
 use salver_model::spec::{Pick, StreamSpec};
-use salver_model::streams::{Ack, Envelope, Event, EventOutcome, Framing, NewEvent, Receipt};
+use salver_model::streams::{Ack, Envelope, Event, EventDelivery, EventOutcome, Framing, NewEvent, Placement, Receipt};
 use salver_model::{Code, Name};
 
 use super::LogStream;
@@ -142,7 +142,7 @@ async fn a_repeated_id_is_known_also_after_a_restart() {
     assert_eq!((receipt.taken, receipt.duplicates, receipt.id.as_deref()), (3, 1, Some("a")));
     assert_eq!(receipt.each[2], EventOutcome::Duplicate { offset: 0 });
     let receipt = text(&stream, r#"{"id":"b"}"#, &each());
-    assert_eq!((receipt.taken, receipt.end, receipt.through), (0, 0, 2));
+    assert_eq!((receipt.taken, receipt.end, receipt.through()), (0, 0, 2));
     assert_eq!(receipt.each, [EventOutcome::Duplicate { offset: 1 }]);
     stream.settle(&receipt, Ack::Disk).await.expect("the first one is on disk");
     // Without an orderly end: the log is all that is left.
@@ -207,6 +207,37 @@ async fn a_text_may_come_in_pieces() {
     stream.close().await.expect("closed");
 }
 
+/// The log keeps less than the window of deduplication.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeated_id_is_known_when_its_event_is_deleted() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut spec = spec(dir.path());
+    spec.id = Some(Pick::Member(vec!["id".into()]));
+    spec.disk_bytes_max = Some(40_000);
+    let ids = |numbers: std::ops::Range<u32>| numbers.map(|n| format!("{{\"id\":{n}}}\n")).collect::<String>();
+    for round in 0..3 {
+        let stream = open(&spec).await;
+        let deadline = std::time::Instant::now() + Duration::from_secs(20);
+        for part in 0..10 {
+            let first = round * 10_000 + part * 1_000;
+            let receipt = text(&stream, &ids(first..first + 1_000), &Envelope::default());
+            assert_eq!((receipt.taken, receipt.duplicates), (1_000, 0), "{round} {part}");
+            stream.settle(&receipt, Ack::Disk).await.expect("on disk");
+        }
+        while stream.ends().first < u64::from(round * 10_000) + 5_000 {
+            assert!(std::time::Instant::now() < deadline, "nothing is deleted: {:?}", stream.ends());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        if round == 1 {
+            stream.close().await.expect("closed");
+        }
+        drop(stream);
+        let stream = open(&spec).await;
+        let receipt = text(&stream, &ids(0..(round + 1) * 10_000), &Envelope::default());
+        assert_eq!((receipt.taken, receipt.duplicates), (0, u64::from(round + 1) * 10_000), "{round}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn any_bytes_where_the_protocol_has_them() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -217,9 +248,8 @@ async fn any_bytes_where_the_protocol_has_them() {
     let opaque = Envelope { opaque: true, ..Envelope::default() };
     assert_eq!(stream.append(&[event], &opaque).expect("room").taken, 1);
     assert_eq!(&all(&stream).await[0].value[..], b"\xff\x00");
-    let placed = stream.place(&Receipt { end: 1, taken: 1, through: 1, ..Receipt::default() }).await.expect("places");
-    let first = placed[0].as_ref().expect("a place");
-    assert_eq!((first.partition, first.offset), (0, 0));
+    let placed = stream.place(&Receipt { end: 1, taken: 1, ..Receipt::default() }).await.expect("places");
+    assert_eq!(placed, [EventDelivery::Placed(Some(Placement { partition: 0, offset: 0 }))]);
     stream.close().await.expect("closed");
 }
 

@@ -35,7 +35,14 @@ impl Stream {
     }
 
     fn open_bounded(dir: &Path, segment_bytes: u64, retain_bytes: Option<u64>) -> Self {
-        let options = LogOptions { dir: dir.to_owned(), segment_bytes, retain: None, retain_bytes, refuse_bytes: None };
+        let options = LogOptions {
+            dir: dir.to_owned(),
+            segment_bytes,
+            retain: None,
+            retain_bytes,
+            refuse_bytes: None,
+            has_listener: false,
+        };
         let log = Log::open(options).expect("a log");
         let checks = Checks::new(EventShape::default());
         let name = Name::new("events").expect("a name");

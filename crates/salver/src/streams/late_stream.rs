@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use salver_model::ports::{EventStream, Scan};
 use salver_model::spec::StreamSpec;
-use salver_model::streams::{Ack, Ends, Envelope, Event, Framing, NewEvent, Placement, Receipt};
+use salver_model::streams::{Ack, Ends, Envelope, Event, EventDelivery, Framing, NewEvent, Receipt, RejectedEvent};
 use salver_model::{Code, Error, Name, Result};
 use tokio::sync::watch;
 
@@ -113,11 +113,11 @@ impl EventStream for Late {
         }
     }
 
-    async fn settle(&self, receipt: &Receipt, ack: Ack) -> Result<()> {
+    async fn settle(&self, receipt: &Receipt, ack: Ack) -> Result<Vec<RejectedEvent>> {
         self.inner()?.settle(receipt, ack).await
     }
 
-    async fn place(&self, receipt: &Receipt) -> Result<Vec<Result<Placement>>> {
+    async fn place(&self, receipt: &Receipt) -> Result<Vec<EventDelivery>> {
         self.inner()?.place(receipt).await
     }
 

@@ -37,6 +37,9 @@ impl AggregateUDFImpl for OfSorted {
     }
 
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        if arg_types.get(1).is_some_and(DataType::is_nested) {
+            return plan_err!("`{}` takes no array of shares that is computed", self.name());
+        }
         match arg_types.first() {
             Some(DataType::Dictionary(..)) | None => plan_err!("`{}` has no such values", self.name()),
             Some(own) if own.is_nested() => plan_err!("`{}` is not for {own}", self.name()),

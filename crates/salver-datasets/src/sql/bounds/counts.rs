@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::Expr;
+use datafusion::sql::sqlparser::ast::{Expr, Function, FunctionArguments};
 use salver_model::limits::{SQL_GROUPING_SETS_MAX, SQL_ITEMS_MAX, SQL_KEYS_MAX, SQL_RELATIONS_MAX};
 use salver_model::{Code, Error, Result};
 
@@ -33,13 +33,26 @@ pub(super) fn grouping_sets(groups: &[Expr]) -> Flow {
 fn groupings(groups: &[Expr]) -> usize {
     groups.iter().fold(1, |sets, group| {
         let own = match group {
-            Expr::Cube(columns) => u32::try_from(columns.len()).map_or(usize::MAX, |n| 2_usize.saturating_pow(n)),
+            Expr::Cube(columns) => subsets(columns.len()),
             Expr::Rollup(columns) => columns.len() + 1,
+            // Within `grouping sets` the parser takes them for functions.
+            Expr::Function(Function { name, args: FunctionArguments::List(list), .. }) if name.0.len() == 1 => {
+                match name.to_string().to_lowercase().as_str() {
+                    "cube" => subsets(list.args.len()),
+                    "rollup" => list.args.len() + 1,
+                    _ => 1,
+                }
+            }
             Expr::GroupingSets(sets) => sets.iter().fold(0, |all, set| usize::saturating_add(all, groupings(set))),
             _ => 1,
         };
         usize::saturating_mul(sets, own)
     })
+}
+
+/// Returns the number of choices among so many columns.
+pub(in crate::sql) fn subsets(columns: usize) -> usize {
+    u32::try_from(columns).map_or(usize::MAX, |count| 2_usize.saturating_pow(count))
 }
 
 /// Checks the number of expressions that one query sorts or groups by.

@@ -8,8 +8,8 @@ use datafusion::sql::sqlparser::parser::Parser;
 use salver_model::Error;
 
 use super::{
-    duplicate_columns, expression, named_windows, refused, scalar_subqueries, set_returning, sort_keys,
-    special_predicates, using_columns,
+    duplicate_columns, expression, grouping_sets, named_windows, refused, scalar_subqueries, set_returning, sort_keys,
+    using_columns,
 };
 use crate::sql::grammar::Grammar;
 
@@ -98,7 +98,7 @@ pub(super) fn select(select: &mut Select) -> Result<(), Box<Error>> {
         }
     }
     duplicate_columns::name(select, false);
-    special_predicates::groups(&mut select.group_by);
+    grouping_sets::rewrite(&mut select.group_by)?;
     for item in &mut select.projection {
         set_returning::in_columns(item)?;
     }

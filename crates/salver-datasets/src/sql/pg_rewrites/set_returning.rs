@@ -75,17 +75,17 @@ pub(super) fn in_from(factor: &mut TableFactor) -> Result<(), Box<Error>> {
     let (lists, alias, name, ordinality) = match factor {
         TableFactor::UNNEST { array_exprs, alias, with_ordinality, with_offset: false, .. } => {
             if !*with_ordinality && !array_exprs.iter().any(names_columns) {
+                if let [_] = array_exprs.as_slice() {
+                    named_by_table(alias);
+                }
                 return Ok(());
             }
             (array_exprs.clone(), alias.clone(), "unnest".to_owned(), *with_ordinality)
         }
         TableFactor::Table { name, alias, args: Some(args), with_ordinality, .. } => {
             let Some(found) = rows(name, &args.args, *with_ordinality)? else {
-                // The column takes the name of the table if nothing else is given.
-                if let Some(alias) = alias.as_mut().filter(|alias| alias.columns.is_empty())
-                    && name.to_string().eq_ignore_ascii_case("generate_series")
-                {
-                    alias.columns = vec![TableAliasColumnDef { name: alias.name.clone(), data_type: None }];
+                if name.to_string().eq_ignore_ascii_case("generate_series") {
+                    named_by_table(alias);
                 }
                 return Ok(());
             };
@@ -104,6 +104,13 @@ pub(super) fn in_from(factor: &mut TableFactor) -> Result<(), Box<Error>> {
     };
     *factor = table(lists, alias, &name.to_lowercase(), ordinality)?;
     Ok(())
+}
+
+/// Gives the only column of a table the table's name if it has none.
+fn named_by_table(alias: &mut Option<TableAlias>) {
+    if let Some(alias) = alias.as_mut().filter(|alias| alias.columns.is_empty()) {
+        alias.columns = vec![TableAliasColumnDef { name: alias.name.clone(), data_type: None }];
+    }
 }
 
 /// Returns the list of a table function that must be rewritten.

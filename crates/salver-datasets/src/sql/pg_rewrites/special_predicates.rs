@@ -1,6 +1,6 @@
-//! `overlaps`, `between symmetric`, and groups of all rows.
+//! `overlaps` and `between symmetric`.
 
-use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, GroupByExpr, TypedString};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, TypedString};
 use salver_model::Error;
 
 use super::row_comparison::row;
@@ -44,18 +44,5 @@ pub(super) fn symmetric(expr: &mut Expr) {
         let swapped = Expr::Between { expr: value, negated: false, low, high };
         let (left, right) = (Box::new(take(between)), Box::new(swapped));
         *expr = Expr::Nested(Box::new(Expr::BinaryOp { left, op: BinaryOperator::Or, right }));
-    }
-}
-
-/// Rewrites `group by ()`, which is one group of all rows, and has no effect beside other groups.
-pub(super) fn groups(groups: &mut GroupByExpr) {
-    let GroupByExpr::Expressions(exprs, _) = groups else { return };
-    let is_all = |expr: &Expr| matches!(expr, Expr::Tuple(parts) if parts.is_empty());
-    if !exprs.iter().any(is_all) {
-        return;
-    }
-    exprs.retain(|expr| !is_all(expr));
-    if exprs.is_empty() {
-        exprs.push(Expr::GroupingSets(vec![Vec::new()]));
     }
 }

@@ -147,20 +147,32 @@ fn of_tables(tables: &[TableWithJoins]) -> Result<Vec<Merged>, Box<Error>> {
 fn of_joins(table: &TableWithJoins) -> Result<Vec<Merged>, Box<Error>> {
     let mut merged = within(&table.relation)?;
     for (number, join) in table.joins.iter().enumerate() {
-        merged.extend(within(&join.relation)?);
+        let inner = within(&join.relation)?;
+        let own = constraint_of(&join.join_operator);
+        own.map_or(Ok(()), |constraint| not_again(constraint, &inner))?;
+        // A column that this join merges too is this join's.
+        let is_own = |column: &Merged| own.into_iter().flat_map(names).any(|name| is_same(name, &column.name));
+        let (repeated, inner): (Vec<_>, Vec<_>) = inner.into_iter().partition(is_own);
+        merged.extend(inner);
         let (constraint, keeps_left) = match &join.join_operator {
             JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => (constraint, false),
             JoinOperator::FullOuter(constraint) => (constraint, true),
             JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) => {
                 not_again(constraint, &merged)?;
-                found(constraint, &join.relation, &mut merged);
+                merged_again(constraint, &mut merged);
+                found(constraint, &join.relation, &repeated, &mut merged);
+                // Of joins in parentheses, which have no name: both sides are equal.
+                let unnamed = repeated.into_iter().filter(|column| find(&merged, &column.name).is_none());
+                let unnamed = unnamed.map(|column| Merged { is_found: false, ..column }).collect::<Vec<_>>();
+                merged.extend(unnamed);
                 continue;
             }
             JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => {
                 not_again(constraint, &merged)?;
+                merged_again(constraint, &mut merged);
                 // After other joins, the column is that of those.
                 if number == 0 {
-                    found(constraint, &table.relation, &mut merged);
+                    found(constraint, &table.relation, &repeated, &mut merged);
                 }
                 continue;
             }
@@ -168,8 +180,8 @@ fn of_joins(table: &TableWithJoins) -> Result<Vec<Merged>, Box<Error>> {
         };
         not_again(constraint, &merged)?;
         match constraint {
-            JoinConstraint::Using(columns) => {
-                for name in columns.iter().filter_map(only) {
+            JoinConstraint::Using(_) => {
+                for name in names(constraint) {
                     let right = column(&join.relation, name)?;
                     let value = if keeps_left {
                         // The table with this column is not known here.
@@ -195,14 +207,44 @@ fn of_joins(table: &TableWithJoins) -> Result<Vec<Merged>, Box<Error>> {
     Ok(merged)
 }
 
-/// Adds the merged columns that the engine resolves, as columns of a side that is never missing.
-fn found(constraint: &JoinConstraint, side: &TableFactor, merged: &mut Vec<Merged>) {
-    let JoinConstraint::Using(columns) = constraint else { return };
-    for name in columns.iter().filter_map(only) {
-        if find(merged, name).is_none()
-            && let Ok(value) = column(side, name)
-        {
-            merged.push(Merged { name: name.clone(), value, is_found: true });
+/// Returns the condition of a join that may name columns.
+fn constraint_of(operator: &JoinOperator) -> Option<&JoinConstraint> {
+    match operator {
+        JoinOperator::Join(constraint)
+        | JoinOperator::Inner(constraint)
+        | JoinOperator::Left(constraint)
+        | JoinOperator::LeftOuter(constraint)
+        | JoinOperator::Right(constraint)
+        | JoinOperator::RightOuter(constraint)
+        | JoinOperator::FullOuter(constraint) => Some(constraint),
+        _ => None,
+    }
+}
+
+/// Returns the columns of `using`.
+fn names(constraint: &JoinConstraint) -> impl Iterator<Item = &Ident> {
+    let columns = match constraint {
+        JoinConstraint::Using(columns) => columns.as_slice(),
+        _ => &[],
+    };
+    columns.iter().filter_map(only)
+}
+
+/// Adds the merged columns as columns of a side that is never missing. The engine resolves them, except for those that
+/// the right side, a join in parentheses, has merged already: it finds several of that name.
+fn found(constraint: &JoinConstraint, side: &TableFactor, repeated: &[Merged], merged: &mut Vec<Merged>) {
+    for name in names(constraint) {
+        if let (None, Ok(value)) = (find(merged, name), column(side, name)) {
+            merged.push(Merged { name: name.clone(), value, is_found: find(repeated, name).is_none() });
+        }
+    }
+}
+
+/// Marks the columns that a second join merges again: the engine finds several of that name.
+fn merged_again(constraint: &JoinConstraint, merged: &mut [Merged]) {
+    for name in names(constraint) {
+        if let Some(column) = merged.iter_mut().find(|column| is_same(&column.name, name)) {
+            column.is_found = false;
         }
     }
 }
@@ -218,8 +260,8 @@ fn within(factor: &TableFactor) -> Result<Vec<Merged>, Box<Error>> {
 /// Refuses to join by a column that is merged already, because the engine would take the left one.
 fn not_again(constraint: &JoinConstraint, merged: &[Merged]) -> Result<(), Box<Error>> {
     let again = match constraint {
-        JoinConstraint::Using(columns) => {
-            columns.iter().filter_map(only).find(|name| find(merged, name).is_some_and(|column| !column.is_found))
+        JoinConstraint::Using(_) => {
+            names(constraint).find(|name| find(merged, name).is_some_and(|column| !column.is_found))
         }
         JoinConstraint::Natural => merged.iter().find(|column| !column.is_found).map(|column| &column.name),
         _ => None,

@@ -29,6 +29,16 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("select rank() over (w partition by i) from n window w as (order by i)", "can't be said again"),
     ("select rank() over (w) from n window w as (order by i rows 1 preceding)", "which has a frame"),
     ("select percentile_cont(1.5) within group (order by i) from n", "is not between 0 and 1"),
+    ("select percentile_disc((select array[0.5])) within group (order by i) from n", "no array of shares"),
+    (
+        "select i from n as o where exists (select 1 from m as a left join m as b on a.k = b.k and b.v = o.i)",
+        "the condition of a `left`, `right` or `full` join",
+    ),
+    (
+        "select x.i from n as x where exists (select 1 from (select k as x from m) as y where y.x = x.i)",
+        "Cannot access",
+    ),
+    ("select s, i, count(*) from n group by grouping sets (cube(s, i, d, f, t, 1, 2, 3, 4, 5, 6, 7))", "groupings"),
     ("select '1,2'::int[]", "is no array"),
     ("select '{1,2'::int[]", "is no array"),
     ("select s::int[] from n", "is no array"),

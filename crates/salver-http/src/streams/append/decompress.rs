@@ -104,7 +104,7 @@ impl Unpacker {
 
     /// Checks that the input was complete.
     pub(super) fn finish(&mut self, piece: &mut BodyBuffer) -> Result<()> {
-        let cut = |coding| Error::new(Code::InvalidBody, format!("the {coding} body is cut off"));
+        let cut = |coding| Error::new(Code::InvalidBody, format!("the {coding} body is cut off or damaged"));
         match &mut self.coding {
             Packing::Gzip(_, false) => Ok(()),
             Packing::Gzip(decoder, true) => {

@@ -1,13 +1,12 @@
 //! The outcomes of the events of one request, summed over its pieces, and their JSON.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use salver_formats::json::write_string;
 use salver_model::limits::APPEND_RESULTS_MAX;
-use salver_model::streams::{EventOutcome, Placement, Receipt};
-use salver_model::{Code, Error, Result};
-
-use crate::redaction;
+use salver_model::streams::{EventOutcome, Receipt, RejectedEvent};
+use salver_model::{Code, Error};
 
 /// The sum of receipts.
 #[derive(Debug, Default)]
@@ -18,8 +17,12 @@ pub(in crate::streams) struct Tally {
     tells_each: bool,
     /// Number of events whose outcome is not listed.
     left_off: u64,
-    /// The reasons why the broker refused appended events, by offset.
+    /// Offsets of the appended events, by piece: events of other requests may lie between them.
+    pieces: Vec<Range<u64>>,
+    /// Why Kafka refused events, by offset; also of those that were appended before.
     refused: BTreeMap<u64, String>,
+    /// Number of events that Kafka refused; an offset may be of several.
+    refused_count: u64,
 }
 
 impl Tally {
@@ -37,12 +40,18 @@ impl Tally {
 
     /// Adds the receipt of a piece.
     pub(in crate::streams) fn add(&mut self, receipt: Receipt) {
+        let offsets = receipt.offsets();
         if self.sum.taken == 0 && receipt.taken > 0 {
-            self.first = receipt.end - receipt.taken;
+            self.first = offsets.start;
             self.sum.id = receipt.id;
         }
+        match self.pieces.last_mut() {
+            Some(last) if receipt.taken > 0 && last.end == offsets.start => last.end = offsets.end,
+            _ if receipt.taken > 0 => self.pieces.push(offsets),
+            _ => {}
+        }
         self.sum.end = self.sum.end.max(receipt.end);
-        self.sum.through = self.sum.through.max(receipt.through);
+        self.sum.repeated.extend(receipt.repeated);
         self.sum.quarantine_end = self.sum.quarantine_end.max(receipt.quarantine_end);
         self.sum.taken += receipt.taken;
         self.sum.duplicates += receipt.duplicates;
@@ -70,24 +79,27 @@ impl Tally {
     /// Returns the range to wait for: everything from the first appended event on. Events of other requests may lie
     /// between the pieces of a long body.
     pub(in crate::streams) fn awaited(&self) -> Receipt {
-        let Receipt { end, through, quarantine_end, .. } = self.sum;
-        Receipt { end, through, quarantine_end, taken: end - self.first, ..Receipt::default() }
+        let Receipt { end, quarantine_end, .. } = self.sum;
+        let repeated = self.sum.repeated.clone();
+        Receipt { end, repeated, quarantine_end, taken: end - self.first, ..Receipt::default() }
     }
 
-    /// Returns whether the outcome of each event is requested.
-    pub(in crate::streams) fn tells_each(&self) -> bool {
-        self.tells_each
-    }
-
-    /// Records the events of [`Tally::awaited`] that the broker refused.
-    pub(in crate::streams) fn refuse(&mut self, places: Vec<Result<Placement>>) {
-        for (offset, place) in (self.first..).zip(places) {
-            if let Err(error) = place
-                && error.code == Code::InvalidEvent
-            {
-                self.refused.insert(offset, redaction::message(&error).into_owned());
+    /// Records which events of [`Tally::awaited`] Kafka refused.
+    pub(in crate::streams) fn refuse(&mut self, rejected: Vec<RejectedEvent>) {
+        let appended = |offset| self.pieces.iter().any(|piece| piece.contains(&offset));
+        for RejectedEvent { offset, reason } in rejected {
+            let repeats = self.sum.repeated.iter().filter(|repeated| **repeated == offset).count() as u64;
+            let events = repeats + u64::from(appended(offset));
+            if events > 0 {
+                self.refused_count += events;
+                self.refused.insert(offset, reason);
             }
         }
+    }
+
+    /// Returns the number of events that Kafka refused.
+    pub(in crate::streams) fn refused(&self) -> u64 {
+        self.refused_count
     }
 
     /// Returns the number of events.
@@ -105,15 +117,20 @@ impl Tally {
         self.tells_each && self.sum.each.len() < APPEND_RESULTS_MAX
     }
 
-    /// Returns whether all events were quarantined.
+    /// Returns whether no event was accepted: all were quarantined, or refused by Kafka.
     pub(in crate::streams) fn is_refused(&self) -> bool {
-        self.sum.quarantined > 0 && self.sum.taken + self.sum.duplicates == 0
+        self.count() > 0 && self.sum.quarantined + self.refused_count == self.count()
     }
 
-    /// Returns the error for a request whose events were all quarantined.
+    /// Returns the reason of the first event that was not accepted.
+    fn reason(&self) -> Option<&str> {
+        self.sum.reason.as_ref().or_else(|| self.refused.values().next()).map(String::as_str)
+    }
+
+    /// Returns the error for a request of which no event was accepted.
     pub(in crate::streams) fn refusal(&self) -> Error {
-        let reason = self.sum.reason.as_deref().unwrap_or("it is not what the stream takes");
-        let message = match self.sum.quarantined {
+        let reason = self.reason().unwrap_or("it is not what the stream takes");
+        let message = match self.count() {
             1 => format!("the event is not one the stream takes: {reason}"),
             many => format!("none of the {many} events is one the stream takes; the first: {reason}"),
         };
@@ -141,6 +158,9 @@ impl Tally {
         member(b"\"taken\":", sum.taken, out);
         member(b",\"duplicates\":", sum.duplicates, out);
         member(b",\"quarantined\":", sum.quarantined, out);
+        if self.refused_count > 0 {
+            member(b",\"refused\":", self.refused_count, out);
+        }
         if sum.taken > 0 {
             member(b",\"first_offset\":", self.first, out);
             member(b",\"last_offset\":", sum.end - 1, out);
@@ -149,7 +169,7 @@ impl Tally {
             out.extend_from_slice(b",\"id\":");
             write_string(id, out);
         }
-        if let Some(reason) = &sum.reason {
+        if let Some(reason) = self.reason() {
             out.extend_from_slice(b",\"reason\":");
             write_string(reason, out);
         }
@@ -167,12 +187,12 @@ impl Tally {
             match outcome {
                 EventOutcome::Taken { offset } => {
                     member(b"{\"offset\":", *offset, out);
-                    if let Some(reason) = self.refused.get(offset) {
-                        out.extend_from_slice(b",\"refused\":");
-                        write_string(reason, out);
-                    }
+                    self.write_refused(*offset, out);
                 }
-                EventOutcome::Duplicate { offset } => member(b"{\"duplicate\":", *offset, out),
+                EventOutcome::Duplicate { offset } => {
+                    member(b"{\"duplicate\":", *offset, out);
+                    self.write_refused(*offset, out);
+                }
                 EventOutcome::Quarantined { reason } => {
                     out.extend_from_slice(b"{\"quarantined\":");
                     write_string(reason, out);
@@ -185,6 +205,13 @@ impl Tally {
             member(b",\"results_left_off\":", self.left_off, out);
         }
     }
+
+    fn write_refused(&self, offset: u64, out: &mut Vec<u8>) {
+        if let Some(reason) = self.refused.get(&offset) {
+            out.extend_from_slice(b",\"refused\":");
+            write_string(reason, out);
+        }
+    }
 }
 
 fn member(name: &[u8], number: u64, out: &mut Vec<u8>) {
@@ -194,7 +221,7 @@ fn member(name: &[u8], number: u64, out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use salver_model::streams::{EventOutcome, Receipt};
+    use salver_model::streams::{EventOutcome, Receipt, RejectedEvent};
 
     use super::Tally;
 
@@ -222,5 +249,24 @@ mod tests {
              {\"duplicate\":4}]}"
         );
         assert!(!tally.is_refused());
+    }
+
+    #[test]
+    fn events_of_other_requests_are_none_of_its_own() {
+        let mut tally = Tally::new(false);
+        tally.add(Receipt { end: 5, taken: 1, ..Receipt::default() });
+        tally.add(Receipt { end: 9, taken: 2, repeated: vec![1, 1], duplicates: 2, ..Receipt::default() });
+        let rejected = |offsets: &[u64]| {
+            offsets.iter().map(|offset| RejectedEvent { offset: *offset, reason: "too large".into() }).collect()
+        };
+        tally.refuse(rejected(&[1, 5, 6]));
+        assert_eq!((tally.refused(), tally.is_refused()), (2, false));
+        let text = String::from_utf8(tally.written()).unwrap();
+        assert!(
+            text.contains("\"quarantined\":0,\"refused\":2,") && text.contains("\"reason\":\"too large\""),
+            "{text}"
+        );
+        tally.refuse(rejected(&[4, 7, 8]));
+        assert!(tally.is_refused());
     }
 }

@@ -1,23 +1,25 @@
 //! Appends records to a stream, and waits for their placement in Kafka.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use http::StatusCode;
 use salver_model::ports::EventStream;
-use salver_model::streams::{Ack, Envelope, EventOutcome, NewEvent, Placement, Receipt};
-use salver_model::{Code, Error, Result};
+use salver_model::streams::{Ack, Envelope, EventDelivery, EventOutcome, NewEvent, Placement};
+use salver_model::{Error, Result};
 
 use crate::dialect::{Refusal, confluent};
 use crate::redaction;
 
-/// Appends `events` and waits for the broker. Returns the placement or the error of each event, in order.
+/// Appends `events` and waits for the broker. Returns the placement or the error of each event, in order; no placement
+/// of an event that was sent before when it is not known any more.
 ///
 /// # Errors
 /// An error when no event was appended and all of them may be sent again.
 pub(super) async fn append(
     stream: &Arc<dyn EventStream>,
     events: &[NewEvent],
-) -> Result<Vec<Result<Placement, Refusal>>> {
+) -> Result<Vec<Result<Option<Placement>, Refusal>>> {
     if events.is_empty() {
         return Ok(Vec::new());
     }
@@ -41,43 +43,25 @@ pub(super) async fn append(
     let opaque = stream.spec().schema.is_none();
     let envelope = Envelope { each: true, ack: Ack::Broker, opaque, ..Envelope::default() };
     let receipt = stream.append(events, &envelope)?;
-    let mut places = placed(stream, &receipt).await.map(Vec::into_iter);
-    let mut answers = Vec::with_capacity(events.len());
-    for outcome in &receipt.each {
-        answers.push(match (outcome, &mut places) {
-            (EventOutcome::Quarantined { reason }, _) => Err(confluent::payload(reason)),
-            (EventOutcome::Taken { .. }, Err(error)) => Err(retriable(error)),
-            (EventOutcome::Taken { .. }, Ok(places)) => told(places.next()),
-            (EventOutcome::Duplicate { offset }, _) => again(stream, *offset).await,
-        });
-    }
-    Ok(answers)
-}
-
-async fn placed(stream: &Arc<dyn EventStream>, receipt: &Receipt) -> Result<Vec<Result<Placement>>> {
-    if receipt.taken == 0 {
-        stream.settle(receipt, Ack::Broker).await?;
-        return Ok(Vec::new());
-    }
-    stream.place(receipt).await
-}
-
-/// Returns the placement of an event that was sent before.
-async fn again(stream: &Arc<dyn EventStream>, offset: u64) -> Result<Placement, Refusal> {
-    let earlier = Receipt { end: offset + 1, through: offset + 1, taken: 1, ..Receipt::default() };
-    let places = stream.place(&earlier).await.map_err(|error| retriable(&error))?;
-    told(places.into_iter().next())
+    let places = stream.place(&receipt).await;
+    let repeated = receipt.repeated.iter().copied();
+    let offsets = receipt.offsets().chain(repeated);
+    let places: Result<HashMap<u64, EventDelivery>> = places.map(|places| offsets.zip(places).collect());
+    let answers = receipt.each.iter().map(|outcome| match (outcome, &places) {
+        (EventOutcome::Quarantined { reason }, _) => Err(confluent::payload(reason)),
+        (_, Err(error)) => Err(retriable(error)),
+        (EventOutcome::Taken { offset } | EventOutcome::Duplicate { offset }, Ok(places)) => told(places.get(offset)),
+    });
+    Ok(answers.collect())
 }
 
 /// Returns the placement or the error of a record: an error for what Kafka refuses is final.
-fn told(place: Option<Result<Placement>>) -> Result<Placement, Refusal> {
-    match place {
-        Some(Ok(place)) => Ok(place),
-        Some(Err(error)) if error.code == Code::InvalidEvent => {
-            let message = format!("Kafka error: {}", redaction::message(&error));
-            Err(confluent::refused(StatusCode::UNPROCESSABLE_ENTITY, 50002, message))
+fn told(delivery: Option<&EventDelivery>) -> Result<Option<Placement>, Refusal> {
+    match delivery {
+        Some(EventDelivery::Placed(place)) => Ok(*place),
+        Some(EventDelivery::Rejected(reason)) => {
+            Err(confluent::refused(StatusCode::UNPROCESSABLE_ENTITY, 50002, format!("Kafka error: {reason}")))
         }
-        Some(Err(error)) => Err(retriable(&error)),
         None => Err(unplaced()),
     }
 }

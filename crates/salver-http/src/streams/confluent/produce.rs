@@ -130,7 +130,7 @@ fn data(text: &Bytes, embedded: Embedded) -> Result<Option<Bytes>, Refusal> {
     }
 }
 
-fn written(places: &[Result<Placement, Refusal>]) -> Vec<u8> {
+fn written(places: &[Result<Option<Placement>, Refusal>]) -> Vec<u8> {
     let mut out = Vec::with_capacity(64 + 72 * places.len());
     out.extend_from_slice(b"{\"offsets\":[");
     for (index, place) in places.iter().enumerate() {
@@ -138,7 +138,8 @@ fn written(places: &[Result<Placement, Refusal>]) -> Vec<u8> {
             out.push(b',');
         }
         match place {
-            Ok(Placement { partition, offset }) => {
+            Ok(place) => {
+                let (partition, offset) = confluent::numbers(*place);
                 let text =
                     format!("{{\"partition\":{partition},\"offset\":{offset},\"error_code\":null,\"error\":null}}");
                 out.extend_from_slice(text.as_bytes());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use salver_model::Code;
 use salver_testkit::servers::{Kafka as Broker, kafka};
 
-use super::{Bench, assert_whole, now_ms, number_of, until};
+use super::{Bench, assert_whole, now_ms, number_of, receipt, until};
 use crate::log::frame::Record;
 
 /// Appends from another thread, until it is dropped.
@@ -48,7 +48,7 @@ async fn a_broker_killed_twenty_times() {
         load.is_over.store(true, Ordering::Relaxed);
     });
     let count = load.count.load(Ordering::Relaxed);
-    way.delivered(0..count).await.unwrap();
+    way.delivered(&receipt(0..count)).await.unwrap();
     way.close().await.unwrap();
     let seen = broker.outside("killed");
     assert_eq!(seen.len() as u64, count);
@@ -77,7 +77,7 @@ async fn a_drainer_killed_twenty_times() {
     });
     let count = load.count.load(Ordering::Relaxed);
     let way = bench.start();
-    way.delivered(0..count).await.unwrap();
+    way.delivered(&receipt(0..count)).await.unwrap();
     way.close().await.unwrap();
     let seen = broker.outside("restarted");
     assert_eq!(seen.len() as u64, count);
@@ -97,12 +97,12 @@ async fn what_a_failed_sync_takes_back_is_sent_once() {
         while bench.log.syncs_to_fail() > 0 {
             count = bench.append_numbers(count..count + 5, 7) + 5;
             // Refused when the disk fails in the meantime; the event goes to Kafka all the same.
-            let _ = way.delivered(count - 5..count).await;
+            let _ = way.delivered(&receipt(count - 5..count)).await;
         }
         until("the disk is well", || bench.log.fault().is_none()).await;
         assert!(count > before);
     }
-    way.delivered(0..count).await.unwrap();
+    way.delivered(&receipt(0..count)).await.unwrap();
     bench.log.durable(count).await.unwrap();
     way.close().await.unwrap();
     let seen = broker.outside("unsynced");
@@ -119,7 +119,7 @@ async fn after_a_power_failure_new_events_are_not_taken_for_lost_ones() {
     let mut bench = Bench::new(broker, "fallen");
     let way = bench.start();
     bench.append_numbers(0..10, 3);
-    way.delivered(0..10).await.unwrap();
+    way.delivered(&receipt(0..10)).await.unwrap();
     bench.log.durable(10).await.unwrap();
     let on_disk = bench.copy();
     let time_ms = now_ms();
@@ -138,7 +138,7 @@ async fn after_a_power_failure_new_events_are_not_taken_for_lost_ones() {
         bench.append(&records)
     };
     records(&lost, &bench);
-    way.delivered(10..20).await.unwrap();
+    way.delivered(&receipt(10..20)).await.unwrap();
     drop(way);
     bench.fall_back_to(&on_disk);
     assert_eq!(bench.log.ends().next, 10);
@@ -146,7 +146,7 @@ async fn after_a_power_failure_new_events_are_not_taken_for_lost_ones() {
     // The same again, to the last byte and the time, at the same offsets: they are other events, and are sent.
     assert_eq!(records(&lost, &bench), 10);
     bench.append_numbers(20..30, 3);
-    way.delivered(10..30).await.unwrap();
+    way.delivered(&receipt(10..30)).await.unwrap();
     way.close().await.unwrap();
     let seen = broker.outside("fallen");
     let times = |n: u64| seen.iter().filter(|record| number_of(record) == Some(n)).count();
@@ -161,7 +161,7 @@ async fn a_broker_that_is_away_is_known_to_be() {
     let bench = Bench::new(&broker, "away");
     let way = bench.start();
     let first = bench.append_numbers(0..10, 2);
-    way.delivered(first..first + 10).await.unwrap();
+    way.delivered(&receipt(first..first + 10)).await.unwrap();
     way.reachable().unwrap();
     broker.stop();
     until("away", || way.reachable().is_err()).await;
@@ -171,18 +171,18 @@ async fn a_broker_that_is_away_is_known_to_be() {
     // What is appended all the same waits.
     let next = bench.append_numbers(10..20, 2);
     assert_eq!(way.backlog(), 10);
-    let error = way.delivered(next..next + 10).await.unwrap_err();
+    let error = way.delivered(&receipt(next..next + 10)).await.unwrap_err();
     assert_eq!(error.code, Code::StreamUnavailable);
     assert!(error.to_string().contains("kept in the log"), "{error}");
     broker.restart();
     until("back", || way.reachable().is_ok()).await;
-    way.delivered(next..next + 10).await.unwrap();
+    way.delivered(&receipt(next..next + 10)).await.unwrap();
     // One that only does not answer any more.
     broker.pause();
     let last = bench.append_numbers(20..30, 2);
     until("away", || way.reachable().is_err()).await;
     broker.resume();
-    way.delivered(last..last + 10).await.unwrap();
+    way.delivered(&receipt(last..last + 10)).await.unwrap();
     until("back", || way.reachable().is_ok()).await;
     way.close().await.unwrap();
     assert_whole(&broker.outside("away"), 30);
@@ -201,7 +201,7 @@ async fn a_stream_starts_without_its_broker() {
     way.close().await.unwrap();
     let way = bench.start();
     broker.restart();
-    way.delivered(0..10).await.unwrap();
+    way.delivered(&receipt(0..10)).await.unwrap();
     way.close().await.unwrap();
     assert_whole(&broker.outside("late"), 10);
 }
@@ -226,7 +226,7 @@ async fn a_backlog_larger_than_what_may_be_under_way_waits_and_goes_out() {
     way.close().await.unwrap();
     broker.restart();
     let way = bench.start();
-    way.delivered(0..count).await.unwrap();
+    way.delivered(&receipt(0..count)).await.unwrap();
     assert_eq!(way.backlog(), 0);
     way.close().await.unwrap();
     let seen = broker.outside("backlog");

@@ -2,11 +2,11 @@
 
 use rdkafka::ClientConfig;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
-use salver_model::Code;
-use salver_model::streams::Placement;
+use salver_model::streams::{EventDelivery, Placement, Receipt};
 use salver_testkit::servers::kafka;
 
-use super::{Bench, assert_whole, now_ms, number_of};
+use super::{Bench, assert_whole, now_ms, number_of, receipt};
+use crate::kafka::Kafka;
 use crate::log::frame::Record;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -21,17 +21,21 @@ async fn keys_headers_times_and_partitions_are_kept() {
     let full = Record {
         value: b"{\"a\":\"\xc3\xa5\"}",
         key: Some(b"a-little-bit-long-string"),
-        headers: vec![("h", b"v"), ("h", b"w")],
+        headers: vec![("h", Some(b"v")), ("h", Some(b"w"))],
         time_ms: Some(time_ms),
         ..Record::default()
     };
     let own = Record { partition: Some(4), ..full.clone() };
     let first = bench.append(&[plain, full, own]);
-    let places: Vec<_> = way.places(first..first + 3).await.unwrap().into_iter().map(Result::unwrap).collect();
+    let place = |delivery| match delivery {
+        EventDelivery::Placed(Some(place)) => place,
+        other => panic!("{other:?}"),
+    };
+    let places: Vec<_> = way.places(&receipt(first..first + 3)).await.unwrap().into_iter().map(place).collect();
     let of_key = ((-985_981_536_i32) as u32 & 0x7fff_ffff) % 5;
     let partitions: Vec<_> = places.iter().map(|place| place.partition).collect();
     assert_eq!(partitions, [0, of_key, 4]);
-    way.delivered(first..first + 3).await.unwrap();
+    way.delivered(&receipt(first..first + 3)).await.unwrap();
     assert_eq!((way.partitions().await.unwrap(), way.backlog()), (5, 0));
     let seen = broker.outside("kept");
     assert_eq!(seen.len(), 3);
@@ -63,7 +67,7 @@ async fn order_is_kept_per_key_from_request_to_request() {
     for round in 0..500 {
         end = bench.append_numbers(round * 40..round * 40 + 40, 7) + 40;
     }
-    way.delivered(0..end).await.unwrap();
+    way.delivered(&receipt(0..end)).await.unwrap();
     way.close().await.unwrap();
     assert_whole(&broker.outside("ordered"), 20_000);
 }
@@ -74,7 +78,7 @@ async fn a_missing_topic_is_made_as_the_broker_likes() {
     let way = bench.start();
     assert_eq!(way.partitions().await.unwrap(), 3);
     let first = bench.append_numbers(0..1, 1);
-    way.delivered(first..first + 1).await.unwrap();
+    way.delivered(&receipt(first..first + 1)).await.unwrap();
     way.close().await.unwrap();
     assert_whole(&kafka().outside("made"), 1);
 }
@@ -86,7 +90,7 @@ async fn what_the_log_had_before_is_handed_on_and_a_good_end_needs_no_comparison
     let bench = Bench::new(broker, "before");
     bench.append_numbers(0..1_000, 5);
     let way = bench.start();
-    way.delivered(0..1_000).await.unwrap();
+    way.delivered(&receipt(0..1_000)).await.unwrap();
     way.close().await.unwrap();
     let checkpoint = super::super::Checkpoint::read(&bench.spec.dir).unwrap().expect("a checkpoint");
     assert!(checkpoint.is_clean);
@@ -94,9 +98,41 @@ async fn what_the_log_had_before_is_handed_on_and_a_good_end_needs_no_comparison
     bench.append_numbers(1_000..1_500, 5);
     let way = bench.start();
     assert_eq!(way.backlog(), 500);
-    way.delivered(0..1_500).await.unwrap();
+    way.delivered(&receipt(0..1_500)).await.unwrap();
     way.close().await.unwrap();
     assert_whole(&broker.outside("before"), 1_500);
+}
+
+/// A broker that refuses some records of a batch fails all of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn several_bad_events_of_one_batch_hold_nobody_up() {
+    let broker = kafka();
+    broker.create_topic("mixed", 1, &[("message.timestamp.after.max.ms", "3600000")]);
+    broker.create_topic("compacted", 1, &[("cleanup.policy", "compact")]);
+    for (topic, is_bad_without_key) in [("mixed", false), ("compacted", true)] {
+        let bench = Bench::new(broker, topic);
+        let way = bench.start();
+        let texts: Vec<_> = (0..12).map(|n| format!("{{\"n\":{n}}}")).collect();
+        let is_bad = |n: usize| [1, 2, 5, 6, 7, 11].contains(&n);
+        let record = |n: usize| Record {
+            value: texts[n].as_bytes(),
+            key: (!is_bad(n) || !is_bad_without_key).then_some(b"k"),
+            time_ms: (is_bad(n) && !is_bad_without_key).then(|| now_ms() + 86_400_000),
+            ..Record::default()
+        };
+        bench.append(&(0..12).map(record).collect::<Vec<_>>());
+        assert_eq!(rejected(&way, receipt(0..12)).await, [1, 2, 5, 6, 7, 11], "{topic}");
+        assert_eq!(bench.asides.lock().unwrap().len(), 6, "{topic}");
+        way.close().await.unwrap();
+        let values: Vec<_> = broker.outside(topic).into_iter().map(|record| record.value).collect();
+        let good: Vec<_> = (0..12).filter(|n| !is_bad(*n)).map(|n| texts[n].clone().into_bytes()).collect();
+        assert_eq!(values, good, "{topic}");
+    }
+}
+
+/// Returns the offsets of the events that Kafka never takes.
+async fn rejected(way: &Kafka, receipt: Receipt) -> Vec<u64> {
+    way.delivered(&receipt).await.unwrap().into_iter().map(|event| event.offset).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -116,19 +152,23 @@ async fn what_kafka_never_takes_goes_aside_and_the_rest_goes_on() {
     let late =
         Record { value: b"{\"n\":-1}", key: Some(b"k"), time_ms: Some(now_ms() + 86_400_000), ..Record::default() };
     bench.append(&[record(b"{\"n\":2}"), late, record(b"{\"n\":3}"), record(b"{\"n\":4}")]);
-    way.delivered(5..7).await.unwrap();
-    for bad in [1, 4] {
-        let error = way.delivered(bad..bad + 1).await.unwrap_err();
-        assert_eq!(error.code, Code::InvalidEvent);
-        assert!(error.to_string().contains(&format!("offset {bad}")), "{error}");
-    }
-    for good in [0, 2, 3] {
-        way.delivered(good..good + 1).await.unwrap();
+    assert!(way.delivered(&receipt(5..7)).await.unwrap().is_empty());
+    assert_eq!(rejected(&way, receipt(0..7)).await, [1, 4]);
+    for (good, repeated, expected) in [(0, vec![], vec![]), (2, vec![1, 3], vec![1]), (3, vec![4, 1], vec![1, 4])] {
+        let receipt = Receipt { repeated, ..receipt(good..good + 1) };
+        assert_eq!(rejected(&way, receipt).await, expected);
     }
     let asides = bench.asides.lock().unwrap().clone();
     let told: Vec<_> = asides.iter().map(|(value, reason)| (value.len(), reason.as_str())).collect();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(asides[0].0 == large && asides[1].0 == "{\"n\":-1}", "{told:?}");
+    way.close().await.unwrap();
+    // A retry is told of it also after a restart, and of a good one only that its place is not known any more.
+    let way = bench.start();
+    let again = Receipt { repeated: vec![0, 4], ..Receipt::default() };
+    assert_eq!(rejected(&way, again.clone()).await, [4]);
+    let places = way.places(&again).await.unwrap();
+    assert!(matches!(&places[..], [EventDelivery::Placed(None), EventDelivery::Rejected(_)]), "{places:?}");
     way.close().await.unwrap();
     let seen = broker.outside("picky");
     assert_whole(&seen, 5);
@@ -155,13 +195,13 @@ async fn records_of_others_are_passed_over() {
                 others.send(record).expect("room");
             }
         }
-        way.delivered(0..count - 100).await.unwrap();
+        way.delivered(&receipt(0..count - 100)).await.unwrap();
         others.flush(std::time::Duration::from_secs(30)).expect("their records");
         // Without a close: a crash.
         drop(way);
     }
     let way = bench.start();
-    way.delivered(0..count).await.unwrap();
+    way.delivered(&receipt(0..count)).await.unwrap();
     way.close().await.unwrap();
     let seen = broker.outside("shared");
     let (theirs, ours): (Vec<_>, Vec<_>) = seen.into_iter().partition(|record| record.time_ms < hour_ago + 10);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use salver_testkit::servers::Kafka as Broker;
 
-use super::{Bench, now_ms};
+use super::{Bench, now_ms, receipt};
 use crate::log::frame::{FrameBuilder, Record};
 
 const EVENT: &[u8] = br#"{"client_id":"c-000001","name":"click","data":{"x":1,"y":234567}}"#;
@@ -17,7 +17,7 @@ const EVENT: &[u8] = br#"{"client_id":"c-000001","name":"click","data":{"x":1,"y
 async fn rate(bench: &Bench, callers: usize, events: u32) {
     let way = Arc::new(bench.start());
     let first = bench.append_numbers(0..1, 1);
-    way.delivered(first..first + 1).await.unwrap();
+    way.delivered(&receipt(first..first + 1)).await.unwrap();
     let (begin, time) = (Instant::now(), Duration::from_secs(5));
     let mut tasks = tokio::task::JoinSet::new();
     for caller in 0..callers as u64 {
@@ -42,7 +42,7 @@ async fn rate(bench: &Bench, callers: usize, events: u32) {
                         continue;
                     }
                 };
-                way.delivered(place..place + u64::from(events)).await.unwrap();
+                way.delivered(&receipt(place..place + u64::from(events))).await.unwrap();
                 count += u64::from(events);
                 slowest = slowest.max(asked.elapsed());
             }

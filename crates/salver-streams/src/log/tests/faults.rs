@@ -195,6 +195,7 @@ async fn a_full_disk_is_told_and_got_over() {
         retain: None,
         retain_bytes: None,
         refuse_bytes: None,
+        has_listener: false,
     };
     let log = Log::open(options()).unwrap();
     let mut acknowledged = 0;

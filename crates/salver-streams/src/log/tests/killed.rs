@@ -13,7 +13,14 @@ const DIR: &str = "SALVER_TEST_LOG_DIR";
 const ROUNDS: u64 = 12;
 
 fn options(dir: &Path) -> LogOptions {
-    LogOptions { dir: dir.to_owned(), segment_bytes: 32 << 10, retain: None, retain_bytes: None, refuse_bytes: None }
+    LogOptions {
+        dir: dir.to_owned(),
+        segment_bytes: 32 << 10,
+        retain: None,
+        retain_bytes: None,
+        refuse_bytes: None,
+        has_listener: false,
+    }
 }
 
 /// Runs in the process to be killed: appends from several tasks, and prints which events are durable.

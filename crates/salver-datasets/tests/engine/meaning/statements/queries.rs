@@ -259,4 +259,32 @@ pub(super) const SAME: &[&str] = &[
     "select i from n where i < any (select v from m where m.k = n.i) order by i",
     "select i, i >= all (select v from m where m.k = n.i), d > any (select v from m where m.k = n.i), i <> any (select \
      k from m where m.v > n.d), i = all (select k as x from m where m.k = n.i) from n order by i",
+    "select i, count(*) from n left join (select i, s as z from n) as b using (i) left join (select i, d as w from n) as c \
+     using (i) where i > 1 group by i order by i",
+    "select i, a.s, z, w from n as a join (select i, s as z from n where i < 6) as b using (i) left join (select i, d as w \
+     from n where i > 2) as c using (i) where i <> 3 order by i desc",
+    "select k from (values (1), (2)) as a(k) left join ((values (2)) as b(k) join (values (2), (3)) as c(k) using (k)) \
+     using (k) where k > 0 order by k",
+    "select sum(u), count(*) from unnest(array[1, 2, null]) as u",
+    "select u + 1 as v from unnest(array[3, 4]) as u where u > 3",
+    "select s, i, count(*), grouping(s), grouping(i) from n group by rollup((s, i)) order by s, i",
+    "select s, i, f, count(*) from n group by rollup(s, (i, f)) order by s, i, f, count(*)",
+    "select s, i, f, count(*) from n group by cube((s, i), f) order by s, i, f, count(*)",
+    "select s, i, count(*) from n group by grouping sets (rollup(s, i), (i)) order by s, i, count(*)",
+    "select s, i, count(*) from n group by grouping sets (cube((s, i)), i, ()) order by s, i, count(*)",
+    "select k, v, count(*) from m group by k, rollup((k, v)) order by k, v, count(*)",
+    "select array_to_string(percentile_disc(array[0, 0.5, 1]) within group (order by i), ',') as p from n",
+    "select array_to_string(percentile_cont(array[0.25, null, 0.5]) within group (order by i), ',', 'x') as p from n",
+    "select k, (percentile_cont(array[0.5]) within group (order by v) filter (where v > 4))[1] as p from m group by k order \
+     by k",
+    "select o.i, l.k, l.v from n as o, lateral (select a.k, b.v from m as a join m as b on a.k = b.k and b.v = o.i * 10) as \
+     l order by 1, 2, 3",
+    "select o.i, l.k from n as o left join lateral (select a.k from m as a join m as b on a.v = o.i * 10) as l on true \
+     order by 1, 2",
+    "select i from n as o where exists (select 1 from m as a join m as b on a.k = b.k and b.v = o.i * 10) order by i",
+    "select i from n as o where i in (select a.k from m as a join m as b on a.k = b.k and b.v > o.i * 4) order by i",
+    "select sum(x) from (select case when a > b then a else b end as x from (select k as a, count(v) as b from m group by \
+     k) as z) as y",
+    "select k from m as o where exists (select 1 from (select k, count(*) as c from m group by k) as t where o.k < case \
+     when t.k > t.c then t.k else t.c end) order by k",
 ];

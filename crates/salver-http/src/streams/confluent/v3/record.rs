@@ -70,12 +70,13 @@ impl Record {
     }
 
     /// Writes the placement of the record, as members of an object.
-    pub(super) fn write(&self, cluster: &str, topic: &str, place: Placement, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, cluster: &str, topic: &str, place: Option<Placement>, out: &mut Vec<u8>) {
         out.extend_from_slice(b"\"cluster_id\":");
         write_string(cluster, out);
         out.extend_from_slice(b",\"topic_name\":");
         write_string(topic, out);
-        let numbers = format!(",\"partition_id\":{},\"offset\":{}", place.partition, place.offset);
+        let (partition, offset) = confluent::numbers(place);
+        let numbers = format!(",\"partition_id\":{partition},\"offset\":{offset}");
         out.extend_from_slice(numbers.as_bytes());
         if let Some(time_ms) = self.event.time_ms {
             out.extend_from_slice(b",\"timestamp\":");
@@ -135,12 +136,12 @@ fn data(text: &Bytes) -> Result<(Option<Bytes>, Option<Data>), Refusal> {
     Ok((bytes, Some((kind, size))))
 }
 
-fn headers(text: &Bytes) -> Result<Vec<(String, Bytes)>, Refusal> {
+fn headers(text: &Bytes) -> Result<Vec<(String, Option<Bytes>)>, Refusal> {
     let wrong = || confluent::malformed("`headers` is a list of `{\"name\", \"value\"}`, each value in Base64");
     let mut headers = Vec::new();
     for at in raw::elements(text).ok_or_else(wrong)? {
         let item = text.slice(at);
-        let (mut name, mut value) = (None, Bytes::new());
+        let (mut name, mut value) = (None, None);
         for (member, at) in raw::members(&item).ok_or_else(wrong)? {
             let part = &item[at];
             match member.as_ref() {
@@ -148,7 +149,7 @@ fn headers(text: &Bytes) -> Result<Vec<(String, Bytes)>, Refusal> {
                 "value" if part == b"null" => {}
                 "value" => {
                     let text = raw::string(part).ok_or_else(wrong)?;
-                    value = base64::decode_loosely(text.as_bytes()).ok_or_else(wrong)?.into();
+                    value = Some(base64::decode_loosely(text.as_bytes()).ok_or_else(wrong)?.into());
                 }
                 _ => return Err(wrong()),
             }
@@ -179,10 +180,10 @@ mod tests {
             "value":{"type":"JSON","data":{"a":1.0}},"timestamp":"2026-01-31T10:20:30Z"}"#;
         let record = read(text).unwrap();
         assert_eq!(record.event.partition, Some(1));
-        assert_eq!(record.event.headers, [("h".to_owned(), Bytes::from_static(b"hi"))]);
+        assert_eq!(record.event.headers, [("h".to_owned(), Some(Bytes::from_static(b"hi")))]);
         assert_eq!((record.event.key.as_deref(), &record.event.value[..]), (Some(&b"foo"[..]), &b"{\"a\":1.0}"[..]));
         let mut out = Vec::new();
-        record.write("c", "t", Placement { partition: 1, offset: 7 }, &mut out);
+        record.write("c", "t", Some(Placement { partition: 1, offset: 7 }), &mut out);
         let report = "\"cluster_id\":\"c\",\"topic_name\":\"t\",\"partition_id\":1,\"offset\":7,\
                       \"timestamp\":\"2026-01-31T10:20:30.000Z\",\"key\":{\"type\":\"BINARY\",\"size\":3},\
                       \"value\":{\"type\":\"JSON\",\"size\":9}";

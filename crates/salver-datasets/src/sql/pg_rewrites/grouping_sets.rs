@@ -1,0 +1,104 @@
+//! Grouping sets as a list of sets. The engine has `rollup` and `cube` of single expressions, and takes neither
+//! `rollup((a, b), c)` nor `grouping sets (rollup(a, b), c)`:
+//!
+//! ```text
+//! rollup((a, b), c)              grouping sets ((a, b, c), (a, b), ())
+//! grouping sets (cube(a, b), c)  grouping sets ((a, b), (a), (b), (), (c))
+//! ```
+
+use datafusion::sql::sqlparser::ast::{Expr, GroupByExpr};
+use salver_model::Error;
+use salver_model::limits::SQL_EXPRESSIONS_MAX;
+
+use super::function_names::{arguments, name_of};
+use super::refused;
+use crate::sql::bounds::subsets;
+
+/// Columns that are grouped by together.
+type Set = Vec<Expr>;
+
+/// Rewrites the groups of a query.
+pub(super) fn rewrite(groups: &mut GroupByExpr) -> Result<(), Box<Error>> {
+    let GroupByExpr::Expressions(exprs, _) = groups else { return Ok(()) };
+    for expr in exprs.iter_mut() {
+        let sets = match expr {
+            Expr::Rollup(elements) if elements.iter().any(|element| element.len() > 1) => rolled_up(elements)?,
+            Expr::Cube(elements) if elements.iter().any(|element| element.len() > 1) => cube(elements)?,
+            Expr::GroupingSets(sets) if sets.iter().any(|set| nested(set).is_some()) => flat(sets)?,
+            _ => continue,
+        };
+        *expr = Expr::GroupingSets(sets);
+    }
+    all_rows(exprs);
+    Ok(())
+}
+
+/// Rewrites `group by ()`, which is one group of all rows, and has no effect beside other groups.
+fn all_rows(exprs: &mut Vec<Expr>) {
+    let is_all = |expr: &Expr| matches!(expr, Expr::Tuple(parts) if parts.is_empty());
+    if !exprs.iter().any(is_all) {
+        return;
+    }
+    exprs.retain(|expr| !is_all(expr));
+    if exprs.is_empty() {
+        exprs.push(Expr::GroupingSets(vec![Vec::new()]));
+    }
+}
+
+/// Returns the sets of `rollup`: all elements, and then one less each time.
+fn rolled_up(elements: &[Set]) -> Result<Vec<Set>, Box<Error>> {
+    few(width(elements).saturating_mul(elements.len()))?;
+    Ok((0..=elements.len()).rev().map(|length| elements[..length].concat()).collect())
+}
+
+/// Returns the sets of `cube`: every choice of elements.
+fn cube(elements: &[Set]) -> Result<Vec<Set>, Box<Error>> {
+    few(width(elements).saturating_mul(subsets(elements.len())))?;
+    let mut sets = vec![Vec::new()];
+    for element in elements.iter().rev() {
+        let with = sets.iter().map(|set| element.iter().chain(set).cloned().collect());
+        sets = with.chain(sets.iter().cloned()).collect();
+    }
+    Ok(sets)
+}
+
+/// Returns the sets of `grouping sets`, in which others stand.
+fn flat(sets: &[Set]) -> Result<Vec<Set>, Box<Error>> {
+    let mut all = Vec::new();
+    for set in sets {
+        match nested(set) {
+            Some((name, elements)) if name == "rollup" => all.extend(rolled_up(&elements)?),
+            Some((_, elements)) => all.extend(cube(&elements)?),
+            None => all.push(set.clone()),
+        }
+        few(width(&all))?;
+    }
+    Ok(all)
+}
+
+/// Returns the name and the elements of `rollup` or `cube`, which the parser takes for a function there.
+fn nested(set: &[Expr]) -> Option<(String, Vec<Set>)> {
+    let [Expr::Function(function)] = set else { return None };
+    let name = name_of(function).filter(|name| matches!(name.as_str(), "rollup" | "cube"))?;
+    let element = |expr| match expr {
+        Expr::Tuple(columns) => columns,
+        Expr::Nested(column) => vec![*column],
+        column => vec![column],
+    };
+    Some((name, arguments(function)?.into_iter().map(element).collect()))
+}
+
+fn width(sets: &[Set]) -> usize {
+    sets.iter().map(Vec::len).sum()
+}
+
+/// Refuses sets of too many columns together, before they are written out.
+fn few(columns: usize) -> Result<(), Box<Error>> {
+    if columns <= SQL_EXPRESSIONS_MAX {
+        return Ok(());
+    }
+    Err(refused(
+        format!("`cube`, `rollup` and `grouping sets` name more than {SQL_EXPRESSIONS_MAX} columns together"),
+        "group by fewer columns at once",
+    ))
+}
