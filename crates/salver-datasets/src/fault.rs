@@ -19,6 +19,12 @@ pub(crate) fn execution(error: DataFusionError) -> Error {
         let shared = ours.shared();
         return shared.with_source(error);
     }
+    if is_disk_full(&error) {
+        tracing::warn!(cause = %error, "a query was ended because the disk is full that queries spill to");
+        return Error::new(Code::OutOfMemory, "the query spills more to disk than there is space")
+            .with_hint("ask for less: add a filter or a `limit`; or free space on the disk of `data_dir`")
+            .with_source(error);
+    }
     let (code, message, hint) = match error.find_root() {
         // This is also reported as a failure to write a file.
         root if root.to_string().contains("used disk space during the spilling") => (
@@ -140,6 +146,24 @@ fn unreadable() -> (Code, String, &'static str) {
         "a file of the dataset can't be read: it is damaged, or was changed since it was loaded".to_owned(),
         "put a whole file in its place: it is loaded in a few seconds; the log has the cause",
     )
+}
+
+/// Returns whether a write failed because the disk is full: what queries spill is all that they write.
+fn is_disk_full(error: &DataFusionError) -> bool {
+    use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        let failed = error.downcast_ref::<std::io::Error>();
+        if failed.is_some_and(|failed| matches!(failed.kind(), StorageFull | QuotaExceeded)) {
+            return true;
+        }
+        // The source of an error of I/O is not what it wraps, but the source of that.
+        next = match failed.and_then(std::io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
+    }
+    false
 }
 
 /// Returns Salver's own error from below those of libraries.
@@ -342,3 +366,29 @@ fn first_line(message: &str) -> String {
 
 /// How the names of generated columns and tables begin.
 const GENERATED: [&str; 2] = ["__salver_", "__correlated_sq_"];
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error as IoError, ErrorKind};
+
+    use super::{ArrowError, Code, DataFusionError, execution};
+
+    #[test]
+    fn a_full_disk_is_not_a_damaged_file() {
+        let full = || IoError::from(ErrorKind::StorageFull);
+        for error in [
+            DataFusionError::IoError(full()),
+            ArrowError::IoError("can't write".into(), full()).into(),
+            ArrowError::ExternalError(Box::new(full())).into(),
+            DataFusionError::External(Box::new(full())).context("while sorting"),
+            IoError::from(ErrorKind::QuotaExceeded).into(),
+            DataFusionError::IoError(IoError::other(DataFusionError::IoError(full()))),
+            DataFusionError::IoError(IoError::other(full())),
+        ] {
+            let found = execution(error);
+            assert!(found.code == Code::OutOfMemory && found.hint.unwrap().contains("data_dir"), "{}", found.message);
+        }
+        let other = execution(IoError::from(ErrorKind::UnexpectedEof).into());
+        assert_eq!(other.code, Code::EntryUnavailable);
+    }
+}
