@@ -94,6 +94,9 @@ fn every_error_is_null() {
         let expected = "column_1:Int64|column_2:Int64|column_3:Int64\n1|~|3\n~|2|~\n4|~|~";
         assert_eq!(show(&load(&spec).unwrap()), expected, "{error}");
     }
+    // Without references, cells would move into the place of the error.
+    let bare = r#"<row><c><v>1</v></c><c t="e"><v>#SPILL!</v></c><c><v>3</v></c></row>"#;
+    assert!(error("a.xlsx", xlsx(bare)).message.contains("row 1 has an error"));
 }
 
 #[test]
@@ -104,6 +107,7 @@ fn the_first_day_of_1904() {
         (&[("s=\"2\"", "0.5"), ("s=\"1\"", "0")], "a:Timestamp(µs)\n1904-01-01T12:00:00\n1904-01-01T00:00:00"),
         (&[("s=\"3\"", "0"), ("s=\"3\"", "0.5")], "a:Utf8\n00:00:00\n12:00:00"),
         (&[("s=\"3\"", "0.5"), ("s=\"1\"", "0")], "a:Utf8\n12:00:00\n1904-01-01"),
+        (&[("s=\"3\"", "0.5"), ("s=\"1\"", "1e10")], "a:Utf8\n12:00:00\n240000000000:00:00"),
     ] {
         assert_eq!(shown("a.xlsx", xlsx_from_1904(&column_of(cells))), expected);
     }

@@ -105,16 +105,27 @@ fn cells(input: &Input, book: &mut Book, name: &str) -> Result<Vec<SheetCell>> {
     match book {
         Sheets::Xlsx(book) => {
             let mut reader = book.worksheet_cells_reader(name).map_err(|cause| failed(cause.into()))?;
+            let (mut before, mut is_behind_error) = (None, false);
             loop {
                 let (cell, style) = match reader.next_cell_with_style_id() {
                     Ok(Some(found)) => found,
                     Ok(None) => break,
                     // An error that the library does not know, such as `#SPILL!`; what follows it is read as ever.
-                    Err(XlsxError::CellError(_)) => continue,
+                    Err(XlsxError::CellError(_)) => {
+                        is_behind_error = true;
+                        continue;
+                    }
                     Err(cause) => return Err(failed(cause.into())),
                 };
+                let (row, column) = cell.get_position();
+                // The library counts no column for the error, so that a cell without a reference takes its place.
+                if is_behind_error && before == Some((row, column.wrapping_sub(1))) {
+                    let why = format!("row {} has an error, and cells that don't say where they are", row + 1);
+                    return Err(damaged(input, why).with_hint("save it again with a spreadsheet program"));
+                }
+                (before, is_behind_error) = (Some((row, column)), false);
                 let value = cell.get_value().clone().into();
-                keep(cell.get_position(), date_format::settled(value, reader.styles().get(style)))?;
+                keep((row, column), date_format::settled(value, reader.styles().get(style)))?;
             }
         }
         Sheets::Xlsb(book) => {

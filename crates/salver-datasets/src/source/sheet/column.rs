@@ -140,9 +140,11 @@ pub(super) fn text(cell: &Data) -> Option<String> {
             (Some(_), Some(at)) => at.format("%Y-%m-%dT%H:%M:%S%.f").to_string(),
             (None, Some(at)) if value.is_datetime() => at.format("%H:%M:%S%.f").to_string(),
             #[allow(clippy::cast_possible_truncation, reason = "`as` saturates")]
-            _ => duration(((value.as_f64() * 86_400_000.0).round() as i64).saturating_mul(1_000)),
+            _ => duration(i128::from((value.as_f64() * 86_400_000.0).round() as i64) * 1_000),
         },
-        Data::DurationIso(text) => iso_duration::micros(text).map_or_else(|| text.clone(), duration),
+        Data::DurationIso(text) => {
+            iso_duration::micros(text).map_or_else(|| text.clone(), |micros| duration(micros.into()))
+        }
         Data::DateTimeIso(text) | Data::String(text) => text.clone(),
         Data::Bool(value) => value.to_string(),
         Data::Int(value) => value.to_string(),
@@ -151,7 +153,7 @@ pub(super) fn text(cell: &Data) -> Option<String> {
 }
 
 /// Formats a duration as `26:30:00` or `26:30:00.250`.
-fn duration(micros: i64) -> String {
+fn duration(micros: i128) -> String {
     let sign = if micros < 0 { "-" } else { "" };
     let (seconds, micros) = (micros.unsigned_abs() / 1_000_000, micros.unsigned_abs() % 1_000_000);
     let fraction = match micros {
