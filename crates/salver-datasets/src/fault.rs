@@ -4,7 +4,6 @@
 mod alternatives;
 
 use std::any::Any;
-use std::io;
 
 use arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, SchemaError};
@@ -20,18 +19,18 @@ pub(crate) fn execution(error: DataFusionError) -> Error {
         let shared = ours.shared();
         return shared.with_source(error);
     }
+    if is_disk_full(&error) {
+        tracing::warn!(cause = %error, "a query was ended because the disk is full that queries spill to");
+        return Error::new(Code::OutOfMemory, "the query spills more to disk than there is space")
+            .with_hint("ask for less: add a filter or a `limit`; or free space on the disk of `data_dir`")
+            .with_source(error);
+    }
     let (code, message, hint) = match error.find_root() {
         // This is also reported as a failure to write a file.
         root if root.to_string().contains("used disk space during the spilling") => (
             Code::OutOfMemory,
             "the query spills more to disk than is left of `limits.spill_bytes_max`".to_owned(),
             "ask for less: add a filter or a `limit`; or raise `limits.spill_bytes_max`",
-        ),
-        // Files are only written to spill.
-        _ if is_of_full_disk(&error) => (
-            Code::OutOfMemory,
-            "the query spills to the disk, and the disk is full".to_owned(),
-            "ask for less: add a filter or a `limit`; or free some space where `server.data_dir` is",
         ),
         DataFusionError::ResourcesExhausted(_) => (
             Code::OutOfMemory,
@@ -149,17 +148,22 @@ fn unreadable() -> (Code, String, &'static str) {
     )
 }
 
-/// Returns whether a full disk or a quota is the cause. Some libraries keep only the text of a system's error.
-fn is_of_full_disk(error: &DataFusionError) -> bool {
+/// Returns whether a write failed because the disk is full: what queries spill is all that they write.
+fn is_disk_full(error: &DataFusionError) -> bool {
+    use std::io::ErrorKind::{QuotaExceeded, StorageFull};
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = next {
-        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-        if matches!(kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) {
+        let failed = error.downcast_ref::<std::io::Error>();
+        if failed.is_some_and(|failed| matches!(failed.kind(), StorageFull | QuotaExceeded)) {
             return true;
         }
-        next = error.source();
+        // The source of an error of I/O is not what it wraps, but the source of that.
+        next = match failed.and_then(std::io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
     }
-    error.to_string().contains("(os error 28)")
+    false
 }
 
 /// Returns Salver's own error from below those of libraries.
@@ -378,34 +382,26 @@ const GENERATED: [&str; 2] = ["__salver_", "__correlated_sq_"];
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-    use std::sync::Arc;
+    use std::io::{Error as IoError, ErrorKind};
 
-    use arrow::error::ArrowError;
-    use datafusion::common::DataFusionError;
-    use salver_model::Code;
-
-    use super::execution;
+    use super::{ArrowError, Code, DataFusionError, execution};
 
     #[test]
-    fn a_full_disk_is_no_damaged_file() {
-        let full = || io::Error::from_raw_os_error(28);
-        let arrow = |error| DataFusionError::ArrowError(Box::new(ArrowError::IoError("write".into(), error)), None);
+    fn a_full_disk_is_not_a_damaged_file() {
+        let full = || IoError::from(ErrorKind::StorageFull);
         for error in [
             DataFusionError::IoError(full()),
-            arrow(full()),
-            DataFusionError::Shared(Arc::new(DataFusionError::IoError(full()))),
-            DataFusionError::Execution(format!("spilling: {}", full())),
+            ArrowError::IoError("can't write".into(), full()).into(),
+            ArrowError::ExternalError(Box::new(full())).into(),
+            DataFusionError::External(Box::new(full())).context("while sorting"),
+            IoError::from(ErrorKind::QuotaExceeded).into(),
+            DataFusionError::IoError(IoError::other(DataFusionError::IoError(full()))),
+            DataFusionError::IoError(IoError::other(full())),
         ] {
-            let text = error.to_string();
-            let error = execution(error);
-            assert_eq!(error.code, Code::OutOfMemory, "{text}");
-            assert!(error.message.contains("the disk is full"), "{text}");
+            let found = execution(error);
+            assert!(found.code == Code::OutOfMemory && found.hint.unwrap().contains("data_dir"), "{}", found.message);
         }
-        for error in
-            [arrow(io::ErrorKind::UnexpectedEof.into()), DataFusionError::IoError(io::ErrorKind::NotFound.into())]
-        {
-            assert_eq!(execution(error).code, Code::EntryUnavailable);
-        }
+        let other = execution(IoError::from(ErrorKind::UnexpectedEof).into());
+        assert_eq!(other.code, Code::EntryUnavailable);
     }
 }

@@ -5,6 +5,8 @@
 #[path = "sources/generated.rs"]
 mod generated;
 
+#[path = "sources/avro.rs"]
+mod avro;
 #[path = "sources/binary.rs"]
 mod binary;
 #[path = "sources/contradicting.rs"]

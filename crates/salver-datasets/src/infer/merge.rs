@@ -88,13 +88,14 @@ pub(crate) fn merge_schemas(a: &Schema, b: &Schema, text: bool) -> Result<Schema
 /// code over resident rows handles few types. Columns with only nulls are text.
 pub(crate) fn plain(data_type: &DataType) -> DataType {
     use DataType::{
-        Binary, BinaryView, Dictionary, FixedSizeList, LargeBinary, LargeList, LargeListView, LargeUtf8, List,
-        ListView, Null, RunEndEncoded, Struct, Utf8, Utf8View,
+        Binary, BinaryView, Dictionary, FixedSizeBinary, FixedSizeList, LargeBinary, LargeList, LargeListView,
+        LargeUtf8, List, ListView, Null, RunEndEncoded, Struct, Utf8, Utf8View,
     };
     let item = |field: &Arc<Field>| Arc::new(Field::new(field.name(), plain(field.data_type()), field.is_nullable()));
     match data_type {
         Null | LargeUtf8 | Utf8View => Utf8,
-        LargeBinary | BinaryView => Binary,
+        // The values of a fixed size of no bytes can't be written as Parquet, nor counted by everything.
+        LargeBinary | BinaryView | FixedSizeBinary(0) => Binary,
         Dictionary(_, value) => plain(value),
         RunEndEncoded(_, value) => plain(value.data_type()),
         List(field) | LargeList(field) | ListView(field) | LargeListView(field) => List(item(field)),

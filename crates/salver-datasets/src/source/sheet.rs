@@ -3,6 +3,8 @@
 mod area;
 mod cells;
 mod column;
+mod date_format;
+mod iso_duration;
 
 use std::sync::Arc;
 
@@ -80,13 +82,13 @@ fn table(input: &Input, spec: &DatasetSpec) -> Result<(Schema, Vec<ArrayRef>)> {
     let mut arrays = Vec::with_capacity(width);
     let named: Vec<bool> = names.iter().map(|name| !name.is_empty()).collect();
     for ((values, name), is_named) in columns.into_iter().zip(distinct_names(names)).zip(named) {
-        let kept: Vec<Data> =
+        let mut kept: Vec<Data> =
             values.into_iter().zip(&is_blank).filter(|(_, is_blank)| !**is_blank).map(|(value, _)| value).collect();
         // A column without a name and values was only formatted.
         if !is_named && kept.iter().all(|value| matches!(value, Data::Empty)) {
             continue;
         }
-        let (data_type, array) = column::build(&kept);
+        let (data_type, array) = column::build(&mut kept);
         fields.push(Field::new(name, data_type, true));
         arrays.push(array);
     }

@@ -7,6 +7,7 @@ use arrow::array::{
     StringViewArray,
 };
 use arrow::datatypes::{DataType, Int32Type};
+use salver_model::spec::Residency;
 
 use crate::generated::{
     Made, SAMPLE, arrow_file_of, arrow_stream_of, avro_of, column, error, gzip, load, one, parquet_of, sample, show,
@@ -60,6 +61,26 @@ fn dictionaries_of_decimals_and_bytes_are_their_values() {
     let shown = shown("a.parquet", parquet_of(&batch));
     assert!(shown.starts_with("d:Decimal128(9, 2)|b:"), "{shown}");
     assert!(shown.contains("-0.25|") && shown.contains("1.50|"), "{shown}");
+}
+
+/// The writer of Parquet, which scanned files are converted with, can't have them.
+#[test]
+fn bytes_of_no_size_are_bytes() {
+    use arrow::array::{FixedSizeBinaryBuilder, StructArray};
+    use arrow::datatypes::Field;
+    let mut bytes = FixedSizeBinaryBuilder::new(0);
+    bytes.append_value([]).unwrap();
+    bytes.append_null();
+    let bytes: ArrayRef = Arc::new(bytes.finish());
+    let field = Arc::new(Field::new("b", DataType::FixedSizeBinary(0), true));
+    let deep: ArrayRef = Arc::new(StructArray::from(vec![(field, ArrayRef::clone(&bytes))]));
+    let batch = RecordBatch::try_from_iter_with_nullable([("b", bytes, true), ("s", deep, true)]).unwrap();
+    let (_made, mut spec) = one("a.arrow", arrow_file_of(&batch));
+    for residency in [Residency::Always, Residency::Never] {
+        spec.residency = residency;
+        let shown = show(&load(&spec).unwrap());
+        assert!(shown.starts_with("b:Binary|s:Struct(") && shown.ends_with("\n|{b: }\n~|{b: }"), "{shown}");
+    }
 }
 
 #[test]

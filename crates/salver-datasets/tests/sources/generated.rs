@@ -236,8 +236,17 @@ pub(crate) fn zip(files: &[(&str, &str)]) -> Vec<u8> {
     out
 }
 
-/// An xlsx of one sheet with these rows of `<c>` elements.
+/// An xlsx of one sheet with these rows of `<c>` elements. The styles are: none, a date, a timestamp, a time of day.
 pub(crate) fn xlsx(sheet_data: &str) -> Vec<u8> {
+    workbook("", sheet_data)
+}
+
+/// An xlsx whose days count from 1904.
+pub(crate) fn xlsx_from_1904(sheet_data: &str) -> Vec<u8> {
+    workbook("<workbookPr date1904=\"1\"/>", sheet_data)
+}
+
+fn workbook(properties: &str, sheet_data: &str) -> Vec<u8> {
     const X: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
     const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
     const REL: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
@@ -249,13 +258,13 @@ pub(crate) fn xlsx(sheet_data: &str) -> Vec<u8> {
         "{X}<Relationships xmlns=\"{PKG}/relationships\"><Relationship Id=\"rId1\" Type=\"{REL}/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>"
     );
     let book = format!(
-        "{X}<workbook xmlns=\"{MAIN}\" xmlns:r=\"{REL}\"><sheets><sheet name=\"Empty\" sheetId=\"1\" r:id=\"rId1\"/><sheet name=\"Data\" sheetId=\"2\" r:id=\"rId2\"/></sheets></workbook>"
+        "{X}<workbook xmlns=\"{MAIN}\" xmlns:r=\"{REL}\">{properties}<sheets><sheet name=\"Empty\" sheetId=\"1\" r:id=\"rId1\"/><sheet name=\"Data\" sheetId=\"2\" r:id=\"rId2\"/></sheets></workbook>"
     );
     let book_rels = format!(
         "{X}<Relationships xmlns=\"{PKG}/relationships\"><Relationship Id=\"rId1\" Type=\"{REL}/worksheet\" Target=\"worksheets/sheet1.xml\"/><Relationship Id=\"rId2\" Type=\"{REL}/worksheet\" Target=\"worksheets/sheet2.xml\"/><Relationship Id=\"rId3\" Type=\"{REL}/styles\" Target=\"styles.xml\"/></Relationships>"
     );
     let styles = format!(
-        "{X}<styleSheet xmlns=\"{MAIN}\"><cellXfs count=\"3\"><xf numFmtId=\"0\"/><xf numFmtId=\"14\"/><xf numFmtId=\"22\"/></cellXfs></styleSheet>"
+        "{X}<styleSheet xmlns=\"{MAIN}\"><cellXfs count=\"4\"><xf numFmtId=\"0\"/><xf numFmtId=\"14\"/><xf numFmtId=\"22\"/><xf numFmtId=\"21\"/></cellXfs></styleSheet>"
     );
     let empty = format!("{X}<worksheet xmlns=\"{MAIN}\"><sheetData/></worksheet>");
     let data = format!("{X}<worksheet xmlns=\"{MAIN}\"><sheetData>{sheet_data}</sheetData></worksheet>");

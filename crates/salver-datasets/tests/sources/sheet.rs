@@ -2,7 +2,7 @@
 
 use arrow::datatypes::DataType;
 
-use crate::generated::{column, load, ods, one, show, shown, xlsx};
+use crate::generated::{column, error, load, ods, one, show, shown, xlsx, xlsx_from_1904};
 
 const ROWS: &str = r#"
 <row r="3"><c r="B3" t="inlineStr"><is><t>id</t></is></c><c r="C3" t="inlineStr"><is><t>name</t></is></c><c r="D3" t="inlineStr"><is><t>day</t></is></c><c r="E3" t="inlineStr"><is><t>at</t></is></c><c r="G3" t="inlineStr"><is><t>mixed</t></is></c><c r="H3" t="inlineStr"><is><t>ok</t></is></c></row>
@@ -54,6 +54,109 @@ fn fractions_of_a_second_stay() {
         <row r="2"><c r="A2" s="2"><v>46053.500005787</v></c></row>
         <row r="3"><c r="A3" t="inlineStr"><is><t>x</t></is></c></row>"#;
     assert_eq!(shown("a.xlsx", xlsx(rows)), "at:Utf8\n2026-01-31T12:00:00.500\nx");
+}
+
+/// Rows of one column called `a`, each the attributes and the content of its cell.
+fn column_of(cells: &[(&str, &str)]) -> String {
+    let mut rows = r#"<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c></row>"#.to_owned();
+    for (row, (attributes, value)) in (2..).zip(cells) {
+        rows += &format!(r#"<row r="{row}"><c r="A{row}" {attributes}><v>{value}</v></c></row>"#);
+    }
+    rows
+}
+
+#[test]
+fn every_error_is_null() {
+    for error in [
+        "#NULL!",
+        "#DIV/0!",
+        "#VALUE!",
+        "#REF!",
+        "#NAME?",
+        "#NUM!",
+        "#N/A",
+        "#GETTING_DATA",
+        "#SPILL!",
+        "#CALC!",
+        "#FIELD!",
+        "#CONNECT!",
+        "#BLOCKED!",
+        "#UNKNOWN!",
+        "#BUSY!",
+        "#PYTHON!",
+        "Err:502",
+    ] {
+        let cells = r#"<row r="1"><c r="A1"><v>1</v></c><c r="B1" t="e"><v>ERROR</v></c><c r="C1"><v>3</v></c></row>
+            <row r="2"><c r="A2" t="e"><v>ERROR</v></c><c r="B2"><v>2</v></c><c r="C2" t="e"><v>ERROR</v></c></row>
+            <row r="3"><c r="A3"><v>4</v></c></row>"#;
+        let (_made, mut spec) = one("a.xlsx", xlsx(&cells.replace("ERROR", error)));
+        spec.sheet.no_header = true;
+        let expected = "column_1:Int64|column_2:Int64|column_3:Int64\n1|~|3\n~|2|~\n4|~|~";
+        assert_eq!(show(&load(&spec).unwrap()), expected, "{error}");
+    }
+    // Without references, cells would move into the place of the error.
+    let bare = r#"<row><c><v>1</v></c><c t="e"><v>#SPILL!</v></c><c><v>3</v></c></row>"#;
+    assert!(error("a.xlsx", xlsx(bare)).message.contains("row 1 has an error"));
+}
+
+#[test]
+fn the_first_day_of_1904() {
+    for (cells, expected) in [
+        (&[("s=\"1\"", "0")][..], "a:Date32\n1904-01-01"),
+        (&[("s=\"1\"", "0"), ("s=\"1\"", "1")], "a:Date32\n1904-01-01\n1904-01-02"),
+        (&[("s=\"2\"", "0.5"), ("s=\"1\"", "0")], "a:Timestamp(µs)\n1904-01-01T12:00:00\n1904-01-01T00:00:00"),
+        (&[("s=\"3\"", "0"), ("s=\"3\"", "0.5")], "a:Utf8\n00:00:00\n12:00:00"),
+        (&[("s=\"3\"", "0.5"), ("s=\"1\"", "0")], "a:Utf8\n12:00:00\n1904-01-01"),
+        (&[("s=\"3\"", "0.5"), ("s=\"1\"", "1e10")], "a:Utf8\n12:00:00\n240000000000:00:00"),
+    ] {
+        assert_eq!(shown("a.xlsx", xlsx_from_1904(&column_of(cells))), expected);
+    }
+    // Counted from 1900, there is no day 0.
+    assert_eq!(shown("a.xlsx", xlsx(&column_of(&[("s=\"1\"", "0")]))), "a:Utf8\n00:00:00");
+}
+
+#[test]
+fn whole_numbers_that_are_rounded_are_floats() {
+    for (value, expected) in [
+        ("9007199254740991", "a:Int64\n9007199254740991"),
+        ("-9007199254740991", "a:Int64\n-9007199254740991"),
+        ("9007199254740992", "a:Float64\n9007199254740992.0"),
+        ("9007199254740993", "a:Float64\n9007199254740992.0"),
+        ("-9007199254740993", "a:Float64\n-9007199254740992.0"),
+    ] {
+        assert_eq!(shown("a.xlsx", xlsx(&column_of(&[("", value)]))), expected, "{value}");
+    }
+}
+
+#[test]
+fn times_of_day_are_alike_in_every_format() {
+    let expected = "a:Utf8\n10:11:12\n00:00:00.500\n00:00:00";
+    let cells = [("s=\"3\"", "0.42444444444444446"), ("s=\"3\"", "0.000005787037037037037"), ("s=\"3\"", "0")];
+    assert_eq!(shown("a.xlsx", xlsx(&column_of(&cells))), expected);
+    let cell = |time: &str| {
+        format!(
+            "<table:table-row><table:table-cell office:value-type=\"time\" office:time-value=\"{time}\">\
+             <text:p>shown</text:p></table:table-cell></table:table-row>"
+        )
+    };
+    let header = "<table:table-row><table:table-cell office:value-type=\"string\"><text:p>a</text:p>\
+        </table:table-cell></table:table-row>";
+    let times = |times: &[&str]| ods(&times.iter().fold(header.to_owned(), |rows, time| rows + &cell(time)));
+    assert_eq!(shown("a.ods", times(&["PT10H11M12S", "PT00H00M00.5S", "PT0S"])), expected);
+    assert_eq!(shown("a.ods", times(&["PT36H00M00S", "-PT1H", "P1Y"])), "a:Utf8\n36:00:00\n-01:00:00\nP1Y");
+}
+
+#[test]
+fn changed_cells_are_noticed() {
+    let mut bytes = xlsx(&column_of(&[("", "1234")]));
+    let at = bytes.windows(4).position(|part| part == b"1234").unwrap();
+    bytes[at] = b'9';
+    let found = error("a.xlsx", bytes);
+    assert!(
+        found.message.contains("`xl/worksheets/sheet2.xml`") && found.message.contains("checksum"),
+        "{}",
+        found.message
+    );
 }
 
 #[test]

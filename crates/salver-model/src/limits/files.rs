@@ -26,6 +26,11 @@ pub const AVRO_HEADER_BYTES_MAX: i64 = 64 * 1024 * 1024;
 /// Most types, fields and elements of the schema of an Avro file with all names written out; a file with more is
 /// refused.
 pub const AVRO_TYPES_MAX: u64 = 100_000;
+/// Largest block of an Avro file, in bytes, compressed or not; a file with a larger one is refused.
+pub const AVRO_BLOCK_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Most values of an Avro file that take no byte, such as nulls without a union, in rows or items that have no byte
+/// either; a file with more is refused. Their number is written, and so a file of a kilobyte may have any.
+pub const AVRO_EMPTY_VALUES_MAX: u64 = 64 * 1024 * 1024;
 /// Largest footer of an Arrow file, and largest schema of an Arrow stream, in bytes, that is read to know the types
 /// before the file is; the reader judges a file with a larger one.
 pub const ARROW_FOOTER_BYTES_MAX: u64 = 64 * 1024 * 1024;

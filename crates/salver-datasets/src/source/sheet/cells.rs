@@ -1,14 +1,16 @@
 //! Reads the cells of one sheet that have a value.
 
+use std::borrow::Cow;
 use std::io::Cursor;
 use std::sync::Arc;
 
-use calamine::{Data, Reader as _, Sheets, Xls, Xlsx, XlsxError, open_workbook_auto_from_rs};
+use calamine::{Data, Reader as _, Sheets, Xls, XlsbError, Xlsx, XlsxError, open_workbook_auto_from_rs};
 use salver_model::limits::{SHEET_FILE_BYTES_MAX, SHEET_TEXT_BYTES_MAX};
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Result};
 
 use super::super::{Input, damaged, io_error};
+use super::date_format;
 
 /// One cell; row and column from 0.
 #[derive(Clone, Debug)]
@@ -27,6 +29,7 @@ pub(super) fn read(input: &Input, spec: &DatasetSpec) -> Result<Vec<SheetCell>> 
         return Err(damaged(input, "it is larger than 1 GiB").with_hint("save it as CSV or Parquet"));
     }
     let bytes: Arc<[u8]> = std::fs::read(&input.path).map_err(|cause| io_error(input, cause))?.into();
+    check_sums(input, Cursor::new(Arc::clone(&bytes)))?;
     let mut book = open(Cursor::new(bytes)).map_err(|cause| damaged(input, &cause).with_source(cause))?;
     let names = book.sheet_names();
     if let Some(wanted) = &spec.sheet.sheet {
@@ -43,6 +46,23 @@ pub(super) fn read(input: &Input, spec: &DatasetSpec) -> Result<Vec<SheetCell>> 
         }
     }
     Ok(Vec::new())
+}
+
+/// Compares the parts of a zipped workbook with their checksums. Its reader stops before the end of each, where the
+/// checksum is known, and would take damaged cells for others.
+fn check_sums(input: &Input, bytes: Cursor<Arc<[u8]>>) -> Result<()> {
+    // What is no archive is left to the reader.
+    let Ok(mut archive) = zip::ZipArchive::new(bytes) else { return Ok(()) };
+    for index in 0..archive.len() {
+        let Ok(mut part) = archive.by_index(index) else { continue };
+        let Ok(name) = part.name().map(Cow::into_owned) else { continue };
+        // Pictures and the like have no cells.
+        if name.ends_with(".xml") || name.ends_with(".bin") {
+            std::io::copy(&mut part, &mut std::io::sink())
+                .map_err(|cause| damaged(input, format!("`{name}` in it: {cause}")).with_source(cause))?;
+        }
+    }
+    Ok(())
 }
 
 /// Opens the workbook. Trying each format in turn would hide why the right one failed, for instance for a password.
@@ -85,14 +105,38 @@ fn cells(input: &Input, book: &mut Book, name: &str) -> Result<Vec<SheetCell>> {
     match book {
         Sheets::Xlsx(book) => {
             let mut reader = book.worksheet_cells_reader(name).map_err(|cause| failed(cause.into()))?;
-            while let Some(cell) = reader.next_cell().map_err(|cause| failed(cause.into()))? {
-                keep(cell.get_position(), cell.get_value().clone().into())?;
+            let (mut before, mut is_behind_error) = (None, false);
+            loop {
+                let (cell, style) = match reader.next_cell_with_style_id() {
+                    Ok(Some(found)) => found,
+                    Ok(None) => break,
+                    // An error that the library does not know, such as `#SPILL!`; what follows it is read as ever.
+                    Err(XlsxError::CellError(_)) => {
+                        is_behind_error = true;
+                        continue;
+                    }
+                    Err(cause) => return Err(failed(cause.into())),
+                };
+                let (row, column) = cell.get_position();
+                // The library counts no column for the error, so that a cell without a reference takes its place.
+                if is_behind_error && before == Some((row, column.wrapping_sub(1))) {
+                    let why = format!("row {} has an error, and cells that don't say where they are", row + 1);
+                    return Err(damaged(input, why).with_hint("save it again with a spreadsheet program"));
+                }
+                (before, is_behind_error) = (Some((row, column)), false);
+                let value = cell.get_value().clone().into();
+                keep((row, column), date_format::settled(value, reader.styles().get(style)))?;
             }
         }
         Sheets::Xlsb(book) => {
             let mut reader = book.worksheet_cells_reader(name).map_err(|cause| failed(cause.into()))?;
-            while let Some(cell) = reader.next_cell().map_err(|cause| failed(cause.into()))? {
-                keep(cell.get_position(), cell.get_value().clone().into())?;
+            loop {
+                match reader.next_cell() {
+                    Ok(Some(cell)) => keep(cell.get_position(), cell.get_value().clone().into())?,
+                    Ok(None) => break,
+                    Err(XlsbError::CellError(_)) => {}
+                    Err(cause) => return Err(failed(cause.into())),
+                }
             }
         }
         other => {

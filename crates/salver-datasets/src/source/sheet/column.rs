@@ -8,10 +8,11 @@ use arrow::array::{
 use arrow::datatypes::{DataType, TimeUnit};
 use calamine::Data;
 
+use super::{date_format, iso_duration};
 use crate::infer::{parse_date, parse_timestamp};
 
-/// The largest integer that a cell stores exactly.
-const EXACT_WHOLE: f64 = 9_007_199_254_740_992.0;
+/// The smallest integer that may be another one in the file: a cell is read as a float.
+const INEXACT_WHOLE: f64 = 9_007_199_254_740_992.0;
 const DAY_US: i64 = 86_400_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +26,9 @@ enum CellKind {
 }
 
 /// Returns the type and the values.
-pub(super) fn build(cells: &[Data]) -> (DataType, ArrayRef) {
+pub(super) fn build(cells: &mut [Data]) -> (DataType, ArrayRef) {
+    date_day_zero(cells);
+    let cells = &*cells;
     let mut kind = None;
     for cell in cells {
         if let Some(next) = kind_of(cell) {
@@ -48,6 +51,18 @@ pub(super) fn build(cells: &[Data]) -> (DataType, ArrayRef) {
         kind != CellKind::Timestamp || *array.data_type() == DataType::Timestamp(TimeUnit::Microsecond, None)
     );
     (array.data_type().clone(), array)
+}
+
+/// Makes the first day of 1904 a date among other dates; alone it is a time of day. The formats of xlsx tell which it
+/// is, those of the other formats are not known.
+fn date_day_zero(cells: &mut [Data]) {
+    if cells.iter().any(|cell| micros(cell).is_some()) {
+        for cell in cells {
+            if let Some(at) = date_format::day_zero(cell) {
+                *cell = Data::DateTimeIso(at.format("%Y-%m-%dT%H:%M:%S%.f").to_string());
+            }
+        }
+    }
 }
 
 fn kind_of(cell: &Data) -> Option<CellKind> {
@@ -97,7 +112,7 @@ fn integer(cell: &Data) -> Option<i64> {
     match cell {
         Data::Int(value) => Some(*value),
         #[allow(clippy::cast_possible_truncation, reason = "whole and in range")]
-        Data::Float(value) if value.fract() == 0.0 && value.abs() <= EXACT_WHOLE => Some(*value as i64),
+        Data::Float(value) if value.fract() == 0.0 && value.abs() < INEXACT_WHOLE => Some(*value as i64),
         _ => None,
     }
 }
@@ -124,21 +139,27 @@ pub(super) fn text(cell: &Data) -> Option<String> {
             (Some(micros), Some(at)) if micros % DAY_US == 0 => at.format("%Y-%m-%d").to_string(),
             (Some(_), Some(at)) => at.format("%Y-%m-%dT%H:%M:%S%.f").to_string(),
             (None, Some(at)) if value.is_datetime() => at.format("%H:%M:%S%.f").to_string(),
-            _ => duration(value.as_f64()),
+            #[allow(clippy::cast_possible_truncation, reason = "`as` saturates")]
+            _ => duration(i128::from((value.as_f64() * 86_400_000.0).round() as i64) * 1_000),
         },
-        Data::DateTimeIso(text) | Data::DurationIso(text) | Data::String(text) => text.clone(),
+        Data::DurationIso(text) => {
+            iso_duration::micros(text).map_or_else(|| text.clone(), |micros| duration(micros.into()))
+        }
+        Data::DateTimeIso(text) | Data::String(text) => text.clone(),
         Data::Bool(value) => value.to_string(),
         Data::Int(value) => value.to_string(),
         Data::Float(value) => value.to_string(),
     })
 }
 
-/// Formats a duration in days as `26:30:00` or `26:30:00.250`.
-fn duration(days: f64) -> String {
-    #[allow(clippy::cast_possible_truncation, reason = "`as` saturates")]
-    let ms = (days * 86_400_000.0).round() as i64;
-    let sign = if ms < 0 { "-" } else { "" };
-    let (seconds, ms) = (ms.unsigned_abs() / 1_000, ms.unsigned_abs() % 1_000);
-    let fraction = if ms > 0 { format!(".{ms:03}") } else { String::new() };
+/// Formats a duration as `26:30:00` or `26:30:00.250`.
+fn duration(micros: i128) -> String {
+    let sign = if micros < 0 { "-" } else { "" };
+    let (seconds, micros) = (micros.unsigned_abs() / 1_000_000, micros.unsigned_abs() % 1_000_000);
+    let fraction = match micros {
+        0 => String::new(),
+        _ if micros % 1_000 == 0 => format!(".{:03}", micros / 1_000),
+        _ => format!(".{micros:06}"),
+    };
     format!("{sign}{:02}:{:02}:{:02}{fraction}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
 }

@@ -87,7 +87,7 @@ impl XmlWriter {
                 } else {
                     self.begin("", out);
                     self.settle(out);
-                    string.unescaped().iter().for_each(|byte| put(*byte, out));
+                    put_text(&string.unescaped(), out);
                     self.end_value(out);
                 }
                 return Some(end);
@@ -152,6 +152,21 @@ impl XmlWriter {
     }
 }
 
+/// Writes text. XML can represent any character but the controls, halves of surrogate pairs, U+FFFE and U+FFFF
+/// (<https://www.w3.org/TR/xml/#NT-Char>); text in UTF-8 has no halves.
+fn put_text(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
+    while let Some((byte, after)) = rest.split_first() {
+        if let Some(after) = rest.strip_prefix(b"\xef\xbf\xbe").or_else(|| rest.strip_prefix(b"\xef\xbf\xbf")) {
+            out.extend_from_slice("\u{fffd}".as_bytes());
+            rest = after;
+        } else {
+            put(*byte, out);
+            rest = after;
+        }
+    }
+}
+
 /// Writes a byte of text.
 fn put(byte: u8, out: &mut Vec<u8>) {
     match byte {
@@ -204,6 +219,15 @@ mod tests {
         assert_eq!(
             xml(r#"{"Größe m²":"a<b>&\"\/é\ud83e\udd80\r\u0001","1x":2}"#),
             "<root><Größem>a&lt;b&gt;&amp;\"/é🦀&#13;\u{fffd}</Größem><_1x>2</_1x></root>"
+        );
+    }
+
+    #[test]
+    fn characters_that_xml_lacks_are_replaced() {
+        assert_eq!(
+            xml("[\"a\u{fffe}b\u{ffff}\u{fffd}\u{feff}\u{85}\u{7f}\",\"\\ufffe\\uffff\\u0000\\u001f\\t\\ud800\"]"),
+            "<root type=\"array\"><item>a\u{fffd}b\u{fffd}\u{fffd}\u{feff}\u{85}\u{7f}</item>\
+             <item>\u{fffd}\u{fffd}\u{fffd}\u{fffd}\t\u{fffd}</item></root>"
         );
     }
 
