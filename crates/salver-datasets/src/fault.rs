@@ -85,7 +85,9 @@ pub(crate) fn planning(error: DataFusionError) -> Error {
             Error::new(Code::InvalidSql, message).with_hint(instead)
         }
         DataFusionError::ArrowError(error, _) => Error::new(Code::InvalidSql, arrow_message(error)),
-        DataFusionError::Execution(message) => Error::new(Code::InvalidSql, first_line(message)),
+        DataFusionError::Execution(message) => {
+            Error::new(Code::InvalidSql, first_line(message)).with_hint_if(hint_of(message))
+        }
         DataFusionError::ResourcesExhausted(_) | DataFusionError::IoError(_) | DataFusionError::ObjectStore(_) => {
             return execution(error);
         }
@@ -275,8 +277,8 @@ const HINTS: [(&str, &str); 8] = [
     ("names a column of an outer query", "join a subquery that has the column, or compare in `where`"),
     (
         "Cannot access field at argument",
-        "if the name before the point is that of an outer query's table, and also that of a column here: name the table \
-         otherwise, as in `from t as other`",
+        "if the name before the point is that of an outer query's table, and also that of a column here: name the \
+         table otherwise, as in `from t as other`",
     ),
     (
         "Binary operator 'AtArrow'",

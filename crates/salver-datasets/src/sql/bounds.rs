@@ -23,7 +23,6 @@ use salver_model::{Code, Error, Result};
 use super::grammar::SYMMETRIC;
 use super::pg_rewrites::row_comparison;
 pub(super) use columns::columns;
-pub(super) use counts::subsets;
 use counts::{grouping_sets, items, keys, relations};
 use nesting::Nesting;
 pub(super) use nesting::{PARSER_LEVELS, too_deep, too_deep_to_read};

@@ -54,8 +54,8 @@ pub trait EventStream: Send + Sync + std::fmt::Debug {
     /// Waits until `append` would accept more events.
     async fn room(&self);
 
-    /// Waits until the guarantee of `ack` holds for everything in a receipt. Returns the events, repeated ones included,
-    /// that Kafka will never accept, in the order of their offsets; none unless `ack` waits for it.
+    /// Waits until the guarantee of `ack` holds for everything in a receipt. Returns the events that Kafka will never
+    /// accept, repeated ones included, in the order of their offsets; none unless `ack` waits for it.
     ///
     /// # Errors
     /// Returns `StreamUnavailable` when that is impossible now: the disk is full, or the broker unavailable. The

@@ -46,7 +46,8 @@ impl RejectedRecord {
         is_the_events(self.code)
     }
 
-    /// Returns whether the record failed only because another one of its batch did, which the broker has named (KIP-467).
+    /// Returns whether the record failed only because another one of its batch did, which the broker has named
+    /// (KIP-467).
     pub(super) fn is_anothers(&self) -> bool {
         self.code == RDKafkaErrorCode::InvalidDifferentRecord
     }

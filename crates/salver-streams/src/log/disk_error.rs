@@ -33,8 +33,8 @@ pub(super) fn unopened(path: &Path, error: io::Error) -> Error {
 }
 
 /// What can be done about a log that has reached its disk limit.
-const FULL: &str = "its oldest files are deleted within two seconds after their events were handed on: try again; if it \
-                    stays, see whether the broker is there, or allow more bytes";
+const FULL: &str = "its oldest files are deleted within two seconds after their events were handed on: try again; if \
+                    it stays, see whether the broker is there, or allow more bytes";
 
 /// Reason why writing fails, cloneable for many waiters.
 #[derive(Clone, Debug, PartialEq, Eq)]

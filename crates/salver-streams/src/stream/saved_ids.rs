@@ -2,8 +2,8 @@
 //!
 //! After a restart the ids of recent events are read from the log. Where its size is limited, it may keep events for a
 //! shorter time than their ids, so these are saved before a segment is deleted. The file begins with [`MAGIC`] and the
-//! key of the hashes. Each entry has [`ENTRY_BYTES`], little-endian: the time in milliseconds since 1970 (8), the offset
-//! (8), the hash (16), and the CRC-32 of these (4). An entry that was cut off, and all behind it, are ignored.
+//! key of the hashes. Each entry has [`ENTRY_BYTES`], little-endian: the time in milliseconds since 1970 (8), the
+//! offset (8), the hash (16), and the CRC-32 of these (4). An entry that was cut off, and all behind it, are ignored.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};

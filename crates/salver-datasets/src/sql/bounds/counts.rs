@@ -51,7 +51,7 @@ fn groupings(groups: &[Expr]) -> usize {
 }
 
 /// Returns the number of choices among so many columns.
-pub(in crate::sql) fn subsets(columns: usize) -> usize {
+fn subsets(columns: usize) -> usize {
     u32::try_from(columns).map_or(usize::MAX, |count| 2_usize.saturating_pow(count))
 }
 

@@ -12,7 +12,6 @@ use salver_model::limits::SQL_EXPRESSIONS_MAX;
 
 use super::function_names::{arguments, name_of};
 use super::refused;
-use crate::sql::bounds::subsets;
 
 /// Columns that are grouped by together.
 type Set = Vec<Expr>;
@@ -53,7 +52,8 @@ fn rolled_up(elements: &[Set]) -> Result<Vec<Set>, Box<Error>> {
 
 /// Returns the sets of `cube`: every choice of elements.
 fn cube(elements: &[Set]) -> Result<Vec<Set>, Box<Error>> {
-    few(width(elements).saturating_mul(subsets(elements.len())))?;
+    let choices = u32::try_from(elements.len()).ok().and_then(|count| 1_usize.checked_shl(count));
+    few(width(elements).saturating_mul(choices.unwrap_or(usize::MAX)))?;
     let mut sets = vec![Vec::new()];
     for element in elements.iter().rev() {
         let with = sets.iter().map(|set| element.iter().chain(set).cloned().collect());
