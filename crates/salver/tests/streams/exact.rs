@@ -92,8 +92,19 @@ fn what_kafka_refuses_says_nothing_of_the_others() {
     let answer = doors.post("/api/streams/events?results=true", &[], body);
     let json = answer.json();
     let refused: Vec<_> = json["results"].as_array().unwrap().iter().map(|own| own["refused"].is_string()).collect();
-    assert_eq!((answer.status, refused), (400, vec![false, true, false]), "{}", answer.body);
-    assert_eq!(json["taken"], 3);
+    assert_eq!((answer.status, refused), (200, vec![false, true, false]), "{}", answer.body);
+    assert_eq!((&json["taken"], &json["refused"]), (&json!(3), &json!(1)));
+    // An event that is sent again gets its own answer, and not that of another.
+    let send = |id: &str, body: String| doors.post(&format!("/api/streams/events?id={id}"), &[], body);
+    let large = format!("{{\"x\":\"{large}\"}}");
+    for (taken, duplicates) in [(1, 0), (0, 1)] {
+        let (good, bad) = (send("good", "{}".to_owned()), send("bad", large.clone()));
+        assert_eq!((good.status, bad.status), (200, 400), "{} {}", good.body, bad.body);
+        assert!(bad.body.contains("MessageSizeTooLarge"), "{}", bad.body);
+        for json in [good.json(), bad.json()] {
+            assert_eq!((&json["taken"], &json["duplicates"]), (&json!(taken), &json!(duplicates)), "{json}");
+        }
+    }
 }
 
 #[test]
