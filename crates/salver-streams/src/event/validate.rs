@@ -179,9 +179,9 @@ impl EventValidation<'_> {
         let level = &mut self.levels[self.depth - 1];
         let step = self.plan.step(level.node);
         if let Some(member) = step.members.get(level.next as usize)
-            && self.text[self.at..].starts_with(&member.lead)
+            && let Some(length) = member.leads(&self.text[self.at..])
         {
-            self.at += member.lead.len();
+            self.at += length;
             self.node = member.node;
             level.next += 1;
             self.skip_blank();
