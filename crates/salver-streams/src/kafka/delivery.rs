@@ -150,6 +150,9 @@ impl Delivery {
     /// Returns which events of a range, and of some others, were set aside, in the order of their offsets.
     pub(super) fn rejected(&self, range: Range<u64>, others: &[u64]) -> Vec<RejectedEvent> {
         let inner = self.lock();
+        if inner.asides.is_empty() {
+            return Vec::new();
+        }
         let others = others.iter().filter_map(|offset| inner.asides.get_key_value(offset));
         let found: BTreeMap<_, _> = inner.asides.range(range).chain(others).collect();
         found.into_iter().map(|(offset, reason)| RejectedEvent { offset: *offset, reason: reason.clone() }).collect()

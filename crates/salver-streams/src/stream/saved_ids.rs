@@ -33,31 +33,30 @@ pub(super) struct SavedIds {
     inner: Mutex<Inner>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Inner {
-    file: File,
+    /// File that more entries can be written to; `None` before the first, and when the last may not be whole: the file
+    /// is replaced then.
+    file: Option<File>,
     entries: usize,
-    /// Whether the last entries may not be whole, so that none can follow.
-    is_torn: bool,
     /// Offset below which the ids are in the file.
     end: u64,
 }
 
 impl SavedIds {
-    /// Opens the file in `dir`, or creates it, and remembers the ids in it for `window`. Blocks.
+    /// Reads the file in `dir`, if there is one, and remembers the ids in it for `window`. Nothing is written, so that a
+    /// stream on a full disk opens. Blocks.
     ///
     /// # Errors
-    /// Returns `StreamUnavailable` when it can't be read or written.
+    /// Returns `StreamUnavailable` when it can't be read.
     pub(super) fn open(dir: &Path, window: Duration, now_ms: i64) -> Result<Self> {
         let path = dir.join(FILE);
         let opened = || -> io::Result<Self> {
-            private_files::create_dir_all(dir)?;
             let (key, saved) = read(&path)?.unwrap_or_else(|| (random_key(), Vec::new()));
             let mut seen = RecentIds::new(window, IdHasher::new(key));
             saved.into_iter().for_each(|id| seen.insert(id));
             seen.forget(now_ms);
-            let inner = written(&path, &key, &seen.of_events(0..u64::MAX).collect::<Vec<_>>())?;
-            Ok(Self { path: path.clone(), key, seen: Arc::new(Mutex::new(seen)), inner: Mutex::new(inner) })
+            Ok(Self { path: path.clone(), key, seen: Arc::new(Mutex::new(seen)), inner: Mutex::default() })
         };
         opened().map_err(|error| {
             Error::new(Code::StreamUnavailable, format!("`{}` can't be used: {error}", path.display()))
@@ -85,21 +84,27 @@ impl SavedIds {
             return Ok(());
         }
         let fresh = ids(inner.end);
-        if inner.is_torn || inner.entries + fresh.len() > 2 * STREAM_IDS_MAX {
-            *inner = written(&self.path, &self.key, &ids(0))?;
-        } else if !fresh.is_empty() {
-            inner.is_torn = true;
-            inner.file.write_all(&encoded(&fresh))?;
-            inner.file.sync_data()?;
-            (inner.is_torn, inner.entries) = (false, inner.entries + fresh.len());
+        if !fresh.is_empty() {
+            let entries = inner.entries + fresh.len();
+            *inner = match inner.file.take().filter(|_| entries <= 2 * STREAM_IDS_MAX) {
+                Some(mut file) => {
+                    file.write_all(&encoded(&fresh))?;
+                    file.sync_data()?;
+                    Inner { file: Some(file), entries, end }
+                }
+                None => {
+                    let all = ids(0);
+                    Inner { file: Some(written(&self.path, &self.key, &all)?), entries: all.len(), end }
+                }
+            };
         }
         inner.end = end;
         Ok(())
     }
 }
 
-/// Replaces the file by one with these ids.
-fn written(path: &Path, key: &[u8; 16], ids: &[RecentId]) -> io::Result<Inner> {
+/// Replaces the file by one with these ids, and returns it.
+fn written(path: &Path, key: &[u8; 16], ids: &[RecentId]) -> io::Result<File> {
     let part = path.with_extension("part");
     let mut file = private_files::create(&part)?;
     file.write_all(MAGIC)?;
@@ -110,7 +115,7 @@ fn written(path: &Path, key: &[u8; 16], ids: &[RecentId]) -> io::Result<Inner> {
     if let Some(dir) = path.parent() {
         File::open(dir)?.sync_all()?;
     }
-    Ok(Inner { file, entries: ids.len(), is_torn: false, end: ids.last().map_or(0, |last| last.offset + 1) })
+    Ok(file)
 }
 
 /// Reads the key and the entries; `None` when there is no such file, or another one.

@@ -86,10 +86,14 @@ impl Tally {
 
     /// Records which events of [`Tally::awaited`] Kafka refused.
     pub(in crate::streams) fn refuse(&mut self, rejected: Vec<RejectedEvent>) {
-        let appended = |offset| self.pieces.iter().any(|piece| piece.contains(&offset));
+        let mut repeats: BTreeMap<u64, u64> = rejected.iter().map(|event| (event.offset, 0)).collect();
+        for offset in &self.sum.repeated {
+            repeats.entry(*offset).and_modify(|count| *count += 1);
+        }
         for RejectedEvent { offset, reason } in rejected {
-            let repeats = self.sum.repeated.iter().filter(|repeated| **repeated == offset).count() as u64;
-            let events = repeats + u64::from(appended(offset));
+            let piece = self.pieces.partition_point(|piece| piece.end <= offset);
+            let is_own = self.pieces.get(piece).is_some_and(|piece| piece.contains(&offset));
+            let events = repeats.get(&offset).copied().unwrap_or(0) + u64::from(is_own);
             if events > 0 {
                 self.refused_count += events;
                 self.refused.insert(offset, reason);
