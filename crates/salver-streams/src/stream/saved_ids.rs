@@ -44,8 +44,8 @@ struct Inner {
 }
 
 impl SavedIds {
-    /// Reads the file in `dir`, if there is one, and remembers the ids in it for `window`. Nothing is written, so that a
-    /// stream on a full disk opens. Blocks.
+    /// Reads the file in `dir`, if there is one, and remembers the ids in it for `window`. Nothing is written, so that
+    /// a stream on a full disk opens. Blocks.
     ///
     /// # Errors
     /// Returns `StreamUnavailable` when it can't be read.
