@@ -272,17 +272,13 @@ fn hint_of(message: &str) -> Option<String> {
 }
 
 /// Parts of the planner's messages, and the hint for each.
-const HINTS: [(&str, &str); 8] = [
+const HINTS: [(&str, &str); 7] = [
     ("no array of shares", "write the shares out, as in `percentile_disc(array[0.25, 0.5])`"),
     ("names a column of an outer query", "join a subquery that has the column, or compare in `where`"),
     (
         "Cannot access field at argument",
         "if the name before the point is that of an outer query's table, and also that of a column here: name the \
          table otherwise, as in `from t as other`",
-    ),
-    (
-        "Binary operator 'AtArrow'",
-        "compare the members, as in `x->>'key' = 'value'`; of lists write `array_has_all(x, y)`",
     ),
     ("group by several sets", "write it as a join, or combine groupings with `union all`"),
     (
@@ -306,7 +302,8 @@ const OUTER: (&str, &str) = (
 );
 
 /// The engine's message for an unsupported feature, the message for the client, and the hint.
-const LACKING: [(&str, &str, &str); 3] = [
+const LACKING: [(&str, &str, &str); 4] = [
+    ("'AtArrow'", "`@>` compares lists, and not objects", "compare the members, as in `x->>'key' = 'value'`"),
     (
         "retract_batch",
         "the aggregate can't be computed over a frame that moves on",

@@ -39,6 +39,7 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
         "Cannot access",
     ),
     ("select s, i, count(*) from n group by grouping sets (cube(s, i, d, f, t, 1, 2, 3, 4, 5, 6, 7))", "groupings"),
+    (r#"select '{"a":1}'::jsonb @> '{"a":1}'::jsonb"#, "`@>` compares lists"),
     ("select '1,2'::int[]", "is no array"),
     ("select '{1,2'::int[]", "is no array"),
     ("select s::int[] from n", "is no array"),
