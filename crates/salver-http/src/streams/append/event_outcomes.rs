@@ -17,8 +17,8 @@ pub(in crate::streams) struct Tally {
     tells_each: bool,
     /// Number of events whose outcome is not listed.
     left_off: u64,
-    /// Offsets of the appended events, by piece: events of other requests may lie between them.
-    pieces: Vec<Range<u64>>,
+    /// Offsets of other requests' events, which lie between the pieces of a long body.
+    gaps: Vec<Range<u64>>,
     /// Why Kafka refused events, by offset; also of those that were appended before.
     refused: BTreeMap<u64, String>,
     /// Number of events that Kafka refused; an offset may be of several.
@@ -40,15 +40,12 @@ impl Tally {
 
     /// Adds the receipt of a piece.
     pub(in crate::streams) fn add(&mut self, receipt: Receipt) {
-        let offsets = receipt.offsets();
+        let begin = receipt.offsets().start;
         if self.sum.taken == 0 && receipt.taken > 0 {
-            self.first = offsets.start;
+            self.first = begin;
             self.sum.id = receipt.id;
-        }
-        match self.pieces.last_mut() {
-            Some(last) if receipt.taken > 0 && last.end == offsets.start => last.end = offsets.end,
-            _ if receipt.taken > 0 => self.pieces.push(offsets),
-            _ => {}
+        } else if receipt.taken > 0 && self.sum.end < begin {
+            self.gaps.push(self.sum.end..begin);
         }
         self.sum.end = self.sum.end.max(receipt.end);
         self.sum.repeated.extend(receipt.repeated);
@@ -91,8 +88,9 @@ impl Tally {
             repeats.entry(*offset).and_modify(|count| *count += 1);
         }
         for RejectedEvent { offset, reason } in rejected {
-            let piece = self.pieces.partition_point(|piece| piece.end <= offset);
-            let is_own = self.pieces.get(piece).is_some_and(|piece| piece.contains(&offset));
+            let gap = self.gaps.partition_point(|gap| gap.end <= offset);
+            let is_others = self.gaps.get(gap).is_some_and(|gap| gap.contains(&offset));
+            let is_own = (self.first..self.sum.end).contains(&offset) && !is_others;
             let events = repeats.get(&offset).copied().unwrap_or(0) + u64::from(is_own);
             if events > 0 {
                 self.refused_count += events;
