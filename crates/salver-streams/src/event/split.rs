@@ -187,6 +187,12 @@ impl<'a> Splitter<'a> {
                 Some(_) => match self.pass.value(window, end + blanks, self.shape.plan()) {
                     Ok(next) => end = next.end,
                     Err(Stop::Incomplete) if !is_all => return None,
+                    // It is a bad event of its own, and has an end.
+                    Err(Stop::Unpaired(..)) => match skim(&mut before(false), &window[end + blanks..]) {
+                        Skimmed::Ended(length) => end += blanks + length,
+                        Skimmed::Open if !is_all => return None,
+                        Skimmed::Open | Skimmed::Malformed { .. } => return Some(false),
+                    },
                     Err(_) => return Some(false),
                 },
             }

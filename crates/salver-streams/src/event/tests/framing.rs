@@ -37,7 +37,9 @@ fn value(dice: &mut Dice, bytes: usize, layout: Layout) -> String {
             "{{\"a\":\"{}\",\"b\":\n{{\"n\":1}}}}",
             dice.pick(&[r"\ud800", r"\udc00x", r"\ud800\u0041", r"\ud83d\n"])
         ),
-        8 if !matches!(layout, Layout::Array) => dice.pick(&["7", "-0.5e3", "true", "null", "\"y\""]).to_owned(),
+        8 if !matches!(layout, Layout::Array) => {
+            dice.pick(&["7", "-0.5e3", "true", "null", "\"y\"", r#""\ud800""#]).to_owned()
+        }
         3 if matches!(layout, Layout::Array) => format!("[{}1]", "1,".repeat(bytes / 2)),
         4 if matches!(layout, Layout::Array) => format!("\"{}\"", "y".repeat(bytes)),
         5 if matches!(layout, Layout::Array) => "7".repeat(bytes.max(1)),
