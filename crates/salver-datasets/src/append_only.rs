@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use salver_model::entry::Description;
-use salver_model::ports::{Held, Scan, Table};
+use salver_model::ports::{Held, MaybeReady, Scan, Table};
 use salver_model::{Query, Result, Rows, Version};
 
 use crate::engine::Engine;
@@ -46,8 +46,8 @@ impl Table for Growing {
         &self.about
     }
 
-    async fn read(&self, query: &Query) -> Result<Rows> {
-        self.now().read(query).await
+    fn read<'a>(&'a self, query: &'a Query) -> MaybeReady<'a, Result<Rows>> {
+        MaybeReady::pending(async move { self.now().read(query).await })
     }
 
     fn current(&self) -> Option<Arc<dyn Table>> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::catalog::TableProvider;
 use salver_model::entry::{Description, EntryKind};
-use salver_model::ports::{Held, Table};
+use salver_model::ports::{Held, MaybeReady, Table};
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Query, Result, Rows};
 
@@ -122,40 +122,34 @@ impl Table for Dataset {
         &self.about
     }
 
-    async fn read(&self, query: &Query) -> Result<Rows> {
+    fn read<'a>(&'a self, query: &'a Query) -> MaybeReady<'a, Result<Rows>> {
         if query.is_grouped() || query.distinct {
-            return plan::read_grouped(&self.engine, &self.provider(), &self.about, query).await;
-        }
-        check_having(query)?;
-        let resolved = resolve::resolve(query, &self.about)?;
-        match &self.rows {
-            RowStorage::Parquet { table, .. } => {
-                let placed: Arc<dyn TableProvider> = Arc::new(ParquetProvider::placed(Arc::clone(table)));
-                plan::read(&self.engine, &placed, &self.about, query, resolved).await
-            }
-            RowStorage::Resident(resident) => {
-                let plan = direct::DirectPlan::of(resident, resolved);
-                if plan.cost(resident) <= NOW_VALUES {
-                    return plan.run(resident, &self.about, query, &Cancel::default());
-                }
-                let (resident, about, query) = (Arc::clone(resident), self.about.clone(), query.clone());
-                let work = move |cancel: &Cancel| plan.run(&resident, &about, &query, cancel);
-                self.engine.compute(work).await
-            }
-        }
-    }
-
-    fn read_now(&self, query: &Query) -> Option<Result<Rows>> {
-        let RowStorage::Resident(resident) = &self.rows else { return None };
-        if query.is_grouped() || query.distinct {
-            return None;
+            let provider = self.provider();
+            return MaybeReady::pending(async move {
+                plan::read_grouped(&self.engine, &provider, &self.about, query).await
+            });
         }
         let resolved = match check_having(query).and_then(|()| resolve::resolve(query, &self.about)) {
             Ok(resolved) => resolved,
-            Err(error) => return Some(Err(error)),
+            Err(error) => return MaybeReady::Ready(Err(error)),
         };
-        let plan = direct::DirectPlan::of(resident, resolved);
-        (plan.cost(resident) <= NOW_VALUES).then(|| plan.run(resident, &self.about, query, &Cancel::default()))
+        match &self.rows {
+            RowStorage::Parquet { table, .. } => MaybeReady::pending(async move {
+                let placed: Arc<dyn TableProvider> = Arc::new(ParquetProvider::placed(Arc::clone(table)));
+                plan::read(&self.engine, &placed, &self.about, query, resolved).await
+            }),
+            RowStorage::Resident(resident) => {
+                let plan = direct::DirectPlan::of(resident, resolved);
+                if plan.cost(resident) <= NOW_VALUES {
+                    return MaybeReady::Ready(plan.run(resident, &self.about, query, &Cancel::default()));
+                }
+                MaybeReady::pending(async move {
+                    let (resident, about, query) = (Arc::clone(resident), self.about.clone(), query.clone());
+                    let work = move |cancel: &Cancel| plan.run(&resident, &about, &query, cancel);
+                    self.engine.compute(work).await
+                })
+            }
+        }
     }
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {

@@ -85,27 +85,25 @@ pub(crate) async fn read(
     Ok(Rows { schema: answer.schema, batches: answer.batches, total, next, read, repeatable: true })
 }
 
-/// Runs a plan without a required order, as the work begun in `state`. A plan that runs out of memory is retried in the
-/// session that needs least memory, which is slower.
+/// Runs a plan without a required order, as the work begun in `state`. A plan that runs out of memory, or whose rows
+/// are too wide, is retried in the session that needs least memory, which is slower: a wide row may be the state of a
+/// distinct aggregate, which that session has not. If rows are too wide there too, smaller batches may fit.
 pub(crate) async fn answer(engine: &Engine, state: SessionState, plan: LogicalPlan) -> Result<PlanOutput> {
-    let first = QueryWork::of(state.config_options());
-    match engine.execute(first.clone(), start(state, plan.clone())).await {
-        Err(error) if error.code == Code::OutOfMemory => {
-            let mut frugal = engine.frugal().clone();
-            // The first attempt's threads must release their memory before the retry.
-            first.released().await;
-            let work = QueryWork::begin(&mut frugal);
-            engine.execute(work, start(frugal, plan)).await
+    let mut state = state;
+    let retries =
+        [(engine.frugal(), &[Code::OutOfMemory, Code::QueryTooLarge][..]), (engine.narrow(), &[Code::QueryTooLarge])];
+    for (next, reasons) in retries {
+        let work = QueryWork::of(state.config_options());
+        match engine.execute(work.clone(), start(state, plan.clone())).await {
+            Err(error) if reasons.contains(&error.code) => {}
+            answered => return answered,
         }
-        // Its rows are wide: smaller batches may fit.
-        Err(error) if error.code == Code::QueryTooLarge => {
-            let mut narrow = engine.narrow().clone();
-            first.released().await;
-            let work = QueryWork::begin(&mut narrow);
-            engine.execute(work, start(narrow, plan)).await
-        }
-        answered => answered,
+        // The threads of an attempt must release their memory before the next.
+        work.released().await;
+        state = next.clone();
+        QueryWork::begin(&mut state);
     }
+    engine.execute(QueryWork::of(state.config_options()), start(state, plan)).await
 }
 
 /// Returns a session in which work begins.

@@ -16,13 +16,12 @@ mod redact;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 use datafusion::sql::parser::Statement as EngineStatement;
 use datafusion::sql::sqlparser::ast::Statement;
-use salver_model::ports::{SqlEngine, Tables};
+use salver_model::ports::{MaybeReady, SqlEngine, Tables};
 use salver_model::{Name, Result, Rows, SqlQuery, Version};
 
 use crate::engine::{Engine, QueryWork, STACK_BYTES};
@@ -52,9 +51,31 @@ struct Planned {
     calls: Calls,
 }
 
-#[async_trait]
 impl SqlEngine for Engine {
-    async fn run(&self, tables: Arc<dyn Tables>, query: &SqlQuery) -> Result<Rows> {
+    fn run<'a>(&'a self, tables: Arc<dyn Tables>, query: &'a SqlQuery) -> MaybeReady<'a, Result<Rows>> {
+        match at_once(&*tables, query) {
+            Some(rows) => MaybeReady::Ready(Ok(rows)),
+            None => MaybeReady::pending(self.answer(tables, query)),
+        }
+    }
+}
+
+/// Runs a statement on the calling thread if that takes microseconds. Failures are left to the engine, which knows the
+/// text and reports them better.
+fn at_once(tables: &dyn Tables, query: &SqlQuery) -> Option<Rows> {
+    if query.text.len() > NOW_BYTES {
+        return None;
+    }
+    let attempt = AssertUnwindSafe(|| {
+        let statement = parse::parse_within(query, NOW_WORDS).ok()?;
+        lower::lower(&statement, tables)?.at_once()?.ok()
+    });
+    std::panic::catch_unwind(attempt).unwrap_or(None)
+}
+
+impl Engine {
+    /// Runs a statement on the engine's threads.
+    async fn answer(&self, tables: Arc<dyn Tables>, query: &SqlQuery) -> Result<Rows> {
         let (mut session, functions, query) = (self.session().clone(), self.functions(), query.clone());
         let work = QueryWork::begin(&mut session);
         match self.run_task(work, async move { prepare(session, &functions, tables, &query).await }).await? {
@@ -72,20 +93,6 @@ impl SqlEngine for Engine {
         }
     }
 
-    fn run_now(&self, tables: &Arc<dyn Tables>, query: &SqlQuery) -> Option<Result<Rows>> {
-        if query.text.len() > NOW_BYTES {
-            return None;
-        }
-        let attempt = AssertUnwindSafe(|| {
-            let statement = parse::parse_within(query, NOW_WORDS).ok()?;
-            // The engine, which knows the text, reports failures better.
-            lower::lower(&statement, &**tables)?.read_now().filter(Result::is_ok)
-        });
-        std::panic::catch_unwind(attempt).unwrap_or(None)
-    }
-}
-
-impl Engine {
     /// Returns whether a statement calls a function that the engine lacks, so that function files should be searched.
     #[must_use]
     pub fn lacks_function(&self, query: &SqlQuery) -> bool {

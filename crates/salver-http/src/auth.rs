@@ -20,7 +20,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
-use salver_model::ports::Database;
+use salver_model::ports::{Database, MaybeReady};
 use salver_model::spec::AuthSpec;
 use salver_model::{Caller, Code, Error, Result};
 use salver_service::Service;
@@ -121,44 +121,46 @@ impl Auth {
         })
     }
 
-    /// Identifies the caller if no waiting is needed; `None` means "use [`Auth::identify`]", which gives the same
-    /// result.
-    pub(crate) fn identify_now(&self, headers: &HeaderMap) -> Option<Result<Identity>> {
-        let given = match self.given(headers) {
-            Ok(Some(given)) => given,
-            Ok(None) => return Some(self.nobody()),
-            Err(error) => return Some(Err(error)),
-        };
-        match self.verify_now(&given) {
-            CredentialCheck::Known(identity) => Some(identity),
-            CredentialCheck::NeedsLookup => None,
-        }
-    }
-
-    /// Identifies the caller.
+    /// Identifies the caller; at once, unless credentials have to be looked up.
     ///
     /// # Errors
     /// `AuthenticationRequired`, `AuthenticationFailed`, `TooManyAttempts`; the errors of the database.
-    pub(crate) async fn identify(&self, service: &Service, address: IpAddr, headers: &HeaderMap) -> Result<Identity> {
-        let Some(given) = self.given(headers)? else { return self.nobody() };
-        match (self.verify_now(&given), given) {
-            (CredentialCheck::Known(identity), _) => identity,
-            (CredentialCheck::NeedsLookup, Credentials::Key(key)) => match &self.users {
+    pub(crate) fn identify<'a>(
+        &'a self,
+        service: &'a Service,
+        address: IpAddr,
+        headers: &'a HeaderMap,
+    ) -> MaybeReady<'a, Result<Identity>> {
+        let given = match self.given(headers) {
+            Ok(Some(given)) => given,
+            Ok(None) => return MaybeReady::Ready(self.nobody()),
+            Err(error) => return MaybeReady::Ready(Err(error)),
+        };
+        match self.check(&given) {
+            CredentialCheck::Known(identity) => MaybeReady::Ready(identity),
+            CredentialCheck::NeedsLookup => MaybeReady::pending(self.look_up(service, address, given)),
+        }
+    }
+
+    /// Identifies the caller by credentials that computation alone can't check.
+    async fn look_up(&self, service: &Service, address: IpAddr, given: Credentials<'_>) -> Result<Identity> {
+        match given {
+            Credentials::Key(key) => match &self.users {
                 Some(users) => {
                     let is_free = |name: &str| self.is_free(name);
                     users.of_key(service, key, &is_free).await?.ok_or_else(|| failed("API key"))
                 }
                 None => Err(failed("API key")),
             },
-            (CredentialCheck::NeedsLookup, Credentials::Password(credentials)) => match &self.basic {
+            Credentials::Password(credentials) => match &self.basic {
                 Some(basic) => basic.prove(credentials, &self.attempts, address).await,
                 None => self.nobody(),
             },
-            (CredentialCheck::NeedsLookup, Credentials::Session(cookie)) => match &self.users {
+            Credentials::Session(cookie) => match &self.users {
                 Some(users) => users.of_session(service, cookie).await?.map_or_else(|| self.nobody(), Ok),
                 None => self.nobody(),
             },
-            (CredentialCheck::NeedsLookup, Credentials::Token(_) | Credentials::Login(_)) => self.nobody(),
+            Credentials::Token(_) | Credentials::Login(_) => self.nobody(),
         }
     }
 
@@ -225,12 +227,12 @@ impl Auth {
     }
 
     /// Checks a credential as far as that takes computation alone.
-    fn verify_now(&self, given: &Credentials<'_>) -> CredentialCheck {
+    fn check(&self, given: &Credentials<'_>) -> CredentialCheck {
         CredentialCheck::Known(match given {
             Credentials::Key(key) => match self.api_keys.find(key) {
                 Some(identity) => Ok(identity),
                 None => match self.users.as_ref().filter(|users| users.has_keys()) {
-                    Some(users) => match users.of_key_now(key) {
+                    Some(users) => match users.cached_key(key) {
                         Some(identity) => Ok(identity),
                         None => return CredentialCheck::NeedsLookup,
                     },
@@ -253,7 +255,7 @@ impl Auth {
                 None => return CredentialCheck::NeedsLookup,
             },
             // An ended session is no credential, and no error either: browsers keep cookies longer than we do.
-            Credentials::Session(cookie) => match self.users.as_ref().map(|users| users.of_session_now(cookie)) {
+            Credentials::Session(cookie) => match self.users.as_ref().map(|users| users.cached_session(cookie)) {
                 Some(Some(Some(identity))) => Ok(identity),
                 Some(None) => return CredentialCheck::NeedsLookup,
                 _ => self.nobody(),

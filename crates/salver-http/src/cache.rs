@@ -99,6 +99,8 @@ pub(crate) enum SingleFlight<'a> {
     Lead(CachePlaceholder<'a>, Instant),
     /// Each request makes its own.
     Alone,
+    /// The response takes microseconds, so that no request waits for another's.
+    Immediate,
 }
 
 impl SingleFlight<'_> {
@@ -108,6 +110,7 @@ impl SingleFlight<'_> {
         match self {
             // A waiting request makes it then, which counts as the second time.
             Self::Lead(guard, begun) if begun.elapsed() < AT_ONCE && !cache.was_asked(key) => drop(guard),
+            Self::Immediate if !cache.was_asked(key) => {}
             flight => flight.keep(cache, key, finished),
         }
     }
@@ -120,7 +123,7 @@ impl SingleFlight<'_> {
         match self {
             // Fails only if the key was removed meanwhile; then the response is simply not kept.
             Self::Lead(guard, _) => drop(guard.insert(Kept::Answer(Arc::clone(finished)))),
-            Self::Alone => cache.put(key, Arc::clone(finished)),
+            Self::Alone | Self::Immediate => cache.put(key, Arc::clone(finished)),
             Self::Completed(_) => {}
         }
     }

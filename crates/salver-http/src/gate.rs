@@ -109,6 +109,13 @@ pub(crate) struct CorsGrant {
     cookie: Option<HeaderValue>,
 }
 
+impl CorsGrant {
+    /// Returns whether it adds nothing to the response.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.origin.is_none() && self.cookie.is_none()
+    }
+}
+
 impl Gate {
     pub(crate) fn new(options: &HttpOptions) -> Self {
         let networks = || options.firewall.iter().filter_map(|text| Network::parse(text)).collect();

@@ -19,6 +19,7 @@ use crate::exchange::{Exchange, parameters};
 use crate::exit;
 use crate::graphql::{self, Answer};
 use crate::idempotency::{Kept, Key, Turn};
+use crate::policy;
 use crate::respond::{self, Heading};
 use crate::security_headers;
 use crate::unsent_responses::Repeatable;
@@ -65,8 +66,7 @@ async fn answer_as(
     let media_type = if is_response { MEDIA_TYPE } else { "application/json" };
     request.may_change &= !app.gate.is_foreign(exchange.headers);
     if request.may_change && app.gate.checks_pages() && graphql::is_mutation(&request) {
-        // The same check as at the records doors, which also write to databases.
-        app.gate.check_origin_and_csrf(exchange.method, exchange.headers)?;
+        policy::admit_changes(app, exchange.method, exchange.headers)?;
     }
     if exchange.headers.contains_key(header::IF_MATCH) && request.may_change && graphql::is_mutation(&request) {
         return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and a document may change many")

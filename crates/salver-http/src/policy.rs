@@ -6,6 +6,7 @@ use std::net::IpAddr;
 
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, Uri, Version, header};
+use salver_model::ports::MaybeReady;
 use salver_model::{Caller, Code, Error, Result};
 
 use crate::app::App;
@@ -35,6 +36,11 @@ impl Admitted {
         self.family
     }
 
+    /// Returns whether the response gets headers for the page that sent the request.
+    pub(crate) fn has_pass(&self) -> bool {
+        !self.pass.is_empty()
+    }
+
     /// Returns the headers for the page that sent the request.
     pub(crate) fn into_pass(self) -> CorsGrant {
         self.pass
@@ -57,75 +63,99 @@ pub(crate) enum Admission {
 
 /// The parts of a request's head that admission reads.
 #[derive(Clone, Copy, Debug)]
-struct Head<'h> {
+pub(crate) struct Head<'h> {
     method: &'h Method,
     uri: &'h Uri,
     version: Version,
     headers: &'h HeaderMap,
 }
 
-/// Admits a request or refuses it.
+impl<'h> Head<'h> {
+    /// Returns those of a request.
+    pub(crate) fn of<B>(request: &'h Request<B>) -> Self {
+        let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+        Self { method, uri, version: request.version(), headers }
+    }
+
+    /// Returns those of a request without its body.
+    pub(crate) fn of_parts(parts: &'h Parts) -> Self {
+        Self { method: &parts.method, uri: &parts.uri, version: parts.version, headers: &parts.headers }
+    }
+}
+
+/// Admits a request or refuses it; at once, unless credentials have to be looked up.
 ///
 /// # Errors
 /// `Blocked`, `HostForbidden`, `UnsupportedMediaType`, `OriginForbidden`, `XsrfToken`, `Forbidden`. A failed
 /// authentication is [`Admission::Refused`].
-pub(crate) async fn admit(app: &App, head: &Parts, peer: IpAddr, asked: &RequestTarget<'_, '_>) -> Result<Admission> {
-    let said = CheckedHeaders::of(&head.headers);
-    let seen = Head { method: &head.method, uri: &head.uri, version: head.version, headers: &head.headers };
-    let redirected = app.gate.check_address(peer, seen.uri, seen.headers)?;
-    screen(app, seen, &said, asked)?;
-    if let Some(response) = redirected {
-        return Ok(Admission::Answered(response));
-    }
-    let family = asked.family();
-    let pass = pass(app, seen, family)?;
-    if let Some(response) = preflight(app, seen, family) {
-        return Ok(Admission::Answered(release(app, pass, response)));
-    }
-    // Preflight requests of browsers carry no credentials; user code that handles OPTIONS itself is treated as user
-    // code.
-    let only_asks = head.method == Method::OPTIONS && !asked.is_of_user_code();
-    let proved = if is_open(asked) || only_asks {
-        Identity::new()
-    } else {
-        match &app.auth {
-            None => Identity::new(),
-            Some(auth) => {
-                let address = app.gate.address(peer, &head.headers);
-                match Box::pin(auth.identify(&app.service, address, &head.headers)).await {
-                    Err(_) if lets_strangers_in(app, asked) => Identity::new(),
-                    Err(error) => return Ok(Admission::Refused(error, pass)),
-                    Ok(proved) => proved,
-                }
-            }
-        }
-    };
-    Ok(Admission::In(Admitted { caller: app.gate.caller(peer, &head.headers, &proved), family, pass }))
-}
-
-/// Admits a request if no waiting is needed; `None` leaves it to [`admit`], which comes to the same result.
-pub(crate) fn admit_now<B>(
-    app: &App,
-    request: &Request<B>,
+pub(crate) fn admit<'a>(
+    app: &'a App,
+    head: Head<'a>,
     said: &CheckedHeaders<'_>,
     peer: IpAddr,
     asked: &RequestTarget<'_, '_>,
-) -> Option<Admitted> {
-    let seen =
-        Head { method: request.method(), uri: request.uri(), version: request.version(), headers: request.headers() };
+) -> MaybeReady<'a, Result<Admission>> {
     let family = asked.family();
-    let minds = app.gate.applies_to_reads()
-        || family == Family::Records && app.gate.checks_pages()
-        || said.of_page && app.gate.checks_origins();
-    if minds {
-        return None;
-    }
-    screen(app, seen, said, asked).ok()?;
-    let proved = match &app.auth {
-        Some(auth) if !is_open(asked) => auth.identify_now(seen.headers)?.ok()?,
-        _ => Identity::new(),
+    let pass = match checked(app, head, said, peer, asked) {
+        Ok(Checked::Passed(pass)) => pass,
+        Ok(Checked::Answered(response)) => return MaybeReady::Ready(Ok(Admission::Answered(response))),
+        Err(error) => return MaybeReady::Ready(Err(error)),
     };
-    Some(Admitted { caller: app.gate.caller(peer, seen.headers, &proved), family, pass: CorsGrant::default() })
+    let admitted = move |proved: &Identity, pass| {
+        Ok(Admission::In(Admitted { caller: app.gate.caller(peer, head.headers, proved), family, pass }))
+    };
+    // Preflight requests of browsers carry no credentials; user code that handles OPTIONS itself is treated as user
+    // code.
+    let only_asks = head.method == Method::OPTIONS && !asked.is_of_user_code();
+    let Some(auth) = app.auth.as_ref().filter(|_| !only_asks && !is_open(asked)) else {
+        return MaybeReady::Ready(admitted(&Identity::new(), pass));
+    };
+    let lets_in = lets_strangers_in(app, asked);
+    let proved = auth.identify(&app.service, app.gate.address(peer, head.headers), head.headers);
+    proved.then(move |proved| {
+        MaybeReady::Ready(match proved {
+            Ok(proved) => admitted(&proved, pass),
+            Err(_) if lets_in => admitted(&Identity::new(), pass),
+            Err(error) => Ok(Admission::Refused(error, pass)),
+        })
+    })
+}
+
+/// The outcome of the checks before the identity of the caller.
+enum Checked {
+    /// The request may go on; with the headers for the page that sent it.
+    Passed(CorsGrant),
+    /// The request is already answered.
+    Answered(Response<Body>),
+}
+
+/// Checks everything but the identity of the caller.
+fn checked(
+    app: &App,
+    head: Head<'_>,
+    said: &CheckedHeaders<'_>,
+    peer: IpAddr,
+    asked: &RequestTarget<'_, '_>,
+) -> Result<Checked> {
+    let redirected = app.gate.check_address(peer, head.uri, head.headers)?;
+    screen(app, head, said, asked)?;
+    if let Some(response) = redirected {
+        return Ok(Checked::Answered(response));
+    }
+    let family = asked.family();
+    let pass = pass(app, head, family)?;
+    Ok(match preflight(app, head, family) {
+        Some(response) => Checked::Answered(release(app, pass, response)),
+        None => Checked::Passed(pass),
+    })
+}
+
+/// Makes the checks of the records doors for a document that changes rows, which is known from its body only.
+///
+/// # Errors
+/// `OriginForbidden`, `XsrfToken`, `Forbidden`.
+pub(crate) fn admit_changes(app: &App, method: &Method, headers: &HeaderMap) -> Result<()> {
+    app.gate.check_origin_and_csrf(method, headers).map(drop)
 }
 
 /// Adds the headers for the page that sent the request, as admission determined them.

@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_formats::{Choice, Coding, Format, encode};
 use salver_model::limits::{COMPRESSED_BYTES_MIN, READY_BYTES_MAX, READY_ROWS_MAX};
 use salver_model::observation::Observation;
+use salver_model::ports::MaybeReady;
 use salver_model::reply::BatchStream;
 use salver_model::{Batches, Error, Name, Result, Rows, Version};
 
@@ -83,28 +84,56 @@ fn not_modified(headers: &HeaderMap) -> Response<Body> {
     exit::not_modified(of_the_unchanged.filter_map(|name| headers.get(&name).cloned().map(|value| (name, value))))
 }
 
-/// Turns rows into a response. Small results are completed and cached; large ones are encoded while they are sent.
-pub(crate) async fn rows(
+/// Turns rows into a response. Small results are completed and cached, at once if all of their rows are there; large
+/// ones are encoded while they are sent.
+pub(crate) fn rows<'a>(
+    exchange: &'a Exchange<'a>,
+    heading: &'a Heading,
+    mut rows: Rows,
+    links: HeaderMap,
+    flight: SingleFlight<'a>,
+) -> MaybeReady<'a, Result<Response<Body>>> {
+    match std::mem::replace(&mut rows.batches, Batches::Ready(Vec::new())) {
+        Batches::Ready(batches) if is_small(&batches) => {
+            MaybeReady::Ready(whole(exchange, heading, (&rows, &batches), links, flight))
+        }
+        Batches::Ready(batches) => {
+            MaybeReady::pending(streamed(exchange, heading, (rows, batches, None), links, flight))
+        }
+        Batches::Stream(stream) => MaybeReady::pending(async move {
+            match first_rows(stream).await? {
+                (batches, None) if is_small(&batches) => whole(exchange, heading, (&rows, &batches), links, flight),
+                (head, rest) => streamed(exchange, heading, (rows, head, rest), links, flight).await,
+            }
+        }),
+    }
+}
+
+/// Turns the few rows in `batches` into a complete response, which is cached if it is repeatable.
+fn whole(
     exchange: &Exchange<'_>,
     heading: &Heading,
-    mut rows: Rows,
+    (rows, batches): (&Rows, &[RecordBatch]),
     links: HeaderMap,
     flight: SingleFlight<'_>,
 ) -> Result<Response<Body>> {
-    let batches = std::mem::replace(&mut rows.batches, Batches::Ready(Vec::new()));
-    let (head, rest) = match batches {
-        Batches::Ready(batches) => (batches, None),
-        Batches::Stream(stream) => first_rows(stream).await?,
-    };
-    if rest.is_none() && is_small(&head) {
-        let finished = finish(exchange, heading, &rows, &head, links)?;
-        if rows.repeatable {
-            flight.complete(&exchange.app.cache, exchange.key(), &finished);
-        } else {
-            flight.abandon();
-        }
-        return Ok(self::finished(exchange, &finished));
+    let finished = finish(exchange, heading, rows, batches, links)?;
+    if rows.repeatable {
+        flight.complete(&exchange.app.cache, exchange.key(), &finished);
+    } else {
+        flight.abandon();
     }
+    Ok(self::finished(exchange, &finished))
+}
+
+/// Turns the rows in `head`, and those that `rest` brings, into a response that is encoded while it is sent.
+async fn streamed(
+    exchange: &Exchange<'_>,
+    heading: &Heading,
+    (rows, head, rest): (Rows, Vec<RecordBatch>, Option<BatchStream>),
+    links: HeaderMap,
+    flight: SingleFlight<'_>,
+) -> Result<Response<Body>> {
     flight.abandon();
     // Repeatable rows are those of the entry itself, which are in memory anyway.
     let share = if rest.is_none() && !rows.repeatable {
@@ -123,25 +152,6 @@ pub(crate) async fn rows(
     let mut response = exit::reply(StatusCode::OK, body);
     *response.headers_mut() = headers;
     Ok(response)
-}
-
-/// Turns rows that are few and all in memory into a complete response; `None` when they are many or still to come.
-pub(crate) fn rows_now(
-    exchange: &Exchange<'_>,
-    heading: &Heading,
-    rows: &Rows,
-    links: HeaderMap,
-) -> Option<Result<Response<Body>>> {
-    let Batches::Ready(batches) = &rows.batches else { return None };
-    if !is_small(batches) {
-        return None;
-    }
-    Some(finish(exchange, heading, rows, batches, links).map(|finished| {
-        if rows.repeatable && exchange.app.cache.was_asked(exchange.key()) {
-            exchange.app.cache.put(exchange.key(), Arc::clone(&finished));
-        }
-        self::finished(exchange, &finished)
-    }))
 }
 
 /// Turns bytes that a door made itself into a response, which is cached when `read` names the data that it was made

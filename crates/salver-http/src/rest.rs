@@ -8,6 +8,7 @@ mod path;
 
 use http::Response;
 use salver_formats::Format;
+use salver_model::ports::MaybeReady;
 use salver_model::{Filter, Query, Result};
 use salver_service::Snapshot;
 
@@ -17,7 +18,7 @@ use crate::exchange::{Exchange, parameters};
 use crate::respond::{self, Heading};
 
 /// A request, parsed against the table that it names.
-struct TableRequest<'a> {
+pub(crate) struct TableRequest<'a> {
     name: &'a str,
     query: Query,
     heading: Heading,
@@ -29,36 +30,26 @@ pub(crate) fn conditions(parameters: params::Parameters) -> Result<(Option<Filte
     params::conditions(parameters)
 }
 
-/// Answers a request, waiting for the rows if need be.
-pub(crate) async fn answer(exchange: &Exchange<'_>, target: &str, flight: SingleFlight<'_>) -> Result<Response<Body>> {
-    let service = &exchange.app.service;
-    let (name, _) = split(&service.catalog().snapshot(), target);
-    let snapshot = service.snapshot_with(name).await;
-    let ask = parse(exchange, &snapshot, target)?;
-    if let Some(response) = ask.heading.unchanged(exchange) {
-        return Ok(response);
+/// Answers a request; at once if that takes microseconds.
+pub(crate) fn answer<'a>(
+    exchange: &'a Exchange<'a>,
+    snapshot: &'a Snapshot,
+    request: &'a TableRequest<'a>,
+    flight: SingleFlight<'a>,
+) -> MaybeReady<'a, Result<Response<Body>>> {
+    if let Some(response) = request.heading.unchanged(exchange) {
+        return MaybeReady::Ready(Ok(response));
     }
-    let rows = service.read(exchange.caller, &snapshot, ask.name, &ask.query).await?;
-    let links = page::links(exchange, &rows)?;
-    respond::rows(exchange, &ask.heading, rows, links, flight).await
+    let rows = exchange.app.service.read(exchange.caller, snapshot, request.name, &request.query);
+    rows.then(move |rows| match rows.and_then(|rows| Ok((page::links(exchange, &rows)?, rows))) {
+        Ok((links, rows)) => respond::rows(exchange, &request.heading, rows, links, flight),
+        Err(error) => MaybeReady::Ready(Err(error)),
+    })
 }
 
-/// Answers a request that takes microseconds; `None` means "use [`answer`]".
-pub(crate) fn answer_now(exchange: &Exchange<'_>, snapshot: &Snapshot, target: &str) -> Option<Result<Response<Body>>> {
-    // Names that are unknown, or still loading, are left to `answer`, which can wait.
-    snapshot.resolve(split(snapshot, target).0).ok()?;
-    let ask = match parse(exchange, snapshot, target) {
-        Ok(ask) => ask,
-        Err(error) => return Some(Err(error)),
-    };
-    if let Some(response) = ask.heading.unchanged(exchange) {
-        return Some(Ok(response));
-    }
-    let rows = exchange.app.service.read_now(snapshot, ask.name, &ask.query)?;
-    match rows.and_then(|rows| Ok((page::links(exchange, &rows)?, rows))) {
-        Ok((links, rows)) => respond::rows_now(exchange, &ask.heading, &rows, links),
-        Err(error) => Some(Err(error)),
-    }
+/// Returns the name of the entry that `target` means.
+pub(crate) fn entry<'a>(snapshot: &Snapshot, target: &'a str) -> &'a str {
+    split(snapshot, target).0
 }
 
 /// Splits off the suffix and returns the entry's name and the format. A name that exists takes precedence over a
@@ -73,16 +64,22 @@ fn split<'a>(snapshot: &Snapshot, target: &'a str) -> (&'a str, Option<Format>) 
     (target, None)
 }
 
-fn parse<'a>(exchange: &Exchange<'_>, snapshot: &Snapshot, target: &'a str) -> Result<TableRequest<'a>> {
-    let (name, suffix) = split(snapshot, target);
-    let description = snapshot.resolve(name)?.describe();
-    let mut query = Query::default();
-    let named = if exchange.query.is_empty() {
-        None
-    } else {
-        params::read(&parameters(exchange.query)?, description, &mut query)?
-    };
-    let choice = exchange.choose(suffix, named.as_deref())?;
-    let version = exchange.answer_version(description.version, choice.media_type);
-    Ok(TableRequest { name, query, heading: Heading { choice, title: name.to_owned(), version } })
+impl<'a> TableRequest<'a> {
+    /// Parses a request against the table that `target` names.
+    ///
+    /// # Errors
+    /// For an unknown or unavailable entry, and for a query that does not fit it.
+    pub(crate) fn of(exchange: &Exchange<'_>, snapshot: &Snapshot, target: &'a str) -> Result<Self> {
+        let (name, suffix) = split(snapshot, target);
+        let description = snapshot.resolve(name)?.describe();
+        let mut query = Query::default();
+        let named = if exchange.query.is_empty() {
+            None
+        } else {
+            params::read(&parameters(exchange.query)?, description, &mut query)?
+        };
+        let choice = exchange.choose(suffix, named.as_deref())?;
+        let version = exchange.answer_version(description.version, choice.media_type);
+        Ok(Self { name, query, heading: Heading { choice, title: name.to_owned(), version } })
+    }
 }

@@ -18,7 +18,7 @@ use crate::dialect::{Dialect, Refusal};
 use crate::exchange::Exchange;
 use crate::exit;
 use crate::gate::CheckedHeaders;
-use crate::policy::{Admission, Admitted};
+use crate::policy::{Admission, Admitted, Head};
 use crate::receive::Incoming;
 use crate::refuse::refuse;
 use crate::request_target::{RequestTarget, below_base};
@@ -43,7 +43,7 @@ pub(crate) fn answer_now<B>(
     let path = below_base(app, request.uri().path())?;
     let query = request.uri().query().unwrap_or("");
     let asked = RequestTarget::of(app, method, path, query);
-    let admitted = policy::admit_now(app, request, said, peer, &asked)?;
+    let admitted = admitted_at_once(app, request, said, peer, &asked)?;
     let exchange = Exchange::new(app, &admitted, method, (path, query), request.headers());
     let RequestTarget::Table(Found::Row(_, target)) = asked else { return None };
     let target = match target {
@@ -61,13 +61,36 @@ pub(crate) fn answer_now<B>(
         return Some(leave_finished(app, respond::finished(&exchange, &finished)));
     }
     let own::OwnTarget::Table(name) = target else { return None };
+    // Names that are unknown, or still loading, are left to `answer`, which can wait.
+    snapshot.resolve(rest::entry(&snapshot, &name)).ok()?;
+    let table = || match rest::TableRequest::of(&exchange, &snapshot, &name) {
+        Ok(request) => rest::answer(&exchange, &snapshot, &request, SingleFlight::Immediate).ready(),
+        Err(error) => Some(Err(error)),
+    };
     // After a panic `answer` repeats the request, since it can report the panic.
-    let answered = std::panic::catch_unwind(AssertUnwindSafe(|| rest::answer_now(&exchange, &snapshot, &name)));
+    let answered = std::panic::catch_unwind(AssertUnwindSafe(table));
     let response = match answered.ok()?? {
         Ok(response) => response,
         Err(error) => refuse(app, Dialect::Salver, error),
     };
     Some(leave(app, response))
+}
+
+/// Admits a request, unless that takes waiting or the response needs headers for the page that sent the request.
+fn admitted_at_once<B>(
+    app: &App,
+    request: &Request<B>,
+    said: &CheckedHeaders<'_>,
+    peer: IpAddr,
+    asked: &RequestTarget<'_, '_>,
+) -> Option<Admitted> {
+    if said.of_page && app.gate.checks_origins() {
+        return None;
+    }
+    match policy::admit(app, Head::of(request), said, peer, asked).ready()?.ok()? {
+        Admission::In(admitted) if !admitted.has_pass() => Some(admitted),
+        _ => None,
+    }
 }
 
 /// Answers requests beyond the capacity: `/health` as usual, and anything else with an error.
@@ -87,8 +110,8 @@ pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>) -> Response<Body
     leave(app, response)
 }
 
-/// Returns an error instead of a response that is already there.
-pub(crate) fn refuse_now(app: &App, error: Error) -> Response<Body> {
+/// Returns an error instead of a response that can't be sent.
+pub(crate) fn refuse_response(app: &App, error: Error) -> Response<Body> {
     leave(app, refuse(app, Dialect::Salver, error))
 }
 
@@ -109,7 +132,7 @@ pub(crate) fn plan_append<B>(
     else {
         return None;
     };
-    let admitted = policy::admit_now(app, request, said, peer, &asked)?;
+    let admitted = admitted_at_once(app, request, said, peer, &asked)?;
     streams::AppendPlan::of(app, &admitted, request, name)
 }
 
@@ -148,7 +171,8 @@ fn dialect(head: &Parts, family: Family) -> Dialect {
 async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Response<Body> {
     let asked = RequestTarget::of_head(app, head);
     let dialect = dialect(head, asked.family());
-    let admitted = match policy::admit(app, head, peer, &asked).await {
+    let said = CheckedHeaders::of(&head.headers);
+    let admitted = match policy::admit(app, Head::of_parts(head), &said, peer, &asked).await {
         Ok(Admission::In(admitted)) => admitted,
         Ok(Admission::Answered(response)) => return response,
         Ok(Admission::Refused(error, pass)) => return policy::release(app, pass, refuse(app, dialect, error)),
@@ -245,7 +269,11 @@ async fn make(app: &Arc<App>, exchange: &Exchange<'_>, target: own::OwnTarget<'_
         flight => flight,
     };
     let answered = match target {
-        own::OwnTarget::Table(name) => rest::answer(exchange, &name, flight).await,
+        own::OwnTarget::Table(name) => {
+            let snapshot = app.service.snapshot_with(rest::entry(&snapshot, &name)).await;
+            let request = rest::TableRequest::of(exchange, &snapshot, &name)?;
+            rest::answer(exchange, &snapshot, &request, flight).await
+        }
         own::OwnTarget::Sql => sql::answer(exchange, flight).await,
         own::OwnTarget::Graphql => {
             return graphql_http::answer(app, exchange, flight, exchange.caller.clone()).await;

@@ -224,7 +224,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
         }
         if let Err(error) = asked.admit(&self.app.answers, &self.connection) {
-            return Answering::Now(Some(crate::router::refuse_now(&self.app, error)));
+            return Answering::Now(Some(crate::router::refuse_response(&self.app, error)));
         }
         match plan {
             Some(plan) => {
@@ -241,7 +241,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
 #[cold]
 fn held(app: &App, asked: ResponseTraits, connection: &Connection, response: Response<Body>) -> Response<Body> {
     let held = asked.hold(&app.answers, connection, response);
-    held.unwrap_or_else(|error| crate::router::refuse_now(app, error))
+    held.unwrap_or_else(|error| crate::router::refuse_response(app, error))
 }
 
 /// A response, at hand or pending: the former needs no allocation.

@@ -133,9 +133,9 @@ impl Backend {
 
     /// Runs one read on the calling thread when the database is in the process and the read stays within a budget of
     /// microseconds; else returns `None`, with the sink reset by creating it anew.
-    pub(crate) fn read_now<S: RowSink>(&self, read: &Read, sink: &mut dyn FnMut() -> S) -> Option<Result<S>> {
+    pub(crate) fn read_at_once<S: RowSink>(&self, read: &Read, sink: &mut dyn FnMut() -> S) -> Option<Result<S>> {
         match self {
-            Self::Sqlite(backend) => backend.read_now(read, sink),
+            Self::Sqlite(backend) => backend.read_at_once(read, sink),
             #[cfg(any(feature = "postgres", feature = "mysql"))]
             _ => None,
         }

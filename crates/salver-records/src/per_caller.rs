@@ -155,10 +155,6 @@ impl Database for PerCallerDatabases {
         self.own(caller).await?.read(caller, query, keys, many).await
     }
 
-    fn read_now(&self, _: &Caller, _: &RecordQuery, _: Option<&str>) -> Option<Result<Document>> {
-        None
-    }
-
     async fn change(&self, caller: &Caller, change: Change) -> Result<Changed> {
         self.own(caller).await?.change(caller, change).await
     }

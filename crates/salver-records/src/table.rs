@@ -21,7 +21,7 @@ use std::sync::Arc;
 use arrow::datatypes::Schema;
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
-use salver_model::ports::{Held, Table};
+use salver_model::ports::{Held, MaybeReady, Table};
 use salver_model::records::{Operation, TableInfo, TableKind};
 use salver_model::shares::Yielding;
 use salver_model::{
@@ -172,14 +172,16 @@ impl Table for RecordsTable {
         &self.description
     }
 
-    async fn read(&self, query: &Query) -> Result<Rows> {
-        let selected = select::select(self.dialect, &self.info, &self.description, &self.rows, query)?;
-        let rows = if query.limit.is_some_and(|limit| limit <= WHOLE_ROWS) {
-            self.whole(query, selected).await
-        } else {
-            self.streamed(selected).await
-        };
-        self.as_it_is(rows).await
+    fn read<'a>(&'a self, query: &'a Query) -> MaybeReady<'a, Result<Rows>> {
+        MaybeReady::pending(async move {
+            let selected = select::select(self.dialect, &self.info, &self.description, &self.rows, query)?;
+            let rows = if query.limit.is_some_and(|limit| limit <= WHOLE_ROWS) {
+                self.whole(query, selected).await
+            } else {
+                self.streamed(selected).await
+            };
+            self.as_it_is(rows).await
+        })
     }
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {

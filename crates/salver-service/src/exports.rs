@@ -10,5 +10,5 @@ mod leases;
 mod reader;
 
 pub use bounded_reads::LiveRows;
-pub use leases::{Lease, Leases, Refusal, Taken};
+pub use leases::{Lease, LeaseError, Leases, Taken};
 pub use reader::{Bookmark, ExportReader, Range, count};

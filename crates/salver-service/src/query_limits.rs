@@ -71,9 +71,12 @@ impl QueryPermit {
     }
 
     /// Runs `work` until it completes or times out.
-    pub(crate) async fn run<T>(&mut self, work: impl Future<Output = Result<T>>) -> Result<T> {
+    pub(crate) async fn run<T, W>(&mut self, work: W) -> Result<T>
+    where
+        W: IntoFuture<Output = Result<T>>,
+    {
         let started = Instant::now();
-        match tokio::time::timeout(self.left, work).await {
+        match tokio::time::timeout(self.left, work.into_future()).await {
             Ok(done) => {
                 self.left = self.left.saturating_sub(started.elapsed());
                 done

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use salver_model::limits::SNAPSHOTS_PER_DATABASE_MAX;
 use salver_model::observation::Observer;
-use salver_model::ports::{Database, EventStream, Functions, SqlEngine, Tables};
+use salver_model::ports::{Database, EventStream, Functions, MaybeReady, SqlEngine};
 use salver_model::{
     Caller, Code, Comparison, Error, Filter, Item, Limits, Query, Result, Rows, Shares, SqlQuery, Value,
 };
@@ -219,25 +219,42 @@ impl Service {
         self.catalog.snapshot()
     }
 
-    /// Reads from the entry `name` for `caller`.
+    /// Reads from the entry `name` for `caller`; at once if that takes microseconds.
     ///
     /// # Errors
     /// Returns an error for unknown or unavailable entries, for exceeded limits, and whatever
     /// [`salver_model::ports::Table::read`] refuses.
-    pub async fn read(&self, caller: &Caller, snapshot: &Snapshot, name: &str, query: &Query) -> Result<Rows> {
-        let table = snapshot.resolve(name)?;
-        if let Some(rows) = table.read_now(query) {
-            return bound_rows(rows?, self.limits.rows_max);
-        }
-        let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
-        let rows = match place.run(table.read(query)).await {
-            Err(error) => match self.newer(snapshot, &error).await {
-                Some(newer) => place.run(newer.resolve(name)?.read(query)).await?,
-                None => return Err(error),
-            },
-            rows => rows?,
+    pub fn read<'a>(
+        &'a self,
+        caller: &'a Caller,
+        snapshot: &'a Snapshot,
+        name: &'a str,
+        query: &'a Query,
+    ) -> MaybeReady<'a, Result<Rows>> {
+        let table = match snapshot.resolve(name) {
+            Ok(table) => table,
+            Err(error) => return MaybeReady::Ready(Err(error)),
         };
-        place.hold(rows, &self.limits).await
+        let work = match table.read(query) {
+            MaybeReady::Ready(rows) => return MaybeReady::Ready(self.bounded_rows(rows)),
+            MaybeReady::Pending(work) => work,
+        };
+        MaybeReady::pending(async move {
+            let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
+            let rows = match place.run(work).await {
+                Err(error) => match self.newer(snapshot, &error).await {
+                    Some(newer) => place.run(newer.resolve(name)?.read(query)).await?,
+                    None => return Err(error),
+                },
+                rows => rows?,
+            };
+            place.hold(rows, &self.limits).await
+        })
+    }
+
+    /// Limits rows that are already there.
+    fn bounded_rows(&self, rows: Result<Rows>) -> Result<Rows> {
+        rows.and_then(|rows| bound_rows(rows, self.limits.rows_max))
     }
 
     /// Returns the catalog that follows `snapshot`, for a request that failed because one of its tables was changed in
@@ -250,33 +267,31 @@ impl Service {
         Some(self.catalog.snapshot())
     }
 
-    /// Runs [`Service::read`] if the response takes microseconds; `None` means "use `read`".
-    #[must_use]
-    pub fn read_now(&self, snapshot: &Snapshot, name: &str, query: &Query) -> Option<Result<Rows>> {
-        match snapshot.resolve(name) {
-            Ok(table) => table.read_now(query).map(|rows| rows.and_then(|rows| bound_rows(rows, self.limits.rows_max))),
-            Err(_) => None,
-        }
-    }
-
-    /// Runs one SQL statement for `caller`.
+    /// Runs one SQL statement for `caller`; at once if that takes microseconds.
     ///
     /// # Errors
     /// Returns whatever [`SqlEngine::run`] refuses, and limits.
-    pub async fn sql(&self, caller: &Caller, snapshot: &Arc<Snapshot>, query: &SqlQuery) -> Result<Rows> {
-        let tables: Arc<dyn Tables> = Arc::<Snapshot>::clone(snapshot);
-        if let Some(rows) = self.sql.run_now(&tables, query) {
-            return bound_rows(rows?, self.limits.rows_max);
-        }
-        let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
-        let rows = match place.run(self.sql.run(tables, query)).await {
-            Err(error) => match self.newer(snapshot, &error).await {
-                Some(newer) => place.run(self.sql.run(newer, query)).await?,
-                None => return Err(error),
-            },
-            rows => rows?,
+    pub fn sql<'a>(
+        &'a self,
+        caller: &'a Caller,
+        snapshot: &'a Arc<Snapshot>,
+        query: &'a SqlQuery,
+    ) -> MaybeReady<'a, Result<Rows>> {
+        let work = match self.sql.run(Arc::<Snapshot>::clone(snapshot), query) {
+            MaybeReady::Ready(rows) => return MaybeReady::Ready(self.bounded_rows(rows)),
+            MaybeReady::Pending(work) => work,
         };
-        place.hold(rows, &self.limits).await
+        MaybeReady::pending(async move {
+            let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
+            let rows = match place.run(work).await {
+                Err(error) => match self.newer(snapshot, &error).await {
+                    Some(newer) => place.run(self.sql.run(newer, query)).await?,
+                    None => return Err(error),
+                },
+                rows => rows?,
+            };
+            place.hold(rows, &self.limits).await
+        })
     }
 
     /// Looks up `key` in the key-value store `store`, and returns one row with one column. Of several rows with the key

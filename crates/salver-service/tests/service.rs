@@ -13,7 +13,7 @@ use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StringArray};
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use salver_model::observation::Silent;
-use salver_model::ports::{Held, Table};
+use salver_model::ports::{Held, MaybeReady, Table};
 use salver_model::{Batches, Caller, Code, Description, Limits, Name, Query, Result, Rows};
 use salver_service::{Catalog, LoadState, Service, Snapshot, Store};
 use salver_testkit::{MemoryTable, NoSql};
@@ -114,8 +114,8 @@ impl Table for Growing {
         self.about.describe()
     }
 
-    async fn read(&self, query: &Query) -> Result<Rows> {
-        self.about.read(query).await
+    fn read<'a>(&'a self, query: &'a Query) -> MaybeReady<'a, Result<Rows>> {
+        self.about.read(query)
     }
 
     fn current(&self) -> Option<Arc<dyn Table>> {

@@ -4,17 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use salver_model::ports::{Loader, SqlEngine, Table, Tables};
+use salver_model::ports::{Loader, MaybeReady, SqlEngine, Table, Tables};
 use salver_model::{Code, Error, Name, Result, Rows, SqlQuery, Version};
 
 /// An engine that refuses every statement, for tests of doors that don't speak SQL.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoSql;
 
-#[async_trait]
 impl SqlEngine for NoSql {
-    async fn run(&self, _: Arc<dyn Tables>, query: &SqlQuery) -> Result<Rows> {
-        Err(Error::new(Code::InvalidSql, format!("no SQL is run here: {}", query.text)))
+    fn run<'a>(&'a self, _: Arc<dyn Tables>, query: &'a SqlQuery) -> MaybeReady<'a, Result<Rows>> {
+        MaybeReady::Ready(Err(Error::new(Code::InvalidSql, format!("no SQL is run here: {}", query.text))))
     }
 }
 

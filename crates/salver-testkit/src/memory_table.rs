@@ -16,7 +16,7 @@ use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use async_trait::async_trait;
 use salver_model::entry::EntryKind;
-use salver_model::ports::{Held, Table};
+use salver_model::ports::{Held, MaybeReady, Table};
 use salver_model::{
     Code, ColumnPath, Cursor, Description, Error, Item, Name, Query, Relation, Result, Rows, Sort, Version,
 };
@@ -174,8 +174,8 @@ impl Table for MemoryTable {
         &self.description
     }
 
-    async fn read(&self, query: &Query) -> Result<Rows> {
-        self.answer(query)
+    fn read<'a>(&'a self, query: &'a Query) -> MaybeReady<'a, Result<Rows>> {
+        MaybeReady::pending(async move { self.answer(query) })
     }
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {

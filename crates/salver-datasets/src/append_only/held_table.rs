@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::catalog::TableProvider;
 use salver_model::entry::Description;
-use salver_model::ports::{Held, Scan, Table};
+use salver_model::ports::{Held, MaybeReady, Scan, Table};
 use salver_model::{Query, Result, Rows, Version};
 
 use super::page;
@@ -48,23 +48,25 @@ impl Table for HeldTable {
         self.held.describe()
     }
 
-    async fn read(&self, query: &Query) -> Result<Rows> {
-        let rows = if query.is_grouped() || query.distinct {
-            plan::read_grouped(&self.engine, &self.provider(), self.describe(), query).await?
-        } else {
-            check_having(query)?;
-            let held = self.of_cursor(query);
-            let about = held.describe();
-            let resolved = resolve::resolve(query, about)?;
-            if page::answers(&*held, &resolved) {
-                page::read(&self.engine, &held, query, resolved).await?
+    fn read<'a>(&'a self, query: &'a Query) -> MaybeReady<'a, Result<Rows>> {
+        MaybeReady::pending(async move {
+            let rows = if query.is_grouped() || query.distinct {
+                plan::read_grouped(&self.engine, &self.provider(), self.describe(), query).await?
             } else {
-                let placed: Arc<dyn TableProvider> = Arc::new(HeldProvider::placed(Arc::clone(&held)));
-                plan::read(&self.engine, &placed, about, query, resolved).await?
-            }
-        };
-        // The same query returns other rows later, under the same version in the catalog.
-        Ok(Rows { repeatable: false, ..rows })
+                check_having(query)?;
+                let held = self.of_cursor(query);
+                let about = held.describe();
+                let resolved = resolve::resolve(query, about)?;
+                if page::answers(&*held, &resolved) {
+                    page::read(&self.engine, &held, query, resolved).await?
+                } else {
+                    let placed: Arc<dyn TableProvider> = Arc::new(HeldProvider::placed(Arc::clone(&held)));
+                    plan::read(&self.engine, &placed, about, query, resolved).await?
+                }
+            };
+            // The same query returns other rows later, under the same version in the catalog.
+            Ok(Rows { repeatable: false, ..rows })
+        })
     }
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {

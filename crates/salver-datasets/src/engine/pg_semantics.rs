@@ -51,6 +51,9 @@ use super::function_bounds;
 pub(crate) use decimal_avg::avg;
 pub(super) use decimal_with_float::Mixed;
 use float_min_max::{max, min};
+
+/// Function that returns the type of an expression; `None` if that is unknown.
+type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
 pub(crate) use float_normalization::one_of_each;
 pub(crate) use float_order::unordered;
 pub(crate) use sum::sum;

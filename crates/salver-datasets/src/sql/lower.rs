@@ -28,8 +28,8 @@ pub(super) struct Lowered {
 
 impl Lowered {
     /// Runs the query if that takes microseconds only.
-    pub(super) fn read_now(&self) -> Option<Result<Rows>> {
-        Some(self.table.read_now(&self.query)?.and_then(|rows| self.finish(rows)))
+    pub(super) fn at_once(&self) -> Option<Result<Rows>> {
+        Some(self.table.read(&self.query).ready()?.and_then(|rows| self.finish(rows)))
     }
 
     /// Returns whether the dataset accepts the query; if not, the engine reports the error better.

@@ -19,8 +19,11 @@ async fn any_table_can_be_joined_through_its_port() {
             self.0.describe()
         }
 
-        async fn read(&self, query: &salver_model::Query) -> salver_model::Result<salver_model::Rows> {
-            self.0.read(query).await
+        fn read<'a>(
+            &'a self,
+            query: &'a salver_model::Query,
+        ) -> salver_model::ports::MaybeReady<'a, salver_model::Result<salver_model::Rows>> {
+            self.0.read(query)
         }
 
         async fn hold(&self, parts: usize) -> salver_model::Result<Arc<dyn salver_model::ports::Held>> {

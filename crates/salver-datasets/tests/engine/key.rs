@@ -16,23 +16,23 @@ async fn a_key_finds_its_row_at_once() {
             filter: Some(Filter::compare("id", Comparison::Eq, Value::Int(id))),
             ..Query::default()
         };
-        let rows = collect(table.read_now(&query).unwrap().unwrap()).await.unwrap();
+        let rows = collect(table.read(&query).ready().unwrap().unwrap()).await.unwrap();
         assert_eq!(rows.num_rows(), 1);
         assert_eq!(rows.column(0).to_data(), data.column(0).slice(id as usize, 1).to_data());
     }
     let missing =
         Query { filter: Some(Filter::compare("id", Comparison::Eq, Value::Int(200_000))), ..Query::default() };
-    assert_eq!(collect(table.read_now(&missing).unwrap().unwrap()).await.unwrap().num_rows(), 0);
+    assert_eq!(collect(table.read(&missing).ready().unwrap().unwrap()).await.unwrap().num_rows(), 0);
     let scan =
         Query { filter: Some(Filter::compare("text", Comparison::Eq, Value::Text("a".into()))), ..Query::default() };
-    assert!(table.read_now(&scan).is_none(), "a scan of many rows is not for the caller's thread");
+    assert!(table.read(&scan).ready().is_none(), "a scan of many rows is not for the caller's thread");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_name_the_column_and_suggest() {
     let (engine, _dir) = generated::engine();
     let table = generated::resident(&generated::spec("t", &[]), &generated::rows(10, 5), &engine);
-    let error = |query: Query| table.read_now(&query).unwrap().unwrap_err();
+    let error = |query: Query| table.read(&query).ready().unwrap().unwrap_err();
     let filter = |column: &str, value: Value| Query {
         filter: Some(Filter::compare(column, Comparison::Eq, value)),
         ..Query::default()

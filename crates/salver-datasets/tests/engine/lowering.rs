@@ -108,7 +108,7 @@ async fn lowered_and_planned_agree() {
         let text = statement(&mut Dice(seed * 104_729));
         let query = SqlQuery { text: text.clone(), ..SqlQuery::default() };
         let as_dyn: Arc<dyn salver_model::ports::Tables> = Arc::<Catalog>::clone(&tables);
-        let Some(direct) = engine.run_now(&as_dyn, &query) else { continue };
+        let Some(direct) = engine.run(Arc::clone(&as_dyn), &query).ready() else { continue };
         lowered += 1;
         // A common table expression that changes nothing is enough to keep a statement from being lowered.
         let kept = SqlQuery { text: format!("with nothing as (select 1) {text}"), ..SqlQuery::default() };

@@ -121,6 +121,8 @@ async fn groups_distinct_values_and_offsets_spill() {
          group by k having count(distinct many) > 10 order by k",
         "select count(distinct note), count(distinct other), count(*), max(id) from t where id < 0",
         "select count(distinct few), count(distinct note || other) from t",
+        "select count(distinct id::double), count(distinct many), avg(distinct many) from t",
+        "select few, sum(distinct id), sum(distinct many), avg(distinct id + 1) from t group by few order by few",
         "select id, note from t order by other, id limit 10 offset 80000",
         "select id, note from t order by note desc, id limit 7 offset 90000",
     ];
@@ -166,5 +168,25 @@ async fn answered_in_any_memory(statements: &[&str]) {
                 None => expected.push(answer),
             }
         }
+    }
+}
+
+/// States of distinct aggregates that don't fit are groups, also where a rule of ours has rewritten their arguments.
+#[tokio::test(flavor = "multi_thread")]
+async fn distinct_numbers_spill() {
+    let (engine, _dir) = generated::engine_of(96 << 20);
+    let ids = Int64Array::from_iter_values((0..2_000_000_i64).map(|i| i.wrapping_mul(7_919) % 2_000_000));
+    let data = RecordBatch::try_from_iter([("id", Arc::new(ids) as ArrayRef)]).unwrap();
+    let table = generated::parquet(&generated::spec("t", &[]), &data, 2, &engine);
+    let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(table)]));
+    for (text, expected) in [
+        ("select count(distinct id) as a, sum(distinct id + 1) as b from t", "| 2000000 | 2000001000000 |"),
+        ("select count(distinct id::double) as a, avg(distinct id / 2) as b from t", "| 2000000 | 499999.5 |"),
+    ] {
+        let query = SqlQuery { text: text.to_owned(), ..SqlQuery::default() };
+        let rows = engine.run(Arc::clone(&tables), &query).await.unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        let answer = pretty_format_batches(&[generated::collect(rows).await.unwrap()]).unwrap().to_string();
+        let row: Vec<_> = answer.lines().nth(3).unwrap().split_whitespace().collect();
+        assert_eq!(row.join(" "), expected, "{text}");
     }
 }

@@ -26,18 +26,7 @@ impl Bench {
 
     async fn run(&self, text: &str, parameters: SqlParameters) -> Result<arrow::array::RecordBatch, Error> {
         let query = SqlQuery { text: text.to_owned(), parameters, is_safe: false };
-        let now = self.engine.run_now(&self.tables, &query);
-        let later = self.engine.run(Arc::clone(&self.tables), &query).await;
-        if let Some(now) = now {
-            let now = collect(now.unwrap()).await.unwrap();
-            let later = collect(later.unwrap()).await.unwrap();
-            assert_eq!(format!("{now:?}"), format!("{later:?}"), "{text}");
-            return Ok(now);
-        }
-        match later {
-            Ok(rows) => collect(rows).await,
-            Err(error) => Err(error),
-        }
+        collect(self.engine.run(Arc::clone(&self.tables), &query).await?).await
     }
 
     async fn error(&self, text: &str) -> Error {

@@ -109,14 +109,14 @@ impl Users {
     }
 
     /// Returns the identity of an API key from the cache, if the entry is still fresh.
-    pub(super) fn of_key_now(&self, key: &str) -> Option<Identity> {
+    pub(super) fn cached_key(&self, key: &str) -> Option<Identity> {
         let known = self.keys.get(&self.tagger.tag(&[key]))?;
         self.is_news(&known.seen).then_some(known.identity)
     }
 
     /// Returns the identity of a session from the cache, if the user's row is still fresh; `Some(None)` if there is no
     /// such session.
-    pub(super) fn of_session_now(&self, name: &str) -> Option<Option<Identity>> {
+    pub(super) fn cached_session(&self, name: &str) -> Option<Option<Identity>> {
         let Some(session) = self.sessions.find(name) else { return Some(None) };
         self.is_news(&session.seen).then(|| Some(session.identity.clone()))
     }

@@ -23,7 +23,7 @@ impl Id {
     pub(super) fn read(text: &str) -> Result<Self, Refusal> {
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
         let id = text.parse().ok().filter(|id| is_number && *id <= LARGEST_ID).map(Self);
-        id.ok_or_else(|| arangodb::of_lease(exports::Refusal::Unknown))
+        id.ok_or_else(|| arangodb::of_lease(exports::LeaseError::Unknown))
     }
 
     /// Returns the lease of the cursor, if the caller opened it.

@@ -51,7 +51,7 @@ pub(super) async fn next(
     let id = Id::read(id)?;
     let mut cursor = take(exchange, kind, id)?;
     let given = match number {
-        None if cursor.is_finished() => Err(arangodb::of_lease(exports::Refusal::Unknown)),
+        None if cursor.is_finished() => Err(arangodb::of_lease(exports::LeaseError::Unknown)),
         None => cursor.next().await,
         Some(number) => match number.parse::<u64>() {
             Ok(number) if number == cursor.number() && !cursor.facts.allows_retry => {
@@ -88,9 +88,9 @@ pub(super) fn end(exchange: &Exchange<'_>, kind: CursorKind, id: &str) -> Result
     let id = Id::read(id)?;
     let (lease, leases) = (id.lease(exchange), &exchange.app.cursors.leases);
     match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
-        Ok(false) => Err(exports::Refusal::Unknown),
+        Ok(false) => Err(exports::LeaseError::Unknown),
         // A request that is reading it still gets its batch; later requests get none.
-        Ok(true) | Err(exports::Refusal::Busy) => leases.remove(lease),
+        Ok(true) | Err(exports::LeaseError::Busy) => leases.remove(lease),
         Err(refusal) => Err(refusal),
     }
     .map_err(arangodb::of_lease)?;
@@ -101,7 +101,7 @@ fn take(exchange: &Exchange<'_>, kind: CursorKind, id: Id) -> Result<Taken<Curso
     let (lease, leases) = (id.lease(exchange), &exchange.app.cursors.leases);
     // A request at the wrong endpoint must not renew the lease.
     match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
-        Ok(false) => Err(exports::Refusal::Unknown),
+        Ok(false) => Err(exports::LeaseError::Unknown),
         Ok(true) => leases.take(lease),
         Err(refusal) => Err(refusal),
     }

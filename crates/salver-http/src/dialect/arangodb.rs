@@ -143,15 +143,15 @@ pub(crate) fn of_entry(error: Error, name: &str, (before, behind): (&str, &str))
 }
 
 /// Returns the refusal for a cursor that does not exist, expired or is in use.
-pub(crate) fn of_lease(refusal: exports::Refusal) -> Refusal {
+pub(crate) fn of_lease(refusal: exports::LeaseError) -> Refusal {
     let not_found = "cursor not found: disposed or unknown cursor";
     match refusal {
-        exports::Refusal::Unknown => Refusal::numbered(StatusCode::NOT_FOUND, CURSOR_NOT_FOUND, not_found),
-        exports::Refusal::Expired => {
+        exports::LeaseError::Unknown => Refusal::numbered(StatusCode::NOT_FOUND, CURSOR_NOT_FOUND, not_found),
+        exports::LeaseError::Expired => {
             let message = format!("{not_found}; it expired: nobody asked for its next batch within its ttl");
             Refusal::numbered(StatusCode::NOT_FOUND, CURSOR_NOT_FOUND, message)
         }
-        exports::Refusal::Busy => Refusal::numbered(StatusCode::CONFLICT, CURSOR_BUSY, "cursor is busy"),
+        exports::LeaseError::Busy => Refusal::numbered(StatusCode::CONFLICT, CURSOR_BUSY, "cursor is busy"),
     }
 }
 

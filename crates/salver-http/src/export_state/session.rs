@@ -7,7 +7,7 @@ use ahash::AHashMap;
 use salver_model::limits::{EXPIRED_LEASES_MAX, LEASES_MAX};
 use salver_model::ports::Held;
 use salver_model::{Caller, Result, Shares};
-use salver_service::exports::{ExportReader, Lease, Leases, Range, Refusal};
+use salver_service::exports::{ExportReader, Lease, LeaseError, Leases, Range};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::token::ExportToken;
@@ -158,8 +158,8 @@ impl Sessions {
     pub(crate) fn find(&self, token: &ExportToken) -> std::result::Result<Arc<Opened>, Missing> {
         let id = self.lease_of(token)?;
         self.leases.touch(id, |session| Arc::clone(&session.0)).map_err(|refusal| match refusal {
-            Refusal::Expired => Missing::Expired,
-            Refusal::Unknown | Refusal::Busy => Missing::Unknown,
+            LeaseError::Expired => Missing::Expired,
+            LeaseError::Unknown | LeaseError::Busy => Missing::Unknown,
         })
     }
 

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use crate::error::Result;
 use crate::name::Name;
-use crate::ports::Table;
+use crate::ports::{MaybeReady, Table};
 use crate::reply::Rows;
 use crate::request::SqlQuery;
 
@@ -32,14 +30,7 @@ pub trait Tables: Send + Sync + std::fmt::Debug {
 /// - Exactly one statement; none or several is `InvalidSql`.
 /// - Errors in the text have a line and column.
 /// - `Rows::read` lists every table the statement names; `repeatable` is false when it calls a volatile function.
-#[async_trait]
 pub trait SqlEngine: Send + Sync + std::fmt::Debug {
-    /// Runs one statement.
-    async fn run(&self, tables: Arc<dyn Tables>, query: &SqlQuery) -> Result<Rows>;
-
-    /// Runs a statement synchronously if that takes microseconds, like [`Table::read_now`]; `None` means "use `run`".
-    fn run_now(&self, tables: &Arc<dyn Tables>, query: &SqlQuery) -> Option<Result<Rows>> {
-        let _ = (tables, query);
-        None
-    }
+    /// Runs one statement; at once if that takes microseconds, like [`Table::read`].
+    fn run<'a>(&'a self, tables: Arc<dyn Tables>, query: &'a SqlQuery) -> MaybeReady<'a, Result<Rows>>;
 }

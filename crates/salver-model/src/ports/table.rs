@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use crate::entry::Description;
 use crate::error::Result;
-use crate::ports::Held;
+use crate::ports::{Held, MaybeReady};
 use crate::query::Query;
 use crate::reply::Rows;
 use crate::version::Version;
@@ -31,15 +31,8 @@ pub trait Table: Send + Sync + std::fmt::Debug {
     /// Returns the description of the entry.
     fn describe(&self) -> &Description;
 
-    /// Runs a query.
-    async fn read(&self, query: &Query) -> Result<Rows>;
-
-    /// Runs a query synchronously if that takes a few microseconds, so that a door need not spawn a task for it; `None`
-    /// means "use `read`". The result is the same.
-    fn read_now(&self, query: &Query) -> Option<Result<Rows>> {
-        let _ = query;
-        None
-    }
+    /// Runs a query; at once if that takes a few microseconds, so that a door need not spawn a task for it.
+    fn read<'a>(&'a self, query: &'a Query) -> MaybeReady<'a, Result<Rows>>;
 
     /// Returns the current table, for one whose rows grow while it is served; `None` when this is it. A request calls
     /// this once and keeps the result.

@@ -110,8 +110,8 @@ impl Sqlite {
         read::read(&self.connections, self.ms_max, reads, sink, out).await
     }
 
-    pub(crate) fn read_now<S: RowSink>(&self, read: &Read, sink: &mut dyn FnMut() -> S) -> Option<Result<S>> {
-        read::read_now(&self.connections, read, sink)
+    pub(crate) fn read_at_once<S: RowSink>(&self, read: &Read, sink: &mut dyn FnMut() -> S) -> Option<Result<S>> {
+        read::read_at_once(&self.connections, read, sink)
     }
 
     pub(crate) async fn write(&self, program: Program) -> Result<ProgramOutcome> {

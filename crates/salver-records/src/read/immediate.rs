@@ -32,7 +32,7 @@ fn read(scope: &Scope<'_>, query: &RecordQuery, key: &str) -> Option<Result<Docu
         Err(NoSuchKey) => return Some(Err(absent())),
         Ok(read) => read?,
     };
-    let sink = asked(scope.backend.read_now(&read, &mut || PointSink::new(&point)))?;
+    let sink = asked(scope.backend.read_at_once(&read, &mut || PointSink::new(&point)))?;
     Some(sink.and_then(|sink| match sink.finish() {
         Some(row) => key::whole(Some(row), &Vec::new()),
         None => Err(absent()),
@@ -45,7 +45,7 @@ fn rows(scope: &Scope<'_>, query: &RecordQuery) -> Option<Result<Document>> {
     }
     let plan = list::plan(scope, query).ok()?;
     let [read] = plan.reads.as_slice() else { return None };
-    let sink = asked(scope.backend.read_now(read, &mut || plan.sink.anew()))?;
+    let sink = asked(scope.backend.read_at_once(read, &mut || plan.sink.anew()))?;
     Some(sink.map(|sink| Document::whole(sink.finish())))
 }
 

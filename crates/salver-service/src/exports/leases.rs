@@ -32,7 +32,7 @@ pub trait Lease: Send + 'static {
 
 /// Reason why a lease cannot be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum LeaseError {
     /// The lease existed and has expired.
     Expired,
     /// The lease never existed, is used up or was removed.
@@ -126,10 +126,10 @@ impl<T: Lease> Leases<T> {
     ///
     /// # Errors
     /// Returns the reason why the lease cannot be taken.
-    pub fn take(&self, id: u64) -> std::result::Result<Taken<T>, Refusal> {
+    pub fn take(&self, id: u64) -> std::result::Result<Taken<T>, LeaseError> {
         let mut state = self.shared.lock();
         let Some(slot) = state.held.get_mut(&id) else { return Err(state.missing(id)) };
-        let Ok(value) = Arc::clone(&slot.value).try_lock_owned() else { return Err(Refusal::Busy) };
+        let Ok(value) = Arc::clone(&slot.value).try_lock_owned() else { return Err(LeaseError::Busy) };
         let due = slot.due;
         state.due.remove(&(due, id));
         Ok(Taken { id, value, shared: Arc::clone(&self.shared) })
@@ -139,22 +139,22 @@ impl<T: Lease> Leases<T> {
     ///
     /// # Errors
     /// Returns `Expired`, `Unknown`, and `Busy` while it is taken.
-    pub fn peek<R>(&self, id: u64, read: impl FnOnce(&T) -> R) -> std::result::Result<R, Refusal> {
+    pub fn peek<R>(&self, id: u64, read: impl FnOnce(&T) -> R) -> std::result::Result<R, LeaseError> {
         let state = self.shared.lock();
         let Some(slot) = state.held.get(&id) else { return Err(state.missing(id)) };
-        slot.value.try_lock().map(|value| read(&value)).map_err(|_| Refusal::Busy)
+        slot.value.try_lock().map(|value| read(&value)).map_err(|_| LeaseError::Busy)
     }
 
     /// Renews the lease without taking the value; `read` may access it. A client that has taken it keeps it.
     ///
     /// # Errors
     /// Returns `Expired`, `Unknown`, and `Busy` while it is taken.
-    pub fn touch<R>(&self, id: u64, read: impl FnOnce(&mut T) -> R) -> std::result::Result<R, Refusal> {
+    pub fn touch<R>(&self, id: u64, read: impl FnOnce(&mut T) -> R) -> std::result::Result<R, LeaseError> {
         let mut state = self.shared.lock();
         let Some(slot) = state.held.get_mut(&id) else { return Err(state.missing(id)) };
         let answer = match slot.value.try_lock() {
             Ok(mut value) => read(&mut value),
-            Err(_) => return Err(Refusal::Busy),
+            Err(_) => return Err(LeaseError::Busy),
         };
         let due = slot.due;
         state.due.remove(&(due, id));
@@ -168,7 +168,7 @@ impl<T: Lease> Leases<T> {
     ///
     /// # Errors
     /// Returns `Expired` or `Unknown`.
-    pub fn remove(&self, id: u64) -> std::result::Result<(), Refusal> {
+    pub fn remove(&self, id: u64) -> std::result::Result<(), LeaseError> {
         let mut state = self.shared.lock();
         let Some(slot) = state.held.remove(&id) else { return Err(state.missing(id)) };
         state.due.remove(&(slot.due, id));
@@ -259,8 +259,8 @@ impl<T: Lease> LeaseTable<T> {
         }
     }
 
-    fn missing(&self, id: u64) -> Refusal {
-        if self.expired.contains(&id) { Refusal::Expired } else { Refusal::Unknown }
+    fn missing(&self, id: u64) -> LeaseError {
+        if self.expired.contains(&id) { LeaseError::Expired } else { LeaseError::Unknown }
     }
 
     /// Renews the lease of `id`; returns whether it is now the first that is due.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use salver_model::limits::YIELD_MS;
 use salver_model::{Code, Holder};
-use salver_service::exports::{Lease, Leases, Refusal};
+use salver_service::exports::{Lease, LeaseError, Leases};
 
 /// Counts how often it was parked and dropped.
 #[derive(Debug, Default)]
@@ -50,14 +50,14 @@ async fn one_has_it_at_a_time() {
     assert_eq!(leases.open(&Holder::Server, Thing(Arc::default()), LONG).unwrap_err().code, Code::Overloaded);
     let taken = leases.take(id).unwrap();
     assert_eq!(taken.id(), id);
-    assert_eq!(leases.take(id).unwrap_err(), Refusal::Busy);
-    assert_eq!(leases.touch(id, |_| ()), Err(Refusal::Busy));
+    assert_eq!(leases.take(id).unwrap_err(), LeaseError::Busy);
+    assert_eq!(leases.touch(id, |_| ()), Err(LeaseError::Busy));
     assert!(leases.take(other).is_ok());
     drop(taken);
     assert_eq!(leases.touch(id, |thing| Arc::ptr_eq(&thing.0, &counts)), Ok(true));
     leases.take(id).unwrap().end();
-    assert_eq!(leases.take(id).unwrap_err(), Refusal::Unknown);
-    assert_eq!(leases.remove(id), Err(Refusal::Unknown));
+    assert_eq!(leases.take(id).unwrap_err(), LeaseError::Unknown);
+    assert_eq!(leases.remove(id), Err(LeaseError::Unknown));
     leases.remove(other).unwrap();
     assert_eq!((leases.count(), leases.expired(), counts.dropped.load(Ordering::Relaxed)), (0, 0, 2));
 }
@@ -72,7 +72,7 @@ async fn what_is_removed_while_it_is_taken_goes_when_it_would_come_back() {
     assert_eq!((leases.count(), counts.dropped.load(Ordering::Relaxed)), (0, 0));
     drop(taken);
     assert_eq!(counts.dropped.load(Ordering::Relaxed), 1);
-    assert_eq!(leases.take(id).unwrap_err(), Refusal::Unknown);
+    assert_eq!(leases.take(id).unwrap_err(), LeaseError::Unknown);
 }
 
 #[tokio::test]
@@ -86,10 +86,10 @@ async fn nobody_comes() {
     until(|| leases.expired() == 1_000).await;
     assert_eq!((leases.count(), counts.dropped.load(Ordering::Relaxed)), (1, 1_000));
     for id in ids {
-        assert_eq!(leases.take(id).unwrap_err(), Refusal::Expired);
-        assert_eq!(leases.remove(id), Err(Refusal::Expired));
+        assert_eq!(leases.take(id).unwrap_err(), LeaseError::Expired);
+        assert_eq!(leases.remove(id), Err(LeaseError::Expired));
     }
-    assert_eq!(leases.take(kept + 1_000_000).unwrap_err(), Refusal::Unknown);
+    assert_eq!(leases.take(kept + 1_000_000).unwrap_err(), LeaseError::Unknown);
     // What is kept longer is parked meanwhile, once in a pause.
     until(|| counts.parked.load(Ordering::Relaxed) == 1).await;
     drop(leases.take(kept).unwrap());
@@ -109,12 +109,12 @@ async fn taking_renews() {
         drop(leases.take(id).unwrap());
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert_eq!(leases.take(gauge).unwrap_err(), Refusal::Expired);
+    assert_eq!(leases.take(gauge).unwrap_err(), LeaseError::Expired);
     // What is taken does not expire, however long it takes.
     let taken = leases.take(id).unwrap();
     let gauge = leases.open(&Holder::Server, Thing(Arc::default()), ttl).unwrap();
     until(|| leases.expired() == 2).await;
-    assert_eq!(leases.take(gauge).unwrap_err(), Refusal::Expired);
+    assert_eq!(leases.take(gauge).unwrap_err(), LeaseError::Expired);
     drop(taken);
     assert!(leases.take(id).is_ok());
 }
@@ -134,7 +134,7 @@ async fn the_idlest_of_who_has_most_makes_room() {
     let left: Vec<_> = ids.iter().filter(|id| leases.peek(**id, |_| ()).is_ok()).collect();
     assert_eq!((left.len(), left[0]), (2, &ids[0]), "one that was idle went");
     let gone = ids.iter().find(|id| !left.contains(id)).unwrap();
-    assert_eq!(leases.take(*gone).unwrap_err(), Refusal::Expired);
+    assert_eq!(leases.take(*gone).unwrap_err(), LeaseError::Expired);
     assert_eq!(open(&many).unwrap_err().code, Code::Overloaded, "who has as many as others gets none of theirs");
     assert!(leases.peek(own, |_| ()).is_ok() && leases.peek(other, |_| ()).is_ok());
 }

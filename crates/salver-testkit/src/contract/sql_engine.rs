@@ -62,10 +62,6 @@ async fn answers(engine: &dyn SqlEngine, tables: &Arc<dyn Tables>) {
         let general =
             integers(engine.run(Arc::clone(tables), &query).await.unwrap_or_else(|e| panic!("{text}: {e:?}")));
         assert_eq!(general.await, rows, "{text}");
-        if let Some(at_once) = engine.run_now(tables, &query) {
-            let at_once = integers(at_once.unwrap_or_else(|e| panic!("{text}: {e:?}"))).await;
-            assert_eq!(at_once, rows, "{text}, at once");
-        }
     }
     for parameters in [
         (SqlParameters::Positional(vec![Value::Int(2)]), "select id from sample where id = $1"),
@@ -116,9 +112,6 @@ async fn says_what_it_read(engine: &dyn SqlEngine, tables: &Arc<dyn Tables>) {
 
 async fn refusal(engine: &dyn SqlEngine, tables: &Arc<dyn Tables>, text: &str) -> salver_model::Error {
     let query = SqlQuery { text: text.to_owned(), ..SqlQuery::default() };
-    if let Some(Ok(rows)) = engine.run_now(tables, &query) {
-        panic!("{text}: {rows:?}");
-    }
     match engine.run(Arc::clone(tables), &query).await {
         Ok(rows) => panic!("{text}: {rows:?}"),
         Err(error) => error,

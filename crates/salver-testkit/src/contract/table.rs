@@ -165,9 +165,6 @@ async fn mistakes(table: &dyn Table) {
         if code != Code::InvalidValue {
             assert!(error.hint.as_deref().is_some_and(|hint| hint.contains("`color`")), "{query:?}: {:?}", error.hint);
         }
-        if let Some(now) = table.read_now(&query) {
-            assert_eq!(now.err().map(|error| error.code), Some(code), "read_now differs from read: {query:?}");
-        }
     }
 }
 
@@ -259,7 +256,7 @@ async fn empty(table: &dyn Table) {
     assert!(answer(table, &grouped).await.1.is_empty());
 }
 
-/// `read`, `read_now` and the reference give the same.
+/// The table and the reference give the same.
 async fn agree(table: &dyn Table, reference: &MemoryTable, query: &Query) {
     let wanted = reference.read(query).await;
     let got = table.read(query).await;
@@ -272,17 +269,11 @@ async fn agree(table: &dyn Table, reference: &MemoryTable, query: &Query) {
     assert_eq!(got.next.is_some(), wanted.next.is_some(), "next: {query:?}");
     let (names, mut wanted) = text(wanted, query).await;
     let (got_names, mut got) = text(got, query).await;
-    let mut now = match table.read_now(query) {
-        Some(Ok(rows)) => text(rows, query).await.1,
-        Some(Err(error)) => panic!("read_now fails where read does not: {query:?}: {error:?}"),
-        None => got.clone(),
-    };
     if query.is_grouped() && query.sort.is_empty() {
         // Groups have no order of their own.
-        for rows in [&mut wanted, &mut got, &mut now] {
+        for rows in [&mut wanted, &mut got] {
             rows.sort();
         }
     }
     assert_eq!((got_names, &got), (names, &wanted), "{query:?}");
-    assert_eq!(now, wanted, "read_now differs from read: {query:?}");
 }

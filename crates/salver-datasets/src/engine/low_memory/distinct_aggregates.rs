@@ -72,10 +72,12 @@ impl Split {
         }
         let mut split = Self { distinct: Vec::new(), parts: Vec::with_capacity(aggregate.aggr_expr.len()) };
         for expr in &aggregate.aggr_expr {
-            let Expr::AggregateFunction(function) = expr else { return None };
+            // An aggregate whose arguments another rule has rewritten keeps its name by an alias.
+            let expr = expr.clone().unalias();
+            let Expr::AggregateFunction(function) = &expr else { return None };
             let AggregateFunctionParams { args, distinct, filter, order_by, null_treatment } = &function.params;
             if !distinct {
-                split.parts.push(AggregatePart::All(expr.clone()));
+                split.parts.push(AggregatePart::All(expr));
                 continue;
             }
             let [value] = args.as_slice() else { return None };

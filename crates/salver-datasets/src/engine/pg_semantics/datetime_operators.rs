@@ -9,9 +9,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable, Operator, binary_expr, cast,
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
 use super::super::pg_functions;
-use super::{call, decimal_comparison, is_comparison};
-
-type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+use super::{TypeOf, call, decimal_comparison, is_comparison};
 
 const TIME: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
 

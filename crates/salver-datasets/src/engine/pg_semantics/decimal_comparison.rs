@@ -9,9 +9,7 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator, binary_expr, lit};
 
-use super::is_comparison;
-
-type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+use super::{TypeOf, is_comparison};
 
 /// A decimal type.
 #[derive(Clone, Copy, Debug)]

@@ -7,9 +7,7 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, cast};
 
-use super::is_comparison;
-
-type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+use super::{TypeOf, is_comparison};
 
 /// Bound up to which integers are exact 32-bit floats.
 const EXACT_WHOLE: u64 = 1 << f32::MANTISSA_DIGITS;

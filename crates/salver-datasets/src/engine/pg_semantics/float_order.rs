@@ -21,7 +21,7 @@ use datafusion::logical_expr::{
 };
 
 use super::float_normalization::{holds_floats, one_of_each};
-use super::{call, intervals, is_comparison, list_order, max, min, range_frames, sliding_window_floats};
+use super::{TypeOf, call, intervals, is_comparison, list_order, max, min, range_frames, sliding_window_floats};
 
 /// Functions that compare their arguments.
 const COMPARING: [&str; 3] = ["greatest", "least", "nullif"];
@@ -63,8 +63,6 @@ impl ScalarUDFImpl for Ordered {
         }
     }
 }
-
-type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
 
 fn is_float(expr: &Expr, type_of: TypeOf<'_>) -> bool {
     type_of(expr).is_some_and(|own| own.is_floating())

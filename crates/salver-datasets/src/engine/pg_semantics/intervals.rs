@@ -18,14 +18,12 @@ use datafusion::logical_expr::{
     Between, ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-use super::call;
+use super::{TypeOf, call};
 pub(super) use grouping::node;
 
 const DAY_NANOS: i128 = 86_400_000_000_000;
 const MONTH_DAYS: i128 = 30;
 const LENGTH: DataType = DataType::Decimal128(38, 0);
-
-type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
 
 fn is_interval(expr: &Expr, type_of: TypeOf<'_>) -> bool {
     matches!(type_of(expr), Some(DataType::Interval(_)))

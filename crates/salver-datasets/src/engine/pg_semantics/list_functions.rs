@@ -22,9 +22,7 @@ use datafusion::logical_expr::{
 
 use super::super::function_bounds;
 use super::in_subquery::is_null;
-use super::{call, float_normalization, list_order};
-
-type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+use super::{TypeOf, call, float_normalization, list_order};
 
 /// Rewrites a call over lists.
 pub(super) fn expression(function: ScalarFunction, type_of: TypeOf<'_>) -> Transformed<Expr> {

@@ -9,9 +9,7 @@ use datafusion::logical_expr::{Cast, Expr, TryCast, case, lit};
 use salver_model::{Code, Error};
 
 use super::super::pg_functions;
-use super::call;
-
-type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+use super::{TypeOf, call};
 
 fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)

@@ -7,9 +7,7 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, cast};
 
-use super::{has_columns, is_comparison, kept};
-
-type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+use super::{TypeOf, has_columns, is_comparison, kept};
 
 fn is_coarse(data_type: &DataType) -> bool {
     use DataType::{Time32, Time64, Timestamp};

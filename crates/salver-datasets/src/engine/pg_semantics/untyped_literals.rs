@@ -8,7 +8,7 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{Expr, LogicalPlan, Projection, cast};
 
-type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
+use super::TypeOf;
 
 fn is_written(expr: &Expr) -> bool {
     matches!(

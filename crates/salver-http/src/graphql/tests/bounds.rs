@@ -8,7 +8,7 @@ use arrow::array::{ArrayRef, Int64Array, StringArray};
 use arrow::record_batch::RecordBatch;
 use async_trait::async_trait;
 use futures::{FutureExt, StreamExt, stream};
-use salver_model::ports::{Held, Table};
+use salver_model::ports::{Held, MaybeReady, Table};
 use salver_model::{Batches, Description, Limits, Query, Result, Rows};
 use salver_testkit::MemoryTable;
 use serde_json::{Value as Json, json};
@@ -85,13 +85,12 @@ impl Table for Streaming {
         self.rows.describe()
     }
 
-    async fn read(&self, query: &Query) -> Result<Rows> {
-        self.stream(query).await
-    }
-
-    fn read_now(&self, query: &Query) -> Option<Result<Rows>> {
-        // Nothing in it waits, so that the first poll completes it.
-        self.now.then(|| self.answer(query, Counted::new(&self.under_way)).now_or_never().unwrap())
+    fn read<'a>(&'a self, query: &'a Query) -> MaybeReady<'a, Result<Rows>> {
+        if self.now {
+            // Nothing in it waits, so that the first poll completes it.
+            return MaybeReady::Ready(self.answer(query, Counted::new(&self.under_way)).now_or_never().unwrap());
+        }
+        MaybeReady::pending(self.stream(query))
     }
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {

@@ -231,7 +231,7 @@ impl Connections {
         let mut era = self.era()?;
         let mut connection = open::reader(&self.location, era.still, busy).map_err(|error| self.named(error))?;
         // The file may have been replaced between the two; there is no third attempt.
-        if era.file != self.file_now(era.still) {
+        if era.file != self.current_file(era.still) {
             drop(connection);
             self.end(&era);
             drop(era);
@@ -288,13 +288,13 @@ impl Connections {
     pub(super) fn look(&self) {
         let era = lock(&self.state).era.clone();
         let Some(era) = era else { return };
-        if era.file != self.file_now(era.still) {
+        if era.file != self.current_file(era.still) {
             tracing::info!(database = self.name, "the file of the database was replaced");
             self.end(&era);
         }
     }
 
-    fn file_now(&self, still: bool) -> Option<FileId> {
+    fn current_file(&self, still: bool) -> Option<FileId> {
         match &self.location {
             Location::File(path) => FileId::of(path, still).ok(),
             Location::Memory(_) => None,

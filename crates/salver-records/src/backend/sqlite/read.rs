@@ -132,7 +132,7 @@ fn send<S: RowSink>(sink: &mut S, out: &Sender<Result<S::Piece>>, watch: &Watch)
 
 /// Runs one read on the calling thread; returns `None` when it takes longer, and for every failure of SQLite, which the
 /// blocking path meets again and can wait for or report.
-pub(super) fn read_now<S: RowSink>(
+pub(super) fn read_at_once<S: RowSink>(
     connections: &Arc<Connections>,
     read: &Read,
     sink: &mut dyn FnMut() -> S,

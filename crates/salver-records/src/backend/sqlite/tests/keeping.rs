@@ -36,7 +36,7 @@ fn by_key(id: i64) -> Read {
 
 /// Returns the number of the row; `None` where the blocking path is required.
 fn number(database: &Sqlite, read: &Read) -> Option<i64> {
-    database.read_now(read, &mut Number::default).map(|sink| sink.unwrap().0)
+    database.read_at_once(read, &mut Number::default).map(|sink| sink.unwrap().0)
 }
 
 #[tokio::test(flavor = "multi_thread")]

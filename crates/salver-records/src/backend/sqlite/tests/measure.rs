@@ -51,13 +51,14 @@ async fn reads() {
     database.stamp().await.unwrap();
     let by_key = "SELECT id, user_id, category_id, content FROM posts WHERE id = ?";
     let list = "SELECT id, user_id, category_id, content FROM posts WHERE user_id = ? ORDER BY id DESC LIMIT 20";
-    for (name, sql, count) in [("read_now by key", by_key, 200_000_i64), ("read_now list of 20", list, 20_000)] {
+    for (name, sql, count) in [("read_at_once by key", by_key, 200_000_i64), ("read_at_once list of 20", list, 20_000)]
+    {
         let reads: Vec<_> = (0..100).map(|id| read(sql, vec![Bind::Int(id)])).collect();
         let since = Instant::now();
         let mut sum = 0;
         for turn in 0..count {
             let index = usize::try_from(turn % 100).unwrap();
-            sum += database.read_now(&reads[index], &mut Sum::default).unwrap().unwrap().0;
+            sum += database.read_at_once(&reads[index], &mut Sum::default).unwrap().unwrap().0;
         }
         assert!(sum > 0);
         told(name, count.unsigned_abs(), since.elapsed());

@@ -55,7 +55,7 @@ async fn cells_are_what_is_stored() {
     ];
     let collected = database.read(vec![all.clone()], Collect::default(), None).await.unwrap();
     assert_eq!(collected.rows, [[expected.clone()]]);
-    let at_once = database.read_now(&all, &mut Collect::default).unwrap().unwrap();
+    let at_once = database.read_at_once(&all, &mut Collect::default).unwrap().unwrap();
     assert_eq!(at_once.rows, [[expected]]);
 }
 
@@ -91,14 +91,14 @@ async fn only_what_is_quick_is_read_at_once() {
     let fixture = many();
     let database = fixture.open();
     let by_key = read("SELECT v FROM n WHERE id = ?", vec![Bind::Int(98)]);
-    assert!(database.read_now(&by_key, &mut Collect::default).is_none(), "nothing was opened yet");
+    assert!(database.read_at_once(&by_key, &mut Collect::default).is_none(), "nothing was opened yet");
     database.stamp().await.unwrap();
-    let collected = database.read_now(&by_key, &mut Collect::default).unwrap().unwrap();
+    let collected = database.read_at_once(&by_key, &mut Collect::default).unwrap().unwrap();
     assert_eq!(collected.rows, [[[OwnedCell::Int(1)]]]);
     let scan = read("SELECT sum(v) FROM n WHERE v <> 3", vec![]);
-    assert!(database.read_now(&scan, &mut Collect::default).is_none(), "a scan is over the budget");
+    assert!(database.read_at_once(&scan, &mut Collect::default).is_none(), "a scan is over the budget");
     // The same connection goes on after that.
-    assert!(database.read_now(&by_key, &mut Collect::default).is_some());
+    assert!(database.read_at_once(&by_key, &mut Collect::default).is_some());
     assert!(database.version().is_some());
     let collected = database.read(vec![scan], Collect::default(), None).await.unwrap();
     assert!(matches!(collected.rows[0][0][0], OwnedCell::Int(sum) if sum > 0));
@@ -185,7 +185,7 @@ async fn a_sink_that_refuses_ends_the_read() {
     let reads = || vec![read("SELECT id FROM n", vec![]), read("SELECT id FROM n", vec![])];
     let error = database.read(reads(), Pieces(vec![], Some(5)), None).await.err().unwrap();
     assert_eq!(error.message, "enough");
-    let error = database.read_now(&reads()[0], &mut || Pieces(vec![], Some(5))).unwrap().err().unwrap();
+    let error = database.read_at_once(&reads()[0], &mut || Pieces(vec![], Some(5))).unwrap().err().unwrap();
     assert_eq!(error.message, "enough");
     // The aborted connection is not left in a transaction.
     run(&database, "UPDATE n SET v = 1234567 WHERE id = 1", vec![]).await.unwrap();

@@ -52,7 +52,7 @@ async fn one_of_many(database: &Sqlite, task: usize, name: &str) {
             // Others see it before the answer is given.
             let sql = "SELECT count(*) FROM t WHERE name = ?";
             let by_name = read(sql, vec![text(name)]);
-            let found = match database.read_now(&by_name, &mut Collect::default) {
+            let found = match database.read_at_once(&by_name, &mut Collect::default) {
                 Some(found) => found.unwrap(),
                 None => database.read(vec![by_name], Collect::default(), None).await.unwrap(),
             };
