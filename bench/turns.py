@@ -3,12 +3,12 @@
     python bench/turns.py OLD NEW                       two binaries, every row
     python bench/turns.py OLD NEW --only key,event-disk --starts 10
 
-A turn of each that does not count comes first, then rounds of four turns: old, new, new, old, and in the next round new,
-old, old, new. Where both write, turns become slower from one to the next (the first ones get memory that the system has
-free), and a build beside itself had 0.83 of its own rate when every round had two turns. What counts is the median of
-the rounds' ratios: absolute numbers depend on the machine and on what else it does. Many short rounds say more than a
-few long ones. Both are started anew after some: where its memory lies makes a process up to a twentieth faster than
-another of the same build.
+A turn of each that does not count comes first, then rounds of four turns: old, new, new, old, and in the next round
+new, old, old, new. Where both write, turns become slower from one to the next (the first ones get memory that the
+system has free), and a build beside itself had 0.83 of its own rate when every round had two turns. What counts is the
+median of the rounds' ratios: absolute numbers depend on the machine and on what else it does. Many short rounds say
+more than a few long ones. Both are started anew after some: where its memory lies makes a process up to a twentieth
+faster than another of the same build.
 The second ratio is that of requests for the server's own processor time, all rounds together, of which the client takes
 no part. Needs what bench/requirements.txt lists of pyarrow and numpy.
 """

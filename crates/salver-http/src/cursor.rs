@@ -18,9 +18,9 @@ use http::{Method, Response};
 use crate::body::Body;
 use crate::cursor_state::CursorKind;
 use crate::dialect::{Refusal, arangodb};
-use crate::exchange::Exchange;
 use crate::receive;
 use crate::receive::Incoming;
+use crate::request_context::RequestContext;
 use crate::routes::arangodb::{ArangodbRequest, ArangodbTarget};
 use crate::routes::{Found, RoutePath};
 
@@ -34,26 +34,26 @@ pub(crate) fn refuse_method(method: &Method, found: &Found<'_>) -> Refusal {
 
 /// Handles a request of ArangoDB's interface.
 pub(crate) async fn answer(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     target: &ArangodbTarget<'_>,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    let body = match *exchange.method {
-        Method::POST | Method::PUT => receive::read_body(exchange.app, exchange.headers, body).await?,
+    let body = match *context.method {
+        Method::POST | Method::PUT => receive::read_body(context.app, context.headers, body).await?,
         _ => Bytes::new(),
     };
     match target.asked {
-        ArangodbRequest::OpenExport => export::open(exchange, &body).await,
-        ArangodbRequest::NextOfExport(id) => step::next(exchange, CursorKind::Export, id, None).await,
-        ArangodbRequest::EndExport(id) => step::end(exchange, CursorKind::Export, id),
-        ArangodbRequest::OpenCursor => query::open(exchange, &body).await,
-        ArangodbRequest::NextOfCursor(id, batch) => step::next(exchange, CursorKind::Query, id, batch).await,
-        ArangodbRequest::EndCursor(id) => step::end(exchange, CursorKind::Query, id),
-        ArangodbRequest::Collections => catalog::collections(exchange).await,
-        ArangodbRequest::Collection(name, question) => catalog::collection(exchange, name, question).await,
+        ArangodbRequest::OpenExport => export::open(context, &body).await,
+        ArangodbRequest::NextOfExport(id) => step::next(context, CursorKind::Export, id, None).await,
+        ArangodbRequest::EndExport(id) => step::end(context, CursorKind::Export, id),
+        ArangodbRequest::OpenCursor => query::open(context, &body).await,
+        ArangodbRequest::NextOfCursor(id, batch) => step::next(context, CursorKind::Query, id, batch).await,
+        ArangodbRequest::EndCursor(id) => step::end(context, CursorKind::Query, id),
+        ArangodbRequest::Collections => catalog::collections(context).await,
+        ArangodbRequest::Collection(name, question) => catalog::collection(context, name, question).await,
         ArangodbRequest::Databases(question) => catalog::databases(target.database, question),
-        ArangodbRequest::Login => catalog::log_in(exchange, &body).await,
-        ArangodbRequest::Server(about) => catalog::server(exchange, about),
+        ArangodbRequest::Login => catalog::log_in(context, &body).await,
+        ArangodbRequest::Server(about) => catalog::server(context, about),
         ArangodbRequest::Absent(door) => Err(absent(door)),
     }
 }

@@ -27,25 +27,25 @@ use salver_model::{Code, Error, Result};
 use crate::app::App;
 use crate::body::Body;
 use crate::dialect::Refusal;
-use crate::exchange::Exchange;
 use crate::exit;
 use crate::export_state::{ExportToken, damaged};
+use crate::request_context::RequestContext;
 use crate::routes::exports::ExportsTarget;
 use crate::tokens::Owner;
 
 /// Handles a request for an export.
 pub(crate) async fn answer(
     app: &Arc<App>,
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     target: ExportsTarget<'_>,
 ) -> Result<Response<Body>, Refusal> {
-    let read = |text: &str| ExportToken::read(text, &app.tokens, &Owner::of(exchange.caller));
+    let read = |text: &str| ExportToken::read(text, &app.tokens, &Owner::of(context.caller));
     let answered = match target {
-        ExportsTarget::Open => open::answer(app, exchange).await,
+        ExportsTarget::Open => open::answer(app, context).await,
         ExportsTarget::One(text) => match read(&text) {
-            Some(token) if !names_entry(app, &text) => state::answer(app, exchange.caller, &text, &token).await,
+            Some(token) if !names_entry(app, &text) => state::answer(app, context.caller, &text, &token).await,
             _ => {
-                return full_body::answer(app, exchange, &text).await.map_err(|refusal| match refusal.error.code {
+                return full_body::answer(app, context, &text).await.map_err(|refusal| match refusal.error.code {
                     // A damaged token, or a token of another caller.
                     Code::UnknownEntry if ExportToken::is_like(&text) => damaged(&text).into(),
                     _ => refusal,
@@ -59,7 +59,7 @@ pub(crate) async fn answer(
                 .with_hint("entries are not deleted; a session is, by its token")),
         },
         ExportsTarget::Stream(text, stream) => match read(&text) {
-            Some(token) => batch::answer(app, exchange, &token, &stream).await,
+            Some(token) => batch::answer(app, context, &token, &stream).await,
             None => Err(damaged(&text)),
         },
     };

@@ -23,33 +23,33 @@ use salver_model::{Code, Error, Result, suggest};
 use crate::app::App;
 use crate::body::Body;
 use crate::dialect::Refusal;
-use crate::exchange::Exchange;
 use crate::receive::Incoming;
+use crate::request_context::RequestContext;
 use crate::request_target::Mounted;
 use crate::routes::functions::FunctionsTarget;
 
 /// Handles a request for a path that is served by user code.
 pub(crate) async fn answer_mounted(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     mounted: Mounted<'_>,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
     match mounted {
-        Mounted::Methods(methods) => refusal::of_method(exchange.method, &methods),
+        Mounted::Methods(methods) => refusal::of_method(context.method, &methods),
         Mounted::Endpoint(file, interface, index, values) => {
-            invocation::function(exchange, file, (&interface, index), values, body).await
+            invocation::function(context, file, (&interface, index), values, body).await
         }
-        Mounted::Application(file, path) => invocation::application(exchange, file, path, body).await,
+        Mounted::Application(file, path) => invocation::application(context, file, path, body).await,
     }
 }
 
 /// Handles a request for functions or jobs.
 pub(crate) async fn answer(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     target: FunctionsTarget<'_>,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    let app = exchange.app;
+    let app = context.app;
     match target {
         FunctionsTarget::List => Ok(describe::all(app)),
         FunctionsTarget::Openapi => Ok(openapi::answer(app)),
@@ -58,14 +58,14 @@ pub(crate) async fn answer(
             let file = file(app, &name)?;
             let interface = file.interface()?;
             let (index, endpoint) = named(&interface, &name, &function)?;
-            if *exchange.method != Method::POST && !endpoint.pure {
-                return refusal::of_method(exchange.method, "POST, OPTIONS");
+            if *context.method != Method::POST && !endpoint.pure {
+                return refusal::of_method(context.method, "POST, OPTIONS");
             }
-            invocation::function(exchange, file, (&interface, index), Vec::new(), body).await
+            invocation::function(context, file, (&interface, index), Vec::new(), body).await
         }
-        FunctionsTarget::Job(id) => Ok(jobs::show(exchange, &id).await?),
-        FunctionsTarget::EndJob(id) => Ok(jobs::end(exchange, &id)?),
-        FunctionsTarget::Result(id) => Ok(jobs::result(exchange, &id).await?),
+        FunctionsTarget::Job(id) => Ok(jobs::show(context, &id).await?),
+        FunctionsTarget::EndJob(id) => Ok(jobs::end(context, &id)?),
+        FunctionsTarget::Result(id) => Ok(jobs::result(context, &id).await?),
     }
 }
 

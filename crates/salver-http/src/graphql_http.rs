@@ -15,11 +15,11 @@ use crate::body::Body;
 use crate::cache::SingleFlight;
 use crate::dialect::graphql::MEDIA_TYPE;
 use crate::dialect::{Dialect, Refusal};
-use crate::exchange::{Exchange, parameters};
 use crate::exit;
 use crate::graphql::{self, Answer};
 use crate::idempotency::{Kept, Key, Turn};
 use crate::policy;
+use crate::request_context::{RequestContext, parameters};
 use crate::respond::{self, Heading};
 use crate::security_headers;
 use crate::unsent_responses::Repeatable;
@@ -31,13 +31,13 @@ const RESPONSE: &str = "application/graphql-response+json";
 /// Responds with the result of a document, or with GraphiQL for a browser that sends none.
 pub(crate) async fn answer(
     app: &Arc<App>,
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     flight: SingleFlight<'_>,
     caller: Caller,
 ) -> Result<Response<Body>, Refusal> {
-    let accept = exchange.header_list(header::ACCEPT);
+    let accept = context.header_list(header::ACCEPT);
     let is_response = names_before(accept.as_deref(), RESPONSE, "application/json");
-    let answered = answer_as(app, exchange, flight, caller, is_response).await;
+    let answered = answer_as(app, context, flight, caller, is_response).await;
     answered.map_err(|refusal| match refusal.dialect {
         None if is_response => refusal.in_dialect(Dialect::Graphql),
         _ => refusal,
@@ -46,41 +46,41 @@ pub(crate) async fn answer(
 
 async fn answer_as(
     app: &Arc<App>,
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     flight: SingleFlight<'_>,
     caller: Caller,
     is_response: bool,
 ) -> Result<Response<Body>, Refusal> {
-    let named = parameters(exchange.query)?.into_iter().find(|(name, _)| name == "format").map(|(_, value)| value);
-    let choice = exchange.choose(None, named.as_deref())?;
-    let mut request = if *exchange.method == Method::POST {
-        graphql::parse_post(exchange.header(header::CONTENT_TYPE), &exchange.body)?
-    } else if exchange.query.is_empty() && choice.format == Format::Html {
+    let named = parameters(context.query)?.into_iter().find(|(name, _)| name == "format").map(|(_, value)| value);
+    let choice = context.choose(None, named.as_deref())?;
+    let mut request = if *context.method == Method::POST {
+        graphql::parse_post(context.header(header::CONTENT_TYPE), &context.body)?
+    } else if context.query.is_empty() && choice.format == Format::Html {
         return Ok(asset("")?);
     } else {
-        graphql::parse_get(exchange.query)?
+        graphql::parse_get(context.query)?
     };
     request.caller = caller;
     // This media type has only one form of result.
     request.raw &= !is_response;
     let media_type = if is_response { MEDIA_TYPE } else { "application/json" };
-    request.may_change &= !app.gate.is_foreign(exchange.headers);
+    request.may_change &= !app.gate.is_foreign(context.headers);
     if request.may_change && app.gate.checks_pages() && graphql::is_mutation(&request) {
-        policy::admit_changes(app, exchange.method, exchange.headers)?;
+        policy::admit_changes(app, context.method, context.headers)?;
     }
-    if exchange.headers.contains_key(header::IF_MATCH) && request.may_change && graphql::is_mutation(&request) {
+    if context.headers.contains_key(header::IF_MATCH) && request.may_change && graphql::is_mutation(&request) {
         return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and a document may change many")
             .with_hint("change the record at `/api/records`, or leave the header out")
             .into());
     }
-    if let Some(key) = exchange.headers.get("idempotency-key").filter(|_| request.may_change)
+    if let Some(key) = context.headers.get("idempotency-key").filter(|_| request.may_change)
         && graphql::is_mutation(&request)
     {
         flight.abandon();
         let key = Key::of(key.to_str().unwrap_or_default(), &request.caller)?;
-        return once(app, exchange, key, (request, choice, media_type)).await;
+        return once(app, context, key, (request, choice, media_type)).await;
     }
-    let (response, _) = run(exchange, flight, &request, (choice, media_type)).await?;
+    let (response, _) = run(context, flight, &request, (choice, media_type)).await?;
     Ok(response)
 }
 
@@ -88,14 +88,14 @@ async fn answer_as(
 /// that it is completed and its response is kept even when the client disconnects.
 async fn once(
     app: &Arc<App>,
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     key: Key,
     (request, choice, media_type): (graphql::Request, Choice, &'static str),
 ) -> Result<Response<Body>, Refusal> {
     let app = Arc::clone(app);
-    let (method, headers) = (exchange.method.clone(), exchange.headers.clone());
-    let (path, query) = (exchange.path.to_owned(), exchange.query.to_owned());
-    let (body, admitted) = (exchange.body.clone(), exchange.admitted.clone());
+    let (method, headers) = (context.method.clone(), context.headers.clone());
+    let (path, query) = (context.path.to_owned(), context.query.to_owned());
+    let (body, admitted) = (context.body.clone(), context.admitted.clone());
     let version = Version::of(&(method.as_str(), path.as_str(), query.as_str(), &body[..]));
     let work = async move {
         let patience = Duration::from_millis(app.service.limits().queue_ms_max);
@@ -105,8 +105,8 @@ async fn once(
             Err(conflict) => return Err(conflict.into()),
         };
         let asked = (path.as_str(), query.as_str());
-        let exchange = Exchange::new(&app, &admitted, &method, asked, &headers).with_body(body);
-        let (response, passing) = run(&exchange, SingleFlight::Alone, &request, (choice, media_type)).await?;
+        let context = RequestContext::new(&app, &admitted, &method, asked, &headers).with_body(body);
+        let (response, passing) = run(&context, SingleFlight::Alone, &request, (choice, media_type)).await?;
         if let Some(kept) = Kept::of(&response).filter(|_| !passing) {
             lead.finish(kept);
         }
@@ -118,33 +118,33 @@ async fn once(
 
 /// Runs a document; also returns whether a mutation failed for a transient reason, so that the key must not be used up.
 async fn run(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     flight: SingleFlight<'_>,
     request: &graphql::Request,
     (choice, media_type): (Choice, &'static str),
 ) -> Result<(Response<Body>, bool)> {
-    let app = exchange.app;
+    let app = context.app;
     let snapshot = app.service.snapshot_settled().await;
     // Bodies contain page tokens, which are only valid under their key.
     let content = Version::of(&(snapshot.content(), salver_model::cursor::key_id()));
     let version =
-        exchange.answer_version(content, if media_type == MEDIA_TYPE { MEDIA_TYPE } else { choice.media_type });
+        context.answer_version(content, if media_type == MEDIA_TYPE { MEDIA_TYPE } else { choice.media_type });
     let heading = Heading { choice, title: "GraphQL".to_owned(), version };
-    if let Some(response) = heading.unchanged(exchange) {
+    if let Some(response) = heading.unchanged(context) {
         return Ok((response, false));
     }
     let nulls = if app.options.omit_nulls { Nulls::Omit } else { Nulls::Write };
     match graphql::answer(&app.graphql, &app.service, &snapshot, request, nulls).await? {
         Answer::Rows(rows) => {
             let links = HeaderMap::with_capacity(respond::HEADERS_USUAL);
-            respond::rows(exchange, &heading, rows, links, flight).await.map(|response| (response, false))
+            respond::rows(context, &heading, rows, links, flight).await.map(|response| (response, false))
         }
         Answer::Document { body, read, repeatable, refused, passing } => {
             let made_from = (repeatable && refused.is_none()).then_some(read);
             let keep = made_from.is_some();
-            let (finished, mut response) = respond::document(exchange, media_type, body, version, made_from).await?;
+            let (finished, mut response) = respond::document(context, media_type, body, version, made_from).await?;
             if keep {
-                flight.complete(&exchange.app.cache, exchange.key(), &finished);
+                flight.complete(&context.app.cache, context.key(), &finished);
             }
             if let Body::Full(body) = response.body()
                 && body.len() > HELD_BYTES_FREE_OF_STREAM

@@ -9,16 +9,16 @@ use salver_text::percent;
 use serde_json::{Map, Value as Json, json};
 
 use crate::body::Body;
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 use crate::status;
 
 /// Responds with the index.
-pub(crate) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
-    if exchange.choose(None, None)?.format == Format::Html {
-        return page::answer(exchange).await;
+pub(crate) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body>> {
+    if context.choose(None, None)?.format == Format::Html {
+        return page::answer(context).await;
     }
-    let base = &exchange.app.options.base_path;
-    let snapshot = exchange.app.service.catalog().snapshot();
+    let base = &context.app.options.base_path;
+    let snapshot = context.app.service.catalog().snapshot();
     let mut entries = Map::new();
     for entry in snapshot.entries() {
         let mut shown = status::describe(entry);

@@ -12,24 +12,24 @@ use salver_model::{Batches, Code, Error, Result, Rows};
 use crate::body::Body;
 use crate::cache::{CachedResponse, SingleFlight};
 use crate::conditional;
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 use crate::respond;
 
 /// Responds with the value of `key`.
 pub(crate) async fn answer(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     store: &str,
     key: &str,
     flight: SingleFlight<'_>,
 ) -> Result<Response<Body>> {
-    let service = &exchange.app.service;
+    let service = &context.app.service;
     let snapshot = service.snapshot_for_store(store).await;
-    let mut rows = service.look_up(exchange.caller, &snapshot, store, key).await?;
+    let mut rows = service.look_up(context.caller, &snapshot, store, key).await?;
     let Some(text) = value(&mut rows).await? else {
         return Err(Error::new(Code::NotFound, format!("key {key} not found")));
     };
     let version = rows.read.first().map_or(snapshot.content(), |(_, version)| *version);
-    let etag = conditional::etag(exchange.answer_version(version, "text/plain"));
+    let etag = conditional::etag(context.answer_version(version, "text/plain"));
     let mut headers = HeaderMap::with_capacity(4);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -43,8 +43,8 @@ pub(crate) async fn answer(
         read: rows.read,
         generation: AtomicU64::new(u64::MAX),
     });
-    flight.complete(&exchange.app.cache, exchange.key(), &finished);
-    Ok(respond::finished(exchange, &finished))
+    flight.complete(&context.app.cache, context.key(), &finished);
+    Ok(respond::finished(context, &finished))
 }
 
 /// Returns the single value as text; `None` when there is no row.

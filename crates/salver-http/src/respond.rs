@@ -16,9 +16,9 @@ use salver_model::{Batches, Error, Name, Result, Rows, Version};
 use crate::body::{self, Body, Encoding};
 use crate::cache::{CachedResponse, SingleFlight};
 use crate::conditional;
-use crate::exchange::Exchange;
 use crate::exit;
 use crate::offload::INLINE_BYTES;
+use crate::request_context::RequestContext;
 use crate::row_size;
 use crate::security_headers;
 
@@ -35,8 +35,8 @@ pub(crate) struct Heading {
 
 impl Heading {
     /// Returns 304 when the client already has this response.
-    pub(crate) fn unchanged(&self, exchange: &Exchange<'_>) -> Option<Response<Body>> {
-        let asked = exchange.if_none_match()?;
+    pub(crate) fn unchanged(&self, context: &RequestContext<'_>) -> Option<Response<Body>> {
+        let asked = context.if_none_match()?;
         let etag = conditional::etag(self.version);
         let mut headers = HeaderMap::with_capacity(3);
         describe(&mut headers, Some(&etag), Coding::Identity);
@@ -45,8 +45,8 @@ impl Heading {
 }
 
 /// Sends a cached response again, or 304.
-pub(crate) fn finished(exchange: &Exchange<'_>, finished: &CachedResponse) -> Response<Body> {
-    again(exchange.if_none_match().as_deref(), finished)
+pub(crate) fn finished(context: &RequestContext<'_>, finished: &CachedResponse) -> Response<Body> {
+    again(context.if_none_match().as_deref(), finished)
 }
 
 /// Sends a cached response again, or 304 when `if_none_match` contains its entity tag.
@@ -87,7 +87,7 @@ fn not_modified(headers: &HeaderMap) -> Response<Body> {
 /// Turns rows into a response. Small results are completed and cached, at once if all of their rows are there; large
 /// ones are encoded while they are sent.
 pub(crate) fn rows<'a>(
-    exchange: &'a Exchange<'a>,
+    context: &'a RequestContext<'a>,
     heading: &'a Heading,
     mut rows: Rows,
     links: HeaderMap,
@@ -95,15 +95,15 @@ pub(crate) fn rows<'a>(
 ) -> MaybeReady<'a, Result<Response<Body>>> {
     match std::mem::replace(&mut rows.batches, Batches::Ready(Vec::new())) {
         Batches::Ready(batches) if is_small(&batches) => {
-            MaybeReady::Ready(whole(exchange, heading, (&rows, &batches), links, flight))
+            MaybeReady::Ready(whole(context, heading, (&rows, &batches), links, flight))
         }
         Batches::Ready(batches) => {
-            MaybeReady::pending(streamed(exchange, heading, (rows, batches, None), links, flight))
+            MaybeReady::pending(streamed(context, heading, (rows, batches, None), links, flight))
         }
         Batches::Stream(stream) => MaybeReady::pending(async move {
             match first_rows(stream).await? {
-                (batches, None) if is_small(&batches) => whole(exchange, heading, (&rows, &batches), links, flight),
-                (head, rest) => streamed(exchange, heading, (rows, head, rest), links, flight).await,
+                (batches, None) if is_small(&batches) => whole(context, heading, (&rows, &batches), links, flight),
+                (head, rest) => streamed(context, heading, (rows, head, rest), links, flight).await,
             }
         }),
     }
@@ -111,24 +111,24 @@ pub(crate) fn rows<'a>(
 
 /// Turns the few rows in `batches` into a complete response, which is cached if it is repeatable.
 fn whole(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     heading: &Heading,
     (rows, batches): (&Rows, &[RecordBatch]),
     links: HeaderMap,
     flight: SingleFlight<'_>,
 ) -> Result<Response<Body>> {
-    let finished = finish(exchange, heading, rows, batches, links)?;
+    let finished = finish(context, heading, rows, batches, links)?;
     if rows.repeatable {
-        flight.complete(&exchange.app.cache, exchange.key(), &finished);
+        flight.complete(&context.app.cache, context.key(), &finished);
     } else {
         flight.abandon();
     }
-    Ok(self::finished(exchange, &finished))
+    Ok(self::finished(context, &finished))
 }
 
 /// Turns the rows in `head`, and those that `rest` brings, into a response that is encoded while it is sent.
 async fn streamed(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     heading: &Heading,
     (rows, head, rest): (Rows, Vec<RecordBatch>, Option<BatchStream>),
     links: HeaderMap,
@@ -138,14 +138,14 @@ async fn streamed(
     // Repeatable rows are those of the entry itself, which are in memory anyway.
     let share = if rest.is_none() && !rows.repeatable {
         let bytes = head.iter().map(row_size::of).sum();
-        exchange.app.answers.take(&exchange.caller.holder(), bytes)?
+        context.app.answers.take(&context.caller.holder(), bytes)?
     } else {
         None
     };
-    let ms_max = exchange.app.service.limits().query_ms_max;
-    let encoding = Encoding { ms_max, ..exchange.encoding(heading.choice.format, &heading.title) };
-    let headers = head_of(exchange, heading, &rows, links, encoding.coding);
-    let service = Arc::clone(&exchange.app.service);
+    let ms_max = context.app.service.limits().query_ms_max;
+    let encoding = Encoding { ms_max, ..context.encoding(heading.choice.format, &heading.title) };
+    let headers = head_of(context, heading, &rows, links, encoding.coding);
+    let service = Arc::clone(&context.app.service);
     let failed = move |error: &_| service.observer().observe(&Observation::RequestFailed { error });
     let mut body = body::stream(rows.schema, head, rest, share, encoding, failed);
     body.begun().await?;
@@ -157,7 +157,7 @@ async fn streamed(
 /// Turns bytes that a door made itself into a response, which is cached when `read` names the data that it was made
 /// from.
 pub(crate) async fn document(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     media_type: &'static str,
     body: Vec<u8>,
     version: Version,
@@ -166,9 +166,9 @@ pub(crate) async fn document(
     let mut headers = HeaderMap::with_capacity(HEADERS_USUAL);
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     let etag = made_from.is_some().then(|| conditional::etag(version));
-    let (body, coding) = compressed(exchange.coding(), body).await?;
+    let (body, coding) = compressed(context.coding(), body).await?;
     describe(&mut headers, etag.as_ref(), coding);
-    security_headers::add(&mut headers, exchange.app.options.cors);
+    security_headers::add(&mut headers, context.app.options.cors);
     let finished = Arc::new(CachedResponse {
         status: StatusCode::OK,
         headers,
@@ -177,23 +177,23 @@ pub(crate) async fn document(
         read: made_from.unwrap_or_default(),
         generation: AtomicU64::new(u64::MAX),
     });
-    let response = self::finished(exchange, &finished);
+    let response = self::finished(context, &finished);
     Ok((finished, response))
 }
 
 fn finish(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     heading: &Heading,
     rows: &Rows,
     batches: &[RecordBatch],
     links: HeaderMap,
 ) -> Result<Arc<CachedResponse>> {
-    let encoding = exchange.encoding(heading.choice.format, &heading.title);
+    let encoding = context.encoding(heading.choice.format, &heading.title);
     let plain = encode(encoding.format, &rows.schema, batches, &encoding.style)?;
     let (body, coding) = compress(encoding.coding, plain);
-    let mut headers = head_of(exchange, heading, rows, links, coding);
+    let mut headers = head_of(context, heading, rows, links, coding);
     let is_page = heading.choice.format == Format::Html;
-    security_headers::add_to_rows(&mut headers, is_page, exchange.app.options.cors);
+    security_headers::add_to_rows(&mut headers, is_page, context.app.options.cors);
     Ok(Arc::new(CachedResponse {
         status: StatusCode::OK,
         etag: headers.get(header::ETAG).cloned(),
@@ -204,7 +204,7 @@ fn finish(
     }))
 }
 
-fn head_of(_: &Exchange<'_>, heading: &Heading, rows: &Rows, links: HeaderMap, coding: Coding) -> HeaderMap {
+fn head_of(_: &RequestContext<'_>, heading: &Heading, rows: &Rows, links: HeaderMap, coding: Coding) -> HeaderMap {
     let mut headers = links;
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(heading.choice.media_type));
     let etag = rows.repeatable.then(|| conditional::etag(heading.version));

@@ -14,7 +14,7 @@ use salver_service::Snapshot;
 
 use crate::body::Body;
 use crate::cache::SingleFlight;
-use crate::exchange::{Exchange, parameters};
+use crate::request_context::{RequestContext, parameters};
 use crate::respond::{self, Heading};
 
 /// A request, parsed against the table that it names.
@@ -32,17 +32,17 @@ pub(crate) fn conditions(parameters: params::Parameters) -> Result<(Option<Filte
 
 /// Answers a request; at once if that takes microseconds.
 pub(crate) fn answer<'a>(
-    exchange: &'a Exchange<'a>,
+    context: &'a RequestContext<'a>,
     snapshot: &'a Snapshot,
     request: &'a TableRequest<'a>,
     flight: SingleFlight<'a>,
 ) -> MaybeReady<'a, Result<Response<Body>>> {
-    if let Some(response) = request.heading.unchanged(exchange) {
+    if let Some(response) = request.heading.unchanged(context) {
         return MaybeReady::Ready(Ok(response));
     }
-    let rows = exchange.app.service.read(exchange.caller, snapshot, request.name, &request.query);
-    rows.then(move |rows| match rows.and_then(|rows| Ok((page::links(exchange, &rows)?, rows))) {
-        Ok((links, rows)) => respond::rows(exchange, &request.heading, rows, links, flight),
+    let rows = context.app.service.read(context.caller, snapshot, request.name, &request.query);
+    rows.then(move |rows| match rows.and_then(|rows| Ok((page::links(context, &rows)?, rows))) {
+        Ok((links, rows)) => respond::rows(context, &request.heading, rows, links, flight),
         Err(error) => MaybeReady::Ready(Err(error)),
     })
 }
@@ -69,17 +69,17 @@ impl<'a> TableRequest<'a> {
     ///
     /// # Errors
     /// For an unknown or unavailable entry, and for a query that does not fit it.
-    pub(crate) fn of(exchange: &Exchange<'_>, snapshot: &Snapshot, target: &'a str) -> Result<Self> {
+    pub(crate) fn of(context: &RequestContext<'_>, snapshot: &Snapshot, target: &'a str) -> Result<Self> {
         let (name, suffix) = split(snapshot, target);
         let description = snapshot.resolve(name)?.describe();
         let mut query = Query::default();
-        let named = if exchange.query.is_empty() {
+        let named = if context.query.is_empty() {
             None
         } else {
-            params::read(&parameters(exchange.query)?, description, &mut query)?
+            params::read(&parameters(context.query)?, description, &mut query)?
         };
-        let choice = exchange.choose(suffix, named.as_deref())?;
-        let version = exchange.answer_version(description.version, choice.media_type);
+        let choice = context.choose(suffix, named.as_deref())?;
+        let version = context.answer_version(description.version, choice.media_type);
         Ok(Self { name, query, heading: Heading { choice, title: name.to_owned(), version } })
     }
 }

@@ -15,12 +15,12 @@ use crate::app::App;
 use crate::body::Body;
 use crate::cache::SingleFlight;
 use crate::dialect::{Dialect, Refusal};
-use crate::exchange::Exchange;
 use crate::exit;
 use crate::gate::CheckedHeaders;
 use crate::policy::{Admission, Admitted, Head};
 use crate::receive::Incoming;
 use crate::refuse::refuse;
+use crate::request_context::RequestContext;
 use crate::request_target::{RequestTarget, below_base};
 use crate::routes::{self, Family, Found, RoutePath, RouteTarget, own};
 use crate::{
@@ -44,27 +44,27 @@ pub(crate) fn answer_now<B>(
     let query = request.uri().query().unwrap_or("");
     let asked = RequestTarget::of(app, method, path, query);
     let admitted = admitted_at_once(app, request, said, peer, &asked)?;
-    let exchange = Exchange::new(app, &admitted, method, (path, query), request.headers());
+    let context = RequestContext::new(app, &admitted, method, (path, query), request.headers());
     let RequestTarget::Table(Found::Row(_, target)) = asked else { return None };
     let target = match target {
         RouteTarget::Own(own::OwnTarget::Health) => return Some(leave(app, status::health())),
         RouteTarget::Own(target) => target,
         RouteTarget::Records(target) => {
-            let answer = || records::answer_now(&exchange, &target);
+            let answer = || records::answer_now(&context, &target);
             let answered = std::panic::catch_unwind(AssertUnwindSafe(answer));
             return answered.ok()?.map(|response| leave(app, response));
         }
         _ => return None,
     };
     let snapshot = app.service.catalog().peek();
-    if let Some(finished) = app.cache.get(exchange.key(), &snapshot) {
-        return Some(leave_finished(app, respond::finished(&exchange, &finished)));
+    if let Some(finished) = app.cache.get(context.key(), &snapshot) {
+        return Some(leave_finished(app, respond::finished(&context, &finished)));
     }
     let own::OwnTarget::Table(name) = target else { return None };
     // Names that are unknown, or still loading, are left to `answer`, which can wait.
     snapshot.resolve(rest::entry(&snapshot, &name)).ok()?;
-    let table = || match rest::TableRequest::of(&exchange, &snapshot, &name) {
-        Ok(request) => rest::answer(&exchange, &snapshot, &request, SingleFlight::Immediate).ready(),
+    let table = || match rest::TableRequest::of(&context, &snapshot, &name) {
+        Ok(request) => rest::answer(&context, &snapshot, &request, SingleFlight::Immediate).ready(),
         Err(error) => Some(Err(error)),
     };
     // After a panic `answer` repeats the request, since it can report the panic.
@@ -193,106 +193,110 @@ async fn door(
 ) -> Result<Response<Body>, Refusal> {
     let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(app, head.uri.path()))?;
     let target = (path, head.uri.query().unwrap_or(""));
-    let exchange = Exchange::new(app, admitted, &head.method, target, &head.headers);
+    let context = RequestContext::new(app, admitted, &head.method, target, &head.headers);
     let found = match asked {
-        RequestTarget::StreamRoute(name) => return Box::pin(streams::answer_route(&exchange, name, body)).await,
-        RequestTarget::Mounted(mounted) => return Box::pin(functions::answer_mounted(&exchange, mounted, body)).await,
+        RequestTarget::StreamRoute(name) => return Box::pin(streams::answer_route(&context, name, body)).await,
+        RequestTarget::Mounted(mounted) => return Box::pin(functions::answer_mounted(&context, mounted, body)).await,
         RequestTarget::Table(found) => found,
     };
-    let target = match (found, exchange.family) {
+    let target = match (found, context.family) {
         (Found::OtherMethod(place), _) if head.method == Method::OPTIONS => return Ok(options(place)),
         (Found::Row(_, target), _) => target,
-        (_, Family::Records) => return Err(records::nowhere(&exchange).into()),
+        (_, Family::Records) => return Err(records::nowhere(&context).into()),
         (found, Family::ArangoDb) => return Err(cursor::refuse_method(&head.method, &found)),
         (Found::OtherMethod(place), _) => return Err(Refusal::of_method(&head.method, &place.methods)),
         (Found::Nothing(_), Family::Streams) => return Err(streams::nothing_at(path).into()),
         (Found::Nothing(_), _) => return Err(nothing_at(app, head.uri.path()).into()),
     };
     match target {
-        RouteTarget::Records(target) => Ok(Box::pin(records::answer(&exchange, target, body)).await?),
+        RouteTarget::Records(target) => Ok(Box::pin(records::answer(&context, target, body)).await?),
         RouteTarget::Streams(target) => {
             let first = head.extensions.get::<streams::Taken>().map(|taken| taken.0.clone());
-            Box::pin(streams::answer(&exchange, target, body, first)).await
+            Box::pin(streams::answer(&context, target, body, first)).await
         }
-        RouteTarget::Confluent(target) => Box::pin(streams::confluent::answer(&exchange, target, body)).await,
-        RouteTarget::ArangoDb(target) => Box::pin(cursor::answer(&exchange, &target, body)).await,
-        RouteTarget::Functions(target) => Box::pin(functions::answer(&exchange, target, body)).await,
+        RouteTarget::Confluent(target) => Box::pin(streams::confluent::answer(&context, target, body)).await,
+        RouteTarget::ArangoDb(target) => Box::pin(cursor::answer(&context, &target, body)).await,
+        RouteTarget::Functions(target) => Box::pin(functions::answer(&context, target, body)).await,
         RouteTarget::Exports(target) => {
-            let exchange = whole(exchange, body).await?;
-            Box::pin(export::answer(app, &exchange, target)).await
+            let context = whole(context, body).await?;
+            Box::pin(export::answer(app, &context, target)).await
         }
-        RouteTarget::Own(target) => answer_own(app, &whole(exchange, body).await?, target).await,
+        RouteTarget::Own(target) => answer_own(app, &whole(context, body).await?, target).await,
     }
 }
 
 /// Reads the whole body of a request, if it has one.
-async fn whole<'a>(exchange: Exchange<'a>, body: Incoming) -> Result<Exchange<'a>> {
-    if *exchange.method != Method::POST {
-        return Ok(exchange);
+async fn whole<'a>(context: RequestContext<'a>, body: Incoming) -> Result<RequestContext<'a>> {
+    if *context.method != Method::POST {
+        return Ok(context);
     }
-    let body = Box::pin(receive::read_body(exchange.app, exchange.headers, body)).await?;
-    Ok(exchange.with_body(body))
+    let body = Box::pin(receive::read_body(context.app, context.headers, body)).await?;
+    Ok(context.with_body(body))
 }
 
 /// Answers a request to one of Salver's own doors.
 async fn answer_own(
     app: &Arc<App>,
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     target: own::OwnTarget<'_>,
 ) -> Result<Response<Body>, Refusal> {
     match target {
         own::OwnTarget::Health => return Ok(status::health()),
-        own::OwnTarget::Ready => return Ok(status::ready(app, exchange.caller)),
+        own::OwnTarget::Ready => return Ok(status::ready(app, context.caller)),
         own::OwnTarget::Version => return Ok(status::version()),
         own::OwnTarget::Administer => return Err(read_only().into()),
         own::OwnTarget::GraphqlAsset(name) => return Ok(graphql_http::asset(name)?),
         _ => {}
     }
-    if let Some(finished) = app.cache.get(exchange.key(), &app.service.catalog().peek()) {
-        return Ok(respond::finished(exchange, &finished));
+    if let Some(finished) = app.cache.get(context.key(), &app.service.catalog().peek()) {
+        return Ok(respond::finished(context, &finished));
     }
     // Boxed, so that cached responses need not reserve space for the state of the other work.
-    Box::pin(make(app, exchange, target)).await
+    Box::pin(make(app, context, target)).await
 }
 
 /// Makes the response of one of Salver's own doors, or waits for another request that makes it.
-async fn make(app: &Arc<App>, exchange: &Exchange<'_>, target: own::OwnTarget<'_>) -> Result<Response<Body>, Refusal> {
+async fn make(
+    app: &Arc<App>,
+    context: &RequestContext<'_>,
+    target: own::OwnTarget<'_>,
+) -> Result<Response<Body>, Refusal> {
     let snapshot = app.service.catalog().snapshot();
     match target {
-        own::OwnTarget::Index => return Ok(index::answer(exchange).await?),
-        own::OwnTarget::Schemas => return Ok(schema::answer_all(exchange).await?),
-        own::OwnTarget::Schema(name) => return Ok(schema::answer_one(exchange, &name).await?),
+        own::OwnTarget::Index => return Ok(index::answer(context).await?),
+        own::OwnTarget::Schemas => return Ok(schema::answer_all(context).await?),
+        own::OwnTarget::Schema(name) => return Ok(schema::answer_one(context, &name).await?),
         _ => {}
     }
-    let flight = match join_flight(exchange, &snapshot).await {
-        SingleFlight::Completed(finished) => return Ok(respond::finished(exchange, &finished)),
+    let flight = match join_flight(context, &snapshot).await {
+        SingleFlight::Completed(finished) => return Ok(respond::finished(context, &finished)),
         flight => flight,
     };
     let answered = match target {
         own::OwnTarget::Table(name) => {
             let snapshot = app.service.snapshot_with(rest::entry(&snapshot, &name)).await;
-            let request = rest::TableRequest::of(exchange, &snapshot, &name)?;
-            rest::answer(exchange, &snapshot, &request, flight).await
+            let request = rest::TableRequest::of(context, &snapshot, &name)?;
+            rest::answer(context, &snapshot, &request, flight).await
         }
-        own::OwnTarget::Sql => sql::answer(exchange, flight).await,
+        own::OwnTarget::Sql => sql::answer(context, flight).await,
         own::OwnTarget::Graphql => {
-            return graphql_http::answer(app, exchange, flight, exchange.caller.clone()).await;
+            return graphql_http::answer(app, context, flight, context.caller.clone()).await;
         }
-        own::OwnTarget::Look(store, key) => kv::answer(exchange, &store, &key, flight).await,
-        _ => Err(nothing_at(app, exchange.path)),
+        own::OwnTarget::Look(store, key) => kv::answer(context, &store, &key, flight).await,
+        _ => Err(nothing_at(app, context.path)),
     };
     Ok(answered?)
 }
 
 /// Determines the request's role in making the response. While entries load, each request waits on its own: responses
 /// that report loading aren't cached, and requests that waited for one would then wait again, one after the other.
-async fn join_flight<'a>(exchange: &Exchange<'a>, snapshot: &Snapshot) -> SingleFlight<'a> {
-    let service = &exchange.app.service;
+async fn join_flight<'a>(context: &RequestContext<'a>, snapshot: &Snapshot) -> SingleFlight<'a> {
+    let service = &context.app.service;
     if !snapshot.settled() {
         return SingleFlight::Alone;
     }
     let patience = Duration::from_millis(service.limits().queue_ms_max);
-    exchange.app.cache.get_or_lead(exchange.key(), service.catalog(), patience).await
+    context.app.cache.get_or_lead(context.key(), service.catalog(), patience).await
 }
 
 /// Adds the headers that every response gets.

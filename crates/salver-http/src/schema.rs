@@ -7,13 +7,13 @@ use salver_model::{Code, Error, Result, suggest};
 use serde_json::{Map, Value as Json, json};
 
 use crate::body::Body;
-use crate::exchange::Exchange;
 use crate::redaction;
+use crate::request_context::RequestContext;
 use crate::status::json_response;
 
 /// Responds with every entry's schema by name; an entry that did not load has `error` instead of `fields`.
-pub(crate) async fn answer_all(exchange: &Exchange<'_>) -> Result<Response<Body>> {
-    let snapshot = exchange.app.service.snapshot_settled().await;
+pub(crate) async fn answer_all(context: &RequestContext<'_>) -> Result<Response<Body>> {
+    let snapshot = context.app.service.snapshot_settled().await;
     let mut all = Map::new();
     for entry in snapshot.entries() {
         let shown = match (entry.table(), entry.require()) {
@@ -33,8 +33,8 @@ pub(crate) async fn answer_all(exchange: &Exchange<'_>) -> Result<Response<Body>
 }
 
 /// Responds with one entry's schema.
-pub(crate) async fn answer_one(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
-    let snapshot = exchange.app.service.snapshot_with(name).await;
+pub(crate) async fn answer_one(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
+    let snapshot = context.app.service.snapshot_with(name).await;
     let Some(entry) = snapshot.entry(name) else {
         let names = snapshot.entries().map(|entry| entry.name.as_str()).collect::<Vec<_>>();
         return Err(Error::new(Code::NotFound, "invalid table name").with_hint_if(suggest::hint(name, names)));

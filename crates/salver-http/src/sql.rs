@@ -8,45 +8,45 @@ use serde_json::Value as Json;
 
 use crate::body::Body;
 use crate::cache::SingleFlight;
-use crate::exchange::{Exchange, parameters};
+use crate::request_context::{RequestContext, parameters};
 use crate::respond::{self, Heading};
 
 /// Executes one statement.
-pub(crate) async fn answer(exchange: &Exchange<'_>, flight: SingleFlight<'_>) -> Result<Response<Body>> {
-    let (query, named) = parse(exchange)?;
-    let choice = exchange.choose(None, named.as_deref())?;
-    let service = &exchange.app.service;
+pub(crate) async fn answer(context: &RequestContext<'_>, flight: SingleFlight<'_>) -> Result<Response<Body>> {
+    let (query, named) = parse(context)?;
+    let choice = context.choose(None, named.as_deref())?;
+    let service = &context.app.service;
     let snapshot = service.catalog().snapshot();
     // The tables of a statement are only known once it is planned, so the entity tag covers the whole catalog. Only
     // repeatable responses get a tag, so a tag that matches needs no look at the statement.
-    let version = exchange.answer_version(snapshot.content(), choice.media_type);
+    let version = context.answer_version(snapshot.content(), choice.media_type);
     let heading = Heading { choice, title: "SQL".to_owned(), version };
-    if let Some(response) = heading.unchanged(exchange) {
+    if let Some(response) = heading.unchanged(context) {
         return Ok(response);
     }
-    let rows = match service.sql(exchange.caller, &snapshot, &query).await {
+    let rows = match service.sql(context.caller, &snapshot, &query).await {
         // A table of the statement is loading for the first time. Only statements that need it wait for it.
         Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
-            service.sql(exchange.caller, &service.snapshot_settled().await, &query).await?
+            service.sql(context.caller, &service.snapshot_settled().await, &query).await?
         }
         rows => rows?,
     };
-    respond::rows(exchange, &heading, rows, HeaderMap::with_capacity(respond::HEADERS_USUAL), flight).await
+    respond::rows(context, &heading, rows, HeaderMap::with_capacity(respond::HEADERS_USUAL), flight).await
 }
 
 /// Parses the request into the statement and the requested format.
-fn parse(exchange: &Exchange<'_>) -> Result<(SqlQuery, Option<String>)> {
-    let mut query = SqlQuery { is_safe: *exchange.method != Method::POST, ..SqlQuery::default() };
+fn parse(context: &RequestContext<'_>) -> Result<(SqlQuery, Option<String>)> {
+    let mut query = SqlQuery { is_safe: *context.method != Method::POST, ..SqlQuery::default() };
     let mut format = None;
     let mut given = false;
-    for (name, value) in parameters(exchange.query)? {
+    for (name, value) in parameters(context.query)? {
         match name.as_str() {
             "format" => format = Some(value),
-            "q" if *exchange.method != Method::POST => {
+            "q" if *context.method != Method::POST => {
                 query.text = value;
                 given = true;
             }
-            "params" if *exchange.method != Method::POST => {
+            "params" if *context.method != Method::POST => {
                 query.parameters = bind(&json(value.as_bytes())?, &mut numbers(value.as_bytes()))?;
             }
             _ => {
@@ -55,8 +55,8 @@ fn parse(exchange: &Exchange<'_>) -> Result<(SqlQuery, Option<String>)> {
             }
         }
     }
-    if *exchange.method == Method::POST {
-        query = posted(exchange)?;
+    if *context.method == Method::POST {
+        query = posted(context)?;
         given = true;
     }
     if !given || query.text.trim().is_empty() {
@@ -66,14 +66,14 @@ fn parse(exchange: &Exchange<'_>) -> Result<(SqlQuery, Option<String>)> {
     Ok((query, format))
 }
 
-fn posted(exchange: &Exchange<'_>) -> Result<SqlQuery> {
-    let media_type = exchange.header(header::CONTENT_TYPE).unwrap_or("").split(';').next().unwrap_or("").trim();
+fn posted(context: &RequestContext<'_>) -> Result<SqlQuery> {
+    let media_type = context.header(header::CONTENT_TYPE).unwrap_or("").split(';').next().unwrap_or("").trim();
     if !media_type.eq_ignore_ascii_case("application/json") {
-        let text = std::str::from_utf8(&exchange.body)
+        let text = std::str::from_utf8(&context.body)
             .map_err(|error| Error::new(Code::InvalidBody, "the statement is not UTF-8").with_source(error))?;
         return Ok(SqlQuery { text: text.to_owned(), ..SqlQuery::default() });
     }
-    let Json::Object(object) = json(&exchange.body)? else {
+    let Json::Object(object) = json(&context.body)? else {
         return Err(Error::new(Code::InvalidBody, "a JSON body must be an object").with_hint(EXAMPLE));
     };
     let mut query = SqlQuery::default();
@@ -81,7 +81,7 @@ fn posted(exchange: &Exchange<'_>) -> Result<SqlQuery> {
         match (name.as_str(), value) {
             ("sql" | "query", Json::String(text)) => query.text.clone_from(text),
             // Nothing else in the body may be a number.
-            ("params" | "parameters", value) => query.parameters = bind(value, &mut numbers(&exchange.body))?,
+            ("params" | "parameters", value) => query.parameters = bind(value, &mut numbers(&context.body))?,
             _ => {
                 return Err(Error::new(Code::InvalidBody, format!("`{name}` is not expected here")).with_hint(EXAMPLE));
             }

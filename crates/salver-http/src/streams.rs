@@ -29,39 +29,39 @@ use salver_model::{Code, Error, Result};
 pub(crate) use self::immediate::{AppendPlan, Begun, Taken};
 use crate::body::Body;
 use crate::dialect::Refusal;
-use crate::exchange::Exchange;
 use crate::receive::Incoming;
+use crate::request_context::RequestContext;
 use crate::routes::streams::StreamsTarget;
 
 /// Handles a request for streams. `first` is the part of `body` that was read already.
 pub(crate) async fn answer(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     target: StreamsTarget<'_>,
     body: Incoming,
     first: Option<Bytes>,
 ) -> Result<Response<Body>, Refusal> {
     let answered = match target {
-        StreamsTarget::All => describe::list(exchange),
-        StreamsTarget::Append(name) => return append::answer(exchange, &name, body, first).await,
-        StreamsTarget::Describe(name) => describe::show(exchange, &name).await,
-        StreamsTarget::Tail(name) => tail::answer(exchange, &name).await,
-        StreamsTarget::Events(name) => events::answer(exchange, &name).await,
-        StreamsTarget::Groups(name) => groups::list(exchange, &name),
-        StreamsTarget::Group(name, group) => groups::show(exchange, &name, &group),
-        StreamsTarget::GroupEvents(name, group) => groups::events(exchange, &name, &group).await,
-        StreamsTarget::GroupCommit(name, group) => groups::commit(exchange, &name, &group, body).await,
-        StreamsTarget::Tinybird => tinybird::answer(exchange, body, first).await,
+        StreamsTarget::All => describe::list(context),
+        StreamsTarget::Append(name) => return append::answer(context, &name, body, first).await,
+        StreamsTarget::Describe(name) => describe::show(context, &name).await,
+        StreamsTarget::Tail(name) => tail::answer(context, &name).await,
+        StreamsTarget::Events(name) => events::answer(context, &name).await,
+        StreamsTarget::Groups(name) => groups::list(context, &name),
+        StreamsTarget::Group(name, group) => groups::show(context, &name, &group),
+        StreamsTarget::GroupEvents(name, group) => groups::events(context, &name, &group).await,
+        StreamsTarget::GroupCommit(name, group) => groups::commit(context, &name, &group, body).await,
+        StreamsTarget::Tinybird => tinybird::answer(context, body, first).await,
     };
     Ok(answered?)
 }
 
 /// Handles events posted to the route of the stream called `name`.
 pub(crate) async fn answer_route(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     name: &str,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    plain_ingest::answer(exchange, name, body).await
+    plain_ingest::answer(context, name, body).await
 }
 
 /// The error for an unknown path.

@@ -51,8 +51,8 @@ const BANS: [Ban; 16] = [
     },
     Ban {
         text: concat!("Coding::", "negotiate("),
-        allowed: &["crates/salver-http/src/exchange.rs", "crates/salver-formats/"],
-        instead: "ask the exchange for its coding",
+        allowed: &["crates/salver-http/src/request_context.rs", "crates/salver-formats/"],
+        instead: "ask the request for its coding",
     },
     Ban {
         text: concat!(".sl", "ug()"),

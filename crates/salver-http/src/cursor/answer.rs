@@ -8,8 +8,8 @@ use super::id::Id;
 use crate::body::Body;
 use crate::cursor_state::{CursorBatch, CursorKind, Facts};
 use crate::dialect::arangodb::JSON;
-use crate::exchange::Exchange;
 use crate::exit;
+use crate::request_context::RequestContext;
 use crate::respond;
 
 /// The version of ArangoDB's interface that is reported to clients.
@@ -17,7 +17,7 @@ pub(super) const INTERFACE: &str = "3.12.0";
 
 /// Returns the response with a batch. `id` is the cursor's id, for as long as the cursor is open.
 pub(super) async fn batch(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     status: StatusCode,
     facts: &Facts,
     given: CursorBatch,
@@ -53,7 +53,7 @@ pub(super) async fn batch(
         }
     }
     body.extend_from_slice(format!(",\"error\":false,\"code\":{}}}", status.as_u16()).as_bytes());
-    send(exchange, status, body).await
+    send(context, status, body).await
 }
 
 /// Returns the response for a deleted cursor.
@@ -63,8 +63,8 @@ pub(super) fn removed(id: Id) -> Response<Body> {
 }
 
 /// Returns a response with a body in the encoding that the client accepts.
-async fn send(exchange: &Exchange<'_>, status: StatusCode, body: Vec<u8>) -> Result<Response<Body>> {
-    let (body, coding) = respond::compressed(exchange.coding(), body).await?;
+async fn send(context: &RequestContext<'_>, status: StatusCode, body: Vec<u8>) -> Result<Response<Body>> {
+    let (body, coding) = respond::compressed(context.coding(), body).await?;
     let mut response = exit::unstored(status, JSON, Body::Full(body.into()));
     if coding != Coding::Identity {
         response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.token()));

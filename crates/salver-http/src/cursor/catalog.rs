@@ -15,26 +15,26 @@ use crate::auth::Logins;
 use crate::body::Body;
 use crate::dialect::arangodb::JSON;
 use crate::dialect::{Refusal, arangodb};
-use crate::exchange::{Exchange, parameters};
 use crate::exit;
+use crate::request_context::{RequestContext, parameters};
 use crate::routes::arangodb::About;
 use crate::segment::segment;
 
 /// Responds with the list of collections.
-pub(super) async fn collections(exchange: &Exchange<'_>) -> Result<Response<Body>, Refusal> {
-    let snapshot = exchange.app.service.snapshot_settled().await;
+pub(super) async fn collections(context: &RequestContext<'_>) -> Result<Response<Body>, Refusal> {
+    let snapshot = context.app.service.snapshot_settled().await;
     let all: Vec<Json> = snapshot.entries().map(|entry| one(entry.name.as_str())).collect();
     Ok(told(json!({ "error": false, "code": 200, "result": all })))
 }
 
 /// Responds with a collection, or with one of its properties.
 pub(super) async fn collection(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     name: &str,
     question: Option<&str>,
 ) -> Result<Response<Body>, Refusal> {
     let name = segment(name);
-    let snapshot = exchange.app.service.snapshot_with(&name).await;
+    let snapshot = context.app.service.snapshot_with(&name).await;
     let version = resolve(&snapshot, &name)?;
     let mut shown = one(&name);
     for (member, value) in [("error", json!(false)), ("code", json!(200))] {
@@ -46,7 +46,7 @@ pub(super) async fn collection(
         "count" => {
             add_properties(&mut shown);
             let asked = Query { limit: Some(0), count: true, ..Query::default() };
-            let rows = exchange.app.service.read_live(exchange.caller, &snapshot, &name, &asked).await?;
+            let rows = context.app.service.read_live(context.caller, &snapshot, &name, &asked).await?;
             shown["count"] = rows.total.unwrap_or(0).into();
         }
         "revision" => {
@@ -75,9 +75,9 @@ pub(super) fn databases(named: Option<&str>, question: Option<&str>) -> Result<R
 }
 
 /// Responds to a request about the server.
-pub(super) fn server(exchange: &Exchange<'_>, about: About) -> Result<Response<Body>, Refusal> {
+pub(super) fn server(context: &RequestContext<'_>, about: About) -> Result<Response<Body>, Refusal> {
     let wants_details = || {
-        let given = parameters(exchange.query).unwrap_or_default();
+        let given = parameters(context.query).unwrap_or_default();
         given.iter().any(|(name, value)| name == "details" && value == "true")
     };
     Ok(told(match about {
@@ -99,16 +99,16 @@ pub(super) fn server(exchange: &Exchange<'_>, about: About) -> Result<Response<B
 }
 
 /// Handles `POST /_open/auth`, which exchanges a name and a password for a token.
-pub(super) async fn log_in(exchange: &Exchange<'_>, sent: &[u8]) -> Result<Response<Body>, Refusal> {
+pub(super) async fn log_in(context: &RequestContext<'_>, sent: &[u8]) -> Result<Response<Body>, Refusal> {
     let members = body::Members::read(sent)?;
     let text = |name: &str| members.get(name).and_then(Json::as_str);
     let (Some(name), Some(password)) = (text("username"), text("password")) else {
         return Err(arangodb::bad("expecting string for 'username' and 'password'"));
     };
-    let token = match &exchange.app.auth {
+    let token = match &context.app.auth {
         // Without authentication the token is never checked.
         None => Logins::new()?.issue(name, ""),
-        Some(auth) => auth.log_in(name, password, exchange.address()).await?,
+        Some(auth) => auth.log_in(name, password, context.address()).await?,
     };
     Ok(told(json!({ "jwt": token })))
 }

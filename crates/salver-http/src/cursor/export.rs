@@ -13,11 +13,11 @@ use crate::aql::ResultShape;
 use crate::body::Body;
 use crate::cursor_state::{BatchRows, Cursor, CursorKind, Facts, Supply};
 use crate::dialect::{Refusal, arangodb};
-use crate::exchange::{Exchange, parameters};
+use crate::request_context::{RequestContext, parameters};
 
 /// Handles `POST /api/export?collection=`.
-pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Response<Body>, Refusal> {
-    let given = parameters(exchange.query)?.into_iter().find(|(name, _)| name == "collection");
+pub(super) async fn open(context: &RequestContext<'_>, body: &[u8]) -> Result<Response<Body>, Refusal> {
+    let given = parameters(context.query)?.into_iter().find(|(name, _)| name == "collection");
     let Some((_, name)) = given.filter(|(_, name)| !name.is_empty()) else { return Err(arangodb::no_collection()) };
     let members = if body.is_empty() { Members::none() } else { Members::read(body)? };
     // Writes are visible at once, so there is nothing to flush.
@@ -29,9 +29,9 @@ pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Respons
     let ttl = members.ttl()?;
     let restriction = Restriction::read(&members)?;
 
-    let service = &exchange.app.service;
+    let service = &context.app.service;
     let snapshot = service.snapshot_with(&name).await;
-    let held = service.hold(exchange.caller, &snapshot, &name, 1).await;
+    let held = service.hold(context.caller, &snapshot, &name, 1).await;
     let held = held.map_err(|error| match error.code {
         Code::UnknownEntry => arangodb::of_entry(error, &name, ("", "")),
         _ => Refusal::from(error),
@@ -40,7 +40,7 @@ pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Respons
     let columns: Vec<usize> =
         fields.iter().enumerate().filter(|(_, field)| restriction.keeps(field.name())).map(|(at, _)| at).collect();
     let count = if wants_count {
-        let rows = service.count(exchange.caller, &*held).await?;
+        let rows = service.count(context.caller, &*held).await?;
         Some(limit.map_or(rows, |limit| limit.min(rows)))
     } else {
         None
@@ -50,9 +50,9 @@ pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Respons
     let reader = ExportReader::new(held, columns, range);
     let schema = Arc::clone(reader.schema());
     let supply =
-        Supply::new(service, exchange.caller, BatchRows::Held(reader), shape, &schema).within(batch_rows, None, None);
+        Supply::new(service, context.caller, BatchRows::Held(reader), shape, &schema).within(batch_rows, None, None);
     let facts = Facts { kind: CursorKind::Export, count, full_count: None, is_stream: true, allows_retry: false };
-    step::first(exchange, Cursor::new(facts, supply, &exchange.app.cursors.prepared), ttl).await
+    step::first(context, Cursor::new(facts, supply, &context.app.cursors.prepared), ttl).await
 }
 
 /// The fields that are included or excluded.

@@ -5,7 +5,7 @@ use std::fmt;
 use salver_service::exports;
 
 use crate::dialect::{Refusal, arangodb};
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 use crate::tokens::{LARGEST_ID, Owner};
 
 /// The id of a cursor as seen by the caller who opened it. It is a number, because ArangoDB's clients may parse it as
@@ -15,8 +15,8 @@ pub(super) struct Id(u64);
 
 impl Id {
     /// Returns the caller's id for the cursor that is kept as `lease`.
-    pub(super) fn of(exchange: &Exchange<'_>, lease: u64) -> Self {
-        Self(exchange.app.tokens.masked(&Owner::of(exchange.caller), lease))
+    pub(super) fn of(context: &RequestContext<'_>, lease: u64) -> Self {
+        Self(context.app.tokens.masked(&Owner::of(context.caller), lease))
     }
 
     /// Parses an id, which has exactly one valid form; anything else refers to no cursor.
@@ -27,8 +27,8 @@ impl Id {
     }
 
     /// Returns the lease of the cursor, if the caller opened it.
-    pub(super) fn lease(self, exchange: &Exchange<'_>) -> u64 {
-        exchange.app.tokens.masked(&Owner::of(exchange.caller), self.0)
+    pub(super) fn lease(self, context: &RequestContext<'_>) -> u64 {
+        context.app.tokens.masked(&Owner::of(context.caller), self.0)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::aql::{self, Binds, Compiled, ResultShape};
 use crate::body::Body;
 use crate::cursor_state::{BatchRows, Cursor, CursorKind, Facts, Supply};
 use crate::dialect::{Refusal, arangodb};
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 use crate::row_size;
 
 /// The options of a request, beside the query.
@@ -46,7 +46,7 @@ struct Found {
 }
 
 /// Handles `POST /api/cursor`.
-pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Response<Body>, Refusal> {
+pub(super) async fn open(context: &RequestContext<'_>, body: &[u8]) -> Result<Response<Body>, Refusal> {
     if body.is_empty() {
         return Err(arangodb::empty_query());
     }
@@ -56,24 +56,24 @@ pub(super) async fn open(exchange: &Exchange<'_>, body: &[u8]) -> Result<Respons
     if text.trim().is_empty() {
         return Err(arangodb::empty_query());
     }
-    if exchange.headers.contains_key("x-arango-trx-id") {
+    if context.headers.contains_key("x-arango-trx-id") {
         return Err(arangodb::not_implemented(
             "a cursor in a transaction is not possible here; leave out x-arango-trx-id",
         ));
     }
     let options = Options::read(&members)?;
     let bind_vars = members.object("bindVars")?;
-    let finding = find(exchange, text, bind_vars, &options);
+    let finding = find(context, text, bind_vars, &options);
     let found = match options.runtime {
         None => finding.await?,
         Some(time) => tokio::time::timeout(time, finding).await.map_err(|_| arangodb::killed())??,
     };
     let Found { source, shape, schema, count, full_count } = found;
-    let supply = Supply::new(&exchange.app.service, exchange.caller, source, shape, &schema);
+    let supply = Supply::new(&context.app.service, context.caller, source, shape, &schema);
     let supply = supply.within(options.batch_rows, options.memory_bytes_max, options.runtime);
     let Options { is_stream, allows_retry, .. } = options;
     let facts = Facts { kind: CursorKind::Query, count, full_count, is_stream, allows_retry };
-    step::first(exchange, Cursor::new(facts, supply, &exchange.app.cursors.prepared), options.ttl).await
+    step::first(context, Cursor::new(facts, supply, &context.app.cursors.prepared), options.ttl).await
 }
 
 impl Options {
@@ -98,18 +98,18 @@ impl Options {
 }
 
 async fn find(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     text: &str,
     bind_vars: Option<&Map<String, Json>>,
     options: &Options,
 ) -> Result<Found, Refusal> {
     if is_sql(text) {
-        return find_sql(exchange, text, bind_vars, options).await;
+        return find_sql(context, text, bind_vars, options).await;
     }
     let statement = aql::parse(text)?;
     let binds = Binds::new(bind_vars);
     let name = statement.entry(&binds)?;
-    let service = &exchange.app.service;
+    let service = &context.app.service;
     let snapshot = service.snapshot_with(name).await;
     let table = match snapshot.resolve(name) {
         Ok(table) => table,
@@ -119,10 +119,10 @@ async fn find(
     let compiled = aql::compile(&statement, &schema, &binds)?;
     match whole(&compiled, &schema, name)? {
         Some(columns) => {
-            let held = service.hold(exchange.caller, &snapshot, name, 1).await?;
-            find_held(exchange, held, columns, compiled, options).await
+            let held = service.hold(context.caller, &snapshot, name, 1).await?;
+            find_held(context, held, columns, compiled, options).await
         }
-        None => find_live(exchange, &snapshot, name, compiled, options).await,
+        None => find_live(context, &snapshot, name, compiled, options).await,
     }
 }
 
@@ -155,7 +155,7 @@ fn whole(compiled: &Compiled, schema: &SchemaRef, name: &str) -> Result<Option<V
 
 /// Reads an entry from a snapshot, however long the client takes.
 async fn find_held(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     held: Arc<dyn Held>,
     columns: Vec<(usize, String)>,
     compiled: Compiled,
@@ -163,7 +163,7 @@ async fn find_held(
 ) -> Result<Found, Refusal> {
     let Query { offset, limit, .. } = compiled.query;
     let total = if options.wants_count || options.wants_full_count {
-        Some(exchange.app.service.count(exchange.caller, &*held).await?)
+        Some(context.app.service.count(context.caller, &*held).await?)
     } else {
         None
     };
@@ -183,7 +183,7 @@ async fn find_held(
 
 /// Streams the rows of a query.
 async fn find_live(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     snapshot: &Snapshot,
     name: &str,
     compiled: Compiled,
@@ -197,7 +197,7 @@ async fn find_live(
         query.items = first.iter().map(|field| Item::column(field.name().as_str())).collect();
     }
     let (offset, limit) = (query.offset, query.limit);
-    let rows = exchange.app.service.read_live(exchange.caller, snapshot, name, &query).await?;
+    let rows = context.app.service.read_live(context.caller, snapshot, name, &query).await?;
     let total = rows.total;
     Ok(Found {
         schema: Arc::clone(rows.schema()),
@@ -215,7 +215,7 @@ fn within(total: u64, offset: u64, limit: Option<u64>) -> u64 {
 }
 
 async fn find_sql(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     text: &str,
     bind_vars: Option<&Map<String, Json>>,
     options: &Options,
@@ -223,25 +223,25 @@ async fn find_sql(
     if options.wants_full_count {
         return Err(arangodb::not_implemented("`fullCount` is for AQL; in SQL, count in a query of its own"));
     }
-    let service = &exchange.app.service;
+    let service = &context.app.service;
     let query = SqlQuery { text: text.to_owned(), parameters: bind(bind_vars)?, is_safe: false };
     let snapshot = service.catalog().snapshot();
-    let mut rows = match service.sql_live(exchange.caller, &snapshot, &query).await {
+    let mut rows = match service.sql_live(context.caller, &snapshot, &query).await {
         // A table it names is still loading for the first time; only such queries wait for it.
         Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
-            service.sql_live(exchange.caller, &service.snapshot_settled().await, &query).await?
+            service.sql_live(context.caller, &service.snapshot_settled().await, &query).await?
         }
         rows => rows?,
     };
-    let count = if options.wants_count { Some(count(exchange, &mut rows, options).await?) } else { None };
+    let count = if options.wants_count { Some(count(context, &mut rows, options).await?) } else { None };
     let schema = Arc::clone(rows.schema());
     Ok(Found { source: BatchRows::Live(rows), shape: ResultShape::Objects, schema, count, full_count: None })
 }
 
 /// Counts the rows of a statement, for which all of them are buffered.
-async fn count(exchange: &Exchange<'_>, rows: &mut LiveRows, options: &Options) -> Result<u64, Refusal> {
+async fn count(context: &RequestContext<'_>, rows: &mut LiveRows, options: &Options) -> Result<u64, Refusal> {
     let allowed = options.memory_bytes_max.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(usize::MAX);
-    if exchange.app.service.settle_live(exchange.caller, rows, allowed.min(RESULT_BYTES_MAX), row_size::of).await? {
+    if context.app.service.settle_live(context.caller, rows, allowed.min(RESULT_BYTES_MAX), row_size::of).await? {
         Ok(rows.waiting_rows() as u64)
     } else {
         Err(arangodb::memory("leave out `count`, so that the rows need not all be there before the first goes out"))

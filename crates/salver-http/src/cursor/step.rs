@@ -10,18 +10,18 @@ use super::id::Id;
 use crate::body::Body;
 use crate::cursor_state::{Cursor, CursorKind};
 use crate::dialect::{Refusal, arangodb};
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 
 /// Returns the first batch of a new cursor. The cursor is kept only if more batches or retries may follow.
 pub(super) async fn first(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     mut cursor: Cursor,
     ttl: Duration,
 ) -> Result<Response<Body>, Refusal> {
     let given = cursor.next().await?;
     let facts = cursor.facts.clone();
     let id = if given.has_more || facts.allows_retry {
-        let (cursors, holder) = (&exchange.app.cursors, exchange.caller.holder());
+        let (cursors, holder) = (&context.app.cursors, context.caller.holder());
         if cursor.is_live() {
             let mut permit = cursors.live.try_take(&holder);
             if permit.is_none()
@@ -34,22 +34,22 @@ pub(super) async fn first(
             cursor.settle_in(permit);
         }
         cursor.prepare();
-        Some(Id::of(exchange, cursors.leases.open(&holder, cursor, ttl)?))
+        Some(Id::of(context, cursors.leases.open(&holder, cursor, ttl)?))
     } else {
         None
     };
-    Ok(answer::batch(exchange, StatusCode::CREATED, &facts, given, id).await?)
+    Ok(answer::batch(context, StatusCode::CREATED, &facts, given, id).await?)
 }
 
 /// Returns the next batch of a cursor, or the batch of the given number.
 pub(super) async fn next(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     kind: CursorKind,
     id: &str,
     number: Option<&str>,
 ) -> Result<Response<Body>, Refusal> {
     let id = Id::read(id)?;
-    let mut cursor = take(exchange, kind, id)?;
+    let mut cursor = take(context, kind, id)?;
     let given = match number {
         None if cursor.is_finished() => Err(arangodb::of_lease(exports::LeaseError::Unknown)),
         None => cursor.next().await,
@@ -80,13 +80,13 @@ pub(super) async fn next(
     } else {
         cursor.end();
     }
-    Ok(answer::batch(exchange, StatusCode::OK, &facts, given, id).await?)
+    Ok(answer::batch(context, StatusCode::OK, &facts, given, id).await?)
 }
 
 /// Deletes a cursor.
-pub(super) fn end(exchange: &Exchange<'_>, kind: CursorKind, id: &str) -> Result<Response<Body>, Refusal> {
+pub(super) fn end(context: &RequestContext<'_>, kind: CursorKind, id: &str) -> Result<Response<Body>, Refusal> {
     let id = Id::read(id)?;
-    let (lease, leases) = (id.lease(exchange), &exchange.app.cursors.leases);
+    let (lease, leases) = (id.lease(context), &context.app.cursors.leases);
     match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
         Ok(false) => Err(exports::LeaseError::Unknown),
         // A request that is reading it still gets its batch; later requests get none.
@@ -97,8 +97,8 @@ pub(super) fn end(exchange: &Exchange<'_>, kind: CursorKind, id: &str) -> Result
     Ok(answer::removed(id))
 }
 
-fn take(exchange: &Exchange<'_>, kind: CursorKind, id: Id) -> Result<Taken<Cursor>, Refusal> {
-    let (lease, leases) = (id.lease(exchange), &exchange.app.cursors.leases);
+fn take(context: &RequestContext<'_>, kind: CursorKind, id: Id) -> Result<Taken<Cursor>, Refusal> {
+    let (lease, leases) = (id.lease(context), &context.app.cursors.leases);
     // A request at the wrong endpoint must not renew the lease.
     match leases.peek(lease, |cursor| cursor.facts.kind == kind) {
         Ok(false) => Err(exports::LeaseError::Unknown),

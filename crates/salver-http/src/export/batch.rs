@@ -16,9 +16,9 @@ use super::{count_header, number};
 use crate::app::App;
 use crate::body::off_the_loop;
 use crate::body::{Body, Encoding};
-use crate::exchange::Exchange;
 use crate::exit;
 use crate::export_state::{ExportToken, Opened};
+use crate::request_context::RequestContext;
 use crate::respond::compress;
 use crate::row_size;
 
@@ -51,12 +51,12 @@ struct StreamBatch {
 /// Handles a request for rows of a stream.
 pub(super) async fn answer(
     app: &Arc<App>,
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     token: &ExportToken,
     stream: &str,
 ) -> Result<Response<Body>> {
-    let parameters = Parameters::of(exchange, &PARAMETERS)?;
-    let format = exchange.choose_or(None, parameters.value("format"), salver_formats::Format::NdJson)?;
+    let parameters = Parameters::of(context, &PARAMETERS)?;
+    let format = context.choose_or(None, parameters.value("format"), salver_formats::Format::NdJson)?;
     let offset = parameters.value("offset").map_or(Ok(0), |text| number("offset", text))?;
     let rows = parameters.value("rows").map(|text| number("rows", text)).transpose()?;
     if rows == Some(0) {
@@ -71,11 +71,11 @@ pub(super) async fn answer(
     };
     let number: Option<u64> = stream.parse().ok().filter(|number| *number < token.streams);
     let stream = number.and_then(|number| usize::try_from(number).ok()).ok_or_else(|| no_stream(token, stream))?;
-    let opened = resume::find(app, exchange.caller, token).await?;
-    let encoding = exchange.encoding(format.format, token.entry.as_str());
+    let opened = resume::find(app, context.caller, token).await?;
+    let encoding = context.encoding(format.format, token.entry.as_str());
     let ask = BatchRequest {
         app,
-        caller: exchange.caller,
+        caller: context.caller,
         opened,
         stream,
         offset,
@@ -86,7 +86,7 @@ pub(super) async fn answer(
     ask.check_offset(token)?;
     match rows {
         Some(rows) => ask.batch(rows).await,
-        None => ask.rest(exchange, token),
+        None => ask.rest(context, token),
     }
 }
 
@@ -202,7 +202,7 @@ impl BatchRequest<'_> {
     }
 
     /// Returns all remaining rows, in a body that is encoded while it is sent.
-    fn rest(self, exchange: &Exchange<'_>, token: &ExportToken) -> Result<Response<Body>> {
+    fn rest(self, context: &RequestContext<'_>, token: &ExportToken) -> Result<Response<Body>> {
         let Some(range) = self.opened.streams.get(self.stream).cloned() else {
             return Err(Error::internal("a stream of an export is not there"));
         };
@@ -216,10 +216,10 @@ impl BatchRequest<'_> {
             let coding = HeaderValue::from_static(self.encoding.coding.token());
             headers.insert(header::CONTENT_ENCODING, coding);
         }
-        if *exchange.method == Method::HEAD {
+        if *context.method == Method::HEAD {
             return Ok(answer_with(headers, Body::Full(bytes::Bytes::new())));
         }
-        let says_rows = takes_trailers(exchange);
+        let says_rows = takes_trailers(context);
         if says_rows {
             headers.insert(header::TRAILER, HeaderValue::from_static("salver-rows"));
         }

@@ -22,9 +22,9 @@ use crate::app::App;
 use crate::body::{self, Body, Broken, Encoding};
 use crate::conditional;
 use crate::dialect::Refusal;
-use crate::exchange::Exchange;
 use crate::exit;
 use crate::export_state::{ExportToken, Measured, Tag};
+use crate::request_context::RequestContext;
 
 /// The query parameters.
 const PARAMETERS: [&str; 2] = ["columns", "format"];
@@ -32,7 +32,7 @@ const PARAMETERS: [&str; 2] = ["columns", "format"];
 /// A body to be encoded.
 struct Export<'a> {
     app: &'a Arc<App>,
-    exchange: &'a Exchange<'a>,
+    context: &'a RequestContext<'a>,
     ask: ExportParams,
     held: Arc<dyn Held>,
     /// The file with exactly these bytes, if there is one.
@@ -43,22 +43,26 @@ struct Export<'a> {
 }
 
 /// Handles an export of an entry.
-pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>, target: &str) -> Result<Response<Body>, Refusal> {
+pub(super) async fn answer(
+    app: &Arc<App>,
+    context: &RequestContext<'_>,
+    target: &str,
+) -> Result<Response<Body>, Refusal> {
     let service = &app.service;
     let (name, suffix) = split(&service.catalog().snapshot(), target);
     let snapshot = service.snapshot_with(name).await;
     let description = snapshot.resolve(name)?.describe();
-    let parameters = Parameters::of(exchange, &PARAMETERS)?;
-    let ask = ExportParams::read(exchange, &parameters, description, suffix)?;
-    if *exchange.method == Method::HEAD && description.kind == EntryKind::Table {
-        return Ok(head_of_table(exchange, &ask, name));
+    let parameters = Parameters::of(context, &PARAMETERS)?;
+    let ask = ExportParams::read(context, &parameters, description, suffix)?;
+    if *context.method == Method::HEAD && description.kind == EntryKind::Table {
+        return Ok(head_of_table(context, &ask, name));
     }
-    let wish = RangeRequest::of(exchange.headers).filter(|_| *exchange.method == Method::GET);
-    let held = held_for(service, &snapshot, name, exchange, wish.is_some()).await?;
+    let wish = RangeRequest::of(context.headers).filter(|_| *context.method == Method::GET);
+    let held = held_for(service, &snapshot, name, context, wish.is_some()).await?;
     let file = file::of(&held, &ask).await?;
-    let export = Export::new(app, exchange, (ask, held, file), wish.is_some());
+    let export = Export::new(app, context, (ask, held, file), wish.is_some());
     if let Some(tag) = &export.tag
-        && exchange.if_none_match().is_some_and(|known| conditional::matches(&known, &tag.header()))
+        && context.if_none_match().is_some_and(|known| conditional::matches(&known, &tag.header()))
     {
         return Ok(export.not_modified(tag));
     }
@@ -79,25 +83,25 @@ async fn held_for(
     service: &Service,
     snapshot: &Snapshot,
     name: &str,
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     is_resumed: bool,
 ) -> Result<Arc<dyn Held>> {
     let description = snapshot.resolve(name)?.describe();
-    let had = exchange.header(header::IF_RANGE).and_then(Tag::read).map(|tag| tag.content);
+    let had = context.header(header::IF_RANGE).and_then(Tag::read).map(|tag| tag.content);
     if is_resumed
         && description.kind != EntryKind::Table
         && let Some(version) = had.filter(|version| *version != description.version)
-        && let Some(held) = service.hold_at(exchange.caller, (snapshot, name), version, 1).await?
+        && let Some(held) = service.hold_at(context.caller, (snapshot, name), version, 1).await?
     {
         return Ok(held);
     }
-    service.hold(exchange.caller, snapshot, name, 1).await
+    service.hold(context.caller, snapshot, name, 1).await
 }
 
 /// Responds to HEAD for a table without taking a snapshot.
-fn head_of_table(exchange: &Exchange<'_>, ask: &ExportParams, name: &str) -> Response<Body> {
+fn head_of_table(context: &RequestContext<'_>, ask: &ExportParams, name: &str) -> Response<Body> {
     let mut response = exit::empty(StatusCode::OK);
-    let coding = exchange.encoding(ask.choice.format, name).coding;
+    let coding = context.encoding(ask.choice.format, name).coding;
     describe(response.headers_mut(), ask.choice.media_type, coding, None);
     response
 }
@@ -105,23 +109,23 @@ fn head_of_table(exchange: &Exchange<'_>, ask: &ExportParams, name: &str) -> Res
 impl<'a> Export<'a> {
     fn new(
         app: &'a Arc<App>,
-        exchange: &'a Exchange<'a>,
+        context: &'a RequestContext<'a>,
         (ask, held, file): (ExportParams, Arc<dyn Held>, Option<Arc<dyn HeldFile>>),
         is_part: bool,
     ) -> Self {
-        let mut encoding = exchange.encoding(ask.choice.format, held.describe().name.as_str());
+        let mut encoding = context.encoding(ask.choice.format, held.describe().name.as_str());
         // Ranges refer to the uncompressed body, since compressed bytes differ each time. A file is compressed already.
         if file.is_some() || (is_part && held.describe().kind != EntryKind::Table && is_repeatable(ask.choice.format)) {
             encoding.coding = Coding::Identity;
         }
         let how = if file.is_some() { "file" } else { encoding.coding.token() };
         let (content, is_fixed) = (held.describe().version, held.describe().kind != EntryKind::Table);
-        let tag = is_fixed.then(|| Tag { content, shape: Self::shape(exchange, &ask, how, &encoding) });
-        Self { app, exchange, ask, held, file, encoding, tag }
+        let tag = is_fixed.then(|| Tag { content, shape: Self::shape(context, &ask, how, &encoding) });
+        Self { app, context, ask, held, file, encoding, tag }
     }
 
-    fn shape(exchange: &Exchange<'_>, ask: &ExportParams, how: &str, encoding: &Encoding) -> Version {
-        Version::of(&(ask.shape(exchange, how), &encoding.style.title))
+    fn shape(context: &RequestContext<'_>, ask: &ExportParams, how: &str, encoding: &Encoding) -> Version {
+        Version::of(&(ask.shape(context, how), &encoding.style.title))
     }
 
     /// Refuses columns whose types the format does not support, before the status line is sent.
@@ -135,7 +139,7 @@ impl<'a> Export<'a> {
     /// Returns whether a range may be served: `If-Range` is missing or names this body.
     fn may_resume(&self) -> bool {
         let Some(tag) = self.tag.filter(|_| self.is_divisible()) else { return false };
-        match self.exchange.headers.get(header::IF_RANGE) {
+        match self.context.headers.get(header::IF_RANGE) {
             None => true,
             Some(given) => given.to_str().ok().and_then(Tag::read) == Some(tag),
         }
@@ -168,7 +172,7 @@ impl<'a> Export<'a> {
     fn work(&self) -> Work {
         Work::all(
             self.app,
-            self.exchange.caller,
+            self.context.caller,
             Arc::clone(&self.held),
             self.ask.columns.clone(),
             self.encoding.clone(),
@@ -182,9 +186,9 @@ impl<'a> Export<'a> {
             count_header(&mut headers, "salver-rows", rows);
         }
         let known = self.tag.filter(|_| self.is_divisible()).and_then(|tag| self.app.exports.measures.get(&tag));
-        let says_rows = takes_trailers(self.exchange) && self.file.is_none();
+        let says_rows = takes_trailers(self.context) && self.file.is_none();
         let bytes = self.file.as_ref().map(|file| file.bytes()).or(known.map(|known| known.bytes));
-        if *self.exchange.method == Method::HEAD {
+        if *self.context.method == Method::HEAD {
             if let Some(bytes) = bytes {
                 headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));
             }
@@ -263,8 +267,8 @@ impl<'a> Export<'a> {
 }
 
 /// Returns whether the client accepts trailers.
-pub(super) fn takes_trailers(exchange: &Exchange<'_>) -> bool {
-    let Some(list) = exchange.header_list(header::TE) else { return false };
+pub(super) fn takes_trailers(context: &RequestContext<'_>) -> bool {
+    let Some(list) = context.header_list(header::TE) else { return false };
     list.split(',').any(|part| part.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("trailers"))
 }
 

@@ -13,8 +13,8 @@ use super::params::{self, Parameters};
 use super::state;
 use crate::app::App;
 use crate::body::Body;
-use crate::exchange::Exchange;
 use crate::export_state::{ExportToken, Opened};
+use crate::request_context::RequestContext;
 use crate::tokens::Owner;
 
 /// The members of the body.
@@ -29,24 +29,24 @@ struct Wanted {
 }
 
 /// Opens an export.
-pub(super) async fn answer(app: &Arc<App>, exchange: &Exchange<'_>) -> Result<Response<Body>> {
-    Parameters::of(exchange, &[])?;
-    let wanted = Wanted::read(&exchange.body)?;
+pub(super) async fn answer(app: &Arc<App>, context: &RequestContext<'_>) -> Result<Response<Body>> {
+    Parameters::of(context, &[])?;
+    let wanted = Wanted::read(&context.body)?;
     let service = &app.service;
     let snapshot = service.snapshot_with(&wanted.entry).await;
     let description = snapshot.resolve(&wanted.entry)?.describe();
     // Validated before a snapshot is taken, so that an invalid request costs nothing.
     params::indexes(wanted.columns.as_deref(), description)?;
     let parts = if description.kind == EntryKind::Table { wanted.streams } else { 1 };
-    let held = service.hold(exchange.caller, &snapshot, &wanted.entry, usize::try_from(parts).unwrap_or(1)).await?;
+    let held = service.hold(context.caller, &snapshot, &wanted.entry, usize::try_from(parts).unwrap_or(1)).await?;
     let columns = params::indexes(wanted.columns.as_deref(), held.describe())?;
     let entry = held.describe().name.clone();
     let version = held.describe().version;
     let opened = Arc::new(Opened::new(held, columns.clone(), wanted.streams));
-    let lease = app.exports.sessions.open(exchange.caller, Arc::clone(&opened), wanted.ttl_s)?;
+    let lease = app.exports.sessions.open(context.caller, Arc::clone(&opened), wanted.ttl_s)?;
     let columns = wanted.columns.map(|_| columns);
     let token = ExportToken { lease, version, streams: wanted.streams, ttl_s: wanted.ttl_s, entry, columns };
-    let text = token.write(&app.tokens, &Owner::of(exchange.caller))?;
+    let text = token.write(&app.tokens, &Owner::of(context.caller))?;
     Ok(json(StatusCode::CREATED, state::write(app, &text, &token, &opened)))
 }
 

@@ -5,7 +5,7 @@ use salver_model::limits::LIST_ITEMS_MAX;
 use salver_model::{Code, Description, Error, Result, Version, suggest};
 use salver_service::Snapshot;
 
-use crate::exchange::{Exchange, parameters};
+use crate::request_context::{RequestContext, parameters};
 
 /// The names and values of a query string.
 pub(super) struct Parameters(Vec<(String, String)>);
@@ -15,8 +15,8 @@ impl Parameters {
     ///
     /// # Errors
     /// `InvalidRequest` for any other, with the nearest known name as hint.
-    pub(super) fn of(exchange: &Exchange<'_>, known: &[&str]) -> Result<Self> {
-        let parameters = parameters(exchange.query)?;
+    pub(super) fn of(context: &RequestContext<'_>, known: &[&str]) -> Result<Self> {
+        let parameters = parameters(context.query)?;
         match parameters.iter().find(|(name, _)| !known.contains(&name.as_str())) {
             Some((name, _)) => Err(unknown("parameter", name, known)),
             None => Ok(Self(parameters)),
@@ -62,12 +62,12 @@ impl ExportParams {
     /// Reads the columns and the format that `parameters` request of the entry of `description`. The default format is
     /// NDJSON, which can be parsed while it arrives.
     pub(super) fn read(
-        exchange: &Exchange<'_>,
+        context: &RequestContext<'_>,
         parameters: &Parameters,
         description: &Description,
         suffix: Option<Format>,
     ) -> Result<Self> {
-        let choice = exchange.choose_or(suffix, parameters.value("format"), Format::NdJson)?;
+        let choice = context.choose_or(suffix, parameters.value("format"), Format::NdJson)?;
         let names = parameters.value("columns").map(list);
         let columns = indexes(names.as_deref(), description)?;
         let is_all = names.is_none() || columns.iter().copied().eq(0..description.schema.fields().len());
@@ -75,9 +75,9 @@ impl ExportParams {
     }
 
     /// Hashes everything beside the rows that determines the bytes of the body.
-    pub(super) fn shape(&self, exchange: &Exchange<'_>, how: &str) -> Version {
+    pub(super) fn shape(&self, context: &RequestContext<'_>, how: &str) -> Version {
         let media_type = self.choice.media_type;
-        Version::of(&(env!("CARGO_PKG_VERSION"), media_type, &self.columns, how, exchange.app.options.omit_nulls))
+        Version::of(&(env!("CARGO_PKG_VERSION"), media_type, &self.columns, how, context.app.options.omit_nulls))
     }
 }
 

@@ -9,8 +9,8 @@ use salver_model::functions::{Endpoint, Parameter, ParameterKind};
 use salver_model::{Code, Error, Result, suggest};
 use serde_json::{Map, Value as Json};
 
-use crate::exchange::parameters;
 use crate::functions_state::takes_any;
+use crate::request_context::parameters;
 
 /// The media type of a body that is a table.
 pub(super) const ARROW_STREAM: &str = "application/vnd.apache.arrow.stream";

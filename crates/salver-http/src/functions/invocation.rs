@@ -15,40 +15,40 @@ use super::{arguments, jobs, pure_cache, respond};
 use crate::app::App;
 use crate::body::{Body, off_the_loop};
 use crate::dialect::Refusal;
-use crate::exchange::{Exchange, header_fields};
 use crate::receive;
 use crate::receive::Incoming;
+use crate::request_context::{RequestContext, header_fields};
 
 /// The headers about the format of the body and the response, which are not the function's concern.
 const OF_FORM: [HeaderName; 2] = [header::ACCEPT, header::CONTENT_TYPE];
 
 /// Calls the function with this index in `file`. `values` are the parameters of the path.
 pub(super) async fn function(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     file: &Arc<dyn Functions>,
     (interface, index): (&Arc<Interface>, usize),
     values: Vec<(String, String)>,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
     let endpoint = interface.endpoints.get(index).ok_or_else(|| moved(file))?;
-    let headers = exchange.headers;
-    let body = receive::read_body(exchange.app, headers, body).await?;
-    let Arguments { named, body: rest, table } = arguments::read(endpoint, values, exchange.query, headers, &body)?;
+    let headers = context.headers;
+    let body = receive::read_body(context.app, headers, body).await?;
+    let Arguments { named, body: rest, table } = arguments::read(endpoint, values, context.query, headers, &body)?;
     let (body, rest) = match &table {
         Some(name) => {
-            let taken = take_table(exchange.app, name, body).await?;
+            let taken = take_table(context.app, name, body).await?;
             (taken.clone(), taken)
         }
         None => (body, rest),
     };
     let seen = if endpoint.takes_request {
-        let path = format!("{}{}", exchange.app.options.base_path, exchange.path);
-        Call { body, ..whole(exchange, path) }
+        let path = format!("{}{}", context.app.options.base_path, context.path);
+        Call { body, ..whole(context, path) }
     } else {
         Call {
             headers: header_fields(headers, |name| OF_FORM.contains(name)),
             body: rest,
-            holder: Some(exchange.caller.holder()),
+            holder: Some(context.caller.holder()),
             ..Call::default()
         }
     };
@@ -57,9 +57,9 @@ pub(super) async fn function(
     let preference = Preference::of(headers);
     if preference.is_async {
         let function = format!("{}/{}", file.spec().name, endpoint.function);
-        return Ok(jobs::open(exchange, file, function, call, preference).await?);
+        return Ok(jobs::open(context, file, function, call, preference).await?);
     }
-    pure_cache::answer(exchange, file, call).await
+    pure_cache::answer(context, file, call).await
 }
 
 /// Decodes the table in the body and encodes it again, since the callee trusts its content.
@@ -74,29 +74,29 @@ async fn take_table(app: &App, name: &str, body: Bytes) -> Result<Bytes> {
 
 /// Forwards the request to an application, under `path`.
 pub(super) async fn application(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     file: &Arc<dyn Functions>,
     path: String,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    let body = receive::read_body(exchange.app, exchange.headers, body).await?;
-    let call = Call { body, ..whole(exchange, path) };
-    let preference = Preference::of(exchange.headers);
+    let body = receive::read_body(context.app, context.headers, body).await?;
+    let call = Call { body, ..whole(context, path) };
+    let preference = Preference::of(context.headers);
     if preference.is_async {
-        return Ok(jobs::open(exchange, file, file.spec().name.to_string(), call, preference).await?);
+        return Ok(jobs::open(context, file, file.spec().name.to_string(), call, preference).await?);
     }
-    respond::ask(exchange.app, file, call).await
+    respond::ask(context.app, file, call).await
 }
 
 /// Returns the request as the callee sees it, without the body.
-fn whole(exchange: &Exchange<'_>, path: String) -> Call {
+fn whole(context: &RequestContext<'_>, path: String) -> Call {
     Call {
-        method: exchange.method.as_str().to_owned(),
+        method: context.method.as_str().to_owned(),
         path,
-        query: exchange.query.to_owned(),
-        headers: header_fields(exchange.headers, |_| true),
-        address: exchange.caller.address.map(|address| address.to_string()),
-        holder: Some(exchange.caller.holder()),
+        query: context.query.to_owned(),
+        headers: header_fields(context.headers, |_| true),
+        address: context.caller.address.map(|address| address.to_string()),
+        holder: Some(context.caller.holder()),
         ..Call::default()
     }
 }

@@ -18,26 +18,26 @@ use super::{callback, pure_cache, refusal, respond};
 use crate::app::App;
 use crate::body::Body;
 use crate::dialect::Dialect;
-use crate::exchange::Exchange;
 use crate::exit;
 use crate::functions_state::{Job, JobOutcome};
 use crate::idempotency::Kept;
 use crate::refuse::refuse;
+use crate::request_context::RequestContext;
 use crate::status::json_response;
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 /// Creates a job for `call` and responds with its location, or with its result if it is done while the client waits.
 pub(super) async fn open(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     file: &Arc<dyn Functions>,
     function: String,
     call: Call,
     preference: Preference,
 ) -> Result<Response<Body>> {
-    let app = exchange.app;
-    let callback = callback::of(app, exchange.headers)?;
-    let job = app.jobs.open(function, exchange.caller, callback, call.arguments.len() + call.body.len())?;
+    let app = context.app;
+    let callback = callback::of(app, context.headers)?;
+    let job = app.jobs.open(function, context.caller, callback, call.arguments.len() + call.body.len())?;
     let call = Call { job: Some(Arc::clone(&job.begun)), ..call };
     let mut work = Box::pin(maybe_done(work(Arc::clone(app), Arc::clone(file), call, Arc::clone(&job))));
     // Polled once to join the queue: tasks start in any order, but jobs run in the order of their requests.
@@ -58,23 +58,23 @@ pub(super) async fn open(
 }
 
 /// Responds with the state of the job `id`.
-pub(super) async fn show(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>> {
-    let job = exchange.app.jobs.find(id, exchange.caller)?;
-    wait(&job, Preference::of(exchange.headers)).await;
-    Ok(json_response(&document(exchange.app, &job)))
+pub(super) async fn show(context: &RequestContext<'_>, id: &str) -> Result<Response<Body>> {
+    let job = context.app.jobs.find(id, context.caller)?;
+    wait(&job, Preference::of(context.headers)).await;
+    Ok(json_response(&document(context.app, &job)))
 }
 
 /// Deletes the job `id`, and aborts it if it is running.
-pub(super) fn end(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>> {
-    let job = exchange.app.jobs.find(id, exchange.caller)?;
-    exchange.app.jobs.remove(&job);
+pub(super) fn end(context: &RequestContext<'_>, id: &str) -> Result<Response<Body>> {
+    let job = context.app.jobs.find(id, context.caller)?;
+    context.app.jobs.remove(&job);
     Ok(exit::empty(StatusCode::NO_CONTENT))
 }
 
 /// Responds with the result of the job `id`.
-pub(super) async fn result(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>> {
-    let job = exchange.app.jobs.find(id, exchange.caller)?;
-    let outcome = wait(&job, Preference::of(exchange.headers)).await.ok_or_else(|| {
+pub(super) async fn result(context: &RequestContext<'_>, id: &str) -> Result<Response<Body>> {
+    let job = context.app.jobs.find(id, context.caller)?;
+    let outcome = wait(&job, Preference::of(context.headers)).await.ok_or_else(|| {
         Error::new(Code::NotFound, format!("the job is {} and has no result yet", state(&job)))
             .with_hint("ask for the job until it is done; `Prefer: wait=10` waits so many seconds for that")
     })?;

@@ -20,25 +20,25 @@ use crate::app::App;
 use crate::body::Body;
 use crate::cache::{CachedResponse, SingleFlight};
 use crate::dialect::Refusal;
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 use crate::{conditional, respond as exit};
 
 /// Responds to `call` from the cache when its function is pure, else calls the function and caches the response.
 pub(super) async fn answer(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     file: &Arc<dyn Functions>,
     call: Call,
 ) -> Result<Response<Body>, Refusal> {
-    let app = exchange.app;
+    let app = context.app;
     let Some(key) = key(file.spec(), &call) else { return ask(app, file, call).await };
     let flight = match app.cache.get_or_lead(&key, app.service.catalog(), patience(file.spec())).await {
-        SingleFlight::Completed(finished) => return Ok(again(exchange, &finished)),
+        SingleFlight::Completed(finished) => return Ok(again(context, &finished)),
         flight => flight,
     };
     match ask(app, file, call).await.map(finish) {
         Ok(Ok(finished)) => {
             flight.keep(&app.cache, &key, &finished);
-            Ok(again(exchange, &finished))
+            Ok(again(context, &finished))
         }
         Ok(Err(response)) => {
             flight.abandon();
@@ -130,7 +130,7 @@ fn is_private(headers: &HeaderMap) -> bool {
 }
 
 /// Returns the response, or 304 when the client has it.
-fn again(exchange: &Exchange<'_>, finished: &CachedResponse) -> Response<Body> {
-    let reads = matches!(*exchange.method, Method::GET | Method::HEAD);
-    exit::again(conditional::if_none_match(exchange.headers).filter(|_| reads).as_deref(), finished)
+fn again(context: &RequestContext<'_>, finished: &CachedResponse) -> Response<Body> {
+    let reads = matches!(*context.method, Method::GET | Method::HEAD);
+    exit::again(conditional::if_none_match(context.headers).filter(|_| reads).as_deref(), finished)
 }

@@ -10,9 +10,9 @@ use salver_service::{Entry, Snapshot};
 use salver_text::percent;
 
 use crate::body::Body;
-use crate::exchange::Exchange;
 use crate::exit;
 use crate::redaction;
+use crate::request_context::RequestContext;
 
 /// Rows shown per table.
 const ROWS: u64 = 5;
@@ -34,9 +34,9 @@ th small{display:block;font-weight:normal;color:#5b6675}code{background:#f3f6f9;
 th,td{border-color:#333d48}.meta,th small{color:#98a4b3}.failed{color:#ff8a80}}";
 
 /// Responds with the page.
-pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
-    let snapshot = exchange.app.service.snapshot_settled().await;
-    let base = &exchange.app.options.base_path;
+pub(super) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body>> {
+    let snapshot = context.app.service.snapshot_settled().await;
+    let base = &context.app.options.base_path;
     let mut page = format!(
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
          <title>Salver</title><style>{STYLE}</style><h1>Salver</h1><p class=meta>{} tables over REST, \
@@ -49,7 +49,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
         section(&mut page, base, entry);
         if entry.table().is_some() && index < TABLES {
             // A table whose rows can't be read still has its head; the error shows when its rows are requested.
-            let _ = sample(&mut page, exchange, &snapshot, entry).await;
+            let _ = sample(&mut page, context, &snapshot, entry).await;
         }
     }
     let mut response = exit::reply(StatusCode::OK, Body::Full(page.into()));
@@ -107,14 +107,14 @@ fn section(page: &mut String, base: &str, entry: &Entry) {
 }
 
 /// Writes the first rows as a table, with the types below the column names.
-async fn sample(page: &mut String, exchange: &Exchange<'_>, snapshot: &Snapshot, entry: &Entry) -> Result<()> {
+async fn sample(page: &mut String, context: &RequestContext<'_>, snapshot: &Snapshot, entry: &Entry) -> Result<()> {
     let Some(table) = entry.table() else { return Ok(()) };
     let fields = table.describe().schema.fields();
     let more = fields.len().saturating_sub(COLUMNS);
     // Only the columns that are shown are read: a table may have thousands.
     let items = fields.iter().take(COLUMNS).map(|field| Item::column(field.name().as_str()));
     let query = Query { items: items.collect(), limit: Some(ROWS), ..Query::default() };
-    let rows = exchange.app.service.read(exchange.caller, snapshot, entry.name.as_str(), &query).await?;
+    let rows = context.app.service.read(context.caller, snapshot, entry.name.as_str(), &query).await?;
     let batches = match rows.batches {
         Batches::Ready(batches) => batches,
         Batches::Stream(stream) => stream.try_collect().await?,

@@ -19,8 +19,8 @@ use super::query::{self, Purpose};
 use super::{hooks, respond};
 use crate::body::Body;
 use crate::dialect::php;
-use crate::exchange::Exchange;
 use crate::receive::Incoming;
+use crate::request_context::RequestContext;
 
 /// Rows per batch that is passed to the database.
 const ROWS_AT_ONCE: usize = 1_000;
@@ -61,21 +61,21 @@ impl RowFormat {
 
 /// Loads the rows of `body` into `table`.
 pub(super) async fn load(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     table: &str,
     format: RowFormat,
     body: Incoming,
 ) -> Result<Response<Body>> {
-    if exchange.header("idempotency-key").is_some() {
+    if context.header("idempotency-key").is_some() {
         return Err(Error::new(
             Code::InvalidRequest,
             "a load can't have an `Idempotency-Key`: it is too large to be compared",
         )
         .with_hint("use `upsert=update`, which makes a load that is sent again do no harm"));
     }
-    let (database, table) = exchange.database(table).await?;
+    let (database, table) = context.database(table).await?;
     hooks::refuse_past(database.spec(), "load")?;
-    let ask = query::read(exchange.query, table, Purpose::Load, database.spec())?;
+    let ask = query::read(context.query, table, Purpose::Load, database.spec())?;
     if ask.upsert == Some(true) {
         return Err(Error::new(Code::InvalidRequest, "a load can't leave rows as they are")
             .with_hint("use `upsert=update`, or `keep_good=1`, which keeps the rows that are new"));
@@ -87,14 +87,14 @@ pub(super) async fn load(
         upsert: ask.upsert.is_some(),
         bytes: ask.bytes.unwrap_or_else(|| format.bytes()),
     };
-    let limits = exchange.app.service.limits();
+    let limits = context.app.service.limits();
     let row_bytes_max = usize::try_from(limits.body_bytes_max).unwrap_or(usize::MAX);
     let rows = rows(body, format, row_bytes_max, Duration::from_millis(limits.head_ms_max));
     // Not limited in time as queries are: the load ends when rows stop arriving.
-    let report = database.load(exchange.caller, &load, rows).await?;
+    let report = database.load(context.caller, &load, rows).await?;
     let undone = report.refused > 0 && !load.keep_good;
-    let xml = php::wants_xml(exchange.query);
-    let mut response = respond::document(exchange, Document::whole(written(&report)), xml, None).await?;
+    let xml = php::wants_xml(context.query);
+    let mut response = respond::document(context, Document::whole(written(&report)), xml, None).await?;
     if undone {
         *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
     }

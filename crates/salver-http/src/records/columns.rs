@@ -18,55 +18,59 @@ use super::json::Reader;
 use super::respond;
 use crate::body::Body;
 use crate::dialect::php;
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 use crate::routes::records::RecordsTarget;
 
 /// Responds with a part of the schema.
-pub(super) async fn show(exchange: &Exchange<'_>, target: &RecordsTarget<'_>) -> Result<Response<Body>> {
+pub(super) async fn show(context: &RequestContext<'_>, target: &RecordsTarget<'_>) -> Result<Response<Body>> {
     let json = match target {
         RecordsTarget::SchemaTable(table) => {
-            let (schema, at) = table_of(exchange, table, None).await?;
+            let (schema, at) = table_of(context, table, None).await?;
             table_json(&schema.tables()[at])
         }
         RecordsTarget::SchemaColumn(table, column) => {
-            let (schema, at) = table_of(exchange, table, Some(column)).await?;
+            let (schema, at) = table_of(context, table, Some(column)).await?;
             let table = &schema.tables()[at];
             let at = table.column(column).ok_or_else(|| no_column(column))?;
             column_json(table, at)
         }
         _ => {
             let mut tables = Vec::new();
-            for database in exchange.databases().await? {
-                let schema = visible(exchange, &database).await?;
+            for database in context.databases().await? {
+                let schema = visible(context, &database).await?;
                 tables.extend(schema.tables().iter().map(table_json));
             }
             Json::Object(Map::from_iter([("tables".to_owned(), Json::Array(tables))]))
         }
     };
-    respond::text(exchange, &json.to_string(), php::wants_xml(exchange.query)).await
+    respond::text(context, &json.to_string(), php::wants_xml(context.query)).await
 }
 
 /// Returns the schema that is visible to the caller; loaded first if it was never read.
-async fn visible(exchange: &Exchange<'_>, database: &Arc<dyn Database>) -> Result<Arc<DatabaseSchema>> {
+async fn visible(context: &RequestContext<'_>, database: &Arc<dyn Database>) -> Result<Arc<DatabaseSchema>> {
     if database.schema().stamp() == 0 {
-        exchange.app.service.bounded(exchange.caller, database.refresh()).await?;
+        context.app.service.bounded(context.caller, database.refresh()).await?;
     }
-    Ok(database.visible(exchange.caller, Operation::Reflect))
+    Ok(database.visible(context.caller, Operation::Reflect))
 }
 
 /// Returns the schema and the index of the table called `name`; the schema is reloaded when the table is unknown.
-async fn table_of(exchange: &Exchange<'_>, name: &str, column: Option<&str>) -> Result<(Arc<DatabaseSchema>, usize)> {
-    let (database, name) = exchange.database(name).await?;
+async fn table_of(
+    context: &RequestContext<'_>,
+    name: &str,
+    column: Option<&str>,
+) -> Result<(Arc<DatabaseSchema>, usize)> {
+    let (database, name) = context.database(name).await?;
     let find = |schema: &DatabaseSchema| {
         let at = schema.position(name)?;
         (column.is_none_or(|column| schema.tables()[at].column(column).is_some())).then_some(at)
     };
-    let schema = visible(exchange, &database).await?;
+    let schema = visible(context, &database).await?;
     if let Some(at) = find(&schema) {
         return Ok((schema, at));
     }
-    exchange.app.service.bounded(exchange.caller, database.refresh()).await?;
-    let schema = visible(exchange, &database).await?;
+    context.app.service.bounded(context.caller, database.refresh()).await?;
+    let schema = visible(context, &database).await?;
     match (schema.position(name), column) {
         (None, _) => Err(Error::new(Code::UnknownTable, format!("Table '{name}' not found"))),
         (Some(at), _) => Ok((schema, at)),
@@ -119,58 +123,62 @@ fn column_json(table: &TableInfo, at: usize) -> Json {
 }
 
 /// Changes a part of the schema.
-pub(super) async fn change(exchange: &Exchange<'_>, target: RecordsTarget<'_>, bytes: &[u8]) -> Result<Response<Body>> {
-    let record = match *exchange.method {
+pub(super) async fn change(
+    context: &RequestContext<'_>,
+    target: RecordsTarget<'_>,
+    bytes: &[u8],
+) -> Result<Response<Body>> {
+    let record = match *context.method {
         Method::DELETE => Record::new(),
         _ => {
-            let read = body::read(bytes, php::wants_xml(exchange.query))?;
+            let read = body::read(bytes, php::wants_xml(context.query))?;
             if read.batch {
                 return Err(unreadable());
             }
             read.records.into_iter().next().ok_or_else(unreadable)?
         }
     };
-    let (database, definition) = match (target, exchange.method) {
+    let (database, definition) = match (target, context.method) {
         (RecordsTarget::Schema, &Method::POST) => {
-            (creator(exchange).await?, Definition::CreateTable(table_of_record(&record)?))
+            (creator(context).await?, Definition::CreateTable(table_of_record(&record)?))
         }
         (RecordsTarget::SchemaTable(name), method) => {
-            let (database, table) = exchange.database(&name).await?;
+            let (database, table) = context.database(&name).await?;
             let table = table.to_owned();
             let definition = match *method {
                 Method::PUT => Definition::UpdateTable { table, to: table_of_record(&record)? },
                 Method::POST => Definition::CreateColumn { table, column: column_of_record(&record)? },
                 Method::DELETE => Definition::DropTable { table },
-                _ => return Err(nowhere(exchange)),
+                _ => return Err(nowhere(context)),
             };
             (database, definition)
         }
         (RecordsTarget::SchemaColumn(name, column), method) => {
-            let (database, table) = exchange.database(&name).await?;
+            let (database, table) = context.database(&name).await?;
             let table = table.to_owned();
             let definition = match *method {
                 Method::PUT => {
                     Definition::UpdateColumn { table, column: column.into_owned(), to: column_of_record(&record)? }
                 }
                 Method::DELETE => Definition::DropColumn { table, column: column.into_owned() },
-                _ => return Err(nowhere(exchange)),
+                _ => return Err(nowhere(context)),
             };
             (database, definition)
         }
-        _ => return Err(nowhere(exchange)),
+        _ => return Err(nowhere(context)),
     };
     if !database.spec().definable {
         // As in PHP-CRUD-API, where this controller is disabled unless it is listed.
-        return Err(nowhere(exchange));
+        return Err(nowhere(context));
     }
-    exchange.app.service.bounded(exchange.caller, database.define(exchange.caller, &definition)).await?;
-    respond::text(exchange, "true", php::wants_xml(exchange.query)).await
+    context.app.service.bounded(context.caller, database.define(context.caller, &definition)).await?;
+    respond::text(context, "true", php::wants_xml(context.query)).await
 }
 
 /// Returns the database for a new table without a database: the first whose schema may be changed.
-async fn creator(exchange: &Exchange<'_>) -> Result<Arc<dyn Database>> {
-    let mut databases = exchange.databases().await?.into_iter();
-    databases.find(|database| database.spec().definable).ok_or_else(|| nowhere(exchange))
+async fn creator(context: &RequestContext<'_>) -> Result<Arc<dyn Database>> {
+    let mut databases = context.databases().await?.into_iter();
+    databases.find(|database| database.spec().definable).ok_or_else(|| nowhere(context))
 }
 
 fn table_of_record(record: &Record) -> Result<TableDefinition> {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use salver_model::ports::Database;
 use salver_model::{Code, Error, Result, Version};
 
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 
-impl Exchange<'_> {
+impl RequestContext<'_> {
     /// Returns the database of the table called `name`, and the table's name in it.
     ///
     /// # Errors
@@ -41,18 +41,18 @@ impl Exchange<'_> {
 }
 
 /// The error for an unknown path.
-pub(crate) fn nowhere(exchange: &Exchange<'_>) -> Error {
-    let shown: String = path(exchange).chars().take(200).collect();
+pub(crate) fn nowhere(context: &RequestContext<'_>) -> Error {
+    let shown: String = path(context).chars().take(200).collect();
     Error::new(Code::NotFound, format!("Route '{shown}' not found"))
 }
 
 /// Returns the path as in PHP-CRUD-API, without `/api`.
-pub(super) fn path<'a>(exchange: &Exchange<'a>) -> &'a str {
-    exchange.path.strip_prefix("/api").unwrap_or(exchange.path)
+pub(super) fn path<'a>(context: &RequestContext<'a>) -> &'a str {
+    context.path.strip_prefix("/api").unwrap_or(context.path)
 }
 
 /// Hashes everything that determines a response: the request, the caller, the schema and the version of the rows.
-pub(super) fn fingerprint(exchange: &Exchange<'_>, stamp: u64, version: u64) -> Version {
-    let who = (&exchange.caller.address, &exchange.caller.attributes);
-    Version::of(&(env!("CARGO_PKG_VERSION"), (exchange.path, exchange.query), who, stamp, version))
+pub(super) fn fingerprint(context: &RequestContext<'_>, stamp: u64, version: u64) -> Version {
+    let who = (&context.caller.address, &context.caller.attributes);
+    Version::of(&(env!("CARGO_PKG_VERSION"), (context.path, context.query), who, stamp, version))
 }

@@ -21,9 +21,9 @@ use super::databases::path;
 use super::{body, respond};
 use crate::body::Body;
 use crate::dialect::{Dialect, php};
-use crate::exchange::Exchange;
-use crate::exchange::parameters;
 use crate::refuse::refuse;
+use crate::request_context::RequestContext;
+use crate::request_context::parameters;
 use crate::routes::records::RecordsTarget;
 
 /// Headers that describe the original bytes of a response.
@@ -63,8 +63,8 @@ pub(super) enum HookOutcome {
 
 impl Hooks {
     /// Returns the functions of a request for `target`, if there are any.
-    pub(super) fn of(exchange: &Exchange<'_>, target: &RecordsTarget<'_>) -> Option<Self> {
-        if exchange.app.service.databases().iter().all(|database| database.spec().customization.is_none()) {
+    pub(super) fn of(context: &RequestContext<'_>, target: &RecordsTarget<'_>) -> Option<Self> {
+        if context.app.service.databases().iter().all(|database| database.spec().customization.is_none()) {
             return None;
         }
         let (table, by_key) = match target {
@@ -72,7 +72,7 @@ impl Hooks {
             RecordsTarget::Row(table, _) | RecordsTarget::MapRow(table, _) => (table, true),
             _ => return None,
         };
-        let operation = match *exchange.method {
+        let operation = match *context.method {
             Method::POST => "create",
             Method::PUT => "update",
             Method::PATCH => "increment",
@@ -80,9 +80,9 @@ impl Hooks {
             _ if by_key => "read",
             _ => "list",
         };
-        let (entry, inside) = exchange.app.service.database_with(table).ok()?;
+        let (entry, inside) = context.app.service.database_with(table).ok()?;
         let functions = entry.spec().customization.clone()?;
-        let wraps = functions.after.is_some() || php::wants_xml(exchange.query);
+        let wraps = functions.after.is_some() || php::wants_xml(context.query);
         Some(Self { functions, operation, table: inside.to_owned(), wraps })
     }
 
@@ -90,9 +90,9 @@ impl Hooks {
     ///
     /// # Errors
     /// `InvalidBody`, and the errors of the function.
-    pub(super) async fn before(&self, exchange: &Exchange<'_>, bytes: Bytes) -> Result<HookOutcome> {
-        let xml = php::wants_xml(exchange.query);
-        let (mut going, mut pairs) = (self.going(exchange, bytes), parameters(exchange.query)?);
+    pub(super) async fn before(&self, context: &RequestContext<'_>, bytes: Bytes) -> Result<HookOutcome> {
+        let xml = php::wants_xml(context.query);
+        let (mut going, mut pairs) = (self.going(context, bytes), parameters(context.query)?);
         if xml {
             // XML is converted to JSON at the boundary.
             pairs.retain(|(name, _)| name != "format");
@@ -105,19 +105,19 @@ impl Hooks {
         let values = [
             ("operation", text_json(self.operation)),
             ("table", text_json(&self.table)),
-            ("method", text_json(exchange.method.as_str())),
-            ("path", text_json(path(exchange))),
+            ("method", text_json(context.method.as_str())),
+            ("path", text_json(path(context))),
             ("query", query_json(&pairs)),
             ("body", body_json(&going.body)?.into_owned()),
-            ("caller", caller_json(exchange)),
+            ("caller", caller_json(context)),
         ];
-        let mut told = match answer::ask(exchange, function, &values, &going.body).await? {
+        let mut told = match answer::ask(context, function, &values, &going.body).await? {
             Said::Refused(response) => return Ok(HookOutcome::Answered(response)),
             Said::Told(bytes) => HookReply::before(function, &bytes)?,
         };
         if told.status.is_some() {
             let json = told.body.take().unwrap_or_else(|| "null".to_owned());
-            return Ok(HookOutcome::Answered(finish(exchange, &json, &told, None).await?));
+            return Ok(HookOutcome::Answered(finish(context, &json, &told, None).await?));
         }
         if let Some(mut query) = told.query.take() {
             // The function can't override the client's choice of format.
@@ -132,13 +132,13 @@ impl Hooks {
     }
 
     /// Returns the unchanged request.
-    fn going(&self, exchange: &Exchange<'_>, body: Bytes) -> RequestOverride {
-        let mut headers = exchange.headers.clone();
+    fn going(&self, context: &RequestContext<'_>, body: Bytes) -> RequestOverride {
+        let mut headers = context.headers.clone();
         if self.wraps {
             headers.remove(header::IF_NONE_MATCH);
             headers.remove(header::ACCEPT_ENCODING);
         }
-        RequestOverride { query: exchange.query.to_owned(), headers, body, environment: None }
+        RequestOverride { query: context.query.to_owned(), headers, body, environment: None }
     }
 
     /// Calls the function after the request, with the response to the request that was passed on.
@@ -147,14 +147,14 @@ impl Hooks {
     /// The errors of the function; the request has been executed by then.
     pub(super) async fn after(
         &self,
-        exchange: &Exchange<'_>,
+        context: &RequestContext<'_>,
         answered: Result<Response<Body>>,
         going: &RequestOverride,
     ) -> Result<Response<Body>> {
         if !self.wraps {
             return answered;
         }
-        let response = answered.unwrap_or_else(|error| refuse(exchange.app, Dialect::Php { xml: false }, error));
+        let response = answered.unwrap_or_else(|error| refuse(context.app, Dialect::Php { xml: false }, error));
         let (head, body) = response.into_parts();
         let bytes = answer::collected(body).await?;
         let json =
@@ -169,19 +169,19 @@ impl Hooks {
                 ("environment", going.environment.clone().unwrap_or_else(|| "null".to_owned())),
             ];
             let late = |error| too_late(error, self.operation);
-            told = match answer::ask(exchange, function, &values, &Bytes::new()).await.map_err(late)? {
+            told = match answer::ask(context, function, &values, &Bytes::new()).await.map_err(late)? {
                 Said::Refused(response) => return Ok(response),
                 Said::Told(bytes) => HookReply::after(function, &bytes).map_err(late)?,
             };
         }
         let json = told.body.take().unwrap_or(json);
-        finish(exchange, &json, &told, Some(&head)).await
+        finish(context, &json, &told, Some(&head)).await
     }
 }
 
 impl RequestOverride {
-    /// Returns the exchange with the changed query and headers.
-    pub(super) fn exchange<'a>(&'a self, whole: &'a Exchange<'a>) -> Exchange<'a> {
+    /// Returns the context with the changed query and headers.
+    pub(super) fn context<'a>(&'a self, whole: &'a RequestContext<'a>) -> RequestContext<'a> {
         whole.changed(&self.query, &self.headers)
     }
 }
@@ -201,13 +201,13 @@ pub(super) fn refuse_past(spec: &DatabaseSpec, operation: &str) -> Result<()> {
 /// Builds the response to the client. `told` has the changes of a function, `head` the headers of the original
 /// response.
 async fn finish(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     json: &str,
     told: &HookReply,
     head: Option<&http::response::Parts>,
 ) -> Result<Response<Body>> {
     let document = Document::whole(php::as_php(json).into_bytes());
-    let mut response = respond::document(exchange, document, php::wants_xml(exchange.query), None).await?;
+    let mut response = respond::document(context, document, php::wants_xml(context.query), None).await?;
     if let Some(head) = head {
         *response.status_mut() = head.status;
         for (name, value) in head.headers.iter().filter(|(name, _)| !OF_THE_BYTES.contains(name)) {

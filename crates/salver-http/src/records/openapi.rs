@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use super::respond;
 use crate::body::Body;
 use crate::dialect::php;
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 
 /// The operations: kind, word, method, and whether the path has a key.
 const OPERATIONS: [(Operation, &str, &str, bool); 6] = [
@@ -43,8 +43,8 @@ impl Shown<'_> {
 }
 
 /// Responds with the document.
-pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
-    let base = format!("{}/api", exchange.app.options.base_path);
+pub(super) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body>> {
+    let base = format!("{}/api", context.app.options.base_path);
     let mut document = json!({
         "openapi": "3.0.0",
         "info": { "title": "Salver", "version": env!("CARGO_PKG_VERSION") },
@@ -58,10 +58,10 @@ pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
         },
         "tags": [],
     });
-    let caller = exchange.caller;
-    for database in exchange.databases().await? {
+    let caller = context.caller;
+    for database in context.databases().await? {
         if database.schema().stamp() == 0 {
-            exchange.app.service.bounded(exchange.caller, database.refresh()).await?;
+            context.app.service.bounded(context.caller, database.refresh()).await?;
         }
         let documented = database.visible(caller, Operation::Document);
         let writable = database.spec().writable;
@@ -87,7 +87,7 @@ pub(super) async fn answer(exchange: &Exchange<'_>) -> Result<Response<Body>> {
         }
     }
     fixed_paths(&mut document);
-    respond::text(exchange, &document.to_string(), php::wants_xml(exchange.query)).await
+    respond::text(context, &document.to_string(), php::wants_xml(context.query)).await
 }
 
 fn push(array: &mut Json, value: Json) {

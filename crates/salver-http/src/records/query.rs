@@ -58,7 +58,7 @@ use salver_model::{Code, Error, Result, suggest};
 
 use self::filter::FilterTree;
 pub(super) use self::parameter_names::Purpose;
-use crate::exchange::parameters;
+use crate::request_context::parameters;
 
 /// The parsed query string of a request.
 #[derive(Debug, Default)]

@@ -14,11 +14,11 @@ use super::query::{self, Purpose};
 use super::{etag, respond};
 use crate::body::Body;
 use crate::dialect::php;
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 
 /// A parsed request to read rows.
 pub(super) struct Reading<'a> {
-    exchange: &'a Exchange<'a>,
+    context: &'a RequestContext<'a>,
     database: &'a Arc<dyn Database>,
     query: RecordQuery,
     /// The version of the response, which is a part of its entity tag beside the row's own tag.
@@ -35,26 +35,26 @@ impl<'a> Reading<'a> {
     /// # Errors
     /// Errors in the query string.
     pub(super) fn of(
-        exchange: &'a Exchange<'a>,
+        context: &'a RequestContext<'a>,
         database: &'a Arc<dyn Database>,
         table: &str,
         id: Option<&str>,
     ) -> Result<Self> {
         let purpose = if id.is_some() { Purpose::Read } else { Purpose::List };
-        let query = query::read(exchange.query, table, purpose, database.spec())?.query;
+        let query = query::read(context.query, table, purpose, database.spec())?.query;
         let is_row = id.is_some_and(is_one) && query.joins.is_empty();
-        Ok(Self::new(exchange, database, query, is_row))
+        Ok(Self::new(context, database, query, is_row))
     }
 
-    fn new(exchange: &'a Exchange<'a>, database: &'a Arc<dyn Database>, query: RecordQuery, is_row: bool) -> Self {
+    fn new(context: &'a RequestContext<'a>, database: &'a Arc<dyn Database>, query: RecordQuery, is_row: bool) -> Self {
         // The version is read first: the rows may be newer than their tag, but never older.
-        let answer = if is_row { None } else { version(exchange, database, &query) };
-        Self { exchange, database, query, answer, is_row, xml: php::wants_xml(exchange.query) }
+        let answer = if is_row { None } else { version(context, database, &query) };
+        Self { context, database, query, answer, is_row, xml: php::wants_xml(context.query) }
     }
 
     /// Returns 304 when the client's tag names this response.
     pub(super) fn unchanged(&self) -> Option<Response<Body>> {
-        let known = etag::known(self.exchange.headers, self.answer?, self.exchange.coding())?;
+        let known = etag::known(self.context.headers, self.answer?, self.context.coding())?;
         Some(respond::not_modified(known))
     }
 
@@ -64,7 +64,7 @@ impl<'a> Reading<'a> {
         if !self.query.joins.is_empty() || id.is_some_and(|id| !is_one(id) || id.contains('%')) {
             return None;
         }
-        let document = match self.database.read_now(self.exchange.caller, &self.query, id)? {
+        let document = match self.database.read_now(self.context.caller, &self.query, id)? {
             Ok(document) => document,
             // The names may exist in a newer schema.
             Err(error) if matches!(error.code, Code::UnknownTable | Code::UnknownColumn | Code::NoPrimaryKey) => {
@@ -74,13 +74,13 @@ impl<'a> Reading<'a> {
         };
         match self.tag(&document) {
             Err(known) => Some(Ok(respond::not_modified(known))),
-            Ok(tag) => respond::whole(self.exchange, document, self.xml, tag),
+            Ok(tag) => respond::whole(self.context, document, self.xml, tag),
         }
     }
 
     /// Reads the rows and responds.
     async fn answer(&self, id: Option<&str>) -> Result<Response<Body>> {
-        let caller = self.exchange.caller;
+        let caller = self.context.caller;
         let keys = id.map(|id| PathKeys::read(id, &self.database.schema(), &self.query.table)).transpose()?;
         let work = async {
             match &keys {
@@ -88,14 +88,14 @@ impl<'a> Reading<'a> {
                 None => self.database.list(caller, &self.query).await,
             }
         };
-        let document = self.exchange.app.service.bounded(caller, work).await?;
+        let document = self.context.app.service.bounded(caller, work).await?;
         self.finish(document).await
     }
 
     async fn finish(&self, document: Document) -> Result<Response<Body>> {
         match self.tag(&document) {
             Err(known) => Ok(respond::not_modified(known)),
-            Ok(tag) => respond::document(self.exchange, document, self.xml, tag).await,
+            Ok(tag) => respond::document(self.context, document, self.xml, tag).await,
         }
     }
 
@@ -106,11 +106,11 @@ impl<'a> Reading<'a> {
     fn tag(&self, document: &Document) -> Result<Option<HeaderValue>, HeaderValue> {
         // Compressed and uncompressed bytes have different tags; small responses are never compressed.
         let is_small = matches!(&document.body, DocumentBody::Whole(bytes) if bytes.len() < 1_024);
-        let coding = if is_small { Coding::Identity } else { self.exchange.coding() };
+        let coding = if is_small { Coding::Identity } else { self.context.coding() };
         // The tag of a row does not cover the rows joined to it.
         let row = document.tag.as_deref().filter(|_| self.is_row || self.answer.is_some());
         if let (true, Some(row)) = (self.is_row, row)
-            && let Some(known) = etag::known_row(self.exchange.headers, row, coding)
+            && let Some(known) = etag::known_row(self.context.headers, row, coding)
         {
             return Err(known);
         }
@@ -125,7 +125,7 @@ fn is_one(id: &str) -> bool {
 
 /// Returns the version of a response, if the database knows its version at once and the query reads stored tables only.
 /// Computed values, as in views, may change without any row changing.
-fn version(exchange: &Exchange<'_>, database: &Arc<dyn Database>, query: &RecordQuery) -> Option<Version> {
+fn version(context: &RequestContext<'_>, database: &Arc<dyn Database>, query: &RecordQuery) -> Option<Version> {
     let schema = database.schema();
     let is_stored = schema.table(&query.table).is_some_and(|table| table.kind == TableKind::Table);
     let is_view = |name: &String| schema.table(name).is_some_and(|table| table.kind == TableKind::View);
@@ -133,7 +133,7 @@ fn version(exchange: &Exchange<'_>, database: &Arc<dyn Database>, query: &Record
     if !is_stored || query.joins.iter().flatten().any(is_view) || looks_elsewhere(query) && has_views() {
         return None;
     }
-    database.version().map(|version| fingerprint(exchange, schema.stamp(), version))
+    database.version().map(|version| fingerprint(context, schema.stamp(), version))
 }
 
 /// Returns whether a filter or an order refers to other tables.
@@ -149,9 +149,9 @@ fn looks_elsewhere(query: &RecordQuery) -> bool {
 }
 
 /// Handles `GET /records/{table}` and `GET /records/{table}/{id}`.
-pub(super) async fn rows(exchange: &Exchange<'_>, table: &str, id: Option<&str>) -> Result<Response<Body>> {
-    let (database, table) = exchange.database(table).await?;
-    let reading = Reading::of(exchange, &database, table, id)?;
+pub(super) async fn rows(context: &RequestContext<'_>, table: &str, id: Option<&str>) -> Result<Response<Body>> {
+    let (database, table) = context.database(table).await?;
+    let reading = Reading::of(context, &database, table, id)?;
     if let Some(response) = reading.unchanged() {
         return Ok(response);
     }
@@ -162,11 +162,11 @@ pub(super) async fn rows(exchange: &Exchange<'_>, table: &str, id: Option<&str>)
 }
 
 /// Handles `GET /geojson/{table}` and `GET /geojson/{table}/{id}`.
-pub(super) async fn geojson(exchange: &Exchange<'_>, table: &str, id: Option<&str>) -> Result<Response<Body>> {
-    let (database, table) = exchange.database(table).await?;
+pub(super) async fn geojson(context: &RequestContext<'_>, table: &str, id: Option<&str>) -> Result<Response<Body>> {
+    let (database, table) = context.database(table).await?;
     let purpose = if id.is_some() { Purpose::MapRow } else { Purpose::Map };
-    let geo = query::read(exchange.query, table, purpose, database.spec())?.into_geo();
-    let reading = Reading::new(exchange, &database, geo.query.clone(), false);
+    let geo = query::read(context.query, table, purpose, database.spec())?.into_geo();
+    let reading = Reading::new(context, &database, geo.query.clone(), false);
     if let Some(response) = reading.unchanged() {
         return Ok(response);
     }
@@ -178,7 +178,7 @@ pub(super) async fn geojson(exchange: &Exchange<'_>, table: &str, id: Option<&st
         ));
     }
     let key = keys.as_ref().and_then(|keys| keys.keys.first());
-    let work = database.geojson(exchange.caller, &geo, key);
-    let document = exchange.app.service.bounded(exchange.caller, work).await?;
+    let work = database.geojson(context.caller, &geo, key);
+    let document = context.app.service.bounded(context.caller, work).await?;
     reading.finish(document).await
 }

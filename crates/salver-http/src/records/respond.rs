@@ -10,19 +10,19 @@ use salver_model::{Error, Result};
 use super::response_headers::{NO_CACHE, encoded, head};
 use crate::body::{self, Body};
 use crate::dialect::php::{self, XML, XmlWriter, as_php};
-use crate::exchange::Exchange;
 use crate::exit;
 use crate::offload::INLINE_BYTES;
+use crate::request_context::RequestContext;
 use crate::respond;
 
 /// Converts a document to a response. `tag` is its entity tag, if it has one.
 pub(super) async fn document(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     document: Document,
     xml: bool,
     tag: Option<HeaderValue>,
 ) -> Result<Response<Body>> {
-    let coding = exchange.coding();
+    let coding = context.coding();
     let about = About { xml, tag };
     let (body, coding) = match document.body {
         DocumentBody::Whole(bytes) if coding == Coding::Identity || bytes.len() <= INLINE_BYTES => {
@@ -34,10 +34,10 @@ pub(super) async fn document(
             (Body::Full(bytes.into()), coding)
         }
         DocumentBody::Stream(stream) => {
-            let service = std::sync::Arc::clone(&exchange.app.service);
+            let service = std::sync::Arc::clone(&context.app.service);
             let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
             let pieces = if xml { XmlWriter::stream(stream).boxed() } else { stream };
-            (body::pieces(pieces, coding, exchange.app.service.limits().query_ms_max, failed), coding)
+            (body::pieces(pieces, coding, context.app.service.limits().query_ms_max, failed), coding)
         }
     };
     Ok(about.reply(body, coding))
@@ -45,7 +45,7 @@ pub(super) async fn document(
 
 /// Converts a buffered document to a response without waiting; `None` for a streamed one.
 pub(super) fn whole(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     document: Document,
     xml: bool,
     tag: Option<HeaderValue>,
@@ -53,7 +53,7 @@ pub(super) fn whole(
     let DocumentBody::Whole(bytes) = document.body else { return None };
     let about = About { xml, tag };
     // Small bodies are not compressed, so the client's encodings need not be parsed.
-    let coding = if bytes.len() < 1_024 { Coding::Identity } else { exchange.coding() };
+    let coding = if bytes.len() < 1_024 { Coding::Identity } else { context.coding() };
     Some(about.whole(bytes, coding))
 }
 
@@ -84,26 +84,26 @@ impl About {
 
 /// Converts the outcome of changes to a response; `hints` says whether errors are written with their hints.
 pub(super) async fn changed(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     changed: Changed,
     xml: bool,
     hints: bool,
 ) -> Result<Response<Body>> {
     let parts = match changed {
-        Changed::Done(body) => return document(exchange, Document::whole(body), xml, None).await,
+        Changed::Done(body) => return document(context, Document::whole(body), xml, None).await,
         Changed::Undone(parts) => parts,
     };
     let mut body = Vec::with_capacity(64 * parts.len());
     php::write_parts(&parts, hints, &mut body);
-    let mut response = document(exchange, Document::whole(body), xml, None).await?;
+    let mut response = document(context, Document::whole(body), xml, None).await?;
     *response.status_mut() = StatusCode::FAILED_DEPENDENCY;
     php::tell(parts.iter().flatten(), response.headers_mut());
     Ok(response)
 }
 
 /// Converts JSON text to a response.
-pub(super) async fn text(exchange: &Exchange<'_>, json: &str, xml: bool) -> Result<Response<Body>> {
-    document(exchange, Document::whole(as_php(json).into_bytes()), xml, None).await
+pub(super) async fn text(context: &RequestContext<'_>, json: &str, xml: bool) -> Result<Response<Body>> {
+    document(context, Document::whole(as_php(json).into_bytes()), xml, None).await
 }
 
 /// Returns 304 with `tag`.

@@ -15,10 +15,10 @@ use super::{body, etag, hooks, respond, rows, transaction};
 use crate::app::App;
 use crate::body::Body;
 use crate::dialect::php;
-use crate::exchange::Exchange;
 use crate::idempotency::{Kept, Key, Turn};
 use crate::policy::Admitted;
 use crate::refuse::refuse;
+use crate::request_context::RequestContext;
 use crate::routes::records::RecordsTarget;
 use crate::routes::{self, Found};
 
@@ -35,19 +35,23 @@ struct Once {
 }
 
 /// Executes a write, or repeats the response of its first execution.
-pub(super) async fn answer(exchange: &Exchange<'_>, target: RecordsTarget<'_>, body: Bytes) -> Result<Response<Body>> {
-    let Some(text) = exchange.headers.get("idempotency-key").map(|value| value.to_str().unwrap_or_default()) else {
-        return rows(exchange, target, body).await;
+pub(super) async fn answer(
+    context: &RequestContext<'_>,
+    target: RecordsTarget<'_>,
+    body: Bytes,
+) -> Result<Response<Body>> {
+    let Some(text) = context.headers.get("idempotency-key").map(|value| value.to_str().unwrap_or_default()) else {
+        return rows(context, target, body).await;
     };
-    let key = Key::of(text, exchange.caller)?;
-    let request = Version::of(&(exchange.method.as_str(), exchange.path, exchange.query, &body[..]));
+    let key = Key::of(text, context.caller)?;
+    let request = Version::of(&(context.method.as_str(), context.path, context.query, &body[..]));
     let once = Once {
-        app: Arc::clone(exchange.app),
-        method: exchange.method.clone(),
-        path: exchange.path.to_owned(),
-        query: exchange.query.to_owned(),
-        headers: exchange.headers.clone(),
-        admitted: exchange.admitted.clone(),
+        app: Arc::clone(context.app),
+        method: context.method.clone(),
+        path: context.path.to_owned(),
+        query: context.query.to_owned(),
+        headers: context.headers.clone(),
+        admitted: context.admitted.clone(),
         body,
     };
     // Spawned as a task, so that the write completes and its response is kept even if the client disconnects.
@@ -58,18 +62,18 @@ pub(super) async fn answer(exchange: &Exchange<'_>, target: RecordsTarget<'_>, b
 impl Once {
     async fn answer(self, key: Key, request: Version) -> Response<Body> {
         let Self { app, method, path, query, headers, admitted, .. } = &self;
-        let exchange = Exchange::new(app, admitted, method, (path, query), headers);
+        let context = RequestContext::new(app, admitted, method, (path, query), headers);
         let patience = Duration::from_millis(app.service.limits().queue_ms_max);
         let lead = match app.idempotency.turn(key, request, patience).await {
             Ok(Turn::Done(kept)) => return kept.answer(),
             Ok(Turn::Mine(lead)) => lead,
-            Err(conflict) => return refuse(app, exchange.dialect(), conflict),
+            Err(conflict) => return refuse(app, context.dialect(), conflict),
         };
         let answered = match routes::find(method, path, query) {
-            Found::Row(_, routes::RouteTarget::Records(target)) => rows(&exchange, target, self.body.clone()).await,
-            _ => Err(nowhere(&exchange)),
+            Found::Row(_, routes::RouteTarget::Records(target)) => rows(&context, target, self.body.clone()).await,
+            _ => Err(nowhere(&context)),
         };
-        let response = answered.unwrap_or_else(|error| refuse(app, exchange.dialect(), error));
+        let response = answered.unwrap_or_else(|error| refuse(app, context.dialect(), error));
         if let Some(kept) = Kept::of(&response) {
             lead.finish(kept);
         }
@@ -78,25 +82,29 @@ impl Once {
 }
 
 /// Executes a write.
-pub(super) async fn run(exchange: &Exchange<'_>, target: RecordsTarget<'_>, body: &[u8]) -> Result<Response<Body>> {
+pub(super) async fn run(
+    context: &RequestContext<'_>,
+    target: RecordsTarget<'_>,
+    body: &[u8],
+) -> Result<Response<Body>> {
     // PHP-CRUD-API has no transactions, and no hints.
     let hints = matches!(target, RecordsTarget::Records);
-    let changed = match (target, exchange.method) {
-        (RecordsTarget::Records, &Method::POST) => transact(exchange, body).await?,
-        (RecordsTarget::Table(table), &Method::POST) => create(exchange, &table, body).await?,
-        (RecordsTarget::Table(table), method) => change_many(exchange, &table, kind(exchange, method)?, body).await?,
-        (RecordsTarget::Row(table, id), method) => change(exchange, &table, id, kind(exchange, method)?, body).await?,
-        _ => return Err(nowhere(exchange)),
+    let changed = match (target, context.method) {
+        (RecordsTarget::Records, &Method::POST) => transact(context, body).await?,
+        (RecordsTarget::Table(table), &Method::POST) => create(context, &table, body).await?,
+        (RecordsTarget::Table(table), method) => change_many(context, &table, kind(context, method)?, body).await?,
+        (RecordsTarget::Row(table, id), method) => change(context, &table, id, kind(context, method)?, body).await?,
+        _ => return Err(nowhere(context)),
     };
-    respond::changed(exchange, changed, php::wants_xml(exchange.query), hints).await
+    respond::changed(context, changed, php::wants_xml(context.query), hints).await
 }
 
-fn kind(exchange: &Exchange<'_>, method: &Method) -> Result<ChangeKind> {
+fn kind(context: &RequestContext<'_>, method: &Method) -> Result<ChangeKind> {
     match *method {
         Method::PUT => Ok(ChangeKind::Update),
         Method::PATCH => Ok(ChangeKind::Increment),
         Method::DELETE => Ok(ChangeKind::Delete),
-        _ => Err(nowhere(exchange)),
+        _ => Err(nowhere(context)),
     }
 }
 
@@ -111,28 +119,34 @@ fn begun(kind: ChangeKind, table: &str, ask: RecordParams) -> Change {
     }
 }
 
-async fn create(exchange: &Exchange<'_>, table: &str, bytes: &[u8]) -> Result<Changed> {
-    let (database, table) = exchange.database(table).await?;
-    let ask = query::read(exchange.query, table, Purpose::Create, database.spec())?;
-    refuse_if_match(exchange)?;
-    let read = body::read(bytes, php::wants_xml(exchange.query))?;
+async fn create(context: &RequestContext<'_>, table: &str, bytes: &[u8]) -> Result<Changed> {
+    let (database, table) = context.database(table).await?;
+    let ask = query::read(context.query, table, Purpose::Create, database.spec())?;
+    refuse_if_match(context)?;
+    let read = body::read(bytes, php::wants_xml(context.query))?;
     let kind = match (ask.upsert, ask.on_conflict.is_empty()) {
         (None, true) => ChangeKind::Create,
         (ignore, _) => ChangeKind::Upsert { on: ask.on_conflict.clone(), ignore: ignore.unwrap_or(false) },
     };
     let mut change = begun(kind, table, ask);
     (change.records, change.batch) = (read.records, read.batch);
-    exchange.app.service.bounded(exchange.caller, database.change(exchange.caller, change)).await
+    context.app.service.bounded(context.caller, database.change(context.caller, change)).await
 }
 
-async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Changed> {
-    let (database, table) = exchange.database(table).await?;
-    let ask = query::read(exchange.query, table, Purpose::Change, database.spec())?;
+async fn change(
+    context: &RequestContext<'_>,
+    table: &str,
+    id: &str,
+    kind: ChangeKind,
+    bytes: &[u8],
+) -> Result<Changed> {
+    let (database, table) = context.database(table).await?;
+    let ask = query::read(context.query, table, Purpose::Change, database.spec())?;
     let keys = PathKeys::read(id, &database.schema(), table)?;
     let mut change = begun(kind, table, ask);
     change.batch = keys.many;
     if change.kind != ChangeKind::Delete {
-        let read = body::read(bytes, php::wants_xml(exchange.query))?;
+        let read = body::read(bytes, php::wants_xml(context.query))?;
         // A mismatch between records and keys shows in their numbers; a single key accepts an array of one record.
         if read.batch != keys.many && read.records.len() != 1 || keys.keys.len() != read.records.len() {
             let message = format!("Argument count mismatch in '{}'", keys.text);
@@ -141,24 +155,24 @@ async fn change(exchange: &Exchange<'_>, table: &str, id: &str, kind: ChangeKind
         change.batch |= read.batch;
         change.records = read.records;
     }
-    change.if_match = etag::if_match(exchange.headers)?;
+    change.if_match = etag::if_match(context.headers)?;
     if change.if_match.is_some() && keys.keys.len() != 1 {
         return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and there are several keys")
             .with_hint("send one request for each record, or `if_match` in the operations of `POST /api/records`"));
     }
     (change.keys, change.keys_text) = (keys.keys, keys.text);
-    exchange.app.service.bounded(exchange.caller, database.change(exchange.caller, change)).await
+    context.app.service.bounded(context.caller, database.change(context.caller, change)).await
 }
 
 /// Changes the rows that match a filter. Without its parameters the path does not exist, as in PHP-CRUD-API.
-async fn change_many(exchange: &Exchange<'_>, table: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Changed> {
-    let has = |word: &str| exchange.query.split('&').any(|pair| pair.starts_with(word));
+async fn change_many(context: &RequestContext<'_>, table: &str, kind: ChangeKind, bytes: &[u8]) -> Result<Changed> {
+    let has = |word: &str| context.query.split('&').any(|pair| pair.starts_with(word));
     if !has("filter") && !has("max_affected") {
-        return Err(nowhere(exchange));
+        return Err(nowhere(context));
     }
-    let (database, table) = exchange.database(table).await?;
-    let mut ask = query::read(exchange.query, table, Purpose::ChangeMany, database.spec())?;
-    refuse_if_match(exchange)?;
+    let (database, table) = context.database(table).await?;
+    let mut ask = query::read(context.query, table, Purpose::ChangeMany, database.spec())?;
+    refuse_if_match(context)?;
     let (filter, affected_max) = (ask.query.filter.take(), ask.affected_max);
     if filter.is_none() || affected_max.is_none() {
         return Err(Error::new(Code::InvalidRequest, "a change without a key needs `filter` and `max_affected`")
@@ -167,37 +181,37 @@ async fn change_many(exchange: &Exchange<'_>, table: &str, kind: ChangeKind, byt
     let mut change = begun(kind, table, ask);
     (change.filter, change.affected_max, change.strict) = (filter, affected_max, true);
     if change.kind != ChangeKind::Delete {
-        let read = body::read(bytes, php::wants_xml(exchange.query))?;
+        let read = body::read(bytes, php::wants_xml(context.query))?;
         if read.batch {
             return Err(Error::new(Code::InvalidRequest, "a change by filter takes one object"));
         }
         change.records = read.records;
     }
-    exchange.app.service.bounded(exchange.caller, database.change(exchange.caller, change)).await
+    context.app.service.bounded(context.caller, database.change(context.caller, change)).await
 }
 
-async fn transact(exchange: &Exchange<'_>, bytes: &[u8]) -> Result<Changed> {
+async fn transact(context: &RequestContext<'_>, bytes: &[u8]) -> Result<Changed> {
     let mut changes = transaction::read(bytes)?;
-    refuse_if_match(exchange)?;
+    refuse_if_match(context)?;
     let Some(first) = changes.first() else { return Ok(Changed::Done(b"[]".to_vec())) };
     let first = first.table.clone();
-    let (database, _) = exchange.database(&first).await?;
+    let (database, _) = context.database(&first).await?;
     hooks::refuse_past(database.spec(), "transact")?;
-    query::read(exchange.query, &first, Purpose::Transaction, database.spec())?;
+    query::read(context.query, &first, Purpose::Transaction, database.spec())?;
     for change in &mut changes {
         let table = change.table.clone();
-        let (other, inside) = exchange.app.service.database_with(&table)?;
+        let (other, inside) = context.app.service.database_with(&table)?;
         if database.spec().name != other.spec().name {
             let message = format!("`{first}` and `{table}` are in different databases");
             return Err(Error::new(Code::InvalidRequest, message).with_hint("send a request for each database"));
         }
         change.table = inside.to_owned();
     }
-    exchange.app.service.bounded(exchange.caller, database.transact(exchange.caller, changes)).await
+    context.app.service.bounded(context.caller, database.transact(context.caller, changes)).await
 }
 
-fn refuse_if_match(exchange: &Exchange<'_>) -> Result<()> {
-    if exchange.headers.contains_key(http::header::IF_MATCH) {
+fn refuse_if_match(context: &RequestContext<'_>) -> Result<()> {
+    if context.headers.contains_key(http::header::IF_MATCH) {
         return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and no key is named")
             .with_hint("name the record in the path, like `/api/records/posts/1`"));
     }

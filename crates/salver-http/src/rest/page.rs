@@ -3,20 +3,20 @@
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use salver_model::{Error, Result, Rows};
 
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 use crate::respond;
 
 const TOTAL: HeaderName = HeaderName::from_static("x-total-count");
 
 /// Returns the paging headers of `rows`.
-pub(super) fn links(exchange: &Exchange<'_>, rows: &Rows) -> Result<HeaderMap> {
+pub(super) fn links(context: &RequestContext<'_>, rows: &Rows) -> Result<HeaderMap> {
     let mut headers = HeaderMap::with_capacity(respond::HEADERS_USUAL);
     if let Some(total) = rows.total {
         headers.insert(TOTAL, HeaderValue::from(total));
     }
     if let Some(next) = &rows.next {
-        let mut link = format!("<{}{}?", exchange.app.options.base_path, exchange.path);
-        for pair in exchange.query.split('&') {
+        let mut link = format!("<{}{}?", context.app.options.base_path, context.path);
+        for pair in context.query.split('&') {
             let name = pair.split_once('=').map_or(pair, |(name, _)| name);
             if !matches!(name, "" | "after" | "offset" | "page") {
                 link.push_str(pair);

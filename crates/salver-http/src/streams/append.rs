@@ -38,23 +38,23 @@ use self::event_outcomes::Tally;
 use super::respond;
 use crate::body::Body;
 use crate::dialect::Refusal;
-use crate::exchange::Exchange;
 use crate::receive::Incoming;
+use crate::request_context::RequestContext;
 
 /// Handles an append. `first` is the part of `body` that was read already.
 pub(super) async fn answer(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     name: &str,
     body: Incoming,
     first: Option<Bytes>,
 ) -> Result<Response<Body>, Refusal> {
-    let stream = exchange.stream(name)?;
-    read_media_type(exchange)?;
-    let envelope = append_params::read(exchange, stream.spec())?;
+    let stream = context.stream(name)?;
+    read_media_type(context)?;
+    let envelope = append_params::read(context, stream.spec())?;
     append_params::prove_partition(stream, &envelope).await?;
     let ack = envelope.ack;
     let mut tally = Tally::new(envelope.each);
-    let intake = Intake::new(exchange, body, first)?;
+    let intake = Intake::new(context, body, first)?;
     let taken = take(stream, envelope, intake, &mut tally).await;
     conclude(stream, ack, tally, taken).await
 }
@@ -154,8 +154,8 @@ async fn append(
 }
 
 /// Refuses media types that can't be events. JSON has many media types, and some clients send none.
-fn read_media_type(exchange: &Exchange<'_>) -> Result<()> {
-    let Some(given) = exchange.media_type() else { return Ok(()) };
+fn read_media_type(context: &RequestContext<'_>) -> Result<()> {
+    let Some(given) = context.media_type() else { return Ok(()) };
     let is_json = given.starts_with("application/") && given.contains("json");
     // `application/x-www-form-urlencoded` is the default of curl.
     let is_unsaid =

@@ -20,9 +20,9 @@ use crate::body::Body;
 use crate::consumers::Embedded;
 use crate::dialect::Refusal;
 use crate::dialect::confluent::{self, V2};
-use crate::exchange::Exchange;
 use crate::exit;
 use crate::receive::Incoming;
+use crate::request_context::RequestContext;
 use crate::routes::confluent::ConfluentTarget;
 
 impl Embedded {
@@ -47,21 +47,21 @@ impl Embedded {
 
 /// Handles a request of the REST Proxy.
 pub(crate) async fn answer(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     target: ConfluentTarget<'_>,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
     match target {
         ConfluentTarget::Produce(topic, partition) => {
-            produce::answer(exchange, &topic, partition.as_deref(), body).await
+            produce::answer(context, &topic, partition.as_deref(), body).await
         }
-        ConfluentTarget::Join(group) => consumers::join(exchange, &group, body).await,
-        ConfluentTarget::Leave(group, name) => consumers::delete(exchange, &group, &name).await,
-        ConfluentTarget::Consumer(group, name, step) => consumers::answer(exchange, &group, &name, step, body).await,
-        ConfluentTarget::Clusters => v3::clusters(exchange),
-        ConfluentTarget::Cluster(cluster) => v3::cluster(exchange, &cluster),
-        ConfluentTarget::InCluster(cluster, topic) => v3::answer(exchange, &cluster, topic, body).await,
-        target => metadata::answer(exchange, &target).await,
+        ConfluentTarget::Join(group) => consumers::join(context, &group, body).await,
+        ConfluentTarget::Leave(group, name) => consumers::delete(context, &group, &name).await,
+        ConfluentTarget::Consumer(group, name, step) => consumers::answer(context, &group, &name, step, body).await,
+        ConfluentTarget::Clusters => v3::clusters(context),
+        ConfluentTarget::Cluster(cluster) => v3::cluster(context, &cluster),
+        ConfluentTarget::InCluster(cluster, topic) => v3::answer(context, &cluster, topic, body).await,
+        target => metadata::answer(context, &target).await,
     }
 }
 
@@ -71,8 +71,8 @@ fn v2(json: &Json) -> Response<Body> {
 }
 
 /// Returns the stream of a topic.
-fn topic<'a>(exchange: &Exchange<'a>, name: &str) -> Result<&'a Arc<dyn EventStream>, Refusal> {
-    let streams = exchange.app.service.streams();
+fn topic<'a>(context: &RequestContext<'a>, name: &str) -> Result<&'a Arc<dyn EventStream>, Refusal> {
+    let streams = context.app.service.streams();
     let named = streams.iter().find(|stream| stream.spec().name.as_str() == name);
     let by_topic = || streams.iter().find(|stream| topic_name(&***stream) == name);
     let found = named.or_else(by_topic).ok_or_else(confluent::topic_not_found)?;
@@ -87,8 +87,8 @@ fn topic_name(stream: &dyn EventStream) -> &str {
 }
 
 /// Returns the URL of the server, as seen by the client.
-fn origin(exchange: &Exchange<'_>) -> String {
-    let host = exchange.header(header::HOST.as_str()).unwrap_or("localhost");
-    let scheme = if exchange.header("x-forwarded-proto") == Some("https") { "https" } else { "http" };
-    format!("{scheme}://{host}{}", exchange.app.options.base_path)
+fn origin(context: &RequestContext<'_>) -> String {
+    let host = context.header(header::HOST.as_str()).unwrap_or("localhost");
+    let scheme = if context.header("x-forwarded-proto") == Some("https") { "https" } else { "http" };
+    format!("{scheme}://{host}{}", context.app.options.base_path)
 }

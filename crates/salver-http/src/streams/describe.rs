@@ -12,16 +12,16 @@ use serde_json::{Value as Json, json};
 
 use super::groups;
 use crate::body::Body;
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 use crate::{redaction, status};
 
 /// Timeout for the broker to return the number of partitions.
 const PARTITIONS_PATIENCE: Duration = Duration::from_secs(PARTITIONS_S_MAX);
 
 /// Lists all streams.
-pub(super) fn list(exchange: &Exchange<'_>) -> Result<Response<Body>> {
-    exchange.parameters(&[])?;
-    let streams: Json = exchange.app.service.streams().iter().map(|stream| short(&**stream)).collect();
+pub(super) fn list(context: &RequestContext<'_>) -> Result<Response<Body>> {
+    context.parameters(&[])?;
+    let streams: Json = context.app.service.streams().iter().map(|stream| short(&**stream)).collect();
     Ok(status::json_response(&json!({ "streams": streams })))
 }
 
@@ -41,9 +41,9 @@ fn short(stream: &dyn EventStream) -> Json {
 }
 
 /// Describes one stream. Values that the broker does not return in time are null.
-pub(super) async fn show(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = exchange.stream(name)?;
-    exchange.parameters(&[])?;
+pub(super) async fn show(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
+    let stream = context.stream(name)?;
+    context.parameters(&[])?;
     let spec = stream.spec();
     let mut json = short(&**stream);
     let ack = Ack::ALL.iter().find(|(_, ack)| *ack == spec.ack).map(|(word, _)| *word);

@@ -15,7 +15,7 @@ use super::parameters::{number, value};
 use super::position::Position;
 use super::{event_json, respond};
 use crate::body::Body;
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 
 const PARAMETERS: [&str; 3] = ["from", "limit", "wait"];
 /// Default number of events in a page.
@@ -29,13 +29,13 @@ pub(super) struct PageLimits {
 }
 
 /// Responds with a page.
-pub(super) async fn answer(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = exchange.stream(name)?;
-    let parameters = exchange.parameters(&PARAMETERS)?;
+pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
+    let stream = context.stream(name)?;
+    let parameters = context.parameters(&PARAMETERS)?;
     let position = value(&parameters, "from").map_or(Ok(Position::Earliest), Position::read)?;
     let from = position.offset(&**stream).await?;
     let page = PageLimits::read(&parameters)?;
-    let events = page.events(exchange, &**stream, from).await?;
+    let events = page.events(context, &**stream, from).await?;
     Ok(respond::json(StatusCode::OK, written(&events, from, b"{")))
 }
 
@@ -60,12 +60,12 @@ impl PageLimits {
     /// Reads the events from `from` on. Waiting ends when the server shuts down.
     pub(super) async fn events(
         &self,
-        exchange: &Exchange<'_>,
+        context: &RequestContext<'_>,
         stream: &dyn EventStream,
         from: u64,
     ) -> Result<Vec<Event>> {
-        let _place = if self.wait.is_zero() { None } else { Some(exchange.tail_place()?) };
-        let mut ending = exchange.app.ending.subscribe();
+        let _place = if self.wait.is_zero() { None } else { Some(context.tail_place()?) };
+        let mut ending = context.app.ending.subscribe();
         let reading = stream.events(from, self.count, PAGE_EVENTS_BYTES_MAX, self.wait);
         tokio::select! {
             events = reading => events,

@@ -14,16 +14,16 @@ use super::parameters::value;
 use super::position::Position;
 use super::respond;
 use crate::body::Body;
-use crate::exchange::Exchange;
 use crate::receive::Incoming;
+use crate::request_context::RequestContext;
 use crate::{receive, status};
 
 const PARAMETERS: [&str; 3] = ["from", "limit", "wait"];
 
 /// Lists all groups of a stream.
-pub(super) fn list(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = exchange.stream(name)?;
-    exchange.parameters(&[])?;
+pub(super) fn list(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
+    let stream = context.stream(name)?;
+    context.parameters(&[])?;
     Ok(status::json_response(&json!({ "groups": described(&**stream) })))
 }
 
@@ -39,9 +39,9 @@ fn one(stream: &dyn EventStream, group: &str, offset: u64) -> Json {
 }
 
 /// Describes one group.
-pub(super) fn show(exchange: &Exchange<'_>, name: &str, group: &str) -> Result<Response<Body>> {
-    let stream = exchange.stream(name)?;
-    exchange.parameters(&[])?;
+pub(super) fn show(context: &RequestContext<'_>, name: &str, group: &str) -> Result<Response<Body>> {
+    let stream = context.stream(name)?;
+    context.parameters(&[])?;
     let offset = stream.committed(group).ok_or_else(|| {
         let groups = stream.groups();
         Error::new(Code::NotFound, format!("`{name}` has no group `{group}`"))
@@ -55,10 +55,10 @@ pub(super) fn show(exchange: &Exchange<'_>, name: &str, group: &str) -> Result<R
 }
 
 /// Responds with the events that a group has not committed. A new group begins at `from`, or at the oldest event.
-pub(super) async fn events(exchange: &Exchange<'_>, name: &str, group: &str) -> Result<Response<Body>> {
-    let stream = exchange.stream(name)?;
+pub(super) async fn events(context: &RequestContext<'_>, name: &str, group: &str) -> Result<Response<Body>> {
+    let stream = context.stream(name)?;
     checked(group)?;
-    let parameters = exchange.parameters(&PARAMETERS)?;
+    let parameters = context.parameters(&PARAMETERS)?;
     let page = PageLimits::read(&parameters)?;
     let from = match stream.committed(group) {
         Some(offset) => offset,
@@ -67,7 +67,7 @@ pub(super) async fn events(exchange: &Exchange<'_>, name: &str, group: &str) -> 
             position.offset(&**stream).await?
         }
     };
-    let events = page.events(exchange, &**stream, from).await?;
+    let events = page.events(context, &**stream, from).await?;
     let mut head = b"{\"group\":".to_vec();
     write_string(group, &mut head);
     head.push(b',');
@@ -75,11 +75,16 @@ pub(super) async fn events(exchange: &Exchange<'_>, name: &str, group: &str) -> 
 }
 
 /// Commits the offset of a group: `{"offset": n}`, the offset of the next event it reads.
-pub(super) async fn commit(exchange: &Exchange<'_>, name: &str, group: &str, body: Incoming) -> Result<Response<Body>> {
-    let stream = exchange.stream(name)?;
+pub(super) async fn commit(
+    context: &RequestContext<'_>,
+    name: &str,
+    group: &str,
+    body: Incoming,
+) -> Result<Response<Body>> {
+    let stream = context.stream(name)?;
     checked(group)?;
-    exchange.parameters(&[])?;
-    let body = receive::read_body(exchange.app, exchange.headers, body).await?;
+    context.parameters(&[])?;
+    let body = receive::read_body(context.app, context.headers, body).await?;
     let wrong = |what: String| Error::new(Code::InvalidBody, what).with_hint("send `{\"offset\": 12}`");
     let json: Json =
         serde_json::from_slice(&body).map_err(|error| wrong("the body is not JSON".to_owned()).with_source(error))?;

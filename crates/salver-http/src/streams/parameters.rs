@@ -6,9 +6,9 @@ use http::header;
 use salver_model::ports::EventStream;
 use salver_model::{Code, Error, Result, Share};
 
-use crate::exchange::{Exchange, parameters};
+use crate::request_context::{RequestContext, parameters};
 
-impl<'a> Exchange<'a> {
+impl<'a> RequestContext<'a> {
     /// Returns the body's media type without its parameters, in lower case; `None` when it is missing.
     pub(super) fn media_type(&self) -> Option<String> {
         let given = self.headers.get(header::CONTENT_TYPE)?.to_str().unwrap_or("?");

@@ -17,21 +17,25 @@ use super::append::event_outcomes::Tally;
 use super::{moment, raw};
 use crate::body::Body;
 use crate::dialect::Refusal;
-use crate::exchange::Exchange;
 use crate::exit;
 use crate::receive;
 use crate::receive::Incoming;
+use crate::request_context::RequestContext;
 
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 /// Handles an append of one event.
-pub(super) async fn answer(exchange: &Exchange<'_>, name: &str, body: Incoming) -> Result<Response<Body>, Refusal> {
-    let stream = exchange.stream(name)?;
+pub(super) async fn answer(
+    context: &RequestContext<'_>,
+    name: &str,
+    body: Incoming,
+) -> Result<Response<Body>, Refusal> {
+    let stream = context.stream(name)?;
     let spec = stream.spec();
-    exchange.parameters(&[])?;
-    let mut envelope = append_params::envelope(exchange.headers, spec)?;
+    context.parameters(&[])?;
+    let mut envelope = append_params::envelope(context.headers, spec)?;
     append_params::prove_partition(stream, &envelope).await?;
-    let value = receive::read_body(exchange.app, exchange.headers, body).await?;
+    let value = receive::read_body(context.app, context.headers, body).await?;
     if value.trim_ascii().is_empty() {
         return Err(Error::new(Code::InvalidBody, "the body has no event").with_hint("send one JSON object").into());
     }

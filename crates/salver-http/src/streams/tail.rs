@@ -25,8 +25,8 @@ use super::event_json;
 use super::parameters::{number, unknown, value};
 use super::position::Position;
 use crate::body::{self, Body, Broken, Idle, Outlet};
-use crate::exchange::{Exchange, parameters};
 use crate::exit;
+use crate::request_context::{RequestContext, parameters};
 use crate::rest;
 use crate::unsent_responses::Answers;
 
@@ -45,15 +45,15 @@ const BYTES_AT_ONCE: usize = 256 * 1024;
 const FRAME_BYTES: usize = 64;
 
 /// Responds with a stream without end, or until `limit` is reached.
-pub(super) async fn answer(exchange: &Exchange<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = exchange.stream(name)?;
-    let (filter, parameters) = rest::conditions(parameters(exchange.query)?)?;
+pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
+    let stream = context.stream(name)?;
+    let (filter, parameters) = rest::conditions(parameters(context.query)?)?;
     if let Some((name, _)) = parameters.iter().find(|(name, _)| name != "from" && name != "limit") {
         return Err(unknown(name, &PARAMETERS));
     }
     let left = value(&parameters, "limit").map(|text| number("limit", text)).transpose()?;
-    let place = exchange.tail_place()?;
-    let from = match exchange.header("last-event-id").and_then(|id| id.trim().parse::<u64>().ok()) {
+    let place = context.tail_place()?;
+    let from = match context.header("last-event-id").and_then(|id| id.trim().parse::<u64>().ok()) {
         Some(last) => Position::Offset(last.saturating_add(1)),
         None => value(&parameters, "from").map_or(Ok(Position::Latest), Position::read)?,
     };
@@ -63,20 +63,20 @@ pub(super) async fn answer(exchange: &Exchange<'_>, name: &str) -> Result<Respon
         Position::Offset(offset) if offset > next => Some(next..offset),
         _ => None,
     };
-    let form = if wants_lines(exchange) { Form::Lines } else { Form::Sse };
+    let form = if wants_lines(context) { Form::Lines } else { Form::Sse };
     let tail = Tail {
         from: from.offset(&**stream).await?,
         stream: Arc::clone(stream),
         form,
         filter: filter.map(Matcher::new).transpose()?,
         left,
-        ending: exchange.app.ending.subscribe(),
+        ending: context.app.ending.subscribe(),
         lost,
-        answers: Arc::clone(&exchange.app.answers),
-        holder: exchange.caller.holder(),
+        answers: Arc::clone(&context.app.answers),
+        holder: context.caller.holder(),
         _place: place,
     };
-    let service = Arc::clone(&exchange.app.service);
+    let service = Arc::clone(&context.app.service);
     let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
     // Not compressed: a compressor would hold back the last events until more arrive.
     let body = body::made(None, failed, move |outlet| tail.give(outlet));
@@ -87,8 +87,8 @@ pub(super) async fn answer(exchange: &Exchange<'_>, name: &str) -> Result<Respon
 }
 
 /// Returns whether the client prefers NDJSON to SSE.
-fn wants_lines(exchange: &Exchange<'_>) -> bool {
-    let mut lines = exchange.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+fn wants_lines(context: &RequestContext<'_>) -> bool {
+    let mut lines = context.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
     lines.any(|line| line.contains("ndjson") || line.contains("jsonl"))
 }
 

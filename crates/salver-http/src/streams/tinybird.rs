@@ -15,13 +15,17 @@ use super::append::{append_params, take};
 use super::parameters::value;
 use super::respond;
 use crate::body::Body;
-use crate::exchange::{Exchange, parameters};
 use crate::receive::Incoming;
+use crate::request_context::{RequestContext, parameters};
 
 /// Handles an append.
-pub(super) async fn answer(exchange: &Exchange<'_>, body: Incoming, first: Option<Bytes>) -> Result<Response<Body>> {
+pub(super) async fn answer(
+    context: &RequestContext<'_>,
+    body: Incoming,
+    first: Option<Bytes>,
+) -> Result<Response<Body>> {
     // Tinybird has further parameters, and ignores unknown ones.
-    let parameters = parameters(exchange.query)?;
+    let parameters = parameters(context.query)?;
     let name = value(&parameters, "name").filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| {
         Error::new(Code::InvalidRequest, "the parameter `name` is missing").with_hint("write `/v0/events?name=STREAM`")
@@ -30,12 +34,12 @@ pub(super) async fn answer(exchange: &Exchange<'_>, body: Incoming, first: Optio
         return Err(Error::new(Code::InvalidRequest, format!("`format` is `ndjson` or `json`, not `{format}`")));
     }
     let waits = value(&parameters, "wait") == Some("true");
-    let stream = exchange.stream(name)?;
+    let stream = context.stream(name)?;
     let ack = if waits { stream.spec().ack.max(Ack::Disk) } else { Ack::Memory };
-    let envelope = Envelope { ack, ..append_params::envelope(exchange.headers, stream.spec())? };
+    let envelope = Envelope { ack, ..append_params::envelope(context.headers, stream.spec())? };
     append_params::prove_partition(stream, &envelope).await?;
     let mut tally = Tally::new(false);
-    take(stream, envelope, Intake::new(exchange, body, first)?, &mut tally).await?;
+    take(stream, envelope, Intake::new(context, body, first)?, &mut tally).await?;
     if waits {
         let rejected = stream.settle(&tally.awaited(), ack).await?;
         tally.refuse(rejected);

@@ -12,11 +12,11 @@ use salver_model::spec::FunctionPath;
 use salver_model::{Code, Error, Result};
 
 use crate::body::Body;
-use crate::exchange::Exchange;
-use crate::exchange::header_fields;
 use crate::exit;
 use crate::functions_state::takes_any;
 use crate::records::databases::path;
+use crate::request_context::RequestContext;
+use crate::request_context::header_fields;
 
 /// The result of a function.
 #[derive(Debug)]
@@ -32,27 +32,27 @@ pub(super) enum Said {
 /// # Errors
 /// `EntryUnavailable` while the function does not exist, `FunctionFailed` for a streamed body, and errors of the call.
 pub(super) async fn ask(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     function: &FunctionPath,
     values: &[(&str, String)],
     body: &Bytes,
 ) -> Result<Said> {
-    let file = file(exchange, function)?;
+    let file = file(context, function)?;
     let interface = file.interface()?;
     let (index, endpoint) = endpoint(&interface, function)?;
     let asked = functions::Call {
-        holder: Some(exchange.caller.holder()),
+        holder: Some(context.caller.holder()),
         endpoint: Some(index),
         interface: Some(Arc::clone(&interface)),
-        method: exchange.method.as_str().to_owned(),
-        path: path(exchange).to_owned(),
-        query: exchange.query.to_owned(),
+        method: context.method.as_str().to_owned(),
+        path: path(context).to_owned(),
+        query: context.query.to_owned(),
         // Only functions that take the request see its headers.
-        headers: if endpoint.takes_request { header_fields(exchange.headers, |_| true) } else { Vec::new() },
+        headers: if endpoint.takes_request { header_fields(context.headers, |_| true) } else { Vec::new() },
         arguments: arguments(endpoint, function, values)?,
         body: body.clone(),
         table: None,
-        address: exchange.caller.address.map(|address| address.to_string()),
+        address: context.caller.address.map(|address| address.to_string()),
         job: None,
     };
     let answer = file.call(asked).await?;
@@ -76,8 +76,8 @@ pub(super) async fn ask(
     Ok(Said::Refused(response))
 }
 
-fn file<'a>(exchange: &Exchange<'a>, function: &FunctionPath) -> Result<&'a Arc<dyn Functions>> {
-    let files = exchange.app.service.functions();
+fn file<'a>(context: &RequestContext<'a>, function: &FunctionPath) -> Result<&'a Arc<dyn Functions>> {
+    let files = context.app.service.functions();
     files.iter().find(|file| file.spec().name.as_str() == function.file).ok_or_else(|| {
         Error::new(Code::EntryUnavailable, format!("the functions of `{}` are not there", function.file))
             .with_hint("the server's log says why")

@@ -6,9 +6,9 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use salver_model::Result;
 use salver_model::records::{Field, Record};
 
-use crate::exchange::Exchange;
 use crate::records::body;
 use crate::records::json::Reader;
+use crate::request_context::RequestContext;
 
 /// Encodes a text as JSON.
 pub(super) fn text_json(text: &str) -> String {
@@ -47,8 +47,8 @@ pub(super) fn query_json(pairs: &[(String, String)]) -> String {
 }
 
 /// Returns the attributes of the caller.
-pub(super) fn caller_json(exchange: &Exchange<'_>) -> String {
-    let caller = exchange.caller;
+pub(super) fn caller_json(context: &RequestContext<'_>) -> String {
+    let caller = context.caller;
     let mut members: Vec<String> = Vec::new();
     let mut names: Vec<&str> = Vec::new();
     for (name, value) in &caller.attributes {

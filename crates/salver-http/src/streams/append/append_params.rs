@@ -11,7 +11,7 @@ use salver_model::spec::{Pick, StreamSpec};
 use salver_model::streams::{Ack, Envelope};
 use salver_model::{Code, Error, Result, suggest};
 
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 use crate::streams::moment;
 use crate::streams::parameters::{boolean, number};
 
@@ -23,12 +23,12 @@ const PARTITIONS_PATIENCE: Duration = Duration::from_secs(PARTITIONS_S_MAX);
 const HEADER_START: &str = "salver-header-";
 
 /// Reads the parameters and headers that apply to the events.
-pub(in crate::streams) fn read(exchange: &Exchange<'_>, spec: &StreamSpec) -> Result<Envelope> {
-    let mut envelope = envelope(exchange.headers, spec)?;
-    if exchange.query.is_empty() {
+pub(in crate::streams) fn read(context: &RequestContext<'_>, spec: &StreamSpec) -> Result<Envelope> {
+    let mut envelope = envelope(context.headers, spec)?;
+    if context.query.is_empty() {
         return Ok(envelope);
     }
-    for (name, value) in exchange.parameters(&PARAMETERS)? {
+    for (name, value) in context.parameters(&PARAMETERS)? {
         match name.as_str() {
             "ack" => envelope.ack = ack(&value)?,
             "results" => envelope.each = boolean(&name, &value)?,

@@ -12,8 +12,8 @@ use salver_model::{Code, Error, Result};
 
 use super::body_buffer::BodyBuffer;
 use super::decompress::Unpacker;
-use crate::exchange::Exchange;
 use crate::receive::Incoming;
+use crate::request_context::RequestContext;
 
 /// Time that an incomplete piece waits for more bytes. Short, so that an occasional event is not delayed until the next
 /// one arrives.
@@ -36,15 +36,15 @@ impl Intake {
     ///
     /// # Errors
     /// `UnsupportedMediaType` for an unsupported content encoding.
-    pub(in crate::streams) fn new(exchange: &Exchange<'_>, body: Incoming, first: Option<Bytes>) -> Result<Self> {
+    pub(in crate::streams) fn new(context: &RequestContext<'_>, body: Incoming, first: Option<Bytes>) -> Result<Self> {
         let length = body.size_hint().exact().unwrap_or(u64::MAX);
         Ok(Self {
             has_ended: false,
             is_short: length <= APPEND_PIECE_BYTES as u64,
             body,
             first,
-            unpacker: Unpacker::of(exchange.headers)?,
-            patience: Duration::from_millis(exchange.app.service.limits().head_ms_max),
+            unpacker: Unpacker::of(context.headers)?,
+            patience: Duration::from_millis(context.app.service.limits().head_ms_max),
         })
     }
 
@@ -91,7 +91,7 @@ impl Intake {
             return Ok(Arrival::Bytes(first));
         }
         // Bytes that have arrived already need no timer.
-        let ready = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut self.body).poll_frame(context))).await;
+        let ready = std::future::poll_fn(|task| Poll::Ready(Pin::new(&mut self.body).poll_frame(task))).await;
         let frame = match ready {
             Poll::Ready(frame) => frame,
             Poll::Pending => {

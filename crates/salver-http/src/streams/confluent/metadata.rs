@@ -7,26 +7,29 @@ use serde_json::{Value as Json, json};
 use super::{topic, topic_name, v2};
 use crate::body::Body;
 use crate::dialect::{Refusal, confluent};
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 use crate::routes::confluent::ConfluentTarget;
 
 /// Handles a request for metadata.
-pub(super) async fn answer(exchange: &Exchange<'_>, target: &ConfluentTarget<'_>) -> Result<Response<Body>, Refusal> {
+pub(super) async fn answer(
+    context: &RequestContext<'_>,
+    target: &ConfluentTarget<'_>,
+) -> Result<Response<Body>, Refusal> {
     Ok(v2(&match target {
         // To clients the server is the only broker.
         ConfluentTarget::Brokers => json!({ "brokers": [0] }),
-        ConfluentTarget::Topics => exchange.app.service.streams().iter().map(|stream| topic_name(&**stream)).collect(),
+        ConfluentTarget::Topics => context.app.service.streams().iter().map(|stream| topic_name(&**stream)).collect(),
         ConfluentTarget::Topic(name) => {
-            let partitions = partitions(&**topic(exchange, name)?).await?;
+            let partitions = partitions(&**topic(context, name)?).await?;
             json!({ "name": name, "configs": {}, "partitions": partitions })
         }
-        ConfluentTarget::Partitions(name) => partitions(&**topic(exchange, name)?).await?.into(),
+        ConfluentTarget::Partitions(name) => partitions(&**topic(context, name)?).await?.into(),
         ConfluentTarget::Partition(name, partition) => {
-            let stream = topic(exchange, name)?;
+            let stream = topic(context, name)?;
             described(known(&**stream, partition).await?)
         }
         ConfluentTarget::Offsets(name, partition) => {
-            let stream = topic(exchange, name)?;
+            let stream = topic(context, name)?;
             // Only the log can be read, which is partition 0.
             let ends = match known(&**stream, partition).await? {
                 0 => stream.ends(),

@@ -14,35 +14,35 @@ use crate::body::Body;
 use crate::consumers::Embedded;
 use crate::dialect::Refusal;
 use crate::dialect::confluent::{self, JSON, V2};
-use crate::exchange::Exchange;
 use crate::exit;
 use crate::receive;
 use crate::receive::Incoming;
+use crate::request_context::RequestContext;
 use crate::streams::raw;
 
 /// Handles a produce request.
 pub(super) async fn answer(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     name: &str,
     partition: Option<&str>,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    let embedded = Embedded::named(exchange.media_type().as_deref().unwrap_or("nothing"))?;
-    let media_type = acceptable(exchange)?;
-    let stream = topic(exchange, name)?;
+    let embedded = Embedded::named(context.media_type().as_deref().unwrap_or("nothing"))?;
+    let media_type = acceptable(context)?;
+    let stream = topic(context, name)?;
     let partition = match partition {
         Some(text) => Some(metadata::known(&**stream, text).await?),
         None => None,
     };
-    let body = receive::read_body(exchange.app, exchange.headers, body).await?;
+    let body = receive::read_body(context.app, context.headers, body).await?;
     let events = read(&body, embedded, partition)?;
     let places = append(stream, &events).await?;
     Ok(exit::unstored(StatusCode::OK, media_type, Body::Full(written(&places).into())))
 }
 
 /// Negotiates the media type of the response.
-fn acceptable(exchange: &Exchange<'_>) -> Result<http::HeaderValue, Refusal> {
-    let mut lines = exchange.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()).peekable();
+fn acceptable(context: &RequestContext<'_>) -> Result<http::HeaderValue, Refusal> {
+    let mut lines = context.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()).peekable();
     if lines.peek().is_none() {
         return Ok(V2);
     }

@@ -12,10 +12,10 @@ use super::{pattern, records, topic};
 use crate::body::Body;
 use crate::consumers::{ConsumerState, Embedded, Instance, Settings, Wants};
 use crate::dialect::{Refusal, confluent};
-use crate::exchange::Exchange;
 use crate::exit;
 use crate::receive;
 use crate::receive::Incoming;
+use crate::request_context::RequestContext;
 use crate::routes::confluent::ConsumerStep;
 use crate::streams::confluent::{origin, v2};
 use crate::tokens::Owner;
@@ -25,48 +25,48 @@ const WAIT: Duration = Duration::from_millis(1_000);
 
 /// Creates a consumer in a group.
 pub(in crate::streams::confluent) async fn join(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     group: &str,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    create(exchange, group, &received(exchange, body).await?)
+    create(context, group, &received(context, body).await?)
 }
 
 /// Handles a request for the consumer `name` of a group.
 pub(in crate::streams::confluent) async fn answer(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     group: &str,
     name: &str,
     step: ConsumerStep,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    let instance = exchange.app.consumers.find(&Owner::of(exchange.caller), group, name)?;
-    let json = received(exchange, body).await?;
+    let instance = context.app.consumers.find(&Owner::of(context.caller), group, name)?;
+    let json = received(context, body).await?;
     match step {
-        ConsumerStep::Records => records::answer(exchange, &instance).await,
-        ConsumerStep::Commit => commit(exchange, &instance, &json).await,
-        ConsumerStep::Committed => committed(exchange, &instance, &json),
+        ConsumerStep::Records => records::answer(context, &instance).await,
+        ConsumerStep::Commit => commit(context, &instance, &json).await,
+        ConsumerStep::Committed => committed(context, &instance, &json),
         ConsumerStep::Subscribe => subscribe(&instance, &json).await,
         ConsumerStep::Subscription => {
-            let topics = instance.state.lock().await.subscribed(exchange);
+            let topics = instance.state.lock().await.subscribed(context);
             Ok(v2(&json!({ "topics": topics })))
         }
-        ConsumerStep::Unsubscribe => unsubscribe(exchange, &instance).await,
+        ConsumerStep::Unsubscribe => unsubscribe(context, &instance).await,
         ConsumerStep::Assign => assign(&instance, &json).await,
         ConsumerStep::Assignment => {
-            let assigned = instance.state.lock().await.assignment(exchange, &instance);
+            let assigned = instance.state.lock().await.assignment(context, &instance);
             let list = assigned.iter().map(|(topic, partition)| json!({ "topic": topic, "partition": partition }));
             Ok(v2(&json!({ "partitions": list.collect::<Json>() })))
         }
-        ConsumerStep::Seek => seek(exchange, &instance, &json, "offsets", |ends, offset| offset.min(ends.next)).await,
-        ConsumerStep::SeekBeginning => seek(exchange, &instance, &json, "partitions", |ends, _| ends.first).await,
-        ConsumerStep::SeekEnd => seek(exchange, &instance, &json, "partitions", |ends, _| ends.next).await,
+        ConsumerStep::Seek => seek(context, &instance, &json, "offsets", |ends, offset| offset.min(ends.next)).await,
+        ConsumerStep::SeekBeginning => seek(context, &instance, &json, "partitions", |ends, _| ends.first).await,
+        ConsumerStep::SeekEnd => seek(context, &instance, &json, "partitions", |ends, _| ends.next).await,
     }
 }
 
 /// Receives the body as JSON; null when it is empty.
-async fn received(exchange: &Exchange<'_>, body: Incoming) -> Result<Json, Refusal> {
-    let bytes = receive::read_body(exchange.app, exchange.headers, body).await?;
+async fn received(context: &RequestContext<'_>, body: Incoming) -> Result<Json, Refusal> {
+    let bytes = receive::read_body(context.app, context.headers, body).await?;
     if bytes.trim_ascii().is_empty() {
         return Ok(Json::Null);
     }
@@ -77,7 +77,7 @@ fn done() -> Response<Body> {
     exit::empty(StatusCode::NO_CONTENT)
 }
 
-fn create(exchange: &Exchange<'_>, group: &str, json: &Json) -> Result<Response<Body>, Refusal> {
+fn create(context: &RequestContext<'_>, group: &str, json: &Json) -> Result<Response<Body>, Refusal> {
     let none = Map::new();
     let members = match json {
         Json::Null => &none,
@@ -92,8 +92,8 @@ fn create(exchange: &Exchange<'_>, group: &str, json: &Json) -> Result<Response<
     if name.is_empty() || name.contains('/') {
         return Err(invalid(format!("`{name}` can't be the name of a consumer")));
     }
-    exchange.app.consumers.create(&Owner::of(exchange.caller), group, &name, settings(members)?)?;
-    let base_uri = format!("{}/consumers/{group}/instances/{name}", origin(exchange));
+    context.app.consumers.create(&Owner::of(context.caller), group, &name, settings(members)?)?;
+    let base_uri = format!("{}/consumers/{group}/instances/{name}", origin(context));
     Ok(v2(&json!({ "instance_id": name, "base_uri": base_uri })))
 }
 
@@ -134,16 +134,16 @@ fn invalid(why: String) -> Refusal {
 }
 
 pub(in crate::streams::confluent) async fn delete(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     group: &str,
     name: &str,
 ) -> Result<Response<Body>, Refusal> {
-    let instance = exchange.app.consumers.remove(&Owner::of(exchange.caller), group, name)?;
+    let instance = context.app.consumers.remove(&Owner::of(context.caller), group, name)?;
     let state = instance.state.lock().await;
     if instance.settings.commits {
-        state.commit(exchange, &instance).await?;
+        state.commit(context, &instance).await?;
     }
-    exchange.app.consumers.release(&instance);
+    context.app.consumers.release(&instance);
     Ok(done())
 }
 
@@ -172,9 +172,9 @@ async fn subscribe(instance: &Instance, json: &Json) -> Result<Response<Body>, R
     Ok(done())
 }
 
-async fn unsubscribe(exchange: &Exchange<'_>, instance: &Instance) -> Result<Response<Body>, Refusal> {
+async fn unsubscribe(context: &RequestContext<'_>, instance: &Instance) -> Result<Response<Body>, Refusal> {
     *instance.state.lock().await = ConsumerState::default();
-    exchange.app.consumers.release(instance);
+    context.app.consumers.release(instance);
     Ok(done())
 }
 
@@ -194,14 +194,14 @@ fn exclusive() -> Refusal {
 
 /// Changes the positions of the consumer.
 async fn seek(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     instance: &Instance,
     json: &Json,
     member: &str,
     place: impl Fn(salver_model::streams::Ends, u64) -> u64,
 ) -> Result<Response<Body>, Refusal> {
     let mut state = instance.state.lock().await;
-    let assigned = state.assignment(exchange, instance);
+    let assigned = state.assignment(context, instance);
     let wanted = places(json, member)?;
     for (name, partition, _) in &wanted {
         if !assigned.iter().any(|(own, number)| own == name && number == partition) {
@@ -209,7 +209,7 @@ async fn seek(
         }
     }
     for (name, partition, offset) in wanted {
-        let ends = topic(exchange, &name)?.ends();
+        let ends = topic(context, &name)?.ends();
         if partition == 0 {
             state.positions.insert(name, place(ends, offset));
         }
@@ -219,12 +219,12 @@ async fn seek(
 
 /// Commits the given offsets, or the current positions of the consumer. A given offset is that of the last processed
 /// record, as in the REST Proxy.
-async fn commit(exchange: &Exchange<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Refusal> {
+async fn commit(context: &RequestContext<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Refusal> {
     if json.is_null() {
-        instance.state.lock().await.commit(exchange, instance).await?;
+        instance.state.lock().await.commit(context, instance).await?;
     } else {
         for (name, partition, offset) in places(json, "offsets")? {
-            let stream = topic(exchange, &name)?;
+            let stream = topic(context, &name)?;
             if partition == 0 {
                 let next = offset.saturating_add(1).min(stream.ends().next);
                 stream.commit(&instance.group, next).await?;
@@ -234,13 +234,13 @@ async fn commit(exchange: &Exchange<'_>, instance: &Instance, json: &Json) -> Re
     Ok(v2(&json!([])))
 }
 
-fn committed(exchange: &Exchange<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Refusal> {
+fn committed(context: &RequestContext<'_>, instance: &Instance, json: &Json) -> Result<Response<Body>, Refusal> {
     let mut offsets = Vec::new();
     if json.is_null() {
         return Err(confluent::partition_not_found());
     }
     for (name, partition, _) in places(json, "partitions")? {
-        let committed = topic(exchange, &name)?.committed(&instance.group).filter(|_| partition == 0);
+        let committed = topic(context, &name)?.committed(&instance.group).filter(|_| partition == 0);
         offsets.extend(
             committed.map(|offset| json!({ "topic": name, "partition": partition, "offset": offset, "metadata": "" })),
         );

@@ -7,30 +7,30 @@ use serde_json::Value as Json;
 use super::{pattern, topic, topic_name};
 use crate::consumers::{ConsumerState, Consumers, Instance, Wants};
 use crate::dialect::{Refusal, confluent};
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 
 impl ConsumerState {
     /// Returns the partitions that this consumer currently reads.
-    pub(super) fn assignment(&self, exchange: &Exchange<'_>, instance: &Instance) -> Vec<(String, u32)> {
-        let consumers: &Consumers = &exchange.app.consumers;
+    pub(super) fn assignment(&self, context: &RequestContext<'_>, instance: &Instance) -> Vec<(String, u32)> {
+        let consumers: &Consumers = &context.app.consumers;
         let shared = |topics: &[String]| {
-            let read = topics.iter().filter(|name| topic(exchange, name).is_ok() && consumers.reads(instance, name));
+            let read = topics.iter().filter(|name| topic(context, name).is_ok() && consumers.reads(instance, name));
             read.map(|name| (name.clone(), 0)).collect()
         };
         match &self.wants {
             Wants::Nothing => Vec::new(),
             Wants::Topics(topics) => shared(topics),
-            Wants::Pattern(_) => shared(&self.subscribed(exchange)),
+            Wants::Pattern(_) => shared(&self.subscribed(context)),
             Wants::Assigned(partitions) => partitions.clone(),
         }
     }
 
     /// Returns the topics it is subscribed to.
-    pub(super) fn subscribed(&self, exchange: &Exchange<'_>) -> Vec<String> {
+    pub(super) fn subscribed(&self, context: &RequestContext<'_>) -> Vec<String> {
         match &self.wants {
             Wants::Topics(topics) => topics.clone(),
             Wants::Pattern(pattern) => {
-                let names = exchange.app.service.streams().iter().map(|stream| topic_name(&**stream).to_owned());
+                let names = context.app.service.streams().iter().map(|stream| topic_name(&**stream).to_owned());
                 names.filter(|name| pattern::matches(pattern, name)).collect()
             }
             Wants::Nothing | Wants::Assigned(_) => Vec::new(),
@@ -48,9 +48,9 @@ impl ConsumerState {
     }
 
     /// Commits the current positions.
-    pub(super) async fn commit(&self, exchange: &Exchange<'_>, instance: &Instance) -> Result<(), Refusal> {
+    pub(super) async fn commit(&self, context: &RequestContext<'_>, instance: &Instance) -> Result<(), Refusal> {
         for (name, position) in &self.positions {
-            let stream = topic(exchange, name)?;
+            let stream = topic(context, name)?;
             // A log that was created anew may end before it.
             let position = (*position).min(stream.ends().next);
             if stream.committed(&instance.group) != Some(position) {

@@ -13,8 +13,8 @@ use super::topic;
 use crate::body::Body;
 use crate::consumers::{ConsumerState, Embedded, Instance, Wants};
 use crate::dialect::{Refusal, confluent};
-use crate::exchange::{Exchange, parameters};
 use crate::exit;
+use crate::request_context::{RequestContext, parameters};
 use crate::streams::parameters::value;
 use crate::streams::raw;
 
@@ -22,9 +22,9 @@ const JSON: HeaderValue = HeaderValue::from_static("application/vnd.kafka.json.v
 const BINARY: HeaderValue = HeaderValue::from_static("application/vnd.kafka.binary.v2+json");
 
 /// Responds with new records.
-pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Result<Response<Body>, Refusal> {
-    accepted(exchange, instance.settings.format)?;
-    let parameters = parameters(exchange.query)?;
+pub(super) async fn answer(context: &RequestContext<'_>, instance: &Instance) -> Result<Response<Body>, Refusal> {
+    accepted(context, instance.settings.format)?;
+    let parameters = parameters(context.query)?;
     let number =
         |name| value(&parameters, name).and_then(|text| text.parse::<i64>().ok()).filter(|number| *number >= 0);
     let wait = number("timeout").map_or(instance.settings.wait, |ms| Duration::from_millis(ms.unsigned_abs()));
@@ -37,10 +37,9 @@ pub(super) async fn answer(exchange: &Exchange<'_>, instance: &Instance) -> Resu
         return Err(confluent::illegal_state(why));
     }
     if instance.settings.commits {
-        state.commit(exchange, instance).await?;
+        state.commit(context, instance).await?;
     }
-    let read =
-        read(exchange, instance, &mut state, bytes_max, wait.min(Duration::from_secs(EVENTS_WAIT_S_MAX))).await?;
+    let read = read(context, instance, &mut state, bytes_max, wait.min(Duration::from_secs(EVENTS_WAIT_S_MAX))).await?;
     instance.touch(std::time::Instant::now());
     let media_type = if instance.settings.format == Embedded::Json { JSON } else { BINARY };
     Ok(exit::unstored(StatusCode::OK, media_type, Body::Full(written(&read, instance.settings.format).into())))
@@ -50,19 +49,19 @@ type Read = Vec<(String, Vec<Event>)>;
 
 /// Reads events of each topic; when there are none, waits for the first topic that gets some.
 async fn read(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     instance: &Instance,
     state: &mut ConsumerState,
     bytes_max: usize,
     wait: Duration,
 ) -> Result<Read, Refusal> {
-    let mut ending = exchange.app.ending.subscribe();
+    let mut ending = context.app.ending.subscribe();
     let mut found: Read = Vec::new();
     let mut waiting = Vec::new();
     let mut bytes_left = bytes_max;
     // Only partition 0 has events.
-    for (name, _) in state.assignment(exchange, instance).into_iter().filter(|(_, partition)| *partition == 0) {
-        let stream = topic(exchange, &name)?;
+    for (name, _) in state.assignment(context, instance).into_iter().filter(|(_, partition)| *partition == 0) {
+        let stream = topic(context, &name)?;
         let from = state.position(instance, &name, &**stream);
         let events = match bytes_left {
             0 => Vec::new(),
@@ -78,7 +77,7 @@ async fn read(
         }
     }
     if found.is_empty() {
-        let _place = exchange.tail_place()?;
+        let _place = context.tail_place()?;
         let first = async {
             if waiting.is_empty() {
                 // Another consumer of the group has all partitions. If it leaves, the next request takes over.
@@ -104,9 +103,9 @@ async fn read(
 }
 
 /// Checks that the client accepts the consumer's format.
-fn accepted(exchange: &Exchange<'_>, format: Embedded) -> Result<(), Refusal> {
+fn accepted(context: &RequestContext<'_>, format: Embedded) -> Result<(), Refusal> {
     let mut is_empty = true;
-    for line in exchange.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()) {
+    for line in context.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok()) {
         for kind in line.split(',').map(|kind| kind.split(';').next().unwrap_or_default().trim()) {
             is_empty = false;
             let takes = match kind {

@@ -11,20 +11,20 @@ use super::record::Record;
 use super::{append, topic};
 use crate::body::Body;
 use crate::dialect::{Refusal, confluent};
-use crate::exchange::Exchange;
 use crate::receive;
 use crate::receive::Incoming;
+use crate::request_context::RequestContext;
 use crate::streams::{raw, respond};
 
 /// Handles a batch; responds with 207 and the result of each record.
 pub(super) async fn answer(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     cluster: &str,
     name: &str,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    let stream = topic(exchange, name)?;
-    let body = receive::read_body(exchange.app, exchange.headers, body).await?;
+    let stream = topic(context, name)?;
+    let body = receive::read_body(context.app, context.headers, body).await?;
     let entries = entries(&body)?;
     let mut records = Vec::with_capacity(entries.len());
     for (id, text) in entries {

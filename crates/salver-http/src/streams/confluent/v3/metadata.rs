@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{origin, topic, topic_name};
 use crate::body::Body;
 use crate::dialect::{Refusal, confluent};
-use crate::exchange::Exchange;
+use crate::request_context::RequestContext;
 use crate::routes::confluent::Topic;
 use crate::streams::respond;
 
@@ -15,35 +15,42 @@ use crate::streams::respond;
 const CLUSTER: &str = "salver";
 
 /// Responds with the list of clusters.
-pub(in crate::streams::confluent) fn clusters(exchange: &Exchange<'_>) -> Result<Response<Body>, Refusal> {
-    let base = base(exchange);
+pub(in crate::streams::confluent) fn clusters(context: &RequestContext<'_>) -> Result<Response<Body>, Refusal> {
+    let base = base(context);
     Ok(told(&list("KafkaClusterList", &base, vec![described_cluster(&base, CLUSTER)])))
 }
 
 /// Responds with the cluster, which exists under any id.
-pub(in crate::streams::confluent) fn cluster(exchange: &Exchange<'_>, id: &str) -> Result<Response<Body>, Refusal> {
-    Ok(told(&described_cluster(&base(exchange), id)))
+pub(in crate::streams::confluent) fn cluster(
+    context: &RequestContext<'_>,
+    id: &str,
+) -> Result<Response<Body>, Refusal> {
+    Ok(told(&described_cluster(&base(context), id)))
 }
 
 /// Handles a request for the topics of the cluster.
-pub(super) async fn answer(exchange: &Exchange<'_>, id: &str, asked: &Topic<'_>) -> Result<Response<Body>, Refusal> {
-    let base = base(exchange);
+pub(super) async fn answer(
+    context: &RequestContext<'_>,
+    id: &str,
+    asked: &Topic<'_>,
+) -> Result<Response<Body>, Refusal> {
+    let base = base(context);
     Ok(told(&match asked {
         Topic::All => {
             let mut topics = Vec::new();
-            for stream in exchange.app.service.streams().iter().filter(|stream| stream.available().is_ok()) {
+            for stream in context.app.service.streams().iter().filter(|stream| stream.available().is_ok()) {
                 topics.push(described(&base, id, topic_name(&**stream), &**stream).await?);
             }
             list("KafkaTopicList", &format!("{base}/{id}/topics"), topics)
         }
-        Topic::One(name) => described(&base, id, name, &**topic(exchange, name)?).await?,
+        Topic::One(name) => described(&base, id, name, &**topic(context, name)?).await?,
         Topic::Partitions(name) => {
-            let count = topic(exchange, name)?.partitions().await?;
+            let count = topic(context, name)?.partitions().await?;
             let all = (0..count).map(|number| partition(&base, id, name, number)).collect();
             list("KafkaPartitionList", &format!("{base}/{id}/topics/{name}/partitions"), all)
         }
         Topic::Partition(name, number) => {
-            let count = topic(exchange, name)?.partitions().await?;
+            let count = topic(context, name)?.partitions().await?;
             let number = number.parse().map_err(|_| confluent::not_found())?;
             if number >= count {
                 let message = "This server does not host this topic-partition.";
@@ -55,8 +62,8 @@ pub(super) async fn answer(exchange: &Exchange<'_>, id: &str, asked: &Topic<'_>)
     }))
 }
 
-fn base(exchange: &Exchange<'_>) -> String {
-    format!("{}/v3/clusters", origin(exchange))
+fn base(context: &RequestContext<'_>) -> String {
+    format!("{}/v3/clusters", origin(context))
 }
 
 fn told(json: &Json) -> Response<Body> {

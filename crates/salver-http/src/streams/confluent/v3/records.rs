@@ -16,9 +16,9 @@ use super::record::Record;
 use super::{append, topic};
 use crate::body::{self, Body};
 use crate::dialect::{Refusal, confluent};
-use crate::exchange::Exchange;
 use crate::exit;
 use crate::receive::Incoming;
+use crate::request_context::RequestContext;
 use crate::streams::append::body_reader::Intake;
 use crate::streams::raw;
 
@@ -28,16 +28,16 @@ const RECORDS_AT_ONCE: usize = 1_000;
 
 /// Responds with one report per record.
 pub(super) fn answer(
-    exchange: &Exchange<'_>,
+    context: &RequestContext<'_>,
     cluster: &str,
     name: &str,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
     let conversation = Conversation {
-        stream: Arc::clone(topic(exchange, name)?),
+        stream: Arc::clone(topic(context, name)?),
         cluster: cluster.to_owned(),
         topic: name.to_owned(),
-        intake: Intake::new(exchange, body, None)?,
+        intake: Intake::new(context, body, None)?,
         rest: Bytes::new(),
         has_ended: false,
     };

@@ -24,7 +24,7 @@ static SHAPING: [HeaderName; 3] = [header::ACCEPT, header::ACCEPT_ENCODING, head
 
 /// A request.
 #[derive(Debug)]
-pub(crate) struct Exchange<'a> {
+pub(crate) struct RequestContext<'a> {
     /// State shared by all requests.
     pub(crate) app: &'a Arc<App>,
     /// Proof that the request was admitted.
@@ -43,13 +43,13 @@ pub(crate) struct Exchange<'a> {
     pub(crate) headers: &'a HeaderMap,
     /// Body, if the handler needs it as a whole; else empty.
     pub(crate) body: Bytes,
-    /// Cached result of [`Exchange::key`].
+    /// Cached result of [`RequestContext::key`].
     key: OnceLock<Vec<u8>>,
-    /// Cached result of [`Exchange::coding`].
+    /// Cached result of [`RequestContext::coding`].
     coding: OnceLock<Coding>,
 }
 
-impl<'a> Exchange<'a> {
+impl<'a> RequestContext<'a> {
     /// Creates the view of an admitted request for `path` with `query`.
     pub(crate) fn new(
         app: &'a Arc<App>,
@@ -69,11 +69,11 @@ impl<'a> Exchange<'a> {
     }
 
     /// Returns the same request with another query string and other headers.
-    pub(crate) fn changed<'b>(&self, query: &'b str, headers: &'b HeaderMap) -> Exchange<'b>
+    pub(crate) fn changed<'b>(&self, query: &'b str, headers: &'b HeaderMap) -> RequestContext<'b>
     where
         'a: 'b,
     {
-        Exchange::new(self.app, self.admitted, self.method, (self.path, query), headers)
+        RequestContext::new(self.app, self.admitted, self.method, (self.path, query), headers)
     }
 
     /// Returns the dialect in which the request is refused.
@@ -142,7 +142,7 @@ impl<'a> Exchange<'a> {
     /// Chooses the format in the same way, with another default.
     ///
     /// # Errors
-    /// As [`Exchange::choose`].
+    /// As [`RequestContext::choose`].
     pub(crate) fn choose_or(&self, suffix: Option<Format>, named: Option<&str>, default: Format) -> Result<Choice> {
         let format = match (suffix, named) {
             (Some(format), _) => Some(format),
