@@ -76,6 +76,7 @@ impl VisitorMut for Rewriter {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
+        percentiles::name_columns(select);
         flow(query_clauses::select(select))
     }
 

@@ -1,8 +1,6 @@
 //! Converts days and times of clients to the one form that every system parses; returns `None` for anything else.
 
-use salver_text::calendar::days_in_month;
-
-use crate::moment::{self, number};
+use crate::moment;
 
 /// Parses `2026-11-21`. A moment is accepted only at midnight in UTC.
 pub(super) fn date(text: &str) -> Option<String> {
@@ -42,12 +40,9 @@ pub(super) fn timestamp(text: &str) -> Option<String> {
     }
 }
 
+/// Returns whether it is a day of the calendar, with all of its digits.
 pub(super) fn is_day(text: &str) -> bool {
-    let [year, month, day] = *text.split('-').collect::<Vec<_>>().as_slice() else { return false };
-    let (Some(year), Some(month), Some(day)) = (number(year, 4, 4), number(month, 2, 2), number(day, 2, 2)) else {
-        return false;
-    };
-    year > 0 && (1..=days_in_month(i64::from(year), month)).contains(&day)
+    moment::date(text).is_some_and(|day| day == text)
 }
 
 /// Returns whether it is a time of day.
@@ -55,46 +50,18 @@ pub(super) fn is_clock(text: &str) -> bool {
     clock(text).is_some()
 }
 
-/// Returns the time of day with its seconds, a fraction without trailing zeros, and the zone as written.
+/// Returns the time of day with its seconds, a fraction without trailing zeros, and the zone as an offset.
 fn clock(text: &str) -> Option<String> {
-    let end = text.find(['+', '-', 'Z', 'z', ' ']).unwrap_or(text.len());
-    let (clock, zone) = text.split_at(end);
-    let (clock, fraction) = clock.split_once('.').unwrap_or((clock, ""));
-    let parts: Vec<u32> = clock.split(':').map(|part| number(part, 2, 2)).collect::<Option<_>>()?;
-    let (hour, minute, second) = match parts.as_slice() {
-        [hour, minute] => (*hour, *minute, 0),
-        [hour, minute, second] => (*hour, *minute, *second),
-        _ => return None,
-    };
-    if hour > 23 || minute > 59 || second > 59 || fraction.len() > 9 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
+    if text.find(':') != Some(2) {
         return None;
     }
-    let fraction = fraction.trim_end_matches('0');
-    let point = if fraction.is_empty() { "" } else { "." };
-    Some(format!("{hour:02}:{minute:02}:{second:02}{point}{fraction}{}", offset(zone)?))
-}
-
-/// Parses a zone as an offset; a `+` in a query may have become a space.
-fn offset(zone: &str) -> Option<String> {
-    let Some(sign) = zone.chars().next() else { return Some(String::new()) };
-    let rest = &zone[1..];
-    if matches!(sign, 'Z' | 'z') {
-        return rest.is_empty().then(|| "+00:00".to_owned());
-    }
-    let (hours, minutes) = match rest.split_once(':') {
-        Some(parts) => parts,
-        None => rest.split_at_checked(2)?,
+    // The `+` of a zone may have become a space in a query.
+    let clock = match text.split_once(' ') {
+        Some((clock, zone)) => moment::time(&format!("{clock}+{zone}"), false)?,
+        None => moment::time(text, false)?,
     };
-    let minutes = if minutes.is_empty() { "00" } else { minutes };
-    // Historical offsets have seconds.
-    let (minutes, seconds) = match minutes.split_once(':') {
-        Some(parts) => parts,
-        None => minutes.split_at_checked(2)?,
-    };
-    let (colon, seconds) = if seconds.is_empty() { ("", "00") } else { (":", seconds) };
-    let good = number(hours, 2, 2)? <= 15 && number(minutes, 2, 2)? <= 59 && number(seconds, 2, 2)? <= 59;
-    let seconds = if colon.is_empty() { "" } else { seconds };
-    good.then(|| format!("{}{hours}:{minutes}{colon}{seconds}", if sign == '-' { '-' } else { '+' }))
+    let zone = if clock.zone == "Z" { "+00:00" } else { &clock.zone };
+    Some(format!("{}{zone}", clock.digits()))
 }
 
 #[cfg(test)]

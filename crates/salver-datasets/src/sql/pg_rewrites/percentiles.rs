@@ -2,23 +2,41 @@
 //! each, and null for no values.
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, OrderByExpr,
+    Array, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, OrderByExpr, Select,
+    SelectItem,
 };
 use salver_model::Error;
 
-use super::expression;
 use super::function_names::name_of;
+use super::{expression, quoted};
+
+/// Names the columns of a `select` that are such calls by their function, as PostgreSQL does.
+pub(super) fn name_columns(select: &mut Select) {
+    for item in &mut select.projection {
+        if let SelectItem::UnnamedExpr(Expr::Function(function)) = item
+            && shares(function).is_some()
+        {
+            let alias = quoted(&name_of(function).unwrap_or_default());
+            *item = SelectItem::ExprWithAlias { expr: Expr::Function(function.clone()), alias };
+        }
+    }
+}
+
+/// Returns the array that is the only argument of a percentile.
+fn shares(function: &Function) -> Option<&Array> {
+    let is_percentile =
+        name_of(function).is_some_and(|name| matches!(name.as_str(), "percentile_cont" | "percentile_disc"));
+    let FunctionArguments::List(list) = &function.args else { return None };
+    match list.args.as_slice() {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Array(shares)))] if is_percentile => Some(shares),
+        _ => None,
+    }
+}
 
 /// Rewrites a call whose only argument is an array that is written out.
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     let Expr::Function(function) = expr else { return Ok(()) };
-    let is_percentile =
-        name_of(function).is_some_and(|name| matches!(name.as_str(), "percentile_cont" | "percentile_disc"));
-    let (true, [OrderByExpr { expr: value, .. }]) = (is_percentile, function.within_group.as_slice()) else {
-        return Ok(());
-    };
-    let FunctionArguments::List(list) = &function.args else { return Ok(()) };
-    let [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Array(shares)))] = list.args.as_slice() else {
+    let (Some(shares), [OrderByExpr { expr: value, .. }]) = (shares(function), function.within_group.as_slice()) else {
         return Ok(());
     };
     let mut array = shares.clone();

@@ -275,6 +275,8 @@ pub(super) const SAME: &[&str] = &[
     "select k, v, count(*) from m group by k, rollup((k, v)) order by k, v, count(*)",
     "select array_to_string(percentile_disc(array[0, 0.5, 1]) within group (order by i), ',') as p from n",
     "select array_to_string(percentile_cont(array[0.25, null, 0.5]) within group (order by i), ',', 'x') as p from n",
+    "select array_to_string(percentile_cont, ',') as p from \
+     (select percentile_cont(array[0.25, 0.5]) within group (order by i) from n) as x",
     "select k, (percentile_cont(array[0.5]) within group (order by v) filter (where v > 4))[1] as p from m group by k order \
      by k",
     "select o.i, l.k, l.v from n as o, lateral (select a.k, b.v from m as a join m as b on a.k = b.k and b.v = o.i * 10) as \
