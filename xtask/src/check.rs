@@ -28,6 +28,10 @@ pub(crate) fn run() -> Result<(), String> {
     step("clippy", || {
         must(&["clippy", "--release", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
     })?;
+    // Nothing but types is looked at, so this costs little beside a build.
+    step("no features", || {
+        must(&["check", "--release", "--workspace", "--all-targets", "--no-default-features", "--quiet"])
+    })?;
     step("build", || must(&["test", "--release", "--workspace", "--no-run", "--quiet"]))?;
     step("examples", || {
         must(&["build", "--release", "--workspace", "--bins", "--quiet"])?;

@@ -241,13 +241,8 @@ impl Service {
         };
         MaybeReady::pending(async move {
             let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
-            let rows = match place.run(work).await {
-                Err(error) => match self.newer(snapshot, &error).await {
-                    Some(newer) => place.run(newer.resolve(name)?.read(query)).await?,
-                    None => return Err(error),
-                },
-                rows => rows?,
-            };
+            let again = |newer: Arc<Snapshot>| async move { newer.resolve(name)?.read(query).await };
+            let rows = self.run_again(&mut place, snapshot, work, again).await?;
             place.hold(rows, &self.limits).await
         })
     }
@@ -255,6 +250,27 @@ impl Service {
     /// Limits rows that are already there.
     fn bounded_rows(&self, rows: Result<Rows>) -> Result<Rows> {
         rows.and_then(|rows| bound_rows(rows, self.limits.rows_max))
+    }
+
+    /// Runs `work` in `place`; once more, by `again` on the newer catalog, when one of its tables was changed in the
+    /// database meanwhile.
+    pub(crate) async fn run_again<T, A>(
+        &self,
+        place: &mut QueryPermit,
+        snapshot: &Snapshot,
+        work: impl IntoFuture<Output = Result<T>>,
+        again: impl FnOnce(Arc<Snapshot>) -> A,
+    ) -> Result<T>
+    where
+        A: IntoFuture<Output = Result<T>>,
+    {
+        match place.run(work).await {
+            Err(error) => match self.newer(snapshot, &error).await {
+                Some(newer) => place.run(again(newer)).await,
+                None => Err(error),
+            },
+            done => done,
+        }
     }
 
     /// Returns the catalog that follows `snapshot`, for a request that failed because one of its tables was changed in
@@ -283,13 +299,8 @@ impl Service {
         };
         MaybeReady::pending(async move {
             let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
-            let rows = match place.run(work).await {
-                Err(error) => match self.newer(snapshot, &error).await {
-                    Some(newer) => place.run(self.sql.run(newer, query)).await?,
-                    None => return Err(error),
-                },
-                rows => rows?,
-            };
+            let again = |newer: Arc<Snapshot>| self.sql.run(newer, query);
+            let rows = self.run_again(&mut place, snapshot, work, again).await?;
             place.hold(rows, &self.limits).await
         })
     }

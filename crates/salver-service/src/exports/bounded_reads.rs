@@ -93,14 +93,8 @@ impl Service {
     pub async fn read_live(&self, caller: &Caller, snapshot: &Snapshot, name: &str, query: &Query) -> Result<LiveRows> {
         let table = snapshot.resolve(name)?;
         let mut place = QueryPermit::take(self.places(), caller, self.limits()).await?;
-        match place.run(table.read(query)).await {
-            Err(error) => match self.newer(snapshot, &error).await {
-                Some(newer) => place.run(newer.resolve(name)?.read(query)).await,
-                None => Err(error),
-            },
-            rows => rows,
-        }
-        .map(LiveRows::of)
+        let again = |newer: Arc<Snapshot>| async move { newer.resolve(name)?.read(query).await };
+        self.run_again(&mut place, snapshot, table.read(query), again).await.map(LiveRows::of)
     }
 
     /// Runs one SQL statement like [`Service::sql`], for a client that takes the rows at its own pace.
@@ -110,14 +104,8 @@ impl Service {
     pub async fn sql_live(&self, caller: &Caller, snapshot: &Arc<Snapshot>, query: &SqlQuery) -> Result<LiveRows> {
         let tables: Arc<dyn Tables> = Arc::<Snapshot>::clone(snapshot);
         let mut place = QueryPermit::take(self.places(), caller, self.limits()).await?;
-        match place.run(self.engine().run(tables, query)).await {
-            Err(error) => match self.newer(snapshot, &error).await {
-                Some(newer) => place.run(self.engine().run(newer, query)).await,
-                None => Err(error),
-            },
-            rows => rows,
-        }
-        .map(LiveRows::of)
+        let again = |newer: Arc<Snapshot>| self.engine().run(newer, query);
+        self.run_again(&mut place, snapshot, self.engine().run(tables, query), again).await.map(LiveRows::of)
     }
 
     /// Returns whether `reader` has another row, like [`ExportReader::has_more`].
