@@ -87,15 +87,14 @@ pub(crate) async fn read(
 
 /// Runs a plan without a required order, as the work begun in `state`. A plan that runs out of memory, or whose rows
 /// are too wide, is retried in the session that needs least memory, which is slower: a wide row may be the state of a
-/// distinct aggregate, which that session has not. If rows are too wide there too, smaller batches may fit.
+/// distinct aggregate, which that session has not. If wide rows are refused there too, or don't fit, smaller batches may.
 pub(crate) async fn answer(engine: &Engine, state: SessionState, plan: LogicalPlan) -> Result<PlanOutput> {
-    let mut state = state;
-    let retries =
-        [(engine.frugal(), &[Code::OutOfMemory, Code::QueryTooLarge][..]), (engine.narrow(), &[Code::QueryTooLarge])];
-    for (next, reasons) in retries {
+    let (mut state, mut is_wide) = (state, false);
+    for (next, is_first) in [(engine.frugal(), true), (engine.narrow(), false)] {
         let work = QueryWork::of(state.config_options());
         match engine.execute(work.clone(), start(state, plan.clone())).await {
-            Err(error) if reasons.contains(&error.code) => {}
+            Err(error) if error.code == Code::QueryTooLarge => is_wide = true,
+            Err(error) if error.code == Code::OutOfMemory && (is_first || is_wide) => {}
             answered => return answered,
         }
         // The threads of an attempt must release their memory before the next.

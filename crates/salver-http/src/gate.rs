@@ -207,14 +207,12 @@ impl Gate {
         self.origins.is_some()
     }
 
-    /// Makes the further checks of the records doors: pages must have an allowed origin, and writes must carry the XSRF
-    /// token.
+    /// Checks that the page that sent the request has an allowed origin, where the options name origins.
     ///
     /// # Errors
-    /// `OriginForbidden`, `XsrfToken`, `Forbidden` for a write that is not an AJAX request.
-    pub(crate) fn check_origin_and_csrf(&self, method: &Method, headers: &HeaderMap) -> Result<CorsGrant> {
+    /// `OriginForbidden`.
+    pub(crate) fn check_origin(&self, headers: &HeaderMap) -> Result<CorsGrant> {
         let mut pass = CorsGrant::default();
-        let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         if let (Some(_), Some(origin)) = (&self.origins, headers.get(header::ORIGIN)) {
             if self.is_named(origin) {
                 pass.origin = Some(origin.clone());
@@ -222,6 +220,17 @@ impl Gate {
                 return Err(forbidden(headers));
             }
         }
+        Ok(pass)
+    }
+
+    /// Makes the further checks of the records doors: pages must have an allowed origin, and writes must carry the XSRF
+    /// token.
+    ///
+    /// # Errors
+    /// `OriginForbidden`, `XsrfToken`, `Forbidden` for a write that is not an AJAX request.
+    pub(crate) fn check_origin_and_csrf(&self, method: &Method, headers: &HeaderMap) -> Result<CorsGrant> {
+        let mut pass = self.check_origin(headers)?;
+        let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let writes = !matches!(*method, Method::OPTIONS | Method::GET | Method::HEAD);
         if self.xsrf {
             let token = cookie::only(headers, XSRF_COOKIE).ok().flatten();

@@ -14,6 +14,7 @@ use crate::cache::{CachedResponse, SingleFlight};
 use crate::conditional;
 use crate::request_context::RequestContext;
 use crate::respond;
+use crate::security_headers;
 
 /// Responds with the value of `key`.
 pub(crate) async fn answer(
@@ -35,6 +36,7 @@ pub(crate) async fn answer(
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(header::VARY, HeaderValue::from_static("accept, accept-encoding"));
     headers.insert(header::ETAG, etag.clone());
+    security_headers::add(&mut headers, context.app.options.cors);
     let finished = Arc::new(CachedResponse {
         status: StatusCode::OK,
         headers,

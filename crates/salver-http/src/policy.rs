@@ -187,9 +187,7 @@ fn pass(app: &App, head: Head<'_>, family: Family) -> Result<CorsGrant> {
         Family::Records if *head.method == Method::OPTIONS && !app.gate.checks_origins() => Ok(CorsGrant::default()),
         Family::Records => app.gate.check_origin_and_csrf(head.method, head.headers),
         // Only the records doors check tokens and the like.
-        family if is_of_streams(family) && app.gate.checks_origins() => {
-            app.gate.check_origin_and_csrf(&Method::GET, head.headers)
-        }
+        family if is_of_streams(family) => app.gate.check_origin(head.headers),
         _ => Ok(CorsGrant::default()),
     }
 }

@@ -85,8 +85,7 @@ impl QueryPermit {
         }
     }
 
-    /// Keeps the timeout while rows stream out, and the permit while they are produced; ends the stream with an error
-    /// when it would exceed `rows_max`.
+    /// Keeps the timeout while rows stream out, and the permit while they are produced; refuses rows above `rows_max`.
     pub(crate) async fn hold(self, rows: Rows, limits: &Limits) -> Result<Rows> {
         let rows = bound_rows(rows, limits.rows_max)?;
         let Rows { batches: Batches::Stream(inner), .. } = rows else { return Ok(rows) };
@@ -102,7 +101,6 @@ impl QueryPermit {
             queries: self.places.queries,
             working_since: None,
             sleep: Box::pin(tokio::time::sleep(self.left)),
-            rows_left: if limits.rows_max == 0 { u64::MAX } else { limits.rows_max },
             left: self.left,
             limits: self.limits,
             ended: false,
@@ -115,15 +113,21 @@ fn overloaded(message: String) -> Error {
     Error::new(Code::Overloaded, message).with_hint("try again in a few seconds, or raise `limits.queries_max`")
 }
 
-/// Refuses materialized rows above `rows_max`.
+/// Refuses rows above `rows_max`: at once if they are there, else where the stream exceeds it.
 pub(crate) fn bound_rows(rows: Rows, rows_max: u64) -> Result<Rows> {
-    if let Batches::Ready(batches) = &rows.batches {
-        let count: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
-        if rows_max != 0 && count > rows_max {
-            return Err(too_many_rows());
-        }
+    if rows_max == 0 {
+        return Ok(rows);
     }
-    Ok(rows)
+    let mut left = rows_max;
+    let mut counted = move |batch: RecordBatch| {
+        left = left.checked_sub(batch.num_rows() as u64).ok_or_else(too_many_rows)?;
+        Ok(batch)
+    };
+    let batches = match rows.batches {
+        Batches::Ready(batches) => Batches::Ready(batches.into_iter().map(counted).collect::<Result<_>>()?),
+        Batches::Stream(inner) => Batches::Stream(Box::pin(inner.map(move |batch| batch.and_then(&mut counted)))),
+    };
+    Ok(Rows { batches, ..rows })
 }
 
 fn timeout(query_ms_max: u64) -> Error {
@@ -155,7 +159,6 @@ struct Bounded {
     /// Time since which the consumer waits for rows; `None` while the rows wait for the consumer.
     working_since: Option<Instant>,
     sleep: Pin<Box<Sleep>>,
-    rows_left: u64,
     left: Duration,
     limits: PermitLimits,
     ended: bool,
@@ -225,15 +228,7 @@ impl Stream for Bounded {
             self.rest();
             return Poll::Ready(Some(Err(timeout(self.limits.query_ms_max))));
         }
-        if let Poll::Ready(Some(Ok(batch))) = &polled {
-            match self.rows_left.checked_sub(batch.num_rows() as u64) {
-                Some(left) => self.rows_left = left,
-                None => {
-                    self.ended = true;
-                    return Poll::Ready(Some(Err(too_many_rows())));
-                }
-            }
-        }
+        self.ended |= matches!(&polled, Poll::Ready(Some(Err(_))));
         polled
     }
 }

@@ -38,6 +38,21 @@ fn rows_and_bodies() {
     assert!(server.raw(&bytes).starts_with(b"HTTP/1.1 413"));
 }
 
+/// Rows in memory that are sent bit by bit are counted too.
+#[test]
+fn many_rows() {
+    let mut csv = "id\n".to_owned();
+    (0..20_000).for_each(|id| csv.push_str(&format!("{id}\n")));
+    let server = Server::with("[limits]\nrows_max = 10\n", &[("t.csv", csv.as_bytes())]);
+    for target in ["/api/tables/t", "/api/tables/t.csv", "/api/tables/t?limit=11", "/api/tables/t?limit=15000"] {
+        refused(&server.get(target), 413, "answer_too_large");
+    }
+    for text in ["select * from t", "select id from t limit 15000", "select id + 1 as a from t"] {
+        refused(&server.post("/api/sql", text), 413, "answer_too_large");
+    }
+    assert_eq!(server.get("/api/tables/t?limit=10").status, 200);
+}
+
 /// One query at a time, and it is abandoned: the next gets its place, which it would not while the first ran on.
 #[test]
 fn a_client_that_leaves_takes_its_work_along() {
