@@ -100,13 +100,13 @@ pub(crate) struct Gate {
     origins: Option<OriginOptions>,
 }
 
-/// The result of admission at a records door, for the headers of the response.
+/// The result of admission at a records door, for the headers of the response. It is small, because most are empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CorsGrant {
     /// Origin of the page that may read the response.
-    origin: Option<HeaderValue>,
+    origin: Option<Box<HeaderValue>>,
     /// Cookie with a new token, for a client that has none yet.
-    cookie: Option<HeaderValue>,
+    cookie: Option<Box<HeaderValue>>,
 }
 
 impl CorsGrant {
@@ -215,7 +215,7 @@ impl Gate {
         let mut pass = CorsGrant::default();
         if let (Some(_), Some(origin)) = (&self.origins, headers.get(header::ORIGIN)) {
             if self.is_named(origin) {
-                pass.origin = Some(origin.clone());
+                pass.origin = Some(Box::new(origin.clone()));
             } else if !self.is_own(origin, headers) && !origin::is_said_to_be_own(headers) {
                 return Err(forbidden(headers));
             }
@@ -235,7 +235,7 @@ impl Gate {
         if self.xsrf {
             let token = cookie::only(headers, XSRF_COOKIE).ok().flatten();
             if token.is_none() {
-                pass.cookie = Some(fresh_cookie(is_secure(headers))?);
+                pass.cookie = Some(Box::new(fresh_cookie(is_secure(headers))?));
             }
             if writes && (token.is_none() || token != text(&XSRF_HEADER)) {
                 return Err(Error::new(Code::XsrfToken, "Bad or missing XSRF token"));
@@ -309,12 +309,12 @@ impl Gate {
             if origins.allow_credentials {
                 headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
             }
-            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, *origin);
             put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, &exposed(&origins.expose_headers));
             headers.append(header::VARY, HeaderValue::from_static("origin"));
         }
         if let Some(cookie) = pass.cookie {
-            headers.append(header::SET_COOKIE, cookie);
+            headers.append(header::SET_COOKIE, *cookie);
         }
     }
 
@@ -333,7 +333,7 @@ impl Gate {
         if self.origins.is_none() || told.is_some_and(|told| told != "*") {
             return;
         }
-        let origin = asked.get(header::ORIGIN).filter(|origin| self.is_named(origin)).cloned();
+        let origin = asked.get(header::ORIGIN).filter(|origin| self.is_named(origin)).cloned().map(Box::new);
         self.apply_cors(CorsGrant { origin, cookie: None }, headers);
     }
 

@@ -56,9 +56,9 @@ pub(crate) enum Admission {
     /// The request may be handled.
     In(Admitted),
     /// The request is already answered.
-    Answered(Response<Body>),
+    Answered(Box<Response<Body>>),
     /// The request is refused; the response still gets the headers for the page.
-    Refused(Error, CorsGrant),
+    Refused(Box<Error>, CorsGrant),
 }
 
 /// The parts of a request's head that admission reads.
@@ -83,26 +83,24 @@ impl<'h> Head<'h> {
     }
 }
 
-/// Admits a request or refuses it; at once, unless credentials have to be looked up.
-///
-/// # Errors
-/// `Blocked`, `HostForbidden`, `UnsupportedMediaType`, `OriginForbidden`, `XsrfToken`, `Forbidden`. A failed
-/// authentication is [`Admission::Refused`].
+/// Admits a request or refuses it; at once, unless credentials have to be looked up. Refusals are `Blocked`,
+/// `HostForbidden`, `UnsupportedMediaType`, `OriginForbidden`, `XsrfToken`, `Forbidden`, and those of
+/// [`Auth::identify`](crate::auth::Auth::identify).
 pub(crate) fn admit<'a>(
     app: &'a App,
     head: Head<'a>,
     said: &CheckedHeaders<'_>,
     peer: IpAddr,
     asked: &RequestTarget<'_, '_>,
-) -> MaybeReady<'a, Result<Admission>> {
+) -> MaybeReady<'a, Admission> {
     let family = asked.family();
     let pass = match checked(app, head, said, peer, asked) {
         Ok(Checked::Passed(pass)) => pass,
-        Ok(Checked::Answered(response)) => return MaybeReady::Ready(Ok(Admission::Answered(response))),
-        Err(error) => return MaybeReady::Ready(Err(error)),
+        Ok(Checked::Answered(response)) => return MaybeReady::Ready(Admission::Answered(response)),
+        Err(error) => return MaybeReady::Ready(Admission::Refused(Box::new(error), CorsGrant::default())),
     };
     let admitted = move |proved: &Identity, pass| {
-        Ok(Admission::In(Admitted { caller: app.gate.caller(peer, head.headers, proved), family, pass }))
+        Admission::In(Admitted { caller: app.gate.caller(peer, head.headers, proved), family, pass })
     };
     // Preflight requests of browsers carry no credentials; user code that handles OPTIONS itself is treated as user
     // code.
@@ -116,7 +114,7 @@ pub(crate) fn admit<'a>(
         MaybeReady::Ready(match proved {
             Ok(proved) => admitted(&proved, pass),
             Err(_) if lets_in => admitted(&Identity::new(), pass),
-            Err(error) => Ok(Admission::Refused(error, pass)),
+            Err(error) => Admission::Refused(Box::new(error), pass),
         })
     })
 }
@@ -126,7 +124,7 @@ enum Checked {
     /// The request may go on; with the headers for the page that sent it.
     Passed(CorsGrant),
     /// The request is already answered.
-    Answered(Response<Body>),
+    Answered(Box<Response<Body>>),
 }
 
 /// Checks everything but the identity of the caller.
@@ -140,12 +138,12 @@ fn checked(
     let redirected = app.gate.check_address(peer, head.uri, head.headers)?;
     screen(app, head, said, asked)?;
     if let Some(response) = redirected {
-        return Ok(Checked::Answered(response));
+        return Ok(Checked::Answered(Box::new(response)));
     }
     let family = asked.family();
     let pass = pass(app, head, family)?;
     Ok(match preflight(app, head, family) {
-        Some(response) => Checked::Answered(release(app, pass, response)),
+        Some(response) => Checked::Answered(Box::new(release(app, pass, response))),
         None => Checked::Passed(pass),
     })
 }

@@ -87,7 +87,7 @@ fn admitted_at_once<B>(
     if said.of_page && app.gate.checks_origins() {
         return None;
     }
-    match policy::admit(app, Head::of(request), said, peer, asked).ready()?.ok()? {
+    match policy::admit(app, Head::of(request), said, peer, asked).ready()? {
         Admission::In(admitted) if !admitted.has_pass() => Some(admitted),
         _ => None,
     }
@@ -173,10 +173,9 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Res
     let dialect = dialect(head, asked.family());
     let said = CheckedHeaders::of(&head.headers);
     let admitted = match policy::admit(app, Head::of_parts(head), &said, peer, &asked).await {
-        Ok(Admission::In(admitted)) => admitted,
-        Ok(Admission::Answered(response)) => return response,
-        Ok(Admission::Refused(error, pass)) => return policy::release(app, pass, refuse(app, dialect, error)),
-        Err(error) => return refuse(app, dialect, error),
+        Admission::In(admitted) => admitted,
+        Admission::Answered(response) => return *response,
+        Admission::Refused(error, pass) => return policy::release(app, pass, refuse(app, dialect, *error)),
     };
     let answered = door(app, &admitted, head, asked, body).await;
     let response = answered.unwrap_or_else(|refusal| refuse(app, dialect, refusal));
