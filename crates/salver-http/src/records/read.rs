@@ -120,7 +120,8 @@ impl<'a> Reading<'a> {
 
 /// Returns whether a path segment contains a single key.
 fn is_one(id: &str) -> bool {
-    !id.contains(',') && !id.contains("%2C") && !id.contains("%2c")
+    // Most have no `%`, which is found faster than a longer text.
+    !id.contains(',') && (!id.contains('%') || !id.contains("%2C") && !id.contains("%2c"))
 }
 
 /// Returns the version of a response, if the database knows its version at once and the query reads stored tables only.
