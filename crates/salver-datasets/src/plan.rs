@@ -87,7 +87,8 @@ pub(crate) async fn read(
 
 /// Runs a plan without a required order, as the work begun in `state`. A plan that runs out of memory, or whose rows
 /// are too wide, is retried in the session that needs least memory, which is slower: a wide row may be the state of a
-/// distinct aggregate, which that session has not. If wide rows are refused there too, or don't fit, smaller batches may.
+/// distinct aggregate, which that session has not. If wide rows are refused there too, or don't fit, smaller batches
+/// may.
 pub(crate) async fn answer(engine: &Engine, state: SessionState, plan: LogicalPlan) -> Result<PlanOutput> {
     let (mut state, mut is_wide) = (state, false);
     for (next, is_first) in [(engine.frugal(), true), (engine.narrow(), false)] {

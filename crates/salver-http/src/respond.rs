@@ -144,7 +144,7 @@ async fn streamed(
     };
     let ms_max = context.app.service.limits().query_ms_max;
     let encoding = Encoding { ms_max, ..context.encoding(heading.choice.format, &heading.title) };
-    let headers = head_of(context, heading, &rows, links, encoding.coding);
+    let headers = head_of(heading, &rows, links, encoding.coding);
     let service = Arc::clone(&context.app.service);
     let failed = move |error: &_| service.observer().observe(&Observation::RequestFailed { error });
     let mut body = body::stream(rows.schema, head, rest, share, encoding, failed);
@@ -191,7 +191,7 @@ fn finish(
     let encoding = context.encoding(heading.choice.format, &heading.title);
     let plain = encode(encoding.format, &rows.schema, batches, &encoding.style)?;
     let (body, coding) = compress(encoding.coding, plain);
-    let mut headers = head_of(context, heading, rows, links, coding);
+    let mut headers = head_of(heading, rows, links, coding);
     let is_page = heading.choice.format == Format::Html;
     security_headers::add_to_rows(&mut headers, is_page, context.app.options.cors);
     Ok(Arc::new(CachedResponse {
@@ -204,7 +204,7 @@ fn finish(
     }))
 }
 
-fn head_of(_: &RequestContext<'_>, heading: &Heading, rows: &Rows, links: HeaderMap, coding: Coding) -> HeaderMap {
+fn head_of(heading: &Heading, rows: &Rows, links: HeaderMap, coding: Coding) -> HeaderMap {
     let mut headers = links;
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(heading.choice.media_type));
     let etag = rows.repeatable.then(|| conditional::etag(heading.version));

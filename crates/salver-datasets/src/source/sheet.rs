@@ -1,6 +1,7 @@
 //! Spreadsheets: Excel's xlsx, xls and xlsb, and OpenDocument. The format is detected from the bytes.
 
 mod area;
+mod bare_cells;
 mod cells;
 mod column;
 mod date_format;

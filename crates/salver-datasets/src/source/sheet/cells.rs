@@ -10,7 +10,7 @@ use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Result};
 
 use super::super::{Input, damaged, io_error};
-use super::date_format;
+use super::{bare_cells, date_format};
 
 /// One cell; row and column from 0.
 #[derive(Clone, Debug)]
@@ -30,17 +30,17 @@ pub(super) fn read(input: &Input, spec: &DatasetSpec) -> Result<Vec<SheetCell>> 
     }
     let bytes: Arc<[u8]> = std::fs::read(&input.path).map_err(|cause| io_error(input, cause))?.into();
     check_sums(input, Cursor::new(Arc::clone(&bytes)))?;
-    let mut book = open(Cursor::new(bytes)).map_err(|cause| damaged(input, &cause).with_source(cause))?;
+    let mut book = open(Cursor::new(Arc::clone(&bytes))).map_err(|cause| damaged(input, &cause).with_source(cause))?;
     let names = book.sheet_names();
     if let Some(wanted) = &spec.sheet.sheet {
         if !names.contains(wanted) {
             return Err(Error::new(Code::Source, format!("`{}` has no sheet `{wanted}`", input.label))
                 .with_hint_if(salver_model::suggest::hint(wanted, names.iter().map(String::as_str))));
         }
-        return cells(input, &mut book, wanted);
+        return cells(input, &bytes, &mut book, wanted);
     }
     for name in &names {
-        let found = cells(input, &mut book, name)?;
+        let found = cells(input, &bytes, &mut book, name)?;
         if !found.is_empty() {
             return Ok(found);
         }
@@ -79,7 +79,14 @@ fn open(bytes: Cursor<Arc<[u8]>>) -> Result<Book, calamine::Error> {
     })
 }
 
-fn cells(input: &Input, book: &mut Book, name: &str) -> Result<Vec<SheetCell>> {
+/// Returns the error for a workbook of which it is not known where the cells behind an error belong.
+fn misplaced(input: &Input, row: u32, column: u32) -> Error {
+    let before = format!("before row {}, column {}", row.saturating_add(1), column.saturating_add(1));
+    damaged(input, format!("there is an error {before}, and cells that don't say where they are"))
+        .with_hint("save it again with a spreadsheet program")
+}
+
+fn cells(input: &Input, bytes: &Arc<[u8]>, book: &mut Book, name: &str) -> Result<Vec<SheetCell>> {
     let failed = |cause: calamine::Error| damaged(input, &cause).with_source(cause);
     let (mut found, mut text_bytes) = (Vec::new(), 0);
     let mut keep = |(row, column): (u32, u32), value: Data| {
@@ -105,7 +112,7 @@ fn cells(input: &Input, book: &mut Book, name: &str) -> Result<Vec<SheetCell>> {
     match book {
         Sheets::Xlsx(book) => {
             let mut reader = book.worksheet_cells_reader(name).map_err(|cause| failed(cause.into()))?;
-            let (mut before, mut is_behind_error) = (None, false);
+            let (mut is_behind_error, mut has_bare) = (false, None);
             loop {
                 let (cell, style) = match reader.next_cell_with_style_id() {
                     Ok(Some(found)) => found,
@@ -119,11 +126,11 @@ fn cells(input: &Input, book: &mut Book, name: &str) -> Result<Vec<SheetCell>> {
                 };
                 let (row, column) = cell.get_position();
                 // The library counts no column for the error, so that a cell without a reference takes its place.
-                if is_behind_error && before == Some((row, column.wrapping_sub(1))) {
-                    let why = format!("row {} has an error, and cells that don't say where they are", row + 1);
-                    return Err(damaged(input, why).with_hint("save it again with a spreadsheet program"));
+                let bare_cells = || bare_cells::are_in(Cursor::new(Arc::clone(bytes)));
+                if is_behind_error && *has_bare.get_or_insert_with(bare_cells) {
+                    return Err(misplaced(input, row, column));
                 }
-                (before, is_behind_error) = (Some((row, column)), false);
+                is_behind_error = false;
                 let value = cell.get_value().clone().into();
                 keep((row, column), date_format::settled(value, reader.styles().get(style)))?;
             }
