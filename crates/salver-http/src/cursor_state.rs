@@ -13,7 +13,7 @@ use salver_model::Shares;
 use salver_model::limits::{LEASES_MAX, LIVE_CURSORS_MAX};
 use salver_service::exports::Leases;
 
-pub(crate) use batch_source::{BatchRows, Supply};
+pub(crate) use batch_source::{BatchRows, SnapshotRows, Supply};
 pub(crate) use budget::CursorBudget;
 pub(crate) use open::{Cursor, CursorBatch, CursorKind, Facts};
 

@@ -6,6 +6,8 @@ mod measure;
 mod session;
 mod token;
 
+use std::sync::Arc;
+
 pub(crate) use self::decoder_slots::{DecoderSlots, HeldSlot, SlotPermit};
 pub(crate) use self::entity_tag::Tag;
 pub(crate) use self::measure::{Marks, Measured, Measures};
@@ -19,6 +21,6 @@ pub(crate) struct Exports {
     pub(crate) measures: Measures,
     /// The open exports.
     pub(crate) sessions: Sessions,
-    /// The turns to hold a decoder.
-    pub(crate) turns: DecoderSlots,
+    /// The turns to hold a decoder, which cursors take, too.
+    pub(crate) turns: Arc<DecoderSlots>,
 }

@@ -22,7 +22,6 @@ mod transaction;
 mod write;
 
 use bytes::Bytes;
-use futures::future::try_join_all;
 use http::{Method, Response};
 use salver_model::Result;
 
@@ -50,8 +49,7 @@ pub(crate) fn answer_now(context: &RequestContext<'_>, target: &RecordsTarget<'_
         return None;
     }
     let reading = Reading::of(context, database, table, id).ok()?;
-    let answered = reading.unchanged().map_or_else(|| reading.now(id), |unchanged| Some(Ok(unchanged)))?;
-    match answered {
+    match reading.answer().ready()? {
         Ok(response) => Some(response),
         Err(error) if php::status(error.code).is_server_error() => None,
         Err(error) => Some(context.dialect().respond(&error.into())),
@@ -132,23 +130,14 @@ async fn receive(context: &RequestContext<'_>, body: Incoming) -> Result<Bytes> 
 
 async fn clear_cache(context: &RequestContext<'_>) -> Result<Response<Body>> {
     let databases = context.databases().await?;
-    context
-        .app
-        .service
-        .bounded(context.caller, try_join_all(databases.iter().map(|database| database.refresh())))
-        .await?;
+    context.app.service.refresh_schemas(context.caller, &databases).await?;
     respond::text(context, "true", php::wants_xml(context.query)).await
 }
 
 /// Responds with the round-trip time of the slowest database and the time of a cache lookup, in microseconds.
 async fn ping(context: &RequestContext<'_>) -> Result<Response<Body>> {
     let databases = context.databases().await?;
-    let times = context
-        .app
-        .service
-        .bounded(context.caller, try_join_all(databases.iter().map(|database| database.ping())))
-        .await?;
-    let slowest = times.into_iter().max().unwrap_or_default();
+    let slowest = context.app.service.ping_databases(context.caller, &databases).await?;
     let started = std::time::Instant::now();
     let snapshot = context.app.service.catalog().peek();
     let _ = context.app.cache.get(context.path.as_bytes(), &snapshot);

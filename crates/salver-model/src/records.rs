@@ -13,7 +13,8 @@ pub use change::{BytesText, Change, ChangeKind, Field, Load, LoadReport, Record,
 pub use definition::{ColumnDefinition, Definition, TableDefinition};
 pub use document::{Changed, Document, DocumentBody, DocumentStream};
 pub use read::{
-    Area, Child, Condition, GeoQuery, ListPage, Operator, Order, RecordAggregate, RecordKey, RecordQuery, Spatial,
+    Area, Child, Condition, GeoQuery, ListPage, Operator, Order, RecordAggregate, RecordKey, RecordQuery, RecordRead,
+    Spatial,
 };
 pub use schema::{ColumnInfo, ColumnKind, DatabaseSchema, ForeignKey, TableInfo, TableKind};
 

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use salver_model::ports::{Database, RecordStream, Table};
+use salver_model::ports::{Database, MaybeReady, RecordStream, Table};
 use salver_model::records::{
-    Change, Changed, DatabaseSchema, Definition, Document, GeoQuery, Load, LoadReport, Operation, RecordKey,
-    RecordQuery,
+    Change, Changed, DatabaseSchema, Definition, Document, Load, LoadReport, Operation, RecordRead,
 };
 use salver_model::spec::DatabaseSpec;
 use salver_model::version::Version;
@@ -54,6 +53,21 @@ impl RecordsDatabase {
             prepared: &self.prepared,
             sure,
         }
+    }
+
+    /// Reads rows on a connection that the request may have to wait for; the result is that of [`Database::read`].
+    ///
+    /// # Errors
+    /// Those of [`Database::read`].
+    pub async fn read_later(&self, caller: &Caller, read: &RecordRead) -> Result<Document> {
+        self.with_schema(caller, |scope| async move {
+            match read {
+                RecordRead::List(query) => read::list(&scope, query).await,
+                RecordRead::Keys { query, keys, many } => read::by_key(&scope, query, keys, *many).await,
+                RecordRead::Features(geo, key) => read::geojson(&scope, geo, key.as_ref()).await,
+            }
+        })
+        .await
     }
 
     /// Refreshes the schema if it changed since the last check.
@@ -122,16 +136,11 @@ impl Database for RecordsDatabase {
         Arc::new(self.access(caller).visible(&schema, operation))
     }
 
-    async fn list(&self, caller: &Caller, query: &RecordQuery) -> Result<Document> {
-        self.with_schema(caller, |scope| async move { read::list(&scope, query).await }).await
-    }
-
-    async fn read(&self, caller: &Caller, query: &RecordQuery, keys: &[RecordKey], many: bool) -> Result<Document> {
-        self.with_schema(caller, |scope| async move { read::by_key(&scope, query, keys, many).await }).await
-    }
-
-    fn read_now(&self, caller: &Caller, query: &RecordQuery, key: Option<&str>) -> Option<Result<Document>> {
-        read::now(&self.scope(caller, false), query, key)
+    fn read<'a>(&'a self, caller: &'a Caller, read: &'a RecordRead) -> MaybeReady<'a, Result<Document>> {
+        match read::now(&self.scope(caller, false), read) {
+            Some(done) => MaybeReady::Ready(done),
+            None => MaybeReady::pending(self.read_later(caller, read)),
+        }
     }
 
     async fn change(&self, caller: &Caller, change: Change) -> Result<Changed> {
@@ -146,10 +155,6 @@ impl Database for RecordsDatabase {
         // The rows can be read only once, so the schema is refreshed beforehand.
         self.look().await?;
         change::load(&self.scope(caller, true), load, rows).await
-    }
-
-    async fn geojson(&self, caller: &Caller, query: &GeoQuery, key: Option<&RecordKey>) -> Result<Document> {
-        self.with_schema(caller, |scope| async move { read::geojson(&scope, query, key).await }).await
     }
 
     async fn define(&self, caller: &Caller, definition: &Definition) -> Result<()> {

@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 use ahash::AHashMap;
 use async_trait::async_trait;
 use salver_model::limits::DATABASES_OF_CALLERS_MAX;
-use salver_model::ports::{Database, RecordStream, Table};
+use salver_model::ports::{Database, MaybeReady, RecordStream, Table};
 use salver_model::records::{
-    Change, Changed, DatabaseSchema, Definition, Document, GeoQuery, Load, LoadReport, Operation, RecordKey,
-    RecordQuery,
+    Change, Changed, DatabaseSchema, Definition, Document, Load, LoadReport, Operation, RecordRead,
 };
 use salver_model::spec::{DatabaseKind, DatabaseSpec, url_template};
 use salver_model::{Caller, Code, Error, Name, Result};
@@ -147,12 +146,11 @@ impl Database for PerCallerDatabases {
         Arc::clone(&self.schema)
     }
 
-    async fn list(&self, caller: &Caller, query: &RecordQuery) -> Result<Document> {
-        self.own(caller).await?.list(caller, query).await
-    }
-
-    async fn read(&self, caller: &Caller, query: &RecordQuery, keys: &[RecordKey], many: bool) -> Result<Document> {
-        self.own(caller).await?.read(caller, query, keys, many).await
+    fn read<'a>(&'a self, caller: &'a Caller, read: &'a RecordRead) -> MaybeReady<'a, Result<Document>> {
+        MaybeReady::pending(async move {
+            let own = self.own(caller).await?;
+            own.read(caller, read).await
+        })
     }
 
     async fn change(&self, caller: &Caller, change: Change) -> Result<Changed> {
@@ -165,10 +163,6 @@ impl Database for PerCallerDatabases {
 
     async fn load(&self, caller: &Caller, load: &Load, rows: RecordStream) -> Result<LoadReport> {
         self.own(caller).await?.load(caller, load, rows).await
-    }
-
-    async fn geojson(&self, caller: &Caller, query: &GeoQuery, key: Option<&RecordKey>) -> Result<Document> {
-        self.own(caller).await?.geojson(caller, query, key).await
     }
 
     async fn define(&self, caller: &Caller, definition: &Definition) -> Result<()> {

@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod databases;
 pub mod exports;
 pub mod query_limits;
+pub mod records;
 pub mod refresh;
 pub mod service;
 pub mod snapshot;

@@ -98,38 +98,11 @@ impl Service {
         &self.databases
     }
 
-    /// Resolves the public table name `name` to its database and the name in it: the first database that has the table,
-    /// the one that `name` begins with, as `database.table`, or the first that is a separate one for each caller, whose
-    /// tables are not known here. A single database is used in any case, since it may have a table that is not known
-    /// yet.
-    ///
-    /// # Errors
-    /// Returns `UnknownTable`.
-    pub fn database_with<'n>(&self, name: &'n str) -> Result<(&Arc<dyn Database>, &'n str)> {
-        if let [only] = self.databases.as_slice() {
-            let inside = name.strip_prefix(only.spec().name.as_str()).and_then(|rest| rest.strip_prefix('.'));
-            let known = inside.is_some() && only.schema().table(name).is_none();
-            return Ok((only, inside.filter(|_| known).unwrap_or(name)));
-        }
-        if let Some(found) = self.databases.iter().find(|database| database.schema().table(name).is_some()) {
-            return Ok((found, name));
-        }
-        let qualified = self.databases.iter().find_map(|database| {
-            let inside = name.strip_prefix(database.spec().name.as_str())?.strip_prefix('.')?;
-            Some((database, inside))
-        });
-        let of_caller = || self.databases.iter().find(|database| database.spec().of_caller.is_some());
-        qualified
-            .or_else(|| Some((of_caller()?, name)))
-            .ok_or_else(|| Error::new(Code::UnknownTable, format!("Table '{name}' not found")))
-    }
-
-    /// Runs work on a database for `caller` within the limits of a query: it waits for a permit, and is cancelled on
-    /// timeout.
+    /// Runs work for `caller` within the limits of a query: it waits for a permit, and is cancelled on timeout.
     ///
     /// # Errors
     /// Returns `Overloaded`, `Timeout`, and the errors of the work.
-    pub async fn bounded<T>(&self, caller: &Caller, work: impl Future<Output = Result<T>>) -> Result<T> {
+    pub(crate) async fn bounded<T>(&self, caller: &Caller, work: impl Future<Output = Result<T>>) -> Result<T> {
         let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
         place.run(work).await
     }

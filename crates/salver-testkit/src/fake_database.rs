@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::TryStreamExt;
-use salver_model::ports::{Database, RecordStream, Table};
+use salver_model::ports::{Database, MaybeReady, RecordStream, Table};
 use salver_model::records::{
-    Change, Changed, ColumnInfo, ColumnKind, DatabaseSchema, Definition, Document, DocumentBody, ForeignKey, GeoQuery,
-    Load, LoadReport, Operation, Record, RecordKey, RecordQuery, RowProblem, TableInfo, TableKind,
+    Change, Changed, ColumnInfo, ColumnKind, DatabaseSchema, Definition, Document, DocumentBody, ForeignKey, Load,
+    LoadReport, Operation, Record, RecordRead, RowProblem, TableInfo, TableKind,
 };
 use salver_model::spec::{DatabaseKind, DatabaseSpec};
 use salver_model::{Caller, Code, Error, Name, Result};
@@ -20,20 +20,14 @@ use tokio::sync::Semaphore;
 /// What a database was asked.
 #[derive(Debug)]
 pub enum DatabaseRequest {
-    /// A list.
-    List(RecordQuery),
-    /// A read by keys.
-    Read(RecordQuery, Vec<RecordKey>, bool),
-    /// A read at once.
-    Now(RecordQuery, Option<String>),
+    /// A read.
+    Read(RecordRead),
     /// A change.
     Change(Change),
     /// Several changes.
     Transact(Vec<Change>),
     /// A load, with all its rows.
     Load(Load, Vec<Record>),
-    /// GeoJSON.
-    Map(GeoQuery, Option<RecordKey>),
     /// A change of the schema.
     Define(Definition),
 }
@@ -48,7 +42,7 @@ pub struct FakeDatabase {
     answers: Mutex<VecDeque<Result<Document>>>,
     undone: Mutex<VecDeque<Vec<Option<Error>>>>,
     reports: Mutex<VecDeque<LoadReport>>,
-    /// Reads at once are answered too, from the same queue.
+    /// Whether reads are answered at once.
     pub answers_now: bool,
     /// The version, 0 for none.
     pub version: AtomicU64,
@@ -198,27 +192,17 @@ impl Database for FakeDatabase {
         Arc::clone(&self.schema)
     }
 
-    async fn list(&self, caller: &Caller, query: &RecordQuery) -> Result<Document> {
-        self.known(&query.table)?;
-        self.note(caller, DatabaseRequest::List(query.clone()));
-        self.answer("{\"records\":[]}")
-    }
-
-    async fn read(&self, caller: &Caller, query: &RecordQuery, keys: &[RecordKey], many: bool) -> Result<Document> {
-        self.known(&query.table)?;
-        self.note(caller, DatabaseRequest::Read(query.clone(), keys.to_vec(), many));
-        self.answer("1")
-    }
-
-    fn read_now(&self, caller: &Caller, query: &RecordQuery, key: Option<&str>) -> Option<Result<Document>> {
-        if !self.answers_now {
-            return None;
-        }
-        if let Err(error) = self.known(&query.table) {
-            return Some(Err(error));
-        }
-        self.note(caller, DatabaseRequest::Now(query.clone(), key.map(str::to_owned)));
-        Some(self.answer("1"))
+    fn read<'a>(&'a self, caller: &'a Caller, read: &'a RecordRead) -> MaybeReady<'a, Result<Document>> {
+        let answer = || {
+            self.known(&read.query().table)?;
+            self.note(caller, DatabaseRequest::Read(read.clone()));
+            self.answer(match read {
+                RecordRead::List(_) => "{\"records\":[]}",
+                RecordRead::Keys { .. } => "1",
+                RecordRead::Features(..) => "{}",
+            })
+        };
+        if self.answers_now { MaybeReady::Ready(answer()) } else { MaybeReady::pending(async move { answer() }) }
     }
 
     async fn change(&self, caller: &Caller, change: Change) -> Result<Changed> {
@@ -251,11 +235,6 @@ impl Database for FakeDatabase {
         self.note(caller, DatabaseRequest::Load(load.clone(), good));
         let told = lock(&self.reports).pop_front();
         Ok(told.unwrap_or(report))
-    }
-
-    async fn geojson(&self, caller: &Caller, query: &GeoQuery, key: Option<&RecordKey>) -> Result<Document> {
-        self.note(caller, DatabaseRequest::Map(query.clone(), key.cloned()));
-        self.answer("{}")
     }
 
     async fn define(&self, caller: &Caller, definition: &Definition) -> Result<()> {

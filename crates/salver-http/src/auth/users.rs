@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use futures::TryStreamExt;
 use http::HeaderMap;
 use quick_cache::sync::Cache;
 use salver_model::ports::Database;
-use salver_model::records::{Change, ChangeKind, Condition, DocumentBody, Field, Operator, RecordQuery};
+use salver_model::records::{Change, ChangeKind, Condition, Field, Operator, RecordQuery, RecordRead};
 use salver_model::spec::UsersSpec;
 use salver_model::{Caller, Code, Error, Result};
 use salver_service::Service;
@@ -211,11 +210,8 @@ impl Users {
             size: Some(SAMPLE_ROWS),
             ..RecordQuery::default()
         };
-        let document = service.bounded(&Caller::default(), self.database.list(&Caller::default(), &query)).await?;
-        let bytes = match document.body {
-            DocumentBody::Whole(bytes) => bytes,
-            DocumentBody::Stream(pieces) => service.bounded(&Caller::default(), pieces.try_concat()).await?,
-        };
+        let list = RecordRead::List(query);
+        let bytes = service.collect_records(&Caller::default(), &self.database, &list).await?;
         let rows: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         for row in rows["records"].as_array().into_iter().flatten() {
             if let Some(hash) = row[&self.spec.password_column].as_str() {
@@ -249,7 +245,7 @@ impl Users {
         record.extend(spec.register_columns.iter().map(|(column, text)| (column.clone(), Field::Text(text.clone()))));
         let mut change = Change::new(ChangeKind::Create, spec.table.clone());
         (change.records, change.strict) = (vec![record], true);
-        let made = service.bounded(&Caller::default(), self.database.change(&Caller::default(), change)).await;
+        let made = service.change(&Caller::default(), &self.database, change).await;
         made.map(|_| ()).map_err(|error| match error.code {
             Code::DuplicateKey => exists(name),
             _ => error,
@@ -280,7 +276,7 @@ impl Users {
         change.filter = Some(equals(&spec.username_column, name));
         (change.affected_max, change.strict) = (Some(1), true);
         change.records = vec![vec![(spec.password_column.clone(), Field::Text(hash))]];
-        service.bounded(&Caller::default(), self.database.change(&Caller::default(), change)).await.map(|_| ())
+        service.change(&Caller::default(), &self.database, change).await.map(|_| ())
     }
 
     fn login_table(&self) -> &str {
@@ -319,16 +315,8 @@ impl Users {
     ) -> Result<Option<(Bytes, UserRow)>> {
         table.clone_into(&mut query.table);
         (query.filter, query.size) = (Some(equals(column, value)), Some(2));
-        let caller = Caller::default();
-        let document = match self.database.read_now(&caller, &query, None) {
-            Some(Ok(document)) => document,
-            // A query that fails at once may have met a schema that is not loaded yet.
-            Some(Err(_)) | None => service.bounded(&Caller::default(), self.database.list(&caller, &query)).await?,
-        };
-        let bytes = match document.body {
-            DocumentBody::Whole(bytes) => bytes,
-            DocumentBody::Stream(pieces) => service.bounded(&Caller::default(), pieces.try_concat()).await?,
-        };
+        let list = RecordRead::List(query);
+        let bytes = service.collect_records(&Caller::default(), &self.database, &list).await?;
         let list = bytes.strip_prefix(b"{\"records\":").and_then(|rest| rest.strip_suffix(b"}"));
         let list = list.ok_or_else(|| Error::internal("a list of users is none"))?;
         let mut rows: Vec<UserRow> =

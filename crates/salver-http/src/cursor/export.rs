@@ -11,7 +11,7 @@ use super::body::Members;
 use super::step;
 use crate::aql::ResultShape;
 use crate::body::Body;
-use crate::cursor_state::{BatchRows, Cursor, CursorKind, Facts, Supply};
+use crate::cursor_state::{BatchRows, Cursor, CursorKind, Facts, SnapshotRows, Supply};
 use crate::dialect::{Refusal, arangodb};
 use crate::request_context::{RequestContext, parameters};
 
@@ -49,8 +49,8 @@ pub(super) async fn open(context: &RequestContext<'_>, body: &[u8]) -> Result<Re
     let range = Range { rows: limit, ..Range::all(&*held) };
     let reader = ExportReader::new(held, columns, range);
     let schema = Arc::clone(reader.schema());
-    let supply =
-        Supply::new(service, context.caller, BatchRows::Held(reader), shape, &schema).within(batch_rows, None, None);
+    let source = BatchRows::Held(SnapshotRows::new(reader, &context.app.exports.turns));
+    let supply = Supply::new(service, context.caller, source, shape, &schema).within(batch_rows, None, None);
     let facts = Facts { kind: CursorKind::Export, count, full_count: None, is_stream: true, allows_retry: false };
     step::first(context, Cursor::new(facts, supply, &context.app.cursors.prepared), ttl).await
 }

@@ -16,7 +16,7 @@ use super::body::Members;
 use super::step;
 use crate::aql::{self, Binds, Compiled, ResultShape};
 use crate::body::Body;
-use crate::cursor_state::{BatchRows, Cursor, CursorKind, Facts, Supply};
+use crate::cursor_state::{BatchRows, Cursor, CursorKind, Facts, SnapshotRows, Supply};
 use crate::dialect::{Refusal, arangodb};
 use crate::request_context::RequestContext;
 use crate::row_size;
@@ -173,7 +173,7 @@ async fn find_held(
     let range = Range { skip: offset, rows: limit, ..Range::all(&*held) };
     let reader = ExportReader::new(held, columns.into_iter().map(|(at, _)| at).collect(), range);
     Ok(Found {
-        source: BatchRows::Held(reader),
+        source: BatchRows::Held(SnapshotRows::new(reader, &context.app.exports.turns)),
         shape: compiled.shape,
         schema,
         count: total.filter(|_| options.wants_count).map(|total| within(total, offset, limit)),

@@ -11,10 +11,12 @@ use salver_model::limits::{BATCH_BYTES_MAX, READY_BYTES_MAX};
 use salver_model::{Caller, Result};
 use salver_service::Service;
 use salver_service::exports::{Bookmark, ExportReader, LiveRows};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::aql::ResultShape;
 use crate::body::off_the_loop;
 use crate::dialect::{Refusal, arangodb};
+use crate::export_state::DecoderSlots;
 use crate::row_size;
 
 /// Initial number of rows per chunk, until the size of a row is known.
@@ -28,9 +30,38 @@ const CHUNK_BYTES: usize = 1024 * 1024;
 #[derive(Debug)]
 pub(crate) enum BatchRows {
     /// A snapshot of an entry, which can be read again.
-    Held(ExportReader),
+    Held(SnapshotRows),
     /// A running query, whose rows can be read once.
     Live(LiveRows),
+}
+
+/// The rows of a snapshot, read in turn with all other readers of snapshots.
+#[derive(Debug)]
+pub(crate) struct SnapshotRows {
+    reader: ExportReader,
+    turns: Arc<DecoderSlots>,
+    /// The permit with which the reader keeps its decoder between two batches.
+    idle: Option<OwnedSemaphorePermit>,
+}
+
+impl SnapshotRows {
+    /// The rows of `reader`.
+    pub(crate) fn new(reader: ExportReader, turns: &Arc<DecoderSlots>) -> Self {
+        Self { reader, turns: Arc::clone(turns), idle: None }
+    }
+
+    /// Keeps the decoder for the next batch, if there is a permit for that.
+    fn rest(&mut self) {
+        self.idle = self.idle.take().or_else(|| self.turns.idle());
+        if self.idle.is_none() {
+            self.park();
+        }
+    }
+
+    fn park(&mut self) {
+        self.reader.park();
+        self.idle = None;
+    }
 }
 
 /// The JSON form of a row.
@@ -116,6 +147,9 @@ impl Supply {
             },
         };
         let took = started.elapsed();
+        if let BatchRows::Held(rows) = &mut self.source {
+            rows.rest();
+        }
         self.time_left = self.time_left.map(|left| left.saturating_sub(took));
         match made {
             Ok((body, rows, has_more)) => {
@@ -131,7 +165,12 @@ impl Supply {
         }
     }
 
+    /// Makes a batch, in turn with all other readers of snapshots. A running query has a permit of its own.
     async fn make(&mut self) -> Result<(Vec<u8>, u64, bool), Refusal> {
+        let _turn = match &self.source {
+            BatchRows::Held(rows) => Some(rows.turns.take(&self.caller.holder()).await),
+            BatchRows::Live(_) => None,
+        };
         let mut body = Vec::with_capacity(self.last_bytes + self.last_bytes / 8);
         body.extend_from_slice(b"{\"result\":[");
         let (mut rows, mut chunk) = (0, CHUNK_ROWS);
@@ -151,7 +190,7 @@ impl Supply {
         }
         body.push(b']');
         let has_more = match &mut self.source {
-            BatchRows::Held(reader) => self.service.reads_on(&self.caller, reader).await?,
+            BatchRows::Held(rows) => self.service.reads_on(&self.caller, &mut rows.reader).await?,
             BatchRows::Live(live) => self.service.lives_on(&self.caller, live).await?,
         };
         Ok((body, rows as u64, has_more))
@@ -159,7 +198,7 @@ impl Supply {
 
     async fn slices(&mut self, rows: usize) -> Result<Vec<RecordBatch>> {
         match &mut self.source {
-            BatchRows::Held(reader) => self.service.read_on(&self.caller, reader, rows).await,
+            BatchRows::Held(held) => self.service.read_on(&self.caller, &mut held.reader, rows).await,
             BatchRows::Live(live) => self.service.take_live(&self.caller, live, rows).await,
         }
     }
@@ -172,22 +211,22 @@ impl Supply {
     /// Returns the current position; `None` when rows can be read only once.
     pub(crate) fn bookmark(&self) -> Option<Bookmark> {
         match &self.source {
-            BatchRows::Held(reader) if reader.is_seekable() => Some(reader.bookmark()),
+            BatchRows::Held(rows) if rows.reader.is_seekable() => Some(rows.reader.bookmark()),
             _ => None,
         }
     }
 
     /// Rewinds to a position.
     pub(crate) fn go_back(&mut self, before: Bookmark) {
-        if let BatchRows::Held(reader) = &mut self.source {
-            reader.go_back(before);
+        if let BatchRows::Held(rows) = &mut self.source {
+            rows.reader.go_back(before);
         }
     }
 
     /// Releases the resources that can be acquired again.
     pub(crate) fn park(&mut self) {
-        if let BatchRows::Held(reader) = &mut self.source {
-            reader.park();
+        if let BatchRows::Held(rows) = &mut self.source {
+            rows.park();
         }
     }
 

@@ -297,9 +297,6 @@ impl Lease for Cursor {
         if let Stage::Preparing(preparing) = &mut self.stage {
             let Some(done) = (&mut preparing.task.0).now_or_never() else {
                 preparing.is_parked.store(true, Ordering::Relaxed);
-                if let Some(room) = &mut preparing.room {
-                    room.rest(0);
-                }
                 return;
             };
             let (before, mut room) = (preparing.before, preparing.room.take());
@@ -308,7 +305,7 @@ impl Lease for Cursor {
                 && let Stage::Resting(supply) = std::mem::replace(&mut self.stage, Stage::Lost)
             {
                 if let Some(room) = &mut room {
-                    room.rest(batch.body.len());
+                    room.adjust(batch.body.len());
                 }
                 self.stage = Stage::Prepared { supply, batch, before, _room: room };
             }

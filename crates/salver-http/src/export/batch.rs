@@ -183,7 +183,7 @@ impl BatchRequest<'_> {
         }
         let has_more = match self.opened.streams.get(self.stream).and_then(|range| range.rows) {
             Some(all) => self.offset + rows < all,
-            None => service.bounded(self.caller, reader.has_more()).await?,
+            None => service.reads_on(self.caller, &mut reader).await?,
         };
         drop(turn);
         self.opened.keep(self.stream, reader, turns.idle());

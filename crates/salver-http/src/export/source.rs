@@ -38,7 +38,7 @@ impl HeldRows {
     /// Returns the next `rows` rows as one batch, fewer only at the end; `None` when there are no more.
     pub(super) async fn batch(&mut self, rows: usize) -> Result<Option<RecordBatch>> {
         let mut seated = self.begin().await?;
-        let batch = self.work.app.service.bounded(&self.work.caller, seated.reader.next(rows)).await?;
+        let batch = self.work.app.service.read_batch(&self.work.caller, &mut seated.reader, rows).await?;
         self.end(seated, batch.as_ref().map_or(0, RecordBatch::num_rows))?;
         Ok(batch)
     }

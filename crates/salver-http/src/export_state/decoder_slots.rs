@@ -1,5 +1,5 @@
-//! Limits the number of open decoders, because each needs some megabytes, however many clients read. Callers share the
-//! permits fairly, so that many readers of one caller do not starve another.
+//! Limits the number of open decoders of all exports and cursors, because each needs some megabytes, however many
+//! clients read. Callers share the permits fairly, so that many readers of one caller do not starve another.
 //!
 //! A body keeps its decoder between two reads, in a [`SlotPermit`]. A waiting reader takes the decoder from a seat that
 //! was not used for a moment, as when its client stalled, and a body that has had its turn for a while queues behind
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use salver_model::limits::PARK_MS;
+use salver_model::limits::{IDLE_DECODERS_MAX, PARK_MS};
 use salver_model::{Holder, Share, Shares};
 use salver_service::exports::ExportReader;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -37,7 +37,7 @@ impl Default for DecoderSlots {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let decoders = cores.max(LEAST_DECODERS);
-        let (places, idle) = (Shares::new("decoders", decoders), Arc::new(Semaphore::new(decoders)));
+        let (places, idle) = (Shares::new("decoders", decoders), Arc::new(Semaphore::new(IDLE_DECODERS_MAX)));
         Self { places, waiting: AtomicUsize::new(0), seats: Mutex::default(), idle }
     }
 }

@@ -238,7 +238,7 @@ type Results = std::result::Result<Vec<Json>, Vec<Option<Error>>>;
 async fn transact(service: &Service, caller: &Caller, name: &Name, changes: Vec<Change>) -> Result<Results> {
     let found = service.databases().iter().find(|database| database.spec().name == *name);
     let Some(database) = found else { return Err(Error::internal(format!("the database `{name}` is gone"))) };
-    match service.bounded(caller, Arc::clone(database).transact(caller, changes)).await? {
+    match service.transact(caller, database, changes).await? {
         Changed::Done(body) => serde_json::from_slice(&body)
             .map(Ok)
             .map_err(|error| Error::internal("a transaction's answer can't be read").with_source(error)),

@@ -90,8 +90,7 @@ pub(super) async fn load(
     let limits = context.app.service.limits();
     let row_bytes_max = usize::try_from(limits.body_bytes_max).unwrap_or(usize::MAX);
     let rows = rows(body, format, row_bytes_max, Duration::from_millis(limits.head_ms_max));
-    // Not limited in time as queries are: the load ends when rows stop arriving.
-    let report = database.load(context.caller, &load, rows).await?;
+    let report = context.app.service.load(context.caller, &database, &load, rows).await?;
     let undone = report.refused > 0 && !load.keep_good;
     let xml = php::wants_xml(context.query);
     let mut response = respond::document(context, Document::whole(written(&report)), xml, None).await?;

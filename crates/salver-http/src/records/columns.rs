@@ -46,12 +46,9 @@ pub(super) async fn show(context: &RequestContext<'_>, target: &RecordsTarget<'_
     respond::text(context, &json.to_string(), php::wants_xml(context.query)).await
 }
 
-/// Returns the schema that is visible to the caller; loaded first if it was never read.
+/// Returns the schema that is visible to the caller.
 async fn visible(context: &RequestContext<'_>, database: &Arc<dyn Database>) -> Result<Arc<DatabaseSchema>> {
-    if database.schema().stamp() == 0 {
-        context.app.service.bounded(context.caller, database.refresh()).await?;
-    }
-    Ok(database.visible(context.caller, Operation::Reflect))
+    context.app.service.visible_schema(context.caller, database, Operation::Reflect).await
 }
 
 /// Returns the schema and the index of the table called `name`; the schema is reloaded when the table is unknown.
@@ -69,7 +66,7 @@ async fn table_of(
     if let Some(at) = find(&schema) {
         return Ok((schema, at));
     }
-    context.app.service.bounded(context.caller, database.refresh()).await?;
+    context.app.service.refresh_schemas(context.caller, std::slice::from_ref(&database)).await?;
     let schema = visible(context, &database).await?;
     match (schema.position(name), column) {
         (None, _) => Err(Error::new(Code::UnknownTable, format!("Table '{name}' not found"))),
@@ -171,7 +168,7 @@ pub(super) async fn change(
         // As in PHP-CRUD-API, where this controller is disabled unless it is listed.
         return Err(nowhere(context));
     }
-    context.app.service.bounded(context.caller, database.define(context.caller, &definition)).await?;
+    context.app.service.define(context.caller, &database, &definition).await?;
     respond::text(context, "true", php::wants_xml(context.query)).await
 }
 

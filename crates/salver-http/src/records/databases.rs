@@ -14,29 +14,20 @@ impl RequestContext<'_> {
     /// `UnknownTable`; `Forbidden` for a caller without such a database.
     pub(super) async fn database<'n>(&self, name: &'n str) -> Result<(Arc<dyn Database>, &'n str)> {
         let (entry, inside) = self.app.service.database_with(name)?;
-        Ok((self.own(entry).await?, inside))
+        Ok((self.app.service.database_of(self.caller, entry).await?, inside))
     }
 
     /// Returns all databases of the caller.
     pub(super) async fn databases(&self) -> Result<Vec<Arc<dyn Database>>> {
         let mut all = Vec::new();
         for entry in self.app.service.databases() {
-            match self.own(entry).await {
+            match self.app.service.database_of(self.caller, entry).await {
                 Ok(database) => all.push(database),
                 Err(error) if error.code == Code::Forbidden => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(all)
-    }
-
-    /// Returns the database of the entry, or the caller's own one if the entry has a database per caller.
-    async fn own(&self, entry: &Arc<dyn Database>) -> Result<Arc<dyn Database>> {
-        if entry.spec().of_caller.is_none() {
-            return Ok(Arc::clone(entry));
-        }
-        let found = self.app.service.bounded(self.caller, entry.of_caller(self.caller)).await?;
-        Ok(found.unwrap_or_else(|| Arc::clone(entry)))
     }
 }
 

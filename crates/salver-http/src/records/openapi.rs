@@ -60,10 +60,7 @@ pub(super) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body
     });
     let caller = context.caller;
     for database in context.databases().await? {
-        if database.schema().stamp() == 0 {
-            context.app.service.bounded(context.caller, database.refresh()).await?;
-        }
-        let documented = database.visible(caller, Operation::Document);
+        let documented = context.app.service.visible_schema(caller, &database, Operation::Document).await?;
         let writable = database.spec().writable;
         for (operation, word, method, by_key) in OPERATIONS {
             if operation.writes() && !writable {

@@ -2,7 +2,8 @@
 
 use percent_encoding::percent_decode_str;
 use salver_model::limits::CHANGES_MAX;
-use salver_model::records::{DatabaseSchema, RecordKey};
+use salver_model::ports::Database;
+use salver_model::records::RecordKey;
 use salver_model::{Code, Error, Result};
 
 use crate::segment::segment;
@@ -19,13 +20,22 @@ pub(super) struct PathKeys {
 }
 
 impl PathKeys {
-    /// Parses `id`, an undecoded segment. Keys are separated by commas, and the parts of a composite key by `~`; a `~`
-    /// within such a part is written `%7E`.
+    /// Parses `id`, an undecoded segment, as keys of `table`. Keys are separated by commas, and the parts of a
+    /// composite key by `~`; a `~` within such a part is written `%7E`.
     ///
     /// # Errors
     /// `InvalidRequest` when there are too many.
-    pub(super) fn read(id: &str, schema: &DatabaseSchema, table: &str) -> Result<Self> {
-        let is_composite = schema.table(table).is_some_and(|table| table.key.len() > 1);
+    pub(super) fn read(id: &str, database: &dyn Database, table: &str) -> Result<Self> {
+        let is_composite =
+            || id.contains('~') && database.schema().table(table).is_some_and(|table| table.key.len() > 1);
+        Self::parse(id, is_composite)
+    }
+
+    fn parse(id: &str, is_composite: impl FnOnce() -> bool) -> Result<Self> {
+        if !id.contains([',', '%', '~']) {
+            return Ok(Self { keys: vec![vec![id.to_owned()]], text: id.to_owned(), many: false });
+        }
+        let is_composite = is_composite();
         let text = segment(id).into_owned();
         let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
         let single = id.replace("%2C", ",").replace("%2c", ",");
@@ -44,17 +54,23 @@ impl PathKeys {
 
 #[cfg(test)]
 mod tests {
-    use salver_model::records::DatabaseSchema;
-
     use super::PathKeys;
 
     #[test]
     fn keys() {
-        let schema = DatabaseSchema::default();
-        let keys = PathKeys::read("1,a%2Cb~c", &schema, "t").unwrap();
+        let read = |id: &str| PathKeys::parse(id, || false);
+        let keys = read("1,a%2Cb~c").unwrap();
         assert_eq!(keys.keys, [vec!["1".to_owned()], vec!["a".to_owned()], vec!["b~c".to_owned()]]);
         assert_eq!((keys.text.as_str(), keys.many), ("1,a,b~c", true));
-        assert_eq!(PathKeys::read(&"1,".repeat(9_999), &schema, "t").unwrap().keys.len(), 10_000);
-        assert!(PathKeys::read(&"1,".repeat(10_000), &schema, "t").is_err());
+        assert_eq!(read(&"1,".repeat(9_999)).unwrap().keys.len(), 10_000);
+        assert!(read(&"1,".repeat(10_000)).is_err());
+        for id in ["", "7", "a b+c", "ü"] {
+            assert_eq!(
+                read(id).unwrap(),
+                PathKeys { keys: vec![vec![id.to_owned()]], text: id.to_owned(), many: false }
+            );
+        }
+        let composite = PathKeys::parse("a~b%7Ec,d~", || true).unwrap();
+        assert_eq!(composite.keys, [["a", "b~c"], ["d", ""]].map(|key| key.map(str::to_owned).to_vec()));
     }
 }

@@ -3,7 +3,9 @@
 use futures::StreamExt;
 use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::Coding;
+use salver_model::limits::COMPRESSED_BYTES_MIN;
 use salver_model::observation::Observation;
+use salver_model::ports::MaybeReady;
 use salver_model::records::{Changed, Document, DocumentBody};
 use salver_model::{Error, Result};
 
@@ -15,46 +17,40 @@ use crate::offload::INLINE_BYTES;
 use crate::request_context::RequestContext;
 use crate::respond;
 
-/// Converts a document to a response. `tag` is its entity tag, if it has one.
-pub(super) async fn document(
-    context: &RequestContext<'_>,
+/// Converts a document to a response, at once unless a large one is compressed. `tag` is its entity tag, if it has one.
+pub(super) fn document<'a>(
+    context: &RequestContext<'a>,
     document: Document,
     xml: bool,
     tag: Option<HeaderValue>,
-) -> Result<Response<Body>> {
-    let coding = context.coding();
+) -> MaybeReady<'a, Result<Response<Body>>> {
     let about = About { xml, tag };
-    let (body, coding) = match document.body {
-        DocumentBody::Whole(bytes) if coding == Coding::Identity || bytes.len() <= INLINE_BYTES => {
-            return about.whole(bytes, coding);
-        }
-        DocumentBody::Whole(bytes) => {
-            let bytes = if xml { XmlWriter::whole(&bytes)? } else { bytes };
-            let (bytes, coding) = respond::compressed(coding, bytes).await?;
-            (Body::Full(bytes.into()), coding)
-        }
+    let coding = coding(context, &document.body, xml);
+    let bytes = match document.body {
+        DocumentBody::Whole(bytes) => bytes,
         DocumentBody::Stream(stream) => {
             let service = std::sync::Arc::clone(&context.app.service);
             let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
             let pieces = if xml { XmlWriter::stream(stream).boxed() } else { stream };
-            (body::pieces(pieces, coding, context.app.service.limits().query_ms_max, failed), coding)
+            let body = body::pieces(pieces, coding, context.app.service.limits().query_ms_max, failed);
+            return MaybeReady::Ready(Ok(about.reply(body, coding)));
         }
     };
-    Ok(about.reply(body, coding))
+    if coding == Coding::Identity || bytes.len() <= INLINE_BYTES {
+        return MaybeReady::Ready(about.whole(bytes, coding));
+    }
+    MaybeReady::pending(async move {
+        let bytes = if xml { XmlWriter::whole(&bytes)? } else { bytes };
+        let (bytes, coding) = respond::compressed(coding, bytes).await?;
+        Ok(about.reply(Body::Full(bytes.into()), coding))
+    })
 }
 
-/// Converts a buffered document to a response without waiting; `None` for a streamed one.
-pub(super) fn whole(
-    context: &RequestContext<'_>,
-    document: Document,
-    xml: bool,
-    tag: Option<HeaderValue>,
-) -> Option<Result<Response<Body>>> {
-    let DocumentBody::Whole(bytes) = document.body else { return None };
-    let about = About { xml, tag };
-    // Small bodies are not compressed, so the client's encodings need not be parsed.
-    let coding = if bytes.len() < 1_024 { Coding::Identity } else { context.coding() };
-    Some(about.whole(bytes, coding))
+/// Returns the content coding that a response may get. Small bodies are not compressed, so the client's encodings need
+/// not be parsed for them; as XML a small one may become larger.
+pub(super) fn coding(context: &RequestContext<'_>, body: &DocumentBody, xml: bool) -> Coding {
+    let is_small = !xml && matches!(body, DocumentBody::Whole(bytes) if bytes.len() < COMPRESSED_BYTES_MIN);
+    if is_small { Coding::Identity } else { context.coding() }
 }
 
 /// The properties of a response beside its body.

@@ -130,7 +130,7 @@ async fn create(context: &RequestContext<'_>, table: &str, bytes: &[u8]) -> Resu
     };
     let mut change = begun(kind, table, ask);
     (change.records, change.batch) = (read.records, read.batch);
-    context.app.service.bounded(context.caller, database.change(context.caller, change)).await
+    context.app.service.change(context.caller, &database, change).await
 }
 
 async fn change(
@@ -142,7 +142,7 @@ async fn change(
 ) -> Result<Changed> {
     let (database, table) = context.database(table).await?;
     let ask = query::read(context.query, table, Purpose::Change, database.spec())?;
-    let keys = PathKeys::read(id, &database.schema(), table)?;
+    let keys = PathKeys::read(id, &*database, table)?;
     let mut change = begun(kind, table, ask);
     change.batch = keys.many;
     if change.kind != ChangeKind::Delete {
@@ -161,7 +161,7 @@ async fn change(
             .with_hint("send one request for each record, or `if_match` in the operations of `POST /api/records`"));
     }
     (change.keys, change.keys_text) = (keys.keys, keys.text);
-    context.app.service.bounded(context.caller, database.change(context.caller, change)).await
+    context.app.service.change(context.caller, &database, change).await
 }
 
 /// Changes the rows that match a filter. Without its parameters the path does not exist, as in PHP-CRUD-API.
@@ -187,7 +187,7 @@ async fn change_many(context: &RequestContext<'_>, table: &str, kind: ChangeKind
         }
         change.records = read.records;
     }
-    context.app.service.bounded(context.caller, database.change(context.caller, change)).await
+    context.app.service.change(context.caller, &database, change).await
 }
 
 async fn transact(context: &RequestContext<'_>, bytes: &[u8]) -> Result<Changed> {
@@ -207,7 +207,7 @@ async fn transact(context: &RequestContext<'_>, bytes: &[u8]) -> Result<Changed>
         }
         change.table = inside.to_owned();
     }
-    context.app.service.bounded(context.caller, database.transact(context.caller, changes)).await
+    context.app.service.transact(context.caller, &database, changes).await
 }
 
 fn refuse_if_match(context: &RequestContext<'_>) -> Result<()> {

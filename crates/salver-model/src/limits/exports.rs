@@ -24,9 +24,9 @@ pub const CURSOR_TTL_S_MAX: f64 = 86_400.0;
 /// Most open cursors whose query is still running, or whose rows are buffered in memory; further ones are refused with
 /// 503.
 pub const LIVE_CURSORS_MAX: usize = 128;
-/// Most cursors that keep a decoder and prefetch a batch for the client's next request; others read when they are
-/// asked.
-pub const AWAKE_CURSORS_MAX: usize = 32;
+/// Most decoders that cursors and streams of exports keep between two requests; others are created again at their
+/// position.
+pub const IDLE_DECODERS_MAX: usize = 32;
 /// Bytes of prefetched batches, for all cursors together; beyond them cursors read when they are asked.
 pub const PREPARED_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Size at which a batch of a cursor ends before it has all requested rows, in bytes.

@@ -9,10 +9,9 @@ use futures::Stream;
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::name::Name;
-use crate::ports::Table;
+use crate::ports::{MaybeReady, Table};
 use crate::records::{
-    Change, Changed, DatabaseSchema, Definition, Document, GeoQuery, Load, LoadReport, Operation, Record, RecordKey,
-    RecordQuery,
+    Change, Changed, DatabaseSchema, Definition, Document, Load, LoadReport, Operation, Record, RecordRead,
 };
 use crate::shares::Shares;
 use crate::spec::DatabaseSpec;
@@ -55,18 +54,8 @@ pub trait Database: Send + Sync + std::fmt::Debug {
     /// Returns the schema that `caller` may see for `operation`: without tables and columns hidden by rules.
     fn visible(&self, caller: &Caller, operation: Operation) -> Arc<DatabaseSchema>;
 
-    /// Returns rows by condition: `{"records":[...]}`.
-    async fn list(&self, caller: &Caller, query: &RecordQuery) -> Result<Document>;
-
-    /// Returns rows by key: an object, or an array when `many`, with null for missing rows.
-    async fn read(&self, caller: &Caller, query: &RecordQuery, keys: &[RecordKey], many: bool) -> Result<Document>;
-
-    /// Reads or lists synchronously on the calling thread, if that takes microseconds; `None` means "use the others".
-    /// The result is the same.
-    fn read_now(&self, caller: &Caller, query: &RecordQuery, key: Option<&str>) -> Option<Result<Document>> {
-        let _ = (caller, query, key);
-        None
-    }
+    /// Reads rows; at once if that takes microseconds.
+    fn read<'a>(&'a self, caller: &'a Caller, read: &'a RecordRead) -> MaybeReady<'a, Result<Document>>;
 
     /// Applies one change.
     async fn change(&self, caller: &Caller, change: Change) -> Result<Changed>;
@@ -76,9 +65,6 @@ pub trait Database: Send + Sync + std::fmt::Debug {
 
     /// Loads many rows.
     async fn load(&self, caller: &Caller, load: &Load, rows: RecordStream) -> Result<LoadReport>;
-
-    /// Returns rows as a GeoJSON feature collection, or with `key` as one feature.
-    async fn geojson(&self, caller: &Caller, query: &GeoQuery, key: Option<&RecordKey>) -> Result<Document>;
 
     /// Changes the schema.
     async fn define(&self, caller: &Caller, definition: &Definition) -> Result<()>;

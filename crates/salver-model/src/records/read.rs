@@ -177,6 +177,35 @@ pub struct RecordQuery {
     pub strict: bool,
 }
 
+/// Read of rows of a database: the operation that [`crate::ports::Database::read`] runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecordRead {
+    /// Rows by condition: `{"records":[...]}`.
+    List(RecordQuery),
+    /// Rows by key: an object, or an array with null for missing rows when `many`.
+    Keys {
+        /// Columns and joined rows.
+        query: RecordQuery,
+        /// Keys, of which there is one without `many`.
+        keys: Vec<RecordKey>,
+        /// Whether the response is an array.
+        many: bool,
+    },
+    /// Rows as a GeoJSON feature collection, or the one with the key as a feature.
+    Features(GeoQuery, Option<RecordKey>),
+}
+
+impl RecordRead {
+    /// Returns the table, the columns and the conditions.
+    #[must_use]
+    pub fn query(&self) -> &RecordQuery {
+        match self {
+            Self::List(query) | Self::Keys { query, .. } => query,
+            Self::Features(geo, _) => &geo.query,
+        }
+    }
+}
+
 /// Area on a map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Area {

@@ -1,7 +1,7 @@
 //! Reads that an in-process database answers at once, on the calling thread.
 
 use salver_model::Result;
-use salver_model::records::{Document, RecordQuery};
+use salver_model::records::{Document, RecordKey, RecordQuery, RecordRead};
 
 use super::point::{NoSuchKey, Point, PointSink};
 use super::{group, key, list};
@@ -9,26 +9,29 @@ use crate::dialect::Dialect;
 use crate::schema_cache::is_gone;
 use crate::scope::Scope;
 
-/// Reads by `key`, or a list without one; returns `None` when the regular path must be taken, which also reports all
+/// Reads one row by its key, or a list; returns `None` when the regular path must be taken, which also reports all
 /// errors except that there is no such record.
-pub(crate) fn now(scope: &Scope<'_>, query: &RecordQuery, key: Option<&str>) -> Option<Result<Document>> {
+pub(crate) fn now(scope: &Scope<'_>, read: &RecordRead) -> Option<Result<Document>> {
     if scope.dialect != Dialect::Sqlite || scope.schema.stamp() == 0 {
         return None;
     }
-    match key {
-        Some(key) => read(scope, query, key),
-        None => rows(scope, query),
+    match read {
+        RecordRead::Keys { query, keys, many: false } => row(scope, query, keys),
+        RecordRead::List(query) => rows(scope, query),
+        RecordRead::Keys { .. } | RecordRead::Features(..) => None,
     }
 }
 
-fn read(scope: &Scope<'_>, query: &RecordQuery, key: &str) -> Option<Result<Document>> {
+fn row(scope: &Scope<'_>, query: &RecordQuery, keys: &[RecordKey]) -> Option<Result<Document>> {
+    let [key] = keys else { return None };
+    let [part] = key.as_slice() else { return None };
     if !key::is_plain(query) {
         return None;
     }
     let position = scope.schema.position(&query.table)?;
     let point = Point::of(scope, position)?;
-    let absent = || key::not_found(&vec![key.to_owned()]);
-    let read = match point.read(scope, &scope.schema.tables()[position], key) {
+    let absent = || key::not_found(key);
+    let read = match point.read(scope, &scope.schema.tables()[position], part) {
         Err(NoSuchKey) => return Some(Err(absent())),
         Ok(read) => read?,
     };

@@ -2,7 +2,7 @@
 
 use salver_model::Code;
 use salver_model::ports::Database;
-use salver_model::records::{Change, ChangeKind, Condition, Operator, RecordQuery};
+use salver_model::records::{Change, ChangeKind, Condition, Operator, RecordQuery, RecordRead};
 
 use salver_testkit::servers::Kind;
 
@@ -152,8 +152,8 @@ async fn entity_tags_guard_a_row() {
     for kind in Kind::ALL {
         let world = World::plain(kind);
         let query = RecordQuery { table: "users".to_owned(), ..RecordQuery::default() };
-        let key = vec![vec!["1".to_owned()]];
-        let tag = world.database.read(&world.caller, &query, &key, false).await.unwrap().tag.unwrap();
+        let read = RecordRead::Keys { query, keys: vec![vec!["1".to_owned()]], many: false };
+        let tag = world.database.read(&world.caller, &read).await.unwrap().tag.unwrap();
         let guarded = |tag: &str, body: &str| {
             let mut change = update("users", "1", body);
             change.if_match = Some(tag.to_owned());

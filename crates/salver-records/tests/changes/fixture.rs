@@ -2,7 +2,9 @@
 
 use futures::StreamExt;
 use salver_model::ports::Database;
-use salver_model::records::{Change, ChangeKind, Changed, Document, DocumentBody, Field, Record, RecordQuery};
+use salver_model::records::{
+    Change, ChangeKind, Changed, Document, DocumentBody, Field, Record, RecordQuery, RecordRead,
+};
 use salver_model::spec::{DatabaseKind, DatabaseSpec};
 use salver_model::{Caller, Code, Error, Name, Result};
 use salver_records::RecordsDatabase;
@@ -104,7 +106,8 @@ impl World {
     pub(crate) async fn row(&self, table: &str, key: &str) -> String {
         let query = RecordQuery { table: table.to_owned(), ..RecordQuery::default() };
         let key: Vec<String> = key.split(',').map(str::to_owned).collect();
-        match self.database.read(&self.caller, &query, &[key], false).await {
+        let read = RecordRead::Keys { query, keys: vec![key], many: false };
+        match self.database.read(&self.caller, &read).await {
             Ok(document) => text(document).await.unwrap(),
             Err(error) => error.message,
         }
@@ -114,7 +117,7 @@ impl World {
     pub(crate) async fn list(&self, table: &str, columns: &[&str]) -> String {
         let include = Some(columns.iter().map(|column| (*column).to_owned()).collect());
         let query = RecordQuery { table: table.to_owned(), include, ..RecordQuery::default() };
-        text(self.database.list(&self.caller, &query).await.unwrap()).await.unwrap()
+        text(self.database.read(&self.caller, &RecordRead::List(query)).await.unwrap()).await.unwrap()
     }
 }
 

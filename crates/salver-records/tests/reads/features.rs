@@ -2,14 +2,14 @@
 
 use salver_model::Code;
 use salver_model::ports::Database;
-use salver_model::records::{Area, GeoQuery};
+use salver_model::records::{Area, GeoQuery, RecordRead};
 use salver_testkit::servers::Kind;
 
 use super::fixture::{Ask, World, table, text};
 
 async fn geojson(world: &World, query: &GeoQuery, key: Option<&str>) -> salver_model::Result<String> {
     let key = key.map(|key| vec![key.to_owned()]);
-    text(world.database.geojson(&world.caller, query, key.as_ref()).await?).await
+    text(world.database.read(&world.caller, &RecordRead::Features(query.clone(), key)).await?).await
 }
 
 #[tokio::test]

@@ -2,7 +2,9 @@
 
 use futures::StreamExt;
 use salver_model::ports::Database as _;
-use salver_model::records::{Child, Condition, Document, DocumentBody, ListPage, Operator, Order, RecordQuery};
+use salver_model::records::{
+    Child, Condition, Document, DocumentBody, ListPage, Operator, Order, RecordQuery, RecordRead,
+};
 use salver_model::spec::{DatabaseKind, DatabaseSpec};
 use salver_model::{Caller, Error, Name, Result};
 use salver_records::RecordsDatabase;
@@ -99,8 +101,27 @@ impl World {
         self
     }
 
+    /// A read, whose result must be that of the way that may wait.
+    async fn try_read(&self, read: &RecordRead) -> Result<String> {
+        let (own, waiting) =
+            (self.database.read(&self.caller, read).await, self.database.read_later(&self.caller, read));
+        match (own, waiting.await) {
+            (Ok(own), Ok(waiting)) => {
+                assert_eq!(own.tag, waiting.tag, "{:?} {read:?}", self.kind);
+                let own = text(own).await?;
+                assert_eq!(own, text(waiting).await?, "{:?} {read:?}", self.kind);
+                Ok(own)
+            }
+            (Err(own), Err(waiting)) => {
+                assert_eq!((own.code, &own.message), (waiting.code, &waiting.message), "{:?} {read:?}", self.kind);
+                Err(own)
+            }
+            differ => panic!("{:?} {read:?}: {differ:?}", self.kind),
+        }
+    }
+
     pub(crate) async fn try_list(&self, query: &RecordQuery) -> Result<String> {
-        text(self.database.list(&self.caller, query).await?).await
+        self.try_read(&RecordRead::List(query.clone())).await
     }
 
     pub(crate) async fn list(&self, query: &RecordQuery) -> String {
@@ -130,7 +151,8 @@ impl World {
     /// Rows by key; parts of a key have `~` between them.
     pub(crate) async fn read(&self, query: &RecordQuery, keys: &[&str]) -> Result<String> {
         let keys: Vec<Vec<String>> = keys.iter().map(|key| key.split('~').map(str::to_owned).collect()).collect();
-        text(self.database.read(&self.caller, query, &keys, keys.len() > 1).await?).await
+        let many = keys.len() > 1;
+        self.try_read(&RecordRead::Keys { query: query.clone(), keys, many }).await
     }
 }
 

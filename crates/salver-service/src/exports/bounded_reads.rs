@@ -75,6 +75,19 @@ impl Service {
         self.bounded(caller, reader.some(rows_max)).await
     }
 
+    /// Reads the next `rows` rows of `reader` as one batch, like [`ExportReader::next`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`ExportReader::next`], and limits.
+    pub async fn read_batch(
+        &self,
+        caller: &Caller,
+        reader: &mut ExportReader,
+        rows: usize,
+    ) -> Result<Option<RecordBatch>> {
+        self.bounded(caller, reader.next(rows)).await
+    }
+
     /// Counts the rows of a snapshot.
     ///
     /// # Errors

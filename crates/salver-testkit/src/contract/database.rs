@@ -6,6 +6,7 @@ use futures::{StreamExt as _, stream};
 use salver_model::ports::Database;
 use salver_model::records::{
     BytesText, Change, ChangeKind, Changed, Document, DocumentBody, Field, Load, Operation, Record, RecordQuery,
+    RecordRead,
 };
 use salver_model::{Caller, Code, Error, Name, Result};
 
@@ -25,7 +26,7 @@ pub async fn run(database: &dyn Database, add_column: impl FnOnce()) {
     changes(database, &caller).await;
     atomic(database, &caller).await;
     loads(database, &caller).await;
-    fast(database, &caller).await;
+    alone(database, &caller).await;
     entries(database);
     let stamp = database.schema().stamp();
     add_column();
@@ -45,20 +46,20 @@ async fn changes(database: &dyn Database, caller: &Caller) {
     assert_eq!(created, "[1,2]");
     assert_eq!(row(database, caller, "2").await, r#"{"id":2,"name":"ü\""}"#);
     let rows = r#"{"records":[{"id":1,"name":"a"},{"id":2,"name":"ü\""}]}"#;
-    assert_eq!(text(database.list(caller, &query("things")).await.expect("rows")).await.expect("text"), rows);
+    let list = RecordRead::List(query("things"));
+    assert_eq!(text(database.read(caller, &list).await.expect("rows")).await.expect("text"), rows);
     let update = change(database, caller, ChangeKind::Update, &["1"], vec![record(&[("name", "'b'")])]).await;
     assert_eq!(update.expect("an update"), "1");
     assert_eq!(change(database, caller, ChangeKind::Delete, &["2"], vec![]).await.expect("a deletion"), "1");
-    let keys = [vec!["1".to_owned()], vec!["2".to_owned()]];
-    let both = database.read(caller, &query("things"), &keys, true).await.expect("rows");
+    let both = database.read(caller, &keys("things", &["1", "2"], true)).await.expect("rows");
     assert_eq!(text(both).await.expect("text"), r#"[{"id":1,"name":"b"},null]"#, "null where there is no row");
     let duplicate = change(database, caller, ChangeKind::Create, &[], vec![record(&[("id", "1")])]).await;
     assert_eq!(duplicate.expect_err("a second row of one key").code, Code::DuplicateKey);
     let long = record(&[("id", "3"), ("name", "'a name of more than twenty characters'")]);
     change(database, caller, ChangeKind::Create, &[], vec![long]).await.expect_err("a name that is too long");
-    let none = database.read(caller, &query("nothing"), &keys[..1], false).await.expect_err("no such table");
+    let none = database.read(caller, &keys("nothing", &["1"], false)).await.expect_err("no such table");
     assert_eq!(none.code, Code::UnknownTable);
-    let none = database.read(caller, &query("things"), &keys[1..], false).await.expect_err("no such row");
+    let none = database.read(caller, &keys("things", &["2"], false)).await.expect_err("no such row");
     assert_eq!(none.code, Code::RecordNotFound);
     assert_eq!(row(database, caller, "1").await, r#"{"id":1,"name":"b"}"#);
 }
@@ -72,8 +73,7 @@ async fn atomic(database: &dyn Database, caller: &Caller) {
     assert!(
         failed.is_err() || matches!(&failed, Ok(Changed::Undone(parts)) if parts[0].is_none() && parts[1].is_some())
     );
-    let key = [vec!["12".to_owned()]];
-    let gone = database.read(caller, &query("things"), &key, false).await.expect_err("it was undone");
+    let gone = database.read(caller, &keys("things", &["12"], false)).await.expect_err("it was undone");
     assert_eq!(gone.code, Code::RecordNotFound);
 }
 
@@ -93,18 +93,18 @@ async fn loads(database: &dyn Database, caller: &Caller) {
     assert_eq!(row(database, caller, "21").await, r#"{"id":21,"name":null}"#);
 }
 
-/// What is answered at once is what the general way gives.
-async fn fast(database: &dyn Database, caller: &Caller) {
-    let query = query("things");
+/// A row is the same alone and among others, whichever of the two is answered at once.
+async fn alone(database: &dyn Database, caller: &Caller) {
     for key in ["1", "20", "99"] {
-        let Some(at_once) = database.read_now(caller, &query, Some(key)) else { continue };
-        let general = database.read(caller, &query, &[vec![key.to_owned()]], false).await;
-        match (at_once, general) {
-            (Ok(at_once), Ok(general)) => {
-                assert_eq!(text(at_once).await.expect("text"), text(general).await.expect("text"), "{key}");
+        let alone = match database.read(caller, &keys("things", &[key], false)).await {
+            Ok(document) => text(document).await.expect("text"),
+            Err(error) => {
+                assert_eq!(error.code, Code::RecordNotFound, "{key}");
+                "null".to_owned()
             }
-            (at_once, general) => assert_eq!(at_once.err().map(|e| e.code), general.err().map(|e| e.code), "{key}"),
-        }
+        };
+        let among = database.read(caller, &keys("things", &[key], true)).await.expect("rows");
+        assert_eq!(text(among).await.expect("text"), format!("[{alone}]"), "{key}");
     }
 }
 
@@ -155,12 +155,17 @@ fn made(changed: Changed) -> String {
 }
 
 async fn row(database: &dyn Database, caller: &Caller, key: &str) -> String {
-    let document = database.read(caller, &query("things"), &[vec![key.to_owned()]], false).await.expect("a row");
+    let document = database.read(caller, &keys("things", &[key], false)).await.expect("a row");
     text(document).await.expect("text")
 }
 
 fn query(table: &str) -> RecordQuery {
     RecordQuery { table: table.to_owned(), ..RecordQuery::default() }
+}
+
+/// A read of rows with keys of one part.
+fn keys(table: &str, keys: &[&str], many: bool) -> RecordRead {
+    RecordRead::Keys { query: query(table), keys: keys.iter().map(|key| vec![(*key).to_owned()]).collect(), many }
 }
 
 /// Returns the text of a document.

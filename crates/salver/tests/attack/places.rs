@@ -15,8 +15,8 @@ use serde_json::Value as Json;
 use crate::attack::siege::Siege;
 use crate::server::Server;
 
-/// A guard against hanging, no measurement.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// A guard against hanging, no measurement. Who waits behind idle responses of its own waits for half a minute.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The address 127.0.0.`last`.
 fn from(last: u8) -> Ipv4Addr {
