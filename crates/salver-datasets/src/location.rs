@@ -80,7 +80,7 @@ fn unreserved(spec: &DatasetSpec, source: &str, places: Vec<SourceLocation>) -> 
     if kept.is_empty() {
         return Err(Error::new(
             Code::Forbidden,
-            format!("`{source}` is declared for another purpose, and is no dataset"),
+            format!("`{source}` is declared for another purpose, and is not a dataset"),
         )
         .with_hint("databases, streams, functions, users, keys and settings are not served as rows"));
     }

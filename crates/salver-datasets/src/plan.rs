@@ -228,7 +228,7 @@ fn place(place: &ResolvedColumn, schema: &SchemaRef) -> datafusion::common::Resu
     let mut values = column(field.name());
     for step in &place.fields {
         let arrow::datatypes::DataType::Struct(inner) = field.data_type() else {
-            return datafusion::common::internal_err!("a field of something that is no struct");
+            return datafusion::common::internal_err!("a field of something that is not a struct");
         };
         field = &inner[*step];
         values = get_field(values, field.name().as_str());

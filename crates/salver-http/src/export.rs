@@ -55,7 +55,7 @@ pub(crate) async fn answer(
         ExportsTarget::End(text) => match read(&text) {
             Some(token) => state::end(app, &token),
             None if ExportToken::is_like(&text) => Err(damaged(&text)),
-            None => Err(Error::new(Code::NotFound, format!("`{text}` is no session of an export"))
+            None => Err(Error::new(Code::NotFound, format!("`{text}` is not a session of an export"))
                 .with_hint("entries are not deleted; a session is, by its token")),
         },
         ExportsTarget::Stream(text, stream) => match read(&text) {

@@ -113,7 +113,7 @@ async fn once(
         Ok::<_, Refusal>(response)
     };
     let done = tokio::spawn(work).await;
-    done.map_err(|broken| Error::internal("the server met a fault of its own while it wrote").with_source(broken))?
+    done.map_err(|broken| Error::internal("the server failed while it wrote").with_source(broken))?
 }
 
 /// Runs a document; also returns whether a mutation failed for a transient reason, so that the key must not be used up.

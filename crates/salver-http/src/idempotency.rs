@@ -146,7 +146,7 @@ impl From<Conflict> for Refusal {
             Conflict::Reused => (
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "this `Idempotency-Key` was used for another request",
-                "every request that is not the same again takes a key of its own",
+                "use a new key for each new request",
             ),
             Conflict::Running => (
                 StatusCode::CONFLICT,

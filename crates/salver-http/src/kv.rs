@@ -61,7 +61,7 @@ async fn value(rows: &mut Rows) -> Result<Option<String>> {
         // The same conversion as at every other door: JSON, with its format of floats.
         let mut text = Vec::new();
         ColumnWriter::new(column)?.write(0, &mut text);
-        let text = String::from_utf8(text).map_err(|error| Error::internal("JSON is no text").with_source(error))?;
+        let text = String::from_utf8(text).map_err(|error| Error::internal("JSON is not text").with_source(error))?;
         // Values that JSON can't represent are written below, and so is null.
         if text != "null" {
             return Ok(Some(text));

@@ -145,6 +145,6 @@ fn too_large(bytes_max: u64) -> Error {
 }
 
 fn overloaded() -> Error {
-    Error::new(Code::Overloaded, "bodies of other requests take all memory there is for them")
+    Error::new(Code::Overloaded, "the bodies of other requests take all memory reserved for them")
         .with_hint("try again in a few seconds")
 }

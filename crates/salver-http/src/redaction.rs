@@ -146,7 +146,7 @@ mod tests {
             ("file:///usr/lib/a.csv", "file://a.csv"),
             ("(/usr/lib/deep/er/a.csv)", "(a.csv)"),
             ("`/api/functions/f` lists what it has", "`/api/functions/f` lists what it has"),
-            ("`/data-that-is-not-there/rows` is no array", "`/data-that-is-not-there/rows` is no array"),
+            ("`/data-that-is-not-there/rows` is not an array", "`/data-that-is-not-there/rows` is not an array"),
             ("https://example.org/usr/lib/a.csv", "https://example.org/usr/lib/a.csv"),
             ("3/4 of a/b and and/or", "3/4 of a/b and and/or"),
             ("/", "/"),

@@ -142,7 +142,7 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
     let (head, body) = request.into_parts();
     let response = AssertUnwindSafe(life(&app, &head, body, peer)).catch_unwind().await.unwrap_or_else(|panic| {
         let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        let error = Error::internal("the server met a fault of its own while it answered")
+        let error = Error::internal("the server failed while it answered")
             .with_hint("this is a bug; the server's log has the cause")
             .with_source(format!("panic: {}", what.unwrap_or("of unknown kind")));
         refuse(&app, dialect(&head, RequestTarget::of_head(&app, &head).family()), error)

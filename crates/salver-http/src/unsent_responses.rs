@@ -49,7 +49,7 @@ impl Answers {
 }
 
 fn overloaded() -> Error {
-    Error::new(Code::Overloaded, "answers that nobody takes fill the memory there is for them")
+    Error::new(Code::Overloaded, "responses that clients do not read fill the memory reserved for them")
         .with_hint("take answers as they come, or try again in a few seconds")
 }
 

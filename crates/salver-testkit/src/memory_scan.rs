@@ -23,7 +23,7 @@ impl MemoryScan {
     /// The rows `name`, which begin with `parts`. With `tells_rows` it is known how many rows a part has.
     ///
     /// # Panics
-    /// When `name` is no name.
+    /// When `name` is not a name.
     #[must_use]
     pub fn new(name: &str, schema: SchemaRef, parts: Vec<RecordBatch>, tells_rows: bool) -> Self {
         let name = Name::new(name).unwrap_or_else(|error| panic!("{error}"));

@@ -37,7 +37,7 @@ impl MemoryTable {
     /// The table `name` of `rows`.
     ///
     /// # Panics
-    /// When `name` is no name.
+    /// When `name` is not a name.
     #[must_use]
     pub fn new(name: &str, rows: RecordBatch) -> Self {
         let name = Name::new(name).unwrap_or_else(|error| panic!("{error}"));
@@ -75,7 +75,7 @@ impl MemoryTable {
     /// Declares a link: `name` leads from `columns` to `target_columns` of `target`.
     ///
     /// # Panics
-    /// When `target` is no name.
+    /// When `target` is not a name.
     #[must_use]
     pub fn with_relation(mut self, name: &str, columns: &[&str], target: &str, target_columns: &[&str]) -> Self {
         self.description.relations.push(Relation {

@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<(), CommandFailure> {
             // The target of a symbolic link is written, and not the link replaced.
             let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
             if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
-                let message = format!("`{}` is no file that parts could come together in", path.display());
+                let message = format!("`{}` is not a file that parts could come together in", path.display());
                 return Err(usage(message, "leave `--output` out, and say where standard output goes"));
             }
             to_file(arguments, &target, &client, layout, path, &interrupted)

@@ -67,7 +67,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
         Err(error) => return Err(error),
     };
     if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
     }
     warn_of_readers(&file, path)?;
     let mut bytes = Vec::new();

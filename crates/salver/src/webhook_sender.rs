@@ -34,7 +34,7 @@ impl WebhookSender for HttpWebhookSender {
     async fn post(&self, address: &str, document: Bytes) -> Result<Delivery> {
         let (agent, address) = (self.agent.clone(), address.to_owned());
         let asked = move || agent.post(&address).content_type("application/json").send(&document[..]);
-        let away = || Error::new(Code::Source, "who is to be told can't be reached");
+        let away = || Error::new(Code::Source, "the address of the callback can't be reached");
         let answered = tokio::task::spawn_blocking(asked).await.map_err(|broken| away().with_source(broken))?;
         match answered.map_err(|cause| away().with_source(cause))?.status().as_u16() {
             200..=299 => Ok(Delivery::Taken),

@@ -283,7 +283,7 @@ fn refuse(table: &Table, files: &Files, findings: &mut Findings) {
     for source in table.texts("source").unwrap_or_default() {
         let Some(path) = sources::as_path(source) else { continue };
         if files.are_reserved(&[path.to_owned()]).contains(&true) {
-            let message = format!("`{source}` is declared for another purpose, and is no dataset");
+            let message = format!("`{source}` is declared for another purpose, and is not a dataset");
             let hint =
                 "databases, streams, functions, users, keys and settings are served as what they are, or not at all";
             findings.mistake(Mistake::new(table.place_of("source"), message).with_hint(hint));

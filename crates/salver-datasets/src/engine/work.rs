@@ -153,7 +153,7 @@ impl ExtensionOptions for QueryWork {
     }
 
     fn set(&mut self, key: &str, _: &str) -> Result<()> {
-        Err(DataFusionError::Configuration(format!("`{key}` is no setting")))
+        Err(DataFusionError::Configuration(format!("`{key}` is not a setting")))
     }
 
     fn entries(&self) -> Vec<ConfigEntry> {

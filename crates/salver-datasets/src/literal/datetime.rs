@@ -14,7 +14,7 @@ use crate::infer::{UTC, parse_timestamp, to_nanos};
 
 const DAY_NS: i128 = 86_400_000_000_000;
 
-/// Returns the position of text among the values of a type; `None` if it is no date or time.
+/// Returns the position of text among the values of a type; `None` if it is not a date or time.
 pub(super) fn position(data_type: &DataType, text: &str) -> Option<Position> {
     let (text, is_finer) = to_nanos(text.trim());
     let nanos = match data_type {
@@ -46,7 +46,7 @@ pub(super) fn position(data_type: &DataType, text: &str) -> Option<Position> {
 /// Returns a number of a type's units as a value of the type.
 ///
 /// # Errors
-/// A type that is no date or time.
+/// A type that is not a date or time.
 pub(super) fn scalar(data_type: &DataType, number: i256) -> Result<ArrayRef> {
     let number = number.to_i128().and_then(|number| i64::try_from(number).ok()).unwrap_or_default();
     let one: ArrayRef = match (data_type, i32::try_from(number)) {

@@ -20,7 +20,8 @@ pub(crate) enum Position<T = i256> {
     Above,
 }
 
-/// Returns the position of `value` among the multiples of `10^-scale` from `min` to `max`; `None` if it is no number.
+/// Returns the position of `value` among the multiples of `10^-scale` from `min` to `max`; `None` if it is not a
+/// number.
 pub(crate) fn position(value: &Value, scale: u32, min: i256, max: i256) -> Option<Position> {
     let found = match value {
         Value::Int(i) => scaled(i256::from_i128((*i).into()), scale),
@@ -62,7 +63,7 @@ pub(crate) fn single(number: f64) -> Position<f32> {
     }
 }
 
-/// Returns `value` as a float; `None` if it is no number.
+/// Returns `value` as a float; `None` if it is not a number.
 pub(crate) fn float(value: &Value) -> Option<f64> {
     match value {
         Value::Int(i) => Some(*i as f64),

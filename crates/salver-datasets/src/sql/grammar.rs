@@ -99,7 +99,7 @@ impl Dialect for Grammar {
 
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
         match &parser.peek_token_ref().token {
-            // It is no operator, but separates keys and values of a map.
+            // It is not an operator, but separates keys and values of a map.
             Token::Colon => None,
             _ => PostgreSqlDialect {}.get_next_precedence(parser),
         }

@@ -220,7 +220,7 @@ impl Visitor for Collector {
             self.qualifiers.extend(qualifier.map(|ident| (ident.value.to_lowercase(), name.clone())));
         }
         match factor {
-            // A table function is no table of the catalog.
+            // A table function is not a table of the catalog.
             TableFactor::Table { name, alias, args: Some(_), .. } => {
                 self.local.insert(name.to_string().to_lowercase());
                 alias.iter().for_each(|alias| self.table_alias(alias, false));

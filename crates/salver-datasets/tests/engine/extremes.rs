@@ -110,7 +110,7 @@ async fn casts_of_extreme_values_are_answered_or_refused() {
     let mut wrong = Vec::new();
     for value in values() {
         for to in TYPES {
-            // The value of a table is no constant, and not computed before it is asked for.
+            // The value of a table is not a constant, and not computed before it is asked for.
             for text in [
                 format!("select arrow_cast({value}, '{to}')"),
                 format!("select arrow_try_cast({value}, '{to}')"),

@@ -123,8 +123,8 @@ fn values_that_are_none_of_their_type() {
         assert!(found.contains("of none of the 2 symbols"), "{found}");
     }
     for (of, block, expected) in [
-        (r#""boolean""#, vec![2], "`2` is no `boolean`"),
-        (r#""int""#, long(1 << 40), "`1099511627776` is no `int`"),
+        (r#""boolean""#, vec![2], "`2` is not a `boolean`"),
+        (r#""int""#, long(1 << 40), "`1099511627776` is not an `int`"),
         (r#""long""#, vec![0xff; 11], "more than 64 bits"),
         (r#""string""#, [long(-2), b"ab".to_vec()].concat(), "-2 bytes"),
         (r#""string""#, [long(1 << 62), b"ab".to_vec()].concat(), "too few bytes"),

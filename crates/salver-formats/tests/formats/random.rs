@@ -114,7 +114,7 @@ impl Random {
     }
 
     fn decimals(&mut self, rows: usize) -> ArrayRef {
-        // Below zero, Arrow's writer writes nought as `000`, which is no JSON; see `types::decimals` for ours.
+        // Below zero, Arrow's writer writes nought as `000`, which is not JSON; see `types::decimals` for ours.
         let scale = self.below(11) as i8;
         let values = self.many(rows, |r| i128::from(r.number()));
         if self.below(2) == 0 {

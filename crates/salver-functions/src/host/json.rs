@@ -27,7 +27,7 @@ impl Unfit {
     /// Returns the description for the log.
     pub(super) fn told(self) -> &'static str {
         match self {
-            Self::Kind => "the function gave something that is no data, such as a function or environment",
+            Self::Kind => "the function gave something that is not data, such as a function or environment",
             Self::Depth => "the function gave lists that are nested too deep",
             Self::Shape => "the function gave a data frame or matrix whose parts have different lengths",
             Self::Rows => "the function did not give a vector with one value for each row",

@@ -134,7 +134,7 @@ fn answer(
 /// Sends an answer whose head is in the frame, and whose body is an Arrow stream.
 fn send_table(mut stream: &UnixStream, out: &mut Vec<u8>, leaving: Leaving) -> io::Result<()> {
     match table::write(leaving, out) {
-        Err(error) => fail(stream, out, USER_CODE, &format!("the data frame is no stream of Arrow: {error}")),
+        Err(error) => fail(stream, out, USER_CODE, &format!("the data frame is not a stream of Arrow: {error}")),
         Ok(()) if !frame::fits(out, &[]) => fail(stream, out, USER_CODE, TOO_LARGE),
         Ok(()) => frame::send(&mut stream, out, &[]),
     }

@@ -145,7 +145,7 @@ fn path(bytes: &[u8]) -> io::Result<PathBuf> {
 
 /// Returns the error of a malformed frame.
 pub(super) fn torn() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "what the process says is no frame of the protocol")
+    io::Error::new(io::ErrorKind::InvalidData, "what the process says is not a frame of the protocol")
 }
 
 #[cfg(test)]

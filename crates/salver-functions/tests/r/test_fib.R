@@ -20,7 +20,7 @@ check("other parameters", ask_whole(salver, "/fib?a=&n=10&=b&c"), answer(200L, "
 check("path with escapes", ask_whole(salver, "/%66ib?n=10"), answer(200L, "55"))
 check("HEAD", ask_whole(salver, "/fib?n=10", "HEAD"), answer(200L, "55"))
 check("no n", ask_whole(salver, "/fib"), answer(400L, "400 Bad Request"))
-check("n is no number", suppressWarnings(ask_whole(salver, "/fib?n=x")), answer(400L, "400 Bad Request"))
+check("n is not a number", suppressWarnings(ask_whole(salver, "/fib?n=x")), answer(400L, "400 Bad Request"))
 check("stop()", ask_whole(salver, "/fib?n=-1"), answer(500L, "500 Internal Server Error"))
 check("no such path", ask_whole(salver, "/nothing"), answer(404L, "404 Not Found"))
 check("slash behind", ask_whole(salver, "/fib/"), answer(404L, "404 Not Found"))

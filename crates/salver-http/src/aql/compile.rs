@@ -90,7 +90,7 @@ fn answer(answer: &Answer, columns: Columns<'_>, binds: &Binds<'_>) -> Result<(V
     })
 }
 
-/// Returns the columns selected by `is_kept`, as items; a name that is not a column is no member of any document.
+/// Returns the columns selected by `is_kept`, as items; a name that is not a column is not a member of any document.
 fn kept(columns: Columns<'_>, is_kept: impl Fn(&str) -> bool) -> (Vec<Item>, ResultShape) {
     let items: Vec<Item> = columns.names().filter(|name| is_kept(name)).map(Item::column).collect();
     let shape = if items.is_empty() { ResultShape::Empty } else { ResultShape::Objects };

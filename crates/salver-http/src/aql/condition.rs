@@ -71,7 +71,7 @@ fn truth(operand: &Operand, negated: bool, columns: Columns<'_>, binds: &Binds<'
             let of_values = Filter::Compare { column: column.clone(), op: Comparison::Eq, value: Value::Bool(true) };
             Ok(Compared { column, of_values, of_null: false }.filter(negated))
         }
-        Operand::Path(path) => Err(not_here(&format!("the truth of `{}`, which is no boolean,", path.join(".")))),
+        Operand::Path(path) => Err(not_here(&format!("the truth of `{}`, which is not a boolean,", path.join(".")))),
         Operand::List(_) => Err(not_here("the truth of a list")),
         Operand::Value(_) | Operand::Bound(_) => {
             let is_true = match value(operand, binds)? {

@@ -45,7 +45,7 @@ impl Attempts {
             (*since, *count) = (now, 0);
         }
         if *count >= self.most {
-            return Err(Error::new(Code::TooManyAttempts, "there were too many wrong passwords")
+            return Err(Error::new(Code::TooManyAttempts, "there were too many failed logins")
                 .with_hint("try again in a minute"));
         }
         *count += 1;

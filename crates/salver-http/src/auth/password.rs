@@ -102,10 +102,10 @@ impl Passwords {
     async fn work<T: Send + 'static>(&self, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
         let turn = tokio::time::timeout(PATIENCE, self.turns.acquire()).await;
         let Ok(Ok(_turn)) = turn else {
-            return Err(Error::new(Code::Overloaded, "too many passwords are looked at").with_hint("try again"));
+            return Err(Error::new(Code::Overloaded, "too many passwords are being checked").with_hint("try again"));
         };
         let done = tokio::task::spawn_blocking(work).await;
-        done.map_err(|broken| Error::internal("looking at a password broke down").with_source(broken))?
+        done.map_err(|broken| Error::internal("checking a password failed").with_source(broken))?
     }
 }
 

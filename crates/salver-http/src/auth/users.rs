@@ -318,9 +318,9 @@ impl Users {
         let list = RecordRead::List(query);
         let bytes = service.collect_records(&Caller::default(), &self.database, &list).await?;
         let list = bytes.strip_prefix(b"{\"records\":").and_then(|rest| rest.strip_suffix(b"}"));
-        let list = list.ok_or_else(|| Error::internal("a list of users is none"))?;
-        let mut rows: Vec<UserRow> =
-            serde_json::from_slice(list).map_err(|error| Error::internal("a user is no object").with_source(error))?;
+        let list = list.ok_or_else(|| Error::internal("the list of users is malformed"))?;
+        let mut rows: Vec<UserRow> = serde_json::from_slice(list)
+            .map_err(|error| Error::internal("a user is not an object").with_source(error))?;
         let Some(row) = rows.pop() else { return Ok(None) };
         if !rows.is_empty() {
             tracing::warn!(table, column, "two users have one value in this column: neither is let in by it");

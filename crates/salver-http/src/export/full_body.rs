@@ -316,7 +316,7 @@ async fn measure(work: Work) -> Result<Measured> {
     match made.await {
         Ok((_, measured)) => Ok(measured),
         Err(Broken::Failed(error)) => Err(error),
-        Err(Broken::Gone) => Err(Error::internal("nobody was there to leave")),
+        Err(Broken::Gone) => Err(Error::internal("the client left before the body was complete")),
     }
 }
 

@@ -247,7 +247,7 @@ fn check(parameter: Option<&Parameter>, name: &str, value: &Json) -> Result<()> 
             Some(item) => Err(wrong(name, kind, &shown(item))),
             None => Ok(()),
         },
-        (true, other) => Err(Error::new(Code::InvalidValue, format!("`{name}` is no list: {}", shown(other)))
+        (true, other) => Err(Error::new(Code::InvalidValue, format!("`{name}` is not a list: {}", shown(other)))
             .with_hint(format!("send a list, each {}", words(kind)))),
         (false, value) if fits(value) => Ok(()),
         (false, value) => Err(wrong(name, kind, &shown(value))),

@@ -91,7 +91,7 @@ async fn wait(job: &Job, preference: Preference) -> Option<&JobOutcome> {
 
 /// Runs a job to its end, including the callback.
 async fn work(app: Arc<App>, file: Arc<dyn Functions>, call: Call, job: Arc<Job>) {
-    let broken = |_| Err(Error::internal("the server met a fault of its own while it worked on the job"));
+    let broken = |_| Err(Error::internal("the server failed while it ran the job"));
     let answered = AssertUnwindSafe(answered(&app, &file, call)).catch_unwind().await.unwrap_or_else(broken);
     let is_failure = answered.is_err();
     let response = answered.unwrap_or_else(|error| refuse(&app, Dialect::Salver, refusal::of_call(error)));

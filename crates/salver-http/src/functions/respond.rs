@@ -40,7 +40,7 @@ pub(super) async fn ask(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -
 /// `FunctionFailed` for a status or a header field that is invalid in HTTP.
 pub(super) fn answer(app: &Arc<App>, answer: Answer) -> Result<Response<Body>> {
     let not_http = |what: String| {
-        Error::new(Code::FunctionFailed, format!("the function answers {what}, which HTTP has not"))
+        Error::new(Code::FunctionFailed, format!("the function answers {what}, which HTTP does not allow"))
             .with_hint("see what the function sets on its response")
     };
     let status = StatusCode::from_u16(answer.status).map_err(|_| not_http(format!("status {}", answer.status)))?;

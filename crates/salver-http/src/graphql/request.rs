@@ -96,7 +96,7 @@ fn decode(text: &str) -> Result<String> {
 
 fn parse_json(text: &str) -> Result<Request> {
     let malformed = |why: String| {
-        Error::new(Code::InvalidBody, format!("the body is no GraphQL request: {why}")).with_hint(
+        Error::new(Code::InvalidBody, format!("the body is not a GraphQL request: {why}")).with_hint(
             "send `{\"query\": \"{ ... }\", \"variables\": {}, \"operationName\": null}`, or the document alone",
         )
     };

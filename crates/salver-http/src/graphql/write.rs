@@ -55,7 +55,7 @@ impl<'a> Objects<'a> {
                 ValuePlan::Constant(bytes) => FieldWriter::Constant(bytes),
                 ValuePlan::Column(index, part) => match columns.get(*index) {
                     Some(column) => FieldWriter::of(column, part)?,
-                    None => return Err(Error::internal("an answer lacks a column that was asked for")),
+                    None => return Err(Error::internal("an answer lacks a requested column")),
                 },
                 ValuePlan::Object(inner) => FieldWriter::Group(Self::of(inner, columns, &[], &[])?),
                 ValuePlan::Relation(index) => match (&joined[*index], &relations[*index]) {

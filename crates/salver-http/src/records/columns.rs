@@ -226,7 +226,7 @@ fn number(field: &Field) -> Result<Option<u32>> {
     match text(field) {
         None => Ok(None),
         Some(text) => text.trim().parse().map(Some).map_err(|error| {
-            Error::new(Code::InvalidValue, format!("`{text}` is no length, precision or scale: {error}"))
+            Error::new(Code::InvalidValue, format!("`{text}` is not a length, precision or scale: {error}"))
         }),
     }
 }

@@ -158,7 +158,7 @@ impl Hooks {
         let (head, body) = response.into_parts();
         let bytes = answer::collected(body).await?;
         let json =
-            String::from_utf8(bytes).map_err(|error| Error::internal("an answer is no text").with_source(error))?;
+            String::from_utf8(bytes).map_err(|error| Error::internal("an answer is not text").with_source(error))?;
         let mut told = HookReply::default();
         if let Some(function) = &self.functions.after {
             let values = [
@@ -230,6 +230,6 @@ fn too_late(error: Error, operation: &str) -> Error {
     }
     let message = format!("{}, after the request was answered", error.message);
     Error::new(error.code, message)
-        .with_hint("what was asked for is done or refused; look before you ask again")
+        .with_hint("the change may have been made or not; check before you repeat it")
         .with_source(error)
 }

@@ -108,13 +108,13 @@ pub(super) fn read(query: &str, table: &str, purpose: Purpose, spec: &DatabaseSp
     let parameters = parameters(query)?;
     if parameters.len() > LIST_ITEMS_MAX {
         return Err(Error::new(Code::InvalidRequest, format!("there are {} parameters", parameters.len()))
-            .with_hint(format!("up to {LIST_ITEMS_MAX} are taken; `in` puts many values into one filter")));
+            .with_hint(format!("use at most {LIST_ITEMS_MAX}; `in` puts many values into one filter")));
     }
     ask.query.strict = is_strict(&parameters, spec)?;
     let mut reader = ParamParser { ask, tree: FilterTree::default(), having: FilterTree::default(), purpose, spec };
     for (name, value) in &parameters {
         if let Some(hint) = parameter_names::foreign(name).filter(|_| spec.search.as_deref() != Some(name.as_str())) {
-            let message = format!("`{name}` is no parameter of `/api/records`");
+            let message = format!("`{name}` is not a parameter of `/api/records`");
             return Err(Error::new(Code::InvalidRequest, message).with_hint(hint));
         }
         reader.take(parameter_names::bare(name), value)?;
@@ -186,7 +186,7 @@ impl ParamParser<'_> {
             }
             "format" if strict && !matches!(value, "json" | "xml") => {
                 Err(Error::new(Code::UnknownFormat, format!("no format `{value}`"))
-                    .with_hint("records go out as `json` and `xml`"))
+                    .with_hint("records are written as `json` or `xml`"))
             }
             "format" | "strict" => Ok(()),
             "geometry" => {
@@ -250,7 +250,7 @@ impl ParamParser<'_> {
             // Ignoring it would return more rows than requested.
             None => {
                 let hint = if name == "bbox" { "`bbox=west,south,east,north`" } else { "`tile=zoom,column,row`" };
-                return Err(Error::new(Code::InvalidRequest, format!("`{name}={value}` is no area"))
+                return Err(Error::new(Code::InvalidRequest, format!("`{name}={value}` is not an area"))
                     .with_hint(format!("write it as {hint}")));
             }
         }
@@ -287,7 +287,7 @@ impl ParamParser<'_> {
 /// Sets a list of which only the first occurrence counts.
 fn once(slot: &mut Option<Vec<String>>, name: &str, value: &str, strict: bool) -> Result<()> {
     match slot {
-        Some(_) if strict => Err(Error::new(Code::InvalidRequest, format!("`{name}` is there twice"))
+        Some(_) if strict => Err(Error::new(Code::InvalidRequest, format!("`{name}` is given twice"))
             .with_hint(format!("put all columns into one, like `{name}=id,name`"))),
         Some(_) => Ok(()),
         None => {
@@ -308,7 +308,7 @@ fn order(value: &str, strict: bool) -> Result<Option<Order>> {
     let direction = parts.next().unwrap_or_default();
     let lower = direction.to_ascii_lowercase();
     if strict && (parts.next().is_some() || !matches!(lower.as_str(), "" | "asc" | "desc")) {
-        return Err(Error::new(Code::InvalidSort, format!("`{value}` is no order")).with_hint(format!(
+        return Err(Error::new(Code::InvalidSort, format!("`{value}` is not an order")).with_hint(format!(
             "write `{column}`, `{column},asc` or `{column},desc`; repeat `order` for more columns"
         )));
     }
@@ -321,7 +321,7 @@ fn order(value: &str, strict: bool) -> Result<Option<Order>> {
 fn size(name: &str, value: &str, strict: bool) -> Result<Option<u64>> {
     if strict {
         return value.parse().map(Some).map_err(|error| {
-            Error::new(Code::InvalidNumber, format!("`{value}` is no number for `{name}`: {error}"))
+            Error::new(Code::InvalidNumber, format!("`{value}` is not a number for `{name}`: {error}"))
                 .with_hint(format!("write a whole number from 0, like `{name}=10`"))
         });
     }

@@ -79,7 +79,7 @@ fn operation(members: Record, index: usize) -> Result<Change> {
         match (name.as_str(), field) {
             ("record", Field::Json(text)) => match Reader::whole(&text, Reader::record) {
                 Some(record) => change.records = vec![with_references(record, index)?],
-                None => return refuse("has a `record` that is no object".to_owned()),
+                None => return refuse("has a `record` that is not an object".to_owned()),
             },
             ("id", field) => {
                 change.keys_text = scalar(&field).unwrap_or_default();
@@ -188,7 +188,7 @@ fn names(field: &Field) -> Option<Vec<String>> {
 }
 
 fn no_key(index: usize) -> Error {
-    Error::new(Code::InvalidRequest, format!("operation {index} has an `id` that is no key"))
+    Error::new(Code::InvalidRequest, format!("operation {index} has an `id` that is not a key"))
         .with_hint("write a value, or an array with a value for each column of the key")
 }
 

@@ -56,7 +56,7 @@ pub(super) async fn answer(
     };
     // Spawned as a task, so that the write completes and its response is kept even if the client disconnects.
     let done = tokio::spawn(once.answer(key, request)).await;
-    done.map_err(|broken| Error::internal("the server met a fault of its own while it wrote").with_source(broken))
+    done.map_err(|broken| Error::internal("the server failed while it wrote").with_source(broken))
 }
 
 impl Once {

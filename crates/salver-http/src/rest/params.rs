@@ -58,7 +58,7 @@ pub(super) fn read(
     }
     if parameters.len() > LIST_ITEMS_MAX {
         return Err(Error::new(Code::InvalidRequest, format!("there are {} parameters", parameters.len()))
-            .with_hint(format!("up to {LIST_ITEMS_MAX} are taken; `in` and `or` put many conditions into one")));
+            .with_hint(format!("use at most {LIST_ITEMS_MAX}; `in` and `or` put many conditions into one")));
     }
     items::complete(query, &columns)?;
     for (name, value) in parameters {

@@ -128,11 +128,15 @@ fn what_is_not_there() {
 /// Writes the page `docs/routes.md`.
 fn page() -> String {
     let mut page = String::from(
-        "# Routes\n\nEvery path that the server answers, below `server.base_path`. Files of functions add the routes that \
-         they declare, and\nstreams theirs. HEAD goes with GET, and OPTIONS is answered everywhere. The paths of \
-         Confluent, Tinybird and functions are\nthere when there is a stream or a function.\n\nWhat a request does \
-         says what [pages of other sites](security.md) may ask for: those that are not named by the\nsettings may ask \
-         what *reads*, can follow a link to what *runs*, and are refused what *asks* for work or *changes*\nsomething.\n",
+        "# Routes\n\n\
+         Every path that the server answers, relative to `server.base_path`. Files of functions \
+         and streams add the routes that\n\
+         they declare. HEAD is answered wherever GET is, \
+         and OPTIONS everywhere. The paths of Confluent, Tinybird and functions\n\
+         exist when a stream or a function is configured.\n\n\
+         The column *does* tells what [pages of other sites](security.md) may do: a \
+         site that the settings do not name may\n\
+         request what *reads*, may link to what *runs*, and is refused what *asks* for work or *changes* something.\n",
     );
     let titles = [
         (Family::Own, "Salver's own"),

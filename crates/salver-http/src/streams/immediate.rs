@@ -120,6 +120,6 @@ fn is_plain(headers: &HeaderMap) -> bool {
 }
 
 fn broken() -> Refusal {
-    let error = Error::internal("the server met a fault of its own while it took the events");
+    let error = Error::internal("the server failed while it appended the events");
     error.with_hint("this is a bug; the server's log has the cause").into()
 }

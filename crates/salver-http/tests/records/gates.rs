@@ -18,7 +18,7 @@ async fn the_firewall_lets_its_networks_in() {
     let answer = shut.get("/api/records/posts").await;
     assert_eq!(answer.said(), (403, "{\"code\":1016,\"message\":\"Temporary or permanently blocked\"}"));
     assert_eq!((shut.get("/health").await.status, shut.get("/").await.status), (200, 403), "a probe from here");
-    assert_eq!(shut.get("/api/records/health").await.status, 403, "a table is no probe");
+    assert_eq!(shut.get("/api/records/health").await.status, 403, "a table is not a probe");
     // What is not believed of a client opens nothing.
     assert_eq!(shut.send("GET", "/api/records/posts", &[("x-forwarded-for", "10.0.0.1")], b"").await.status, 403);
     let proxied = world(HttpOptions { firewall, reverse_proxy: true, ..HttpOptions::default() }).await;

@@ -71,7 +71,7 @@ pub const DATABASE_LOCK_S_MAX: u64 = 10;
 pub const DATABASE_GRACE_MS: u64 = 1_000;
 /// Longest wait for another process that holds a SQLite database, in milliseconds; then the request fails.
 pub const DATABASE_BUSY_MS_MAX: u64 = 2_000;
-/// Longest number in a condition on a database's table, in characters; a longer one is no number, which no row has.
+/// Longest number in a condition on a database's table, in characters; a longer one is not a number, which no row has.
 /// PostgreSQL has decimals of up to 131,072 digits before the point.
 pub const NUMBER_CHARS_MAX: usize = 100_000;
 /// Largest exponent of such a number; a number with a larger one has more digits than any system supports, and no row

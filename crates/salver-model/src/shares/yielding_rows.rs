@@ -91,9 +91,6 @@ impl<T> fmt::Debug for Yielding<T> {
 }
 
 fn gave_up() -> Error {
-    Error::new(
-        Code::Overloaded,
-        "the answer was broken off: its client took nothing of it, and others needed its place",
-    )
-    .with_hint("take answers as they come, or page through the rows")
+    Error::new(Code::Overloaded, "the response was aborted: its client read nothing, and others needed its place")
+        .with_hint("take answers as they come, or page through the rows")
 }

@@ -8,7 +8,7 @@ pub(crate) fn strip(text: &str) -> String {
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);
         let tag = &rest[at..];
-        // "a < b" is no tag.
+        // "a < b" is not a tag.
         if tag[1..].starts_with(char::is_whitespace) {
             out.push('<');
             rest = &tag[1..];

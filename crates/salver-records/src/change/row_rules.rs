@@ -38,7 +38,7 @@ impl WriteContext<'_> {
             if !all && columns.iter().all(|name| find(name).is_none() && !computed(name)) {
                 continue;
             }
-            // An increment's operand is no value of the row.
+            // An increment's operand is not a value of the row.
             let adds = self.operation == Operation::Increment;
             let exact = |name: &&str| {
                 let found = find(name).filter(|_| !adds);

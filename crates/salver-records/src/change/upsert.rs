@@ -37,7 +37,7 @@ pub(crate) fn upsert(
             return create(plan, ground, row, shared);
         }
         return Err(Error::new(Code::InvalidRequest, format!("a record has no {}", ground.names(&unique)))
-            .with_hint("the columns by which rows are told apart need values"));
+            .with_hint("the columns that identify a row need values"));
     };
     let first = plan.steps.len();
     if ground.admission(&row.values, true) == Admission::Refused {

@@ -30,7 +30,7 @@ pub(crate) fn failures(ground: &WriteContext<'_>, fields: &Fields<'_>) -> Vec<(S
             let shaped = |shape| {
                 if is_back { shape == ValueFormat::Numeric && info.kind.is_numeric() } else { has_shape(shape, field) }
             };
-            // An increment's operand is no value of the row: the sum is checked afterwards.
+            // An increment's operand is not a value of the row: the sum is checked afterwards.
             let ruled = |rule| ground.operation == Operation::Increment || admits(rule, ground, fields, caller);
             !check.shape.is_none_or(shaped) || !check.rule.as_ref().is_none_or(ruled)
         });

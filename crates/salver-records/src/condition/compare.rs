@@ -182,7 +182,7 @@ fn spatial(
         return Ok(());
     }
     if !geometry::is_wkt(value) {
-        return Err(Error::new(Code::InvalidValue, format!("`{value}` is no geometry"))
+        return Err(Error::new(Code::InvalidValue, format!("`{value}` is not a geometry"))
             .with_hint("geometries are well-known text, like `POINT(30 10)`"));
     }
     sql.push(function).push("(").push(&operand.bare).push(",ST_GeomFromText(");

@@ -149,7 +149,7 @@ fn add_in_sqlite(column: &ColumnInfo, bind: &Bind, sql: &mut Sql) {
                 sql.push(") >= 1e").push(itoa::Buffer::new().format(precision.saturating_sub(scale)));
             }
         }
-        // A text is no number, though SQLite treats it as zero.
+        // A text is not a number, though SQLite treats it as zero.
         _ if is_untyped(&column.native) => {
             sql.push("typeof(").name(name).push(") IN ('text', 'blob') OR typeof(").name(name);
             sql.push(") = 'integer' AND typeof(").bind(bind.clone()).push(") = 'integer' AND typeof(");

@@ -24,7 +24,7 @@ fn literal(text: &str, out: &mut Vec<u8>) {
     }
     match serde_json::from_str::<String>(text) {
         Ok(plain) => string(&plain, out),
-        // A lone surrogate is no text; as an escape it is still JSON.
+        // A lone surrogate is not text; as an escape it is still JSON.
         Err(_) => out.extend_from_slice(text.as_bytes()),
     }
 }

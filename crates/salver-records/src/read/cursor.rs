@@ -28,7 +28,7 @@ impl After {
     /// Decodes a token; the empty one begins at the first page.
     ///
     /// # Errors
-    /// `InvalidCursor` when it is no token, or for another table or order.
+    /// `InvalidCursor` when it is not a token, or for another table or order.
     pub(crate) fn read(token: &str, table: &TableInfo, order: &[Sort<'_>]) -> Result<Option<Self>> {
         if token.is_empty() {
             return Ok(None);

@@ -60,7 +60,7 @@ impl EtagColumns {
         Self { columns, mark, row }
     }
 
-    /// Returns the columns that `tag` covers; `None` when one of them is hidden from the caller, or it is no tag.
+    /// Returns the columns that `tag` covers; `None` when one of them is hidden from the caller, or it is not a tag.
     pub(crate) fn by(scope: &Scope<'_>, table: &TableInfo, tag: &str) -> Option<Self> {
         let all = visible(scope, table);
         let Some((_, mark)) = tag.split_once('.') else { return Some(Self::of(scope, table, &all)) };

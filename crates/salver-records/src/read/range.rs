@@ -28,7 +28,7 @@ impl ListRange {
             let number = page.number.max(1);
             if spec.pages_max.is_some_and(|max| number > max) {
                 return Err(Error::new(Code::PageForbidden, "Pagination forbidden")
-                    .with_hint(format!("pages up to {} may be asked for", spec.pages_max.unwrap_or(0))));
+                    .with_hint(format!("at most page {} may be requested", spec.pages_max.unwrap_or(0))));
             }
             let size = page.size.unwrap_or(PAGE_ROWS);
             bounds.offset = (number - 1).saturating_mul(size);

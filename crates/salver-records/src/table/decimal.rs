@@ -2,7 +2,7 @@
 
 use arrow::datatypes::i256;
 
-/// Returns `text` times ten to the power of `scale`; `None` when it is no decimal (like `NaN`), or has more decimal
+/// Returns `text` times ten to the power of `scale`; `None` when it is not a decimal (like `NaN`), or has more decimal
 /// places or more than `precision` digits in total.
 pub(super) fn narrow(text: &str, precision: u8, scale: i8) -> Option<i128> {
     let Parts { negative, whole, fraction } = Parts::of(text)?;

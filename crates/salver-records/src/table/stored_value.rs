@@ -40,7 +40,7 @@ pub(super) fn value(bytes: &BinaryArray, is_bytes: &BooleanArray, row: usize) ->
     let encoded = |mark: &str| {
         let mut out = mark.as_bytes().to_vec();
         base64::encode(own, &mut out);
-        String::from_utf8(out).map_err(|error| Error::internal("base64 is no text").with_source(error))
+        String::from_utf8(out).map_err(|error| Error::internal("base64 is not text").with_source(error))
     };
     Ok(Value::Text(match std::str::from_utf8(own) {
         _ if is_bytes.value(row) => encoded(BYTES)?,

@@ -102,12 +102,13 @@ impl World {
         self.database.transact(&self.caller, changes).await
     }
 
-    /// One row, as a caller who may read everything sees it in this database.
+    /// One row, as a caller who may read everything sees it in this database; read in the way that may wait, in which
+    /// concurrent reads meet.
     pub(crate) async fn row(&self, table: &str, key: &str) -> String {
         let query = RecordQuery { table: table.to_owned(), ..RecordQuery::default() };
         let key: Vec<String> = key.split(',').map(str::to_owned).collect();
         let read = RecordRead::Keys { query, keys: vec![key], many: false };
-        match self.database.read(&self.caller, &read).await {
+        match self.database.read_later(&self.caller, &read).await {
             Ok(document) => text(document).await.unwrap(),
             Err(error) => error.message,
         }

@@ -128,7 +128,7 @@ async fn a_broken_stream_keeps_nothing() {
         let world = World::plain(kind);
         let first: Vec<Record> = (0..3000).map(|n| records(&format!(r#"{{"name":"t{n}"}}"#)).remove(0)).collect();
         let first = first.into_iter().map(Ok).collect();
-        let rows = Box::pin(stream::iter([Ok(first), Err(Error::new(Code::InvalidBody, "line 3001 is no JSON"))]));
+        let rows = Box::pin(stream::iter([Ok(first), Err(Error::new(Code::InvalidBody, "line 3001 is not JSON"))]));
         let error = world.database.load(&world.caller, &load("tags"), rows).await.unwrap_err();
         assert_eq!(error.code, Code::InvalidBody);
         assert_eq!(world.list("tags", &["name"]).await, r#"{"records":[]}"#);

@@ -34,7 +34,8 @@ async fn at_once_and_otherwise_are_the_same() {
                     if !filter.is_empty() {
                         query = query.filter(filter);
                     }
-                    world.list(&query).await;
+                    // Not every table has every column.
+                    let _ = world.try_list(&query).await;
                     at_once += usize::from(now(&world, &RecordRead::List(query)).is_some());
                 }
             }

@@ -24,7 +24,7 @@ impl Rule {
             serde_json::from_str(schema).map_err(|error| bad(format!("the schema is not JSON: {error}")))?;
         let validator = jsonschema::validator_for(&schema).map_err(|error| {
             let path = error.instance_path().to_string();
-            bad(format!("the schema is no JSON Schema: {error} (at `{path}`)"))
+            bad(format!("the schema is not JSON Schema: {error} (at `{path}`)"))
         })?;
         Ok(Self { validator })
     }

@@ -93,7 +93,7 @@ impl Checker<'_> {
             true if event.is_json => self.check(&event.value).map(|()| true),
             true => Ok(self.check(&event.value).is_ok()),
             false if event.is_tombstone => {
-                Err("a tombstone is no object, which the stream's schema asks for".to_owned())
+                Err("a tombstone is not an object, which the stream's schema asks for".to_owned())
             }
             false => self.check(&event.value).map(|()| true),
         }

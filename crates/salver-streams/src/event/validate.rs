@@ -28,7 +28,7 @@ pub(super) enum Stop {
     /// The value is nested too deeply; nothing behind this place was examined.
     Deep(usize),
     /// Place of half a surrogate pair in a text, and the expected half. The grammar allows it (RFC 8259, section 8.2),
-    /// so the value has an end, but it is no Unicode text.
+    /// so the value has an end, but it is not Unicode text.
     Unpaired(usize, &'static str),
     /// Place in the text of a syntax error, and the expected token.
     Malformed(usize, &'static str),

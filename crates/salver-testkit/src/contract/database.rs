@@ -79,7 +79,7 @@ async fn atomic(database: &dyn Database, caller: &Caller) {
 
 /// A load takes good rows and reports bad ones.
 async fn loads(database: &dyn Database, caller: &Caller) {
-    let unread = Err(Error::new(Code::InvalidRequest, "line 2 is no row"));
+    let unread = Err(Error::new(Code::InvalidRequest, "line 2 is not a row"));
     let rows = vec![Ok(record(&[("id", "20")])), unread, Ok(record(&[("id", "1")])), Ok(record(&[("id", "21")]))];
     let load = Load {
         table: "things".to_owned(),

@@ -162,7 +162,7 @@ fn nothing_is_served_twice() {
         Server::prepared(&TOML[..TOML.find("[[dataset]]\nname = \"taken\"").expect("there")], &files, disguise);
     let answers = told(&server);
     assert_kept(&answers);
-    // What is no secret is served, and what is declared once.
+    // What is not a secret is served, and what is declared once.
     for target in ["/api/tables/people_shown", "/api/tables/folder", "/api/tables/posts", "/api/records/posts"] {
         assert_eq!(server.get(target).status, 200, "{target}");
     }

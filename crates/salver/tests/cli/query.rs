@@ -206,5 +206,5 @@ fn links_and_pipes_stay_what_they_are() {
     assert_eq!(reader.join().unwrap(), "a\n1\n");
     assert!(!std::fs::metadata(&pipe).unwrap().is_file());
     let run = place.run(&["export", "http://127.0.0.1:1/a", "-o", "pipe", "-f", "csv"]);
-    assert!(run.code == Some(2) && run.err.contains("is no file that parts could come together in"), "{run:?}");
+    assert!(run.code == Some(2) && run.err.contains("is not a file that parts could come together in"), "{run:?}");
 }

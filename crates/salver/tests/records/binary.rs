@@ -1,5 +1,5 @@
-//! Bytes: what is written as base64 is stored as the bytes, by every way and in each database, and what is no base64 by
-//! none. Text that SQLite has among bytes is shown as it is, and stays it when it comes back.
+//! Bytes: what is written as base64 is stored as the bytes, by every way and in each database, and what is not base64
+//! by none. Text that SQLite has among bytes is shown as it is, and stays it when it comes back.
 
 use salver_testkit::servers::{Kind, database};
 

@@ -132,7 +132,7 @@ fn decimals_of_every_size() {
     }
 }
 
-/// What is no number and no day is an error that names the column, at each door, and no null.
+/// What is not a number and no day is an error that names the column, at each door, and no null.
 #[test]
 fn what_has_no_type_is_told() {
     let program = Program::over(

@@ -101,7 +101,7 @@ fn taken_back(
             let read = program.get(&target);
             let tag = read.header("etag").expect("a tag").to_owned();
             let put = |body: &str| program.ask("PUT", &target, &[("if-match", &tag)], Some(body)).status;
-            // Null stands for what is no number.
+            // Null stands for what is not a number.
             if !(FLOATS.contains(value) && read.body.contains("\"v\":null")) && put(&read.body) != 200 {
                 wrong.push(format!("{native} {value}: {} is not taken back", read.body));
             }

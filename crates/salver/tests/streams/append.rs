@@ -235,7 +235,7 @@ fn a_client_that_stalls_is_told_so() {
     assert_eq!(ns(&doors), [1]);
 }
 
-/// A few bytes that are packed stand for millions of values that are no events: the rest of such a body is not read.
+/// A few bytes that are packed stand for millions of values that are not events: the rest of such a body is not read.
 #[test]
 fn a_body_of_nothing_but_mistakes_is_refused_from_somewhere_on() {
     let doors = Doors::open(STREAM);

@@ -140,7 +140,7 @@ fn records_by_v3_while_they_come() {
         );
         assert_eq!(talk.until("\n"), report);
     }
-    // One that is wrong does not end the conversation; what is no JSON does.
+    // One that is wrong does not end the conversation; what is not JSON does.
     talk.send(r#"{"value":{"type":"AVRO","data":1}} {"value":{"type":"JSON","data":{"n":3}}}"#);
     talk.send("\n");
     let text = talk.until("\"offset\":3");

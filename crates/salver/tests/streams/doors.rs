@@ -97,7 +97,7 @@ impl Talk {
         self.write(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes());
     }
 
-    /// A chunk of the body that is no text.
+    /// A chunk of the body that is not text.
     pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
         self.write(format!("{:x}\r\n", bytes.len()).as_bytes());
         self.write(bytes);

@@ -29,7 +29,7 @@ const SEEDS: [&str; 6] = [
     r#"{"":{},"x":[]}"#,
 ];
 
-/// One line that is no JSON.
+/// One line that is not JSON.
 fn malformed(dice: &mut Dice) -> Vec<u8> {
     loop {
         let mut line = SEEDS[dice.roll(SEEDS.len())].as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! The one 64-bit integer that is no date, the minimum. The engine can't format it (`ScalarValue` panics, DataFusion
+//! The one 64-bit integer that is not a date, the minimum. The engine can't format it (`ScalarValue` panics, DataFusion
 //! 55), so no cast may produce it.
 
 use std::sync::Arc;

@@ -76,7 +76,7 @@ pub(super) fn narrow() -> ScalarUDF {
     ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check: Check::Width })
 }
 
-/// Wraps the operand of a cast that could produce the value that is no date; with `tries`, that value becomes null.
+/// Wraps the operand of a cast that could produce the value that is not a date; with `tries`, that value becomes null.
 pub(super) fn dated_before_cast(expr: Expr, from: &DataType, to: &DataType, tries: bool) -> (Expr, bool) {
     let same_number = matches!(from, DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, _));
     let is_dated = |passing: &Passing| matches!(passing.check, Check::Date { .. });
@@ -88,7 +88,7 @@ pub(super) fn dated_before_cast(expr: Expr, from: &DataType, to: &DataType, trie
     (Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(dated(tries)), vec![expr])), true)
 }
 
-/// Returns the identity function that refuses the value that is no date; with `tries`, that value becomes null.
+/// Returns the identity function that refuses the value that is not a date; with `tries`, that value becomes null.
 fn dated(tries: bool) -> ScalarUDF {
     let check = Check::Date { tries };
     ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check })

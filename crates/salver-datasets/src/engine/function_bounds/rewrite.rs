@@ -1,4 +1,4 @@
-//! Rewrites plans to bound functions that were planned past the session, and `||` and casts, which are no functions.
+//! Rewrites plans to bound functions that were planned past the session, and `||` and casts, which are not functions.
 
 use std::sync::Arc;
 

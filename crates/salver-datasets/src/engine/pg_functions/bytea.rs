@@ -54,7 +54,7 @@ fn read_all(arrays: &[ArrayRef], tries: bool) -> Result<ArrayRef> {
             Some(Ok(bytes)) => all.append_value(bytes),
             Some(Err(_)) if tries => all.append_null(),
             Some(Err(wrong)) => {
-                return exec_err!("a text is no `bytea`: {wrong}; `convert_to(x, 'UTF8')` takes it as it is");
+                return exec_err!("a text is not a `bytea`: {wrong}; `convert_to(x, 'UTF8')` takes it as it is");
             }
         }
     }
@@ -77,7 +77,7 @@ fn hexadecimal(text: &str) -> Result<Vec<u8>, String> {
         if matches!(sign, ' ' | '\n' | '\t' | '\r') {
             continue;
         }
-        let digit = |sign: char| sign.to_digit(16).ok_or_else(|| format!("`{sign}` is no hexadecimal digit"));
+        let digit = |sign: char| sign.to_digit(16).ok_or_else(|| format!("`{sign}` is not a hexadecimal digit"));
         let second = signs.next().ok_or("it has an odd number of hexadecimal digits")?;
         bytes.push((digit(sign)? << 4 | digit(second)?) as u8);
     }

@@ -217,7 +217,7 @@ impl DatetimeParser<'_> {
     /// Parses a number of at most `most` characters, or of all its digits if it `ends` with them; returns it with its
     /// length.
     fn digits(&mut self, word: &str, most: usize, ends: bool) -> Result<(i64, usize), String> {
-        let wrong = |rest: &str| format!("`{rest}` is no number for `{word}`");
+        let wrong = |rest: &str| format!("`{rest}` is not a number for `{word}`");
         let text = self.rest.trim_start_matches(is_blank);
         let blanks = self.rest.len() - text.len();
         let text = match (ends, text.char_indices().nth(most)) {
@@ -269,7 +269,7 @@ impl DatetimeParser<'_> {
     }
 
     fn year_with_comma(&mut self) -> Result<(), String> {
-        let wrong = format!("`{}` is no number for `Y,YYY`", self.rest);
+        let wrong = format!("`{}` is not a number for `Y,YYY`", self.rest);
         let (thousands, rest) = self.rest.split_once(',').ok_or(wrong.clone())?;
         let length = rest.bytes().take(3).take_while(u8::is_ascii_digit).count();
         let thousands: i64 = thousands.trim_start_matches(is_blank).parse().map_err(|_| wrong.clone())?;

@@ -14,7 +14,7 @@ pub(super) enum DatetimeElement {
 /// A field and its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DatetimeField {
-    /// Name as in the table, in capitals. `FX` is no field: when a text is parsed, the rest must match the pattern
+    /// Name as in the table, in capitals. `FX` is not a field: when a text is parsed, the rest must match the pattern
     /// exactly.
     pub(super) word: &'static str,
     /// Case of a name.

@@ -114,7 +114,7 @@ fn show(parts: &[FormatPart], values: &[ArrayRef], writers: &[TextWriter], row: 
             writer(row, &mut own)?;
         }
         let own = match (directive.kind, is_null) {
-            ('I', true) => return exec_err!("a null is no name for `%I` of `format`"),
+            ('I', true) => return exec_err!("a null is not a name for `%I` of `format`"),
             ('I', false) => ident(&own),
             ('L', true) => "NULL".to_owned(),
             ('L', false) => literal(&own),

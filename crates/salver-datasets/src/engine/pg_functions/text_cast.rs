@@ -65,7 +65,7 @@ pub(in crate::engine) fn item(data_type: &DataType) -> Option<&DataType> {
 }
 
 pub(super) fn lists(values: &ArrayRef) -> Result<ListArray> {
-    let Some(item) = item(values.data_type()) else { return plan_err!("{} is no list", values.data_type()) };
+    let Some(item) = item(values.data_type()) else { return plan_err!("{} is not a list", values.data_type()) };
     let list = DataType::List(Arc::new(Field::new_list_field(item.clone(), true)));
     Ok(cast(values, &list)?.as_list::<i32>().clone())
 }

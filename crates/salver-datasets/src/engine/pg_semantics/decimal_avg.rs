@@ -64,7 +64,7 @@ fn divided(sums: &ArrayRef, counts: &UInt64Array, to: &DataType) -> Result<Array
             Arc::new(short.with_precision_and_scale(*precision, *scale)?)
         }
         DataType::Decimal256(precision, scale) => Arc::new(averages.with_precision_and_scale(*precision, *scale)?),
-        other => return internal_err!("{other} is no decimal"),
+        other => return internal_err!("{other} is not a decimal"),
     })
 }
 

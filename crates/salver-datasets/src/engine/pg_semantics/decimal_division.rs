@@ -138,7 +138,7 @@ fn divide(left: &ArrayRef, right: &ArrayRef, to: &DataType) -> Result<ArrayRef, 
             quotients.validate_decimal_precision(*precision).map_err(|_| too_large(*precision))?;
             Ok(Arc::new(quotients))
         }
-        other => Err(ArrowError::ComputeError(format!("{other} is no decimal"))),
+        other => Err(ArrowError::ComputeError(format!("{other} is not a decimal"))),
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) fn written(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Exp
         Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field })
             if pg_functions::item(field.data_type()).is_some() && is(&expr, is_text) =>
         {
-            let error = Error::new(Code::InvalidSql, "a text that is not written out is no array")
+            let error = Error::new(Code::InvalidSql, "a text that is not written out is not an array")
                 .with_hint("take it apart first, as in `string_to_array(x, ',')::int[]`");
             return Err(DataFusionError::External(Box::new(error)));
         }

@@ -154,7 +154,7 @@ impl Column {
             Values::Null(count) => *count += 1,
             Values::Boolean(values) => match cursor.array::<1>()? {
                 [byte @ (0 | 1)] => values.append(byte == 1),
-                [byte] => return Err(fault(format!("`{byte}` is no `boolean`"))),
+                [byte] => return Err(fault(format!("`{byte}` is not a `boolean`"))),
             },
             Values::Int(values) => values.push(cursor.int()?),
             Values::Long(values) => values.push(cursor.long()?),

@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
     /// Takes a zig-zag varint of 32 bits.
     pub(super) fn int(&mut self) -> Result<i32, Fault> {
         let value = self.long()?;
-        i32::try_from(value).map_err(|_| fault(format!("`{value}` is no `int`")))
+        i32::try_from(value).map_err(|_| fault(format!("`{value}` is not an `int`")))
     }
 
     /// Takes bytes behind their number.

@@ -233,7 +233,7 @@ fn logical(of: Type, members: &Map<String, Json>) -> Result<Type, Flaw> {
 
 fn fixed(size: &Json, members: &Map<String, Json>) -> Result<Type, Flaw> {
     let size = size.as_u64().and_then(|size| i32::try_from(size).ok()).and_then(|size| usize::try_from(size).ok());
-    let size = size.ok_or_else(|| invalid("a `size` in its schema is no size"))?;
+    let size = size.ok_or_else(|| invalid("a `size` in its schema is not a size"))?;
     Ok(match (members.get("logicalType").and_then(Json::as_str), size) {
         (Some("decimal"), _) => decimal(members, Some(size))?.unwrap_or(Type::Fixed(size)),
         (Some("duration"), 12) => Type::Duration,
@@ -259,7 +259,7 @@ fn decimal(members: &Map<String, Json>, size: Option<usize>) -> Result<Option<Ty
 fn symbols(symbols: &Json) -> Result<Type, Flaw> {
     let texts: Option<Vec<String>> =
         symbols.as_array().and_then(|all| all.iter().map(|one| one.as_str().map(str::to_owned)).collect());
-    Ok(Type::Enum(texts.ok_or_else(|| invalid("the `symbols` of an enum in its schema are no texts"))?.into()))
+    Ok(Type::Enum(texts.ok_or_else(|| invalid("the `symbols` of an enum in its schema are not texts"))?.into()))
 }
 
 /// Returns the word for a type that has no name of its own.

@@ -75,7 +75,7 @@ fn first_of_table(view: View<'_>, rows: usize) -> usize {
     let widths: Vec<usize> = (0..rows).map(|row| view.width(row)).collect();
     let mut sorted = widths.clone();
     sorted.sort_unstable();
-    // A single row is no table.
+    // A single row is not a table.
     let Some(&[usual, _, ..]) = sorted.chunk_by(|a, b| a == b).max_by_key(|same| same.len()) else { return 0 };
     let first = widths.iter().position(|width| *width == usual).unwrap_or(0);
     let (before, table) = widths.split_at(first);

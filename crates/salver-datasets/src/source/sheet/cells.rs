@@ -51,7 +51,7 @@ pub(super) fn read(input: &Input, spec: &DatasetSpec) -> Result<Vec<SheetCell>> 
 /// Compares the parts of a zipped workbook with their checksums. Its reader stops before the end of each, where the
 /// checksum is known, and would take damaged cells for others.
 fn check_sums(input: &Input, bytes: Cursor<Arc<[u8]>>) -> Result<()> {
-    // What is no archive is left to the reader.
+    // What is not an archive is left to the reader.
     let Ok(mut archive) = zip::ZipArchive::new(bytes) else { return Ok(()) };
     for index in 0..archive.len() {
         let Ok(mut part) = archive.by_index(index) else { continue };

@@ -1,6 +1,6 @@
 //! Tells dates from times of day by the number format of a cell.
 //!
-//! A workbook stores both as days, and numbers below 1 are times of day: day 0 is no date. But in a workbook that
+//! A workbook stores both as days, and numbers below 1 are times of day: day 0 is not a date. But in a workbook that
 //! counts from 1904, as those of old Macs do, day 0 is 1904-01-01.
 
 use calamine::{Data, ExcelDateTime, ExcelDateTimeType, Style};

@@ -40,7 +40,7 @@ fn written(value: &Value) -> Result<Option<Expr>, Box<Error>> {
     match read(&mut rest, 1) {
         Some(array) if rest.trim().is_empty() => Ok(Some(array)),
         _ => Err(refused(
-            format!("`{text}` is no array, which is written as `{{1,2}}`"),
+            format!("`{text}` is not an array, which is written as `{{1,2}}`"),
             "write `array[1, 2]`, or `string_to_array(x, ',')` for a text that has commas",
         )),
     }

@@ -16,7 +16,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match expr {
         Expr::Value(ValueWithSpan { value: Value::Number(digits, false), .. }) if digits.contains(['e', 'E']) => {
             match written_out(digits) {
-                // Even without a point it is no integer.
+                // Even without a point it is not an integer.
                 Some(plain) if !plain.contains('.') => {
                     *expr = expression(&format!("({plain}::decimal({}, 0))", plain.len()), Vec::new())?;
                 }

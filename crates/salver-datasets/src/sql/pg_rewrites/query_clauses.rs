@@ -139,7 +139,7 @@ fn sample(factor: &mut TableFactor) -> Result<(), Box<Error>> {
     }
     let parsed =
         Parser::new(&Grammar::default()).try_with_sql("select * from t").and_then(|mut parser| parser.parse_query());
-    let mut query = parsed.map_err(|error| Box::new(Error::internal("a rewriting is no SQL").with_source(error)))?;
+    let mut query = parsed.map_err(|error| Box::new(Error::internal("a rewriting is not SQL").with_source(error)))?;
     let whole = std::mem::replace(
         factor,
         TableFactor::Derived { lateral: false, subquery: query.clone(), alias, sample: None },

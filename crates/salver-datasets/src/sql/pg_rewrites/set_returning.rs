@@ -160,7 +160,9 @@ fn table(lists: Vec<Expr>, alias: Option<TableAlias>, name: &str, ordinality: bo
     }
     let items = columns.into_iter().map(|(expr, name)| SelectItem::ExprWithAlias { expr, alias: quoted(&name) });
     let made = expression("(select 1)", Vec::new())?;
-    let Expr::Subquery(mut subquery) = made else { return Err(Box::new(Error::internal("a rewriting is no query"))) };
+    let Expr::Subquery(mut subquery) = made else {
+        return Err(Box::new(Error::internal("a rewriting is not a query")));
+    };
     if let SetExpr::Select(select) = &mut *subquery.body {
         select.projection = items.collect();
     }

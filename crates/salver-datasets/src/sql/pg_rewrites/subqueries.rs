@@ -261,7 +261,7 @@ fn first(query: &mut Query) {
     let keys = match query.order_by.as_ref().map(|order| &order.kind) {
         None => String::new(),
         Some(OrderByKind::Expressions(keys)) => {
-            // A position or an alias is no expression over the rows.
+            // A position or an alias is not an expression over the rows.
             if keys.iter().any(|key| matches!(&key.expr, Expr::Value(_))) {
                 return;
             }

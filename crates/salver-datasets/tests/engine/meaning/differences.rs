@@ -27,7 +27,7 @@ const DIFFERENCES: &[(&str, &str)] = &[
         "select f::numeric from n where i = 1",
     ),
     ("the decimals of a column have as many digits behind the point", "select greatest(1, 2.50), least(1, 2.50)"),
-    ("a decimal is no `NaN`", "select 'NaN'::float8::numeric(20, 3)"),
+    ("a decimal is not a `NaN`", "select 'NaN'::float8::numeric(20, 3)"),
     (
         "what is out of the range of floats is infinite",
         "select 1e300::float8 * 1e300::float8, (-1e300::float8) * 1e300::float8",

@@ -156,7 +156,7 @@ fn texts(field: &Field, parts: &[ArrayRef]) -> Result<Vec<LargeStringArray>, Fau
         part.value_data().contains(&0) && part.iter().flatten().any(|text| text.as_bytes().contains(&0))
     };
     if texts.iter().any(has_zero) {
-        let message = format!("a text in the column `{}` has a zero byte, which R has not", field.name());
+        let message = format!("a text in the column `{}` has a zero byte, which R does not allow", field.name());
         return Err(Fault::Unfit(message));
     }
     Ok(texts)

@@ -80,7 +80,7 @@ fn file<'a>(context: &RequestContext<'a>, function: &FunctionPath) -> Result<&'a
     let files = context.app.service.functions();
     files.iter().find(|file| file.spec().name.as_str() == function.file).ok_or_else(|| {
         Error::new(Code::EntryUnavailable, format!("the functions of `{}` are not there", function.file))
-            .with_hint("the server's log says why")
+            .with_hint("the log of the server has the reason")
     })
 }
 

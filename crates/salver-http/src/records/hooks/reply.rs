@@ -68,13 +68,18 @@ impl HookReply {
                 return Err(refuse(format!("`{name}`, which means nothing")).with_hint_if(nearest));
             }
             match name.as_str() {
-                "query" => told.query = Some(query(&field).ok_or_else(|| refuse("a `query` that is none".to_owned()))?),
+                "query" => {
+                    told.query = Some(query(&field).ok_or_else(|| refuse("a `query` that is not valid".to_owned()))?)
+                }
                 "body" => told.body = Some(field_json(&field)),
                 "environment" => told.environment = Some(field_json(&field)),
                 "status" => {
-                    told.status = Some(status(&field).ok_or_else(|| refuse("a `status` that is none".to_owned()))?)
+                    told.status = Some(status(&field).ok_or_else(|| refuse("a `status` that is not valid".to_owned()))?)
                 }
-                _ => told.headers = headers(&field).ok_or_else(|| refuse("`headers` that HTTP has not".to_owned()))?,
+                _ => {
+                    told.headers =
+                        headers(&field).ok_or_else(|| refuse("`headers` that HTTP does not allow".to_owned()))?
+                }
             }
         }
         Ok(told)

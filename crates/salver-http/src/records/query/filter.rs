@@ -79,7 +79,7 @@ pub(super) fn condition(text: &str, strict: bool) -> Result<Option<Condition>> {
     let value = parts.next().unwrap_or_default();
     let Some(word) = word.filter(|_| !column.is_empty()) else {
         return refuse(strict, || {
-            Error::new(Code::InvalidFilter, format!("`{text}` is no condition"))
+            Error::new(Code::InvalidFilter, format!("`{text}` is not a condition"))
                 .with_hint("write `column,operator,value`, like `filter=name,eq,Ada`")
         });
     };

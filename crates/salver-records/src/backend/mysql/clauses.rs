@@ -1,5 +1,5 @@
 //! The outline of a statement: its words and commas outside quotes and parentheses, as far as needed to rewrite
-//! statements that Salver itself generates. This is no SQL parser; it leaves alone whatever it does not know.
+//! statements that Salver itself generates. This is not an SQL parser; it leaves alone whatever it does not know.
 
 use std::ops::Range;
 

@@ -195,7 +195,7 @@ pub(super) fn server(cause: ServerError, place: &str) -> Error {
         1288 | 1348 | 1394 | 1471 | 1347 => Error::new(Code::Unsupported, "the view can't be changed"),
         // Others in the way; time.
         1205 | 1213 | 1020 | 1637 | 3572 | 3058 | 1614 => {
-            Error::new(Code::Contention, "another transaction was in the way").with_hint("try again")
+            Error::new(Code::Contention, "another transaction was in conflict").with_hint("try again")
         }
         1969 | 3024 | 1317 | 1028 => Error::new(Code::Timeout, "the statement ran for too long")
             .with_hint("ask for less, or raise `statement_ms_max` of the database"),
@@ -209,7 +209,7 @@ pub(super) fn server(cause: ServerError, place: &str) -> Error {
                 .with_hint("make room on the server's disk")
         }
         1053 | 1077 | 1079 | 1158..=1161 | 1927 | 2002 | 2006 | 2013 | 4031 => lost(place),
-        1037 | 1038 => Error::new(Code::OutOfMemory, "the database has not enough memory for the statement"),
+        1037 | 1038 => Error::new(Code::OutOfMemory, "the database does not have enough memory for the statement"),
         _ => Error::new(Code::Execution, "the database can't run the statement"),
     };
     error.with_source(Failure::Server(cause))

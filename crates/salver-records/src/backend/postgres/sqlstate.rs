@@ -182,7 +182,7 @@ fn said(server: &DbError, entry: &str) -> Error {
         b"25006" => Error::new(Code::ReadOnly, format!("the database `{entry}` is read-only"))
             .with_hint("`writable = true` in its settings lets rows be changed"),
         b"40001" | b"40P01" | b"55P03" => {
-            Error::new(Code::Contention, "another transaction was in the way").with_hint("try again")
+            Error::new(Code::Contention, "another transaction was in conflict").with_hint("try again")
         }
         b"57014" => Error::new(Code::Timeout, "the statement took too long")
             .with_hint("`statement_ms_max` in the settings of the database bounds it"),

@@ -37,7 +37,7 @@ impl Location {
                 .with_hint("write it as `sqlite:PATH`"));
         }
         let path = std::path::absolute(path)
-            .map_err(|error| Error::new(Code::Config, format!("`{path}` is no path")).with_source(error))?;
+            .map_err(|error| Error::new(Code::Config, format!("`{path}` is not a path")).with_source(error))?;
         Ok(Self::File(path))
     }
 }

@@ -65,7 +65,7 @@ impl Item {
                 let text = Operand::column(dialect, column, ALIAS);
                 Ok(count(name, format!("COUNT(DISTINCT {})", text.text())))
             }
-            // PostgreSQL's object identifiers are no numbers to calculate with.
+            // PostgreSQL's object identifiers are not numbers to calculate with.
             AggregateFunction::Sum | AggregateFunction::Avg
                 if !column.kind.is_numeric() || column.own_type() == "oid" =>
             {

@@ -226,7 +226,7 @@ impl HeldState {
             Some(OwnedCell::UInt(rows)) => Some(*rows),
             _ => None,
         };
-        let rows = rows.ok_or_else(|| Error::internal("a count that is no number"))?;
+        let rows = rows.ok_or_else(|| Error::internal("a count that is not a number"))?;
         Ok(*part.rows.get_or_init(|| rows))
     }
 }

@@ -81,7 +81,7 @@ const ENTRIES: [&str; 22] = [
 
 /// The server.
 pub(super) fn broken() -> Server {
-    let junk: &[u8] = b"PAR1 this is no file of any kind \xff\xfe\x00\x01 PAR0";
+    let junk: &[u8] = b"PAR1 this is not a file of any kind \xff\xfe\x00\x01 PAR0";
     let files: &[(&str, &[u8])] = &[
         ("good.csv", b"id,name\n1,Ann\n"),
         ("hollow/note.txt", b"x"),

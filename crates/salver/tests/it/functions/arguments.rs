@@ -124,7 +124,7 @@ fn wrong_arguments_are_told_before_any_code_runs() {
         ("/api/functions/py/add?a=x", "", 400, "`a` can't be `x`"),
         ("/api/functions/py/add?a=1&a=2", "", 400, "`a` is given 2 times"),
         ("/api/functions/py/add", r#"{"a": 1, "c": 2}"#, 400, "`add` has no parameter `c`"),
-        ("/api/functions/py/shout", r#"{"words": "a"}"#, 400, "`words` is no list: `\"a\"`"),
+        ("/api/functions/py/shout", r#"{"words": "a"}"#, 400, "`words` is not a list: `\"a\"`"),
         ("/api/functions/py/shout", r#"{"words": ["a", 1]}"#, 400, "`words` can't be `1`"),
         ("/api/functions/py/flag", r#"{"on": 1}"#, 400, "`on` can't be `1`"),
         ("/api/functions/py/add", "[1, 2]", 400, "the body is not a JSON object"),
@@ -160,7 +160,7 @@ fn routes_that_files_declare() {
     }
     assert_eq!(server.post("/api/functions/py/fib", r#"{"n": 10}"#).text(), "55");
     assert_eq!(server.post("/api/functions/py/unsaid", "").status, 404);
-    // What is no number is another path.
+    // What is not a number is another path.
     assert_eq!(server.get("/fib/x").status, 404);
     let refused = server.ask("DELETE", "/items/x", &[], b"");
     assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, POST, HEAD, OPTIONS")));

@@ -72,7 +72,7 @@ fn its_users_log_in() {
         }
         let batches = program.database().run("select distinct batch from ledger order by batch");
         assert_eq!(batches.split_whitespace().collect::<Vec<_>>(), ["ann", "ben", "carl", "dora", "emil"], "{kind:?}");
-        // MD5 is no hash of passwords; nobody's address is nobody.
+        // MD5 is not a hash of passwords; nobody's address is nobody.
         for (name, password) in [("old", "12345"), ("", "12345"), ("@", "x"), ("nobody@example.org", "pass2")] {
             assert_eq!(login(&program, name, password).status, 403, "{kind:?} {name}");
         }

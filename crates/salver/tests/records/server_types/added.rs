@@ -46,7 +46,7 @@ fn what_is_added_is_the_sum_or_refused() {
                             wrong.push(what);
                         }
                     }
-                    // What is no number is passed over.
+                    // What is not a number is passed over.
                     (200, "0") if is == was => break 'parts,
                     (400..=499, _) if is == was => {}
                     _ => wrong.push(what),

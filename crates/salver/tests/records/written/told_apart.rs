@@ -120,7 +120,7 @@ fn the_refused_column_is_named() {
         (&[("e", "\"{1,z}\"")], "{\"e\":\"invalid integer[]\"}"),
         (&[("g", "\"<a\"")], "{\"g\":\"invalid xml\"}"),
         (&[("h", "\"glad\"")], "{\"h\":\"invalid mood\"}"),
-        // What a trigger reads is no column of the request's.
+        // What a trigger reads is not a column of the request's.
         (&[("j", "\"ten\"")], ""),
     ] {
         let answer = program.send("POST", "/records/t", &record(bad));

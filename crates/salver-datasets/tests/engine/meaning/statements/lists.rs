@@ -74,7 +74,7 @@ pub(super) const SAME: &[&str] = &[
     "select array[1, null] @> array[1, null], array[1, null] @> array[1], array[1, 2] <@ array[2, 1, null], array[1, null] \
      && array[null::int], array[1, null] && array[null, 1]",
     "select null::int = any(array[]::int[]), null::int[] @> array[1], array[1] <@ null::int[]",
-    // What is empty has no dimensions; the sign of what is no number.
+    // What is empty has no dimensions; the sign of what is not a number.
     "select array_upper(array[]::int[], 1), array_lower(array[]::int[], 1), array_ndims(array[]::int[]), \
      array_dims(array[]::int[]), array_length(array[]::int[], 1), cardinality(array[]::int[]), \
      array_upper(null::int[], 1), array_ndims(null::int[])",

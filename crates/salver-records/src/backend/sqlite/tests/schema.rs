@@ -45,7 +45,7 @@ async fn tables_views_and_columns_are_reflected() {
     let credit = &users.columns[3];
     assert_eq!((credit.precision, credit.scale, credit.has_default), (Some(10), Some(2), true));
     assert!(users.columns[2].nullable && !users.columns[2].has_default);
-    assert_eq!(users.unique, [vec![1], vec![2, 1]], "partial ones and those over expressions are no keys");
+    assert_eq!(users.unique, [vec![1], vec![2, 1]], "partial ones and those over expressions are not keys");
 
     let odd = named(&tables, "odd \"name");
     assert_eq!((odd.columns[0].name.as_str(), odd.columns[1].name.as_str()), ("a b", "Ünï"));
