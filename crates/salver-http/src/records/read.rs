@@ -70,9 +70,13 @@ impl<'a> Reading<'a> {
     }
 
     fn finish(&self, document: Document) -> MaybeReady<'_, Result<Response<Body>>> {
+        let document = match respond::in_format(document, self.xml) {
+            Ok(document) => document,
+            Err(error) => return MaybeReady::Ready(Err(error)),
+        };
         match self.tag(&document) {
             Err(known) => MaybeReady::Ready(Ok(respond::not_modified(known))),
-            Ok(tag) => respond::document(self.context, document, self.xml, tag),
+            Ok(tag) => respond::formatted(self.context, document, self.xml, tag),
         }
     }
 
@@ -82,7 +86,7 @@ impl<'a> Reading<'a> {
     /// The client's own tag, when the client has the response already.
     fn tag(&self, document: &Document) -> Result<Option<HeaderValue>, HeaderValue> {
         // Compressed and uncompressed bytes have different tags.
-        let coding = respond::coding(self.context, &document.body, self.xml);
+        let coding = respond::coding(self.context, &document.body);
         // The tag of a row does not cover the rows joined to it.
         let row = document.tag.as_deref().filter(|_| self.is_row || self.version.is_some());
         if let (true, Some(row)) = (self.is_row, row)

@@ -24,32 +24,59 @@ pub(super) fn document<'a>(
     xml: bool,
     tag: Option<HeaderValue>,
 ) -> MaybeReady<'a, Result<Response<Body>>> {
+    match in_format(document, xml) {
+        Ok(document) => formatted(context, document, xml, tag),
+        Err(error) => MaybeReady::Ready(Err(error)),
+    }
+}
+
+/// Converts a document to XML, if that is requested.
+///
+/// # Errors
+/// `Internal` when the document is malformed.
+pub(super) fn in_format(document: Document, xml: bool) -> Result<Document> {
+    if !xml {
+        return Ok(document);
+    }
+    let body = match document.body {
+        DocumentBody::Whole(bytes) => DocumentBody::Whole(XmlWriter::whole(&bytes)?),
+        DocumentBody::Stream(stream) => DocumentBody::Stream(XmlWriter::stream(stream).boxed()),
+    };
+    Ok(Document { body, ..document })
+}
+
+/// Converts a document that is in the requested format to a response.
+pub(super) fn formatted<'a>(
+    context: &RequestContext<'a>,
+    document: Document,
+    xml: bool,
+    tag: Option<HeaderValue>,
+) -> MaybeReady<'a, Result<Response<Body>>> {
     let about = About { xml, tag };
-    let coding = coding(context, &document.body, xml);
+    let coding = coding(context, &document.body);
     let bytes = match document.body {
         DocumentBody::Whole(bytes) => bytes,
         DocumentBody::Stream(stream) => {
             let service = std::sync::Arc::clone(&context.app.service);
             let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
-            let pieces = if xml { XmlWriter::stream(stream).boxed() } else { stream };
-            let body = body::pieces(pieces, coding, context.app.service.limits().query_ms_max, failed);
+            let body = body::pieces(stream, coding, context.app.service.limits().query_ms_max, failed);
             return MaybeReady::Ready(Ok(about.reply(body, coding)));
         }
     };
     if coding == Coding::Identity || bytes.len() <= INLINE_BYTES {
-        return MaybeReady::Ready(about.whole(bytes, coding));
+        let (bytes, coding) = respond::compress(coding, bytes);
+        return MaybeReady::Ready(Ok(about.reply(Body::Full(bytes.into()), coding)));
     }
     MaybeReady::pending(async move {
-        let bytes = if xml { XmlWriter::whole(&bytes)? } else { bytes };
         let (bytes, coding) = respond::compressed(coding, bytes).await?;
         Ok(about.reply(Body::Full(bytes.into()), coding))
     })
 }
 
-/// Returns the content coding that a response may get. Small bodies are not compressed, so the client's encodings need
-/// not be parsed for them; as XML a small one may become larger.
-pub(super) fn coding(context: &RequestContext<'_>, body: &DocumentBody, xml: bool) -> Coding {
-    let is_small = !xml && matches!(body, DocumentBody::Whole(bytes) if bytes.len() < COMPRESSED_BYTES_MIN);
+/// Returns the content coding that a body may get. Small ones are not compressed, so the client's encodings need not be
+/// parsed for them.
+pub(super) fn coding(context: &RequestContext<'_>, body: &DocumentBody) -> Coding {
+    let is_small = matches!(body, DocumentBody::Whole(bytes) if bytes.len() < COMPRESSED_BYTES_MIN);
     if is_small { Coding::Identity } else { context.coding() }
 }
 
@@ -60,12 +87,6 @@ struct About {
 }
 
 impl About {
-    fn whole(self, bytes: Vec<u8>, coding: Coding) -> Result<Response<Body>> {
-        let bytes = if self.xml { XmlWriter::whole(&bytes)? } else { bytes };
-        let (bytes, coding) = respond::compress(coding, bytes);
-        Ok(self.reply(Body::Full(bytes.into()), coding))
-    }
-
     fn reply(self, body: Body, coding: Coding) -> Response<Body> {
         let mut response = exit::reply(StatusCode::OK, body);
         let headers = response.headers_mut();

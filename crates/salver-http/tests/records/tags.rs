@@ -73,6 +73,32 @@ async fn both_ways_give_the_same_tag() {
 }
 
 #[tokio::test]
+async fn tags_of_xml_are_those_of_what_is_sent() {
+    // Names, of which a long one makes many bytes of XML of few of JSON.
+    let name = |length: usize| format!("{{\"{}\":1}}", "n".repeat(length));
+    for now in [false, true] {
+        let mut database = FakeDatabase::blog();
+        database.answers_now = now;
+        let world = World::with(database, HttpOptions::default()).await;
+        for (length, coding) in [(8, None), (600, Some("gzip")), (2_000, Some("gzip"))] {
+            let document = || Ok(Document { tag: Some("ab12".to_owned()), ..Document::whole(name(length).into()) });
+            let target = "/api/records/posts/1?format=xml";
+            let tag = if coding.is_some() { "\"ab12-gzip\"" } else { "\"ab12\"" };
+            world.database.will_answer(document());
+            let answer = world.send("GET", target, &[("accept-encoding", "gzip")], b"").await;
+            let said = (answer.status, answer.header("content-encoding"), answer.header("etag"));
+            assert_eq!(said, (200, coding, Some(tag)), "{length} {now}");
+            world.database.will_answer(document());
+            let again = [("accept-encoding", "gzip"), ("if-none-match", tag)];
+            assert_eq!(world.send("GET", target, &again, b"").await.status, 304, "{length} {now}");
+            world.database.will_answer(document());
+            let plain = world.get(target).await;
+            assert_eq!((plain.header("content-encoding"), plain.header("etag")), (None, Some("\"ab12\"")), "{length}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn if_match_goes_to_the_database() {
     let world = World::new().await;
     world.database.version.store(5, Ordering::Relaxed);

@@ -93,6 +93,17 @@ fn requests_and_answers_are_changed() {
 }
 
 #[test]
+fn a_long_list_is_told_whole() {
+    let counts = "def after(operation, table, body):\n    return {\"body\": {\"count\": len(body[\"records\"])}}\n";
+    let (program, _directory) = program(Kind::Sqlite, "hooks.py", counts, "after = \"hooks/after\"\n");
+    let long = "with recursive n(i) as (select 3 union all select i + 1 from n where i < 3000)
+        insert into tags (id, name, is_important) select i, printf('%01000d', i), 0 from n";
+    let _ = program.database().run(long);
+    // Three megabytes, more than lie between who makes a body and who takes it.
+    assert_eq!(program.get("/records/tags").said(), (200, r#"{"count":3000}"#));
+}
+
+#[test]
 fn what_they_refuse_and_what_fails() {
     for kind in Kind::ALL {
         let (program, _directory) = program(kind, "hooks.py", PYTHON, BOTH);

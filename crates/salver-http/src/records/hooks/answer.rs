@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use salver_model::functions::{self, AnswerBody, Endpoint, Interface};
 use salver_model::limits::CUSTOMIZED_BYTES_MAX;
 use salver_model::ports::Functions;
@@ -111,14 +111,23 @@ fn arguments(endpoint: &Endpoint, function: &FunctionPath, values: &[(&str, Stri
 /// Buffers a body.
 ///
 /// # Errors
-/// `AnswerTooLarge`.
-pub(super) async fn collected(body: Body) -> Result<Vec<u8>> {
-    if let Body::Full(bytes) = body {
-        return Ok(bytes.into());
-    }
-    let whole = Limited::new(body, CUSTOMIZED_BYTES_MAX).collect().await;
-    whole.map(|whole| whole.to_bytes().into()).map_err(|error| {
+/// `AnswerTooLarge`, also for a body that broke off.
+pub(super) async fn collected(mut body: Body) -> Result<Vec<u8>> {
+    let too_large = || {
         let message = format!("the answer broke off, or has more than {CUSTOMIZED_BYTES_MAX} bytes");
-        Error::new(Code::AnswerTooLarge, message).with_hint("ask for less: `size` and `include`").with_source(error)
-    })
+        Error::new(Code::AnswerTooLarge, message).with_hint("ask for less: `size` and `include`")
+    };
+    let mut whole = match body {
+        Body::Full(bytes) => return Ok(bytes.into()),
+        Body::Stream(_) => Vec::new(),
+    };
+    // Each piece is copied: its producer waits until a client has dropped the pieces before.
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| too_large().with_source(error))?;
+        whole.extend_from_slice(frame.data_ref().map_or(&[], |piece| &piece[..]));
+        if whole.len() > CUSTOMIZED_BYTES_MAX {
+            return Err(too_large());
+        }
+    }
+    Ok(whole)
 }
