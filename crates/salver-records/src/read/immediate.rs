@@ -6,7 +6,6 @@ use salver_model::records::{Document, RecordKey, RecordQuery, RecordRead};
 use super::point::{NoSuchKey, Point, PointSink};
 use super::{group, key, list};
 use crate::dialect::Dialect;
-use crate::schema_cache::is_gone;
 use crate::scope::Scope;
 
 /// Reads one row by its key, or a list; returns `None` when the regular path must be taken, which also reports all
@@ -36,10 +35,10 @@ fn row(scope: &Scope<'_>, query: &RecordQuery, keys: &[RecordKey]) -> Option<Res
         Ok(read) => read?,
     };
     let sink = asked(scope.backend.read_at_once(&read, &mut || PointSink::new(&point)))?;
-    Some(sink.and_then(|sink| match sink.finish() {
+    Some(match sink.finish() {
         Some(row) => key::whole(Some(row), &Vec::new()),
         None => Err(absent()),
-    }))
+    })
 }
 
 fn rows(scope: &Scope<'_>, query: &RecordQuery) -> Option<Result<Document>> {
@@ -49,10 +48,11 @@ fn rows(scope: &Scope<'_>, query: &RecordQuery) -> Option<Result<Document>> {
     let plan = list::plan(scope, query).ok()?;
     let [read] = plan.reads.as_slice() else { return None };
     let sink = asked(scope.backend.read_at_once(read, &mut || plan.sink.anew()))?;
-    Some(sink.map(|sink| Document::whole(sink.finish())))
+    Some(Ok(Document::whole(sink.finish())))
 }
 
-/// Returns the result of a read; `None` also when a name is gone, which the regular path looks for in a newer schema.
-fn asked<S>(read: Option<Result<S>>) -> Option<Result<S>> {
-    read.filter(|read| !read.as_ref().is_err_and(|error| is_gone(error.code)))
+/// Returns the result of a read; `None` also when it failed: the regular path waits for locks, and looks for names in a
+/// newer schema.
+fn asked<S>(read: Option<Result<S>>) -> Option<S> {
+    read?.ok()
 }
