@@ -93,7 +93,7 @@ fn values_become_json() {
     ] {
         assert_eq!(worker.value(code), text, "{code}");
     }
-    assert!(worker.failure("function() 1").1.contains("no data"));
+    assert!(worker.failure("function() 1").1.contains("not data"));
     assert!(worker.failure("x <- 1; for (i in 1:1000) x <- list(x); x").1.contains("nested too deep"));
 }
 

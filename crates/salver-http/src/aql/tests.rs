@@ -173,7 +173,7 @@ fn mistakes() {
         ("FOR d IN c FILTER LENGTH(d.name) > 1 RETURN d", 9, "the function LENGTH()"),
         ("FOR d IN c FILTER d.id + 1 == 2 RETURN d", 9, "the operator +"),
         ("FOR d IN c FILTER d.id == d.name RETURN d", 9, "two fields"),
-        ("FOR d IN c FILTER d.id RETURN d", 9, "no boolean"),
+        ("FOR d IN c FILTER d.id RETURN d", 9, "not a boolean"),
         ("FOR d IN 1..5 RETURN d", 9, "anything but a collection"),
         ("FOR d IN c REMOVE d IN c", 1004, "REMOVE would write"),
         ("INSERT {} INTO c", 1004, "INSERT would write"),

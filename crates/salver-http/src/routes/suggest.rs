@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn slips_and_what_is_below_api() {
         for (path, meant) in [
-            ("/tables/cities.csv", "`/api/tables/cities.csv`? Rows of an entry"),
+            ("/tables/cities.csv", "`/api/tables/cities.csv`? Get rows of an entry"),
             ("/api/table/cities", "`/api/tables/cities`?"),
             ("/api/shema", "`/api/schema`?"),
             ("/healt", "`/health`?"),

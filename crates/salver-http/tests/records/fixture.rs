@@ -116,7 +116,8 @@ fn parse(bytes: &[u8]) -> Answer {
     let rest = &bytes[end + 4..];
     let is_chunked = headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
     let body = if is_chunked { unchunk(rest) } else { rest.to_vec() };
-    Answer { status, headers, body: String::from_utf8(body).unwrap() }
+    // A compressed body is no text, and only its headers are looked at.
+    Answer { status, headers, body: String::from_utf8_lossy(&body).into_owned() }
 }
 
 /// The bytes of a chunked body; what lacks its end ends in `[cut]`.

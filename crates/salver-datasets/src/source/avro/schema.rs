@@ -349,7 +349,7 @@ mod tests {
             (field(r#""missing""#), "no type `missing`"),
             (field(r#"{"type":"array"}"#), "no `items`"),
             (field(r#"{"type":"enum","symbols":[]}"#), "no `name`"),
-            (field(r#"{"type":"fixed","name":"f","size":-1}"#), "no size"),
+            (field(r#"{"type":"fixed","name":"f","size":-1}"#), "not a size"),
             (field("[]"), "is empty"),
             (field(r#"["null","null"]"#), "`null` twice"),
             (field(r#"["null",["int","long"]]"#), "contains a union"),
