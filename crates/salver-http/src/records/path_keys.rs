@@ -26,16 +26,14 @@ impl PathKeys {
     /// # Errors
     /// `InvalidRequest` when there are too many.
     pub(super) fn read(id: &str, database: &dyn Database, table: &str) -> Result<Self> {
-        let is_composite =
-            || id.contains('~') && database.schema().table(table).is_some_and(|table| table.key.len() > 1);
+        let is_composite = id.contains('~') && database.schema().table(table).is_some_and(|table| table.key.len() > 1);
         Self::parse(id, is_composite)
     }
 
-    fn parse(id: &str, is_composite: impl FnOnce() -> bool) -> Result<Self> {
+    fn parse(id: &str, is_composite: bool) -> Result<Self> {
         if !id.contains([',', '%', '~']) {
             return Ok(Self { keys: vec![vec![id.to_owned()]], text: id.to_owned(), many: false });
         }
-        let is_composite = is_composite();
         let text = segment(id).into_owned();
         let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
         let single = id.replace("%2C", ",").replace("%2c", ",");
@@ -58,7 +56,7 @@ mod tests {
 
     #[test]
     fn keys() {
-        let read = |id: &str| PathKeys::parse(id, || false);
+        let read = |id: &str| PathKeys::parse(id, false);
         let keys = read("1,a%2Cb~c").unwrap();
         assert_eq!(keys.keys, [vec!["1".to_owned()], vec!["a".to_owned()], vec!["b~c".to_owned()]]);
         assert_eq!((keys.text.as_str(), keys.many), ("1,a,b~c", true));
@@ -70,7 +68,7 @@ mod tests {
                 PathKeys { keys: vec![vec![id.to_owned()]], text: id.to_owned(), many: false }
             );
         }
-        let composite = PathKeys::parse("a~b%7Ec,d~", || true).unwrap();
+        let composite = PathKeys::parse("a~b%7Ec,d~", true).unwrap();
         assert_eq!(composite.keys, [["a", "b~c"], ["d", ""]].map(|key| key.map(str::to_owned).to_vec()));
     }
 }
