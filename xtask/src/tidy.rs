@@ -9,6 +9,7 @@ mod links;
 mod lockfile;
 mod names;
 mod pages;
+mod ports;
 mod shape;
 mod source;
 mod words;
@@ -31,6 +32,7 @@ pub(crate) fn run(tree: &Tree) -> Result<(), String> {
     complaints.extend(limits::check(tree));
     complaints.extend(links::check(tree));
     complaints.extend(pages::check(tree));
+    complaints.extend(ports::check(tree));
     complaints.extend(lockfile::check(tree)?);
     if complaints.is_empty() {
         return Ok(());

@@ -54,7 +54,6 @@ pub(crate) struct App {
     /// Memory budget for complete responses that their clients have not yet taken.
     pub(crate) answers: Arc<Answers>,
     /// Permits for responses that follow a stream or wait for its next event.
-    pub(crate) tails: Arc<Shares>,
     pub(crate) tokens: Tokens,
     /// Becomes true at shutdown; endless responses end then, too.
     pub(crate) ending: watch::Sender<bool>,
@@ -73,7 +72,6 @@ impl App {
         let (cursors, exports) = (Cursors::default(), Exports::default());
         let receiving = receiving(service.limits());
         let answers = Arc::new(Answers::new(service.limits()));
-        let tails = Shares::new("tails", service.limits().connections_max / 2);
         let (functions, jobs) = (Known::new(service.functions().len()), Jobs::new(service.limits()));
         let tokens = Tokens::new(&options.root_key);
         Self {
@@ -92,7 +90,6 @@ impl App {
             connections,
             receiving,
             answers,
-            tails,
             tokens,
             ending,
         }

@@ -1,10 +1,13 @@
 //! The one place where a response is created. The code that has headers to add adds them; those of every response are
 //! added in `router`.
 
+use std::sync::LazyLock;
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 
 use crate::body::Body;
+use crate::security_headers;
 
 /// Creates a response with a body.
 pub(crate) fn reply(status: StatusCode, body: Body) -> Response<Body> {
@@ -22,6 +25,19 @@ pub(crate) fn empty(status: StatusCode) -> Response<Body> {
 pub(crate) fn unstored(status: StatusCode, media_type: HeaderValue, body: Body) -> Response<Body> {
     let mut response = reply(status, body);
     *response.headers_mut() = unstored_head(media_type);
+    response
+}
+
+/// Creates a response of JSON that must not be cached.
+pub(crate) fn unstored_json(status: StatusCode, body: Vec<u8>) -> Response<Body> {
+    unstored(status, HeaderValue::from_static("application/json"), Body::Full(body.into()))
+}
+
+/// Creates the response of JSON to a POST: without cache headers, since such responses are not cached.
+pub(crate) fn posted_json(status: StatusCode, body: Vec<u8>) -> Response<Body> {
+    static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| security_headers::head_of_data("application/json"));
+    let mut response = reply(status, Body::Full(body.into()));
+    response.headers_mut().clone_from(&HEAD);
     response
 }
 

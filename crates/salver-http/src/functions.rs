@@ -13,12 +13,10 @@ mod pure_cache;
 mod refusal;
 mod respond;
 
-use std::sync::Arc;
-
 use http::{Method, Response};
 use salver_model::functions::{Endpoint, Interface};
-use salver_model::ports::Functions;
 use salver_model::{Code, Error, Result, suggest};
+use salver_service::FunctionFile;
 
 use crate::app::App;
 use crate::body::Body;
@@ -70,10 +68,9 @@ pub(crate) async fn answer(
 }
 
 /// Returns the file called `name`.
-fn file<'a>(app: &'a App, name: &str) -> Result<&'a Arc<dyn Functions>> {
-    let files = app.service.functions();
-    files.iter().find(|file| file.spec().name.as_str() == name).ok_or_else(|| {
-        let names = files.iter().map(|file| file.spec().name.as_str());
+fn file<'a>(app: &'a App, name: &str) -> Result<&'a FunctionFile> {
+    app.service.function_file(name).ok_or_else(|| {
+        let names = app.service.functions().iter().map(|file| file.spec().name.as_str());
         Error::new(Code::NotFound, format!("there is no file of functions called `{name}`"))
             .with_hint("`/api/functions` lists them")
             .with_hint_if(suggest::hint(name, names))

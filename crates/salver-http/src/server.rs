@@ -280,7 +280,7 @@ impl Answering {
 
 impl Append {
     fn begin(mut self: Box<Self>, context: &mut Context<'_>) -> Answering {
-        match self.plan.begin(&self.app, &mut self.request, context) {
+        match self.plan.begin(&mut self.request, context) {
             Begun::Answered(answered) => Answering::Now(Some(crate::router::leave_appended(&self.app, answered))),
             Begun::Settling(answered) => Answering::Settling(self.app, answered, Some(self.turn)),
             Begun::General(first) => {

@@ -1,15 +1,14 @@
 //! `/health`, `/ready` and `/api/version`.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use salver_model::limits::STATUS_HOLDERS_MAX;
-use salver_model::ports::Functions;
 use salver_model::shares::Taken;
 use salver_model::{Caller, Holder};
-use salver_service::{Entry, LoadState};
+use salver_service::{Entry, FunctionFile, LoadState};
 use serde_json::{Map, Value as Json, json};
 
 use crate::app::App;
@@ -32,8 +31,7 @@ pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
     let snapshot = app.service.catalog().snapshot();
     let entries: Map<String, Json> =
         snapshot.entries().map(|entry| (entry.name.to_string(), describe(entry))).collect();
-    let loads = |file: &Arc<dyn Functions>| file.interface().is_err() && file.fault().is_none();
-    let settled = snapshot.settled() && !app.service.functions().iter().any(loads);
+    let settled = snapshot.settled() && !app.service.functions().iter().any(FunctionFile::is_loading);
     let mut state = json!({ "ready": settled, "entries": entries });
     if !app.service.functions().is_empty() {
         let files = app.service.functions().iter().map(|file| (file.spec().name.to_string(), functions(file)));
@@ -61,7 +59,7 @@ fn held(app: &App) -> Json {
     let counted = app.connections.counted();
     let mut all = vec![one_kind("connections", counted.connections_max, counted.open, &counted.holders)];
     let open = [app.cursors.leases.places(), &app.cursors.live, app.exports.sessions.places()];
-    let own = open.into_iter().chain([&app.tails, &app.receiving, app.answers.places()]);
+    let own = open.into_iter().chain([&app.receiving, app.answers.places()]);
     for places in app.service.shares().iter().chain(own).chain(app.jobs.places()) {
         let Taken { kind, total, taken, holders } = places.taken();
         all.push(one_kind(kind, total, taken, &holders));
@@ -87,7 +85,7 @@ fn one_kind(kind: &str, total: usize, taken: usize, holders: &[(Holder, usize)])
 
 /// Returns the state of a file of functions: `stale` means that the last good version is served, because the file can
 /// no longer be loaded.
-fn functions(file: &Arc<dyn Functions>) -> Json {
+fn functions(file: &FunctionFile) -> Json {
     let (state, fault) = match (file.interface(), file.fault()) {
         (Ok(_), None) => return json!({ "state": "ready" }),
         (Ok(_), Some(fault)) => ("stale", fault),

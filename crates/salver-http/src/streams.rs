@@ -3,7 +3,7 @@
 //! Salver's own API: `append` takes events (`immediate` is its fast path), `tail` follows a stream, `events` reads
 //! pages, `groups` stores the offsets of consumer groups, and `describe` reports the state of streams. Interfaces of
 //! other systems: `confluent`, `tinybird`, and `plain_ingest` at a route of the stream's own. Handlers parse requests,
-//! call the stream's port and write responses.
+//! ask the waist for the stream's appender or consumer, and write responses.
 
 mod append;
 pub(crate) mod confluent;
@@ -18,7 +18,6 @@ mod parameters;
 mod plain_ingest;
 mod position;
 mod raw;
-mod respond;
 mod tail;
 mod tinybird;
 

@@ -19,7 +19,7 @@ use crate::dialect::Dialect;
 use crate::prepared_cache::Prepared;
 use crate::schema_cache::{KnownDatabase, may_be_old};
 use crate::scope::Scope;
-use crate::table::RecordsTable;
+use crate::table::{RecordsTable, RowRules};
 use crate::{change, define, read};
 
 /// A database of one of the three systems.
@@ -182,14 +182,18 @@ impl Database for RecordsDatabase {
         // The catalog is shared by all callers, so it omits everything that rules may hide from any of them.
         let caller = Caller::default();
         let everybody = Access { excepts: false, ..self.access(&caller) };
+        let whole = self.known.schema.load_full();
         let schema = match self.known.spec.rules.is_empty() {
-            true => self.known.schema.load_full(),
-            false => Arc::new(everybody.visible(&self.known.schema.load(), Operation::List)),
+            true => Arc::clone(&whole),
+            false => Arc::new(everybody.visible(&whole, Operation::List)),
         };
         let version = Version(schema.stamp());
         let named = schema.tables().iter().filter_map(|info| Some((info.name.as_str(), entry(&info.name)?)));
         let names: BTreeMap<&str, Name> = named.collect();
-        let made = schema.tables().iter().filter_map(|info| RecordsTable::new(&self.known, info, version, &names));
+        let made = schema.tables().iter().filter_map(|info| {
+            let rules = RowRules::of(everybody, &whole, &info.name);
+            RecordsTable::new(&self.known, info, rules, version, &names)
+        });
         made.map(|table| Arc::new(table) as Arc<dyn Table>).collect()
     }
 

@@ -6,8 +6,8 @@
 mod batches;
 mod column;
 mod compare;
-mod condition;
 mod decimal;
+mod filter;
 mod held_rows;
 mod keyset;
 mod page;
@@ -22,16 +22,17 @@ use arrow::datatypes::Schema;
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use salver_model::ports::{Held, MaybeReady, Table};
-use salver_model::records::{Operation, TableInfo, TableKind};
+use salver_model::records::{DatabaseSchema, Operation, TableInfo, TableKind};
 use salver_model::shares::Yielding;
 use salver_model::{
-    Batches, Caller, Code, Description, EntryKind, Error, Filter, Holder, Name, Query, Relation, Result, Rows, Version,
+    Batches, Code, Description, EntryKind, Error, Filter, Holder, Name, Query, Relation, Result, Rows, Version,
 };
 use tokio::sync::mpsc;
 
 use crate::access::Access;
 use crate::backend::slow_clients;
-use crate::dialect::Dialect;
+use crate::condition::{self, begin};
+use crate::dialect::{Dialect, Sql};
 use crate::schema_cache::{KnownDatabase, is_gone};
 use batches::BatchSink;
 use select::Selected;
@@ -48,8 +49,35 @@ pub(crate) struct RecordsTable {
     dialect: Dialect,
     info: TableInfo,
     description: Description,
-    /// The row filters that apply to an anonymous caller.
-    rows: Vec<Filter>,
+    rules: RowRules,
+}
+
+/// The rules and the tenancy of a table, as they choose rows for an anonymous caller.
+#[derive(Clone, Debug)]
+pub(crate) struct RowRules {
+    filters: Vec<Filter>,
+    /// The schema with all columns: a rule may choose by a column that is hidden.
+    schema: Arc<DatabaseSchema>,
+}
+
+impl RowRules {
+    /// Returns the rules for the table called `table`, a table of `schema`.
+    pub(crate) fn of(everybody: Access<'_>, schema: &Arc<DatabaseSchema>, table: &str) -> Self {
+        let filters = schema.table(table).map(|whole| everybody.rows(Operation::List, whole)).unwrap_or_default();
+        Self { filters, schema: Arc::clone(schema) }
+    }
+
+    /// Appends the predicates: ` WHERE` before the first condition, ` AND` before others.
+    ///
+    /// # Errors
+    /// `Config` when a rule names a column that the table does not have.
+    fn push(&self, table: &str, sql: &mut Sql, first: &mut bool) -> Result<()> {
+        let Some(whole) = self.schema.table(table) else { return Ok(()) };
+        self.filters.iter().try_for_each(|filter| {
+            begin(sql, first);
+            condition::filter(whole, "", filter, sql)
+        })
+    }
 }
 
 impl RecordsTable {
@@ -58,6 +86,7 @@ impl RecordsTable {
     pub(crate) fn new(
         known: &Arc<KnownDatabase>,
         info: &TableInfo,
+        rules: RowRules,
         version: Version,
         names: &BTreeMap<&str, Name>,
     ) -> Option<Self> {
@@ -68,7 +97,6 @@ impl RecordsTable {
         if fields.is_empty() {
             return None;
         }
-        let caller = Caller::default();
         let named = |columns: &[usize]| columns.iter().map(|index| info.columns[*index].name.clone()).collect();
         let relations = info.foreign_keys.iter().filter_map(|key| {
             let columns: Vec<String> = named(&key.columns);
@@ -88,8 +116,7 @@ impl RecordsTable {
             source: format!("{what} of the database {}", spec.name),
             memory_bytes: 0,
         };
-        let rows = Access { spec, caller: &caller, excepts: false }.rows(Operation::List, info);
-        Some(Self { known: Arc::clone(known), dialect, info: info.clone(), description, rows })
+        Some(Self { known: Arc::clone(known), dialect, info: info.clone(), description, rules })
     }
 
     async fn whole(&self, query: &Query, selected: Selected) -> Result<Rows> {
@@ -174,7 +201,7 @@ impl Table for RecordsTable {
 
     fn read<'a>(&'a self, query: &'a Query) -> MaybeReady<'a, Result<Rows>> {
         MaybeReady::pending(async move {
-            let selected = select::select(self.dialect, &self.info, &self.description, &self.rows, query)?;
+            let selected = select::select(self.dialect, &self.info, &self.description, &self.rules, query)?;
             let rows = if query.limit.is_some_and(|limit| limit <= WHOLE_ROWS) {
                 self.whole(query, selected).await
             } else {

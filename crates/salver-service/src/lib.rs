@@ -6,13 +6,17 @@
 pub mod catalog;
 pub mod databases;
 pub mod exports;
+pub mod functions;
 pub mod query_limits;
 pub mod records;
 pub mod refresh;
 pub mod service;
 pub mod snapshot;
+pub mod stream_columns;
 pub mod streams;
 
 pub use catalog::Catalog;
+pub use functions::FunctionFile;
 pub use service::Service;
 pub use snapshot::{Entry, LoadFailure, LoadState, Snapshot, Store};
+pub use streams::{Appender, Consumer, WaitPermit};

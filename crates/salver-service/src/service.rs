@@ -11,8 +11,10 @@ use salver_model::{
 };
 
 use crate::catalog::Catalog;
+use crate::functions::FunctionFile;
 use crate::query_limits::{QueryPermit, QueryPermits, bound_rows};
 use crate::snapshot::{LoadState, Snapshot};
+use crate::streams::ServedStream;
 
 /// Longest time a request waits for the catalog to reflect a schema change in a database, which is about to be
 /// published.
@@ -29,8 +31,10 @@ pub struct Service {
     /// Permits for the snapshots of exports, for each database by its index in `databases`.
     snapshots: Vec<Arc<Shares>>,
     databases: Vec<Arc<dyn Database>>,
-    streams: Vec<Arc<dyn EventStream>>,
-    functions: Vec<Arc<dyn Functions>>,
+    streams: Vec<ServedStream>,
+    /// Permits for responses that wait for events.
+    waits: Arc<Shares>,
+    functions: Vec<FunctionFile>,
 }
 
 impl Service {
@@ -39,7 +43,8 @@ impl Service {
     pub fn new(catalog: Arc<Catalog>, sql: Arc<dyn SqlEngine>, observer: Arc<dyn Observer>, limits: Limits) -> Self {
         let (places, snapshots) = (QueryPermits::new(&limits), Vec::new());
         let (databases, streams, functions) = (Vec::new(), Vec::new(), Vec::new());
-        Self { catalog, sql, observer, limits, places, snapshots, databases, streams, functions }
+        let waits = Shares::new("tails", limits.connections_max / 2);
+        Self { catalog, sql, observer, limits, places, snapshots, databases, streams, waits, functions }
     }
 
     /// Adds databases, in the order in which a table's name is looked up.
@@ -54,42 +59,29 @@ impl Service {
     /// Adds streams.
     #[must_use]
     pub fn with_streams(mut self, streams: Vec<Arc<dyn EventStream>>) -> Self {
-        self.streams = streams;
+        self.streams = streams.into_iter().map(ServedStream::new).collect();
         self
     }
 
     /// Adds files of functions, in the order in which a path is looked up.
     #[must_use]
     pub fn with_functions(mut self, functions: Vec<Arc<dyn Functions>>) -> Self {
-        self.functions = functions;
+        self.functions = functions.into_iter().map(FunctionFile::new).collect();
         self
     }
 
     /// Returns every file of functions.
     #[must_use]
-    pub fn functions(&self) -> &[Arc<dyn Functions>] {
+    pub fn functions(&self) -> &[FunctionFile] {
         &self.functions
     }
 
-    /// Returns every stream.
-    #[must_use]
-    pub fn streams(&self) -> &[Arc<dyn EventStream>] {
+    pub(crate) fn streams(&self) -> &[ServedStream] {
         &self.streams
     }
 
-    /// Returns the stream called `name`.
-    ///
-    /// # Errors
-    /// Returns `UnknownStream`, and `StreamUnavailable` when it could not be opened.
-    pub fn stream(&self, name: &str) -> Result<&Arc<dyn EventStream>> {
-        let found = self.streams.iter().find(|stream| stream.spec().name.as_str() == name).ok_or_else(|| {
-            let names = self.streams.iter().map(|stream| stream.spec().name.as_str());
-            let hint = salver_model::suggest::hint(name, names);
-            Error::new(Code::UnknownStream, format!("no stream `{name}`"))
-                .with_hint("declare it as [[stream]] in the configuration")
-                .with_hint_if(hint)
-        })?;
-        found.available().map(|()| found)
+    pub(crate) fn waits(&self) -> &Arc<Shares> {
+        &self.waits
     }
 
     /// Returns every database.
@@ -130,7 +122,8 @@ impl Service {
     #[must_use]
     pub fn shares(&self) -> Vec<Arc<Shares>> {
         let of_databases = self.databases.iter().filter_map(|database| database.places());
-        self.places.all().into_iter().chain(self.snapshots.iter().cloned()).chain(of_databases).collect()
+        let own = self.places.all().into_iter().chain(self.snapshots.iter().cloned()).chain([Arc::clone(&self.waits)]);
+        own.chain(of_databases).collect()
     }
 
     pub(crate) fn engine(&self) -> &Arc<dyn SqlEngine> {

@@ -5,11 +5,10 @@ mod host;
 #[cfg(not(feature = "functions"))]
 mod without_host;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use salver_model::ports::Functions;
 use salver_model::secrecy::masked;
+use salver_service::FunctionFile;
 use tokio::time::{Instant, sleep};
 
 #[cfg(feature = "functions")]
@@ -21,16 +20,15 @@ pub(crate) use without_host::{discover, open};
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Waits until every file is loaded or has failed, for at most `patience`.
-pub(crate) async fn settled(files: &[Arc<dyn Functions>], patience: Duration) {
+pub(crate) async fn settled(files: &[FunctionFile], patience: Duration) {
     let deadline = Instant::now() + patience;
-    let loads = |file: &Arc<dyn Functions>| file.interface().is_err() && file.fault().is_none();
-    while files.iter().any(loads) && Instant::now() < deadline {
+    while files.iter().any(FunctionFile::is_loading) && Instant::now() < deadline {
         sleep(LOOK).await;
     }
 }
 
 /// Describes a file in one line: its functions, with the `url` of the full list, or the reason why it has none.
-pub(crate) fn state(file: &Arc<dyn Functions>, url: &str) -> String {
+pub(crate) fn state(file: &FunctionFile, url: &str) -> String {
     let spec = file.spec();
     match file.interface() {
         Ok(interface) if interface.application => format!("application at {}/, {url}", spec.path),

@@ -84,7 +84,7 @@ async fn serve(
     };
     engine.relieve_with(relieve.clone());
     memory_monitor::look_after(engine.process_bytes_max(), relieve);
-    let opened = service.streams().to_vec();
+    let opened = wired.streams.clone();
     let announcing = tokio::spawn(announce(Arc::clone(&service), url, log, open));
     // Spawned as a task: `block_on` runs on its own thread, which would have to be woken for every connection.
     let serving = tokio::spawn(salver_http::serve(listener, service, options, asked_to_end));
@@ -134,7 +134,7 @@ async fn announce(service: Arc<Service>, url: String, log: Arc<Log>, open: bool)
     }
     let _ = tokio::time::timeout(ANNOUNCE, service.catalog().settled()).await;
     functions::settled(service.functions(), ANNOUNCE).await;
-    let streams: Vec<Name> = service.streams().iter().map(|stream| stream.spec().name.clone()).collect();
+    let streams: Vec<Name> = service.consumers().map(|stream| stream.spec().name.clone()).collect();
     let listing = listing(&service, &streams, &url);
     // Standard output may be closed or blocked; the server continues.
     let _ = tokio::task::spawn_blocking(move || output::out(&listing)).await;

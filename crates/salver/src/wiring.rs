@@ -10,7 +10,7 @@ use salver_formats::Format;
 use salver_http::{Auth, Callbacks, HttpOptions, OriginOptions};
 use salver_model::Result;
 use salver_model::observation::{Observation, Observer};
-use salver_model::ports::{Database, Loader, SqlEngine};
+use salver_model::ports::{Database, EventStream, Loader, SqlEngine};
 use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, RecordRule};
 use salver_records::{PerCallerDatabases, RecordsDatabase};
 use salver_service::{Catalog, Service, Store, databases, refresh};
@@ -26,6 +26,8 @@ const AUTH_CONNECTIONS: usize = 2;
 #[derive(Debug)]
 pub(crate) struct Wired {
     pub(crate) service: Arc<Service>,
+    /// The streams it serves, to be closed in the end.
+    pub(crate) streams: Vec<Arc<dyn EventStream>>,
     pub(crate) _keepers: JoinSet<()>,
 }
 
@@ -80,15 +82,15 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
     };
     let files = functions::open(checked, &mut keepers);
     engine.set_functions(&files);
-    salver_service::streams::start(&catalog, &streams, &mut keepers);
+    salver_service::stream_columns::start(&catalog, &streams, &mut keepers);
     let opened = open_databases(checked, &catalog, observer);
     databases::start(&catalog, &opened, observer, &mut keepers);
     let sql: Arc<dyn SqlEngine> = Arc::<Engine>::clone(engine);
     let service = Service::new(catalog, sql, Arc::clone(observer), checked.limits.clone())
         .with_databases(opened)
-        .with_streams(streams)
+        .with_streams(streams.clone())
         .with_functions(files);
-    Wired { service: Arc::new(service), _keepers: keepers }
+    Wired { service: Arc::new(service), streams, _keepers: keepers }
 }
 
 /// Opens the databases of `checked`. One that cannot even be opened is reported and left out; the others are served.

@@ -1,10 +1,8 @@
 //! `/api/functions` and `/api/functions/{file}`: the functions of each file, and the state of its processes.
 
-use std::sync::Arc;
-
 use http::Response;
 use salver_model::functions::{Endpoint, Language, Parameter, ParameterKind};
-use salver_model::ports::Functions;
+use salver_service::FunctionFile;
 use serde_json::{Value as Json, json};
 
 use crate::app::App;
@@ -18,11 +16,11 @@ pub(super) fn all(app: &App) -> Response<Body> {
 }
 
 /// Describes one file.
-pub(super) fn one(file: &Arc<dyn Functions>) -> Response<Body> {
+pub(super) fn one(file: &FunctionFile) -> Response<Body> {
     json_response(&described(file))
 }
 
-fn described(file: &Arc<dyn Functions>) -> Json {
+fn described(file: &FunctionFile) -> Json {
     let (spec, workers) = (file.spec(), file.workers());
     let language = match spec.language {
         Language::R => "R",

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use http::{HeaderName, Response, header};
 use salver_formats::receive_arrow_stream;
 use salver_model::functions::{Call, Interface};
-use salver_model::ports::Functions;
 use salver_model::{Code, Error, Result};
+use salver_service::FunctionFile;
 
 use super::arguments::Arguments;
 use super::preference::Preference;
@@ -25,7 +25,7 @@ const OF_FORM: [HeaderName; 2] = [header::ACCEPT, header::CONTENT_TYPE];
 /// Calls the function with this index in `file`. `values` are the parameters of the path.
 pub(super) async fn function(
     context: &RequestContext<'_>,
-    file: &Arc<dyn Functions>,
+    file: &FunctionFile,
     (interface, index): (&Arc<Interface>, usize),
     values: Vec<(String, String)>,
     body: Incoming,
@@ -45,12 +45,7 @@ pub(super) async fn function(
         let path = format!("{}{}", context.app.options.base_path, context.path);
         Call { body, ..whole(context, path) }
     } else {
-        Call {
-            headers: header_fields(headers, |name| OF_FORM.contains(name)),
-            body: rest,
-            holder: Some(context.caller.holder()),
-            ..Call::default()
-        }
+        Call { headers: header_fields(headers, |name| OF_FORM.contains(name)), body: rest, ..Call::default() }
     };
     let interface = Some(Arc::clone(interface));
     let call = Call { endpoint: Some(index), interface, arguments: named, table, ..seen };
@@ -75,7 +70,7 @@ async fn take_table(app: &App, name: &str, body: Bytes) -> Result<Bytes> {
 /// Forwards the request to an application, under `path`.
 pub(super) async fn application(
     context: &RequestContext<'_>,
-    file: &Arc<dyn Functions>,
+    file: &FunctionFile,
     path: String,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
@@ -85,7 +80,7 @@ pub(super) async fn application(
     if preference.is_async {
         return Ok(jobs::open(context, file, file.spec().name.to_string(), call, preference).await?);
     }
-    respond::ask(context.app, file, call).await
+    respond::ask(context, file, call).await
 }
 
 /// Returns the request as the callee sees it, without the body.
@@ -96,12 +91,11 @@ fn whole(context: &RequestContext<'_>, path: String) -> Call {
         query: context.query.to_owned(),
         headers: header_fields(context.headers, |_| true),
         address: context.caller.address.map(|address| address.to_string()),
-        holder: Some(context.caller.holder()),
         ..Call::default()
     }
 }
 
 /// The error when the file was reloaded since the request arrived.
-fn moved(file: &Arc<dyn Functions>) -> Error {
+fn moved(file: &FunctionFile) -> Error {
     Error::new(Code::EntryUnavailable, format!("`{}` has just changed", file.spec().name)).with_hint("ask again")
 }

@@ -8,8 +8,8 @@ use futures::future::maybe_done;
 use futures::{FutureExt, poll};
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_model::functions::{Answer, AnswerBody, Call};
-use salver_model::ports::Functions;
-use salver_model::{Code, Error, Result};
+use salver_model::{Caller, Code, Error, Result};
+use salver_service::FunctionFile;
 use tokio::time::timeout;
 
 use super::job_state::{document, state};
@@ -30,7 +30,7 @@ const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-appli
 /// Creates a job for `call` and responds with its location, or with its result if it is done while the client waits.
 pub(super) async fn open(
     context: &RequestContext<'_>,
-    file: &Arc<dyn Functions>,
+    file: &FunctionFile,
     function: String,
     call: Call,
     preference: Preference,
@@ -39,7 +39,8 @@ pub(super) async fn open(
     let callback = callback::of(app, context.headers)?;
     let job = app.jobs.open(function, context.caller, callback, call.arguments.len() + call.body.len())?;
     let call = Call { job: Some(Arc::clone(&job.begun)), ..call };
-    let mut work = Box::pin(maybe_done(work(Arc::clone(app), Arc::clone(file), call, Arc::clone(&job))));
+    let mut work =
+        Box::pin(maybe_done(work((Arc::clone(app), context.caller.clone()), file.clone(), call, Arc::clone(&job))));
     // Polled once to join the queue: tasks start in any order, but jobs run in the order of their requests.
     let _ = poll!(work.as_mut());
     job.is_done_by(tokio::spawn(work).abort_handle());
@@ -90,9 +91,9 @@ async fn wait(job: &Job, preference: Preference) -> Option<&JobOutcome> {
 }
 
 /// Runs a job to its end, including the callback.
-async fn work(app: Arc<App>, file: Arc<dyn Functions>, call: Call, job: Arc<Job>) {
+async fn work((app, caller): (Arc<App>, Caller), file: FunctionFile, call: Call, job: Arc<Job>) {
     let broken = |_| Err(Error::internal("the server failed while it ran the job"));
-    let answered = AssertUnwindSafe(answered(&app, &file, call)).catch_unwind().await.unwrap_or_else(broken);
+    let answered = AssertUnwindSafe(answered(&app, &caller, &file, call)).catch_unwind().await.unwrap_or_else(broken);
     let is_failure = answered.is_err();
     let response = answered.unwrap_or_else(|error| refuse(&app, Dialect::Salver, refusal::of_call(error)));
     let Some(answer) = Kept::of(&response) else { return };
@@ -101,12 +102,12 @@ async fn work(app: Arc<App>, file: Arc<dyn Functions>, call: Call, job: Arc<Job>
 }
 
 /// Calls the function and buffers its response; for a pure function a cached response is used.
-async fn answered(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Result<Response<Body>> {
+async fn answered(app: &Arc<App>, caller: &Caller, file: &FunctionFile, call: Call) -> Result<Response<Body>> {
     let key = pure_cache::key(file.spec(), &call);
     if let Some(kept) = key.as_deref().and_then(|key| pure_cache::kept(app, key)) {
         return Ok(kept);
     }
-    let answer = file.call(call).await?;
+    let answer = file.call(caller, call).await?;
     let body = respond::whole(answer.body, app.service.limits().job_bytes_max).await?;
     let response = respond::answer(app, Answer { body: AnswerBody::Whole(body), ..answer })?;
     Ok(match key {

@@ -12,8 +12,9 @@ use http::{HeaderMap, HeaderValue, Method, Response, header};
 use salver_model::Version;
 use salver_model::functions::Call;
 use salver_model::limits::CACHED_BODY_BYTES_MAX;
-use salver_model::ports::Functions;
 use salver_model::spec::FunctionSpec;
+
+use salver_service::FunctionFile;
 
 use super::respond::ask;
 use crate::app::App;
@@ -26,16 +27,16 @@ use crate::{conditional, respond as exit};
 /// Responds to `call` from the cache when its function is pure, else calls the function and caches the response.
 pub(super) async fn answer(
     context: &RequestContext<'_>,
-    file: &Arc<dyn Functions>,
+    file: &FunctionFile,
     call: Call,
 ) -> Result<Response<Body>, Refusal> {
     let app = context.app;
-    let Some(key) = key(file.spec(), &call) else { return ask(app, file, call).await };
+    let Some(key) = key(file.spec(), &call) else { return ask(context, file, call).await };
     let flight = match app.cache.get_or_lead(&key, app.service.catalog(), patience(file.spec())).await {
         SingleFlight::Completed(finished) => return Ok(again(context, &finished)),
         flight => flight,
     };
-    match ask(app, file, call).await.map(finish) {
+    match ask(context, file, call).await.map(finish) {
         Ok(Ok(finished)) => {
             flight.keep(&app.cache, &key, &finished);
             Ok(again(context, &finished))

@@ -9,9 +9,9 @@ use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_formats::Coding;
 use salver_model::functions::{Answer, AnswerBody, Call};
 use salver_model::observation::Observation;
-use salver_model::ports::Functions;
 use salver_model::records::DocumentStream;
 use salver_model::{Code, Error, Result};
+use salver_service::FunctionFile;
 use tokio::io::AsyncReadExt;
 
 use super::refusal;
@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::body::{self, Body};
 use crate::dialect::Refusal;
 use crate::exit;
+use crate::request_context::RequestContext;
 use crate::security_headers;
 
 /// Bytes per read of a file.
@@ -29,8 +30,12 @@ const OF_THE_CONNECTION: [HeaderName; 4] =
     [header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION, header::UPGRADE];
 
 /// Calls `file` and returns its response.
-pub(super) async fn ask(app: &Arc<App>, file: &Arc<dyn Functions>, call: Call) -> Result<Response<Body>, Refusal> {
-    let answered = file.call(call).await.and_then(|answer| self::answer(app, answer));
+pub(super) async fn ask(
+    context: &RequestContext<'_>,
+    file: &FunctionFile,
+    call: Call,
+) -> Result<Response<Body>, Refusal> {
+    let answered = file.call(context.caller, call).await.and_then(|answer| self::answer(context.app, answer));
     answered.map_err(refusal::of_call)
 }
 

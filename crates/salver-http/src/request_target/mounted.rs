@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::Method;
 use salver_model::functions::Interface;
-use salver_model::ports::Functions;
+use salver_service::FunctionFile;
 
 use crate::app::App;
 use crate::functions_state::Found;
@@ -13,9 +13,9 @@ use crate::functions_state::Found;
 #[derive(Debug)]
 pub(crate) enum Mounted<'a> {
     /// An endpoint: its functions, their interface, its index in that interface, and the parameters of the path.
-    Endpoint(&'a Arc<dyn Functions>, Arc<Interface>, usize, Vec<(String, String)>),
+    Endpoint(&'a FunctionFile, Arc<Interface>, usize, Vec<(String, String)>),
     /// An application, and the path relative to its mount point.
-    Application(&'a Arc<dyn Functions>, String),
+    Application(&'a FunctionFile, String),
     /// An endpoint that exists, but not for the method; the methods that it has.
     Methods(String),
 }
@@ -40,7 +40,7 @@ impl<'a> Mounted<'a> {
                 Found::Methods(found) => methods = methods.or(Some(found)),
                 Found::Nothing => {}
             }
-            let nearer = |other: &(&Arc<dyn Functions>, String)| other.0.spec().path.len() < mount.len();
+            let nearer = |other: &(&FunctionFile, String)| other.0.spec().path.len() < mount.len();
             if interface.application && application.as_ref().is_none_or(nearer) {
                 application = Some((file, or_root(below)));
             }

@@ -23,21 +23,20 @@ pub(super) mod body_reader;
 mod decompress;
 pub(super) mod event_outcomes;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
 use salver_model::limits::QUARANTINED_MAX;
-use salver_model::ports::EventStream;
 use salver_model::streams::{Ack, Envelope, Framing, Receipt};
 use salver_model::{Code, Error, Result};
+use salver_service::Appender;
 
 use self::body_reader::Intake;
 use self::event_outcomes::Tally;
-use super::respond;
 use crate::body::Body;
 use crate::dialect::Refusal;
+use crate::exit;
 use crate::receive::Incoming;
 use crate::request_context::RequestContext;
 
@@ -48,7 +47,7 @@ pub(super) async fn answer(
     body: Incoming,
     first: Option<Bytes>,
 ) -> Result<Response<Body>, Refusal> {
-    let stream = context.stream(name)?;
+    let stream = context.app.service.appender(name)?;
     read_media_type(context)?;
     let envelope = append_params::read(context, stream.spec())?;
     append_params::prove_partition(stream, &envelope).await?;
@@ -61,7 +60,7 @@ pub(super) async fn answer(
 
 /// Waits for the durability of `ack`, and responds.
 pub(super) async fn conclude(
-    stream: &Arc<dyn EventStream>,
+    stream: &Appender,
     ack: Ack,
     mut tally: Tally,
     taken: Result<()>,
@@ -81,7 +80,7 @@ pub(super) fn finished(ack: Ack, tally: &Tally, taken: Result<()>) -> Result<Res
         Err(error) if tally.is_empty() => Err(error.into()),
         Err(error) => Err(Refusal::from(error).with_members(tally.members())),
         Ok(()) if tally.is_refused() => Err(Refusal::from(tally.refusal()).with_members(tally.members())),
-        Ok(()) => Ok(respond::appended(status(ack), tally.written())),
+        Ok(()) => Ok(exit::posted_json(status(ack), tally.written())),
     }
 }
 
@@ -95,7 +94,7 @@ fn status(ack: Ack) -> StatusCode {
 /// # Errors
 /// Errors of the stream and of the body; `tally` counts the events appended before.
 pub(super) async fn take(
-    stream: &Arc<dyn EventStream>,
+    stream: &Appender,
     mut envelope: Envelope,
     mut intake: Intake,
     tally: &mut Tally,
@@ -128,7 +127,7 @@ pub(super) async fn take(
 /// Appends one piece. A body of which a part was appended waits for room; otherwise the client gets an error and may
 /// retry.
 async fn append(
-    stream: &Arc<dyn EventStream>,
+    stream: &Appender,
     (text, is_last): (&Bytes, bool),
     framing: &mut Framing,
     envelope: &Envelope,
@@ -144,7 +143,7 @@ async fn append(
                 return Ok(receipt);
             }
             Err(error) if error.code == Code::Backlogged && !tally.is_empty() => {
-                if tokio::time::timeout(patience, stream.room()).await.is_err() {
+                if !stream.room(patience).await {
                     return Err(error);
                 }
             }

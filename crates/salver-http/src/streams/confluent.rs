@@ -12,9 +12,8 @@ mod produce;
 mod v3;
 
 use http::{Response, StatusCode, header};
-use salver_model::ports::EventStream;
+use salver_service::{Appender, Consumer};
 use serde_json::Value as Json;
-use std::sync::Arc;
 
 use crate::body::Body;
 use crate::consumers::Embedded;
@@ -70,20 +69,14 @@ fn v2(json: &Json) -> Response<Body> {
     exit::unstored(StatusCode::OK, V2, Body::Full(json.to_string().into()))
 }
 
-/// Returns the stream of a topic.
-fn topic<'a>(context: &RequestContext<'a>, name: &str) -> Result<&'a Arc<dyn EventStream>, Refusal> {
-    let streams = context.app.service.streams();
-    let named = streams.iter().find(|stream| stream.spec().name.as_str() == name);
-    let by_topic = || streams.iter().find(|stream| topic_name(&***stream) == name);
-    let found = named.or_else(by_topic).ok_or_else(confluent::topic_not_found)?;
-    found.available()?;
-    Ok(found)
+/// Returns the stream of a topic, to append to.
+fn appender<'a>(context: &RequestContext<'a>, name: &str) -> Result<&'a Appender, Refusal> {
+    Ok(context.app.service.topic(name)?.ok_or_else(confluent::topic_not_found)?.0)
 }
 
-/// Returns the topic name of a stream.
-fn topic_name(stream: &dyn EventStream) -> &str {
-    let spec = stream.spec();
-    spec.kafka.as_ref().map_or(spec.name.as_str(), |kafka| kafka.topic.as_str())
+/// Returns the stream of a topic, to read from.
+fn consumer<'a>(context: &RequestContext<'a>, name: &str) -> Result<&'a Consumer, Refusal> {
+    Ok(context.app.service.topic(name)?.ok_or_else(confluent::topic_not_found)?.1)
 }
 
 /// Returns the URL of the server, as seen by the client.

@@ -1,13 +1,10 @@
 //! `GET /api/streams` and `GET /api/streams/{name}`: the streams and their state.
 
-use std::time::Duration;
-
 use http::Response;
-use salver_model::Result;
-use salver_model::limits::PARTITIONS_S_MAX;
-use salver_model::ports::EventStream;
 use salver_model::spec::Pick;
 use salver_model::streams::Ack;
+use salver_model::{Name, Result};
+use salver_service::Consumer;
 use serde_json::{Value as Json, json};
 
 use super::groups;
@@ -15,17 +12,14 @@ use crate::body::Body;
 use crate::request_context::RequestContext;
 use crate::{redaction, status};
 
-/// Timeout for the broker to return the number of partitions.
-const PARTITIONS_PATIENCE: Duration = Duration::from_secs(PARTITIONS_S_MAX);
-
 /// Lists all streams.
 pub(super) fn list(context: &RequestContext<'_>) -> Result<Response<Body>> {
     context.parameters(&[])?;
-    let streams: Json = context.app.service.streams().iter().map(|stream| short(&**stream)).collect();
+    let streams: Json = context.app.service.consumers().map(short).collect();
     Ok(status::json_response(&json!({ "streams": streams })))
 }
 
-fn short(stream: &dyn EventStream) -> Json {
+fn short(stream: &Consumer) -> Json {
     let (spec, ends) = (stream.spec(), stream.ends());
     let mut json = json!({
         "name": spec.name.as_str(),
@@ -42,10 +36,10 @@ fn short(stream: &dyn EventStream) -> Json {
 
 /// Describes one stream. Values that the broker does not return in time are null.
 pub(super) async fn show(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = context.stream(name)?;
+    let stream = context.app.service.consumer(name)?;
     context.parameters(&[])?;
     let spec = stream.spec();
-    let mut json = short(&**stream);
+    let mut json = short(stream);
     let ack = Ack::ALL.iter().find(|(_, ack)| *ack == spec.ack).map(|(word, _)| *word);
     json["events"] = stream.ends().next.saturating_sub(stream.ends().first).into();
     json["ack"] = ack.into();
@@ -54,11 +48,10 @@ pub(super) async fn show(context: &RequestContext<'_>, name: &str) -> Result<Res
     json["time"] = picked(spec.time.as_ref());
     json["has_schema"] = spec.schema.is_some().into();
     json["route"] = spec.route.clone().into();
-    json["tables"] = stream.scans().iter().map(|(name, _)| name.as_str()).collect();
-    json["groups"] = groups::described(&**stream);
+    json["tables"] = stream.tables().iter().map(Name::as_str).collect();
+    json["groups"] = groups::described(stream);
     if spec.kafka.is_some() {
-        let partitions = tokio::time::timeout(PARTITIONS_PATIENCE, stream.partitions()).await;
-        json["kafka"]["partitions"] = partitions.ok().and_then(Result::ok).into();
+        json["kafka"]["partitions"] = stream.partitions_if_known().await.into();
     }
     Ok(status::json_response(&json))
 }

@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use http::{Response, StatusCode};
 use salver_model::limits::{EVENTS_WAIT_S_MAX, PAGE_EVENTS_BYTES_MAX, PAGE_EVENTS_MAX};
-use salver_model::ports::EventStream;
 use salver_model::streams::Event;
 use salver_model::{Code, Error, Result};
+use salver_service::Consumer;
 
+use super::event_json;
 use super::parameters::{number, value};
 use super::position::Position;
-use super::{event_json, respond};
 use crate::body::Body;
+use crate::exit;
 use crate::request_context::RequestContext;
 
 const PARAMETERS: [&str; 3] = ["from", "limit", "wait"];
@@ -30,13 +31,13 @@ pub(super) struct PageLimits {
 
 /// Responds with a page.
 pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = context.stream(name)?;
+    let stream = context.app.service.consumer(name)?;
     let parameters = context.parameters(&PARAMETERS)?;
     let position = value(&parameters, "from").map_or(Ok(Position::Earliest), Position::read)?;
-    let from = position.offset(&**stream).await?;
+    let from = position.offset(stream).await?;
     let page = PageLimits::read(&parameters)?;
-    let events = page.events(context, &**stream, from).await?;
-    Ok(respond::json(StatusCode::OK, written(&events, from, b"{")))
+    let events = page.events(context, stream, from).await?;
+    Ok(exit::unstored_json(StatusCode::OK, written(&events, from, b"{")))
 }
 
 impl PageLimits {
@@ -61,12 +62,15 @@ impl PageLimits {
     pub(super) async fn events(
         &self,
         context: &RequestContext<'_>,
-        stream: &dyn EventStream,
+        stream: &Consumer,
         from: u64,
     ) -> Result<Vec<Event>> {
-        let _place = if self.wait.is_zero() { None } else { Some(context.tail_place()?) };
+        if self.wait.is_zero() {
+            return stream.events(from, self.count, PAGE_EVENTS_BYTES_MAX).await;
+        }
+        let permit = context.app.service.wait_permit(context.caller)?;
         let mut ending = context.app.ending.subscribe();
-        let reading = stream.events(from, self.count, PAGE_EVENTS_BYTES_MAX, self.wait);
+        let reading = stream.wait_for_events(&permit, from, (self.count, PAGE_EVENTS_BYTES_MAX), self.wait);
         tokio::select! {
             events = reading => events,
             _ = ending.wait_for(|is_ending| *is_ending) => Ok(Vec::new()),

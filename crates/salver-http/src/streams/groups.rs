@@ -5,15 +5,15 @@
 
 use http::{Response, StatusCode};
 use salver_formats::json::write_string;
-use salver_model::ports::EventStream;
 use salver_model::{Code, Error, Name, Result};
+use salver_service::Consumer;
 use serde_json::{Value as Json, json};
 
 use super::events::{PageLimits, written};
 use super::parameters::value;
 use super::position::Position;
-use super::respond;
 use crate::body::Body;
+use crate::exit;
 use crate::receive::Incoming;
 use crate::request_context::RequestContext;
 use crate::{receive, status};
@@ -22,17 +22,17 @@ const PARAMETERS: [&str; 3] = ["from", "limit", "wait"];
 
 /// Lists all groups of a stream.
 pub(super) fn list(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = context.stream(name)?;
+    let stream = context.app.service.consumer(name)?;
     context.parameters(&[])?;
-    Ok(status::json_response(&json!({ "groups": described(&**stream) })))
+    Ok(status::json_response(&json!({ "groups": described(stream) })))
 }
 
 /// Returns all groups of a stream, as JSON.
-pub(super) fn described(stream: &dyn EventStream) -> Json {
+pub(super) fn described(stream: &Consumer) -> Json {
     stream.groups().into_iter().map(|(group, offset)| one(stream, &group, offset)).collect()
 }
 
-fn one(stream: &dyn EventStream, group: &str, offset: u64) -> Json {
+fn one(stream: &Consumer, group: &str, offset: u64) -> Json {
     let ends = stream.ends();
     let lag = ends.next.saturating_sub(offset.max(ends.first));
     json!({ "group": group, "offset": offset, "lag": lag })
@@ -40,7 +40,7 @@ fn one(stream: &dyn EventStream, group: &str, offset: u64) -> Json {
 
 /// Describes one group.
 pub(super) fn show(context: &RequestContext<'_>, name: &str, group: &str) -> Result<Response<Body>> {
-    let stream = context.stream(name)?;
+    let stream = context.app.service.consumer(name)?;
     context.parameters(&[])?;
     let offset = stream.committed(group).ok_or_else(|| {
         let groups = stream.groups();
@@ -51,12 +51,12 @@ pub(super) fn show(context: &RequestContext<'_>, name: &str, group: &str) -> Res
                     .map(|near| format!("did you mean `{near}`?")),
             )
     })?;
-    Ok(status::json_response(&one(&**stream, group, offset)))
+    Ok(status::json_response(&one(stream, group, offset)))
 }
 
 /// Responds with the events that a group has not committed. A new group begins at `from`, or at the oldest event.
 pub(super) async fn events(context: &RequestContext<'_>, name: &str, group: &str) -> Result<Response<Body>> {
-    let stream = context.stream(name)?;
+    let stream = context.app.service.consumer(name)?;
     checked(group)?;
     let parameters = context.parameters(&PARAMETERS)?;
     let page = PageLimits::read(&parameters)?;
@@ -64,14 +64,14 @@ pub(super) async fn events(context: &RequestContext<'_>, name: &str, group: &str
         Some(offset) => offset,
         None => {
             let position = value(&parameters, "from").map_or(Ok(Position::Earliest), Position::read)?;
-            position.offset(&**stream).await?
+            position.offset(stream).await?
         }
     };
-    let events = page.events(context, &**stream, from).await?;
+    let events = page.events(context, stream, from).await?;
     let mut head = b"{\"group\":".to_vec();
     write_string(group, &mut head);
     head.push(b',');
-    Ok(respond::json(StatusCode::OK, written(&events, from, &head)))
+    Ok(exit::unstored_json(StatusCode::OK, written(&events, from, &head)))
 }
 
 /// Commits the offset of a group: `{"offset": n}`, the offset of the next event it reads.
@@ -81,7 +81,7 @@ pub(super) async fn commit(
     group: &str,
     body: Incoming,
 ) -> Result<Response<Body>> {
-    let stream = context.stream(name)?;
+    let stream = context.app.service.consumer(name)?;
     checked(group)?;
     context.parameters(&[])?;
     let body = receive::read_body(context.app, context.headers, body).await?;
@@ -100,7 +100,7 @@ pub(super) async fn commit(
             .with_hint("commit the `next` of the page that was worked on"));
     }
     stream.commit(group, offset).await?;
-    Ok(status::json_response(&one(&**stream, group, offset)))
+    Ok(status::json_response(&one(stream, group, offset)))
 }
 
 /// Checks the name of a group, which follows the rules for names.

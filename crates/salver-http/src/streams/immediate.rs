@@ -3,7 +3,6 @@
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -14,6 +13,7 @@ use http_body::Body as _;
 use salver_model::Error;
 use salver_model::spec::Pick;
 use salver_model::streams::{Ack, Envelope, Framing};
+use salver_service::Appender;
 
 use super::append::event_outcomes::Tally;
 use super::append::{conclude, finished};
@@ -24,9 +24,9 @@ use crate::policy::Admitted;
 use crate::receive::Incoming;
 
 /// An append without parameters other than `ack`, and its stream.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct AppendPlan {
-    stream: usize,
+    stream: Appender,
     ack: Ack,
 }
 
@@ -48,8 +48,9 @@ impl AppendPlan {
     /// Returns the plan for an append to the stream called `name`, if it is admitted and simple enough for the fast
     /// path.
     pub(crate) fn of<B>(app: &App, _: &Admitted, request: &Request<B>, name: &str) -> Option<Self> {
-        let stream = app.service.streams().iter().position(|stream| stream.spec().name.as_str() == name)?;
-        let spec = app.service.streams()[stream].spec();
+        // A stream that is unknown or not open is refused by the general path.
+        let stream = app.service.appender(name).ok()?;
+        let spec = stream.spec();
         let picks_header = [&spec.key, &spec.id, &spec.time].iter().any(|pick| matches!(pick, Some(Pick::Header(_))));
         if picks_header || !is_plain(request.headers()) {
             return None;
@@ -61,11 +62,11 @@ impl AppendPlan {
             Some("ack=broker") => Ack::Broker,
             Some(_) => return None,
         };
-        Some(Self { stream, ack })
+        Some(Self { stream: stream.clone(), ack })
     }
 
     /// Appends the events if the whole body has arrived.
-    pub(crate) fn begin(self, app: &App, request: &mut Request<Incoming>, context: &mut Context<'_>) -> Begun {
+    pub(crate) fn begin(self, request: &mut Request<Incoming>, context: &mut Context<'_>) -> Begun {
         let body = request.body_mut();
         let data = match Pin::new(&mut *body).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
@@ -81,10 +82,9 @@ impl AppendPlan {
         if !body.is_end_stream() {
             return Begun::General(Some(data));
         }
-        let stream = &app.service.streams()[self.stream];
         let mut framing = Framing::default();
         let envelope = Envelope { ack: self.ack, ..Envelope::default() };
-        let append = || stream.append_text(&data, &mut framing, true, &envelope);
+        let append = || self.stream.append_text(&data, &mut framing, true, &envelope);
         let receipt = match std::panic::catch_unwind(AssertUnwindSafe(append)) {
             Ok(Ok(receipt)) => receipt,
             Ok(Err(error)) => return Begun::Answered(Err(error.into())),
@@ -98,8 +98,7 @@ impl AppendPlan {
         if self.ack == Ack::Memory {
             return Begun::Answered(finished(self.ack, &tally, Ok(())));
         }
-        let stream = Arc::clone(stream);
-        let settling = async move { conclude(&stream, self.ack, tally, Ok(())).await };
+        let settling = async move { conclude(&self.stream, self.ack, tally, Ok(())).await };
         let settling =
             AssertUnwindSafe(settling).catch_unwind().map(|answered| answered.unwrap_or_else(|_| Err(broken())));
         Begun::Settling(Box::pin(settling))

@@ -1,14 +1,11 @@
 //! The parameters of requests for streams.
 
-use std::sync::Arc;
-
 use http::header;
-use salver_model::ports::EventStream;
-use salver_model::{Code, Error, Result, Share};
+use salver_model::{Code, Error, Result};
 
 use crate::request_context::{RequestContext, parameters};
 
-impl<'a> RequestContext<'a> {
+impl RequestContext<'_> {
     /// Returns the body's media type without its parameters, in lower case; `None` when it is missing.
     pub(super) fn media_type(&self) -> Option<String> {
         let given = self.headers.get(header::CONTENT_TYPE)?.to_str().unwrap_or("?");
@@ -25,27 +22,6 @@ impl<'a> RequestContext<'a> {
             Some((name, _)) => Err(unknown(name, known)),
             None => Ok(parameters),
         }
-    }
-
-    /// Returns the stream called `name`.
-    ///
-    /// # Errors
-    /// `UnknownStream`, `StreamUnavailable`.
-    pub(super) fn stream(&self, name: &str) -> Result<&'a Arc<dyn EventStream>> {
-        self.app.service.stream(name)
-    }
-
-    /// Acquires a permit for a response that waits for events, held until it is dropped.
-    ///
-    /// # Errors
-    /// `Overloaded` when the caller holds as many as allowed.
-    pub(super) fn tail_place(&self) -> Result<Share> {
-        let tails = &self.app.tails;
-        tails.try_take(&self.caller.holder()).ok_or_else(|| {
-            Error::new(Code::Overloaded, format!("{} answers wait for events already", tails.taken().taken)).with_hint(
-                "end some of them; half of `limits.connections_max` may, and three quarters of these be one's",
-            )
-        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The position in a stream at which a reader begins.
 
-use salver_model::ports::EventStream;
 use salver_model::{Code, Error, Result};
+use salver_service::Consumer;
 
 use super::moment;
 
@@ -35,7 +35,7 @@ impl Position {
 
     /// Resolves it to an offset. An offset past the end, from before the log was created anew, is clamped to the end:
     /// the reader would wait for it forever.
-    pub(super) async fn offset(self, stream: &dyn EventStream) -> Result<u64> {
+    pub(super) async fn offset(self, stream: &Consumer) -> Result<u64> {
         let ends = stream.ends();
         Ok(match self {
             Self::Earliest => ends.first,

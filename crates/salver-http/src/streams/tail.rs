@@ -15,9 +15,9 @@ use std::time::Duration;
 use http::{HeaderValue, Response, StatusCode, header};
 use salver_model::limits::STALL_MS_MAX;
 use salver_model::observation::Observation;
-use salver_model::ports::EventStream;
 use salver_model::streams::Event;
-use salver_model::{Code, Error, Holder, Result, Share};
+use salver_model::{Code, Error, Holder, Result};
+use salver_service::{Consumer, WaitPermit};
 use tokio::sync::watch;
 
 use super::event_filter::Matcher;
@@ -46,13 +46,13 @@ const FRAME_BYTES: usize = 64;
 
 /// Responds with a stream without end, or until `limit` is reached.
 pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = context.stream(name)?;
+    let stream = context.app.service.consumer(name)?;
     let (filter, parameters) = rest::conditions(parameters(context.query)?)?;
     if let Some((name, _)) = parameters.iter().find(|(name, _)| name != "from" && name != "limit") {
         return Err(unknown(name, &PARAMETERS));
     }
     let left = value(&parameters, "limit").map(|text| number("limit", text)).transpose()?;
-    let place = context.tail_place()?;
+    let permit = context.app.service.wait_permit(context.caller)?;
     let from = match context.header("last-event-id").and_then(|id| id.trim().parse::<u64>().ok()) {
         Some(last) => Position::Offset(last.saturating_add(1)),
         None => value(&parameters, "from").map_or(Ok(Position::Latest), Position::read)?,
@@ -65,8 +65,8 @@ pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<R
     };
     let form = if wants_lines(context) { Form::Lines } else { Form::Sse };
     let tail = Tail {
-        from: from.offset(&**stream).await?,
-        stream: Arc::clone(stream),
+        from: from.offset(stream).await?,
+        stream: stream.clone(),
         form,
         filter: filter.map(Matcher::new).transpose()?,
         left,
@@ -74,7 +74,7 @@ pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<R
         lost,
         answers: Arc::clone(&context.app.answers),
         holder: context.caller.holder(),
-        _place: place,
+        permit,
     };
     let service = Arc::clone(&context.app.service);
     let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
@@ -143,7 +143,7 @@ impl Form {
 
 /// The state of one reader.
 struct Tail {
-    stream: Arc<dyn EventStream>,
+    stream: Consumer,
     form: Form,
     filter: Option<Matcher>,
     from: u64,
@@ -154,7 +154,7 @@ struct Tail {
     lost: Option<Range<u64>>,
     answers: Arc<Answers>,
     holder: Holder,
-    _place: Share,
+    permit: WaitPermit,
 }
 
 impl Tail {
@@ -189,7 +189,7 @@ impl Tail {
                 return Ok(false);
             }
             let count = self.left.map_or(COUNT_AT_ONCE, |left| left.min(COUNT_AT_ONCE as u64) as usize);
-            let reading = self.stream.events(self.from, count, bytes, HEARTBEAT);
+            let reading = self.stream.wait_for_events(&self.permit, self.from, (count, bytes), HEARTBEAT);
             let read = tokio::select! {
                 events = reading => Some(events),
                 // On shutdown the response ends at an event boundary, so that the client can reconnect.

@@ -13,8 +13,8 @@ use super::append::body_reader::Intake;
 use super::append::event_outcomes::Tally;
 use super::append::{append_params, take};
 use super::parameters::value;
-use super::respond;
 use crate::body::Body;
+use crate::exit;
 use crate::receive::Incoming;
 use crate::request_context::{RequestContext, parameters};
 
@@ -34,7 +34,7 @@ pub(super) async fn answer(
         return Err(Error::new(Code::InvalidRequest, format!("`format` is `ndjson` or `json`, not `{format}`")));
     }
     let waits = value(&parameters, "wait") == Some("true");
-    let stream = context.stream(name)?;
+    let stream = context.app.service.appender(name)?;
     let ack = if waits { stream.spec().ack.max(Ack::Disk) } else { Ack::Memory };
     let envelope = Envelope { ack, ..append_params::envelope(context.headers, stream.spec())? };
     append_params::prove_partition(stream, &envelope).await?;
@@ -50,5 +50,5 @@ pub(super) async fn answer(
         "quarantined_rows": sums.quarantined + tally.refused(),
     });
     let status = if waits { StatusCode::OK } else { StatusCode::ACCEPTED };
-    Ok(respond::appended(status, body.to_string().into_bytes()))
+    Ok(exit::posted_json(status, body.to_string().into_bytes()))
 }

@@ -62,6 +62,12 @@ pub struct StreamSpec {
 }
 
 impl StreamSpec {
+    /// Returns the topic under which Kafka's clients know the stream: its own name without Kafka.
+    #[must_use]
+    pub fn topic(&self) -> &str {
+        self.kafka.as_ref().map_or(self.name.as_str(), |kafka| kafka.topic.as_str())
+    }
+
     /// Creates a stream with its log in `dir` and default settings.
     #[must_use]
     pub fn new(name: Name, dir: PathBuf) -> Self {

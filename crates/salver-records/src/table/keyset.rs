@@ -6,7 +6,7 @@
 use salver_model::{Code, Comparison, Description, Error, Query, Result, Value, Version};
 
 use super::compare::{Operand, literal};
-use super::{condition, stored_value};
+use super::{filter, stored_value};
 use crate::dialect::Sql;
 
 /// One key of a total order.
@@ -79,7 +79,7 @@ fn push_compared(operand: &Operand, op: Comparison, value: &Value, sql: &mut Sql
     if operand.is_stored(sql.dialect) {
         return stored_value::push(operand, op, value, sql);
     }
-    condition::compare(operand, op, &literal(sql.dialect, operand, value)?, sql);
+    filter::compare(operand, op, &literal(sql.dialect, operand, value)?, sql);
     Ok(())
 }
 

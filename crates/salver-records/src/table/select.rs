@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use salver_model::records::{ColumnKind, TableInfo};
-use salver_model::{AggregateFunction, Code, ColumnPath, Description, Error, Filter, Item, Query, Result, Sort};
+use salver_model::{AggregateFunction, Code, ColumnPath, Description, Error, Item, Query, Result, Sort};
 
 use super::compare::Operand;
-use super::{WHOLE_ROWS, column, condition, keyset, stored_value};
+use super::{RowRules, WHOLE_ROWS, column, filter, keyset, stored_value};
+use crate::condition::begin;
 use crate::dialect::{Dialect, Sql, is_untyped, type_name};
 use crate::statement::Read;
 
@@ -50,7 +51,7 @@ pub(super) fn select(
     dialect: Dialect,
     info: &TableInfo,
     about: &Description,
-    rules: &[Filter],
+    rules: &RowRules,
     query: &Query,
 ) -> Result<Selected> {
     let ground = SelectContext { dialect, info, about };
@@ -90,11 +91,11 @@ pub(super) fn select(
     sql.push(" FROM ").name(&info.real_name);
     let base = sql.text.find(" FROM ").unwrap_or(0);
     let before_binds = sql.binds.len();
-    let mut all: Vec<Filter> = rules.to_vec();
-    all.extend(query.filter.clone());
-    if !all.is_empty() {
-        sql.push(" WHERE ");
-        condition::push(&Filter::And(all), &|path| ground.locate(path, Code::InvalidFilter), &mut sql)?;
+    let mut first = true;
+    rules.push(&info.name, &mut sql, &mut first)?;
+    if let Some(own) = &query.filter {
+        begin(&mut sql, &mut first);
+        filter::push(own, &|path| ground.locate(path, Code::InvalidFilter), &mut sql)?;
     }
     if by_group {
         push_groups(outputs.iter().map(|output| output.operand.clone()).collect(), &mut sql);
@@ -102,7 +103,7 @@ pub(super) fn select(
     ground.group(query, grouped, &mut sql)?;
     if let Some(having) = &query.having {
         sql.push(" HAVING ");
-        condition::push(having, &|path| ground.output(path, &outputs, Code::InvalidFilter), &mut sql)?;
+        filter::push(having, &|path| ground.output(path, &outputs, Code::InvalidFilter), &mut sql)?;
     }
     let total = query.count.then(|| count(&sql, base, before_binds, grouped || query.distinct));
     keyset::push_after(query, about, &keys, grouped || query.distinct, &mut sql)?;

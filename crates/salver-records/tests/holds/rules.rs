@@ -35,3 +35,24 @@ async fn rows_columns_and_tenants() {
         assert_eq!(sorted(world.rows().await), sorted(wanted), "{kind:?}");
     }
 }
+
+/// A column that nobody sees still chooses the rows that they see.
+#[tokio::test(flavor = "multi_thread")]
+async fn hidden_columns_choose_rows() {
+    for kind in Kind::ALL {
+        let world = World::with(kind, &table(kind), |spec| {
+            let rows = Some(Rule::parse("secret = 'secret' and id > 10").expect("a rule"));
+            let columns_hidden = vec!["secret".to_owned(), "tenant".to_owned()];
+            spec.rules.push(RecordRule { rows, columns_hidden, ..RecordRule::default() });
+            let value = Term::Literal(Value::Int(1));
+            spec.tenancy.push(Tenancy { table: "t".to_owned(), column: "tenant".to_owned(), value });
+        })
+        .await;
+        let held = world.hold(1).await;
+        let wanted: Vec<_> = (11..=5_000).filter(|id| id % 2 == 1).collect();
+        let name = |id: &i32| format!("{id}|it's \\ {}", id % 3);
+        let wanted: Vec<_> = wanted.iter().map(name).collect();
+        assert_eq!(all(&*held).await.expect("rows"), wanted, "{kind:?}");
+        assert_eq!(sorted(world.rows().await), sorted(wanted), "{kind:?}");
+    }
+}

@@ -7,9 +7,9 @@ use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use salver_model::functions::{self, AnswerBody, Endpoint, Interface};
 use salver_model::limits::CUSTOMIZED_BYTES_MAX;
-use salver_model::ports::Functions;
 use salver_model::spec::FunctionPath;
 use salver_model::{Code, Error, Result};
+use salver_service::FunctionFile;
 
 use crate::body::Body;
 use crate::exit;
@@ -41,7 +41,6 @@ pub(super) async fn ask(
     let interface = file.interface()?;
     let (index, endpoint) = endpoint(&interface, function)?;
     let asked = functions::Call {
-        holder: Some(context.caller.holder()),
         endpoint: Some(index),
         interface: Some(Arc::clone(&interface)),
         method: context.method.as_str().to_owned(),
@@ -51,11 +50,10 @@ pub(super) async fn ask(
         headers: if endpoint.takes_request { header_fields(context.headers, |_| true) } else { Vec::new() },
         arguments: arguments(endpoint, function, values)?,
         body: body.clone(),
-        table: None,
         address: context.caller.address.map(|address| address.to_string()),
-        job: None,
+        ..functions::Call::default()
     };
-    let answer = file.call(asked).await?;
+    let answer = file.call(context.caller, asked).await?;
     let AnswerBody::Whole(bytes) = answer.body else {
         return Err(Error::new(Code::FunctionFailed, format!("`{function}` answers a file or a stream"))
             .with_hint("it answers nothing or an object"));
@@ -76,9 +74,8 @@ pub(super) async fn ask(
     Ok(Said::Refused(response))
 }
 
-fn file<'a>(context: &RequestContext<'a>, function: &FunctionPath) -> Result<&'a Arc<dyn Functions>> {
-    let files = context.app.service.functions();
-    files.iter().find(|file| file.spec().name.as_str() == function.file).ok_or_else(|| {
+fn file<'a>(context: &RequestContext<'a>, function: &FunctionPath) -> Result<&'a FunctionFile> {
+    context.app.service.function_file(function.file.as_str()).ok_or_else(|| {
         Error::new(Code::EntryUnavailable, format!("the functions of `{}` are not there", function.file))
             .with_hint("the log of the server has the reason")
     })

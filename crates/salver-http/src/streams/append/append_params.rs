@@ -1,15 +1,12 @@
 //! The parameters and headers of an append.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use bytes::Bytes;
 use http::HeaderMap;
-use salver_model::limits::{EVENT_KEY_BYTES_MAX, LIST_ITEMS_MAX, PARTITIONS_S_MAX};
-use salver_model::ports::EventStream;
+use salver_model::limits::{EVENT_KEY_BYTES_MAX, LIST_ITEMS_MAX};
 use salver_model::spec::{Pick, StreamSpec};
 use salver_model::streams::{Ack, Envelope};
 use salver_model::{Code, Error, Result, suggest};
+use salver_service::Appender;
 
 use crate::request_context::RequestContext;
 use crate::streams::moment;
@@ -17,8 +14,6 @@ use crate::streams::parameters::{boolean, number};
 
 const PARAMETERS: [&str; 6] = ["ack", "results", "key", "id", "partition", "time"];
 const HEADERS: [&str; 5] = ["salver-key", "salver-id", "salver-partition", "salver-time", "salver-header-..."];
-/// Timeout for the broker to return the number of partitions.
-const PARTITIONS_PATIENCE: Duration = Duration::from_secs(PARTITIONS_S_MAX);
 /// Prefix of the headers of an event.
 const HEADER_START: &str = "salver-header-";
 
@@ -42,10 +37,10 @@ pub(in crate::streams) fn read(context: &RequestContext<'_>, spec: &StreamSpec) 
 }
 
 /// Refuses a partition that does not exist. Any partition is accepted while the broker does not return their number.
-pub(in crate::streams) async fn prove_partition(stream: &Arc<dyn EventStream>, envelope: &Envelope) -> Result<()> {
+pub(in crate::streams) async fn prove_partition(stream: &Appender, envelope: &Envelope) -> Result<()> {
     let Some(partition) = envelope.partition else { return Ok(()) };
-    match tokio::time::timeout(PARTITIONS_PATIENCE, stream.partitions()).await {
-        Ok(Ok(count)) if partition >= count => {
+    match stream.partitions_if_known().await {
+        Some(count) if partition >= count => {
             let name = &stream.spec().name;
             Err(Error::new(Code::InvalidValue, format!("`{name}` has no partition {partition}"))
                 .with_hint(format!("it has {count}, counted from 0; without `partition` the key chooses")))

@@ -1,12 +1,11 @@
 //! Appends records to a stream, and waits for their placement in Kafka.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use http::StatusCode;
-use salver_model::ports::EventStream;
 use salver_model::streams::{Ack, Envelope, EventDelivery, EventOutcome, NewEvent, Placement};
 use salver_model::{Error, Result};
+use salver_service::Appender;
 
 use crate::dialect::{Refusal, confluent};
 use crate::redaction;
@@ -16,10 +15,7 @@ use crate::redaction;
 ///
 /// # Errors
 /// An error when no event was appended and all of them may be sent again.
-pub(super) async fn append(
-    stream: &Arc<dyn EventStream>,
-    events: &[NewEvent],
-) -> Result<Vec<Result<Option<Placement>, Refusal>>> {
+pub(super) async fn append(stream: &Appender, events: &[NewEvent]) -> Result<Vec<Result<Option<Placement>, Refusal>>> {
     if events.is_empty() {
         return Ok(Vec::new());
     }

@@ -6,4 +6,4 @@ mod pattern;
 mod records;
 
 pub(super) use self::door::{answer, delete, join};
-use super::{topic, topic_name};
+use super::consumer;

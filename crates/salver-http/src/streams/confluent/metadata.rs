@@ -1,10 +1,10 @@
 //! `GET /topics` and below, and `GET /brokers`.
 
 use http::Response;
-use salver_model::ports::EventStream;
+use salver_service::Consumer;
 use serde_json::{Value as Json, json};
 
-use super::{topic, topic_name, v2};
+use super::{consumer, v2};
 use crate::body::Body;
 use crate::dialect::{Refusal, confluent};
 use crate::request_context::RequestContext;
@@ -18,20 +18,20 @@ pub(super) async fn answer(
     Ok(v2(&match target {
         // To clients the server is the only broker.
         ConfluentTarget::Brokers => json!({ "brokers": [0] }),
-        ConfluentTarget::Topics => context.app.service.streams().iter().map(|stream| topic_name(&**stream)).collect(),
+        ConfluentTarget::Topics => context.app.service.consumers().map(|stream| stream.spec().topic()).collect(),
         ConfluentTarget::Topic(name) => {
-            let partitions = partitions(&**topic(context, name)?).await?;
+            let partitions = partitions(consumer(context, name)?).await?;
             json!({ "name": name, "configs": {}, "partitions": partitions })
         }
-        ConfluentTarget::Partitions(name) => partitions(&**topic(context, name)?).await?.into(),
+        ConfluentTarget::Partitions(name) => partitions(consumer(context, name)?).await?.into(),
         ConfluentTarget::Partition(name, partition) => {
-            let stream = topic(context, name)?;
-            described(known(&**stream, partition).await?)
+            let stream = consumer(context, name)?;
+            described(known(stream, partition).await?)
         }
         ConfluentTarget::Offsets(name, partition) => {
-            let stream = topic(context, name)?;
+            let stream = consumer(context, name)?;
             // Only the log can be read, which is partition 0.
-            let ends = match known(&**stream, partition).await? {
+            let ends = match known(stream, partition).await? {
                 0 => stream.ends(),
                 _ => Default::default(),
             };
@@ -41,12 +41,12 @@ pub(super) async fn answer(
     }))
 }
 
-async fn partitions(stream: &dyn EventStream) -> Result<Vec<Json>, Refusal> {
+async fn partitions(stream: &Consumer) -> Result<Vec<Json>, Refusal> {
     Ok((0..stream.partitions().await?).map(described).collect())
 }
 
 /// Parses the number of an existing partition.
-pub(super) async fn known(stream: &dyn EventStream, text: &str) -> Result<u32, Refusal> {
+pub(super) async fn known(stream: &Consumer, text: &str) -> Result<u32, Refusal> {
     let number: u32 = text.parse().map_err(|_| confluent::not_found())?;
     if number >= stream.partitions().await? {
         return Err(confluent::partition_not_found());

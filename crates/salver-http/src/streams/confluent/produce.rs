@@ -9,7 +9,7 @@ use salver_model::streams::{NewEvent, Placement};
 use salver_text::base64;
 
 use super::append::append;
-use super::{metadata, topic};
+use super::{appender, consumer, metadata};
 use crate::body::Body;
 use crate::consumers::Embedded;
 use crate::dialect::Refusal;
@@ -29,9 +29,9 @@ pub(super) async fn answer(
 ) -> Result<Response<Body>, Refusal> {
     let embedded = Embedded::named(context.media_type().as_deref().unwrap_or("nothing"))?;
     let media_type = acceptable(context)?;
-    let stream = topic(context, name)?;
+    let stream = appender(context, name)?;
     let partition = match partition {
-        Some(text) => Some(metadata::known(&**stream, text).await?),
+        Some(text) => Some(metadata::known(consumer(context, name)?, text).await?),
         None => None,
     };
     let body = receive::read_body(context.app, context.headers, body).await?;

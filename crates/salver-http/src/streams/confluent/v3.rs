@@ -11,7 +11,7 @@ mod records;
 use http::{Response, StatusCode};
 
 use super::append::append;
-use super::{origin, topic, topic_name};
+use super::{appender, consumer, origin};
 use crate::body::Body;
 use crate::dialect::{Refusal, confluent};
 use crate::receive::Incoming;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::DataType;
 use salver_model::records::ColumnKind;
-use salver_model::{Code, ColumnPath, Filter, Result};
+use salver_model::{Code, ColumnPath, Result};
 
 use super::key::HeldKey;
 use crate::backend::layout::Layout;
@@ -13,7 +13,7 @@ use crate::dialect::form::Form;
 use crate::dialect::{Dialect, Sql};
 use crate::statement::{Bind, Read};
 use crate::table::select::SelectContext;
-use crate::table::{RecordsTable, column, condition};
+use crate::table::{RecordsTable, column};
 
 /// The plan for reading the rows of one table.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct HeldStatements {
     /// The table's name, quoted.
     table: String,
     columns: Vec<Fetched>,
-    /// The predicate of rules, and its values.
+    /// The predicate of rules, behind ` WHERE`, and its values; empty without rules.
     rules: (String, Vec<Bind>),
     pub(super) key: HeldKey,
     /// Number of pages, when the key begins with the page number.
@@ -79,10 +79,7 @@ impl HeldStatements {
             columns.push(Fetched { sql: format!("({}){cast}", operand.fetched()), form, kind });
         }
         let mut rules = sql_of(dialect);
-        if !table.rows.is_empty() {
-            let all = Filter::And(table.rows.clone());
-            condition::push(&all, &|path| ground.locate(path, Code::InvalidFilter), &mut rules)?;
-        }
+        table.rules.push(&table.info.name, &mut rules, &mut true)?;
         let mut name = String::new();
         dialect.name(&table.info.real_name, &mut name);
         let by_address = !key.sorted && !key.columns.is_empty();
@@ -185,16 +182,13 @@ impl HeldStatements {
 
     fn push_from(&self, place: ReadPosition<'_>, sql: &mut Sql) {
         sql.push(" FROM ").push(&self.table);
-        let mut first = true;
+        let (rules, binds) = &self.rules;
+        let mut first = rules.is_empty();
+        sql.push(rules);
+        sql.binds.extend(binds.iter().cloned());
         let mut and = |sql: &mut Sql| {
             sql.push(if std::mem::replace(&mut first, false) { " WHERE " } else { " AND " });
         };
-        let (rules, binds) = &self.rules;
-        if !rules.is_empty() {
-            and(sql);
-            sql.push(rules);
-            sql.binds.extend(binds.iter().cloned());
-        }
         if !place.range.is_empty() {
             and(sql);
             sql.push(place.range);

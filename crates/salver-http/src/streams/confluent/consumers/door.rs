@@ -8,7 +8,7 @@ use salver_model::seal;
 use serde_json::{Map, Value as Json, json};
 
 use super::instance::places;
-use super::{pattern, records, topic};
+use super::{consumer, pattern, records};
 use crate::body::Body;
 use crate::consumers::{ConsumerState, Embedded, Instance, Settings, Wants};
 use crate::dialect::{Refusal, confluent};
@@ -209,7 +209,7 @@ async fn seek(
         }
     }
     for (name, partition, offset) in wanted {
-        let ends = topic(context, &name)?.ends();
+        let ends = consumer(context, &name)?.ends();
         if partition == 0 {
             state.positions.insert(name, place(ends, offset));
         }
@@ -224,7 +224,7 @@ async fn commit(context: &RequestContext<'_>, instance: &Instance, json: &Json) 
         instance.state.lock().await.commit(context, instance).await?;
     } else {
         for (name, partition, offset) in places(json, "offsets")? {
-            let stream = topic(context, &name)?;
+            let stream = consumer(context, &name)?;
             if partition == 0 {
                 let next = offset.saturating_add(1).min(stream.ends().next);
                 stream.commit(&instance.group, next).await?;
@@ -240,7 +240,7 @@ fn committed(context: &RequestContext<'_>, instance: &Instance, json: &Json) -> 
         return Err(confluent::partition_not_found());
     }
     for (name, partition, _) in places(json, "partitions")? {
-        let committed = topic(context, &name)?.committed(&instance.group).filter(|_| partition == 0);
+        let committed = consumer(context, &name)?.committed(&instance.group).filter(|_| partition == 0);
         offsets.extend(
             committed.map(|offset| json!({ "topic": name, "partition": partition, "offset": offset, "metadata": "" })),
         );

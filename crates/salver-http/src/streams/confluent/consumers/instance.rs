@@ -1,10 +1,10 @@
 //! The assignment and the positions of a consumer.
 
 use salver_model::limits::LIST_ITEMS_MAX;
-use salver_model::ports::EventStream;
+use salver_service::Consumer;
 use serde_json::Value as Json;
 
-use super::{pattern, topic, topic_name};
+use super::{consumer, pattern};
 use crate::consumers::{ConsumerState, Consumers, Instance, Wants};
 use crate::dialect::{Refusal, confluent};
 use crate::request_context::RequestContext;
@@ -14,7 +14,7 @@ impl ConsumerState {
     pub(super) fn assignment(&self, context: &RequestContext<'_>, instance: &Instance) -> Vec<(String, u32)> {
         let consumers: &Consumers = &context.app.consumers;
         let shared = |topics: &[String]| {
-            let read = topics.iter().filter(|name| topic(context, name).is_ok() && consumers.reads(instance, name));
+            let read = topics.iter().filter(|name| consumer(context, name).is_ok() && consumers.reads(instance, name));
             read.map(|name| (name.clone(), 0)).collect()
         };
         match &self.wants {
@@ -30,7 +30,7 @@ impl ConsumerState {
         match &self.wants {
             Wants::Topics(topics) => topics.clone(),
             Wants::Pattern(pattern) => {
-                let names = context.app.service.streams().iter().map(|stream| topic_name(&**stream).to_owned());
+                let names = context.app.service.consumers().map(|stream| stream.spec().topic().to_owned());
                 names.filter(|name| pattern::matches(pattern, name)).collect()
             }
             Wants::Nothing | Wants::Assigned(_) => Vec::new(),
@@ -39,7 +39,7 @@ impl ConsumerState {
 
     /// Returns the offset of the next event of `topic`: its own position, the offset committed by its group, or the
     /// start position of new groups.
-    pub(super) fn position(&mut self, instance: &Instance, name: &str, stream: &dyn EventStream) -> u64 {
+    pub(super) fn position(&mut self, instance: &Instance, name: &str, stream: &Consumer) -> u64 {
         *self.positions.entry(name.to_owned()).or_insert_with(|| {
             let ends = stream.ends();
             let start = if instance.settings.from_earliest { ends.first } else { ends.next };
@@ -50,7 +50,7 @@ impl ConsumerState {
     /// Commits the current positions.
     pub(super) async fn commit(&self, context: &RequestContext<'_>, instance: &Instance) -> Result<(), Refusal> {
         for (name, position) in &self.positions {
-            let stream = topic(context, name)?;
+            let stream = consumer(context, name)?;
             // A log that was created anew may end before it.
             let position = (*position).min(stream.ends().next);
             if stream.committed(&instance.group) != Some(position) {

@@ -9,7 +9,7 @@ use salver_model::limits::{CONSUMED_EVENTS_MAX, EVENTS_WAIT_S_MAX, PAGE_EVENTS_B
 use salver_model::streams::Event;
 use salver_text::base64;
 
-use super::topic;
+use super::consumer;
 use crate::body::Body;
 use crate::consumers::{ConsumerState, Embedded, Instance, Wants};
 use crate::dialect::{Refusal, confluent};
@@ -61,23 +61,27 @@ async fn read(
     let mut bytes_left = bytes_max;
     // Only partition 0 has events.
     for (name, _) in state.assignment(context, instance).into_iter().filter(|(_, partition)| *partition == 0) {
-        let stream = topic(context, &name)?;
-        let from = state.position(instance, &name, &**stream);
+        let stream = consumer(context, &name)?;
+        let from = state.position(instance, &name, stream);
         let events = match bytes_left {
             0 => Vec::new(),
-            bytes => stream.events(from, CONSUMED_EVENTS_MAX, bytes, Duration::ZERO).await?,
+            bytes => stream.events(from, CONSUMED_EVENTS_MAX, bytes).await?,
         };
         let bytes: usize = events.iter().map(|event| event.value.len()).sum();
         bytes_left = bytes_left.saturating_sub(bytes);
         if events.is_empty() {
-            waiting
-                .push(Box::pin(async move { (name, stream.events(from, CONSUMED_EVENTS_MAX, bytes_max, wait).await) }));
+            waiting.push((name, stream, from));
         } else {
             found.push((name, events));
         }
     }
     if found.is_empty() {
-        let _place = context.tail_place()?;
+        let permit = context.app.service.wait_permit(context.caller)?;
+        let waiting = waiting.into_iter().map(|(name, stream, from)| {
+            let events = stream.wait_for_events(&permit, from, (CONSUMED_EVENTS_MAX, bytes_max), wait);
+            Box::pin(async move { (name, events.await) })
+        });
+        let waiting: Vec<_> = waiting.collect();
         let first = async {
             if waiting.is_empty() {
                 // Another consumer of the group has all partitions. If it leaves, the next request takes over.

@@ -8,13 +8,14 @@ use salver_formats::json::write_string;
 use salver_model::limits::{CONFLUENT_BATCH_ENTRIES_MAX, CONFLUENT_ENTRY_ID_BYTES_MAX};
 
 use super::record::Record;
-use super::{append, topic};
+use super::{append, appender};
 use crate::body::Body;
 use crate::dialect::{Refusal, confluent};
+use crate::exit;
 use crate::receive;
 use crate::receive::Incoming;
 use crate::request_context::RequestContext;
-use crate::streams::{raw, respond};
+use crate::streams::raw;
 
 /// Handles a batch; responds with 207 and the result of each record.
 pub(super) async fn answer(
@@ -23,7 +24,7 @@ pub(super) async fn answer(
     name: &str,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    let stream = topic(context, name)?;
+    let stream = appender(context, name)?;
     let body = receive::read_body(context.app, context.headers, body).await?;
     let entries = entries(&body)?;
     let mut records = Vec::with_capacity(entries.len());
@@ -60,7 +61,7 @@ pub(super) async fn answer(
         }
     }
     let body = [&b"{\"successes\":["[..], &successes, b"],\"failures\":[", &failures, b"]}"].concat();
-    Ok(respond::json(StatusCode::MULTI_STATUS, body))
+    Ok(exit::unstored_json(StatusCode::MULTI_STATUS, body))
 }
 
 /// Parses the entries and their ids.

@@ -1,15 +1,15 @@
 //! Clusters, topics and partitions, with links between them.
 
 use http::{Response, StatusCode};
-use salver_model::ports::EventStream;
+use salver_service::Consumer;
 use serde_json::{Map, Value as Json, json};
 
-use super::{origin, topic, topic_name};
+use super::{consumer, origin};
 use crate::body::Body;
 use crate::dialect::{Refusal, confluent};
+use crate::exit;
 use crate::request_context::RequestContext;
 use crate::routes::confluent::Topic;
-use crate::streams::respond;
 
 /// The id of the only cluster.
 const CLUSTER: &str = "salver";
@@ -38,19 +38,19 @@ pub(super) async fn answer(
     Ok(told(&match asked {
         Topic::All => {
             let mut topics = Vec::new();
-            for stream in context.app.service.streams().iter().filter(|stream| stream.available().is_ok()) {
-                topics.push(described(&base, id, topic_name(&**stream), &**stream).await?);
+            for stream in context.app.service.consumers().filter(|stream| stream.available().is_ok()) {
+                topics.push(described(&base, id, stream.spec().topic(), stream).await?);
             }
             list("KafkaTopicList", &format!("{base}/{id}/topics"), topics)
         }
-        Topic::One(name) => described(&base, id, name, &**topic(context, name)?).await?,
+        Topic::One(name) => described(&base, id, name, consumer(context, name)?).await?,
         Topic::Partitions(name) => {
-            let count = topic(context, name)?.partitions().await?;
+            let count = consumer(context, name)?.partitions().await?;
             let all = (0..count).map(|number| partition(&base, id, name, number)).collect();
             list("KafkaPartitionList", &format!("{base}/{id}/topics/{name}/partitions"), all)
         }
         Topic::Partition(name, number) => {
-            let count = topic(context, name)?.partitions().await?;
+            let count = consumer(context, name)?.partitions().await?;
             let number = number.parse().map_err(|_| confluent::not_found())?;
             if number >= count {
                 let message = "This server does not host this topic-partition.";
@@ -67,7 +67,7 @@ fn base(context: &RequestContext<'_>) -> String {
 }
 
 fn told(json: &Json) -> Response<Body> {
-    respond::json(StatusCode::OK, json.to_string().into_bytes())
+    exit::unstored_json(StatusCode::OK, json.to_string().into_bytes())
 }
 
 fn list(kind: &str, own: &str, data: Vec<Json>) -> Json {
@@ -106,7 +106,7 @@ fn described_cluster(base: &str, id: &str) -> Json {
     thing("KafkaCluster", (&own, format!("kafka={id}")), json!({ "cluster_id": id }), links)
 }
 
-async fn described(base: &str, id: &str, name: &str, stream: &dyn EventStream) -> Result<Json, Refusal> {
+async fn described(base: &str, id: &str, name: &str, stream: &Consumer) -> Result<Json, Refusal> {
     let own = format!("{base}/{id}/topics/{name}");
     let count = stream.partitions().await?;
     let members = json!({

@@ -1,19 +1,17 @@
 //! `POST /v3/clusters/{id}/topics/{topic}/records`: produces a sequence of records, and reports each on a line as soon
 //! as the broker has it, while further records arrive.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use futures::stream;
 use http::{HeaderValue, Response, StatusCode};
 use salver_formats::Coding;
 use salver_model::Result;
 use salver_model::limits::CONFLUENT_RECORD_BYTES_MAX;
-use salver_model::ports::EventStream;
+use salver_service::Appender;
 use salver_text::json::blank_end;
 
 use super::record::Record;
-use super::{append, topic};
+use super::{append, appender};
 use crate::body::{self, Body};
 use crate::dialect::{Refusal, confluent};
 use crate::exit;
@@ -34,7 +32,7 @@ pub(super) fn answer(
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
     let conversation = Conversation {
-        stream: Arc::clone(topic(context, name)?),
+        stream: appender(context, name)?.clone(),
         cluster: cluster.to_owned(),
         topic: name.to_owned(),
         intake: Intake::new(context, body, None)?,
@@ -52,7 +50,7 @@ pub(super) fn answer(
 
 /// A request whose records are read while reports are sent.
 struct Conversation {
-    stream: Arc<dyn EventStream>,
+    stream: Appender,
     cluster: String,
     topic: String,
     intake: Intake,

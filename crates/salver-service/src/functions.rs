@@ -1,0 +1,68 @@
+//! Calls of user code.
+
+use std::sync::Arc;
+
+use salver_model::functions::{Answer, Call, Interface, Workers};
+use salver_model::ports::Functions;
+use salver_model::spec::FunctionSpec;
+use salver_model::{Caller, Error, Result};
+
+use crate::service::Service;
+
+/// A file of functions that is served.
+#[derive(Clone, Debug)]
+pub struct FunctionFile(Arc<dyn Functions>);
+
+impl FunctionFile {
+    pub(crate) fn new(functions: Arc<dyn Functions>) -> Self {
+        Self(functions)
+    }
+
+    /// Returns the file's declaration.
+    #[must_use]
+    pub fn spec(&self) -> &FunctionSpec {
+        self.0.spec()
+    }
+
+    /// Returns the current interface of the file, see [`Functions::interface`].
+    ///
+    /// # Errors
+    /// Returns `EntryUnavailable` while it could not be loaded.
+    pub fn interface(&self) -> Result<Arc<Interface>> {
+        self.0.interface()
+    }
+
+    /// Returns the reason why the current file cannot be served; `None` without a fault.
+    #[must_use]
+    pub fn fault(&self) -> Option<Error> {
+        self.0.fault()
+    }
+
+    /// Returns whether the file was neither loaded yet nor found to be faulty.
+    #[must_use]
+    pub fn is_loading(&self) -> bool {
+        self.0.interface().is_err() && self.0.fault().is_none()
+    }
+
+    /// Returns the state of its workers.
+    #[must_use]
+    pub fn workers(&self) -> Workers {
+        self.0.workers()
+    }
+
+    /// Runs one call; its worker is charged to `caller`.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Functions::call`].
+    pub async fn call(&self, caller: &Caller, call: Call) -> Result<Answer> {
+        self.0.call(Call { holder: Some(caller.holder()), ..call }).await
+    }
+}
+
+impl Service {
+    /// Returns the file of functions called `name`.
+    #[must_use]
+    pub fn function_file(&self, name: &str) -> Option<&FunctionFile> {
+        self.functions().iter().find(|file| file.spec().name.as_str() == name)
+    }
+}
