@@ -26,6 +26,7 @@ has cc || want build-essential
 has curl || want curl
 if [ "${1:-}" = test ]; then
     has sqlite3 || want sqlite3
+    has openssl || want openssl
     { has mariadbd || [ -x /usr/sbin/mariadbd ]; } && has mariadb-install-db || want mariadb-server-core
     has mariadb || want mariadb-client-core
     # With PostgreSQL's server and client, in the version of the system.

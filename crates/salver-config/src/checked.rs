@@ -74,6 +74,8 @@ pub struct Server {
     pub firewall: Vec<String>,
     /// Allowed prefixes of callback URLs.
     pub callbacks: Vec<String>,
+    /// Certificate and private key; `None` for a server without TLS.
+    pub tls: Option<TlsFiles>,
     /// Whether requests without TLS are redirected.
     pub ssl_redirect: bool,
     /// Whether writes require the XSRF token.
@@ -84,6 +86,15 @@ pub struct Server {
     pub cors_origins: Vec<String>,
     /// Host names of the server; empty to derive them from the listen address.
     pub hosts: Vec<String>,
+}
+
+/// Files of a server that speaks TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// Chain of certificates, as PEM.
+    pub certificate: PathBuf,
+    /// Private key of the first of them, as PEM.
+    pub key: PathBuf,
 }
 
 impl Server {

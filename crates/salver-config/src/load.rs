@@ -141,6 +141,9 @@ fn read_file(path: &Path, findings: &mut Findings) -> Raw {
     }
     relate(&mut raw.server, "data_dir", directory);
     relate(&mut raw.auth, "basic_file", directory);
+    for key in ["tls_certificate", "tls_key"] {
+        relate(&mut raw.server, key, directory);
+    }
     raw
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct App {
     pub(crate) receiving: Arc<Shares>,
     /// Memory budget for complete responses that their clients have not yet taken.
     pub(crate) answers: Arc<Answers>,
-    /// Permits for responses that follow a stream or wait for its next event.
+    /// Seals what clients hold of what is kept.
     pub(crate) tokens: Tokens,
     /// Becomes true at shutdown; endless responses end then, too.
     pub(crate) ending: watch::Sender<bool>,

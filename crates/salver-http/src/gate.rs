@@ -128,7 +128,7 @@ impl Gate {
             caller_headers: options.caller_headers.iter().filter_map(header).collect(),
             // A firewall without a valid entry admits no address: the operator meant to block some.
             firewall: (!options.firewall.is_empty()).then(networks),
-            ssl_redirect: options.ssl_redirect && options.reverse_proxy,
+            ssl_redirect: options.ssl_redirect && (options.reverse_proxy || options.tls.is_some()),
             xsrf: options.xsrf,
             ajax_only: options.ajax_only,
             origins: options.origins.clone(),
@@ -195,6 +195,26 @@ impl Gate {
             return Ok(secured(uri, headers));
         }
         Ok(None)
+    }
+
+    /// Returns the response to a request without TLS at a listener with it.
+    ///
+    /// # Errors
+    /// `InvalidRequest` where such requests are not redirected.
+    pub(crate) fn without_tls(&self, uri: &Uri, headers: &HeaderMap) -> Result<Response<Body>> {
+        let redirect = if self.ssl_redirect { secured(uri, headers) } else { None };
+        redirect.ok_or_else(|| {
+            Error::new(Code::InvalidRequest, "this port speaks TLS, and the request came without it")
+                .with_hint("ask for the same address with `https://`")
+        })
+    }
+
+    /// Says in the headers of a request that came over TLS what a proxy would say. Behind a proxy, that one knows what
+    /// its client used.
+    pub(crate) fn says_tls(&self, headers: &mut HeaderMap) {
+        if !self.reverse_proxy {
+            headers.insert(FORWARDED_PROTO, HeaderValue::from_static("https"));
+        }
     }
 
     /// Returns whether [`Gate::check_origin_and_csrf`] checks anything.

@@ -53,6 +53,7 @@ mod sql;
 mod status;
 mod streams;
 mod tokens;
+mod transport;
 mod treeql;
 mod unsent_responses;
 

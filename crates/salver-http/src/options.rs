@@ -7,6 +7,7 @@ use std::sync::Arc;
 use salver_formats::Format;
 use salver_model::RootKey;
 use salver_model::ports::WebhookSender;
+use tokio_rustls::rustls::ServerConfig;
 
 use crate::auth::Auth;
 
@@ -42,7 +43,9 @@ pub struct HttpOptions {
     pub caller_headers: Vec<(String, String)>,
     /// Addresses and networks (`10.0.0.0/8`) that are admitted; empty admits all.
     pub firewall: Vec<String>,
-    /// Whether requests that reached the proxy without TLS are redirected to `https://`.
+    /// TLS of the listener; `None` for a listener without it.
+    pub tls: Option<Arc<ServerConfig>>,
+    /// Whether requests that reached the proxy, or a listener with TLS, without TLS are redirected to `https://`.
     pub ssl_redirect: bool,
     /// Whether writes at the records doors must repeat the cookie `XSRF-TOKEN` in a header.
     pub xsrf: bool,
@@ -114,6 +117,7 @@ impl Default for HttpOptions {
             reverse_proxy: false,
             caller_headers: Vec::new(),
             firewall: Vec::new(),
+            tls: None,
             ssl_redirect: false,
             xsrf: false,
             ajax_only: false,

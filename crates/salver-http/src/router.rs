@@ -93,6 +93,16 @@ fn admitted_at_once<B>(
     }
 }
 
+/// Answers a request without TLS at a listener with it.
+pub(crate) fn answer_without_tls<B>(app: &App, request: &Request<B>) -> Response<Body> {
+    let answered = app.gate.without_tls(request.uri(), request.headers());
+    let mut response = answered.unwrap_or_else(|error| refuse(app, Dialect::Salver, error));
+    if request.version() < http::Version::HTTP_2 {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    leave(app, response)
+}
+
 /// Answers requests beyond the capacity: `/health` as usual, and anything else with an error.
 pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>) -> Response<Body> {
     let mut response = match below_base(app, request.uri().path()) {

@@ -13,11 +13,13 @@ use http::{Request, Response, Version};
 use http_body::Body as _;
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use salver_model::limits::{HEAD_BYTES_MAX, LOBBY_MS_MAX, STALL_MS_MAX, STREAMS_PER_CONNECTION_MAX};
 use salver_service::Service;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
 use crate::body::Body;
@@ -26,8 +28,12 @@ use crate::dialect::Refusal;
 use crate::gate::CheckedHeaders;
 use crate::options::HttpOptions;
 use crate::receive::Incoming;
-use crate::streams::{AppendPlan, Begun, Taken};
+use crate::streams::{AppendPlan, AppendState, Taken};
+use crate::transport::{Begun, Transport};
 use crate::unsent_responses::ResponseTraits;
+
+/// The connection builders for both versions of HTTP.
+type Builders = (http1::Builder, http2::Builder<TokioExecutor>);
 
 /// Serves until `shutdown` is done, then lets open requests finish for `limits.drain_ms_max`.
 ///
@@ -49,6 +55,7 @@ pub async fn serve(
     let serving = watch::Sender::new(());
     let head_ms_max = Duration::from_millis(limits.head_ms_max);
     let builders = [builders(head_ms_max), builders(Duration::from_millis(LOBBY_MS_MAX))];
+    let acceptor = app.options.tls.clone().map(TlsAcceptor::from);
     let mut shutdown = std::pin::pin!(shutdown);
     let mut clock = tokio::time::interval(look_every);
     let mut spare = Spare::default();
@@ -58,14 +65,7 @@ pub async fn serve(
                 Ok((stream, peer)) => (stream, peer.ip().to_canonical()),
                 Err(error) if is_one_connections(&error) => continue,
                 Err(error) => {
-                    // Most likely there are no descriptors left: a connection that waits for its client is closed, and
-                    // the spare descriptor is freed for this one. If that does not help, wait rather than spin or stop
-                    // serving.
-                    let made_room = connections.make_room() | spare.give();
-                    if !made_room {
-                        tracing::warn!("can't accept a connection: {error}");
-                    }
-                    tokio::time::sleep(Duration::from_millis(if made_room { 1 } else { 50 })).await;
+                    relieve(&connections, &mut spare, &error).await;
                     continue;
                 }
             },
@@ -82,21 +82,27 @@ pub async fn serve(
         let seat = Seat(Arc::clone(&connection));
         let (mut http1, http2) = builders[usize::from(is_in_lobby)].clone();
         http1.timer(HeadTimer(Arc::clone(&connection)));
-        let handler = Handler { app: Arc::clone(&app), peer, connection: Arc::clone(&connection) };
-        let (watcher, mut ended) = (graceful.watcher(), serving.subscribe());
+        let (app, own) = (Arc::clone(&app), Arc::clone(&connection));
+        let (watcher, mut ended, acceptor) = (graceful.watcher(), serving.subscribe(), acceptor.clone());
         let task = tokio::spawn(async move {
             let _seat = seat;
             let head_ms_max = if is_in_lobby { Duration::from_millis(LOBBY_MS_MAX) } else { head_ms_max };
-            let spoken = tokio::select! {
-                spoken = tokio::time::timeout(head_ms_max, spoken(&stream)) => spoken.ok(),
+            let begun = tokio::select! {
+                begun = tokio::time::timeout(head_ms_max, Begun::of(stream, acceptor.as_ref())) => begun.ok().flatten(),
                 _ = ended.changed() => None,
             };
-            // A broken connection concerns only the client; nothing is left to do or to report.
-            let _ = match spoken {
-                Some(Version::HTTP_2) => watcher.watch(http2.serve_connection(TokioIo::new(stream), handler)).await,
-                Some(_) => watcher.watch(http1.serve_connection(TokioIo::new(stream), handler)).await,
-                None => Ok(()),
-            };
+            let handler = |transport| Handler { app, peer, connection: own, transport };
+            let builders = (http1, http2);
+            match begun {
+                Some(Begun::Plain(stream, version)) => {
+                    let transport = if acceptor.is_some() { Transport::Unprotected } else { Transport::Plain };
+                    speak(version, stream, handler(transport), builders, watcher).await;
+                }
+                Some(Begun::Tls(stream, version)) => {
+                    speak(version, stream, handler(Transport::Tls), builders, watcher).await;
+                }
+                None => {}
+            }
         });
         connection.is_served_by(task.abort_handle());
     }
@@ -110,9 +116,20 @@ pub async fn serve(
     Ok(())
 }
 
+/// Makes room for a connection that could not be accepted. Most likely there are no descriptors left: a connection that
+/// waits for its client is closed, and the spare descriptor is freed for this one. If that does not help, waits rather
+/// than spin or stop serving.
+async fn relieve(connections: &Connections, spare: &mut Spare, error: &io::Error) {
+    let made_room = connections.make_room() | spare.give();
+    if !made_room {
+        tracing::warn!("can't accept a connection: {error}");
+    }
+    tokio::time::sleep(Duration::from_millis(if made_room { 1 } else { 50 })).await;
+}
+
 /// Returns the connection builders for both versions of HTTP, given the timeout for a request head. Connections of
 /// HTTP/1 get their own timer.
-fn builders(head_ms_max: Duration) -> (http1::Builder, http2::Builder<TokioExecutor>) {
+fn builders(head_ms_max: Duration) -> Builders {
     let mut first = http1::Builder::new();
     first
         .header_read_timeout(head_ms_max)
@@ -127,6 +144,18 @@ fn builders(head_ms_max: Duration) -> (http1::Builder, http2::Builder<TokioExecu
         .max_concurrent_streams(STREAMS_PER_CONNECTION_MAX)
         .max_header_list_size(HEAD_BYTES_MAX as u32);
     (first, second)
+}
+
+/// Serves a connection until it ends. A broken one concerns only the client; nothing is left to do or to report.
+async fn speak<S>(version: Version, stream: S, handler: Handler, (http1, http2): Builders, watcher: Watcher)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let stream = TokioIo::new(stream);
+    let _ = match version {
+        Version::HTTP_2 => watcher.watch(http2.serve_connection(stream, handler)).await,
+        _ => watcher.watch(http1.serve_connection(stream, handler)).await,
+    };
 }
 
 /// A spare file descriptor for when there are none left.
@@ -160,26 +189,6 @@ fn prepare(stream: &TcpStream) {
     let _ = socket2::SockRef::from(stream).set_tcp_user_timeout(Some(patience));
 }
 
-/// Waits until the client has sent enough to tell HTTP/1 from HTTP/2 (RFC 9113, section 3.4). The data is peeked at,
-/// and can still be read.
-async fn spoken(stream: &TcpStream) -> Version {
-    const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-    let mut said = [0; PREFACE.len()];
-    loop {
-        match stream.peek(&mut said).await {
-            Ok(count) if count > 0 && said[..count] == PREFACE[..count] => {
-                if count == PREFACE.len() {
-                    return Version::HTTP_2;
-                }
-                // The data stays readable, so only a timer can wait for more.
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-            // Errors of the connection are found by the code that reads from it.
-            _ => return Version::HTTP_11,
-        }
-    }
-}
-
 /// The service of a connection, which calls the router.
 #[derive(Clone)]
 struct Handler {
@@ -187,6 +196,7 @@ struct Handler {
     /// Address of the peer.
     peer: IpAddr,
     connection: Arc<Connection>,
+    transport: Transport,
 }
 
 impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
@@ -197,6 +207,13 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
     fn call(&self, mut request: Request<hyper::body::Incoming>) -> Self::Future {
         self.connection.used();
         crate::gate::settle(&mut request);
+        match self.transport {
+            Transport::Plain => {}
+            Transport::Tls => self.app.gate.says_tls(request.headers_mut()),
+            Transport::Unprotected => {
+                return Answering::Now(Some(crate::router::answer_without_tls(&self.app, &request)));
+            }
+        }
         let said = CheckedHeaders::of(request.headers());
         let expects = said.expects;
         if self.connection.is_in_lobby() {
@@ -281,9 +298,9 @@ impl Answering {
 impl Append {
     fn begin(mut self: Box<Self>, context: &mut Context<'_>) -> Answering {
         match self.plan.begin(&mut self.request, context) {
-            Begun::Answered(answered) => Answering::Now(Some(crate::router::leave_appended(&self.app, answered))),
-            Begun::Settling(answered) => Answering::Settling(self.app, answered, Some(self.turn)),
-            Begun::General(first) => {
+            AppendState::Answered(answered) => Answering::Now(Some(crate::router::leave_appended(&self.app, answered))),
+            AppendState::Settling(answered) => Answering::Settling(self.app, answered, Some(self.turn)),
+            AppendState::General(first) => {
                 if let Some(first) = first {
                     self.request.extensions_mut().insert(Taken(first));
                 }

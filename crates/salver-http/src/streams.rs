@@ -25,7 +25,7 @@ use bytes::Bytes;
 use http::Response;
 use salver_model::{Code, Error, Result};
 
-pub(crate) use self::immediate::{AppendPlan, Begun, Taken};
+pub(crate) use self::immediate::{AppendPlan, AppendState, Taken};
 use crate::body::Body;
 use crate::dialect::Refusal;
 use crate::receive::Incoming;

@@ -11,6 +11,7 @@ use crate::cli::CheckArguments;
 use crate::data_dir::DataDir;
 use crate::failure::CommandFailure;
 use crate::settings::Need;
+use crate::tls::Certificate;
 use crate::{logging, output, secrets, serve, settings, streams, wiring};
 
 /// Runs the checks, and fails when anything is wrong.
@@ -76,6 +77,10 @@ async fn reach_all(checked: &Checked) -> Result<usize, CommandFailure> {
                 output::note(&format!("error: {}: {}", spec.name, output::with_hint(&error)));
             }
         }
+    }
+    if let Some(Err(error)) = checked.server.tls.as_ref().map(Certificate::open) {
+        wrong += 1;
+        output::note(&format!("error: [server]: {}", output::with_hint(&error)));
     }
     if let Some(Err(error)) = checked.auth.as_ref().map(|spec| wiring::auth(spec, checked)) {
         wrong += 1;

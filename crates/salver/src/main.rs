@@ -24,6 +24,7 @@ mod serve;
 mod settings;
 mod signals;
 mod streams;
+mod tls;
 mod webhook_sender;
 mod wiring;
 

@@ -20,6 +20,7 @@ use crate::data_dir::DataDir;
 use crate::failure::CommandFailure;
 use crate::logging::Log;
 use crate::settings::Need;
+use crate::tls::Certificate;
 use crate::{
     descriptors, functions, logging, memory_monitor, output, root_key, secrets, settings, signals, streams, wiring,
 };
@@ -66,12 +67,15 @@ async fn serve(
     open: bool,
 ) -> Result<(), CommandFailure> {
     let listen = &checked.server.listen;
-    let options = HttpOptions { root_key, ..wiring::http_options(checked)? };
+    let certificate = checked.server.tls.as_ref().map(Certificate::open).transpose()?;
+    let tls = certificate.as_ref().map(Certificate::listener).transpose()?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let options = HttpOptions { root_key, tls, ..wiring::http_options(checked)? };
     let broken = |error| CommandFailure::Error(Error::internal("the server broke down").with_source(error));
     let asked_to_end = signals::asked_to_end().map_err(broken)?;
     let listener = TcpListener::bind(listen.as_str()).await.map_err(|error| cannot_listen(listen, error))?;
     let address = listener.local_addr().map_err(broken)?;
-    let url = format!("http://{address}{}", checked.server.base_path);
+    let url = format!("{scheme}://{address}{}", checked.server.base_path);
     output::out(&format!("salver {}\nlistening on {url}\n", env!("CARGO_PKG_VERSION")))?;
     warn_of_openness(checked, address);
     let log = Arc::new(Log::default());
@@ -85,11 +89,13 @@ async fn serve(
     engine.relieve_with(relieve.clone());
     memory_monitor::look_after(engine.process_bytes_max(), relieve);
     let opened = wired.streams.clone();
+    let reading = certificate.map(|certificate| tokio::spawn(certificate.keep_fresh()));
     let announcing = tokio::spawn(announce(Arc::clone(&service), url, log, open));
     // Spawned as a task: `block_on` runs on its own thread, which would have to be woken for every connection.
     let serving = tokio::spawn(salver_http::serve(listener, service, options, asked_to_end));
     let served = serving.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked)));
     announcing.abort();
+    reading.inspect(tokio::task::JoinHandle::abort);
     // After this no one can append any more.
     let closed = streams::close(&opened).await;
     served.map_err(broken)?;

@@ -29,4 +29,5 @@ mod it {
     mod paging;
     mod refresh;
     mod sql;
+    mod tls;
 }

@@ -71,6 +71,7 @@ impl Files {
             own.add_database(database);
         }
         own.files.extend(checked.auth.iter().filter_map(|auth| auth.basic_file.clone()));
+        own.files.extend(checked.server.tls.iter().flat_map(|tls| [tls.certificate.clone(), tls.key.clone()]));
         for spec in &checked.functions {
             own.files.push(spec.file.clone());
             own.code.extend(spec.file.parent().map(Path::to_owned));

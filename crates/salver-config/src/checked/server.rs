@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use salver_model::Limits;
 
-use super::Server;
+use super::{Server, TlsFiles};
 use crate::event_field;
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
@@ -34,7 +34,8 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         caller: caller(table, findings),
         firewall: firewall(table, findings),
         callbacks: callbacks(table, findings),
-        ssl_redirect: behind_proxy(table, "ssl_redirect", table.bool("ssl_redirect"), findings),
+        ssl_redirect: ssl_redirect(table, findings),
+        tls: tls(table, findings),
         xsrf: table.bool("xsrf"),
         ajax_only: table.bool("ajax_only"),
         cors_origins: origins(table, findings),
@@ -68,6 +69,34 @@ fn is_origin(origin: &str) -> bool {
         _ => "::",
     };
     !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']) && !host.ends_with(own_port)
+}
+
+/// Returns the files of TLS, of which none or both must be given.
+fn tls(table: &Table, findings: &mut Findings) -> Option<TlsFiles> {
+    let file = |key| table.text(key).filter(|text| !text.is_empty()).map(PathBuf::from);
+    match (file("tls_certificate"), file("tls_key")) {
+        (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
+        (None, None) => None,
+        (certificate, _) => {
+            let names = ["tls_certificate", "tls_key"];
+            let [given, missing] = if certificate.is_some() { names } else { [names[1], names[0]] };
+            let message = format!("`{given}` needs `{missing}`");
+            let hint = "name both files: the certificate, and its private key";
+            findings.mistake(Mistake::new(table.place_of(given), message).with_hint(hint));
+            None
+        }
+    }
+}
+
+/// Returns whether requests without TLS are redirected, which needs somebody who speaks it.
+fn ssl_redirect(table: &Table, findings: &mut Findings) -> bool {
+    let wanted = table.bool("ssl_redirect");
+    if wanted && table.text("tls_certificate").is_none() && !table.bool("reverse_proxy") {
+        let message = "`ssl_redirect` needs `tls_certificate` or `reverse_proxy`";
+        let hint = "give the server a certificate, or put a proxy of your own before it that has one";
+        findings.mistake(Mistake::new(table.place_of("ssl_redirect"), message.to_owned()).with_hint(hint));
+    }
+    wanted
 }
 
 fn hosts(table: &Table, findings: &mut Findings) -> Vec<String> {

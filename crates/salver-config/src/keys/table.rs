@@ -100,10 +100,17 @@ const ROWS: &[Setting] = &[
     row(Section::Server, "callbacks", SettingKind::Texts, ["[]", r#"["https://example.org/hooks/"]"#],
         "What the addresses begin with that jobs may be told to report to, with `X-Callback-Url`; empty allows none.",
         &[]),
+    row(Section::Server, "tls_certificate", SettingKind::Text, ["", r#""/etc/salver/fullchain.pem""#],
+        "File with the certificate of the server and those that lead to its authority, as PEM. With it, the server \
+            speaks TLS (1.2 and 1.3) and nothing else. The file is read again when it changes.",
+        &["ssl_certificate", "tls_cert"]),
+    row(Section::Server, "tls_key", SettingKind::Text, ["", r#""/etc/salver/privkey.pem""#],
+        "File with the private key of `tls_certificate`, as PEM, without a password. It is read again when it changes.",
+        &["ssl_key", "ssl_certificate_key"]),
     row(Section::Server, "ssl_redirect", SettingKind::Bool, ["false", "true"],
-        "Whether requests that came without TLS are sent to `https://`. Needs `reverse_proxy`, since the proxy has the \
-            certificate.",
-        &[]),
+        "Whether requests that came without TLS are sent to `https://`, at the same port where the server has a \
+            `tls_certificate`. Needs one, or `reverse_proxy`.",
+        &["tls_redirect"]),
     row(Section::Server, "xsrf", SettingKind::Bool, ["false", "true"],
         "Whether requests that write to a database must repeat the cookie `XSRF-TOKEN` in the header `X-XSRF-TOKEN`.",
         &[]),

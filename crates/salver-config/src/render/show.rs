@@ -74,6 +74,8 @@ fn server(checked: &Checked, key: &str) -> Option<String> {
         "caller" => pairs_unless_empty(&server.caller)?,
         "firewall" => texts(&server.firewall),
         "callbacks" => texts(&server.callbacks),
+        "tls_certificate" => quoted(&absolute(server.tls.as_ref()?.certificate.to_str()?)),
+        "tls_key" => quoted(&absolute(server.tls.as_ref()?.key.to_str()?)),
         "ssl_redirect" => server.ssl_redirect.to_string(),
         "xsrf" => server.xsrf.to_string(),
         "ajax_only" => server.ajax_only.to_string(),

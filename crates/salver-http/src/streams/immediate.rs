@@ -31,7 +31,7 @@ pub(crate) struct AppendPlan {
 }
 
 /// The state of an append by [`AppendPlan`].
-pub(crate) enum Begun {
+pub(crate) enum AppendState {
     /// The answer is complete.
     Answered(Result<Response<Body>, Refusal>),
     /// The events are appended; the response waits until they are durable.
@@ -66,42 +66,42 @@ impl AppendPlan {
     }
 
     /// Appends the events if the whole body has arrived.
-    pub(crate) fn begin(self, request: &mut Request<Incoming>, context: &mut Context<'_>) -> Begun {
+    pub(crate) fn begin(self, request: &mut Request<Incoming>, context: &mut Context<'_>) -> AppendState {
         let body = request.body_mut();
         let data = match Pin::new(&mut *body).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                 Ok(data) => data,
-                Err(_) => return Begun::General(None),
+                Err(_) => return AppendState::General(None),
             },
             Poll::Ready(Some(Err(error))) => {
                 let broken = Error::new(salver_model::Code::InvalidBody, "the body broke off or is malformed");
-                return Begun::Answered(Err(broken.with_source(error).into()));
+                return AppendState::Answered(Err(broken.with_source(error).into()));
             }
-            Poll::Ready(None) | Poll::Pending => return Begun::General(None),
+            Poll::Ready(None) | Poll::Pending => return AppendState::General(None),
         };
         if !body.is_end_stream() {
-            return Begun::General(Some(data));
+            return AppendState::General(Some(data));
         }
         let mut framing = Framing::default();
         let envelope = Envelope { ack: self.ack, ..Envelope::default() };
         let append = || self.stream.append_text(&data, &mut framing, true, &envelope);
         let receipt = match std::panic::catch_unwind(AssertUnwindSafe(append)) {
             Ok(Ok(receipt)) => receipt,
-            Ok(Err(error)) => return Begun::Answered(Err(error.into())),
-            Err(_) => return Begun::Answered(Err(broken())),
+            Ok(Err(error)) => return AppendState::Answered(Err(error.into())),
+            Err(_) => return AppendState::Answered(Err(broken())),
         };
         let tally = Tally::of(receipt);
         if tally.is_empty() {
             // An empty body is an error, which the general path reports.
-            return Begun::General(Some(data));
+            return AppendState::General(Some(data));
         }
         if self.ack == Ack::Memory {
-            return Begun::Answered(finished(self.ack, &tally, Ok(())));
+            return AppendState::Answered(finished(self.ack, &tally, Ok(())));
         }
         let settling = async move { conclude(&self.stream, self.ack, tally, Ok(())).await };
         let settling =
             AssertUnwindSafe(settling).catch_unwind().map(|answered| answered.unwrap_or_else(|_| Err(broken())));
-        Begun::Settling(Box::pin(settling))
+        AppendState::Settling(Box::pin(settling))
     }
 }
 

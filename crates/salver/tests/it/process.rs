@@ -41,6 +41,12 @@ impl Process {
         Self::begun(settings, &[])
     }
 
+    /// The same, with `files` beside the settings.
+    #[allow(dead_code, reason = "not every binary of tests has such a one")]
+    pub(crate) fn started_with(settings: &str, files: &[(&str, &str)]) -> Self {
+        Self::begun(settings, files)
+    }
+
     fn begun(settings: &str, files: &[(&str, &str)]) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         for (name, text) in files.iter().chain(&[("salver.toml", settings)]) {
@@ -150,7 +156,7 @@ fn run(directory: &Path, port: u16) -> Option<(Child, String)> {
             let _ = child.wait();
             return None;
         };
-        if let Some((_, address)) = line.expect("text").split_once("http://") {
+        if let Some((_, address)) = line.expect("text").split_once("://") {
             let address = address.trim().trim_end_matches('/').to_owned();
             // Read on, so that the program never waits for somebody to take its output.
             std::thread::spawn(move || lines.for_each(drop));

@@ -1,0 +1,75 @@
+//! How a connection speaks: with TLS or without, HTTP/1 or HTTP/2. Found out from its first bytes.
+//!
+//! A listener with TLS tells a client that came without, instead of breaking the connection off: a handshake begins with
+//! the byte 22 (RFC 8446, section 5.1), with which no request of HTTP can begin.
+
+use std::time::Duration;
+
+use http::Version;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+/// First byte of a TLS handshake.
+const HANDSHAKE: u8 = 22;
+
+/// A connection whose first bytes have come.
+pub(crate) enum Begun {
+    /// Without TLS.
+    Plain(TcpStream, Version),
+    /// With TLS.
+    Tls(Box<TlsStream<TcpStream>>, Version),
+}
+
+/// Whether requests of a connection came with TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transport {
+    /// Without, at a listener that has none.
+    Plain,
+    /// With TLS.
+    Tls,
+    /// Without, at a listener that demands it.
+    Unprotected,
+}
+
+impl Begun {
+    /// Waits until the client has sent enough to tell how it speaks, and completes the handshake. `None` when the
+    /// handshake fails.
+    pub(crate) async fn of(stream: TcpStream, tls: Option<&TlsAcceptor>) -> Option<Self> {
+        if let Some(acceptor) = tls
+            && has_handshake(&stream).await
+        {
+            let stream = acceptor.accept(stream).await.inspect_err(|error| tracing::debug!("no TLS: {error}")).ok()?;
+            let is_second = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+            let version = if is_second { Version::HTTP_2 } else { Version::HTTP_11 };
+            return Some(Self::Tls(Box::new(stream), version));
+        }
+        let version = spoken(&stream).await;
+        Some(Self::Plain(stream, version))
+    }
+}
+
+async fn has_handshake(stream: &TcpStream) -> bool {
+    let mut first = [0];
+    matches!(stream.peek(&mut first).await, Ok(1)) && first[0] == HANDSHAKE
+}
+
+/// Waits until the client has sent enough to tell HTTP/1 from HTTP/2 (RFC 9113, section 3.4). The data is peeked at,
+/// and can still be read.
+async fn spoken(stream: &TcpStream) -> Version {
+    const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    let mut said = [0; PREFACE.len()];
+    loop {
+        match stream.peek(&mut said).await {
+            Ok(count) if count > 0 && said[..count] == PREFACE[..count] => {
+                if count == PREFACE.len() {
+                    return Version::HTTP_2;
+                }
+                // The data stays readable, so only a timer can wait for more.
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            // Errors of the connection are found by the code that reads from it.
+            _ => return Version::HTTP_11,
+        }
+    }
+}
