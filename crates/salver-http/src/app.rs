@@ -17,6 +17,7 @@ use crate::functions_state::{Jobs, Known};
 use crate::gate::Gate;
 use crate::graphql::Graphql;
 use crate::idempotency::Idempotency;
+use crate::metrics::Metrics;
 use crate::options::HttpOptions;
 use crate::redaction;
 use crate::tokens::Tokens;
@@ -37,6 +38,7 @@ pub(crate) struct App {
     pub(crate) service: Arc<Service>,
     pub(crate) options: HttpOptions,
     pub(crate) cache: ResponseCache,
+    pub(crate) metrics: Metrics,
     pub(crate) graphql: Graphql,
     pub(crate) gate: Gate,
     /// Authentication; `None` admits every caller at no cost.
@@ -78,6 +80,7 @@ impl App {
             service,
             options,
             cache,
+            metrics: Metrics::new(),
             graphql,
             gate,
             auth,

@@ -31,6 +31,7 @@ mod header_lines;
 mod idempotency;
 mod index;
 mod kv;
+mod metrics;
 mod offload;
 mod options;
 mod policy;

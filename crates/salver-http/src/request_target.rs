@@ -7,7 +7,7 @@ use http::{Method, Uri};
 
 pub(crate) use self::mounted::Mounted;
 use crate::app::App;
-use crate::routes::{self, Does, Family, Found, RouteTarget, own};
+use crate::routes::{self, Does, Family, Found, RouteLabel, RouteTarget, own};
 
 /// The target of a request.
 #[derive(Debug)]
@@ -64,6 +64,16 @@ impl<'a, 'p> RequestTarget<'a, 'p> {
     /// Returns whether user code serves the target.
     pub(crate) fn is_of_user_code(&self) -> bool {
         matches!(self, Self::Mounted(Mounted::Endpoint(..) | Mounted::Application(..)))
+    }
+
+    /// Returns the label under which the request is counted.
+    pub(crate) fn label(&self) -> RouteLabel {
+        match self {
+            Self::Table(Found::Row(row, _)) => row.label,
+            Self::Table(_) => RouteLabel::NONE,
+            Self::StreamRoute(_) => RouteLabel::STREAM_ROUTE,
+            Self::Mounted(_) => RouteLabel::USER_CODE,
+        }
     }
 
     /// Returns the family of handlers that serves the target.

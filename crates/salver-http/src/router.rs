@@ -17,14 +17,15 @@ use crate::cache::SingleFlight;
 use crate::dialect::{Dialect, Refusal};
 use crate::exit;
 use crate::gate::CheckedHeaders;
+use crate::metrics::Timer;
 use crate::policy::{Admission, Admitted, Head};
 use crate::receive::Incoming;
 use crate::refuse::refuse;
 use crate::request_context::RequestContext;
 use crate::request_target::{RequestTarget, below_base};
-use crate::routes::{self, Family, Found, RoutePath, RouteTarget, own};
+use crate::routes::{self, AtomicLabel, Family, Found, RoutePath, RouteTarget, own};
 use crate::{
-    cursor, export, functions, graphql_http, index, kv, policy, receive, records, respond, rest, schema,
+    cursor, export, functions, graphql_http, index, kv, metrics, policy, receive, records, respond, rest, schema,
     security_headers, sql, status, streams, tokens,
 };
 
@@ -40,25 +41,28 @@ pub(crate) fn answer_now<B>(
     if !(*method == Method::GET || *method == Method::HEAD) || app.options.access_log {
         return None;
     }
+    let timer = Timer::begin();
     let path = below_base(app, request.uri().path())?;
     let query = request.uri().query().unwrap_or("");
     let asked = RequestTarget::of(app, method, path, query);
+    let timer = timer.of(asked.label());
     let admitted = admitted_at_once(app, request, said, peer, &asked)?;
     let context = RequestContext::new(app, &admitted, method, (path, query), request.headers());
     let RequestTarget::Table(Found::Row(_, target)) = asked else { return None };
     let target = match target {
-        RouteTarget::Own(own::OwnTarget::Health) => return Some(leave(app, status::health())),
+        RouteTarget::Own(own::OwnTarget::Health) => return Some(counted(app, timer, leave(app, status::health()))),
         RouteTarget::Own(target) => target,
         RouteTarget::Records(target) => {
             let answer = || records::answer_now(&context, &target);
             let answered = std::panic::catch_unwind(AssertUnwindSafe(answer));
-            return answered.ok()?.map(|response| leave(app, response));
+            return answered.ok()?.map(|response| counted(app, timer, leave(app, response)));
         }
         _ => return None,
     };
     let snapshot = app.service.catalog().peek();
     if let Some(finished) = app.cache.get(context.key(), &snapshot) {
-        return Some(leave_finished(app, respond::finished(&context, &finished)));
+        app.metrics.count_cached();
+        return Some(counted(app, timer, leave_finished(app, respond::finished(&context, &finished))));
     }
     let own::OwnTarget::Table(name) = target else { return None };
     // Names that are unknown, or still loading, are left to `answer`, which can wait.
@@ -73,7 +77,13 @@ pub(crate) fn answer_now<B>(
         Ok(response) => response,
         Err(error) => refuse(app, Dialect::Salver, error),
     };
-    Some(leave(app, response))
+    Some(counted(app, timer, leave(app, response)))
+}
+
+/// Counts a response that is ready.
+fn counted(app: &App, timer: Timer, response: Response<Body>) -> Response<Body> {
+    app.metrics.count(timer, response.status());
+    response
 }
 
 /// Admits a request, unless that takes waiting or the response needs headers for the page that sent the request.
@@ -132,31 +142,33 @@ pub(crate) fn plan_append<B>(
     request: &Request<B>,
     said: &CheckedHeaders<'_>,
     peer: IpAddr,
-) -> Option<streams::AppendPlan> {
+) -> Option<(Timer, streams::AppendPlan)> {
+    let timer = Timer::begin();
     if *request.method() != Method::POST || app.options.access_log {
         return None;
     }
     let asked = RequestTarget::Table(routes::find(&Method::POST, below_base(app, request.uri().path())?, ""));
-    let RequestTarget::Table(Found::Row(_, RouteTarget::Streams(routes::streams::StreamsTarget::Append(name)))) =
+    let RequestTarget::Table(Found::Row(row, RouteTarget::Streams(routes::streams::StreamsTarget::Append(name)))) =
         &asked
     else {
         return None;
     };
     let admitted = admitted_at_once(app, request, said, peer, &asked)?;
-    streams::AppendPlan::of(app, &admitted, request, name)
+    Some((timer.of(row.label), streams::AppendPlan::of(app, &admitted, request, name)?))
 }
 
 /// Answers any request.
 pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
-    let started = app.options.access_log.then(std::time::Instant::now);
+    let (timer, label) = (Timer::begin(), AtomicLabel::default());
     let (head, body) = request.into_parts();
-    let response = AssertUnwindSafe(life(&app, &head, body, peer)).catch_unwind().await.unwrap_or_else(|panic| {
-        let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        let error = Error::internal("the server failed while it answered")
-            .with_hint("this is a bug; the server's log has the cause")
-            .with_source(format!("panic: {}", what.unwrap_or("of unknown kind")));
-        refuse(&app, dialect(&head, RequestTarget::of_head(&app, &head).family()), error)
-    });
+    let response =
+        AssertUnwindSafe(life(&app, &head, body, peer, &label)).catch_unwind().await.unwrap_or_else(|panic| {
+            let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+            let error = Error::internal("the server failed while it answered")
+                .with_hint("this is a bug; the server's log has the cause")
+                .with_source(format!("panic: {}", what.unwrap_or("of unknown kind")));
+            refuse(&app, dialect(&head, RequestTarget::of_head(&app, &head).family()), error)
+        });
     let mut response = leave(&app, response);
     app.gate.apply_cors_named(&head.headers, response.headers_mut());
     if response.status() == StatusCode::UNAUTHORIZED
@@ -164,8 +176,9 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
     {
         auth.challenge(response.headers_mut());
     }
-    if let Some(started) = started {
-        let (ms, status) = (started.elapsed().as_secs_f64() * 1000.0, response.status().as_u16());
+    app.metrics.count(timer.of(label.get()), response.status());
+    if app.options.access_log {
+        let (ms, status) = (timer.elapsed().as_secs_f64() * 1000.0, response.status().as_u16());
         let uri = tokens::shown(&head.uri.to_string());
         tracing::info!(target: "access", method = %head.method, uri, status, ms);
     }
@@ -178,8 +191,9 @@ fn dialect(head: &Parts, family: Family) -> Dialect {
 }
 
 /// Runs the stages of a request: target, admission, door, and headers for the page.
-async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr) -> Response<Body> {
+async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr, label: &AtomicLabel) -> Response<Body> {
     let asked = RequestTarget::of_head(app, head);
+    label.set(asked.label());
     let dialect = dialect(head, asked.family());
     let said = CheckedHeaders::of(&head.headers);
     let admitted = match policy::admit(app, Head::of_parts(head), &said, peer, &asked).await {
@@ -252,12 +266,14 @@ async fn answer_own(
     match target {
         own::OwnTarget::Health => return Ok(status::health()),
         own::OwnTarget::Ready => return Ok(status::ready(app, context.caller)),
+        own::OwnTarget::Metrics => return Ok(metrics::answer(app)),
         own::OwnTarget::Version => return Ok(status::version()),
         own::OwnTarget::Administer => return Err(read_only().into()),
         own::OwnTarget::GraphqlAsset(name) => return Ok(graphql_http::asset(name)?),
         _ => {}
     }
     if let Some(finished) = app.cache.get(context.key(), &app.service.catalog().peek()) {
+        app.metrics.count_cached();
         return Ok(respond::finished(context, &finished));
     }
     // Boxed, so that cached responses need not reserve space for the state of the other work.
@@ -315,9 +331,10 @@ pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
     leave_finished(app, response)
 }
 
-/// Adds the headers that every response gets to the answer to an append.
-pub(crate) fn leave_appended(app: &App, answered: Result<Response<Body>, Refusal>) -> Response<Body> {
-    leave_finished(app, answered.unwrap_or_else(|refusal| refuse(app, Dialect::Salver, refusal)))
+/// Adds the headers that every response gets to the answer to an append, and counts it.
+pub(crate) fn leave_appended(app: &App, timer: Timer, answered: Result<Response<Body>, Refusal>) -> Response<Body> {
+    let response = answered.unwrap_or_else(|refusal| refuse(app, Dialect::Salver, refusal));
+    counted(app, timer, leave_finished(app, response))
 }
 
 /// Adds the headers that every response gets to one that already has its security headers.

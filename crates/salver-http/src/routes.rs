@@ -11,6 +11,7 @@ pub(crate) mod arangodb;
 pub(crate) mod confluent;
 pub(crate) mod exports;
 pub(crate) mod functions;
+mod label;
 pub(crate) mod own;
 pub(crate) mod records;
 pub(crate) mod streams;
@@ -25,12 +26,13 @@ use std::sync::LazyLock;
 use http::Method;
 use matchit::{Params, Router};
 
+pub(crate) use self::label::{AtomicLabel, RouteLabel, labels};
 pub(crate) use self::suggest::suggestion;
 use crate::dialect::{Dialect, php};
 use crate::segment::segment;
 
 /// A route.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RouteRow {
     /// Paths relative to the base path. The first one is documented.
     pub(crate) paths: &'static [&'static str],
@@ -44,6 +46,8 @@ pub(crate) struct RouteRow {
     pub(crate) target: for<'p> fn(Values<'_, 'p>) -> RouteTarget<'p>,
     /// Description of the route, in a sentence.
     pub(crate) summary: &'static str,
+    /// Label under which its requests are counted, set when the table is made.
+    pub(crate) label: RouteLabel,
 }
 
 /// Creates a row without a further condition.
@@ -54,7 +58,7 @@ const fn row(
     target: for<'p> fn(Values<'_, 'p>) -> RouteTarget<'p>,
     summary: &'static str,
 ) -> RouteRow {
-    RouteRow { paths, methods, when: When::Always, does, target, summary }
+    RouteRow { paths, methods, when: When::Always, does, target, summary, label: RouteLabel::NONE }
 }
 
 impl RouteRow {
@@ -147,6 +151,12 @@ impl Methods {
                 Method::DELETE => self.has(Self::DELETE),
                 _ => false,
             }
+    }
+
+    /// Formats the set for people; empty when it has all methods.
+    fn text(self) -> &'static str {
+        let named = Self::NAMES.iter().find(|(one, _)| *one == self);
+        named.map_or("", |(_, name)| name)
     }
 
     /// Formats the set for `Allow`.
@@ -288,11 +298,16 @@ impl Found<'_> {
     }
 }
 
-/// Returns all rows, in the order of the documentation.
-fn rows() -> impl Iterator<Item = &'static RouteRow> {
+/// All rows, in the order of the documentation.
+static ROWS: LazyLock<Vec<RouteRow>> = LazyLock::new(|| {
     let doors =
         [own::ROWS, records::ROWS, exports::ROWS, streams::ROWS, functions::ROWS, arangodb::ROWS, confluent::ROWS];
-    doors.into_iter().flatten()
+    label::labelled(doors.into_iter().flatten().cloned().collect())
+});
+
+/// Returns all rows, in the order of the documentation.
+fn rows() -> impl Iterator<Item = &'static RouteRow> {
+    ROWS.iter()
 }
 
 /// Prefixes of the families, for paths that match no row.

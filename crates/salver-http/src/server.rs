@@ -26,6 +26,7 @@ use crate::body::Body;
 use crate::connections::{self, Connection, Connections, HeadTimer, Seat, Turn};
 use crate::dialect::Refusal;
 use crate::gate::CheckedHeaders;
+use crate::metrics::Timer;
 use crate::options::HttpOptions;
 use crate::receive::Incoming;
 use crate::streams::{AppendPlan, AppendState, Taken};
@@ -269,7 +270,7 @@ enum Answering {
     /// head before it polls this.
     Append(Box<Append>),
     /// An append whose events are being written.
-    Settling(Arc<App>, BoxFuture<'static, Result<Response<Body>, Refusal>>, Option<Turn>),
+    Settling((Arc<App>, Timer), BoxFuture<'static, Result<Response<Body>, Refusal>>, Option<Turn>),
     /// The response was returned.
     Done,
 }
@@ -279,7 +280,7 @@ struct Append {
     app: Arc<App>,
     request: Request<Incoming>,
     peer: IpAddr,
-    plan: AppendPlan,
+    plan: (Timer, AppendPlan),
     asked: ResponseTraits,
     turn: Turn,
 }
@@ -297,9 +298,12 @@ impl Answering {
 
 impl Append {
     fn begin(mut self: Box<Self>, context: &mut Context<'_>) -> Answering {
-        match self.plan.begin(&mut self.request, context) {
-            AppendState::Answered(answered) => Answering::Now(Some(crate::router::leave_appended(&self.app, answered))),
-            AppendState::Settling(answered) => Answering::Settling(self.app, answered, Some(self.turn)),
+        let (timer, plan) = self.plan;
+        match plan.begin(&mut self.request, context) {
+            AppendState::Answered(answered) => {
+                Answering::Now(Some(crate::router::leave_appended(&self.app, timer, answered)))
+            }
+            AppendState::Settling(answered) => Answering::Settling((self.app, timer), answered, Some(self.turn)),
             AppendState::General(first) => {
                 if let Some(first) = first {
                     self.request.extensions_mut().insert(Taken(first));
@@ -329,11 +333,11 @@ impl Future for Answering {
                 response.body_mut().belongs_to(turn.take());
                 Ok(response)
             }),
-            Self::Settling(app, future, turn) => {
+            Self::Settling((app, timer), future, turn) => {
                 let polled = future.as_mut().poll(context);
                 polled.map(|answered| {
                     drop(turn.take());
-                    Ok(crate::router::leave_appended(app, answered))
+                    Ok(crate::router::leave_appended(app, *timer, answered))
                 })
             }
             Self::Append(_) | Self::Done => Poll::Pending,

@@ -13,6 +13,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::app::App;
 use crate::body::Body;
+use crate::connections::Counted;
 use crate::exit;
 use crate::redaction;
 use crate::security_headers;
@@ -56,18 +57,21 @@ fn may_see(app: &App, caller: &Caller) -> bool {
 
 /// Returns what callers hold of shared resources, by kind.
 fn held(app: &App) -> Json {
-    let counted = app.connections.counted();
-    let mut all = vec![one_kind("connections", counted.connections_max, counted.open, &counted.holders)];
-    let open = [app.cursors.leases.places(), &app.cursors.live, app.exports.sessions.places()];
-    let own = open.into_iter().chain([&app.receiving, app.answers.places()]);
-    for places in app.service.shares().iter().chain(own).chain(app.jobs.places()) {
-        let Taken { kind, total, taken, holders } = places.taken();
-        all.push(one_kind(kind, total, taken, &holders));
-    }
-    Json::Array(all)
+    Json::Array(permits(app).iter().map(one_kind).collect())
 }
 
-fn one_kind(kind: &str, total: usize, taken: usize, holders: &[(Holder, usize)]) -> Json {
+/// Returns the usage of every kind of permit.
+pub(crate) fn permits(app: &App) -> Vec<Taken> {
+    let counted = app.connections.counted();
+    let Counted { connections_max: total, open: taken, holders } = counted;
+    let mut all = vec![Taken { kind: "connections", total, taken, holders }];
+    let open = [app.cursors.leases.places(), &app.cursors.live, app.exports.sessions.places()];
+    let own = open.into_iter().chain([&app.receiving, app.answers.places()]);
+    all.extend(app.service.shares().iter().chain(own).chain(app.jobs.places()).map(|places| places.taken()));
+    all
+}
+
+fn one_kind(Taken { kind, total, taken, holders }: &Taken) -> Json {
     let named: Vec<Json> = holders
         .iter()
         .take(STATUS_HOLDERS_MAX)

@@ -182,6 +182,10 @@ pub(crate) struct LongWork {
     /// A header of each request, as in `Authorization: Bearer ...`.
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     pub(crate) headers: Vec<String>,
+
+    /// A file of certificates (PEM) to trust, instead of the public authorities: for a server that has one of its own.
+    #[arg(long = "cacert", value_name = "FILE")]
+    pub(crate) trusted: Option<PathBuf>,
 }
 
 /// What an append waits for, as it is written.

@@ -1,5 +1,6 @@
 //! HTTP client of the commands, with retries while the server is busy or unavailable, until the user's patience ends.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -9,11 +10,13 @@ use salver_model::limits::{COMMAND_ANSWER_S_MAX, COMMAND_BODY_S_MAX, COMMAND_CON
 use salver_model::{Code, Error};
 use serde_json::Value;
 use ureq::http::{Response, Uri};
+use ureq::tls::{Certificate, TlsConfig};
 use ureq::typestate::{WithBody, WithoutBody};
 use ureq::{Agent, Body, RequestBuilder};
 
 use crate::cli::LongWork;
 use crate::failure::CommandFailure;
+use crate::tls;
 
 /// Delay before the first retry; it doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
@@ -60,7 +63,13 @@ impl Client {
             }
         }
         let within = |s_max: u64| Some(Duration::from_secs(s_max.min(work.patience_s.max(COMMAND_TRY_S_MIN))));
-        let agent = Agent::config_builder()
+        let mut config = Agent::config_builder();
+        if let Some(path) = &work.trusted {
+            let trusted = tls::certificates(path).map_err(CommandFailure::Error)?;
+            let trusted = trusted.iter().map(|certificate| Certificate::from_der(certificate).to_owned());
+            config = config.tls_config(TlsConfig::builder().root_certs(trusted.into()).build());
+        }
+        let agent = config
             .http_status_as_error(false)
             .max_redirects(0)
             .timeout_connect(Some(Duration::from_secs(COMMAND_CONNECT_S_MAX)))
@@ -138,6 +147,10 @@ impl Client {
         let error = Error::new(Code::Source, format!("can't reach {}", self.base))
             .with_hint("check the address, and that the server runs");
         match cause {
+            ureq::Error::Io(cause) if is_of_tls(&cause) => {
+                let error = error.with_hint("if its certificate is its own, name that with `--cacert FILE`");
+                Trouble::Lasting(Error { message: format!("{}: {cause}", error.message), ..error })
+            }
             ureq::Error::Http(_) | ureq::Error::BadUri(_) | ureq::Error::Tls(_) => {
                 Trouble::Lasting(error.with_source(cause))
             }
@@ -165,6 +178,11 @@ impl Client {
                 .with_hint("check the address: is it a Salver server?"),
         }
     }
+}
+
+/// Returns whether TLS failed, such as for a certificate that nobody trusted has signed.
+fn is_of_tls(cause: &io::Error) -> bool {
+    cause.get_ref().is_some_and(|inner| inner.is::<rustls::Error>())
 }
 
 /// Returns `Retry-After`, in seconds.

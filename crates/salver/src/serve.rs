@@ -73,6 +73,7 @@ async fn serve(
     let options = HttpOptions { root_key, tls, ..wiring::http_options(checked)? };
     let broken = |error| CommandFailure::Error(Error::internal("the server broke down").with_source(error));
     let asked_to_end = signals::asked_to_end().map_err(broken)?;
+    let hang_ups = tokio::spawn(signals::survive_hang_ups().map_err(broken)?);
     let listener = TcpListener::bind(listen.as_str()).await.map_err(|error| cannot_listen(listen, error))?;
     let address = listener.local_addr().map_err(broken)?;
     let url = format!("{scheme}://{address}{}", checked.server.base_path);
@@ -95,6 +96,7 @@ async fn serve(
     let serving = tokio::spawn(salver_http::serve(listener, service, options, asked_to_end));
     let served = serving.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked)));
     announcing.abort();
+    hang_ups.abort();
     reading.inspect(tokio::task::JoinHandle::abort);
     // After this no one can append any more.
     let closed = streams::close(&opened).await;

@@ -32,6 +32,25 @@ pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'st
     })
 }
 
+/// Keeps a hang-up, which a closed terminal sends and administrators use for "read the settings again", from ending the
+/// server.
+#[cfg(unix)]
+pub(crate) fn survive_hang_ups() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut hang_ups = signal(SignalKind::hangup())?;
+    Ok(async move {
+        while hang_ups.recv().await.is_some() {
+            tracing::info!("SIGHUP: nothing is read again; settings are those of the start");
+        }
+    })
+}
+
+/// Keeps a hang-up from ending the server, where there are any.
+#[cfg(not(unix))]
+pub(crate) fn survive_hang_ups() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    Ok(std::future::pending())
+}
+
 /// Completes when shutdown is requested.
 #[cfg(not(unix))]
 pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'static> {

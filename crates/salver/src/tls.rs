@@ -89,11 +89,7 @@ impl ResolvesServerCert for Certificate {
 
 fn read(files: &TlsFiles) -> Result<CertifiedKey> {
     let (certificate, key) = (&files.certificate, &files.key);
-    let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let chain = chain.map_err(|error| unread("certificate", certificate, error))?;
-    if chain.is_empty() {
-        return Err(unread("certificate", certificate, pem::Error::NoItemsFound));
-    }
+    let chain = certificates(certificate)?;
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| unread("private key", key, error))?;
     CertifiedKey::from_der(chain, private, &ring::default_provider()).map_err(|error| {
         let (key, certificate) = (key.display(), certificate.display());
@@ -106,6 +102,16 @@ fn read(files: &TlsFiles) -> Result<CertifiedKey> {
         Error::new(Code::Config, message)
             .with_hint("`server.tls_key` is the private key of the first certificate in `server.tls_certificate`")
     })
+}
+
+/// Reads the certificates of a file, of which there must be one.
+///
+/// # Errors
+/// `Config` when it can't be read, or has none.
+pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
+    let all = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let all = all.map_err(|error| unread("certificate", path, error))?;
+    if all.is_empty() { Err(unread("certificate", path, pem::Error::NoItemsFound)) } else { Ok(all) }
 }
 
 /// Returns the error for a file without what it should have.

@@ -24,6 +24,7 @@ mod it {
     mod graphql;
     mod limits;
     mod malformed;
+    mod metrics;
     mod namesakes;
     mod odd_names;
     mod paging;

@@ -46,7 +46,7 @@ impl<'a> Mounted<'a> {
             }
         }
         // An application can't refuse requests for the server's own paths.
-        let own = ["/", "/health", "/ready", ""].contains(&path) || path.starts_with("/api/");
+        let own = ["/", "/health", "/ready", "/metrics", ""].contains(&path) || path.starts_with("/api/");
         methods.map(Self::Methods).or_else(|| {
             let (file, below) = application.filter(|_| !own)?;
             Some(Self::Application(file, below))

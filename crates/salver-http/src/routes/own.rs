@@ -13,6 +13,8 @@ pub(crate) enum OwnTarget<'p> {
     Health,
     /// Readiness: whether all entries are loaded.
     Ready,
+    /// What the server counted.
+    Metrics,
     /// Version of the server.
     Version,
     /// The schemas of all entries.
@@ -51,6 +53,13 @@ pub(super) const ROWS: &[RouteRow] = &[
         Does::Reads,
         |_| Any::Own(OwnTarget::Ready),
         "Check that every entry is loaded, or tell why not.",
+    ),
+    row(
+        &["/metrics"],
+        GET,
+        Does::Reads,
+        |_| Any::Own(OwnTarget::Metrics),
+        "Get what is measured, in Prometheus' text format.",
     ),
     row(&["/api/version"], GET, Does::Reads, |_| Any::Own(OwnTarget::Version), "Get the server's version."),
     row(

@@ -63,6 +63,21 @@ impl Drop for Server {
     }
 }
 
+/// A terminal that closes sends it, and so do administrators who want settings to be read again.
+#[cfg(unix)]
+#[test]
+fn a_hang_up_does_not_end_it() {
+    let place = Place::new();
+    place.write("a.csv", "x\n1\n");
+    let mut server = Server::start(&place, &["a.csv"]);
+    for _ in 0..3 {
+        let sent = Command::new("kill").args(["-HUP", &server.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        assert!(server.get("/health").contains("200 OK"));
+    }
+    assert!(server.child.try_wait().unwrap().is_none());
+}
+
 #[test]
 fn a_directory_is_served_until_sigterm() {
     let place = Place::new();

@@ -211,6 +211,34 @@ fn files_that_are_wrong() {
     assert!(!ended && told.contains("`ssl_redirect` needs"), "{told}");
 }
 
+/// Commands trust a server of one's own when they are told to, and say so at once otherwise.
+#[test]
+fn commands() {
+    let served = Served::new("[[stream]]\nname = \"clicks\"\n");
+    let url = format!("https://{}", served.process.address());
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::write(directory.path().join("events.ndjson"), "{\"a\":1}\n{\"a\":2}\n").expect("a file");
+    let trusted = served.trusted.to_str().expect("a path");
+    let ingest = |options: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_salver"))
+            .args(["ingest", "clicks", "events.ndjson", "--url", &url])
+            .args(options)
+            .current_dir(directory.path())
+            .output()
+            .expect("the program is there");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), said)
+    };
+    let (ended, said) = ingest(&[]);
+    assert!(!ended && said.contains("UnknownIssuer") && said.contains("--cacert"), "{said}");
+    let (ended, said) = ingest(&["--cacert", "none.pem"]);
+    assert!(!ended && said.contains("none.pem can't be read"), "{said}");
+    let (ended, said) = ingest(&["--cacert", trusted]);
+    assert!(ended, "{said}");
+    let rows = served.curl(&["-d", "select count(*) n from clicks"], "/api/sql").expect("rows");
+    assert_eq!(rows, "[{\"n\":2}]");
+}
+
 /// Whether a command succeeds in this directory, and what it says.
 fn run(command: &str, directory: &Path) -> (bool, String) {
     let mut arguments = vec![command, "--config", "salver.toml"];

@@ -1,0 +1,155 @@
+//! `/metrics`: what the server counted, in Prometheus' text format.
+//!
+//! Requests are counted by route and status, with their time from the head of the request to that of the response; what
+//! a body takes afterwards is the client's pace. Everything else (permits, entries, streams, workers) is looked up when
+//! it is asked for.
+
+mod exposition;
+mod process;
+mod state;
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use http::{HeaderMap, Response, StatusCode};
+
+use self::exposition::Exposition;
+use crate::app::App;
+use crate::body::Body;
+use crate::exit;
+use crate::routes::{self, RouteLabel};
+use crate::security_headers;
+
+/// The statuses that are counted each for itself; others are counted together.
+const STATUSES: [u16; 22] =
+    [200, 201, 202, 204, 206, 207, 301, 304, 400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 422, 429, 500, 503];
+
+/// Upper bounds of the histogram's buckets, in nanoseconds, as they are written in seconds.
+const BUCKETS: [(u64, &str); 14] = [
+    (100_000, "0.0001"),
+    (250_000, "0.00025"),
+    (500_000, "0.0005"),
+    (1_000_000, "0.001"),
+    (2_500_000, "0.0025"),
+    (5_000_000, "0.005"),
+    (10_000_000, "0.01"),
+    (25_000_000, "0.025"),
+    (100_000_000, "0.1"),
+    (250_000_000, "0.25"),
+    (1_000_000_000, "1"),
+    (2_500_000_000, "2.5"),
+    (10_000_000_000, "10"),
+    (60_000_000_000, "60"),
+];
+
+/// What is counted of requests.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    routes: Vec<RouteCounts>,
+    /// Responses that came out of the cache.
+    cached: AtomicU64,
+}
+
+/// The requests of one route.
+#[derive(Debug, Default)]
+struct RouteCounts {
+    by_status: [AtomicU64; STATUSES.len() + 1],
+    /// Requests by the first bucket that holds their time.
+    by_time: [AtomicU64; BUCKETS.len() + 1],
+    ns: AtomicU64,
+}
+
+/// A request that is being answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timer {
+    began: Instant,
+    route: RouteLabel,
+}
+
+impl Timer {
+    /// Begins with a request, whose route is not known yet.
+    pub(crate) fn begin() -> Self {
+        Self { began: Instant::now(), route: RouteLabel::NONE }
+    }
+
+    /// Returns the time since it began.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Returns the timer of a request of this route.
+    pub(crate) fn of(self, route: RouteLabel) -> Self {
+        Self { route, ..self }
+    }
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        Self { routes: routes::labels().map(|_| RouteCounts::default()).collect(), cached: AtomicU64::new(0) }
+    }
+
+    /// Counts a request whose response is ready.
+    pub(crate) fn count(&self, timer: Timer, status: StatusCode) {
+        let Some(counts) = self.routes.get(timer.route.index()) else { return };
+        let status = STATUSES.iter().position(|known| *known == status.as_u16()).unwrap_or(STATUSES.len());
+        let ns = u64::try_from(timer.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let bucket = BUCKETS.iter().position(|(bound, _)| ns <= *bound).unwrap_or(BUCKETS.len());
+        counts.by_status[status].fetch_add(1, Ordering::Relaxed);
+        counts.by_time[bucket].fetch_add(1, Ordering::Relaxed);
+        counts.ns.fetch_add(ns, Ordering::Relaxed);
+    }
+
+    /// Counts a response out of the cache.
+    pub(crate) fn count_cached(&self) {
+        self.cached.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn write(&self, out: &mut Exposition) {
+        out.family("salver_http_requests_total", "counter", "Requests, by route and status.");
+        for (label, counts) in routes::labels().zip(&self.routes) {
+            for (index, count) in counts.by_status.iter().enumerate() {
+                let count = count.load(Ordering::Relaxed);
+                if count > 0 {
+                    let status = STATUSES.get(index).map_or_else(|| "other".to_owned(), u16::to_string);
+                    let labels = [("route", label.path), ("method", label.methods), ("status", &status)];
+                    out.sample("", &labels, count);
+                }
+            }
+        }
+        let help = "Seconds from the head of a request to that of its response, by route.";
+        out.family("salver_http_request_duration_seconds", "histogram", help);
+        for (label, counts) in routes::labels().zip(&self.routes) {
+            let by_time: Vec<u64> = counts.by_time.iter().map(|count| count.load(Ordering::Relaxed)).collect();
+            let total: u64 = by_time.iter().sum();
+            if total == 0 {
+                continue;
+            }
+            let own = [("route", label.path), ("method", label.methods)];
+            let mut within = 0;
+            let bounds = BUCKETS.iter().map(|(_, text)| *text).chain(["+Inf"]);
+            for (count, bound) in by_time.iter().zip(bounds) {
+                within += count;
+                out.sample("_bucket", &[own[0], own[1], ("le", bound)], within);
+            }
+            out.sample("_sum", &own, counts.ns.load(Ordering::Relaxed) as f64 / 1e9);
+            out.sample("_count", &own, total);
+        }
+        out.family("salver_cache_hits_total", "counter", "Responses that came out of the cache.");
+        out.sample("", &[], self.cached.load(Ordering::Relaxed));
+    }
+}
+
+/// Responds with everything that is measured.
+pub(crate) fn answer(app: &App) -> Response<Body> {
+    static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| security_headers::head_of_data(exposition::MEDIA_TYPE));
+    let mut out = Exposition::default();
+    out.family("salver_build_info", "gauge", "The version of the server.");
+    out.sample("", &[("version", env!("CARGO_PKG_VERSION"))], 1_u64);
+    app.metrics.write(&mut out);
+    state::write(app, &mut out);
+    process::write(&mut out);
+    let mut response = exit::reply(StatusCode::OK, Body::Full(out.finish().into()));
+    response.headers_mut().clone_from(&HEAD);
+    response
+}

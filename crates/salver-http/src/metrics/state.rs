@@ -1,0 +1,93 @@
+//! The state of the server's parts: connections, permits, entries, streams and user code.
+
+use std::time::UNIX_EPOCH;
+
+use salver_model::limits::METRICS_ENTRIES_MAX;
+use salver_service::{Entry, LoadState};
+
+use super::exposition::Exposition;
+use crate::app::App;
+use crate::status;
+
+pub(super) fn write(app: &App, out: &mut Exposition) {
+    permits(app, out);
+    entries(app, out);
+    streams(app, out);
+    functions(app, out);
+}
+
+fn permits(app: &App, out: &mut Exposition) {
+    let kinds = status::permits(app);
+    out.family(
+        "salver_permits",
+        "gauge",
+        "Permits of a kind that there are: connections, queries, bytes and the like.",
+    );
+    kinds.iter().for_each(|kind| out.sample("", &[("kind", kind.kind)], kind.total));
+    out.family("salver_permits_taken", "gauge", "Permits of a kind that are taken.");
+    kinds.iter().for_each(|kind| out.sample("", &[("kind", kind.kind)], kind.taken));
+}
+
+fn entries(app: &App, out: &mut Exposition) {
+    let snapshot = app.service.catalog().snapshot();
+    let all: Vec<&Entry> = snapshot.entries().take(METRICS_ENTRIES_MAX).collect();
+    out.family("salver_entry_up", "gauge", "1 for an entry that is served in its newest version, 0 for any other.");
+    for entry in &all {
+        let is_up = matches!(entry.state, LoadState::Ready(_));
+        out.sample("", &[("entry", entry.name.as_str())], u8::from(is_up));
+    }
+    out.family("salver_entry_failed_timestamp_seconds", "gauge", "Time of an entry's failure that still holds.");
+    for (entry, failure) in all.iter().filter_map(|entry| Some((entry, entry.failure()?))) {
+        let at = failure.at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        out.sample("", &[("entry", entry.name.as_str())], at);
+    }
+    let tables = || all.iter().filter_map(|entry| Some((entry.name.as_str(), entry.table()?.describe())));
+    out.family("salver_entry_rows", "gauge", "Rows of an entry, where they are known without counting.");
+    for (name, rows) in tables().filter_map(|(name, description)| Some((name, description.rows?))) {
+        out.sample("", &[("entry", name)], rows);
+    }
+    out.family("salver_entry_memory_bytes", "gauge", "Memory that an entry's rows take.");
+    for (name, description) in tables() {
+        out.sample("", &[("entry", name)], description.memory_bytes);
+    }
+}
+
+fn streams(app: &App, out: &mut Exposition) {
+    let open = || app.service.consumers().filter(|stream| stream.available().is_ok());
+    out.family("salver_stream_up", "gauge", "1 for a stream that is open, 0 for any other.");
+    for stream in app.service.consumers() {
+        out.sample("", &[("stream", stream.spec().name.as_str())], u8::from(stream.available().is_ok()));
+    }
+    out.family("salver_stream_next_offset", "gauge", "Offset of the next event of a stream.");
+    open().for_each(|stream| out.sample("", &[("stream", stream.spec().name.as_str())], stream.ends().next));
+    out.family("salver_stream_first_offset", "gauge", "Offset of the oldest event of a stream.");
+    open().for_each(|stream| out.sample("", &[("stream", stream.spec().name.as_str())], stream.ends().first));
+    out.family("salver_stream_backlog_events", "gauge", "Events of a stream that wait to be delivered to Kafka.");
+    for stream in open().filter(|stream| stream.spec().kafka.is_some()) {
+        out.sample("", &[("stream", stream.spec().name.as_str())], stream.backlog());
+    }
+    out.family("salver_stream_group_lag_events", "gauge", "Events that a group has not committed.");
+    for stream in open() {
+        let ends = stream.ends();
+        for (group, offset) in stream.groups().into_iter().take(METRICS_ENTRIES_MAX) {
+            let lag = ends.next.saturating_sub(offset.max(ends.first));
+            out.sample("", &[("stream", stream.spec().name.as_str()), ("group", &group)], lag);
+        }
+    }
+}
+
+fn functions(app: &App, out: &mut Exposition) {
+    let files: Vec<_> =
+        app.service.functions().iter().map(|file| (file.spec().name.as_str(), file.workers())).collect();
+    out.family("salver_function_workers", "gauge", "Processes of a file of functions, by state.");
+    for (name, workers) in &files {
+        out.sample("", &[("file", name), ("state", "busy")], workers.busy);
+        out.sample("", &[("file", name), ("state", "idle")], workers.alive.saturating_sub(workers.busy));
+    }
+    out.family("salver_function_waiting_calls", "gauge", "Calls that wait for a worker.");
+    files.iter().for_each(|(name, workers)| out.sample("", &[("file", name)], workers.waiting));
+    out.family("salver_function_workers_lost_total", "counter", "Processes that ended by themselves or were killed.");
+    files.iter().for_each(|(name, workers)| out.sample("", &[("file", name)], workers.lost));
+    out.family("salver_function_loads_total", "counter", "Times that a file was loaded.");
+    files.iter().for_each(|(name, workers)| out.sample("", &[("file", name)], workers.loads));
+}
