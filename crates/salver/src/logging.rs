@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +11,8 @@ use salver_model::Name;
 use salver_model::observation::{Observation, Observer};
 use salver_model::secrecy::{MASK, masked};
 use tracing::level_filters::LevelFilter;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{Directive, EnvFilter};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -73,18 +75,30 @@ fn tame_panics(discreet: Discreet) {
 pub(crate) fn start(server: &Server, secrets: Vec<String>) {
     let discreet = Discreet { secrets: secrets.into() };
     tame_panics(discreet.clone());
-    let level: LevelFilter = server.log.parse().unwrap_or(LevelFilter::INFO);
-    let mut filter = Targets::new().with_default(level);
-    if server.access_log {
-        // Enabled explicitly, so it is logged at any level.
-        filter = filter.with_target("access", LevelFilter::INFO);
-    }
-    let lines = tracing_subscriber::fmt::layer()
-        .with_writer(move || discreet.clone())
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_target(false);
+    let lines = tracing_subscriber::fmt::layer().with_writer(move || discreet.clone()).with_target(false);
+    let lines = if server.log_json {
+        lines.json().flatten_event(true).with_current_span(false).with_span_list(false).boxed()
+    } else {
+        lines.with_ansi(std::io::stderr().is_terminal()).boxed()
+    };
     // A second start, as in tests, keeps the first log.
-    let _ = tracing_subscriber::registry().with(lines).with(filter).try_init();
+    let _ = tracing_subscriber::registry().with(lines).with(filter(server)).try_init();
+}
+
+/// Returns what is logged: what `RUST_LOG` says, else the setting.
+fn filter(server: &Server) -> EnvFilter {
+    let level: LevelFilter = server.log.parse().unwrap_or(LevelFilter::INFO);
+    let own = EnvFilter::default().add_directive(level.into());
+    let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
+        Ok(text) if !text.is_empty() => EnvFilter::try_new(&text).unwrap_or_else(|error| {
+            let _ = writeln!(io::stderr(), "RUST_LOG is ignored: {error}");
+            own
+        }),
+        _ => own,
+    };
+    // Enabled explicitly, so it is logged at any level.
+    let access = server.access_log.then(|| Directive::from_str("access=info").ok()).flatten();
+    access.into_iter().fold(filter, EnvFilter::add_directive)
 }
 
 /// Observer that writes to the log.
