@@ -58,8 +58,6 @@ pub struct Server {
     pub data_dir: Option<PathBuf>,
     /// Log level: `off`, `error`, `warn`, `info`, `debug` or `trace`.
     pub log: String,
-    /// Whether a line of the log is a JSON object.
-    pub log_json: bool,
     /// Whether pages of any origin may read responses.
     pub cors: bool,
     /// Whether each request is logged.

@@ -11,7 +11,6 @@ use salver_model::Name;
 use salver_model::observation::{Observation, Observer};
 use salver_model::secrecy::{MASK, masked};
 use tracing::level_filters::LevelFilter;
-use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{Directive, EnvFilter};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -75,12 +74,10 @@ fn tame_panics(discreet: Discreet) {
 pub(crate) fn start(server: &Server, secrets: Vec<String>) {
     let discreet = Discreet { secrets: secrets.into() };
     tame_panics(discreet.clone());
-    let lines = tracing_subscriber::fmt::layer().with_writer(move || discreet.clone()).with_target(false);
-    let lines = if server.log_json {
-        lines.json().flatten_event(true).with_current_span(false).with_span_list(false).boxed()
-    } else {
-        lines.with_ansi(std::io::stderr().is_terminal()).boxed()
-    };
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(move || discreet.clone())
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false);
     // A second start, as in tests, keeps the first log.
     let _ = tracing_subscriber::registry().with(lines).with(filter(server)).try_init();
 }

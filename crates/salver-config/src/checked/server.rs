@@ -26,7 +26,6 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         base_path: base_path.unwrap_or_default(),
         data_dir: table.text("data_dir").map(PathBuf::from),
         log: table.text("log").unwrap_or_default().to_owned(),
-        log_json: table.text("log_format") == Some("json"),
         cors: table.bool("cors"),
         access_log: table.bool("access_log"),
         default_format: table.text("default_format").unwrap_or_default().to_owned(),

@@ -73,9 +73,6 @@ const ROWS: &[Setting] = &[
     row(Section::Server, "log", LEVELS, [r#""info""#, r#""warn""#],
         "What is logged to standard error. The environment variable `RUST_LOG` goes before it.",
         &["log_level"]),
-    row(Section::Server, "log_format", SettingKind::Choice(&["text", "json"]), [r#""text""#, r#""json""#],
-        "Whether a line of the log is text, or an object of JSON for programs that collect logs.",
-        &[]),
     row(Section::Server, "cors", SettingKind::Bool, ["false", "true"],
         "Whether pages of any origin may read answers, query, export and call functions. They change no rows and \
             append no events. Off, because a server on your own machine would be open to every page you visit.",

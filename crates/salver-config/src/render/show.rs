@@ -66,7 +66,6 @@ fn server(checked: &Checked, key: &str) -> Option<String> {
         "base_path" => quoted(&server.base_path),
         "data_dir" => quoted(&absolute(server.data_dir.as_ref()?.to_str()?)),
         "log" => quoted(&server.log),
-        "log_format" => quoted(if server.log_json { "json" } else { "text" }),
         "cors" => server.cors.to_string(),
         "access_log" => server.access_log.to_string(),
         "default_format" => quoted(&server.default_format),

@@ -63,27 +63,6 @@ impl Drop for Server {
     }
 }
 
-/// Each line is an object, also that of an access and of an error with several lines.
-#[test]
-fn a_log_of_json() {
-    let place = Place::new();
-    place.write("a.csv", "x\n1\n");
-    place.write("salver.toml", "[server]\nlog_format = \"json\"\nlog = \"warn\"\naccess_log = true\n");
-    let mut server = Server::start(&place, &["--config", "salver.toml", "a.csv"]);
-    assert!(server.get("/api/tables/a?limit=1&x=%22%0a").contains("400 Bad Request"));
-    server.child.kill().unwrap();
-    server.child.wait().unwrap();
-    let mut log = String::new();
-    server.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
-    let lines: Vec<serde_json::Value> =
-        log.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect();
-    let access = lines.iter().find(|line| line["uri"] == "/api/tables/a?limit=1&x=%22%0a");
-    let access = access.unwrap_or_else(|| panic!("{log}"));
-    assert_eq!((&access["method"], &access["status"], &access["level"]), (&"GET".into(), &400.into(), &"INFO".into()));
-    let ms = access["ms"].as_f64().unwrap();
-    assert!((ms * 1000.0 - (ms * 1000.0).round()).abs() < 1e-6, "{ms}");
-}
-
 /// What the environment says goes before the settings.
 #[test]
 fn the_log_by_environment() {
