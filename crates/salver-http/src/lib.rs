@@ -32,6 +32,7 @@ mod idempotency;
 mod index;
 mod kv;
 mod metrics;
+mod metrics_page;
 mod offload;
 mod options;
 mod policy;

@@ -1,25 +1,15 @@
-//! `/metrics`: what the server counted, in Prometheus' text format.
-//!
-//! Requests are counted by route and status, with their time from the head of the request to that of the response; what
-//! a body takes afterwards is the client's pace. Everything else (permits, entries, streams, workers) is looked up when
-//! it is asked for.
+//! What is counted of requests: by route and status, with their time from the head of the request to that of the
+//! response. What a body takes afterwards is the client's pace.
 
 mod exposition;
-mod process;
-mod state;
 
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use http::{HeaderMap, Response, StatusCode};
+use http::StatusCode;
 
-use self::exposition::Exposition;
-use crate::app::App;
-use crate::body::Body;
-use crate::exit;
+pub(crate) use self::exposition::{Exposition, MEDIA_TYPE};
 use crate::routes::{self, RouteLabel};
-use crate::security_headers;
 
 /// The statuses that are counted each for itself; others are counted together.
 const STATUSES: [u16; 22] =
@@ -105,7 +95,8 @@ impl Metrics {
         self.cached.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn write(&self, out: &mut Exposition) {
+    /// Writes them to the page.
+    pub(crate) fn write(&self, out: &mut Exposition) {
         out.family("salver_http_requests_total", "counter", "Requests, by route and status.");
         for (label, counts) in routes::labels().zip(&self.routes) {
             for (index, count) in counts.by_status.iter().enumerate() {
@@ -138,18 +129,4 @@ impl Metrics {
         out.family("salver_cache_hits_total", "counter", "Responses that came out of the cache.");
         out.sample("", &[], self.cached.load(Ordering::Relaxed));
     }
-}
-
-/// Responds with everything that is measured.
-pub(crate) fn answer(app: &App) -> Response<Body> {
-    static HEAD: LazyLock<HeaderMap> = LazyLock::new(|| security_headers::head_of_data(exposition::MEDIA_TYPE));
-    let mut out = Exposition::default();
-    out.family("salver_build_info", "gauge", "The version of the server.");
-    out.sample("", &[("version", env!("CARGO_PKG_VERSION"))], 1_u64);
-    app.metrics.write(&mut out);
-    state::write(app, &mut out);
-    process::write(&mut out);
-    let mut response = exit::reply(StatusCode::OK, Body::Full(out.finish().into()));
-    response.headers_mut().clone_from(&HEAD);
-    response
 }

@@ -25,7 +25,7 @@ use crate::request_context::RequestContext;
 use crate::request_target::{RequestTarget, below_base};
 use crate::routes::{self, AtomicLabel, Family, Found, RoutePath, RouteTarget, own};
 use crate::{
-    cursor, export, functions, graphql_http, index, kv, metrics, policy, receive, records, respond, rest, schema,
+    cursor, export, functions, graphql_http, index, kv, metrics_page, policy, receive, records, respond, rest, schema,
     security_headers, sql, status, streams, tokens,
 };
 
@@ -268,7 +268,7 @@ async fn answer_own(
     match target {
         own::OwnTarget::Health => return Ok(status::health()),
         own::OwnTarget::Ready => return Ok(status::ready(app, context.caller)),
-        own::OwnTarget::Metrics => return Ok(metrics::answer(app)),
+        own::OwnTarget::Metrics => return Ok(metrics_page::answer(app)),
         own::OwnTarget::Version => return Ok(status::version()),
         own::OwnTarget::Administer => return Err(read_only().into()),
         own::OwnTarget::GraphqlAsset(name) => return Ok(graphql_http::asset(name)?),

@@ -1,7 +1,7 @@
 //! How a connection speaks: with TLS or without, HTTP/1 or HTTP/2. Found out from its first bytes.
 //!
-//! A listener with TLS tells a client that came without, instead of breaking the connection off: a handshake begins with
-//! the byte 22 (RFC 8446, section 5.1), with which no request of HTTP can begin.
+//! A listener with TLS tells a client that came without, instead of breaking the connection off: a handshake begins
+//! with the byte 22 (RFC 8446, section 5.1), with which no request of HTTP can begin.
 
 use std::time::Duration;
 

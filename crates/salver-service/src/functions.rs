@@ -7,8 +7,6 @@ use salver_model::ports::Functions;
 use salver_model::spec::FunctionSpec;
 use salver_model::{Caller, Error, Result};
 
-use crate::service::Service;
-
 /// A file of functions that is served.
 #[derive(Clone, Debug)]
 pub struct FunctionFile(Arc<dyn Functions>);
@@ -56,13 +54,5 @@ impl FunctionFile {
     /// Returns the errors of [`Functions::call`].
     pub async fn call(&self, caller: &Caller, call: Call) -> Result<Answer> {
         self.0.call(Call { holder: Some(caller.holder()), ..call }).await
-    }
-}
-
-impl Service {
-    /// Returns the file of functions called `name`.
-    #[must_use]
-    pub fn function_file(&self, name: &str) -> Option<&FunctionFile> {
-        self.functions().iter().find(|file| file.spec().name.as_str() == name)
     }
 }

@@ -10,6 +10,7 @@ pub mod functions;
 pub mod query_limits;
 pub mod records;
 pub mod refresh;
+pub mod served_stream;
 pub mod service;
 pub mod snapshot;
 pub mod stream_columns;
@@ -17,6 +18,6 @@ pub mod streams;
 
 pub use catalog::Catalog;
 pub use functions::FunctionFile;
+pub use served_stream::{Appender, Consumer, WaitPermit};
 pub use service::Service;
 pub use snapshot::{Entry, LoadFailure, LoadState, Snapshot, Store};
-pub use streams::{Appender, Consumer, WaitPermit};

@@ -13,8 +13,8 @@ use salver_model::{
 use crate::catalog::Catalog;
 use crate::functions::FunctionFile;
 use crate::query_limits::{QueryPermit, QueryPermits, bound_rows};
+use crate::served_stream::ServedStream;
 use crate::snapshot::{LoadState, Snapshot};
-use crate::streams::ServedStream;
 
 /// Longest time a request waits for the catalog to reflect a schema change in a database, which is about to be
 /// published.
@@ -74,6 +74,12 @@ impl Service {
     #[must_use]
     pub fn functions(&self) -> &[FunctionFile] {
         &self.functions
+    }
+
+    /// Returns the file of functions called `name`.
+    #[must_use]
+    pub fn function_file(&self, name: &str) -> Option<&FunctionFile> {
+        self.functions.iter().find(|file| file.spec().name.as_str() == name)
     }
 
     pub(crate) fn streams(&self) -> &[ServedStream] {

@@ -1,6 +1,7 @@
 //! The rows of the table of settings.
 
 mod function;
+mod server;
 mod stream;
 
 use super::{Section, Setting, SettingKind};
@@ -10,13 +11,6 @@ const FORMATS: SettingKind = SettingKind::Choice(&[
     "csv", "tsv", "tab", "json", "ndjson", "jsonl", "parquet", "pq", "arrow", "feather", "ipc", "arrows", "avro",
     "xlsx", "xls", "xlsb", "ods",
 ]);
-
-/// Values of a response's format: its suffixes.
-const ANSWERS: SettingKind =
-    SettingKind::Choice(&["json", "ndjson", "csv", "tsv", "arrows", "arrow", "parquet", "html"]);
-
-/// Log levels.
-const LEVELS: SettingKind = SettingKind::Choice(&["off", "error", "warn", "info", "debug", "trace"]);
 
 /// Creates a row of the first release.
 const fn row(
@@ -30,12 +24,25 @@ const fn row(
     Setting { section, key, kind, default, example, help, since: "0.1.0", old }
 }
 
+/// Creates a row of this release.
+const fn new_row(
+    section: Section,
+    key: &'static str,
+    kind: SettingKind,
+    texts: [&'static str; 2],
+    help: &'static str,
+    old: &'static [&'static str],
+) -> Setting {
+    Setting { since: "0.2.0", ..row(section, key, kind, texts, help, old) }
+}
+
 /// Every setting, by section.
-pub const SETTINGS: &[Setting] =
-    &joined::<{ ROWS.len() + stream::ROWS.len() + function::ROWS.len() }>([ROWS, stream::ROWS, function::ROWS]);
+pub const SETTINGS: &[Setting] = &joined::<
+    { server::ROWS.len() + ROWS.len() + stream::ROWS.len() + function::ROWS.len() },
+>([server::ROWS, ROWS, stream::ROWS, function::ROWS]);
 
 /// Concatenates the rows of these tables.
-const fn joined<const N: usize>(tables: [&[Setting]; 3]) -> [Setting; N] {
+const fn joined<const N: usize>(tables: [&[Setting]; 4]) -> [Setting; N] {
     let (mut all, mut at, mut table) = ([ROWS[0]; N], 0, 0);
     while table < tables.len() {
         let mut row = 0;
@@ -48,79 +55,9 @@ const fn joined<const N: usize>(tables: [&[Setting]; 3]) -> [Setting; N] {
     all
 }
 
-/// Settings of the server, and of what has rows.
+/// Settings of callers, limits, and of what has rows.
 #[rustfmt::skip]
 const ROWS: &[Setting] = &[
-    // Server
-    row(Section::Server, "listen", SettingKind::Text, [r#""127.0.0.1:8080""#, r#""0.0.0.0:8080""#],
-        "Address and port to listen on; port 0 takes a free one.",
-        &["addr", "address"]),
-    row(Section::Server, "hosts", SettingKind::Texts, ["[]", r#"["data.example.org", "*.internal"]"#],
-        "Names the server goes by, with `*` for any part of one; requests for another name are refused (403), those \
-            for `localhost` or an address are not. Without this setting, a server that listens on this machine alone \
-            answers to `localhost` and addresses of this machine, so that no page can reach it under a name of its \
-            own, and any other server to every name and address.",
-        &["allowed_hosts"]),
-    row(Section::Server, "base_path", SettingKind::Text, [r#""""#, r#""/data""#],
-        "Path before every path of the API, for a server behind a proxy.",
-        &["prefix"]),
-    row(Section::Server, "data_dir", SettingKind::Text, ["", r#""/var/cache/salver""#],
-        "Where streams are kept, in its `streams`, the key of tokens, `tokens.key`, and the spilled queries and \
-            converted files of this process. Without it, streams and key are in `salver-data` beside the configuration \
-            file, and the rest is in a directory of this process below `$XDG_CACHE_HOME/salver` or the temporary \
-            directory, removed at the end.",
-        &["cache_dir", "tmp_dir"]),
-    row(Section::Server, "log", LEVELS, [r#""info""#, r#""warn""#],
-        "What is logged to standard error. The environment variable `RUST_LOG` goes before it.",
-        &["log_level"]),
-    row(Section::Server, "cors", SettingKind::Bool, ["false", "true"],
-        "Whether pages of any origin may read answers, query, export and call functions. They change no rows and \
-            append no events. Off, because a server on your own machine would be open to every page you visit.",
-        &[]),
-    row(Section::Server, "access_log", SettingKind::Bool, ["false", "true"],
-        "Whether a line is logged for each request.",
-        &[]),
-    row(Section::Server, "default_format", ANSWERS, [r#""json""#, r#""csv""#],
-        "Format of rows when a request names none.",
-        &["response_format"]),
-    row(Section::Server, "threads", SettingKind::Count(0), ["0", "4"],
-        "Threads that work; 0 is one for each processor.",
-        &[]),
-    row(Section::Server, "reverse_proxy", SettingKind::Bool, ["false", "true"],
-        "Whether every request comes through a proxy of your own, whose `X-Forwarded-For`, `X-Forwarded-Proto`, \
-            `X-Forwarded-Host` and `caller` headers are believed.",
-        &["trust_proxy"]),
-    row(Section::Server, "caller", SettingKind::Pairs, ["", r#"{ user = "X-User", tenant = "X-Tenant" }"#],
-        "What rules see as `caller.NAME`, and the header it comes in. Needs `reverse_proxy`: anybody else could write \
-            anything there.",
-        &[]),
-    row(Section::Server, "firewall", SettingKind::Texts, ["[]", r#"["10.0.0.0/8", "::1"]"#],
-        "Addresses and networks that are let in; empty lets everybody in.",
-        &["allowed_ip_addresses"]),
-    row(Section::Server, "callbacks", SettingKind::Texts, ["[]", r#"["https://example.org/hooks/"]"#],
-        "What the addresses begin with that jobs may be told to report to, with `X-Callback-Url`; empty allows none.",
-        &[]),
-    row(Section::Server, "tls_certificate", SettingKind::Text, ["", r#""/etc/salver/fullchain.pem""#],
-        "File with the certificate of the server and those that lead to its authority, as PEM. With it, the server \
-            speaks TLS (1.2 and 1.3) and nothing else. The file is read again when it changes.",
-        &["ssl_certificate", "tls_cert"]),
-    row(Section::Server, "tls_key", SettingKind::Text, ["", r#""/etc/salver/privkey.pem""#],
-        "File with the private key of `tls_certificate`, as PEM, without a password. It is read again when it changes.",
-        &["ssl_key", "ssl_certificate_key"]),
-    row(Section::Server, "ssl_redirect", SettingKind::Bool, ["false", "true"],
-        "Whether requests that came without TLS are sent to `https://`, at the same port where the server has a \
-            `tls_certificate`. Needs one, or `reverse_proxy`.",
-        &["tls_redirect"]),
-    row(Section::Server, "xsrf", SettingKind::Bool, ["false", "true"],
-        "Whether requests that write to a database must repeat the cookie `XSRF-TOKEN` in the header `X-XSRF-TOKEN`.",
-        &[]),
-    row(Section::Server, "ajax_only", SettingKind::Bool, ["false", "true"],
-        "Whether requests that write to a database must have the header `X-Requested-With: XMLHttpRequest`.",
-        &[]),
-    row(Section::Server, "cors_origins", SettingKind::Texts, ["[]", r#"["https://*.example.com"]"#],
-        "Origins (with `*` for any part) whose pages may read answers, write and call, with credentials, as the \
-            server's own may.",
-        &["allowed_origins"]),
     // Auth
     row(Section::Auth, "mode", SettingKind::Choice(&["required", "optional"]), [r#""required""#, r#""optional""#],
         "Whether every request must prove who sends it, in one of the ways below. Where it is optional, who proves \

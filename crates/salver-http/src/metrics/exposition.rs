@@ -4,11 +4,11 @@
 use std::fmt::{Display, Write};
 
 /// Media type of the format.
-pub(super) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// A page of samples.
 #[derive(Debug, Default)]
-pub(super) struct Exposition {
+pub(crate) struct Exposition {
     text: String,
     /// Family that the samples belong to.
     family: &'static str,
@@ -16,13 +16,13 @@ pub(super) struct Exposition {
 
 impl Exposition {
     /// Begins the samples of a family. `help` is plain text on one line.
-    pub(super) fn family(&mut self, name: &'static str, kind: &str, help: &str) {
+    pub(crate) fn family(&mut self, name: &'static str, kind: &str, help: &str) {
         self.family = name;
         let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
     /// Writes a sample of the family, whose name continues with `suffix`.
-    pub(super) fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: impl Display) {
+    pub(crate) fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: impl Display) {
         self.text.push_str(self.family);
         self.text.push_str(suffix);
         for (index, (name, value)) in labels.iter().enumerate() {
@@ -44,7 +44,7 @@ impl Exposition {
     }
 
     /// Returns the page.
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text
     }
 }

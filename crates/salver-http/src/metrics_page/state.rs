@@ -5,8 +5,8 @@ use std::time::UNIX_EPOCH;
 use salver_model::limits::METRICS_ENTRIES_MAX;
 use salver_service::{Entry, LoadState};
 
-use super::exposition::Exposition;
 use crate::app::App;
+use crate::metrics::Exposition;
 use crate::status;
 
 pub(super) fn write(app: &App, out: &mut Exposition) {

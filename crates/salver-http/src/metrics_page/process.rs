@@ -4,7 +4,7 @@
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::exposition::Exposition;
+use crate::metrics::Exposition;
 
 /// Ticks of the clock in a second and bytes of a page, as Linux reports them to programs on all common machines.
 const TICKS: f64 = 100.0;
