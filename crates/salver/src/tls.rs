@@ -122,6 +122,7 @@ fn unread(what: &str, path: &Path, error: pem::Error) -> Error {
             format!("has no {what}"),
             "it is a PEM file, with `-----BEGIN ...-----`; `openssl pkey` takes the password off a key",
         ),
+        pem::Error::MissingSectionEnd { .. } => ("is cut off".to_owned(), "its last line is `-----END ...-----`"),
         other => (format!("is not right: {other}"), "it is a PEM file, with `-----BEGIN ...-----`"),
     };
     Error::new(Code::Config, format!("{} {why}", path.display())).with_hint(hint)

@@ -19,6 +19,8 @@ reverse_proxy = true
 caller = { user = "X-User", "the tenant" = "X-Tenant" }
 firewall = ["10.0.0.0/8", "::1"]
 callbacks = ["https://example.org/hooks/"]
+tls_certificate = "fullchain.pem"
+tls_key = "privkey.pem"
 ssl_redirect = true
 xsrf = true
 ajax_only = true

@@ -50,7 +50,7 @@ async fn hidden_columns_choose_rows() {
         .await;
         let held = world.hold(1).await;
         let wanted: Vec<_> = (11..=5_000).filter(|id| id % 2 == 1).collect();
-        let name = |id: &i32| format!("{id}|it's \\ {}", id % 3);
+        let name = |id: &i32| format!("{id}|it's \\ {}|", id % 3);
         let wanted: Vec<_> = wanted.iter().map(name).collect();
         assert_eq!(all(&*held).await.expect("rows"), wanted, "{kind:?}");
         assert_eq!(sorted(world.rows().await), sorted(wanted), "{kind:?}");

@@ -18,6 +18,7 @@ fn certificate() -> (String, String) {
     let made = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"])
         .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
+        .args(["-addext", "basicConstraints=critical,CA:FALSE"])
         .args(["-keyout", "key.pem", "-out", "cert.pem"])
         .current_dir(directory.path())
         .output()
@@ -186,6 +187,7 @@ fn files_that_are_wrong() {
     let directory = tempfile::tempdir().expect("a directory");
     let at = |name: &str| directory.path().join(name);
     let ((cert, key), (_, other)) = (certificate(), certificate());
+    std::fs::write(at("people.csv"), ROWS).expect("a file");
     let encrypted = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
     for (cert, key, said) in [
         (cert.as_str(), Some(other.as_str()), "is not that of the certificate in"),
