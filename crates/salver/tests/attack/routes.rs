@@ -154,7 +154,7 @@ fn pages_of_other_sites_are_kept_out() {
 fn what_is_got_has_a_head() {
     let server = ready(serve(""), &[]);
     // What tells of the moment is another the next time.
-    let moves = ["/ready", "/_admin/time", "/api/status/ping"];
+    let moves = ["/ready", "/metrics", "/_admin/time", "/api/status/ping"];
     for row in rows().iter().filter(|row| row.methods.iter().any(|method| method == "GET")) {
         let (whole, head) = (server.get(&row.path), server.ask("HEAD", &row.path, &[], b""));
         let at = format!("{}: {whole:?} {head:?}", row.path);
