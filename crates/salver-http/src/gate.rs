@@ -7,7 +7,7 @@ mod origin;
 
 use std::net::IpAddr;
 
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri, Version, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, Version, header};
 use salver_model::spec::matches_host;
 use salver_model::{Caller, Code, Error, Result};
 
@@ -94,6 +94,8 @@ pub(crate) struct Gate {
     reverse_proxy: bool,
     caller_headers: Vec<(String, HeaderName)>,
     firewall: Option<Vec<Network>>,
+    /// Whether the listener speaks TLS.
+    tls: bool,
     ssl_redirect: bool,
     xsrf: bool,
     ajax_only: bool,
@@ -128,6 +130,7 @@ impl Gate {
             caller_headers: options.caller_headers.iter().filter_map(header).collect(),
             // A firewall without a valid entry admits no address: the operator meant to block some.
             firewall: (!options.firewall.is_empty()).then(networks),
+            tls: options.tls.is_some(),
             ssl_redirect: options.ssl_redirect && (options.reverse_proxy || options.tls.is_some()),
             xsrf: options.xsrf,
             ajax_only: options.ajax_only,
@@ -176,7 +179,13 @@ impl Gate {
     ///
     /// # Errors
     /// `Blocked`.
-    pub(crate) fn check_address(&self, peer: IpAddr, uri: &Uri, headers: &HeaderMap) -> Result<Option<Response<Body>>> {
+    pub(crate) fn check_address(
+        &self,
+        peer: IpAddr,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Result<Option<Response<Body>>> {
         if !self.applies_to_reads() {
             return Ok(None);
         }
@@ -192,17 +201,19 @@ impl Gate {
         }
         // Probes come from beside the server, past the proxy.
         if self.ssl_redirect && !is_probe && !is_secure(headers) {
-            return Ok(secured(uri, headers));
+            return Ok(secured(method, uri, headers));
         }
         Ok(None)
     }
 
-    /// Returns the response to a request without TLS at a listener with it.
+    /// Returns the response to a request without TLS at a listener with it: a redirect, if there are any.
     ///
     /// # Errors
-    /// `InvalidRequest` where such requests are not redirected.
-    pub(crate) fn without_tls(&self, uri: &Uri, headers: &HeaderMap) -> Result<Response<Body>> {
-        let redirect = if self.ssl_redirect { secured(uri, headers) } else { None };
+    /// `InvalidRequest` where such requests are not redirected; the errors of [`Gate::check_host`] and
+    /// [`Gate::check_address`].
+    pub(crate) fn without_tls<B>(&self, request: &Request<B>, peer: IpAddr) -> Result<Response<Body>> {
+        self.check_host(request.version(), &CheckedHeaders::of(request.headers()))?;
+        let redirect = self.check_address(peer, request.method(), request.uri(), request.headers())?;
         redirect.ok_or_else(|| {
             Error::new(Code::InvalidRequest, "this port speaks TLS, and the request came without it")
                 .with_hint("ask for the same address with `https://`")
@@ -319,8 +330,12 @@ impl Gate {
         allowed.any(|allowed| if origin == "null" { allowed == origin } else { matches_host(&allowed, &origin) })
     }
 
+    /// Returns whether the page is the server's own. A server that speaks TLS has no pages without it: such a page is
+    /// somebody's on the way.
     fn is_own(&self, origin: &HeaderValue, headers: &HeaderMap) -> bool {
-        origin.to_str().is_ok_and(|origin| origin::is_own(origin, headers, self.reverse_proxy))
+        let is_possible = |origin: &str| !self.tls || origin.starts_with("https://");
+        let is_own = |origin: &str| origin::is_own(origin, headers, self.reverse_proxy);
+        origin.to_str().is_ok_and(|origin| is_possible(origin) && is_own(origin))
     }
 
     /// Adds the CORS headers and the token to a response of the records doors.
@@ -427,12 +442,19 @@ pub(crate) fn is_secure(headers: &HeaderMap) -> bool {
     headers.get(FORWARDED_PROTO).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"https"))
 }
 
-/// Returns a redirect to the same URL over TLS; `None` for a request without a host.
-fn secured(uri: &Uri, headers: &HeaderMap) -> Option<Response<Body>> {
+/// Returns a redirect to the same URL over TLS; `None` for a request without a host, or without a path. Clients repeat a
+/// request with a body only after 308 (RFC 9110, section 15.4.9).
+fn secured(method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<Response<Body>> {
     let named = headers.get(header::HOST).and_then(|value| value.to_str().ok());
     let host = named.or(uri.authority().map(http::uri::Authority::as_str))?;
+    let is_host = !host.contains('@') && host.parse::<http::uri::Authority>().is_ok();
     let target = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-    let mut response = exit::empty(StatusCode::MOVED_PERMANENTLY);
+    if !is_host || !target.starts_with('/') {
+        return None;
+    }
+    let reads = matches!(*method, Method::GET | Method::HEAD);
+    let status = if reads { StatusCode::MOVED_PERMANENTLY } else { StatusCode::PERMANENT_REDIRECT };
+    let mut response = exit::empty(status);
     let location = HeaderValue::from_str(&format!("https://{host}{target}")).ok()?;
     response.headers_mut().insert(header::LOCATION, location);
     Some(response)

@@ -6,7 +6,7 @@ mod exposition;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use http::StatusCode;
+use http::{Method, StatusCode};
 
 pub(crate) use self::exposition::{Exposition, MEDIA_TYPE};
 use crate::routes::{self, RouteLabel};
@@ -14,6 +14,9 @@ use crate::routes::{self, RouteLabel};
 /// The statuses that are counted each for itself; others are counted together.
 const STATUSES: [u16; 22] =
     [200, 201, 202, 204, 206, 207, 301, 304, 400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 422, 429, 500, 503];
+
+/// The methods that are counted each for itself; others are counted together.
+const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other"];
 
 /// Upper bounds of the histogram's buckets, in nanoseconds, as they are written in seconds.
 const BUCKETS: [(u64, &str); 14] = [
@@ -36,12 +39,13 @@ const BUCKETS: [(u64, &str); 14] = [
 /// What is counted of requests.
 #[derive(Debug)]
 pub(crate) struct Metrics {
+    /// By route and method, in the order of both.
     routes: Vec<RouteCounts>,
     /// Responses that came out of the cache.
     cached: AtomicU64,
 }
 
-/// The requests of one route.
+/// The requests of one route and method.
 #[derive(Debug, Default)]
 struct RouteCounts {
     by_status: [AtomicU64; STATUSES.len() + 1],
@@ -55,12 +59,14 @@ struct RouteCounts {
 pub(crate) struct Timer {
     began: Instant,
     route: RouteLabel,
+    method: usize,
 }
 
 impl Timer {
-    /// Begins with a request, whose route is not known yet.
-    pub(crate) fn begin() -> Self {
-        Self { began: Instant::now(), route: RouteLabel::NONE }
+    /// Begins with a request of this method, whose route is not known yet.
+    pub(crate) fn begin(method: &Method) -> Self {
+        let known = METHODS.iter().position(|known| *known == method.as_str());
+        Self { began: Instant::now(), route: RouteLabel::NONE, method: known.unwrap_or(METHODS.len() - 1) }
     }
 
     /// Returns the time since it began.
@@ -76,12 +82,13 @@ impl Timer {
 
 impl Metrics {
     pub(crate) fn new() -> Self {
-        Self { routes: routes::labels().map(|_| RouteCounts::default()).collect(), cached: AtomicU64::new(0) }
+        let routes = routes::labels().flat_map(|_| METHODS).map(|_| RouteCounts::default()).collect();
+        Self { routes, cached: AtomicU64::new(0) }
     }
 
     /// Counts a request whose response is ready.
     pub(crate) fn count(&self, timer: Timer, status: StatusCode) {
-        let Some(counts) = self.routes.get(timer.route.index()) else { return };
+        let Some(counts) = self.routes.get(timer.route.index() * METHODS.len() + timer.method) else { return };
         let status = STATUSES.iter().position(|known| *known == status.as_u16()).unwrap_or(STATUSES.len());
         let ns = u64::try_from(timer.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let bucket = BUCKETS.iter().position(|(bound, _)| ns <= *bound).unwrap_or(BUCKETS.len());
@@ -95,28 +102,33 @@ impl Metrics {
         self.cached.fetch_add(1, Ordering::Relaxed);
     }
 
+    fn all(&self) -> impl Iterator<Item = (&'static str, &'static str, &RouteCounts)> {
+        let labels = routes::labels().flat_map(|route| METHODS.map(|method| (route, method)));
+        labels.zip(&self.routes).map(|((route, method), counts)| (route, method, counts))
+    }
+
     /// Writes them to the page.
     pub(crate) fn write(&self, out: &mut Exposition) {
-        out.family("salver_http_requests_total", "counter", "Requests, by route and status.");
-        for (label, counts) in routes::labels().zip(&self.routes) {
+        out.family("salver_http_requests_total", "counter", "Requests, by route, method and status.");
+        for (route, method, counts) in self.all() {
             for (index, count) in counts.by_status.iter().enumerate() {
                 let count = count.load(Ordering::Relaxed);
                 if count > 0 {
                     let status = STATUSES.get(index).map_or_else(|| "other".to_owned(), u16::to_string);
-                    let labels = [("route", label.path), ("method", label.methods), ("status", &status)];
+                    let labels = [("route", route), ("method", method), ("status", &status)];
                     out.sample("", &labels, count);
                 }
             }
         }
-        let help = "Seconds from the head of a request to that of its response, by route.";
+        let help = "Seconds from the head of a request to that of its response.";
         out.family("salver_http_request_duration_seconds", "histogram", help);
-        for (label, counts) in routes::labels().zip(&self.routes) {
+        for (route, method, counts) in self.all() {
             let by_time: Vec<u64> = counts.by_time.iter().map(|count| count.load(Ordering::Relaxed)).collect();
             let total: u64 = by_time.iter().sum();
             if total == 0 {
                 continue;
             }
-            let own = [("route", label.path), ("method", label.methods)];
+            let own = [("route", route), ("method", method)];
             let mut within = 0;
             let bounds = BUCKETS.iter().map(|(_, text)| *text).chain(["+Inf"]);
             for (count, bound) in by_time.iter().zip(bounds) {

@@ -135,7 +135,7 @@ fn checked(
     peer: IpAddr,
     asked: &RequestTarget<'_, '_>,
 ) -> Result<Checked> {
-    let redirected = app.gate.check_address(peer, head.uri, head.headers)?;
+    let redirected = app.gate.check_address(peer, head.method, head.uri, head.headers)?;
     screen(app, head, said, asked)?;
     if let Some(response) = redirected {
         return Ok(Checked::Answered(Box::new(response)));

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use http::request::Parts;
+use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use salver_model::{Code, Error, Result};
 use salver_service::Snapshot;
@@ -41,7 +42,7 @@ pub(crate) fn answer_now<B>(
     if !(*method == Method::GET || *method == Method::HEAD) || app.options.access_log {
         return None;
     }
-    let timer = Timer::begin();
+    let timer = Timer::begin(method);
     let path = below_base(app, request.uri().path())?;
     let query = request.uri().query().unwrap_or("");
     let asked = RequestTarget::of(app, method, path, query);
@@ -104,8 +105,8 @@ fn admitted_at_once<B>(
 }
 
 /// Answers a request without TLS at a listener with it.
-pub(crate) fn answer_without_tls<B>(app: &App, request: &Request<B>) -> Response<Body> {
-    let answered = app.gate.without_tls(request.uri(), request.headers());
+pub(crate) fn answer_without_tls<B>(app: &App, request: &Request<B>, peer: IpAddr) -> Response<Body> {
+    let answered = app.gate.without_tls(request, peer);
     let mut response = answered.unwrap_or_else(|error| refuse(app, Dialect::Salver, error));
     if request.version() < http::Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -143,7 +144,7 @@ pub(crate) fn plan_append<B>(
     said: &CheckedHeaders<'_>,
     peer: IpAddr,
 ) -> Option<(Timer, streams::AppendPlan)> {
-    let timer = Timer::begin();
+    let timer = Timer::begin(request.method());
     if *request.method() != Method::POST || app.options.access_log {
         return None;
     }
@@ -159,7 +160,7 @@ pub(crate) fn plan_append<B>(
 
 /// Answers any request.
 pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
-    let (timer, label) = (Timer::begin(), AtomicLabel::default());
+    let (timer, label) = (Timer::begin(request.method()), AtomicLabel::default());
     let (head, body) = request.into_parts();
     let response =
         AssertUnwindSafe(life(&app, &head, body, peer, &label)).catch_unwind().await.unwrap_or_else(|panic| {
@@ -181,7 +182,7 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
         // Three decimals: microseconds.
         let ms = timer.elapsed().as_micros() as f64 / 1000.0;
         let status = response.status().as_u16();
-        let uri = tokens::shown(&head.uri.to_string());
+        let uri = tokens::shown(head.uri.path_and_query().map_or("*", PathAndQuery::as_str));
         tracing::info!(target: "access", method = %head.method, uri, status, ms);
     }
     response

@@ -153,12 +153,6 @@ impl Methods {
             }
     }
 
-    /// Formats the set for people; empty when it has all methods.
-    fn text(self) -> &'static str {
-        let named = Self::NAMES.iter().find(|(one, _)| *one == self);
-        named.map_or("", |(_, name)| name)
-    }
-
     /// Formats the set for `Allow`.
     fn list(self) -> String {
         let named = Self::NAMES.iter().filter(|(one, _)| self.has(*one) || self.has(Self::ANY));

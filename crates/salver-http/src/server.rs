@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures::future::BoxFuture;
-use http::{Request, Response, Version};
+use http::{HeaderValue, Method, Request, Response, Version, header};
 use http_body::Body as _;
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -154,7 +155,7 @@ where
 {
     let stream = TokioIo::new(stream);
     let _ = match version {
-        Version::HTTP_2 => watcher.watch(http2.serve_connection(stream, handler)).await,
+        Version::HTTP_2 => watcher.watch(http2.serve_connection(stream, HeadOnly(handler))).await,
         _ => watcher.watch(http1.serve_connection(stream, handler)).await,
     };
 }
@@ -212,7 +213,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             Transport::Plain => {}
             Transport::Tls => self.app.gate.says_tls(request.headers_mut()),
             Transport::Unprotected => {
-                return Answering::Now(Some(crate::router::answer_without_tls(&self.app, &request)));
+                return Answering::Now(Some(crate::router::answer_without_tls(&self.app, &request, self.peer)));
             }
         }
         let said = CheckedHeaders::of(request.headers());
@@ -252,6 +253,33 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             }
             None => Answering::later(&self.app, request, self.peer, (asked, turn)),
         }
+    }
+}
+
+/// The service of a connection of HTTP/2. Its library sends the body of a response to HEAD, which that of HTTP/1 leaves
+/// out.
+#[derive(Clone)]
+struct HeadOnly(Handler);
+
+impl hyper::service::Service<Request<hyper::body::Incoming>> for HeadOnly {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
+
+    fn call(&self, request: Request<hyper::body::Incoming>) -> Self::Future {
+        let is_head = *request.method() == Method::HEAD;
+        let answering = self.0.call(request);
+        Box::pin(async move {
+            let mut response = answering.await?;
+            if is_head {
+                let length = response.body().size_hint().exact();
+                if let Some(length) = length.filter(|_| !response.headers().contains_key(header::CONTENT_LENGTH)) {
+                    response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+                }
+                *response.body_mut() = Body::Full(Bytes::new());
+            }
+            Ok(response)
+        })
     }
 }
 

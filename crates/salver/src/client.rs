@@ -165,6 +165,12 @@ impl Client {
                 let error = self.refusal(Code::StreamUnavailable, response, answer);
                 Trouble::Passing(asked_to_wait(response), error)
             }
+            301..=308 => {
+                let to =
+                    response.headers().get("location").and_then(|to| to.to_str().ok()).unwrap_or("another address");
+                let message = format!("{} sends on to {to}", self.base);
+                Trouble::Lasting(Error::new(Code::Source, message).with_hint("name that server: `https://...`"))
+            }
             410 => Trouble::Lasting(self.refusal(Code::ExpiredCursor, response, answer)),
             _ => Trouble::Lasting(self.refusal(Code::InvalidRequest, response, answer)),
         }

@@ -32,6 +32,8 @@ const YIELD_AT_ONCE: usize = 8;
 
 /// Runs until shutdown is requested.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<(), CommandFailure> {
+    // If it can't be done, a hang-up ends the server, as it does everywhere.
+    let _ = signals::survive_first_hang_ups();
     let listen = settings::given("server.listen", "listen", arguments.listen.as_deref());
     let (mut checked, file) =
         settings::load_with_file(&arguments.sources, listen.into_iter().collect(), Need::Datasets)?;

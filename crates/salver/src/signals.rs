@@ -64,11 +64,28 @@ pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'st
 /// kills the process without a message.
 #[cfg(unix)]
 pub(crate) fn survive_file_limits() -> io::Result<()> {
+    survive(libc::SIGXFSZ)
+}
+
+/// Keeps a hang-up from ending the server while it starts.
+#[cfg(unix)]
+pub(crate) fn survive_first_hang_ups() -> io::Result<()> {
+    survive(libc::SIGHUP)
+}
+
+/// Keeps a hang-up from ending the server, where there are any.
+#[cfg(not(unix))]
+pub(crate) fn survive_first_hang_ups() -> io::Result<()> {
+    Ok(())
+}
+
+/// Registers for a signal. The registration persists without a listener.
+#[cfg(unix)]
+fn survive(number: libc::c_int) -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let _inside = runtime.enter();
-    // The registration persists without a listener.
-    signal(SignalKind::from_raw(libc::SIGXFSZ)).map(drop)
+    signal(SignalKind::from_raw(number)).map(drop)
 }
 
 /// Makes a write beyond the shell's file size limit fail.

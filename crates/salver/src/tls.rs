@@ -1,6 +1,7 @@
 //! TLS of the server: the certificate and its key, read again when their files change.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
@@ -12,6 +13,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use salver_config::TlsFiles;
+use salver_model::limits::TLS_FILE_BYTES_MAX;
 use salver_model::{Code, Error, Result};
 
 /// Interval at which the files are looked at.
@@ -90,17 +92,25 @@ impl ResolvesServerCert for Certificate {
 fn read(files: &TlsFiles) -> Result<CertifiedKey> {
     let (certificate, key) = (&files.certificate, &files.key);
     let chain = certificates(certificate)?;
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| unread("private key", key, error))?;
+    let text = text(key)?;
+    let private = PrivateKeyDer::from_pem_slice(&text).map_err(|error| {
+        if String::from_utf8_lossy(&text).contains("ENCRYPTED") {
+            let message = format!("{} has a password", key.display());
+            return Error::new(Code::Config, message).with_hint("`openssl pkey -in KEY -out KEY` takes it off");
+        }
+        unread("private key", key, &error)
+    })?;
     CertifiedKey::from_der(chain, private, &ring::default_provider()).map_err(|error| {
         let (key, certificate) = (key.display(), certificate.display());
-        let message = match &error {
+        match &error {
             rustls::Error::InconsistentKeys(_) => {
-                format!("the key in {key} is not that of the certificate in {certificate}")
+                let message = format!("the key in {key} is not that of the certificate in {certificate}");
+                let hint = "`server.tls_key` is the private key of the first certificate in `server.tls_certificate`";
+                Error::new(Code::Config, message).with_hint(hint)
             }
-            other => format!("the key in {key} can't be used: {other}"),
-        };
-        Error::new(Code::Config, message)
-            .with_hint("`server.tls_key` is the private key of the first certificate in `server.tls_certificate`")
+            other => Error::new(Code::Config, format!("the key in {key} can't be used: {other}"))
+                .with_hint("keys of RSA (2048 bits and more), ECDSA (P-256, P-384) and Ed25519 can"),
+        }
     })
 }
 
@@ -109,21 +119,39 @@ fn read(files: &TlsFiles) -> Result<CertifiedKey> {
 /// # Errors
 /// `Config` when it can't be read, or has none.
 pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
-    let all = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let all = all.map_err(|error| unread("certificate", path, error))?;
-    if all.is_empty() { Err(unread("certificate", path, pem::Error::NoItemsFound)) } else { Ok(all) }
+    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text(path)?).collect();
+    let all = all.map_err(|error| unread("certificate", path, &error))?;
+    if all.is_empty() { Err(unread("certificate", path, &pem::Error::NoItemsFound)) } else { Ok(all) }
+}
+
+/// Reads a file, unless it is none, or too large to be meant: a pipe would have no end, and a device neither.
+fn text(path: &Path) -> Result<Vec<u8>> {
+    let failed = |why: String| {
+        Error::new(Code::Config, format!("{} {why}", path.display()))
+            .with_hint("name a file of PEM that the user of this program may read")
+    };
+    let unreadable = |error: io::Error| failed(format!("can't be read: {error}"));
+    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(failed("is not a file".to_owned()));
+    }
+    let mut text = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(TLS_FILE_BYTES_MAX + 1).read_to_end(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > TLS_FILE_BYTES_MAX {
+        return Err(failed(format!("has more than {TLS_FILE_BYTES_MAX} bytes")));
+    }
+    // Some editors begin a file with a byte order mark.
+    Ok(text.strip_prefix(b"\xEF\xBB\xBF").map(<[u8]>::to_vec).unwrap_or(text))
 }
 
 /// Returns the error for a file without what it should have.
-fn unread(what: &str, path: &Path, error: pem::Error) -> Error {
-    let (why, hint) = match &error {
-        pem::Error::Io(cause) => (format!("can't be read: {cause}"), "the server's user must be able to read it"),
-        pem::Error::NoItemsFound => (
-            format!("has no {what}"),
-            "it is a PEM file, with `-----BEGIN ...-----`; `openssl pkey` takes the password off a key",
-        ),
-        pem::Error::MissingSectionEnd { .. } => ("is cut off".to_owned(), "its last line is `-----END ...-----`"),
-        other => (format!("is not right: {other}"), "it is a PEM file, with `-----BEGIN ...-----`"),
+fn unread(what: &str, path: &Path, error: &pem::Error) -> Error {
+    let why = match error {
+        pem::Error::NoItemsFound => format!("has no {what}"),
+        pem::Error::MissingSectionEnd { .. } => "is cut off: its last line is not `-----END ...-----`".to_owned(),
+        pem::Error::IllegalSectionStart { .. } => "has a line that begins like `-----BEGIN` and is not one".to_owned(),
+        other => format!("is not right: {other}"),
     };
-    Error::new(Code::Config, format!("{} {why}", path.display())).with_hint(hint)
+    Error::new(Code::Config, format!("{} {why}", path.display()))
+        .with_hint(format!("it is a PEM file, with `-----BEGIN ...-----` around each {what}"))
 }

@@ -86,7 +86,11 @@ fn functions(app: &App, out: &mut Exposition) {
     }
     out.family("salver_function_waiting_calls", "gauge", "Calls that wait for a worker.");
     files.iter().for_each(|(name, workers)| out.sample("", &[("file", name)], workers.waiting));
-    out.family("salver_function_workers_lost_total", "counter", "Processes that ended by themselves or were killed.");
+    out.family(
+        "salver_function_workers_lost_total",
+        "counter",
+        "Processes that ended by themselves, or were killed: over a limit, or when a caller left.",
+    );
     files.iter().for_each(|(name, workers)| out.sample("", &[("file", name)], workers.lost));
     out.family("salver_function_loads_total", "counter", "Times that a file was loaded.");
     files.iter().for_each(|(name, workers)| out.sample("", &[("file", name)], workers.loads));

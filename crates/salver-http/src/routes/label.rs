@@ -1,23 +1,13 @@
-//! Labels under which requests are counted: a path of the table with its methods, and one for each kind of path that
-//! entries declare.
+//! Labels under which requests are counted: a path of the table, and one for each kind of path that entries declare.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::{RouteRow, rows};
 
-/// A label, as a number. Rows that differ in their further condition alone share one.
+/// A label, as a number. Rows of one path share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RouteLabel(u16);
-
-/// What is written of a label.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LabelText {
-    /// Path, as in the table.
-    pub(crate) path: &'static str,
-    /// Methods, as in the table; empty where any may come.
-    pub(crate) methods: &'static str,
-}
 
 /// Labels of paths that are not in the table.
 const OTHERS: [&str; 3] = ["(none)", "(a stream's route)", "(user code)"];
@@ -52,23 +42,22 @@ impl AtomicLabel {
 
 /// Returns the rows with their labels.
 pub(super) fn labelled(mut rows: Vec<RouteRow>) -> Vec<RouteRow> {
-    let mut known: HashMap<(&str, u8), u16> = HashMap::new();
+    let mut known: HashMap<&str, u16> = HashMap::new();
     for row in &mut rows {
         let next = (OTHERS.len() + known.len()) as u16;
-        let number = *known.entry((row.paths[0], row.methods.0)).or_insert(next);
+        let number = *known.entry(row.paths[0]).or_insert(next);
         row.label = RouteLabel(number);
     }
     rows
 }
 
-/// Returns the texts of all labels, by number.
-pub(crate) fn labels() -> impl Iterator<Item = LabelText> {
-    let others = OTHERS.iter().map(|path| LabelText { path, methods: "" });
+/// Returns the texts of all labels, by number: paths, as in the table.
+pub(crate) fn labels() -> impl Iterator<Item = &'static str> {
     let mut next = OTHERS.len();
-    others.chain(rows().filter_map(move |row| {
+    OTHERS.into_iter().chain(rows().filter_map(move |row| {
         let is_first = row.label.index() == next;
         next += usize::from(is_first);
-        is_first.then(|| LabelText { path: row.paths[0], methods: row.methods.text() })
+        is_first.then(|| row.paths[0])
     }))
 }
 
@@ -82,7 +71,7 @@ mod tests {
         let all: Vec<_> = labels().collect();
         for row in rows() {
             assert_ne!(row.label, RouteLabel::NONE);
-            assert_eq!(all[row.label.index()].path, row.paths[0]);
+            assert_eq!(all[row.label.index()], row.paths[0]);
         }
         for (index, label) in all.iter().enumerate() {
             assert!(!all[..index].contains(label), "{label:?}");

@@ -46,6 +46,8 @@ pub const IDEMPOTENCY_KEPT_S: u64 = 24 * 60 * 60;
 /// Most holders of one kind of resource that the status page lists; those with the most come first, and others are left
 /// out.
 pub const STATUS_HOLDERS_MAX: usize = 5;
+/// Largest file of certificates or of a key; a larger one is refused.
+pub const TLS_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Most entries, and most groups of a stream, that `/metrics` lists; others are left out.
 pub const METRICS_ENTRIES_MAX: usize = 10_000;
 /// Largest window of a compressed body in zstd, as a power of two, the limit of browsers (RFC 9659); a body with a

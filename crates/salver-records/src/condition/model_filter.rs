@@ -60,8 +60,10 @@ fn several(table: &TableInfo, alias: &str, parts: &[Filter], (word, empty): (&st
 fn operand<'t>(table: &'t TableInfo, alias: &str, path: &ColumnPath, sql: &Sql) -> Result<Operand<'t>> {
     let found = table.column(&path.column).filter(|_| path.fields.is_empty());
     let index = found.ok_or_else(|| {
-        Error::new(Code::Config, format!("a rule for table `{}` names column `{path}`, which is not there", table.name))
-            .with_hint("name the tables the rule is for in its `tables`")
+        // Clients learn nothing of the rule.
+        Error::new(Code::Config, format!("a rule for table `{}` is wrong", table.name))
+            .with_hint("the log of the server has the reason")
+            .with_source(format!("it names column `{path}`, which is not there; name the tables it is for in `tables`"))
     })?;
     Ok(Operand::column_by_text(sql.dialect, &table.columns[index], alias))
 }

@@ -101,6 +101,10 @@ fn both_versions_of_both() {
     }
     let old = served.curl(&["--tlsv1.0", "--tls-max", "1.1"], "/health");
     assert!(old.is_err(), "TLS 1.1: {old:?}");
+    for version in ["--http1.1", "--http2"] {
+        let head = served.curl(&["-f", "-I", version], "/api/tables/people").expect("a head");
+        assert!(head.to_ascii_lowercase().contains("content-length: 49"), "{head}");
+    }
     // One connection for several requests, with bodies in both directions.
     let events = r#"{"a":1}"#;
     let many = served.curl(&["-d", events, "-H", "content-type: application/json"], "/api/streams/clicks");
@@ -124,6 +128,10 @@ fn without_tls() {
             assert_eq!(end.trim(), "400");
             assert!(body.contains("this port speaks TLS") && body.contains("https://"), "{body}");
         }
+        let posted = curl(&["-w", "\n%{http_code}", "-d", "select 1", &url]).expect("an answer");
+        assert!(posted.ends_with(if status == "301" { "308" } else { "400" }), "{posted}");
+        let foreign = curl(&["-w", "\n%{http_code}", "-H", "host: evil.example", &url]).expect("an answer");
+        assert!(foreign.ends_with("403") && !foreign.contains("https://evil"), "{foreign}");
         // Also in HTTP/2, and for what is no HTTP at all.
         let second = curl(&["--http2-prior-knowledge", "-w", "\n%{http_code}", &url]).expect("an answer");
         assert!(second.ends_with(status), "{second}");
@@ -132,6 +140,18 @@ fn without_tls() {
         let mut answer = Vec::new();
         let _ = raw.read_to_end(&mut answer);
         assert!(!answer.windows(4).any(|four| four == b"HTTP"), "{answer:?}");
+    }
+}
+
+/// Pages that came without TLS are somebody's on the way, also those of the same host.
+#[test]
+fn pages_without_tls_are_foreign() {
+    let served = Served::new("[[stream]]\nname = \"clicks\"\n");
+    for (scheme, status) in [("https", "200"), ("http", "403")] {
+        let origin = format!("origin: {scheme}://{}", served.process.address());
+        let options = ["-w", "\n%{http_code}", "-H", &origin, "-d", "{\"a\":1}"];
+        let said = served.curl(&options, "/api/streams/clicks").expect("an answer");
+        assert!(said.ends_with(status), "{origin}: {said}");
     }
 }
 
@@ -192,7 +212,7 @@ fn files_that_are_wrong() {
     for (cert, key, said) in [
         (cert.as_str(), Some(other.as_str()), "is not that of the certificate in"),
         (cert.as_str(), None, "key.pem can't be read: "),
-        (cert.as_str(), Some(encrypted), "key.pem has no private key"),
+        (cert.as_str(), Some(encrypted), "key.pem has a password"),
         (key.as_str(), Some(key.as_str()), "cert.pem has no certificate"),
         (cert.as_str(), Some(cert.as_str()), "key.pem has no private key"),
     ] {
@@ -205,6 +225,16 @@ fn files_that_are_wrong() {
             assert!(!ended && told.contains(said) && told.contains("hint: "), "{command}, {said}: {told}");
         }
     }
+    for odd in ["/dev/zero", "."] {
+        std::fs::write(at("salver.toml"), format!("[server]\ntls_certificate = \"{odd}\"\ntls_key = \"key.pem\"\n"))
+            .expect("a file");
+        let (ended, told) = run("check", directory.path());
+        assert!(!ended && told.contains("is not a file"), "{odd}: {told}");
+    }
+    std::fs::write(at("salver.toml"), SETTINGS).expect("a file");
+    std::fs::write(at("cert.pem"), "x".repeat(2_000_000)).expect("a file");
+    let (ended, told) = run("check", directory.path());
+    assert!(!ended && told.contains("has more than 1048576 bytes"), "{told}");
     std::fs::write(at("salver.toml"), "[server]\ntls_key = \"key.pem\"\n").expect("a file");
     let (ended, told) = run("check", directory.path());
     assert!(!ended && told.contains("`tls_key` needs `tls_certificate`"), "{told}");
