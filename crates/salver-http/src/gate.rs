@@ -442,8 +442,8 @@ pub(crate) fn is_secure(headers: &HeaderMap) -> bool {
     headers.get(FORWARDED_PROTO).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"https"))
 }
 
-/// Returns a redirect to the same URL over TLS; `None` for a request without a host, or without a path. Clients repeat a
-/// request with a body only after 308 (RFC 9110, section 15.4.9).
+/// Returns a redirect to the same URL over TLS; `None` for a request without a host, or without a path. Clients repeat
+/// a request with a body only after 308 (RFC 9110, section 15.4.9).
 fn secured(method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<Response<Body>> {
     let named = headers.get(header::HOST).and_then(|value| value.to_str().ok());
     let host = named.or(uri.authority().map(http::uri::Authority::as_str))?;
