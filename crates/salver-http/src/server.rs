@@ -272,7 +272,8 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for HeadOnly {
         Box::pin(async move {
             let mut response = answering.await?;
             if is_head {
-                let length = response.body().size_hint().exact();
+                // A response that has no body, such as 204, has no length either.
+                let length = response.body().size_hint().exact().filter(|length| *length > 0);
                 if let Some(length) = length.filter(|_| !response.headers().contains_key(header::CONTENT_LENGTH)) {
                     response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
                 }

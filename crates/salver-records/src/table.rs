@@ -72,7 +72,10 @@ impl RowRules {
     /// # Errors
     /// `Config` when a rule names a column that the table does not have.
     fn push(&self, table: &str, sql: &mut Sql, first: &mut bool) -> Result<()> {
-        let Some(whole) = self.schema.table(table) else { return Ok(()) };
+        if self.filters.is_empty() {
+            return Ok(());
+        }
+        let whole = self.schema.table(table).ok_or_else(|| Error::internal("a table with rules has no columns"))?;
         self.filters.iter().try_for_each(|filter| {
             begin(sql, first);
             condition::filter(whole, "", filter, sql)
