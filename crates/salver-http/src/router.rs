@@ -144,10 +144,10 @@ pub(crate) fn plan_append<B>(
     said: &CheckedHeaders<'_>,
     peer: IpAddr,
 ) -> Option<(Timer, streams::AppendPlan)> {
-    let timer = Timer::begin(request.method());
     if *request.method() != Method::POST || app.options.access_log {
         return None;
     }
+    let timer = Timer::begin(request.method());
     let asked = RequestTarget::Table(routes::find(&Method::POST, below_base(app, request.uri().path())?, ""));
     let RequestTarget::Table(Found::Row(row, RouteTarget::Streams(routes::streams::StreamsTarget::Append(name)))) =
         &asked

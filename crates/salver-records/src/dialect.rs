@@ -13,7 +13,7 @@ mod upsert;
 use salver_model::spec::DatabaseKind;
 
 pub(crate) use decimal::push_decimal;
-pub(crate) use select::{null_tests, type_name};
+pub(crate) use select::{null_tests, sign, type_name};
 pub(crate) use sql::{Sql, chain};
 pub(crate) use store::KEPT;
 

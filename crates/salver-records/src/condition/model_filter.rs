@@ -8,7 +8,7 @@ use super::convert::{bind_for, exact_bind, place};
 use super::operand::Operand;
 use crate::dialect::Dialect;
 use crate::dialect::like::{ILIKE, glob};
-use crate::dialect::{Sql, chain};
+use crate::dialect::{Sql, chain, sign};
 use crate::json::base64;
 use crate::statement::Bind;
 
@@ -81,14 +81,7 @@ fn compare(operand: &Operand<'_>, op: Comparison, value: &Value, sql: &mut Sql) 
         Value::Bool(truth) => bind_for(sql.dialect, operand, if *truth { "1" } else { "0" }),
         other => bind_for(sql.dialect, operand, &other.to_string()),
     };
-    let sign = match op {
-        Comparison::Eq => " = ",
-        Comparison::NotEq => " <> ",
-        Comparison::Lt => " < ",
-        Comparison::LtEq => " <= ",
-        Comparison::Gt => " > ",
-        Comparison::GtEq => " >= ",
-    };
+    let sign = sign(op);
     let Some(bind) = bind else {
         // No row has the value: only `<>` holds, for all but null. Less and greater are unknown.
         let holds = match op {

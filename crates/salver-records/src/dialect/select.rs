@@ -1,5 +1,6 @@
 //! The select expression of a column, chosen so that its value has the same JSON form on every system.
 
+use salver_model::Comparison;
 use salver_model::records::{ColumnInfo, ColumnKind};
 
 use super::Dialect;
@@ -48,6 +49,18 @@ impl Dialect {
     pub(crate) fn has_zone(self, column: &ColumnInfo) -> bool {
         let native = column.own_type();
         self == Self::Postgres && (native.contains("with time zone") || native.ends_with("tz"))
+    }
+}
+
+/// Returns the sign of a comparison, with a blank on each side.
+pub(crate) fn sign(op: Comparison) -> &'static str {
+    match op {
+        Comparison::Eq => " = ",
+        Comparison::NotEq => " <> ",
+        Comparison::Lt => " < ",
+        Comparison::LtEq => " <= ",
+        Comparison::Gt => " > ",
+        Comparison::GtEq => " >= ",
     }
 }
 

@@ -6,7 +6,7 @@ use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result, Value};
 
 use super::compare::{Literal, Operand, literal, push_literal};
 use crate::dialect::like::{ILIKE, glob};
-use crate::dialect::{Dialect, Sql, chain};
+use crate::dialect::{Dialect, Sql, chain, sign};
 use crate::statement::Bind;
 
 /// Resolves a path to its operand.
@@ -104,14 +104,7 @@ pub(super) fn compare(operand: &Operand, op: Comparison, literal: &Literal, sql:
             return;
         }
     };
-    let sign = match op {
-        Comparison::Eq => " = ",
-        Comparison::NotEq => " <> ",
-        Comparison::Lt => " < ",
-        Comparison::LtEq => " <= ",
-        Comparison::Gt => " > ",
-        Comparison::GtEq => " >= ",
-    };
+    let sign = sign(op);
     let mixed = operand.is_mixed(sql.dialect);
     sql.push("(");
     if op == Comparison::Eq && operand.plain_text && !operand.beginning {
