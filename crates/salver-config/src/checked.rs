@@ -1,5 +1,6 @@
 //! Validated settings, in the types used by the rest of Salver.
 
+mod access;
 pub(crate) mod auth;
 mod columns;
 pub(crate) mod database;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, FunctionSpec, StreamSpec};
-use salver_model::{Limits, Name};
+use salver_model::{AccessPolicy, Limits, Name};
 
 use crate::mistake::{Findings, Mistake};
 use crate::raw::{Raw, Table};
@@ -30,6 +31,8 @@ pub struct Checked {
     pub server: Server,
     /// `[auth]`, if an authentication method is configured.
     pub auth: Option<AuthSpec>,
+    /// Every `[[role]]` and `[[access]]`; `None` without rules.
+    pub access: Option<Arc<AccessPolicy>>,
     /// `[limits]`
     pub limits: Limits,
     /// `[compat]`
@@ -78,6 +81,8 @@ pub struct Server {
     pub tls: Option<TlsFiles>,
     /// Whether requests without TLS are redirected.
     pub ssl_redirect: bool,
+    /// Whether everybody may be let in where others can reach the server.
+    pub insecure: bool,
     /// Whether writes require the XSRF token.
     pub xsrf: bool,
     /// Whether writes require the header that scripts send.
@@ -116,7 +121,8 @@ impl Checked {
     /// is added: a copy of a database often lies beside it, and would be open to everyone.
     pub(crate) fn add_databases(&mut self, discovered: &[DatabaseSpec], file: Option<&Path>, findings: &mut Findings) {
         let declared = self.databases.len();
-        let is_guarded = self.auth.is_some() || self.databases.iter().any(real_location::is_ruled);
+        let is_guarded =
+            self.auth.is_some() || self.access.is_some() || self.databases.iter().any(real_location::is_ruled);
         for spec in discovered {
             if self.databases[..declared].iter().any(|other| real_location::is_same(other, spec)) {
                 continue;
@@ -211,8 +217,11 @@ pub(crate) fn check(raw: &Raw, discovered: Vec<DatasetSpec>, findings: &mut Find
     let databases = database::check_all(&raw.databases, &datasets, &streams, findings);
     let auth = auth::check(&raw.auth, &databases, findings);
     auth::apart_of_proxy(&raw.auth, auth.as_ref(), &server, findings);
+    let has_proxy = server.reverse_proxy && !server.caller.is_empty();
+    let access = access::check((&raw.roles, &raw.access), auth.as_ref(), has_proxy, findings);
     Checked {
         server,
+        access,
         auth,
         limits: server::limits(&raw.limits),
         compat: Compat { roapi: raw.compat.bool("roapi") },

@@ -12,6 +12,10 @@ pub enum Section {
     Server,
     /// `[auth]`
     Auth,
+    /// `[[role]]`
+    Role,
+    /// `[[access]]`
+    Access,
     /// `[limits]`
     Limits,
     /// `[compat]`
@@ -38,9 +42,11 @@ pub enum Section {
 
 impl Section {
     /// Every section, in the order of the reference.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Server,
         Self::Auth,
+        Self::Role,
+        Self::Access,
         Self::Limits,
         Self::Compat,
         Self::Dataset,
@@ -60,6 +66,8 @@ impl Section {
         match self {
             Self::Server => "[server]",
             Self::Auth => "[auth]",
+            Self::Role => "[[role]]",
+            Self::Access => "[[access]]",
             Self::Limits => "[limits]",
             Self::Compat => "[compat]",
             Self::Dataset => "[[dataset]]",
@@ -80,6 +88,8 @@ impl Section {
         match self {
             Self::Server => Some("server"),
             Self::Auth => Some("auth"),
+            Self::Role => Some("role"),
+            Self::Access => Some("access"),
             Self::Limits => Some("limits"),
             Self::Compat => Some("compat"),
             Self::Dataset => Some("dataset"),
@@ -99,6 +109,11 @@ impl Section {
             Self::Auth => {
                 "How callers prove who they are; without a way here everybody is let in. Health, readiness and version \
                  are told to anybody. Passwords, keys and tokens travel as they are: put TLS before the server."
+            }
+            Self::Role => "A group of callers, for `[[access]]`. Repeat it for each.",
+            Self::Access => {
+                "Who may do what with which entries. The first rule that is about the caller, the entry and what is \
+                 asked decides; where there are rules and none is about it, the answer is no."
             }
             Self::Limits => "Bounds on what requests may take.",
             Self::Compat => "Behaviour of other systems, for their clients.",

@@ -123,6 +123,8 @@ impl Table {
 pub(crate) struct Raw {
     pub(crate) server: Table,
     pub(crate) auth: Table,
+    pub(crate) roles: Vec<Table>,
+    pub(crate) access: Vec<Table>,
     pub(crate) limits: Table,
     pub(crate) compat: Table,
     pub(crate) datasets: Vec<Table>,
@@ -138,6 +140,8 @@ impl Raw {
         Self {
             server: table(Section::Server),
             auth: table(Section::Auth),
+            roles: Vec::new(),
+            access: Vec::new(),
             limits: table(Section::Limits),
             compat: table(Section::Compat),
             datasets: Vec::new(),
@@ -164,8 +168,8 @@ impl Raw {
         for table in [&mut self.server, &mut self.auth, &mut self.limits, &mut self.compat] {
             table.fill();
         }
-        let Self { datasets, stores, databases, streams, functions, .. } = self;
-        for tables in [datasets, stores, databases, streams, functions] {
+        let Self { roles, access, datasets, stores, databases, streams, functions, .. } = self;
+        for tables in [roles, access, datasets, stores, databases, streams, functions] {
             tables.iter_mut().for_each(Table::fill);
         }
     }

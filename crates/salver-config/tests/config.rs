@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod config {
+    mod access;
     mod auth;
     mod databases;
     mod documented;

@@ -18,7 +18,7 @@ use crate::engine::Cancel;
 use crate::index::{KeyIndex, Zones};
 use crate::resolve::{self, Condition, Resolved};
 
-pub(crate) use evaluate::column;
+pub(crate) use evaluate::{column, mask};
 pub(crate) use rows::SelectedRows;
 use select::Matches;
 pub(crate) use select::Pick;

@@ -31,6 +31,7 @@ mod plan;
 mod residency;
 mod resident_provider;
 mod resolve;
+mod restricted;
 mod source;
 mod sql;
 mod sql_allowlist;

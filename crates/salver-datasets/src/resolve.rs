@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow::compute::SortOptions;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use salver_model::entry::Description;
-use salver_model::{Code, ColumnPath, Error, Item, Query, Result, Sort, Version};
+use salver_model::{Code, ColumnPath, Error, Filter, Item, Query, Result, Sort, Version};
 
 pub(crate) use condition::{Condition, OneOf, Test};
 pub(crate) use grouped::{From, Grouped, resolve_grouped};
@@ -80,17 +80,18 @@ pub(crate) fn resolve(query: &Query, about: &Description) -> Result<Resolved> {
     Ok(Resolved {
         items,
         schema,
-        filter: query
-            .filter
-            .as_ref()
-            .map(|filter| condition::resolve(filter, &|path| locate(path, about, Code::InvalidFilter)))
-            .transpose()?,
+        filter: query.filter.as_ref().map(|filter| resolve_filter(filter, about)).transpose()?,
         sort: keys(query, about)?,
         offset: query.offset,
         limit: query.limit,
         after: after(query, about)?,
         count: query.count,
     })
+}
+
+/// Checks a filter by itself.
+pub(crate) fn resolve_filter(filter: &Filter, about: &Description) -> Result<Condition> {
+    condition::resolve(filter, &|path| locate(path, about, Code::InvalidFilter))
 }
 
 /// Returns the position of the query's cursor.

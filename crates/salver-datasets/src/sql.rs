@@ -21,10 +21,12 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 use datafusion::sql::parser::Statement as EngineStatement;
 use datafusion::sql::sqlparser::ast::Statement;
-use salver_model::ports::{MaybeReady, SqlEngine, Tables};
+use salver_model::access::Restriction;
+use salver_model::ports::{MaybeReady, SqlEngine, Table, Tables};
 use salver_model::{Name, Result, Rows, SqlQuery, Version};
 
 use crate::engine::{Engine, QueryWork, STACK_BYTES};
+use crate::restricted::RestrictedTable;
 use crate::udf::{self, Calls, Files};
 use crate::{fault, plan, sql_allowlist};
 use catalog::StatementSnapshot;
@@ -57,6 +59,10 @@ impl SqlEngine for Engine {
             Some(rows) => MaybeReady::Ready(Ok(rows)),
             None => MaybeReady::pending(self.answer(tables, query)),
         }
+    }
+
+    fn restrict(&self, table: &Arc<dyn Table>, restriction: &Restriction) -> Result<Arc<dyn Table>> {
+        Ok(Arc::new(RestrictedTable::new(table, restriction)?))
     }
 }
 
@@ -121,7 +127,9 @@ async fn prepare(
     bounds::check_rewritten(&statement)?;
     let named = identifier_case::resolve(&mut statement, &*tables)?;
     bounds::columns(&statement, &*tables)?;
-    let calls = udf::register(&mut statement, &mut state, functions, query.is_safe)?;
+    let functions: Files =
+        functions.iter().filter(|file| tables.calls(file.spec().name.as_str())).map(Arc::clone).collect();
+    let calls = udf::register(&mut statement, &mut state, &functions, query.is_safe)?;
     let explains = matches!(statement, Statement::Explain { .. });
     let lists =
         named.reads_every_table || matches!(statement, Statement::ShowTables { .. } | Statement::ShowColumns { .. });

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use salver_model::ports::{Database, MaybeReady};
 use salver_model::spec::AuthSpec;
-use salver_model::{Caller, Code, Error, Result};
+use salver_model::{Code, Error, Principal, Result};
 use salver_service::Service;
 
 use self::api_key::ApiKeys;
@@ -40,7 +40,7 @@ pub(crate) type Identity = Vec<(String, String)>;
 /// Returns the properties that rules see first: the authentication method and the name. They precede all properties
 /// from the credential itself, so that the same name proved in two ways is two callers.
 fn proved_by(way: &str, name: Option<&str>) -> Identity {
-    let named = name.map(|name| (Caller::IDENTITY.to_owned(), format!("{way}:{name}")));
+    let named = name.map(|name| (Principal::IDENTITY.to_owned(), format!("{way}:{name}")));
     std::iter::once(("auth".to_owned(), way.to_owned())).chain(named).collect()
 }
 

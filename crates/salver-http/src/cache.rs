@@ -7,6 +7,7 @@
 //! A response that takes almost no time to make is kept only when it is requested again: most distinct requests never
 //! recur, and touching fresh memory costs more than such a response does.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle, PlaceholderGuard};
 use quick_cache::{DefaultHashBuilder, Weighter};
 use salver_model::limits::CACHED_BODY_BYTES_MAX;
 use salver_model::{Name, Version};
-use salver_service::{Catalog, Snapshot};
+use salver_service::Snapshot;
 
 mod recent_requests;
 
@@ -164,13 +165,18 @@ impl ResponseCache {
 
     /// Like [`ResponseCache::get`]; on a miss, the first request leads and concurrent ones wait for its response, so
     /// that it is made only once. No request waits longer than `patience`.
-    pub(crate) async fn get_or_lead(&self, key: &[u8], catalog: &Catalog, patience: Duration) -> SingleFlight<'_> {
+    pub(crate) async fn get_or_lead<S: Deref<Target = Snapshot>>(
+        &self,
+        key: &[u8],
+        catalog: impl Fn() -> S,
+        patience: Duration,
+    ) -> SingleFlight<'_> {
         let Some(cache) = &self.cache else { return SingleFlight::Alone };
         let landing = async {
             loop {
                 match cache.get_value_or_guard_async(key).await {
                     Ok(Kept::Abandoned) => return SingleFlight::Alone,
-                    Ok(Kept::Answer(found)) if found.holds(&catalog.peek()) => return SingleFlight::Completed(found),
+                    Ok(Kept::Answer(found)) if found.holds(&catalog()) => return SingleFlight::Completed(found),
                     Ok(Kept::Answer(_)) => {
                         cache.remove(key);
                     }

@@ -22,7 +22,7 @@ mod state;
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Error, Permission, Result};
 
 use crate::app::App;
 use crate::body::Body;
@@ -43,7 +43,7 @@ pub(crate) async fn answer(
     let answered = match target {
         ExportsTarget::Open => open::answer(app, context).await,
         ExportsTarget::One(text) => match read(&text) {
-            Some(token) if !names_entry(app, &text) => state::answer(app, context.caller, &text, &token).await,
+            Some(token) if !names_entry(context, &text) => state::answer(app, context.caller, &text, &token).await,
             _ => {
                 return full_body::answer(app, context, &text).await.map_err(|refusal| match refusal.error.code {
                     // A damaged token, or a token of another caller.
@@ -66,8 +66,8 @@ pub(crate) async fn answer(
     Ok(answered?)
 }
 
-fn names_entry(app: &App, text: &str) -> bool {
-    app.service.catalog().peek().entry(text).is_some()
+fn names_entry(context: &RequestContext<'_>, text: &str) -> bool {
+    context.app.service.peek(context.caller, Permission::Export).entry(text).is_some()
 }
 
 /// Builds a JSON response that must not be cached.

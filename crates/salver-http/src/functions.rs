@@ -18,7 +18,6 @@ use salver_model::functions::{Endpoint, Interface};
 use salver_model::{Code, Error, Result, suggest};
 use salver_service::FunctionFile;
 
-use crate::app::App;
 use crate::body::Body;
 use crate::dialect::Refusal;
 use crate::receive::Incoming;
@@ -35,9 +34,13 @@ pub(crate) async fn answer_mounted(
     match mounted {
         Mounted::Methods(methods) => refusal::of_method(context.method, &methods),
         Mounted::Endpoint(file, interface, index, values) => {
+            file.check(context.caller)?;
             invocation::function(context, file, (&interface, index), values, body).await
         }
-        Mounted::Application(file, path) => invocation::application(context, file, path, body).await,
+        Mounted::Application(file, path) => {
+            file.check(context.caller)?;
+            invocation::application(context, file, path, body).await
+        }
     }
 }
 
@@ -47,13 +50,12 @@ pub(crate) async fn answer(
     target: FunctionsTarget<'_>,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    let app = context.app;
     match target {
-        FunctionsTarget::List => Ok(describe::all(app)),
-        FunctionsTarget::Openapi => Ok(openapi::answer(app)),
-        FunctionsTarget::One(name) => Ok(describe::one(file(app, &name)?)),
+        FunctionsTarget::List => Ok(describe::all(context)),
+        FunctionsTarget::Openapi => Ok(openapi::answer(context)),
+        FunctionsTarget::One(name) => Ok(describe::one(file(context, &name)?)),
         FunctionsTarget::Named(name, function) => {
-            let file = file(app, &name)?;
+            let file = file(context, &name)?;
             let interface = file.interface()?;
             let (index, endpoint) = named(&interface, &name, &function)?;
             if *context.method != Method::POST && !endpoint.pure {
@@ -68,13 +70,27 @@ pub(crate) async fn answer(
 }
 
 /// Returns the file called `name`.
-fn file<'a>(app: &'a App, name: &str) -> Result<&'a FunctionFile> {
-    app.service.function_file(name).ok_or_else(|| {
-        let names = app.service.functions().iter().map(|file| file.spec().name.as_str());
-        Error::new(Code::NotFound, format!("there is no file of functions called `{name}`"))
-            .with_hint("`/api/functions` lists them")
-            .with_hint_if(suggest::hint(name, names))
-    })
+///
+/// # Errors
+/// `NotFound`, `Forbidden`.
+fn file<'a>(context: &RequestContext<'a>, name: &str) -> Result<&'a FunctionFile> {
+    let found = context.app.service.function_file(name);
+    match found.map(|file| file.check(context.caller).map(|()| file)) {
+        Some(Err(error)) if error.code != Code::NotFound => Err(error),
+        Some(Ok(file)) => Ok(file),
+        _ => {
+            let names = callable(context).map(|file| file.spec().name.as_str());
+            Err(Error::new(Code::NotFound, format!("there is no file of functions called `{name}`"))
+                .with_hint("`/api/functions` lists them")
+                .with_hint_if(suggest::hint(name, names.collect::<Vec<_>>())))
+        }
+    }
+}
+
+/// Returns the files whose functions the caller may call.
+fn callable<'a>(context: &RequestContext<'a>) -> impl Iterator<Item = &'a FunctionFile> {
+    let caller = context.caller;
+    context.app.service.functions().iter().filter(move |file| file.check(caller).is_ok())
 }
 
 /// Returns the index of a file's function, and the function.

@@ -2,18 +2,17 @@
 //! records doors.
 
 mod host;
-mod network;
 mod origin;
 
 use std::net::IpAddr;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, Version, header};
+use salver_model::network::Network;
 use salver_model::spec::matches_host;
-use salver_model::{Caller, Code, Error, Result};
+use salver_model::{Code, Error, Principal, Result};
 
 use self::host::Hosts;
 pub(crate) use self::host::settle;
-use self::network::Network;
 use crate::body::Body;
 use crate::cookie;
 use crate::exit;
@@ -151,9 +150,10 @@ impl Gate {
         said.and_then(address).map_or(peer, |address| address.to_canonical())
     }
 
-    /// Returns the caller. Attributes from authentication precede those from the proxy's headers.
-    pub(crate) fn caller(&self, peer: IpAddr, headers: &HeaderMap, proved: &[(String, String)]) -> Caller {
-        let mut caller = Caller { address: Some(self.address(peer, headers)), attributes: proved.to_vec() };
+    /// Returns what is known of the caller. Attributes from authentication precede those from the proxy's headers.
+    pub(crate) fn principal(&self, peer: IpAddr, headers: &HeaderMap, proved: &[(String, String)]) -> Principal {
+        let address = Some(self.address(peer, headers));
+        let mut caller = Principal { address, attributes: proved.to_vec() };
         if self.reverse_proxy {
             for (name, header) in &self.caller_headers {
                 // A proxy that appends its own value to the client's means the last.
@@ -162,8 +162,8 @@ impl Gate {
                     caller.attributes.push((name.clone(), value.to_owned()));
                 }
             }
-            if let Some(user) = caller.attribute("user").filter(|_| caller.attribute(Caller::IDENTITY).is_none()) {
-                caller.attributes.push((Caller::IDENTITY.to_owned(), format!("proxy:{user}")));
+            if let Some(user) = caller.attribute("user").filter(|_| caller.attribute(Principal::IDENTITY).is_none()) {
+                caller.attributes.push((Principal::IDENTITY.to_owned(), format!("proxy:{user}")));
             }
         }
         caller

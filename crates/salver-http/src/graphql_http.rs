@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use salver_formats::{Choice, Format, Nulls, names_before};
 use salver_model::limits::HELD_BYTES_FREE_OF_STREAM;
-use salver_model::{Caller, Code, Error, Result, Version};
+use salver_model::{Caller, Code, Error, Permission, Result, Version};
 
 use crate::app::App;
 use crate::body::Body;
@@ -124,7 +124,7 @@ async fn run(
     (choice, media_type): (Choice, &'static str),
 ) -> Result<(Response<Body>, bool)> {
     let app = context.app;
-    let snapshot = app.service.snapshot_settled().await;
+    let snapshot = app.service.snapshot_settled(context.caller, Permission::Read).await;
     // Bodies contain page tokens, which are only valid under their key.
     let content = Version::of(&(snapshot.content(), salver_model::cursor::key_id()));
     let version =

@@ -296,7 +296,7 @@ mod tests {
 
     use bytes::Bytes;
     use http::StatusCode;
-    use salver_model::{Caller, Version};
+    use salver_model::{Caller, Principal, Version};
 
     use super::{IDEMPOTENCY_BYTES_MAX, Idempotency, Kept, Key, Turn};
     use crate::body::Body;
@@ -321,7 +321,10 @@ mod tests {
     async fn who_has_most_makes_room() {
         let store = Idempotency::default();
         let of = |text: &str, user: &str| {
-            let caller = Caller { attributes: vec![("user".to_owned(), user.to_owned())], ..Caller::default() };
+            let caller = Caller::from(Principal {
+                attributes: vec![("user".to_owned(), user.to_owned())],
+                ..Principal::default()
+            });
             Key::of(text, &caller).unwrap()
         };
         let large = Bytes::from(vec![0; IDEMPOTENCY_BYTES_MAX / 8]);

@@ -4,7 +4,7 @@ mod page;
 
 use http::Response;
 use salver_formats::Format;
-use salver_model::Result;
+use salver_model::{Permission, Result};
 use salver_text::percent;
 use serde_json::{Map, Value as Json, json};
 
@@ -18,7 +18,7 @@ pub(crate) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body
         return page::answer(context).await;
     }
     let base = &context.app.options.base_path;
-    let snapshot = context.app.service.catalog().snapshot();
+    let snapshot = context.app.service.snapshot(context.caller, Permission::Read);
     let mut entries = Map::new();
     for entry in snapshot.entries() {
         let mut shown = status::describe(entry);

@@ -24,7 +24,7 @@ pub(crate) async fn answer(
     flight: SingleFlight<'_>,
 ) -> Result<Response<Body>> {
     let service = &context.app.service;
-    let snapshot = service.snapshot_for_store(store).await;
+    let snapshot = service.snapshot_for_store(context.caller, store).await;
     let mut rows = service.look_up(context.caller, &snapshot, store, key).await?;
     let Some(text) = value(&mut rows).await? else {
         return Err(Error::new(Code::NotFound, format!("key {key} not found")));

@@ -5,19 +5,29 @@ mod process;
 mod state;
 
 use http::{HeaderValue, Response, StatusCode};
+use salver_model::access::METRICS;
+use salver_model::{Code, Error, Permission, Result};
 
-use crate::app::App;
 use crate::body::Body;
 use crate::exit;
 use crate::metrics::{Exposition, MEDIA_TYPE};
+use crate::request_context::RequestContext;
 
 /// Responds with everything that is measured.
-pub(crate) fn answer(app: &App) -> Response<Body> {
+///
+/// # Errors
+/// `Forbidden` for a caller whom the access rules don't permit it.
+pub(crate) fn answer(context: &RequestContext<'_>) -> Result<Response<Body>> {
+    let app = context.app;
+    if !context.caller.may(Permission::Administer, METRICS) {
+        return Err(Error::new(Code::Forbidden, "you may not see the server's measurements")
+            .with_hint(format!("an [[access]] with `administer` for the entry `{METRICS}` permits it")));
+    }
     let mut out = Exposition::default();
     out.family("salver_build_info", "gauge", "The version of the server.");
     out.sample("", &[("version", env!("CARGO_PKG_VERSION"))], 1_u64);
     app.metrics.write(&mut out);
     state::write(app, &mut out);
     process::write(&mut out);
-    exit::unstored(StatusCode::OK, HeaderValue::from_static(MEDIA_TYPE), Body::Full(out.finish().into()))
+    Ok(exit::unstored(StatusCode::OK, HeaderValue::from_static(MEDIA_TYPE), Body::Full(out.finish().into())))
 }

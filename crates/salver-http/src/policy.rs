@@ -100,7 +100,8 @@ pub(crate) fn admit<'a>(
         Err(error) => return MaybeReady::Ready(Admission::Refused(Box::new(error), CorsGrant::default())),
     };
     let admitted = move |proved: &Identity, pass| {
-        Admission::In(Admitted { caller: app.gate.caller(peer, head.headers, proved), family, pass })
+        let caller = app.service.caller(app.gate.principal(peer, head.headers, proved));
+        Admission::In(Admitted { caller, family, pass })
     };
     // Preflight requests of browsers carry no credentials; user code that handles OPTIONS itself is treated as user
     // code.

@@ -139,7 +139,7 @@ async fn ping(context: &RequestContext<'_>) -> Result<Response<Body>> {
     let databases = context.databases().await?;
     let slowest = context.app.service.ping_databases(context.caller, &databases).await?;
     let started = std::time::Instant::now();
-    let snapshot = context.app.service.catalog().peek();
+    let snapshot = context.app.service.peek_all();
     let _ = context.app.cache.get(context.path.as_bytes(), &snapshot);
     let json = format!("{{\"db\":{},\"cache\":{}}}", slowest.as_micros(), started.elapsed().as_micros());
     drop(snapshot);

@@ -112,6 +112,10 @@ impl<'a> RequestContext<'a> {
                 key.push(0);
             }
             key.extend_from_slice(&self.body);
+            if let Some(grants) = &self.caller.grants {
+                key.push(0);
+                key.extend_from_slice(&grants.id().to_be_bytes());
+            }
             key
         })
     }

@@ -26,7 +26,7 @@ impl<'a, 'p> RequestTarget<'a, 'p> {
     /// entries declare, except for its index.
     pub(crate) fn of(app: &'a App, method: &Method, path: &'p str, query: &str) -> Self {
         let mut found = routes::find(method, path, query);
-        let has_streams = app.service.consumers().next().is_some();
+        let has_streams = app.service.all_consumers().next().is_some();
         let has_functions = !app.service.functions().is_empty();
         match found.family() {
             Family::Records | Family::Streams => return Self::Table(found),
@@ -89,7 +89,7 @@ impl<'a, 'p> RequestTarget<'a, 'p> {
 /// Returns the name of the stream whose route is `path`, relative to the base path. Such a route takes POST only, so
 /// that other methods fall through to whatever else has this path.
 fn routed<'a>(app: &'a App, method: &Method, path: &str) -> Option<&'a str> {
-    let mut streams = app.service.consumers().filter(|_| *method == Method::POST);
+    let mut streams = app.service.all_consumers().filter(|_| *method == Method::POST);
     streams.find(|stream| stream.spec().route.as_deref() == Some(path)).map(|stream| stream.spec().name.as_str())
 }
 

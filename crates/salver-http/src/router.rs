@@ -9,7 +9,7 @@ use futures::FutureExt;
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
-use salver_model::{Code, Error, Result};
+use salver_model::{Caller, Code, Error, Permission, Result};
 use salver_service::Snapshot;
 
 use crate::app::App;
@@ -60,7 +60,7 @@ pub(crate) fn answer_now<B>(
         }
         _ => return None,
     };
-    let snapshot = app.service.catalog().peek();
+    let snapshot = app.service.peek(context.caller, permission(&target));
     if let Some(finished) = app.cache.get(context.key(), &snapshot) {
         app.metrics.count_cached();
         return Some(counted(app, timer, leave_finished(app, respond::finished(&context, &finished))));
@@ -221,7 +221,13 @@ async fn door(
     let target = (path, head.uri.query().unwrap_or(""));
     let context = RequestContext::new(app, admitted, &head.method, target, &head.headers);
     let found = match asked {
+        RequestTarget::StreamRoute(name) if is_unknown(context.caller, name) => {
+            return Err(nothing_at(app, head.uri.path()).into());
+        }
         RequestTarget::StreamRoute(name) => return Box::pin(streams::answer_route(&context, name, body)).await,
+        RequestTarget::Mounted(mounted) if mounted.name().is_some_and(|name| is_unknown(context.caller, name)) => {
+            return Err(nothing_at(app, head.uri.path()).into());
+        }
         RequestTarget::Mounted(mounted) => return Box::pin(functions::answer_mounted(&context, mounted, body)).await,
         RequestTarget::Table(found) => found,
     };
@@ -251,6 +257,11 @@ async fn door(
     }
 }
 
+/// Returns whether the access rules let the caller know of no entry of this name: what it declares is not there either.
+fn is_unknown(caller: &Caller, name: &str) -> bool {
+    caller.grants.as_ref().is_some_and(|grants| !grants.knows(name))
+}
+
 /// Reads the whole body of a request, if it has one.
 async fn whole<'a>(context: RequestContext<'a>, body: Incoming) -> Result<RequestContext<'a>> {
     if *context.method != Method::POST {
@@ -269,13 +280,13 @@ async fn answer_own(
     match target {
         own::OwnTarget::Health => return Ok(status::health()),
         own::OwnTarget::Ready => return Ok(status::ready(app, context.caller)),
-        own::OwnTarget::Metrics => return Ok(metrics_page::answer(app)),
+        own::OwnTarget::Metrics => return Ok(metrics_page::answer(context)?),
         own::OwnTarget::Version => return Ok(status::version()),
         own::OwnTarget::Administer => return Err(read_only().into()),
         own::OwnTarget::GraphqlAsset(name) => return Ok(graphql_http::asset(name)?),
         _ => {}
     }
-    if let Some(finished) = app.cache.get(context.key(), &app.service.catalog().peek()) {
+    if let Some(finished) = app.cache.get(context.key(), &app.service.peek(context.caller, permission(&target))) {
         app.metrics.count_cached();
         return Ok(respond::finished(context, &finished));
     }
@@ -289,7 +300,7 @@ async fn make(
     context: &RequestContext<'_>,
     target: own::OwnTarget<'_>,
 ) -> Result<Response<Body>, Refusal> {
-    let snapshot = app.service.catalog().snapshot();
+    let snapshot = app.service.snapshot(context.caller, permission(&target));
     match target {
         own::OwnTarget::Index => return Ok(index::answer(context).await?),
         own::OwnTarget::Schemas => return Ok(schema::answer_all(context).await?),
@@ -302,7 +313,8 @@ async fn make(
     };
     let answered = match target {
         own::OwnTarget::Table(name) => {
-            let snapshot = app.service.snapshot_with(rest::entry(&snapshot, &name)).await;
+            let snapshot =
+                app.service.snapshot_with(context.caller, Permission::Read, rest::entry(&snapshot, &name)).await;
             let request = rest::TableRequest::of(context, &snapshot, &name)?;
             rest::answer(context, &snapshot, &request, flight).await
         }
@@ -316,6 +328,11 @@ async fn make(
     Ok(answered?)
 }
 
+/// Returns the permission that a request to one of Salver's own doors needs for the entries it reads.
+fn permission(target: &own::OwnTarget<'_>) -> Permission {
+    if matches!(target, own::OwnTarget::Sql) { Permission::Sql } else { Permission::Read }
+}
+
 /// Determines the request's role in making the response. While entries load, each request waits on its own: responses
 /// that report loading aren't cached, and requests that waited for one would then wait again, one after the other.
 async fn join_flight<'a>(context: &RequestContext<'a>, snapshot: &Snapshot) -> SingleFlight<'a> {
@@ -324,7 +341,8 @@ async fn join_flight<'a>(context: &RequestContext<'a>, snapshot: &Snapshot) -> S
         return SingleFlight::Alone;
     }
     let patience = Duration::from_millis(service.limits().queue_ms_max);
-    context.app.cache.get_or_lead(context.key(), service.catalog(), patience).await
+    let peek = || service.peek(context.caller, snapshot.view_permission());
+    context.app.cache.get_or_lead(context.key(), peek, patience).await
 }
 
 /// Adds the headers that every response gets.

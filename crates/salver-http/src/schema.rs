@@ -3,7 +3,7 @@
 
 use arrow::datatypes::{DataType, Field, Fields, Schema};
 use http::Response;
-use salver_model::{Code, Error, Result, suggest};
+use salver_model::{Code, Error, Permission, Result, suggest};
 use serde_json::{Map, Value as Json, json};
 
 use crate::body::Body;
@@ -13,7 +13,7 @@ use crate::status::json_response;
 
 /// Responds with every entry's schema by name; an entry that did not load has `error` instead of `fields`.
 pub(crate) async fn answer_all(context: &RequestContext<'_>) -> Result<Response<Body>> {
-    let snapshot = context.app.service.snapshot_settled().await;
+    let snapshot = context.app.service.snapshot_settled(context.caller, Permission::Read).await;
     let mut all = Map::new();
     for entry in snapshot.entries() {
         let shown = match (entry.table(), entry.require()) {
@@ -34,7 +34,7 @@ pub(crate) async fn answer_all(context: &RequestContext<'_>) -> Result<Response<
 
 /// Responds with one entry's schema.
 pub(crate) async fn answer_one(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
-    let snapshot = context.app.service.snapshot_with(name).await;
+    let snapshot = context.app.service.snapshot_with(context.caller, Permission::Read, name).await;
     let Some(entry) = snapshot.entry(name) else {
         let names = snapshot.entries().map(|entry| entry.name.as_str()).collect::<Vec<_>>();
         return Err(Error::new(Code::NotFound, "invalid table name").with_hint_if(suggest::hint(name, names)));

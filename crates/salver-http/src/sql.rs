@@ -2,7 +2,7 @@
 //! `q=`, so that a result has a URL.
 
 use http::{HeaderMap, Method, Response, header};
-use salver_model::{Code, Error, Result, SqlParameters, SqlQuery, Value};
+use salver_model::{Code, Error, Permission, Result, SqlParameters, SqlQuery, Value};
 use salver_text::json::pieces;
 use serde_json::Value as Json;
 
@@ -16,7 +16,7 @@ pub(crate) async fn answer(context: &RequestContext<'_>, flight: SingleFlight<'_
     let (query, named) = parse(context)?;
     let choice = context.choose(None, named.as_deref())?;
     let service = &context.app.service;
-    let snapshot = service.catalog().snapshot();
+    let snapshot = service.snapshot(context.caller, Permission::Sql);
     // The tables of a statement are only known once it is planned, so the entity tag covers the whole catalog. Only
     // repeatable responses get a tag, so a tag that matches needs no look at the statement.
     let version = context.answer_version(snapshot.content(), choice.media_type);
@@ -27,7 +27,9 @@ pub(crate) async fn answer(context: &RequestContext<'_>, flight: SingleFlight<'_
     let rows = match service.sql(context.caller, &snapshot, &query).await {
         // A table of the statement is loading for the first time. Only statements that need it wait for it.
         Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
-            service.sql(context.caller, &service.snapshot_settled().await, &query).await?
+            service
+                .sql(context.caller, &service.snapshot_settled(context.caller, Permission::Sql).await, &query)
+                .await?
         }
         rows => rows?,
     };

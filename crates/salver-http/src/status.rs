@@ -5,9 +5,10 @@ use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use salver_model::access::METRICS;
 use salver_model::limits::STATUS_HOLDERS_MAX;
 use salver_model::shares::Taken;
-use salver_model::{Caller, Holder};
+use salver_model::{Caller, Holder, Permission};
 use salver_service::{Entry, FunctionFile, LoadState};
 use serde_json::{Map, Value as Json, json};
 
@@ -29,13 +30,14 @@ pub(crate) fn health() -> Response<Body> {
 /// Responds to the readiness probe: 200 when every entry and file of functions is loaded or known to have failed, 503
 /// before; each with its state.
 pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
-    let snapshot = app.service.catalog().snapshot();
+    let snapshot = app.service.snapshot(caller, Permission::Read);
     let entries: Map<String, Json> =
         snapshot.entries().map(|entry| (entry.name.to_string(), describe(entry))).collect();
-    let settled = snapshot.settled() && !app.service.functions().iter().any(FunctionFile::is_loading);
+    let settled = app.service.peek_all().settled() && !app.service.functions().iter().any(FunctionFile::is_loading);
     let mut state = json!({ "ready": settled, "entries": entries });
     if !app.service.functions().is_empty() {
-        let files = app.service.functions().iter().map(|file| (file.spec().name.to_string(), functions(file)));
+        let callable = app.service.functions().iter().filter(|file| file.check(caller).is_ok());
+        let files = callable.map(|file| (file.spec().name.to_string(), functions(file)));
         state["functions"] = Json::Object(files.collect());
     }
     if may_see(app, caller) {
@@ -49,10 +51,14 @@ pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
     response
 }
 
-/// Returns whether a caller may see which callers hold resources: on the same machine, or authenticated.
+/// Returns whether a caller may see which callers hold resources: on the same machine, or authenticated; with access
+/// rules, whom they permit.
 fn may_see(app: &App, caller: &Caller) -> bool {
     let is_here = !app.options.reverse_proxy && caller.address.is_some_and(|address| address.is_loopback());
-    is_here || caller.identity().is_some()
+    match &caller.grants {
+        Some(_) => caller.may(Permission::Administer, METRICS),
+        None => is_here || caller.identity().is_some(),
+    }
 }
 
 /// Returns what callers hold of shared resources, by kind.

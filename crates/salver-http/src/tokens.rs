@@ -41,6 +41,10 @@ impl Owner {
         for (name, value) in caller.attributes.iter().filter(|(name, _)| is_lasting(name)) {
             parts([name, value], &mut owner);
         }
+        // A role may hang on the address.
+        for role in caller.grants.iter().flat_map(|grants| grants.roles()) {
+            parts(["role", role], &mut owner);
+        }
         Self(owner.into())
     }
 
@@ -177,13 +181,13 @@ pub(crate) fn beginning(token: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use salver_model::{Caller, RootKey};
+    use salver_model::{Caller, Principal, RootKey};
 
     use super::{Owner, Tokens, shown};
 
     fn owner(attributes: &[(&str, &str)]) -> Owner {
         let attributes = attributes.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Owner::of(&Caller { address: None, attributes })
+        Owner::of(&Caller::from(Principal { attributes, ..Principal::default() }))
     }
 
     #[test]
@@ -193,7 +197,10 @@ mod tests {
         assert_eq!(row("today"), row("yesterday"));
         let login = |sid: &str| owner(&[("auth", "jwt"), ("sub", "ann"), ("sid", sid)]);
         assert_eq!(login("1"), login("2"));
-        assert_eq!(owner(&[]), Owner::of(&Caller { address: "192.0.2.1".parse().ok(), ..Caller::default() }));
+        assert_eq!(
+            owner(&[]),
+            Owner::of(&Caller::from(Principal { address: "192.0.2.1".parse().ok(), ..Principal::default() }))
+        );
         let others = [
             owner(&[]),
             owner(&[("user", "ann")]),

@@ -12,8 +12,8 @@ use arrow::datatypes::DataType;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 
-use crate::caller::Holder;
 use crate::error::Result;
+use crate::principal::Holder;
 
 /// Language of a file of user code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,6 +4,7 @@
 //! `cursor`, `records`, `streams`), limits and failures (`limits`, `error`), and last the ports a backend implements.
 //! This crate has no runtime and knows no protocol: no URL, header or status code stands here.
 
+pub mod access;
 pub mod caller;
 pub mod column;
 pub mod cursor;
@@ -17,9 +18,11 @@ pub mod like;
 pub mod limits;
 pub mod memory;
 pub mod name;
+pub mod network;
 pub mod observation;
 pub mod panics;
 pub mod ports;
+pub mod principal;
 pub mod query;
 pub mod records;
 pub mod reply;
@@ -34,7 +37,8 @@ pub mod suggest;
 pub mod value;
 pub mod version;
 
-pub use caller::{Caller, Holder};
+pub use access::{AccessPolicy, Grants, Permission};
+pub use caller::Caller;
 pub use column::ColumnPath;
 pub use cursor::Cursor;
 pub use entry::{Description, EntryKind, Relation};
@@ -42,6 +46,7 @@ pub use error::{Code, Error, Result};
 pub use filter::{Comparison, Filter};
 pub use limits::Limits;
 pub use name::Name;
+pub use principal::{Holder, Principal};
 pub use query::{Aggregate, AggregateFunction, Item, Query, Sort};
 pub use reply::{Batches, Rows};
 pub use request::{SqlParameters, SqlQuery};

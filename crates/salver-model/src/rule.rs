@@ -8,10 +8,10 @@
 mod evaluate;
 mod parse;
 
-use crate::caller::Caller;
 use crate::column::ColumnPath;
 use crate::error::Result;
 use crate::filter::{Comparison, Filter};
+use crate::principal::Principal;
 use crate::value::Value;
 
 pub use evaluate::{exact_number, exact_truth};
@@ -73,22 +73,34 @@ impl Rule {
         columns
     }
 
+    /// Returns every attribute of the caller it names.
+    #[must_use]
+    pub fn attributes(&self) -> Vec<&str> {
+        let mut attributes = Vec::new();
+        self.expression.for_each_term(&mut |term| {
+            if let Term::Caller(name) = term {
+                attributes.push(name.as_str());
+            }
+        });
+        attributes
+    }
+
     /// Converts the rule to a filter over rows, for one caller.
     #[must_use]
-    pub fn filter(&self, caller: &Caller) -> Filter {
+    pub fn filter(&self, caller: &Principal) -> Filter {
         self.expression.filter(caller, false)
     }
 
     /// Returns whether the rule holds for the caller alone, whatever the row: for rules without columns.
     #[must_use]
-    pub fn is_for(&self, caller: &Caller) -> bool {
+    pub fn is_for(&self, caller: &Principal) -> bool {
         self.admits(&|_| Value::Null, caller)
     }
 
     /// Returns whether a row passes, with its columns given by `value`. As in SQL, null does not pass. A value must be
     /// of its column's kind: a number for a numeric column, text for a text column.
     #[must_use]
-    pub fn admits(&self, value: &dyn Fn(&str) -> Value, caller: &Caller) -> bool {
+    pub fn admits(&self, value: &dyn Fn(&str) -> Value, caller: &Principal) -> bool {
         self.expression.admits(value, caller) == Some(true)
     }
 }
@@ -116,7 +128,7 @@ impl Expression {
 
     /// Converts the expression to a filter. Negations are pushed down to the comparisons: there null can be treated as
     /// false under either sign, because everything above is `and` and `or`.
-    fn filter(&self, caller: &Caller, negated: bool) -> Filter {
+    fn filter(&self, caller: &Principal, negated: bool) -> Filter {
         let leaf = |filter: Filter| if negated { filter.negated() } else { filter };
         match self {
             Self::All(parts) | Self::Any(parts) => {
@@ -164,7 +176,7 @@ fn mirrored(op: Comparison) -> Comparison {
 impl Term {
     /// Returns the value of the term, unless it is a column.
     #[must_use]
-    pub fn value(&self, caller: &Caller) -> Value {
+    pub fn value(&self, caller: &Principal) -> Value {
         match self {
             Self::Column(_) => Value::Null,
             Self::Caller(name) => caller.attribute(name).map_or(Value::Null, Value::Bare),
@@ -176,7 +188,7 @@ impl Term {
 #[cfg(test)]
 mod tests {
     use super::Rule;
-    use crate::{Caller, Filter, Value};
+    use crate::{Filter, Principal, Value};
 
     fn admits(rule: &str, user: Option<&str>) -> bool {
         let attributes = user.map(|user| ("user".to_owned(), user.to_owned())).into_iter().collect();
@@ -185,7 +197,7 @@ mod tests {
             "status" => Value::Text("draft".into()),
             _ => Value::Null,
         };
-        Rule::parse(rule).unwrap().admits(&row, &Caller { address: None, attributes })
+        Rule::parse(rule).unwrap().admits(&row, &Principal { attributes, ..Principal::default() })
     }
 
     #[test]
@@ -212,9 +224,9 @@ mod tests {
     fn unknown_under_not_lets_nothing_through() {
         let nothing = Filter::Or(Vec::new());
         for rule in ["caller.user = 'x'", "not caller.user = 'x'", "not not caller.user = 'x'"] {
-            assert_eq!(Rule::parse(rule).unwrap().filter(&Caller::default()), nothing, "{rule}");
+            assert_eq!(Rule::parse(rule).unwrap().filter(&Principal::default()), nothing, "{rule}");
         }
-        let some = Rule::parse("not (caller.user = 'x' and user_id = 1)").unwrap().filter(&Caller::default());
+        let some = Rule::parse("not (caller.user = 'x' and user_id = 1)").unwrap().filter(&Principal::default());
         let Filter::Or(parts) = some else { panic!("{some:?}") };
         assert_eq!(parts[0], nothing);
     }

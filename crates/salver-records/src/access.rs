@@ -1,9 +1,11 @@
 //! Access control for one caller: which tables, columns and rows an operation may touch, from the entry's rules, its
-//! tenancy and whether the entry is writable. Every operation consults it, also for the tables it joins and filters by.
+//! tenancy, the caller's rights, and whether the entry is writable. Every operation consults it, also for the tables it
+//! joins and filters by.
 
-use salver_model::records::{DatabaseSchema, Operation, TableInfo, TableKind};
+use salver_model::access::{AccessRule, Granted};
+use salver_model::records::{DatabaseSchema, ForeignKey, Operation, TableInfo, TableKind};
 use salver_model::spec::{DatabaseSpec, RecordRule, matches_pattern};
-use salver_model::{Caller, Code, Error, Filter, Result, Value};
+use salver_model::{Caller, Code, Error, Filter, Permission, Result, Rule, Value};
 
 /// The rules of an entry as they apply to one caller.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +28,25 @@ impl<'a> Access<'a> {
         })
     }
 
-    /// Returns whether every caller sees the same tables and columns, so that results derived from them can be cached.
+    /// Returns what the caller's rights permit; `None` for a caller without bounds.
+    fn granted(self, operation: Operation, table: &str) -> Option<Option<Granted<'a>>> {
+        let grants = self.caller.grants.as_ref()?;
+        Some(grants.decide(Permission::of_operation(operation), &self.ruled_name(table)))
+    }
+
+    /// Returns the name that access rules have a table by.
+    fn ruled_name(self, table: &str) -> String {
+        format!("{}.{table}", self.spec.name)
+    }
+
+    /// Returns a number that callers with other roles do not have, so that what is prepared for some is not used for
+    /// others.
+    pub(crate) fn class(self) -> u64 {
+        self.caller.grants.as_ref().map_or(0, |grants| grants.class())
+    }
+
+    /// Returns whether every caller of a class sees the same tables and columns, so that results derived from them can
+    /// be cached.
     pub(crate) fn is_uniform(self) -> bool {
         self.spec.rules.iter().all(|rule| rule.except.is_none())
     }
@@ -34,7 +54,10 @@ impl<'a> Access<'a> {
     /// Returns whether renaming a table from `old` to `new` would change which rules or tenancies apply to it.
     pub(crate) fn moves_table(self, old: &str, new: &str) -> bool {
         let tenancies = self.spec.tenancy.iter().map(|own| own.table.as_str());
-        self.spec.rules.iter().any(|rule| rule.is_about(old) != rule.is_about(new))
+        let access = self.caller.grants.as_ref().map(|grants| grants.policy().rules()).unwrap_or_default();
+        let (ruled_old, ruled_new) = (self.ruled_name(old), self.ruled_name(new));
+        access.iter().any(|rule| rule.is_about(&ruled_old) != rule.is_about(&ruled_new))
+            || self.spec.rules.iter().any(|rule| rule.is_about(old) != rule.is_about(new))
             || tenancies.into_iter().any(|table| matches_pattern(table, old) != matches_pattern(table, new))
     }
 
@@ -45,6 +68,15 @@ impl<'a> Access<'a> {
         let hides = |rule: &RecordRule| rule.columns_hidden.iter().any(|own| is(own, Some(old)) && !is(own, new));
         let chooses = |rule: &RecordRule| rule.rows.as_ref().is_some_and(|rows| rows.columns().contains(&old));
         let mut tenancies = self.spec.tenancy.iter().filter(|own| matches_pattern(&own.table, table));
+        let access = self.caller.grants.as_ref().map(|grants| grants.policy().rules()).unwrap_or_default();
+        let ruled_name = self.ruled_name(table);
+        let bars = |rule: &AccessRule| {
+            rule.columns_hidden.iter().any(|own| is(own, Some(old)) && !is(own, new)) && new.is_some()
+                || rule.rows.as_ref().is_some_and(|rows| rows.columns().contains(&old))
+        };
+        if access.iter().any(|rule| rule.is_about(&ruled_name) && bars(rule)) {
+            return true;
+        }
         tenancies.any(|own| own.column == old)
             || self
                 .spec
@@ -55,13 +87,24 @@ impl<'a> Access<'a> {
 
     /// Returns whether the table is visible to this operation.
     pub(crate) fn table(self, operation: Operation, table: &str) -> bool {
-        !self.rules(operation, table).any(|rule| rule.deny)
+        !self.rules(operation, table).any(|rule| rule.deny) && !matches!(self.granted(operation, table), Some(None))
+    }
+
+    /// Returns whether the caller's rights let it make a table of this name.
+    pub(crate) fn may_define(self, table: &str) -> bool {
+        !matches!(self.granted(Operation::Remodel, table), Some(None))
     }
 
     /// Returns whether the column is visible to this operation.
     pub(crate) fn column(self, operation: Operation, table: &str, column: &str) -> bool {
         let hides = |rule: &RecordRule| rule.columns_hidden.iter().any(|pattern| matches_pattern(pattern, column));
-        self.spec.rules.is_empty() || !self.rules(operation, table).any(hides)
+        if !self.spec.rules.is_empty() && self.rules(operation, table).any(hides) {
+            return false;
+        }
+        match self.granted(operation, table) {
+            None => true,
+            Some(granted) => granted.is_some_and(|granted| granted.shows(column)),
+        }
     }
 
     /// Returns whether rows of the table can be addressed and identified by their key: it has one, and no column of it
@@ -71,10 +114,24 @@ impl<'a> Access<'a> {
         !table.key.is_empty() && table.key.iter().all(seen)
     }
 
+    /// Returns the expressions that every row must satisfy, those of the caller's rights among them.
+    pub(crate) fn row_rules<'t>(
+        self,
+        operation: Operation,
+        table: &'t str,
+    ) -> impl Iterator<Item = &'a Rule> + use<'a, 't> {
+        let granted = self.granted(operation, table).flatten().and_then(|granted| granted.rule.rows.as_ref());
+        self.rules(operation, table).filter_map(|rule| rule.rows.as_ref()).chain(granted)
+    }
+
     /// Returns the predicates that every row must satisfy to be visible: those of the rules and of the tenancy.
     pub(crate) fn rows(self, operation: Operation, table: &TableInfo) -> Vec<Filter> {
-        let rules = self.rules(operation, &table.name).filter_map(|rule| rule.rows.as_ref());
-        let mut filters: Vec<Filter> = rules.map(|rule| rule.filter(self.caller)).collect();
+        let mut filters: Vec<Filter> =
+            self.row_rules(operation, &table.name).map(|rule| rule.filter(self.caller)).collect();
+        if matches!(self.granted(operation, &table.name), Some(None)) {
+            // Nothing is there.
+            filters.push(Filter::Or(Vec::new()));
+        }
         filters.extend(self.tenancy(table).into_iter().map(|(column, value)| {
             Filter::compare(
                 salver_model::ColumnPath::column(table.columns[column].name.as_str()),
@@ -105,7 +162,11 @@ impl<'a> Access<'a> {
             own.columns = kept.iter().map(|index| table.columns[*index].clone()).collect();
             own.key = all(&table.key).unwrap_or_default();
             own.unique = table.unique.iter().filter_map(|list| all(list)).collect();
-            own.foreign_keys.retain(|key| all(&key.columns).is_some() && self.table(operation, &key.target));
+            let leads_on = |key: &ForeignKey| {
+                self.table(operation, &key.target)
+                    && key.target_columns.iter().all(|column| self.column(operation, &key.target, column))
+            };
+            own.foreign_keys.retain(|key| all(&key.columns).is_some() && leads_on(key));
             for key in &mut own.foreign_keys {
                 key.columns = all(&key.columns).unwrap_or_default();
             }

@@ -87,6 +87,15 @@ impl<'a> DefinitionContext<'a> {
         Ok(table)
     }
 
+    /// Checks that the caller may make a table of this name.
+    fn may_be_made(&self, name: &str) -> Result<()> {
+        if self.scope.access.may_define(name) {
+            return Ok(());
+        }
+        Err(Error::new(Code::Forbidden, "Operation forbidden")
+            .with_hint("an [[access]] with `administer` for a table of this name permits it"))
+    }
+
     /// Returns the column to be changed.
     fn column(&self, table: &TableInfo, name: &str) -> Result<usize> {
         self.scope

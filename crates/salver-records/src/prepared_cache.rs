@@ -2,8 +2,9 @@
 //! not know its contents: its users do.
 
 use std::any::Any;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use ahash::AHashMap;
 use arc_swap::ArcSwap;
 use salver_model::records::DatabaseSchema;
 
@@ -16,6 +17,8 @@ pub(crate) enum PreparedKind {
     List,
 }
 
+/// Classes of callers for which items are kept.
+const CLASSES_KEPT: usize = 64;
 /// Number of slots.
 const SLOTS: usize = 2;
 
@@ -24,7 +27,10 @@ type PreparedItem = OnceLock<Option<Arc<dyn Any + Send + Sync>>>;
 /// The cached items for the tables of the latest schema.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
+    /// For callers without bounds.
     current: ArcSwap<Set>,
+    /// For the others, by class.
+    of_classes: RwLock<AHashMap<u64, Arc<Set>>>,
 }
 
 #[derive(Debug, Default)]
@@ -33,12 +39,18 @@ struct Set {
     tables: Box<[[PreparedItem; SLOTS]]>,
 }
 
+impl Set {
+    fn of(schema: &DatabaseSchema) -> Self {
+        Self { stamp: schema.stamp(), tables: schema.tables().iter().map(|_| Default::default()).collect() }
+    }
+}
+
 impl Prepared {
     /// Returns the item in a slot of the table at this position, created if missing; `None` when `make` returns that
     /// this table has none. The cache is reset when the schema changes.
     pub(crate) fn get<T: Any + Send + Sync>(
         &self,
-        schema: &DatabaseSchema,
+        (schema, class): (&DatabaseSchema, u64),
         position: usize,
         slot: PreparedKind,
         make: impl FnOnce() -> Option<Arc<T>>,
@@ -47,13 +59,29 @@ impl Prepared {
             let kept = set.tables.get(position)?[slot as usize].get_or_init(|| Some(make()? as Arc<_>)).clone();
             kept?.downcast::<T>().ok()
         };
+        if class != 0 {
+            return look(&self.of_class(class, schema));
+        }
         let set = self.current.load();
         if set.stamp == schema.stamp() {
             return look(&set);
         }
-        let tables = schema.tables().iter().map(|_| Default::default()).collect();
-        let set = Arc::new(Set { stamp: schema.stamp(), tables });
+        let set = Arc::new(Set::of(schema));
         self.current.store(Arc::clone(&set));
         look(&set)
+    }
+
+    fn of_class(&self, class: u64, schema: &DatabaseSchema) -> Arc<Set> {
+        let kept = self.of_classes.read().unwrap_or_else(PoisonError::into_inner).get(&class).cloned();
+        if let Some(set) = kept.filter(|set| set.stamp == schema.stamp()) {
+            return set;
+        }
+        let set = Arc::new(Set::of(schema));
+        let mut all = self.of_classes.write().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= CLASSES_KEPT {
+            all.clear();
+        }
+        all.insert(class, Arc::clone(&set));
+        set
     }
 }

@@ -43,7 +43,7 @@ const WHOLE_ROWS: u64 = 65_536;
 const BATCHES_CAPACITY: usize = 1;
 
 /// One table or view.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RecordsTable {
     known: Arc<KnownDatabase>,
     dialect: Dialect,
@@ -216,6 +216,12 @@ impl Table for RecordsTable {
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {
         self.as_it_is(held_rows::hold(self, parts).await).await
+    }
+
+    fn with_rows(&self, filter: &Filter) -> Option<Arc<dyn Table>> {
+        let mut table = self.clone();
+        table.rules.filters.push(filter.clone());
+        Some(Arc::new(table))
     }
 
     /// Returns `None`: held rows are gone with their transaction, so that they can't be held again at a version.

@@ -1,13 +1,13 @@
 //! The catalog of served entries, a value that is swapped atomically. Readers take the current snapshot without a lock;
 //! writers (the loads) are serialized.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
 use salver_model::ports::{Database, Table};
-use salver_model::{Code, Error, Name, Version};
+use salver_model::{Code, Error, Name};
 use tokio::sync::watch;
 
 use crate::snapshot::{Contents, Entry, LoadFailure, LoadState, Snapshot, Store};
@@ -81,19 +81,22 @@ impl Catalog {
         }
         for database in databases {
             let owner = &database.spec().name;
-            let mut taken = BTreeSet::new();
-            let mut free = |name: &str| {
-                let mut wanted = [name.to_owned(), format!("{owner}.{name}")].into_iter();
+            // The name in the database, by that of the entry.
+            let mut taken = BTreeMap::new();
+            let mut free = |table: &str| {
+                let mut wanted = [table.to_owned(), format!("{owner}.{table}")].into_iter();
                 let name = wanted.find_map(|name| {
-                    Name::new(&name).ok().filter(|name| !next.entries.contains_key(name) && !taken.contains(name))
+                    Name::new(&name).ok().filter(|name| !next.entries.contains_key(name) && !taken.contains_key(name))
                 })?;
-                taken.insert(name.clone());
+                taken.insert(name.clone(), format!("{owner}.{table}"));
                 Some(name)
             };
-            for table in database.tables(&mut free) {
+            let tables = database.tables(&mut free);
+            for table in tables {
                 let name = table.describe().name.clone();
                 next.index.insert(name.clone(), Arc::clone(&table));
-                let entry = Entry::new(name.clone(), LoadState::Ready(table), Some(owner.clone()));
+                let mut entry = Entry::new(name.clone(), LoadState::Ready(table), Some(owner.clone()));
+                entry.ruled_name = taken.remove(&name).unwrap_or(entry.ruled_name);
                 next.entries.insert(name, entry);
             }
         }
@@ -164,20 +167,7 @@ impl Catalog {
     }
 
     fn put(&self, mut next: Contents) {
-        let mut versions = Vec::with_capacity(next.entries.len());
-        next.growing = 0;
-        for entry in next.entries.values_mut() {
-            let current = entry.table().and_then(|table| table.current());
-            entry.grows = current.map(|table| Arc::clone(&table.describe().schema));
-            let version = match (&entry.grows, entry.table()) {
-                (Some(schema), _) => Version::of(schema),
-                (None, Some(table)) => table.describe().version,
-                (None, None) => continue,
-            };
-            next.growing += usize::from(entry.grows.is_some());
-            versions.push((entry.name.as_str(), version));
-        }
-        next.content = Version::of(&versions);
+        next.count();
         next.generation += 1;
         let generation = next.generation;
         self.current.store(Arc::new(Snapshot::shared(next)));

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use salver_model::functions::{Answer, Call, Interface, Workers};
 use salver_model::ports::Functions;
 use salver_model::spec::FunctionSpec;
-use salver_model::{Caller, Error, Result};
+use salver_model::{Caller, Code, Error, Permission, Result};
+
+use crate::access;
 
 /// A file of functions that is served.
 #[derive(Clone, Debug)]
@@ -48,11 +50,30 @@ impl FunctionFile {
         self.0.workers()
     }
 
+    /// Checks that `caller` may call the functions of the file.
+    ///
+    /// # Errors
+    /// Returns `Forbidden`; `NotFound` for a caller that must not know of it.
+    pub fn check(&self, caller: &Caller) -> Result<()> {
+        let name = self.spec().name.as_str();
+        let absent = || Error::new(Code::NotFound, format!("there is no file of functions called `{name}`"));
+        access::check(caller, Permission::Call, name, absent)
+    }
+
     /// Runs one call; its worker is charged to `caller`.
     ///
     /// # Errors
-    /// Returns the errors of [`Functions::call`].
+    /// Returns the errors of [`FunctionFile::check`] and of [`Functions::call`].
     pub async fn call(&self, caller: &Caller, call: Call) -> Result<Answer> {
+        self.check(caller)?;
+        self.hook(caller, call).await
+    }
+
+    /// Runs a call that the server makes by itself while it answers `caller`, who need not be able to make it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Functions::call`].
+    pub async fn hook(&self, caller: &Caller, call: Call) -> Result<Answer> {
         self.0.call(Call { holder: Some(caller.holder()), ..call }).await
     }
 }

@@ -3,6 +3,9 @@
 //! [`Service`] resolves a name in one catalog [`Snapshot`], applies the limits and runs the work. It knows no protocol,
 //! no format and no concrete backend.
 
+mod access;
+pub mod caller_catalog;
+pub mod caller_views;
 pub mod catalog;
 pub mod databases;
 pub mod exports;

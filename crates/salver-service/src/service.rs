@@ -7,14 +7,16 @@ use salver_model::limits::SNAPSHOTS_PER_DATABASE_MAX;
 use salver_model::observation::Observer;
 use salver_model::ports::{Database, EventStream, Functions, MaybeReady, SqlEngine};
 use salver_model::{
-    Caller, Code, Comparison, Error, Filter, Item, Limits, Query, Result, Rows, Shares, SqlQuery, Value,
+    AccessPolicy, Caller, Code, Comparison, Error, Filter, Item, Limits, Principal, Query, Result, Rows, Shares,
+    SqlQuery, Value,
 };
 
+use crate::caller_views::CallerCatalogs;
 use crate::catalog::Catalog;
 use crate::functions::FunctionFile;
 use crate::query_limits::{QueryPermit, QueryPermits, bound_rows};
 use crate::served_stream::ServedStream;
-use crate::snapshot::{LoadState, Snapshot};
+use crate::snapshot::Snapshot;
 
 /// Longest time a request waits for the catalog to reflect a schema change in a database, which is about to be
 /// published.
@@ -24,6 +26,8 @@ const NEWER_WITHIN: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct Service {
     catalog: Arc<Catalog>,
+    caller_catalogs: CallerCatalogs,
+    access: Option<Arc<AccessPolicy>>,
     sql: Arc<dyn SqlEngine>,
     observer: Arc<dyn Observer>,
     limits: Limits,
@@ -44,7 +48,46 @@ impl Service {
         let (places, snapshots) = (QueryPermits::new(&limits), Vec::new());
         let (databases, streams, functions) = (Vec::new(), Vec::new(), Vec::new());
         let waits = Shares::new("tails", limits.connections_max / 2);
-        Self { catalog, sql, observer, limits, places, snapshots, databases, streams, waits, functions }
+        let (caller_catalogs, access) = (CallerCatalogs::default(), None);
+        Self {
+            catalog,
+            caller_catalogs,
+            access,
+            sql,
+            observer,
+            limits,
+            places,
+            snapshots,
+            databases,
+            streams,
+            waits,
+            functions,
+        }
+    }
+
+    /// Sets the access rules; without any, callers may do everything.
+    #[must_use]
+    pub fn with_access(mut self, access: Option<Arc<AccessPolicy>>) -> Self {
+        self.access = access;
+        self
+    }
+
+    /// Returns the access rules.
+    #[must_use]
+    pub fn access(&self) -> Option<&Arc<AccessPolicy>> {
+        self.access.as_ref()
+    }
+
+    /// Returns who is known so as a caller, with its rights. Whatever comes from a client is asked for in the name of
+    /// such a caller.
+    #[must_use]
+    pub fn caller(&self, principal: Principal) -> Caller {
+        let grants = self.access.as_ref().map(|policy| policy.grants(&principal));
+        Caller { principal, grants }
+    }
+
+    pub(crate) fn caller_catalogs(&self) -> &CallerCatalogs {
+        &self.caller_catalogs
     }
 
     /// Adds databases, in the order in which a table's name is looked up.
@@ -154,43 +197,6 @@ impl Service {
         &*self.observer
     }
 
-    /// Returns the catalog for one request that reads `name`: the current one, or, while `name` is on its first load,
-    /// the one after it, if that ends within `limits.queue_ms_max`.
-    pub async fn snapshot_with(&self, name: &str) -> Arc<Snapshot> {
-        let snapshot = self.catalog.snapshot();
-        if !matches!(snapshot.entry(name).map(|entry| &entry.state), Some(LoadState::Loading)) {
-            return snapshot;
-        }
-        let wait = Duration::from_millis(self.limits.queue_ms_max);
-        let _ = tokio::time::timeout(wait, self.catalog.loaded(name)).await;
-        self.catalog.snapshot()
-    }
-
-    /// Returns [`Service::snapshot_with`] the entry behind the key-value store `store`.
-    pub async fn snapshot_for_store(&self, store: &str) -> Arc<Snapshot> {
-        let entry = self.catalog.peek().store(store).map(|found| found.entry.clone());
-        match entry {
-            Some(entry) => self.snapshot_with(entry.as_str()).await,
-            None => self.catalog.snapshot(),
-        }
-    }
-
-    /// Returns the catalog for one request that may read anything; waits for first loads like
-    /// [`Service::snapshot_with`].
-    pub async fn snapshot_settled(&self) -> Arc<Snapshot> {
-        if !self.catalog.peek().settled() {
-            let wait = Duration::from_millis(self.limits.queue_ms_max);
-            let _ = tokio::time::timeout(wait, self.catalog.settled()).await;
-        }
-        let snapshot = self.catalog.snapshot();
-        if !snapshot.has_widened() {
-            return snapshot;
-        }
-        // Schemas derived from the whole catalog belong to its generation.
-        self.catalog.widen();
-        self.catalog.snapshot()
-    }
-
     /// Reads from the entry `name` for `caller`; at once if that takes microseconds.
     ///
     /// # Errors
@@ -252,7 +258,7 @@ impl Service {
             return None;
         }
         tokio::time::timeout(NEWER_WITHIN, self.catalog.moved(snapshot.generation())).await.ok()?;
-        Some(self.catalog.snapshot())
+        Some(self.snapshot_like(snapshot))
     }
 
     /// Runs one SQL statement for `caller`; at once if that takes microseconds.

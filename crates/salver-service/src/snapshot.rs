@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use ahash::AHashMap;
 use arrow::datatypes::SchemaRef;
 use salver_model::ports::{Progress, Table, Tables};
-use salver_model::{Code, Error, Name, Result, Version, suggest};
+use salver_model::{Code, Error, Grants, Name, Permission, Result, Version, suggest};
 
 /// Reason why an entry could not be loaded, for clients.
 #[derive(Clone, Debug)]
@@ -45,6 +45,8 @@ pub struct Entry {
     /// Database of the table, or for which the entry is a placeholder until it can be reached; `None` for other
     /// entries.
     pub database: Option<Name>,
+    /// Name that access rules have it by: `database.table` for a table.
+    pub(crate) ruled_name: String,
     /// For an entry whose rows grow: the columns it had when the catalog last changed.
     pub(crate) grows: Option<SchemaRef>,
     /// Progress of its load.
@@ -55,7 +57,19 @@ pub struct Entry {
 
 impl Entry {
     pub(crate) fn new(name: Name, state: LoadState, database: Option<Name>) -> Self {
-        Self { name, state, database, grows: None, progress: Arc::default(), held: None }
+        let ruled_name = name.as_str().to_owned();
+        Self { name, state, database, ruled_name, grows: None, progress: Arc::default(), held: None }
+    }
+
+    /// Returns the name that access rules have it by: `database.table` for a table of a database.
+    #[must_use]
+    pub fn ruled_name(&self) -> &str {
+        &self.ruled_name
+    }
+
+    /// Returns the entry in another state.
+    pub(crate) fn with_state(&self, state: LoadState) -> Self {
+        Self { state, ..self.clone() }
     }
 
     /// Returns a copy for one request.
@@ -122,6 +136,8 @@ pub struct Snapshot {
     pub(crate) contents: Arc<Contents>,
     /// In the snapshot of a request: the entries that grow, by name.
     held: Box<[Entry]>,
+    /// Whose view of the catalog it is, and for what; `None` for all of it.
+    view: Option<(Arc<Grants>, Permission)>,
 }
 
 /// Contents shared by all snapshots of one generation.
@@ -150,6 +166,24 @@ impl Contents {
         Self { generation: 0, content: Version(0), entries, index: AHashMap::new(), growing: 0, stores: stores.into() }
     }
 
+    /// Updates what is derived from all entries: their versions as one, and how many grow.
+    pub(crate) fn count(&mut self) {
+        let mut versions = Vec::with_capacity(self.entries.len());
+        self.growing = 0;
+        for entry in self.entries.values_mut() {
+            let current = entry.table().and_then(|table| table.current());
+            entry.grows = current.map(|table| Arc::clone(&table.describe().schema));
+            let version = match (&entry.grows, entry.table()) {
+                (Some(schema), _) => Version::of(schema),
+                (None, Some(table)) => table.describe().version,
+                (None, None) => continue,
+            };
+            self.growing += usize::from(entry.grows.is_some());
+            versions.push((entry.name.as_str(), version));
+        }
+        self.content = Version::of(&versions);
+    }
+
     /// Updates the index after the entry called `name` changed.
     pub(crate) fn indexed(mut self, name: &Name) -> Self {
         let table = self.entries.get(name).and_then(Entry::table).filter(|table| table.current().is_none());
@@ -165,7 +199,36 @@ impl Snapshot {
     /// Creates the snapshot that all requests share. Entries that grow cannot be read in it: each request holds its own
     /// rows.
     pub(crate) fn shared(contents: Contents) -> Self {
-        Self { contents: Arc::new(contents), held: Box::default() }
+        Self { contents: Arc::new(contents), held: Box::default(), view: None }
+    }
+
+    /// Creates the snapshot that all requests with these rights share.
+    pub(crate) fn viewed(contents: Contents, grants: &Arc<Grants>, permission: Permission) -> Self {
+        Self { view: Some((Arc::clone(grants), permission)), ..Self::shared(contents) }
+    }
+
+    /// Returns whose view of the catalog it is, and for what.
+    pub(crate) fn view(&self) -> Option<(&Arc<Grants>, Permission)> {
+        self.view.as_ref().map(|(grants, permission)| (grants, *permission))
+    }
+
+    /// Returns what the snapshot is for; reading for the whole catalog.
+    #[must_use]
+    pub fn view_permission(&self) -> Permission {
+        self.view.as_ref().map_or(Permission::Read, |(_, permission)| *permission)
+    }
+
+    /// Returns whether whoever the snapshot is for has another permission, too, for the entry called `name`.
+    #[must_use]
+    pub fn permits(&self, permission: Permission, name: &str) -> bool {
+        let Some((grants, _)) = &self.view else { return true };
+        self.entry(name).is_some_and(|entry| grants.decide(permission, &entry.ruled_name).is_some())
+    }
+
+    /// Returns a number that views with other entries and columns do not have; 0 for the whole catalog.
+    #[must_use]
+    pub fn view_class(&self) -> u64 {
+        self.view.as_ref().map_or(0, |(grants, _)| grants.class())
     }
 
     /// Returns the snapshot for one request; `None` if the shared one suffices.
@@ -174,7 +237,8 @@ impl Snapshot {
             return None;
         }
         let growing = self.contents.entries.values().filter(|entry| entry.grows.is_some());
-        Some(Self { contents: Arc::clone(&self.contents), held: growing.map(Entry::to_be_held).collect() })
+        let held = growing.map(Entry::to_be_held).collect();
+        Some(Self { contents: Arc::clone(&self.contents), held, view: self.view.clone() })
     }
 
     /// Combines the versions of all tables: the version of a response that may read any of them. Unlike
@@ -271,6 +335,10 @@ impl Tables for Snapshot {
 
     fn list(&self) -> Vec<(Name, Arc<dyn Table>)> {
         self.entries().filter_map(|e| Some((e.name.clone(), Arc::clone(e.table()?)))).collect()
+    }
+
+    fn calls(&self, file: &str) -> bool {
+        self.view.as_ref().is_none_or(|(grants, _)| grants.decide(Permission::Call, file).is_some())
     }
 
     fn generation(&self) -> u64 {

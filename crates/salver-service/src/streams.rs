@@ -1,43 +1,55 @@
 //! Which streams there are: for who appends, for who reads, by name and by topic.
 
-use salver_model::{Caller, Code, Error, Result};
+use salver_model::{Caller, Code, Error, Permission, Result};
 
+use crate::access;
 use crate::served_stream::{Appender, Consumer, ServedStream, WaitPermit};
 use crate::service::Service;
 
 impl Service {
-    /// Returns the stream called `name`, to append to.
+    /// Returns the stream called `name`, to append to for `caller`.
     ///
     /// # Errors
-    /// Returns `UnknownStream`, and `StreamUnavailable` when it could not be opened.
-    pub fn appender(&self, name: &str) -> Result<&Appender> {
-        self.stream(name).map(|stream| &stream.appender)
+    /// Returns `UnknownStream`, `Forbidden`, and `StreamUnavailable` when it could not be opened.
+    pub fn appender(&self, caller: &Caller, name: &str) -> Result<&Appender> {
+        self.stream(caller, Permission::Append, name).map(|stream| &stream.appender)
     }
 
-    /// Returns the stream called `name`, to read from.
+    /// Returns the stream called `name`, to read from for `caller`.
     ///
     /// # Errors
     /// Returns the errors of [`Service::appender`].
-    pub fn consumer(&self, name: &str) -> Result<&Consumer> {
-        self.stream(name).map(|stream| &stream.consumer)
+    pub fn consumer(&self, caller: &Caller, name: &str) -> Result<&Consumer> {
+        self.stream(caller, Permission::Consume, name).map(|stream| &stream.consumer)
     }
 
     /// Returns the appender and the consumer of the stream whose name or whose topic in Kafka is `topic`; `None` if
     /// there is none. A stream's name goes before another's topic.
     ///
     /// # Errors
-    /// Returns `StreamUnavailable` when it could not be opened.
-    pub fn topic(&self, topic: &str) -> Result<Option<(&Appender, &Consumer)>> {
+    /// Returns `Forbidden`, and `StreamUnavailable` when it could not be opened.
+    pub fn topic(
+        &self,
+        caller: &Caller,
+        permission: Permission,
+        topic: &str,
+    ) -> Result<Option<(&Appender, &Consumer)>> {
         let named = self.streams().iter().find(|stream| stream.spec().name.as_str() == topic);
         let found = named.or_else(|| self.streams().iter().find(|stream| stream.spec().topic() == topic));
-        let Some(found) = found else { return Ok(None) };
+        let Some(found) = found.filter(|stream| is_known(caller, stream)) else { return Ok(None) };
+        access::check(caller, permission, found.spec().name.as_str(), || unknown(caller, self.streams(), topic))?;
         found.consumer.available()?;
         Ok(Some((&found.appender, &found.consumer)))
     }
 
-    /// Returns every stream, also those that could not be opened.
-    pub fn consumers(&self) -> impl Iterator<Item = &Consumer> {
+    /// Returns every stream, also those that could not be opened, whoever may read it.
+    pub fn all_consumers(&self) -> impl Iterator<Item = &Consumer> {
         self.streams().iter().map(|stream| &stream.consumer)
+    }
+
+    /// Returns every stream that `caller` may read or append to.
+    pub fn consumers<'a>(&'a self, caller: &'a Caller) -> impl Iterator<Item = &'a Consumer> {
+        self.streams().iter().filter(|stream| is_known(caller, stream)).map(|stream| &stream.consumer)
     }
 
     /// Acquires a permit for a response to `caller` that waits for events.
@@ -54,14 +66,24 @@ impl Service {
         Ok(WaitPermit::new(share))
     }
 
-    fn stream(&self, name: &str) -> Result<&ServedStream> {
-        let found = self.streams().iter().find(|stream| stream.spec().name.as_str() == name).ok_or_else(|| {
-            let names = self.streams().iter().map(|stream| stream.spec().name.as_str());
-            let hint = salver_model::suggest::hint(name, names);
-            Error::new(Code::UnknownStream, format!("no stream `{name}`"))
-                .with_hint("declare it as [[stream]] in the configuration")
-                .with_hint_if(hint)
-        })?;
+    fn stream(&self, caller: &Caller, permission: Permission, name: &str) -> Result<&ServedStream> {
+        let absent = || unknown(caller, self.streams(), name);
+        let found = self.streams().iter().find(|stream| stream.spec().name.as_str() == name).ok_or_else(absent)?;
+        access::check(caller, permission, name, absent)?;
         found.consumer.available().map(|()| found)
     }
+}
+
+/// Returns whether the caller may do anything with the events of a stream.
+fn is_known(caller: &Caller, stream: &ServedStream) -> bool {
+    let name = stream.spec().name.as_str();
+    caller.may(Permission::Append, name) || caller.may(Permission::Consume, name)
+}
+
+fn unknown(caller: &Caller, streams: &[ServedStream], name: &str) -> Error {
+    let known = streams.iter().filter(|stream| is_known(caller, stream));
+    let hint = salver_model::suggest::hint(name, known.map(|stream| stream.spec().name.as_str()));
+    Error::new(Code::UnknownStream, format!("no stream `{name}`"))
+        .with_hint("declare it as [[stream]] in the configuration")
+        .with_hint_if(hint)
 }

@@ -14,7 +14,7 @@ use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use salver_model::observation::Silent;
 use salver_model::ports::{Held, MaybeReady, Table};
-use salver_model::{Batches, Caller, Code, Description, Limits, Name, Query, Result, Rows};
+use salver_model::{Batches, Caller, Code, Description, Limits, Name, Permission, Query, Result, Rows};
 use salver_service::{Catalog, LoadState, Service, Snapshot, Store};
 use salver_testkit::{MemoryTable, NoSql};
 
@@ -53,7 +53,7 @@ fn service(limits: Limits) -> Service {
 }
 
 async fn look_up(service: &Service, store: &str, key: &str) -> Result<i64> {
-    let snapshot = service.snapshot_for_store(store).await;
+    let snapshot = service.snapshot_for_store(&Caller::default(), store).await;
     let rows = service.look_up(&Caller::default(), &snapshot, store, key).await?;
     let Batches::Ready(batches) = rows.batches else { panic!("a stream of one row") };
     let column = batches.iter().find(|batch| batch.num_rows() > 0).unwrap().column(0);
@@ -162,8 +162,12 @@ async fn a_request_holds_a_growing_table_as_it_first_sees_it() {
     // Who reads all columns gets a new generation with them.
     let before = service.catalog().snapshot();
     assert_eq!(before.generation(), generation);
-    let wide = service.snapshot_settled().await;
+    let wide = service.snapshot_settled(&Caller::default(), Permission::Read).await;
     assert_eq!(wide.resolve("grows").unwrap().describe().schema.fields().len(), 2);
     assert!(wide.generation() > generation && wide.content() != before.content());
-    assert_eq!(service.snapshot_settled().await.generation(), wide.generation(), "nothing has widened");
+    assert_eq!(
+        service.snapshot_settled(&Caller::default(), Permission::Read).await.generation(),
+        wide.generation(),
+        "nothing has widened"
+    );
 }

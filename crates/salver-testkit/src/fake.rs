@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use salver_model::access::Restriction;
 use salver_model::ports::{Loader, MaybeReady, SqlEngine, Table, Tables};
 use salver_model::{Code, Error, Name, Result, Rows, SqlQuery, Version};
 
@@ -14,6 +15,10 @@ pub struct NoSql;
 impl SqlEngine for NoSql {
     fn run<'a>(&'a self, _: Arc<dyn Tables>, query: &'a SqlQuery) -> MaybeReady<'a, Result<Rows>> {
         MaybeReady::Ready(Err(Error::new(Code::InvalidSql, format!("no SQL is run here: {}", query.text))))
+    }
+
+    fn restrict(&self, _: &Arc<dyn Table>, _: &Restriction) -> Result<Arc<dyn Table>> {
+        Err(Error::new(Code::Config, "nothing is restricted here"))
     }
 }
 

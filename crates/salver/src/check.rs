@@ -12,7 +12,7 @@ use crate::data_dir::DataDir;
 use crate::failure::CommandFailure;
 use crate::settings::Need;
 use crate::tls::Certificate;
-use crate::{logging, output, secrets, serve, settings, streams, wiring};
+use crate::{access, logging, output, secrets, serve, settings, streams, wiring};
 
 /// Runs the checks, and fails when anything is wrong.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
@@ -57,7 +57,15 @@ async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<usiz
             }
         }
     }
-    Ok(wrong + missing_columns(checked, &known))
+    let mut entries = access::declared(checked);
+    for entry in &mut entries {
+        let schema = known.get(entry.name.as_str()).map(|description| &description.schema);
+        entry.columns = schema.iter().flat_map(|schema| schema.fields()).map(|field| field.name().clone()).collect();
+    }
+    entries.extend(access::tables(checked).await);
+    let idle = checked.access.as_ref().map(|policy| access::idle_rules(policy, &entries)).unwrap_or_default();
+    idle.iter().for_each(|mistake| output::note(mistake));
+    Ok(wrong + idle.len() + missing_columns(checked, &known))
 }
 
 /// Reads the schema of every database and the keys of `[auth]`, and counts those that cannot be reached or read.

@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Show settings: all there are, or those in force.
     Config(ConfigArguments),
+    /// Say who may do what, and by which rule.
+    Access(AccessArguments),
     /// Print the completions of a shell.
     Completions {
         /// Which shell.
@@ -42,6 +44,36 @@ pub(crate) enum Command {
         /// What the server says: the file and a socket.
         arguments: Vec<std::ffi::OsString>,
     },
+}
+
+/// `salver access`
+#[derive(Args, Debug)]
+pub(crate) struct AccessArguments {
+    #[command(subcommand)]
+    pub(crate) what: AccessCommand,
+}
+
+/// What to say of access.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AccessCommand {
+    /// Say what a caller may do with each entry, and by which [[access]].
+    Explain(ExplainArguments),
+}
+
+/// `salver access explain`
+#[derive(Args, Debug)]
+pub(crate) struct ExplainArguments {
+    /// The caller: an identity like `api_key:reporting`, or NAME=VALUE for an attribute, like `address=192.0.2.7`.
+    /// Without it, one of whom nothing is known.
+    #[arg(long = "as", value_name = "CALLER | NAME=VALUE")]
+    pub(crate) attributes: Vec<String>,
+
+    /// The only entry to tell of; a table of a database is DATABASE.TABLE.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) entry: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
 }
 
 /// Where entries and settings come from.
@@ -84,6 +116,10 @@ pub(crate) struct ServeArguments {
     /// Address and port to listen on; port 0 takes a free one.
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) listen: Option<String>,
+
+    /// Let everybody in where others than this machine can reach the server, without [auth], [[access]] or a firewall.
+    #[arg(long)]
+    pub(crate) insecure: bool,
 
     /// Open the page in a browser.
     #[arg(long)]

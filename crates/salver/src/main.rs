@@ -1,5 +1,6 @@
 //! `salver`: serves data files as an API. This is the only place that names a concrete backend.
 
+mod access;
 mod allocator;
 mod check;
 mod cli;
@@ -32,7 +33,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{AccessArguments, AccessCommand, Cli, Command};
 
 #[global_allocator]
 static ALLOCATOR: allocator::Allocator = allocator::Allocator;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Config(arguments) => config::run(&arguments),
+        Command::Access(AccessArguments { what: AccessCommand::Explain(arguments) }) => access::explain(&arguments),
         Command::Completions { shell } => output::out(&cli::completions(shell)),
         #[cfg(feature = "functions")]
         Command::RHost { arguments } => return functions::run_r(arguments),

@@ -10,7 +10,7 @@ use salver_http::HttpOptions;
 use salver_model::limits::{ANNOUNCED_ENTRIES_MAX, ANNOUNCED_S_MAX};
 use salver_model::observation::Observer;
 use salver_model::secrecy::masked;
-use salver_model::{Code, Error, Name, RootKey, cursor};
+use salver_model::{Code, Error, Name, Result, RootKey, cursor};
 use salver_service::{Entry, Service};
 use salver_text::percent;
 use tokio::net::TcpListener;
@@ -22,7 +22,8 @@ use crate::logging::Log;
 use crate::settings::Need;
 use crate::tls::Certificate;
 use crate::{
-    descriptors, functions, logging, memory_monitor, output, root_key, secrets, settings, signals, streams, wiring,
+    access, descriptors, functions, logging, memory_monitor, output, root_key, secrets, settings, signals, streams,
+    wiring,
 };
 
 /// Longest time the announcement waits for entries to load. Serving does not wait.
@@ -35,8 +36,9 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<(), CommandFailure> {
     // If it can't be done, a hang-up ends the server, as it does everywhere.
     let _ = signals::survive_first_hang_ups();
     let listen = settings::given("server.listen", "listen", arguments.listen.as_deref());
-    let (mut checked, file) =
-        settings::load_with_file(&arguments.sources, listen.into_iter().collect(), Need::Datasets)?;
+    let insecure = settings::given("server.insecure", "insecure", arguments.insecure.then_some("true"));
+    let given = listen.into_iter().chain(insecure).collect();
+    let (mut checked, file) = settings::load_with_file(&arguments.sources, given, Need::Datasets)?;
     logging::start(&checked.server, secrets::secrets(&checked));
     keep_descriptors(&mut checked);
     let root_key = root_key::open(&checked.server, file.as_deref())?;
@@ -79,8 +81,8 @@ async fn serve(
     let listener = TcpListener::bind(listen.as_str()).await.map_err(|error| cannot_listen(listen, error))?;
     let address = listener.local_addr().map_err(broken)?;
     let url = format!("{scheme}://{address}{}", checked.server.base_path);
+    is_closed(checked, address)?;
     output::out(&format!("salver {}\nlistening on {url}\n", env!("CARGO_PKG_VERSION")))?;
-    warn_of_openness(checked, address);
     let log = Arc::new(Log::default());
     let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
     let wired = wiring::wire(checked, engine, &observer, wiring::Streams::Open);
@@ -106,15 +108,19 @@ async fn serve(
     Ok(closed?)
 }
 
-/// Warns when everyone who can reach the machine has access.
-fn warn_of_openness(checked: &Checked, address: SocketAddr) {
+/// Refuses to let in everyone who can reach the machine, unless that is meant.
+fn is_closed(checked: &Checked, address: SocketAddr) -> Result<()> {
     let is_local = address.ip().to_canonical().is_loopback();
-    if !is_local && checked.auth.is_none() && checked.server.firewall.is_empty() {
-        tracing::warn!(
-            "whoever can reach {address} is let in: there is no [auth]; add one, or a `server.firewall`, or listen on \
-             127.0.0.1"
-        );
+    if is_local || checked.auth.is_some() || checked.access.is_some() || !checked.server.firewall.is_empty() {
+        return Ok(());
     }
+    if checked.server.insecure {
+        tracing::warn!("whoever can reach {address} is let in");
+        return Ok(());
+    }
+    let message = format!("whoever can reach {address} would be let in, and read everything");
+    Err(Error::new(Code::Config, message)
+        .with_hint("add [auth], [[access]] or `server.firewall`, listen on 127.0.0.1, or mean it with `--insecure`"))
 }
 
 fn cannot_listen(listen: &str, error: io::Error) -> CommandFailure {
@@ -144,7 +150,8 @@ async fn announce(service: Arc<Service>, url: String, log: Arc<Log>, open: bool)
     }
     let _ = tokio::time::timeout(ANNOUNCE, service.catalog().settled()).await;
     functions::settled(service.functions(), ANNOUNCE).await;
-    let streams: Vec<Name> = service.consumers().map(|stream| stream.spec().name.clone()).collect();
+    access::warn_of_idle_rules(&service);
+    let streams: Vec<Name> = service.all_consumers().map(|stream| stream.spec().name.clone()).collect();
     let listing = listing(&service, &streams, &url);
     // Standard output may be closed or blocked; the server continues.
     let _ = tokio::task::spawn_blocking(move || output::out(&listing)).await;

@@ -89,7 +89,8 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
     let service = Service::new(catalog, sql, Arc::clone(observer), checked.limits.clone())
         .with_databases(opened)
         .with_streams(streams.clone())
-        .with_functions(files);
+        .with_functions(files)
+        .with_access(checked.access.clone());
     Wired { service: Arc::new(service), streams, _keepers: keepers }
 }
 

@@ -14,6 +14,7 @@ mod process;
 mod it {
     pub(crate) mod server;
 
+    mod access;
     mod becomes;
     mod cache;
     mod cursor;

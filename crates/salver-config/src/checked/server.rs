@@ -36,6 +36,7 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         callbacks: callbacks(table, findings),
         ssl_redirect: ssl_redirect(table, findings),
         tls: tls(table, findings),
+        insecure: table.bool("insecure"),
         xsrf: table.bool("xsrf"),
         ajax_only: table.bool("ajax_only"),
         cors_origins: origins(table, findings),

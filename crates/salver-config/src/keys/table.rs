@@ -1,5 +1,6 @@
 //! The rows of the table of settings.
 
+mod access;
 mod function;
 mod server;
 mod stream;
@@ -38,11 +39,11 @@ const fn new_row(
 
 /// Every setting, by section.
 pub const SETTINGS: &[Setting] = &joined::<
-    { server::ROWS.len() + ROWS.len() + stream::ROWS.len() + function::ROWS.len() },
->([server::ROWS, ROWS, stream::ROWS, function::ROWS]);
+    { server::ROWS.len() + access::ROWS.len() + ROWS.len() + stream::ROWS.len() + function::ROWS.len() },
+>([server::ROWS, access::ROWS, ROWS, stream::ROWS, function::ROWS]);
 
 /// Concatenates the rows of these tables.
-const fn joined<const N: usize>(tables: [&[Setting]; 4]) -> [Setting; N] {
+const fn joined<const N: usize>(tables: [&[Setting]; 5]) -> [Setting; N] {
     let (mut all, mut at, mut table) = ([ROWS[0]; N], 0, 0);
     while table < tables.len() {
         let mut row = 0;

@@ -13,7 +13,10 @@ use crate::setting_place::{Lines, SettingPlace};
 use crate::value;
 
 /// Names of sections in other systems.
-const OTHER_SECTIONS: [(&str, &str); 14] = [
+const OTHER_SECTIONS: [(&str, &str); 17] = [
+    ("roles", "[[role]]"),
+    ("permissions", "[[access]]"),
+    ("rule", "[[access]]"),
     ("databases", "[[database]]"),
     ("streams", "[[stream]]"),
     ("functions", "[[function]]"),
@@ -64,6 +67,8 @@ impl FileReader<'_> {
                 (Some(section), DeValue::Array(items)) if !section.is_single() => {
                     let tables = self.tables(section, items.iter());
                     match section {
+                        Section::Role => self.raw.roles = tables,
+                        Section::Access => self.raw.access = tables,
                         Section::Store => self.raw.stores = tables,
                         Section::Database => self.raw.databases = tables,
                         Section::Stream => self.raw.streams = tables,

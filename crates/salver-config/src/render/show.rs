@@ -1,5 +1,6 @@
 //! `salver config show`: the settings in force as a file that reads back to the same, except for secrets.
 
+mod access;
 mod auth;
 mod database;
 mod function;
@@ -25,6 +26,14 @@ pub fn show(checked: &Checked) -> String {
     section(Section::Server, &mut out, |key| server(checked, key));
     if let Some(spec) = &checked.auth {
         section(Section::Auth, &mut out, |key| auth::value(spec, key));
+    }
+    if let Some(policy) = &checked.access {
+        for role in policy.roles() {
+            section(Section::Role, &mut out, |key| access::role(role, key));
+        }
+        for rule in policy.rules() {
+            section(Section::Access, &mut out, |key| access::rule(policy, rule, key));
+        }
     }
     section(Section::Limits, &mut out, |key| limit(checked, key));
     section(Section::Compat, &mut out, |_| Some(checked.compat.roapi.to_string()));
@@ -77,6 +86,7 @@ fn server(checked: &Checked, key: &str) -> Option<String> {
         "tls_certificate" => quoted(&absolute(server.tls.as_ref()?.certificate.to_str()?)),
         "tls_key" => quoted(&absolute(server.tls.as_ref()?.key.to_str()?)),
         "ssl_redirect" => server.ssl_redirect.to_string(),
+        "insecure" => server.insecure.to_string(),
         "xsrf" => server.xsrf.to_string(),
         "ajax_only" => server.ajax_only.to_string(),
         "cors_origins" => texts(&server.cors_origins),

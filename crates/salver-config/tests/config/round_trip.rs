@@ -18,6 +18,7 @@ threads = 3
 reverse_proxy = true
 caller = { user = "X-User", "the tenant" = "X-Tenant" }
 firewall = ["10.0.0.0/8", "::1"]
+insecure = true
 callbacks = ["https://example.org/hooks/"]
 tls_certificate = "fullchain.pem"
 tls_key = "privkey.pem"
@@ -66,6 +67,24 @@ session_idle = "15m"
 users_shown = true
 attempts_max = 5
 jwt_exp_required = false
+
+[[role]]
+name = "analyst"
+callers = ["api_key:reporting"]
+addresses = ["10.0.0.0/8"]
+when = "caller.group = 'x'"
+
+[[access]]
+roles = ["analyst"]
+entries = ["people", "blog.*"]
+permissions = ["read", "update"]
+columns_hidden = ["email"]
+rows = "region = caller.region"
+
+[[access]]
+entries = ["*"]
+permissions = ["read"]
+deny = true
 
 [limits]
 query_ms_max = 1
@@ -228,8 +247,8 @@ fn round(checked: &Checked) -> Checked {
 fn everything() {
     let written = Written::new(EVERYTHING);
     let (checked, _) = load(&written.sources()).unwrap();
-    // What is secret is not shown, and so does not come back.
-    let rest = Checked { auth: None, ..checked.clone() };
+    // What is secret is not shown, and so does not come back; nor do roles of those who prove something by it.
+    let rest = Checked { auth: None, access: None, ..checked.clone() };
     assert_eq!(round(&rest), rest);
     // Nothing may be left out: every key of the table is in the dump.
     let shown = show(&checked);

@@ -19,7 +19,7 @@ use datafusion::physical_plan::{
 };
 use futures::{StreamExt, TryStreamExt};
 use salver_model::ports::Table;
-use salver_model::{Batches, Filter, Item, Query};
+use salver_model::{Batches, EntryKind, Filter, Item, Query};
 
 use super::{Shown, join};
 
@@ -50,7 +50,9 @@ impl DisplayAs for PortScan {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let about = self.table.describe();
         let columns: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();
-        write!(f, "PortScan: {} ({}), columns=[{}]", about.name, about.source, columns.join(", "))?;
+        // Of files, clients learn no paths.
+        let source = if about.kind == EntryKind::Dataset { "files" } else { about.source.as_str() };
+        write!(f, "PortScan: {} ({source}), columns=[{}]", about.name, columns.join(", "))?;
         if let Some(filter) = &self.query.filter {
             write!(f, ", filter={}", Shown(filter))?;
         }

@@ -17,6 +17,7 @@ use salver_model::{Batches, Item, Query, Result, Rows, Sort};
 
 use super::identifier_case::{Known, fold};
 use crate::dataset::Dataset;
+use crate::restricted::RestrictedTable;
 
 /// A statement as a query of one dataset.
 pub(super) struct Lowered {
@@ -207,9 +208,12 @@ fn only_table(factor: &TableFactor, tables: &dyn Tables) -> Option<(Arc<dyn Tabl
         None if ident.quote_style.is_some() => return None,
         None => tables.table(&ident.value.to_lowercase()).ok()??,
     };
-    let dataset = table.as_any().downcast_ref::<Dataset>()?;
+    let restricted = table.as_any().downcast_ref::<RestrictedTable>();
+    if !table.as_any().is::<Dataset>() && restricted.and_then(RestrictedTable::dataset).is_none() {
+        return None;
+    }
     let qualifier = match alias {
-        None => dataset.describe().name.as_str().to_owned(),
+        None => table.describe().name.as_str().to_owned(),
         Some(alias) if alias.columns.is_empty() && alias.at.is_none() => fold(&alias.name),
         Some(_) => return None,
     };

@@ -6,8 +6,8 @@ use salver_model::ports::Tables;
 use salver_model::{Batches, Result};
 use std::sync::Arc;
 
-use crate::dataset::Dataset;
 use crate::fault;
+use crate::restricted::RestrictedTable;
 
 /// Directories whose names must not be sent.
 pub(super) struct Paths(Vec<String>);
@@ -18,7 +18,11 @@ impl Paths {
         let mut directories: Vec<String> = tables
             .list()
             .iter()
-            .filter_map(|(_, table)| Some(table.as_any().downcast_ref::<Dataset>()?.directories()))
+            .filter_map(|(_, table)| {
+                let restricted = table.as_any().downcast_ref::<RestrictedTable>();
+                let dataset = table.as_any().downcast_ref().or_else(|| restricted?.dataset());
+                Some(dataset?.directories())
+            })
             .flatten()
             .collect();
         directories.sort_by_key(|directory| std::cmp::Reverse(directory.len()));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ahash::AHashMap;
-use salver_model::Caller;
+use salver_model::Principal;
 use salver_model::spec::Secret;
 
 use super::hmac::{Tag, Tagger};
@@ -29,7 +29,7 @@ impl ApiKeys {
             None => {
                 let number = (place + 1).to_string();
                 let mut identity = proved_by("api_key", None);
-                identity.push((Caller::IDENTITY.to_owned(), format!("api_key#{number}")));
+                identity.push((Principal::IDENTITY.to_owned(), format!("api_key#{number}")));
                 identity.push(("api_key".to_owned(), number));
                 identity
             }

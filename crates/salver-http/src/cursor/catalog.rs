@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::{Response, StatusCode};
-use salver_model::{Query, Version};
+use salver_model::{Permission, Query, Version};
 use salver_service::Snapshot;
 use serde_json::{Value as Json, json};
 
@@ -22,7 +22,7 @@ use crate::segment::segment;
 
 /// Responds with the list of collections.
 pub(super) async fn collections(context: &RequestContext<'_>) -> Result<Response<Body>, Refusal> {
-    let snapshot = context.app.service.snapshot_settled().await;
+    let snapshot = context.app.service.snapshot_settled(context.caller, Permission::Export).await;
     let all: Vec<Json> = snapshot.entries().map(|entry| one(entry.name.as_str())).collect();
     Ok(told(json!({ "error": false, "code": 200, "result": all })))
 }
@@ -34,7 +34,7 @@ pub(super) async fn collection(
     question: Option<&str>,
 ) -> Result<Response<Body>, Refusal> {
     let name = segment(name);
-    let snapshot = context.app.service.snapshot_with(&name).await;
+    let snapshot = context.app.service.snapshot_with(context.caller, Permission::Export, &name).await;
     let version = resolve(&snapshot, &name)?;
     let mut shown = one(&name);
     for (member, value) in [("error", json!(false)), ("code", json!(200))] {

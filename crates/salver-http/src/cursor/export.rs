@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::Response;
-use salver_model::Code;
+use salver_model::{Code, Permission};
 use salver_service::exports::{ExportReader, Range};
 use serde_json::Value as Json;
 
@@ -30,7 +30,7 @@ pub(super) async fn open(context: &RequestContext<'_>, body: &[u8]) -> Result<Re
     let restriction = Restriction::read(&members)?;
 
     let service = &context.app.service;
-    let snapshot = service.snapshot_with(&name).await;
+    let snapshot = service.snapshot_with(context.caller, Permission::Export, &name).await;
     let held = service.hold(context.caller, &snapshot, &name, 1).await;
     let held = held.map_err(|error| match error.code {
         Code::UnknownEntry => arangodb::of_entry(error, &name, ("", "")),

@@ -7,7 +7,7 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 use http::Response;
 use salver_model::limits::RESULT_BYTES_MAX;
 use salver_model::ports::Held;
-use salver_model::{Code, Error, Item, Query, SqlParameters, SqlQuery, Value};
+use salver_model::{Code, Error, Item, Permission, Query, SqlParameters, SqlQuery, Value};
 use salver_service::Snapshot;
 use salver_service::exports::{ExportReader, LiveRows, Range};
 use serde_json::{Map, Value as Json};
@@ -110,7 +110,7 @@ async fn find(
     let binds = Binds::new(bind_vars);
     let name = statement.entry(&binds)?;
     let service = &context.app.service;
-    let snapshot = service.snapshot_with(name).await;
+    let snapshot = service.snapshot_with(context.caller, Permission::Export, name).await;
     let table = match snapshot.resolve(name) {
         Ok(table) => table,
         Err(error) => return Err(arangodb::of_entry(error, name, ("AQL: ", " (while parsing)"))),
@@ -225,11 +225,13 @@ async fn find_sql(
     }
     let service = &context.app.service;
     let query = SqlQuery { text: text.to_owned(), parameters: bind(bind_vars)?, is_safe: false };
-    let snapshot = service.catalog().snapshot();
+    let snapshot = service.snapshot(context.caller, Permission::Sql);
     let mut rows = match service.sql_live(context.caller, &snapshot, &query).await {
         // A table it names is still loading for the first time; only such queries wait for it.
         Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
-            service.sql_live(context.caller, &service.snapshot_settled().await, &query).await?
+            service
+                .sql_live(context.caller, &service.snapshot_settled(context.caller, Permission::Sql).await, &query)
+                .await?
         }
         rows => rows?,
     };

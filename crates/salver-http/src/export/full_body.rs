@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use salver_formats::{Coding, Encoder, Format};
 use salver_model::entry::EntryKind;
 use salver_model::ports::{Held, HeldFile};
-use salver_model::{Code, Error, Result, Version};
+use salver_model::{Code, Error, Permission, Result, Version};
 use salver_service::{Service, Snapshot};
 
 use super::body_encoder::{Work, is_repeatable, too_many_rows};
@@ -49,8 +49,8 @@ pub(super) async fn answer(
     target: &str,
 ) -> Result<Response<Body>, Refusal> {
     let service = &app.service;
-    let (name, suffix) = split(&service.catalog().snapshot(), target);
-    let snapshot = service.snapshot_with(name).await;
+    let (name, suffix) = split(&service.snapshot(context.caller, Permission::Export), target);
+    let snapshot = service.snapshot_with(context.caller, Permission::Export, name).await;
     let description = snapshot.resolve(name)?.describe();
     let parameters = Parameters::of(context, &PARAMETERS)?;
     let ask = ExportParams::read(context, &parameters, description, suffix)?;

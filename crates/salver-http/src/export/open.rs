@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{Response, StatusCode};
 use salver_model::entry::EntryKind;
 use salver_model::limits::{EXPORT_STREAMS_MAX, EXPORT_TTL_S, EXPORT_TTL_S_MAX};
-use salver_model::{Code, Error, Name, Result};
+use salver_model::{Code, Error, Name, Permission, Result};
 use serde_json::{Map, Value};
 
 use super::json;
@@ -33,7 +33,7 @@ pub(super) async fn answer(app: &Arc<App>, context: &RequestContext<'_>) -> Resu
     Parameters::of(context, &[])?;
     let wanted = Wanted::read(&context.body)?;
     let service = &app.service;
-    let snapshot = service.snapshot_with(&wanted.entry).await;
+    let snapshot = service.snapshot_with(context.caller, Permission::Export, &wanted.entry).await;
     let description = snapshot.resolve(&wanted.entry)?.describe();
     // Validated before a snapshot is taken, so that an invalid request costs nothing.
     params::indexes(wanted.columns.as_deref(), description)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use salver_model::entry::EntryKind;
-use salver_model::{Caller, Code, Error, Result};
+use salver_model::{Caller, Code, Error, Permission, Result};
 
 use crate::app::App;
 use crate::export_state::{ExportToken, Missing, Opened};
@@ -34,7 +34,7 @@ async fn hold_again(app: &App, caller: &Caller, token: &ExportToken, missing: Mi
     if missing == Missing::Ended {
         return Err(over(format!("this export of `{name}` was ended")));
     }
-    let snapshot = app.service.snapshot_with(name).await;
+    let snapshot = app.service.snapshot_with(caller, Permission::Export, name).await;
     let table = match snapshot.resolve(name) {
         Err(error) if error.code == Code::UnknownEntry => {
             return Err(over(format!("`{name}` is not served any more, and with it this export is gone")));

@@ -106,7 +106,7 @@ pub(crate) fn damaged(text: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use salver_model::{Caller, Name, RootKey, Version};
+    use salver_model::{Caller, Name, Principal, RootKey, Version};
 
     use super::ExportToken;
     use crate::tokens::{Owner, Tokens};
@@ -129,7 +129,10 @@ mod tests {
                 assert_eq!(ExportToken::read(std::str::from_utf8(&other).unwrap(), &tokens, &owner), None, "{at}");
                 assert_eq!(ExportToken::read(&text[..at], &tokens, &owner), None, "{at}");
             }
-            let ann = Caller { attributes: vec![("user".to_owned(), "ann".to_owned())], ..Caller::default() };
+            let ann = Caller::from(Principal {
+                attributes: vec![("user".to_owned(), "ann".to_owned())],
+                ..Principal::default()
+            });
             assert_eq!(ExportToken::read(&text, &tokens, &Owner::of(&ann)), None);
             assert_eq!(ExportToken::read(&text, &Tokens::new(&RootKey::random()), &owner), None);
         }

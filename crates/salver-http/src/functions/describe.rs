@@ -5,14 +5,14 @@ use salver_model::functions::{Endpoint, Language, Parameter, ParameterKind};
 use salver_service::FunctionFile;
 use serde_json::{Value as Json, json};
 
-use crate::app::App;
 use crate::body::Body;
 use crate::redaction;
+use crate::request_context::RequestContext;
 use crate::status::json_response;
 
 /// Lists all files.
-pub(super) fn all(app: &App) -> Response<Body> {
-    json_response(&Json::Array(app.service.functions().iter().map(described).collect()))
+pub(super) fn all(context: &RequestContext<'_>) -> Response<Body> {
+    json_response(&Json::Array(super::callable(context).map(described).collect()))
 }
 
 /// Describes one file.

@@ -6,15 +6,15 @@ use serde_json::{Map, Value as Json, json};
 
 use super::arguments::ARROW_STREAM;
 use super::describe::word;
-use crate::app::App;
 use crate::body::Body;
 use crate::functions_state::pattern;
+use crate::request_context::RequestContext;
 use crate::status::json_response;
 
 /// Returns the document.
-pub(super) fn answer(app: &App) -> Response<Body> {
+pub(super) fn answer(context: &RequestContext<'_>) -> Response<Body> {
     let mut paths = Map::new();
-    for file in app.service.functions() {
+    for file in super::callable(context) {
         let Ok(interface) = file.interface() else { continue };
         let name = file.spec().name.as_str();
         for endpoint in &interface.endpoints {
@@ -37,7 +37,7 @@ pub(super) fn answer(app: &App) -> Response<Body> {
     json_response(&json!({
         "openapi": "3.0.3",
         "info": { "title": "Functions", "version": env!("CARGO_PKG_VERSION") },
-        "servers": [{ "url": format!("{}/", app.options.base_path) }],
+        "servers": [{ "url": format!("{}/", context.app.options.base_path) }],
         "paths": paths,
     }))
 }

@@ -32,7 +32,7 @@ pub(super) async fn answer(
 ) -> Result<Response<Body>, Refusal> {
     let app = context.app;
     let Some(key) = key(file.spec(), &call) else { return ask(context, file, call).await };
-    let flight = match app.cache.get_or_lead(&key, app.service.catalog(), patience(file.spec())).await {
+    let flight = match app.cache.get_or_lead(&key, || app.service.peek_all(), patience(file.spec())).await {
         SingleFlight::Completed(finished) => return Ok(again(context, &finished)),
         flight => flight,
     };
@@ -54,7 +54,7 @@ pub(super) async fn answer(
 
 /// Returns the cached response for `key`.
 pub(super) fn kept(app: &App, key: &[u8]) -> Option<Response<Body>> {
-    Some(exit::again(None, &*app.cache.get(key, &app.service.catalog().peek())?))
+    Some(exit::again(None, &*app.cache.get(key, &app.service.peek_all())?))
 }
 
 /// Caches a response under `key`, if it is cacheable.

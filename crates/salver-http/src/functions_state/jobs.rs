@@ -259,7 +259,7 @@ mod tests {
 
     use bytes::Bytes;
     use http::StatusCode;
-    use salver_model::{Caller, Code, Limits};
+    use salver_model::{Caller, Code, Limits, Principal};
 
     use super::{Job, JobOutcome, Jobs};
     use crate::body::Body;
@@ -272,7 +272,7 @@ mod tests {
     }
 
     fn caller(user: &str) -> Caller {
-        Caller { attributes: vec![("user".to_owned(), user.to_owned())], ..Caller::default() }
+        Caller::from(Principal { attributes: vec![("user".to_owned(), user.to_owned())], ..Principal::default() })
     }
 
     fn open(jobs: &Jobs, bytes: usize) -> salver_model::Result<Arc<Job>> {

@@ -1,7 +1,7 @@
 //! The life of a request, and the schema that is cached between requests.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ahash::AHashMap;
@@ -35,10 +35,16 @@ use crate::graphql::roapi_shorthand;
 use crate::graphql::run::Runner;
 use crate::graphql::sdl;
 
+/// Views of the catalog whose schemas are kept.
+const VIEWS_KEPT: usize = 64;
+
 /// The door, with a cache of the schema of the latest catalog.
 #[derive(Debug, Default)]
 pub(crate) struct Graphql {
+    /// Of the whole catalog.
     latest: ArcSwapOption<Compiled>,
+    /// Of views of it, by their number.
+    of_views: Mutex<AHashMap<u64, Arc<Compiled>>>,
 }
 
 /// A schema and the meaning of its names.
@@ -73,7 +79,8 @@ pub(crate) enum Answer {
 impl Graphql {
     /// Returns the schema of `snapshot`.
     fn compiled(&self, service: &Service, snapshot: &Snapshot) -> Result<Arc<Compiled>> {
-        if let Some(compiled) = self.latest.load_full().filter(|c| c.generation == snapshot.generation()) {
+        let is_current = |compiled: &Arc<Compiled>| compiled.generation == snapshot.generation();
+        if let Some(compiled) = self.kept(snapshot.view_class()).filter(is_current) {
             return Ok(compiled);
         }
         let graph = Graph::of(snapshot, service.databases());
@@ -82,8 +89,24 @@ impl Graphql {
         })?;
         let implementers = schema.implementers_map();
         let compiled = Arc::new(Compiled { generation: snapshot.generation(), graph, schema, implementers });
-        self.latest.store(Some(Arc::clone(&compiled)));
+        match snapshot.view_class() {
+            0 => self.latest.store(Some(Arc::clone(&compiled))),
+            view => {
+                let mut views = self.of_views.lock().unwrap_or_else(PoisonError::into_inner);
+                if views.len() >= VIEWS_KEPT {
+                    views.clear();
+                }
+                views.insert(view, Arc::clone(&compiled));
+            }
+        }
         Ok(compiled)
+    }
+
+    fn kept(&self, view: u64) -> Option<Arc<Compiled>> {
+        match view {
+            0 => self.latest.load_full(),
+            view => self.of_views.lock().unwrap_or_else(PoisonError::into_inner).get(&view).cloned(),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use salver_service::Snapshot;
 
 use crate::graphql::naming::Names;
 use crate::graphql::scalar::Scalar;
+use crate::redaction;
 
 pub(crate) use writing::{MutationKind, Writing};
 
@@ -214,10 +215,11 @@ impl Graph {
             let Some(database) = databases.iter().find(|database| Some(&database.spec().name) == owner) else {
                 continue;
             };
-            let Some(writing) = Writing::of(table, &**database, types) else { continue };
-            self.mutations.insert(writing.create.clone(), (index, MutationKind::Create));
-            self.mutations.insert(writing.update.clone(), (index, MutationKind::Update));
-            self.mutations.insert(writing.delete.clone(), (index, MutationKind::Delete));
+            let may = |permission| snapshot.permits(permission, table.entry.as_str());
+            let Some(writing) = Writing::of(table, &**database, &may, types) else { continue };
+            for kind in &writing.kinds {
+                self.mutations.insert(writing.name_of(*kind).to_owned(), (index, *kind));
+            }
             table.writing = Some(writing);
         }
     }
@@ -295,11 +297,12 @@ fn table_type(description: &Description, type_name: String, types: &mut Names) -
     for (index, column) in columns.iter().enumerate() {
         fields.insert(column.name.clone(), FieldSource::Column(index));
     }
+    let source = redaction::text(&description.source);
     let mut table = TableType {
         entry: description.name.clone(),
         description: match description.rows {
-            Some(rows) => format!("`{}`: {rows} rows from {}", description.name, description.source),
-            None => format!("`{}` from {}", description.name, description.source),
+            Some(rows) => format!("`{}`: {rows} rows from {source}", description.name),
+            None => format!("`{}` from {source}", description.name),
         },
         columns,
         relations: Vec::new(),

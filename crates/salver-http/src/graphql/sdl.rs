@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::graphql::graph::{ColumnField, ColumnShape, Graph, ObjectType, TableType};
+use crate::graphql::graph::{ColumnField, ColumnShape, Graph, MutationKind, ObjectType, TableType};
 use crate::graphql::scalar::Scalar;
 
 /// The comparison operators of a filter.
@@ -120,16 +120,29 @@ fn mutations(graph: &Graph, out: &mut String) {
         for column in table.key.iter().map(|place| &table.columns[*place]) {
             push(&mut key, format_args!("{}: {}! ", column.name, type_name(&column.shape)));
         }
-        describe(&format!("Makes rows of `{entry}`"), out);
-        push(out, format_args!("{}(records: [{}!]!): [{name}!]\n", writing.create, writing.new_type));
-        describe(&format!("Changes the row of `{entry}` with this key; an error when there is none"), out);
-        push(out, format_args!("{}({key} set: {}!): {name}\n", writing.update, writing.set_type));
-        describe(&format!("Takes the row of `{entry}` with this key away; an error when there is none"), out);
-        push(out, format_args!("{}({key}): Boolean\n", writing.delete));
+        for kind in &writing.kinds {
+            let (what, shape) = match kind {
+                MutationKind::Create => {
+                    (format!("Makes rows of `{entry}`"), format!("(records: [{}!]!): [{name}!]", writing.new_type))
+                }
+                MutationKind::Update => (
+                    format!("Changes the row of `{entry}` with this key; an error when there is none"),
+                    format!("({key} set: {}!): {name}", writing.set_type),
+                ),
+                MutationKind::Delete => (
+                    format!("Takes the row of `{entry}` with this key away; an error when there is none"),
+                    format!("({key}): Boolean"),
+                ),
+            };
+            describe(&what, out);
+            push(out, format_args!("{}{shape}\n", writing.name_of(*kind)));
+        }
     }
     out.push_str("}\n");
     for (table, writing) in writable() {
-        for (input, new) in [(&writing.new_type, true), (&writing.set_type, false)] {
+        let inputs =
+            [(MutationKind::Create, &writing.new_type, true), (MutationKind::Update, &writing.set_type, false)];
+        for (_, input, new) in inputs.into_iter().filter(|(kind, ..)| writing.kinds.contains(kind)) {
             push(out, format_args!("input {input} {{\n"));
             for (place, needed) in &writing.columns {
                 let column = &table.columns[*place];

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
 use http::{HeaderValue, Response, StatusCode, header};
-use salver_model::{Batches, Item, Query, Result};
+use salver_model::{Batches, Item, Permission, Query, Result};
 use salver_service::{Entry, Snapshot};
 use salver_text::percent;
 
@@ -35,7 +35,7 @@ th,td{border-color:#333d48}.meta,th small{color:#98a4b3}.failed{color:#ff8a80}}"
 
 /// Responds with the page.
 pub(super) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body>> {
-    let snapshot = context.app.service.snapshot_settled().await;
+    let snapshot = context.app.service.snapshot_settled(context.caller, Permission::Read).await;
     let base = &context.app.options.base_path;
     let mut page = format!(
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\

@@ -29,7 +29,7 @@ fn permits(app: &App, out: &mut Exposition) {
 }
 
 fn entries(app: &App, out: &mut Exposition) {
-    let snapshot = app.service.catalog().snapshot();
+    let snapshot = app.service.snapshot_of_all();
     let all: Vec<&Entry> = snapshot.entries().take(METRICS_ENTRIES_MAX).collect();
     out.family("salver_entry_up", "gauge", "1 for an entry that is served in its newest version, 0 for any other.");
     for entry in &all {
@@ -53,9 +53,9 @@ fn entries(app: &App, out: &mut Exposition) {
 }
 
 fn streams(app: &App, out: &mut Exposition) {
-    let open = || app.service.consumers().filter(|stream| stream.available().is_ok());
+    let open = || app.service.all_consumers().filter(|stream| stream.available().is_ok());
     out.family("salver_stream_up", "gauge", "1 for a stream that is open, 0 for any other.");
-    for stream in app.service.consumers() {
+    for stream in app.service.all_consumers() {
         out.sample("", &[("stream", stream.spec().name.as_str())], u8::from(stream.available().is_ok()));
     }
     out.family("salver_stream_next_offset", "gauge", "Offset of the next event of a stream.");

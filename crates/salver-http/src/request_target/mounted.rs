@@ -21,6 +21,14 @@ pub(crate) enum Mounted<'a> {
 }
 
 impl<'a> Mounted<'a> {
+    /// Returns the name of the file; `None` where several may be meant.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Endpoint(file, ..) | Self::Application(file, _) => Some(file.spec().name.as_str()),
+            Self::Methods(_) => None,
+        }
+    }
+
     /// Returns what serves `path`: a declared endpoint, else the application with the nearest mount point.
     pub(crate) fn at(app: &'a App, method: &Method, path: &str) -> Option<Self> {
         let (mut methods, mut application) = (None, None);

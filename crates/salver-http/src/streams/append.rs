@@ -47,7 +47,7 @@ pub(super) async fn answer(
     body: Incoming,
     first: Option<Bytes>,
 ) -> Result<Response<Body>, Refusal> {
-    let stream = context.app.service.appender(name)?;
+    let stream = context.app.service.appender(context.caller, name)?;
     read_media_type(context)?;
     let envelope = append_params::read(context, stream.spec())?;
     append_params::prove_partition(stream, &envelope).await?;

@@ -12,6 +12,7 @@ mod produce;
 mod v3;
 
 use http::{Response, StatusCode, header};
+use salver_model::Permission;
 use salver_service::{Appender, Consumer};
 use serde_json::Value as Json;
 
@@ -71,12 +72,20 @@ fn v2(json: &Json) -> Response<Body> {
 
 /// Returns the stream of a topic, to append to.
 fn appender<'a>(context: &RequestContext<'a>, name: &str) -> Result<&'a Appender, Refusal> {
-    Ok(context.app.service.topic(name)?.ok_or_else(confluent::topic_not_found)?.0)
+    let found = context.app.service.topic(context.caller, Permission::Append, name)?;
+    Ok(found.ok_or_else(confluent::topic_not_found)?.0)
+}
+
+/// Returns the stream of a topic for who appends to it and asks for its partitions.
+fn producible<'a>(context: &RequestContext<'a>, name: &str) -> Result<&'a Consumer, Refusal> {
+    let found = context.app.service.topic(context.caller, Permission::Append, name)?;
+    Ok(found.ok_or_else(confluent::topic_not_found)?.1)
 }
 
 /// Returns the stream of a topic, to read from.
 fn consumer<'a>(context: &RequestContext<'a>, name: &str) -> Result<&'a Consumer, Refusal> {
-    Ok(context.app.service.topic(name)?.ok_or_else(confluent::topic_not_found)?.1)
+    let found = context.app.service.topic(context.caller, Permission::Consume, name)?;
+    Ok(found.ok_or_else(confluent::topic_not_found)?.1)
 }
 
 /// Returns the URL of the server, as seen by the client.

@@ -3,7 +3,7 @@
 use http::Response;
 use salver_model::spec::Pick;
 use salver_model::streams::Ack;
-use salver_model::{Name, Result};
+use salver_model::{Name, Permission, Result};
 use salver_service::Consumer;
 use serde_json::{Value as Json, json};
 
@@ -15,7 +15,11 @@ use crate::{redaction, status};
 /// Lists all streams.
 pub(super) fn list(context: &RequestContext<'_>) -> Result<Response<Body>> {
     context.parameters(&[])?;
-    let streams: Json = context.app.service.consumers().map(short).collect();
+    let shown = |stream: &Consumer| match context.caller.may(Permission::Consume, stream.spec().name.as_str()) {
+        true => short(stream),
+        false => json!({ "name": stream.spec().name.as_str() }),
+    };
+    let streams: Json = context.app.service.consumers(context.caller).map(shown).collect();
     Ok(status::json_response(&json!({ "streams": streams })))
 }
 
@@ -36,7 +40,7 @@ fn short(stream: &Consumer) -> Json {
 
 /// Describes one stream. Values that the broker does not return in time are null.
 pub(super) async fn show(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = context.app.service.consumer(name)?;
+    let stream = context.app.service.consumer(context.caller, name)?;
     context.parameters(&[])?;
     let spec = stream.spec();
     let mut json = short(stream);

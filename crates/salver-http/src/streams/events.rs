@@ -31,7 +31,7 @@ pub(super) struct PageLimits {
 
 /// Responds with a page.
 pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = context.app.service.consumer(name)?;
+    let stream = context.app.service.consumer(context.caller, name)?;
     let parameters = context.parameters(&PARAMETERS)?;
     let position = value(&parameters, "from").map_or(Ok(Position::Earliest), Position::read)?;
     let from = position.offset(stream).await?;

@@ -22,7 +22,7 @@ const PARAMETERS: [&str; 3] = ["from", "limit", "wait"];
 
 /// Lists all groups of a stream.
 pub(super) fn list(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = context.app.service.consumer(name)?;
+    let stream = context.app.service.consumer(context.caller, name)?;
     context.parameters(&[])?;
     Ok(status::json_response(&json!({ "groups": described(stream) })))
 }
@@ -40,7 +40,7 @@ fn one(stream: &Consumer, group: &str, offset: u64) -> Json {
 
 /// Describes one group.
 pub(super) fn show(context: &RequestContext<'_>, name: &str, group: &str) -> Result<Response<Body>> {
-    let stream = context.app.service.consumer(name)?;
+    let stream = context.app.service.consumer(context.caller, name)?;
     context.parameters(&[])?;
     let offset = stream.committed(group).ok_or_else(|| {
         let groups = stream.groups();
@@ -56,7 +56,7 @@ pub(super) fn show(context: &RequestContext<'_>, name: &str, group: &str) -> Res
 
 /// Responds with the events that a group has not committed. A new group begins at `from`, or at the oldest event.
 pub(super) async fn events(context: &RequestContext<'_>, name: &str, group: &str) -> Result<Response<Body>> {
-    let stream = context.app.service.consumer(name)?;
+    let stream = context.app.service.consumer(context.caller, name)?;
     checked(group)?;
     let parameters = context.parameters(&PARAMETERS)?;
     let page = PageLimits::read(&parameters)?;
@@ -81,7 +81,7 @@ pub(super) async fn commit(
     group: &str,
     body: Incoming,
 ) -> Result<Response<Body>> {
-    let stream = context.app.service.consumer(name)?;
+    let stream = context.app.service.consumer(context.caller, name)?;
     checked(group)?;
     context.parameters(&[])?;
     let body = receive::read_body(context.app, context.headers, body).await?;

@@ -47,9 +47,9 @@ pub(crate) struct Taken(pub(crate) Bytes);
 impl AppendPlan {
     /// Returns the plan for an append to the stream called `name`, if it is admitted and simple enough for the fast
     /// path.
-    pub(crate) fn of<B>(app: &App, _: &Admitted, request: &Request<B>, name: &str) -> Option<Self> {
+    pub(crate) fn of<B>(app: &App, admitted: &Admitted, request: &Request<B>, name: &str) -> Option<Self> {
         // A stream that is unknown or not open is refused by the general path.
-        let stream = app.service.appender(name).ok()?;
+        let stream = app.service.appender(admitted.caller(), name).ok()?;
         let spec = stream.spec();
         let picks_header = [&spec.key, &spec.id, &spec.time].iter().any(|pick| matches!(pick, Some(Pick::Header(_))));
         if picks_header || !is_plain(request.headers()) {

@@ -30,7 +30,7 @@ pub(super) async fn answer(
     name: &str,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    let stream = context.app.service.appender(name)?;
+    let stream = context.app.service.appender(context.caller, name)?;
     let spec = stream.spec();
     context.parameters(&[])?;
     let mut envelope = append_params::envelope(context.headers, spec)?;

@@ -46,7 +46,7 @@ const FRAME_BYTES: usize = 64;
 
 /// Responds with a stream without end, or until `limit` is reached.
 pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>> {
-    let stream = context.app.service.consumer(name)?;
+    let stream = context.app.service.consumer(context.caller, name)?;
     let (filter, parameters) = rest::conditions(parameters(context.query)?)?;
     if let Some((name, _)) = parameters.iter().find(|(name, _)| name != "from" && name != "limit") {
         return Err(unknown(name, &PARAMETERS));

@@ -34,7 +34,7 @@ pub(super) async fn answer(
         return Err(Error::new(Code::InvalidRequest, format!("`format` is `ndjson` or `json`, not `{format}`")));
     }
     let waits = value(&parameters, "wait") == Some("true");
-    let stream = context.app.service.appender(name)?;
+    let stream = context.app.service.appender(context.caller, name)?;
     let ack = if waits { stream.spec().ack.max(Ack::Disk) } else { Ack::Memory };
     let envelope = Envelope { ack, ..append_params::envelope(context.headers, stream.spec())? };
     append_params::prove_partition(stream, &envelope).await?;

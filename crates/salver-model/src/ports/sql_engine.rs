@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::access::Restriction;
 use crate::error::Result;
 use crate::name::Name;
 use crate::ports::{MaybeReady, Table};
@@ -19,6 +20,12 @@ pub trait Tables: Send + Sync + std::fmt::Debug {
     /// Returns every loaded table, by name.
     fn list(&self) -> Vec<(Name, Arc<dyn Table>)>;
 
+    /// Returns whether statements may call the functions of this file.
+    fn calls(&self, file: &str) -> bool {
+        let _ = file;
+        true
+    }
+
     /// Returns a number that changes whenever any table does; equal generations mean equal catalogs.
     fn generation(&self) -> u64;
 }
@@ -33,4 +40,11 @@ pub trait Tables: Send + Sync + std::fmt::Debug {
 pub trait SqlEngine: Send + Sync + std::fmt::Debug {
     /// Runs one statement; at once if that takes microseconds, like [`Table::read`].
     fn run<'a>(&'a self, tables: Arc<dyn Tables>, query: &'a SqlQuery) -> MaybeReady<'a, Result<Rows>>;
+
+    /// Returns what is left of `table` without the columns and rows that the restriction keeps back: reads, holds and
+    /// statements give what they would if these had never been there.
+    ///
+    /// # Errors
+    /// Returns `Config` when the restriction does not fit the table.
+    fn restrict(&self, table: &Arc<dyn Table>, restriction: &Restriction) -> Result<Arc<dyn Table>>;
 }

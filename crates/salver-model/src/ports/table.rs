@@ -7,6 +7,7 @@ use async_trait::async_trait;
 
 use crate::entry::Description;
 use crate::error::Result;
+use crate::filter::Filter;
 use crate::ports::{Held, MaybeReady};
 use crate::query::Query;
 use crate::reply::Rows;
@@ -55,6 +56,13 @@ pub trait Table: Send + Sync + std::fmt::Debug {
     /// Returns the errors of [`Table::hold`].
     async fn hold_at(&self, version: Version, parts: usize) -> Result<Option<Arc<dyn Held>>> {
         if self.describe().version == version { self.hold(parts).await.map(Some) } else { Ok(None) }
+    }
+
+    /// Returns the table with the rows that satisfy `filter` only, if the backend chooses rows itself, by its own
+    /// comparisons; `None` if whoever reads has to. The filter may name columns that the description does not have.
+    fn with_rows(&self, filter: &Filter) -> Option<Arc<dyn Table>> {
+        let _ = filter;
+        None
     }
 
     /// Returns the implementation, for the SQL engine, which can do more with its own tables than the port offers.

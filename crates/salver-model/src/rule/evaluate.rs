@@ -7,9 +7,9 @@
 use std::cmp::Ordering;
 
 use super::{Expression, Term};
-use crate::caller::Caller;
 use crate::filter::Comparison;
 use crate::like::Pattern;
+use crate::principal::Principal;
 use crate::value::Value;
 
 /// Number of digits that every float preserves.
@@ -31,7 +31,7 @@ type Side<'t> = (&'t Term, Value);
 
 impl Expression {
     /// Evaluates the expression; `None` where SQL has null.
-    pub(super) fn admits(&self, value: &dyn Fn(&str) -> Value, caller: &Caller) -> Option<bool> {
+    pub(super) fn admits(&self, value: &dyn Fn(&str) -> Value, caller: &Principal) -> Option<bool> {
         let of = |term: &Term| match term {
             Term::Column(name) => value(name),
             other => other.value(caller),
@@ -213,7 +213,7 @@ fn text(value: &Value) -> String {
 mod tests {
     use super::exact_number;
     use crate::rule::Rule;
-    use crate::{Caller, Value};
+    use crate::{Principal, Value};
 
     #[test]
     fn numbers_are_written_in_one_way() {
@@ -262,7 +262,7 @@ mod tests {
             ("c is null", int(0), "", false),
         ];
         for (rule, value, user, expected) in cases {
-            let caller = Caller { address: None, attributes: vec![("user".to_owned(), user.to_owned())] };
+            let caller = Principal { attributes: vec![("user".to_owned(), user.to_owned())], ..Principal::default() };
             let holds = Rule::parse(rule).unwrap().admits(&|_| value.clone(), &caller);
             assert_eq!(holds, expected, "{rule} with {value:?} for `{user}`");
         }

@@ -185,8 +185,8 @@ fn select(ground: &WriteContext<'_>, condition: &Condition, shown: &Shown) -> Re
 fn same_rows(ground: &WriteContext<'_>, condition: &Condition, written: &[usize]) -> Result<()> {
     let writes = |name: &str| ground.table.column(name).is_some_and(|column| written.contains(&column));
     let ruled = |operation: Operation| {
-        let rules = ground.scope.access.rules(operation, &ground.table.name);
-        rules.filter_map(|rule| rule.rows.as_ref()).any(|rule| rule.columns().into_iter().any(writes))
+        let mut rules = ground.scope.access.row_rules(operation, &ground.table.name);
+        rules.any(|rule| rule.columns().into_iter().any(writes))
     };
     let moves =
         reads(condition, &writes) || looks_elsewhere(condition) || ruled(ground.operation) || ruled(Operation::List);

@@ -2,7 +2,6 @@
 //! it.
 
 use salver_model::records::{ColumnKind, Operation};
-use salver_model::spec::RecordRule;
 use salver_model::{Result, Value};
 
 use super::context::{WriteContext, forbidden};
@@ -25,9 +24,9 @@ impl WriteContext<'_> {
     /// collation, which the database knows. With `all` the values are the whole row, else columns without a value stay
     /// unchanged, and a rule over none of the values holds already.
     pub(crate) fn admission(&self, values: &Values, all: bool) -> Admission {
-        let rules = self.scope.access.rules(self.operation, &self.table.name);
+        let rules = self.scope.access.row_rules(self.operation, &self.table.name);
         let mut admission = Admission::Passed;
-        for rule in rules.filter_map(|rule: &RecordRule| rule.rows.as_ref()) {
+        for rule in rules {
             let columns = rule.columns();
             let find = |name: &str| {
                 let index = self.table.column(name)?;
@@ -80,8 +79,8 @@ impl WriteContext<'_> {
     /// passes only if its own values decide it: not by a default, a computed column, or a value that the database may
     /// store differently.
     pub(crate) fn admits_as_written(&self, values: &Values) -> bool {
-        let rules = self.scope.access.rules(Operation::Create, &self.table.name);
-        rules.filter_map(|rule| rule.rows.as_ref()).all(|rule| {
+        let mut rules = self.scope.access.row_rules(Operation::Create, &self.table.name);
+        rules.all(|rule| {
             let known: Option<Vec<(&str, Value)>> =
                 rule.columns().into_iter().map(|name| Some((name, self.written(name, values)?))).collect();
             known.is_some_and(|known| {

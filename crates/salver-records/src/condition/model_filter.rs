@@ -63,7 +63,7 @@ fn operand<'t>(table: &'t TableInfo, alias: &str, path: &ColumnPath, sql: &Sql) 
         // Clients learn nothing of the rule.
         Error::new(Code::Config, format!("a rule for table `{}` is wrong", table.name))
             .with_hint("the log of the server has the reason")
-            .with_source(format!("it names column `{path}`, which is not there; name the tables it is for in `tables`"))
+            .with_source(format!("it names column `{path}`, which is not there; name only tables that have it"))
     })?;
     Ok(Operand::column_by_text(sql.dialect, &table.columns[index], alias))
 }

@@ -9,6 +9,7 @@ use crate::dialect::Dialect;
 /// Returns the statements of `CREATE TABLE`.
 pub(super) fn create(ground: &DefinitionContext<'_>, definition: &TableDefinition) -> Result<Vec<String>> {
     let name = new_name(definition.name.as_deref())?;
+    ground.may_be_made(name)?;
     ground.free(name)?;
     if definition.columns.is_empty() {
         return Err(salver_model::Error::new(salver_model::Code::InvalidBody, "Cannot read HTTP message")

@@ -31,7 +31,9 @@ impl Flat {
         if !scope.access.is_uniform() {
             return Self::new(scope, position);
         }
-        scope.prepared.get(&scope.schema, position, PreparedKind::List, || Self::new(scope, position))
+        scope
+            .prepared
+            .get((&scope.schema, scope.access.class()), position, PreparedKind::List, || Self::new(scope, position))
     }
 
     /// Prepares it for all callers: the columns that rules hide depend on the caller only where rules have exceptions.

@@ -40,7 +40,9 @@ impl Point {
         if !scope.access.is_uniform() {
             return None;
         }
-        scope.prepared.get(&scope.schema, position, PreparedKind::Point, || Self::new(scope, position))
+        scope
+            .prepared
+            .get((&scope.schema, scope.access.class()), position, PreparedKind::Point, || Self::new(scope, position))
     }
 
     /// Prepares it only where every caller gets the same statement: rules over rows and with exceptions depend on the

@@ -122,7 +122,7 @@ async fn tenants_are_forced_and_kept() {
 async fn addresses_are_set_once() {
     for kind in Kind::ALL {
         let mut world = World::new(kind, |spec| spec.ip_address.push("posts.body".to_owned()));
-        world.caller.address = Some("192.0.2.7".parse().unwrap());
+        world.caller.principal.address = Some("192.0.2.7".parse().unwrap());
         assert_eq!(world.change(create("posts", r#"{"user_id":1,"title":"x","body":"FAKE"}"#)).await.unwrap(), "4");
         assert_eq!(world.change(update("posts", "4", r#"{"body":"FAKE"}"#)).await.unwrap(), "0");
         assert!(world.row("posts", "4").await.contains(r#""body":"192.0.2.7""#));

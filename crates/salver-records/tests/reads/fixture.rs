@@ -97,7 +97,7 @@ impl World {
 
     /// The same for a caller who is `user`.
     pub(crate) fn seen_by(mut self, user: &str) -> Self {
-        self.caller.attributes = vec![("user".to_owned(), user.to_owned())];
+        self.caller.principal.attributes = vec![("user".to_owned(), user.to_owned())];
         self
     }
 

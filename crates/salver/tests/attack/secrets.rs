@@ -412,11 +412,11 @@ fn what_the_server_writes_is_for_nobody_else() {
 }
 
 #[test]
-fn a_server_that_is_open_to_others_says_so() {
+fn a_server_that_is_open_to_others_is_meant_to_be() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("rows.csv"), "id\n1\n").unwrap();
-    let log = |listen: &str, settings: &[(&str, &str)]| {
-        let program = Program::serve(directory.path(), &["--listen", listen], |command| {
+    let log = |arguments: &[&str], settings: &[(&str, &str)]| {
+        let program = Program::serve(directory.path(), arguments, |command| {
             command.envs(settings.iter().copied());
         });
         // Written before requests are answered.
@@ -424,14 +424,23 @@ fn a_server_that_is_open_to_others_says_so() {
         assert_eq!(told.unwrap().stdout, b"OK");
         program.end()
     };
-    let open = log("0.0.0.0:0", &[]);
-    assert!(open.contains("[auth]") && open.contains("server.firewall"), "{open}");
+    let refused = Command::new(env!("CARGO_BIN_EXE_salver"))
+        .args(["serve", "--listen", "0.0.0.0:0"])
+        .arg(directory.path())
+        .output()
+        .unwrap();
+    let why = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && refused.stdout.is_empty(), "{refused:?}");
+    assert!(why.contains("[auth]") && why.contains("server.firewall") && why.contains("--insecure"), "{why}");
+    let open = log(&["--listen", "0.0.0.0:0", "--insecure"], &[]);
+    assert!(open.contains("is let in"), "{open}");
     for (listen, settings) in [
         ("127.0.0.1:0", &[][..]),
+        ("0.0.0.0:0", &[("SALVER_SERVER_FIREWALL", "127.0.0.1")]),
         ("0.0.0.0:0", &[("SALVER_AUTH_API_KEYS", "a-key-of-sixteen-or-more"), ("SALVER_AUTH_MODE", "optional")]),
     ] {
-        let quiet = log(listen, settings);
-        assert!(!quiet.contains("[auth]"), "{listen}: {quiet}");
+        let quiet = log(&["--listen", listen], settings);
+        assert!(!quiet.contains("let in"), "{listen}: {quiet}");
     }
 }
 

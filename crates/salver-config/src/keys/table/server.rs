@@ -58,6 +58,10 @@ pub(super) const ROWS: &[Setting] = &[
     row(Section::Server, "firewall", SettingKind::Texts, ["[]", r#"["10.0.0.0/8", "::1"]"#],
         "Addresses and networks that are let in; empty lets everybody in.",
         &["allowed_ip_addresses"]),
+    new_row(Section::Server, "insecure", SettingKind::Bool, ["false", "true"],
+        "Whether a server that others than this machine can reach may start with neither `[auth]`, `[[access]]` nor a \
+            `firewall`, so that everybody is let in. Also `--insecure`.",
+        &[]),
     row(Section::Server, "callbacks", SettingKind::Texts, ["[]", r#"["https://example.org/hooks/"]"#],
         "What the addresses begin with that jobs may be told to report to, with `X-Callback-Url`; empty allows none.",
         &[]),

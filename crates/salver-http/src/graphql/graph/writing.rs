@@ -1,8 +1,8 @@
 //! Mutations of a table: their names, and the writable columns.
 
-use salver_model::Name;
 use salver_model::ports::Database;
 use salver_model::records::{TableInfo, TableKind};
+use salver_model::{Name, Permission};
 
 use super::TableType;
 use crate::graphql::naming::Names;
@@ -14,6 +14,8 @@ pub(crate) struct Writing {
     pub(crate) database: Name,
     /// Name of the table in the database.
     pub(crate) table: String,
+    /// The mutations that the caller may make.
+    pub(crate) kinds: Vec<MutationKind>,
     /// Names of the root fields.
     pub(crate) create: String,
     pub(crate) update: String,
@@ -34,8 +36,14 @@ pub(crate) enum MutationKind {
 }
 
 impl Writing {
-    /// Returns the mutations of `table`; `None` when it is not writable, or has no name in the database.
-    pub(crate) fn of(table: &TableType, database: &dyn Database, types: &mut Names) -> Option<Self> {
+    /// Returns the mutations of `table` that the caller `may` make; `None` when there are none: it is not writable, or
+    /// has no name in the database.
+    pub(crate) fn of(
+        table: &TableType,
+        database: &dyn Database,
+        may: &dyn Fn(Permission) -> bool,
+        types: &mut Names,
+    ) -> Option<Self> {
         let spec = database.spec();
         let schema = database.schema();
         let whole = table.entry.as_str();
@@ -47,11 +55,22 @@ impl Writing {
         if !is_open || info.kind == TableKind::View || table.key.is_empty() {
             return None;
         }
+        let all = [
+            (MutationKind::Create, Permission::Create),
+            (MutationKind::Update, Permission::Update),
+            (MutationKind::Delete, Permission::Delete),
+        ];
+        let kinds: Vec<MutationKind> =
+            all.into_iter().filter(|(_, permission)| may(*permission)).map(|(kind, _)| kind).collect();
+        if kinds.is_empty() {
+            return None;
+        }
         let columns = (0..table.columns.len()).filter_map(|place| writable(table, place, info)).collect();
         let type_name = &table.type_name;
         Some(Self {
             database: spec.name.clone(),
             table: name.to_owned(),
+            kinds,
             create: types.claim(&format!("create_{type_name}")),
             update: types.claim(&format!("update_{type_name}")),
             delete: types.claim(&format!("delete_{type_name}")),
@@ -59,6 +78,15 @@ impl Writing {
             set_type: types.claim(&format!("{type_name}_set")),
             columns,
         })
+    }
+
+    /// Returns the name of a mutation's root field.
+    pub(crate) fn name_of(&self, kind: MutationKind) -> &str {
+        match kind {
+            MutationKind::Create => &self.create,
+            MutationKind::Update => &self.update,
+            MutationKind::Delete => &self.delete,
+        }
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) async fn ask(
         address: context.caller.address.map(|address| address.to_string()),
         ..functions::Call::default()
     };
-    let answer = file.call(context.caller, asked).await?;
+    let answer = file.hook(context.caller, asked).await?;
     let AnswerBody::Whole(bytes) = answer.body else {
         return Err(Error::new(Code::FunctionFailed, format!("`{function}` answers a file or a stream"))
             .with_hint("it answers nothing or an object"));

@@ -18,7 +18,9 @@ pub(super) async fn answer(
     Ok(v2(&match target {
         // To clients the server is the only broker.
         ConfluentTarget::Brokers => json!({ "brokers": [0] }),
-        ConfluentTarget::Topics => context.app.service.consumers().map(|stream| stream.spec().topic()).collect(),
+        ConfluentTarget::Topics => {
+            context.app.service.consumers(context.caller).map(|stream| stream.spec().topic()).collect()
+        }
         ConfluentTarget::Topic(name) => {
             let partitions = partitions(consumer(context, name)?).await?;
             json!({ "name": name, "configs": {}, "partitions": partitions })

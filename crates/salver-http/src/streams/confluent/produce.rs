@@ -9,7 +9,7 @@ use salver_model::streams::{NewEvent, Placement};
 use salver_text::base64;
 
 use super::append::append;
-use super::{appender, consumer, metadata};
+use super::{appender, metadata, producible};
 use crate::body::Body;
 use crate::consumers::Embedded;
 use crate::dialect::Refusal;
@@ -31,7 +31,7 @@ pub(super) async fn answer(
     let media_type = acceptable(context)?;
     let stream = appender(context, name)?;
     let partition = match partition {
-        Some(text) => Some(metadata::known(consumer(context, name)?, text).await?),
+        Some(text) => Some(metadata::known(producible(context, name)?, text).await?),
         None => None,
     };
     let body = receive::read_body(context.app, context.headers, body).await?;

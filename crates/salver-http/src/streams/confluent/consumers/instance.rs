@@ -30,7 +30,8 @@ impl ConsumerState {
         match &self.wants {
             Wants::Topics(topics) => topics.clone(),
             Wants::Pattern(pattern) => {
-                let names = context.app.service.consumers().map(|stream| stream.spec().topic().to_owned());
+                let names =
+                    context.app.service.consumers(context.caller).map(|stream| stream.spec().topic().to_owned());
                 names.filter(|name| pattern::matches(pattern, name)).collect()
             }
             Wants::Nothing | Wants::Assigned(_) => Vec::new(),

@@ -38,7 +38,7 @@ pub(super) async fn answer(
     Ok(told(&match asked {
         Topic::All => {
             let mut topics = Vec::new();
-            for stream in context.app.service.consumers().filter(|stream| stream.available().is_ok()) {
+            for stream in context.app.service.consumers(context.caller).filter(|stream| stream.available().is_ok()) {
                 topics.push(described(&base, id, stream.spec().topic(), stream).await?);
             }
             list("KafkaTopicList", &format!("{base}/{id}/topics"), topics)

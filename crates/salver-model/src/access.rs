@@ -1,0 +1,172 @@
+//! The access model: which callers may do what with which entries, and which columns and rows they see of them.
+//!
+//! The first rule that is about a caller, an entry and a permission decides; without one the answer is no. So the
+//! order of the rules is their meaning, as in `pg_hba.conf` and in firewalls, and one rule tells why:
+//!
+//! ```text
+//! role      entries        permissions     columns_hidden   rows
+//! analyst   sales, shop.*  read sql        email            region = caller.region
+//! *         public_*       (reading)
+//! ```
+//!
+//! The policy is asked through [`Grants`], which are made once for all callers that it can't tell apart.
+
+mod grants;
+mod permission;
+mod restriction;
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use ahash::AHashMap;
+
+use crate::network::Network;
+use crate::principal::Principal;
+use crate::rule::Rule;
+use crate::spec::matches_pattern;
+
+pub use grants::{Granted, Grants};
+pub use permission::Permission;
+pub use restriction::Restriction;
+
+/// The entry that `administer` is given for where it is about the server's measurements.
+pub const METRICS: &str = "metrics";
+/// Rights that are kept, of callers that the policy tells apart.
+const GRANTS_KEPT: usize = 4096;
+
+/// A group of callers. All that is given must hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Role {
+    /// Name of the role.
+    pub name: String,
+    /// Identities of its callers, as [`Principal::identity`] has them; empty for any.
+    pub callers: Vec<String>,
+    /// Addresses of its callers; empty for any.
+    pub addresses: Vec<Network>,
+    /// Predicate over the attributes of the caller, which names no column.
+    pub when: Option<Rule>,
+}
+
+impl Role {
+    fn has(&self, caller: &Principal) -> bool {
+        let is_named = || caller.identity().is_some_and(|own| self.callers.iter().any(|name| name == own));
+        let is_near = || caller.address.is_some_and(|own| self.addresses.iter().any(|network| network.holds(own)));
+        (self.callers.is_empty() || is_named())
+            && (self.addresses.is_empty() || is_near())
+            && self.when.as_ref().is_none_or(|when| when.is_for(caller))
+    }
+}
+
+/// One rule of the policy.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AccessRule {
+    /// Roles, by their index in the policy; `None` for every caller.
+    pub roles: Option<Vec<usize>>,
+    /// Entries, by name or pattern with `*`. A table of a database is `database.table`.
+    pub entries: Vec<String>,
+    /// What is decided.
+    pub permissions: Vec<Permission>,
+    /// Whether it is refused.
+    pub deny: bool,
+    /// Columns that are not there, by name or pattern with `*`.
+    pub columns_hidden: Vec<String>,
+    /// Predicate over the row and its caller: no other rows are there.
+    pub rows: Option<Rule>,
+}
+
+impl AccessRule {
+    /// Returns whether the rule is about this entry.
+    #[must_use]
+    pub fn is_about(&self, entry: &str) -> bool {
+        self.entries.iter().any(|pattern| matches_pattern(pattern, entry))
+    }
+}
+
+/// Every role and rule, in order.
+#[derive(Debug, Default)]
+pub struct AccessPolicy {
+    roles: Vec<Role>,
+    rules: Vec<AccessRule>,
+    /// The attributes of callers that any role or rule names: two callers that agree in these are the same.
+    attributes: Vec<String>,
+    asks_address: bool,
+    known: RwLock<AHashMap<CallerKey, Arc<Grants>>>,
+    /// Numbers of the sets of roles that callers have.
+    classes: RwLock<AHashMap<Box<[bool]>, u64>>,
+}
+
+impl PartialEq for AccessPolicy {
+    fn eq(&self, other: &Self) -> bool {
+        self.roles == other.roles && self.rules == other.rules
+    }
+}
+
+/// All that the policy knows of a caller.
+type CallerKey = (Option<IpAddr>, Vec<Option<String>>);
+
+impl AccessPolicy {
+    /// Creates a policy.
+    #[must_use]
+    pub fn new(roles: Vec<Role>, rules: Vec<AccessRule>) -> Self {
+        let conditions = roles.iter().filter_map(|role| role.when.as_ref());
+        let conditions = conditions.chain(rules.iter().filter_map(|rule| rule.rows.as_ref()));
+        let mut named: BTreeSet<String> = conditions.flat_map(Rule::attributes).map(str::to_owned).collect();
+        let asks_address = named.remove("address") || roles.iter().any(|role| !role.addresses.is_empty());
+        let attributes = named.into_iter().collect();
+        Self { roles, rules, attributes, asks_address, known: RwLock::default(), classes: RwLock::default() }
+    }
+
+    /// Returns the roles.
+    #[must_use]
+    pub fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
+    /// Returns the rules, in the order in which they are asked.
+    #[must_use]
+    pub fn rules(&self) -> &[AccessRule] {
+        &self.rules
+    }
+
+    /// Returns what the caller may do.
+    #[must_use]
+    pub fn grants(self: &Arc<Self>, caller: &Principal) -> Arc<Grants> {
+        let key = self.key(caller);
+        if let Some(known) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Arc::clone(known);
+        }
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        // A caller may have any number of names: those that come again are found again.
+        if known.len() >= GRANTS_KEPT {
+            known.clear();
+        }
+        let grants = known.entry(key).or_insert_with(|| {
+            let roles: Box<[bool]> = self.roles.iter().map(|role| role.has(caller)).collect();
+            Arc::new(Grants::new(Arc::clone(self), caller, self.class(&roles), roles))
+        });
+        Arc::clone(grants)
+    }
+
+    /// Returns the number of a set of roles.
+    fn class(&self, roles: &[bool]) -> u64 {
+        let mut classes = self.classes.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(class) = classes.get(roles) {
+            return *class;
+        }
+        if classes.len() >= GRANTS_KEPT {
+            classes.clear();
+        }
+        let class = grants::next_number();
+        classes.insert(roles.into(), class);
+        class
+    }
+
+    /// Returns what tells callers apart. The identity is not among the attributes, since a proxy may send one of that
+    /// name.
+    fn key(&self, caller: &Principal) -> CallerKey {
+        let identity = caller.identity().map(str::to_owned);
+        let attributes = self.attributes.iter().map(|name| caller.attribute(name));
+        (caller.address.filter(|_| self.asks_address), [identity].into_iter().chain(attributes).collect())
+    }
+}

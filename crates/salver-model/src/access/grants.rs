@@ -1,0 +1,144 @@
+//! What one caller may do: the policy, as it is for callers that it can't tell apart.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use ahash::AHashMap;
+
+use super::{AccessPolicy, AccessRule, Permission};
+use crate::filter::Filter;
+use crate::principal::Principal;
+use crate::spec::matches_pattern;
+
+/// Entries whose decisions are kept, for each caller.
+const GRANTED_ENTRIES_KEPT: usize = 4096;
+
+/// The rights of a caller.
+#[derive(Debug)]
+pub struct Grants {
+    id: u64,
+    class: u64,
+    policy: Arc<AccessPolicy>,
+    /// The caller as the rules see it.
+    caller: Principal,
+    /// Of each role whether the caller has it.
+    roles: Box<[bool]>,
+    /// Decisions made before, by entry: the rule of each permission, by number.
+    decided: RwLock<AHashMap<Box<str>, [Option<u32>; Permission::COUNT]>>,
+}
+
+/// Rights are the same only if they are one: their number stands in keys of caches.
+impl PartialEq for Grants {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Grants {}
+
+/// A permission that a rule gives, with what it keeps back.
+#[derive(Clone, Copy, Debug)]
+pub struct Granted<'a> {
+    /// Number of the rule, from 0.
+    pub number: usize,
+    /// The rule.
+    pub rule: &'a AccessRule,
+    caller: &'a Principal,
+}
+
+impl Granted<'_> {
+    /// Returns whether the column is there.
+    #[must_use]
+    pub fn shows(&self, column: &str) -> bool {
+        !self.rule.columns_hidden.iter().any(|pattern| matches_pattern(pattern, column))
+    }
+
+    /// Returns the filter of the rows that are there; `None` for all rows.
+    #[must_use]
+    pub fn filter(&self) -> Option<Filter> {
+        self.rule.rows.as_ref().map(|rows| rows.filter(self.caller))
+    }
+
+    /// Returns whether everything of the entry is there.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.rule.columns_hidden.is_empty() && self.rule.rows.is_none()
+    }
+}
+
+/// Returns a number that was never returned before.
+pub(super) fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Grants {
+    pub(super) fn new(policy: Arc<AccessPolicy>, caller: &Principal, class: u64, roles: Box<[bool]>) -> Self {
+        let (id, caller) = (next_number(), caller.clone());
+        Self { id, class, policy, caller, roles, decided: RwLock::default() }
+    }
+
+    /// Returns a number that no other rights of this process have.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Returns the number of the caller's roles. Callers that have the same are decided by the same rules: they see the
+    /// same entries and columns, and may see other rows.
+    #[must_use]
+    pub fn class(&self) -> u64 {
+        self.class
+    }
+
+    /// Returns the policy.
+    #[must_use]
+    pub fn policy(&self) -> &AccessPolicy {
+        &self.policy
+    }
+
+    /// Returns the names of the caller's roles.
+    pub fn roles(&self) -> impl Iterator<Item = &str> {
+        self.policy.roles().iter().zip(&self.roles).filter(|(_, has)| **has).map(|(role, _)| role.name.as_str())
+    }
+
+    /// Decides whether the caller has the permission for an entry; `None` if not.
+    #[must_use]
+    pub fn decide(&self, permission: Permission, entry: &str) -> Option<Granted<'_>> {
+        let number = self.rule_number(permission, entry)? as usize;
+        let rule = self.policy.rules().get(number).filter(|rule| !rule.deny)?;
+        Some(Granted { number, rule, caller: &self.caller })
+    }
+
+    /// Returns whether the caller may do anything at all with the entry, so that it may know of it.
+    #[must_use]
+    pub fn knows(&self, entry: &str) -> bool {
+        Permission::ALL.iter().any(|(_, permission)| self.decide(*permission, entry).is_some())
+    }
+
+    /// Returns the number of the rule that decides.
+    #[must_use]
+    pub fn rule_number(&self, permission: Permission, entry: &str) -> Option<u32> {
+        if let Some(decided) = self.decided.read().unwrap_or_else(PoisonError::into_inner).get(entry) {
+            return decided[permission as usize];
+        }
+        let decided = Permission::ALL.map(|(_, permission)| self.first_rule(permission, entry));
+        let mut kept = self.decided.write().unwrap_or_else(PoisonError::into_inner);
+        // Names come from requests, so that there may be any number of them.
+        if kept.len() >= GRANTED_ENTRIES_KEPT {
+            kept.clear();
+        }
+        kept.insert(entry.into(), decided);
+        decided[permission as usize]
+    }
+
+    fn first_rule(&self, permission: Permission, entry: &str) -> Option<u32> {
+        let is_for_caller = |rule: &AccessRule| match &rule.roles {
+            Some(roles) => roles.iter().any(|role| self.roles.get(*role) == Some(&true)),
+            None => true,
+        };
+        let decides =
+            |rule: &AccessRule| rule.permissions.contains(&permission) && rule.is_about(entry) && is_for_caller(rule);
+        self.policy.rules().iter().position(decides).and_then(|number| u32::try_from(number).ok())
+    }
+}

@@ -1,0 +1,161 @@
+//! The catalog as callers see it.
+//!
+//! Every read begins with a snapshot for a caller and a permission. Entries that the access rules keep back are not in
+//! it, and tables of which they keep something back are replaced by what is left of them, so that all that is made of
+//! the snapshot shows the same: rows, schemas, statements, indexes, versions. Callers with the same rights share a view
+//! until the catalog changes.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use ahash::AHashMap;
+use salver_model::access::Restriction;
+use salver_model::observation::Observation;
+use salver_model::ports::Table;
+use salver_model::{Caller, Grants, Permission};
+
+use crate::caller_views::{Peek, place};
+use crate::service::Service;
+use crate::snapshot::{Contents, Entry, LoadFailure, LoadState, Snapshot, Store};
+
+impl Service {
+    /// Returns the catalog for one request of `caller`, with the entries for which it has the permission and with their
+    /// current rows. Hold it for the duration of the request.
+    #[must_use]
+    pub fn snapshot(&self, caller: &Caller, permission: Permission) -> Arc<Snapshot> {
+        match &caller.grants {
+            None => self.catalog().snapshot(),
+            Some(grants) => {
+                let view = self.view(grants, permission);
+                view.of_a_request().map_or(view, Arc::new)
+            }
+        }
+    }
+
+    /// Returns the whole catalog, for what the server tells of itself.
+    #[must_use]
+    pub fn snapshot_of_all(&self) -> Arc<Snapshot> {
+        self.catalog().snapshot()
+    }
+
+    /// Borrows the whole catalog, for what tells nothing of its rows.
+    #[must_use]
+    pub fn peek_all(&self) -> Peek {
+        Peek::Whole(self.catalog().peek())
+    }
+
+    /// Borrows the same, for the hot path.
+    #[must_use]
+    pub fn peek(&self, caller: &Caller, permission: Permission) -> Peek {
+        match &caller.grants {
+            None => Peek::Whole(self.catalog().peek()),
+            Some(grants) => Peek::View(self.view(grants, permission)),
+        }
+    }
+
+    /// Returns the catalog for one request that reads `name`: the current one, or, while `name` is on its first load,
+    /// the one after it, if that ends within `limits.queue_ms_max`.
+    pub async fn snapshot_with(&self, caller: &Caller, permission: Permission, name: &str) -> Arc<Snapshot> {
+        let snapshot = self.snapshot(caller, permission);
+        if !matches!(snapshot.entry(name).map(|entry| &entry.state), Some(LoadState::Loading)) {
+            return snapshot;
+        }
+        let wait = Duration::from_millis(self.limits().queue_ms_max);
+        let _ = tokio::time::timeout(wait, self.catalog().loaded(name)).await;
+        self.snapshot(caller, permission)
+    }
+
+    /// Returns [`Service::snapshot_with`] the entry behind the key-value store `store`.
+    pub async fn snapshot_for_store(&self, caller: &Caller, store: &str) -> Arc<Snapshot> {
+        let entry = self.catalog().peek().store(store).map(|found| found.entry.clone());
+        match entry {
+            Some(entry) => self.snapshot_with(caller, Permission::Read, entry.as_str()).await,
+            None => self.snapshot(caller, Permission::Read),
+        }
+    }
+
+    /// Returns the catalog for one request that may read anything that the caller may; waits for first loads like
+    /// [`Service::snapshot_with`].
+    pub async fn snapshot_settled(&self, caller: &Caller, permission: Permission) -> Arc<Snapshot> {
+        if !self.catalog().peek().settled() {
+            let wait = Duration::from_millis(self.limits().queue_ms_max);
+            let _ = tokio::time::timeout(wait, self.catalog().settled()).await;
+        }
+        let snapshot = self.snapshot(caller, permission);
+        if !snapshot.has_widened() {
+            return snapshot;
+        }
+        // Schemas derived from the whole catalog belong to its generation.
+        self.catalog().widen();
+        self.snapshot(caller, permission)
+    }
+
+    /// Returns the current catalog as `snapshot` shows its own.
+    pub(crate) fn snapshot_like(&self, snapshot: &Snapshot) -> Arc<Snapshot> {
+        match snapshot.view() {
+            None => self.catalog().snapshot(),
+            Some((grants, permission)) => {
+                let view = self.view(grants, permission);
+                view.of_a_request().map_or(view, Arc::new)
+            }
+        }
+    }
+
+    fn view(&self, grants: &Arc<Grants>, permission: Permission) -> Arc<Snapshot> {
+        let views = self.caller_catalogs().of(grants);
+        let kept = &views[place(permission)];
+        let whole = self.catalog().peek();
+        if let Some(view) = kept.load_full().filter(|view| view.generation() == whole.generation()) {
+            return view;
+        }
+        let contents = self.left_for(&whole.contents, grants, Permission::READING[place(permission)]);
+        let view = Arc::new(Snapshot::viewed(contents, grants, permission));
+        kept.store(Some(Arc::clone(&view)));
+        view
+    }
+
+    /// Returns the contents of the catalog without what is kept back.
+    fn left_for(&self, whole: &Contents, grants: &Grants, permission: Permission) -> Contents {
+        let mut left = Contents { entries: Default::default(), index: AHashMap::new(), ..whole.clone() };
+        let is_there = |entry: &Entry| grants.decide(permission, &entry.ruled_name).is_some();
+        for (name, entry) in whole.entries.iter().filter(|(_, entry)| is_there(entry)) {
+            let Some(granted) = grants.decide(permission, &entry.ruled_name) else { continue };
+            let mut restriction = Restriction::of(&granted);
+            let relations = entry.table().map(|table| table.describe().relations.as_slice()).unwrap_or_default();
+            let targets = relations.iter().map(|relation| &relation.target);
+            let is_hidden = |target: &&salver_model::Name| !whole.entries.get(*target).is_some_and(is_there);
+            restriction.targets_hidden = targets.filter(is_hidden).cloned().collect();
+            let restricted = |table: &Arc<dyn Table>| {
+                if restriction == Restriction::default() {
+                    return Ok(Arc::clone(table));
+                }
+                self.engine().restrict(table, &restriction).map_err(|error| {
+                    self.observer().observe(&Observation::LoadFailed { name, error: &error });
+                    LoadFailure { message: error.message, hint: error.hint, at: SystemTime::now() }
+                })
+            };
+            let state = match &entry.state {
+                LoadState::Ready(table) => restricted(table).map(LoadState::Ready),
+                LoadState::Stale(table, failure) => {
+                    restricted(table).map(|table| LoadState::Stale(table, failure.clone()))
+                }
+                other => Ok(other.clone()),
+            };
+            let state = state.unwrap_or_else(LoadState::Failed);
+            left.entries.insert(name.clone(), entry.with_state(state));
+            left = left.indexed(name);
+        }
+        left.stores = whole.stores.iter().filter(|store| is_whole(store, &left)).cloned().collect();
+        left.count();
+        left
+    }
+}
+
+/// Returns whether the columns of a store are there.
+fn is_whole(store: &Store, left: &Contents) -> bool {
+    let Some(entry) = left.entries.get(&store.entry) else { return false };
+    entry.table().is_none_or(|table| {
+        let schema = &table.describe().schema;
+        [&store.key, &store.value].iter().all(|column| schema.index_of(column).is_ok())
+    })
+}

@@ -1,0 +1,199 @@
+//! `salver access explain`: who may do what, and by which rule; and what `salver check` says of access rules.
+
+use std::fmt::Write;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use salver_config::Checked;
+use salver_model::access::{AccessRule, METRICS};
+use salver_model::{AccessPolicy, Code, Error, Permission, Principal, Result};
+
+use salver_service::Service;
+
+use crate::cli::ExplainArguments;
+use crate::failure::CommandFailure;
+use crate::settings::Need;
+use crate::{output, settings, wiring};
+
+/// An entry as access rules have it.
+pub(crate) struct RuledEntry {
+    /// Name of the entry; `database.table` for a table.
+    pub(crate) name: String,
+    /// Names of its columns, if they are known.
+    pub(crate) columns: Vec<String>,
+}
+
+/// Prints what a caller may do.
+pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), CommandFailure> {
+    let checked = settings::load(&arguments.sources, Vec::new(), Need::Settings)?;
+    let Some(policy) = &checked.access else {
+        return output::out("there is no [[access]]: whoever is let in may do everything that is not read-only\n");
+    };
+    let caller = caller(&arguments.attributes)?;
+    let names = match &arguments.entry {
+        Some(name) => vec![name.clone()],
+        None => {
+            let runtime = wiring::runtime(checked.server.threads)?;
+            let entries = runtime.block_on(async {
+                let mut entries = declared(&checked);
+                entries.extend(tables(&checked).await);
+                entries
+            });
+            runtime.shutdown_background();
+            entries.into_iter().map(|entry| entry.name).collect()
+        }
+    };
+    output::out(&explained(policy, &caller, &names))
+}
+
+/// Returns the caller with these attributes: `NAME=VALUE`, `address=ADDRESS`, or an identity like `api_key:reporting`.
+fn caller(attributes: &[String]) -> Result<Principal> {
+    let mut caller = Principal::default();
+    for text in attributes {
+        match text.split_once('=') {
+            Some(("address", value)) => {
+                let address: IpAddr = value.parse().map_err(|error| {
+                    Error::new(Code::Config, format!("`{value}` is no address"))
+                        .with_hint("write it like `--as address=192.0.2.7`")
+                        .with_source(error)
+                })?;
+                caller.address = Some(address);
+            }
+            Some((name, value)) => caller.attributes.push((name.to_owned(), value.to_owned())),
+            None => {
+                let name = text.split_once(':').map_or(text.as_str(), |(_, name)| name);
+                caller.attributes.push((Principal::IDENTITY.to_owned(), text.clone()));
+                caller.attributes.push(("user".to_owned(), name.to_owned()));
+            }
+        }
+    }
+    Ok(caller)
+}
+
+fn explained(policy: &Arc<AccessPolicy>, caller: &Principal, names: &[String]) -> String {
+    let grants = policy.grants(caller);
+    let roles: Vec<&str> = grants.roles().collect();
+    let mut out = format!("roles: {}\n", if roles.is_empty() { "none".to_owned() } else { roles.join(", ") });
+    for name in names {
+        let _ = writeln!(out, "\n{name}");
+        // Permissions by the rule that decides them, in the order of the rules.
+        let mut rules: Vec<(Option<u32>, Vec<&str>)> = Vec::new();
+        for (word, permission) in Permission::ALL {
+            let number = grants.rule_number(permission, name);
+            match rules.iter_mut().find(|(own, _)| *own == number) {
+                Some((_, words)) => words.push(word),
+                None => rules.push((number, vec![word])),
+            }
+        }
+        rules.sort_by_key(|(number, _)| number.unwrap_or(u32::MAX));
+        for (number, words) in rules {
+            let rule = number.and_then(|number| policy.rules().get(number as usize));
+            let words = words.join(", ");
+            let _ = match (number, rule) {
+                (Some(number), Some(rule)) => writeln!(out, "  {}: {words}{}", rule_name(number), kept_back(rule)),
+                _ => writeln!(out, "  no rule: not {words}"),
+            };
+        }
+    }
+    out
+}
+
+fn rule_name(number: u32) -> String {
+    format!("[[access]] {}", number + 1)
+}
+
+/// Describes what a rule refuses or hides.
+fn kept_back(rule: &AccessRule) -> String {
+    if rule.deny {
+        return " refused".to_owned();
+    }
+    let mut text = String::new();
+    if !rule.columns_hidden.is_empty() {
+        let _ = write!(text, ", without {}", rule.columns_hidden.join(", "));
+    }
+    if let Some(rows) = &rule.rows {
+        let _ = write!(text, ", where {}", rows.text());
+    }
+    text
+}
+
+/// Logs what [`idle_rules`] says of the entries that are served.
+pub(crate) fn warn_of_idle_rules(service: &Service) {
+    let Some(policy) = service.access() else { return };
+    let snapshot = service.snapshot_of_all();
+    let of_catalog = snapshot.entries().map(|entry| {
+        let schema = entry.table().map(|table| Arc::clone(&table.describe().schema));
+        let columns = schema.iter().flat_map(|schema| schema.fields()).map(|field| field.name().clone()).collect();
+        RuledEntry { name: entry.ruled_name().to_owned(), columns }
+    });
+    let named = service.functions().iter().map(|file| file.spec().name.to_string()).chain([METRICS.to_owned()]);
+    let others = named.map(|name| RuledEntry { name, columns: Vec::new() });
+    let entries: Vec<RuledEntry> = of_catalog.chain(others).collect();
+    for mistake in idle_rules(policy, &entries) {
+        tracing::warn!("{}", mistake.trim_start_matches("error: "));
+    }
+}
+
+/// Returns the entries that the settings name themselves.
+pub(crate) fn declared(checked: &Checked) -> Vec<RuledEntry> {
+    let datasets = checked.datasets.iter().map(|spec| spec.name.to_string());
+    let streams = checked.streams.iter().flat_map(|spec| [spec.name.to_string(), format!("{}_quarantine", spec.name)]);
+    let functions = checked.functions.iter().map(|spec| spec.name.to_string());
+    let names = datasets.chain(streams).chain(functions).chain([METRICS.to_owned()]);
+    names.map(|name| RuledEntry { name, columns: Vec::new() }).collect()
+}
+
+/// Returns the tables of databases that can be reached.
+pub(crate) async fn tables(checked: &Checked) -> Vec<RuledEntry> {
+    let mut entries = Vec::new();
+    for spec in &checked.databases {
+        let Ok(database) = wiring::database(spec.clone()) else { continue };
+        if database.refresh().await.is_err() {
+            continue;
+        }
+        for table in database.schema().tables() {
+            let columns = table.columns.iter().map(|column| column.name.clone()).collect();
+            entries.push(RuledEntry { name: format!("{}.{}", spec.name, table.name), columns });
+        }
+    }
+    entries
+}
+
+/// Returns what is wrong with rules in the face of what there is: patterns that match nothing, and columns that are not
+/// there. A rule that restricts nothing is as dangerous as none.
+pub(crate) fn idle_rules(policy: &AccessPolicy, entries: &[RuledEntry]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (number, rule) in policy.rules().iter().enumerate() {
+        let rule_name = rule_name(u32::try_from(number).unwrap_or(u32::MAX));
+        for pattern in &rule.entries {
+            let alone = AccessRule { entries: vec![pattern.clone()], ..AccessRule::default() };
+            if entries.iter().any(|entry| alone.is_about(&entry.name)) {
+                continue;
+            }
+            let as_table =
+                entries.iter().find(|entry| entry.name.split_once('.').is_some_and(|(_, own)| own == pattern));
+            let hint = match as_table {
+                Some(table) => Some(format!("a table of a database is `{}` here", table.name)),
+                None => salver_model::suggest::hint(pattern, entries.iter().map(|entry| entry.name.as_str())),
+            };
+            let hint = hint.map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
+            wrong.push(format!("error: {rule_name}: no entry is called `{pattern}`{hint}"));
+        }
+        let about = || entries.iter().filter(|entry| rule.is_about(&entry.name) && !entry.columns.is_empty());
+        for pattern in &rule.columns_hidden {
+            let is_there = |entry: &RuledEntry| {
+                entry.columns.iter().any(|column| salver_model::spec::matches_pattern(pattern, column))
+            };
+            if about().next().is_some() && !about().any(is_there) {
+                wrong.push(format!("error: {rule_name}: no entry it is about has a column `{pattern}` to hide"));
+            }
+        }
+        for column in rule.rows.iter().flat_map(|rows| rows.columns()) {
+            for entry in about().filter(|entry| !entry.columns.iter().any(|own| own == column)) {
+                wrong
+                    .push(format!("error: {rule_name}: `rows` names `{column}`, which `{}` does not have", entry.name));
+            }
+        }
+    }
+    wrong
+}

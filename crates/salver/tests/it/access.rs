@@ -1,0 +1,187 @@
+//! Access rules: every answer to a caller is that of a server whose data never had what is kept back. Rules, data and
+//! questions are generated; each question goes to every API that can ask it.
+
+mod questions;
+mod world;
+
+use crate::it::server::{Answer, Server};
+
+use questions::Question;
+use world::{CALLERS, World};
+
+/// Worlds of generated rules and data.
+const WORLDS: u64 = 4;
+
+/// Members of JSON that no two servers share. Rows that satisfy a filter are not counted before they are asked for.
+const OWN: [&str; 5] = ["version", "memory_bytes", "source", "extra", "rows"];
+
+#[test]
+fn what_is_kept_back_was_never_there() {
+    for seed in 1..=WORLDS {
+        let mut world = World::generated(seed);
+        let ruled = world.ruled();
+        let reduced: Vec<Server> = (0..CALLERS.len()).map(|caller| world.reduced(caller)).collect();
+        for question in world.questions() {
+            // One after the other, so that an answer that is kept for one would go to the next.
+            for (caller, oracle) in reduced.iter().enumerate() {
+                let key = CALLERS[caller].map(|name| ("X-API-Key", format!("key-of-{name}-0123456789")));
+                let headers: Vec<(&str, &str)> = key.iter().map(|(name, value)| (*name, value.as_str())).collect();
+                let asked = told(&question, &question.ask(&ruled, &headers));
+                let expected = told(&question, &question.ask(oracle, &[]));
+                assert_eq!(
+                    asked,
+                    expected,
+                    "seed {seed}, caller {:?}, {question:?}\n{}",
+                    CALLERS[caller],
+                    world.settings()
+                );
+            }
+        }
+    }
+}
+
+/// What of an answer has to be the same.
+fn told(question: &Question, answer: &Answer) -> (u16, String) {
+    let text = answer.text();
+    let shown = match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(mut json) if question.has_own_members => {
+            strip(&mut json);
+            json.to_string()
+        }
+        _ => text.to_owned(),
+    };
+    (answer.status, shown)
+}
+
+fn strip(json: &mut serde_json::Value) {
+    match json {
+        serde_json::Value::Object(members) => {
+            members.retain(|name, _| !OWN.contains(&name.as_str()));
+            members.values_mut().for_each(strip);
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(strip),
+        _ => {}
+    }
+}
+
+const PEOPLE: &str = "id,name,region,salary\n1,ann,north,10\n2,bob,south,20\n3,cat,north,30\n";
+
+const SETTINGS: &str = r#"
+[auth]
+mode = "optional"
+api_keys = ["north:0123456789abcdef-north", "south:0123456789abcdef-south", "all:0123456789abcdef-all"]
+[[role]]
+name = "branch"
+callers = ["api_key:north", "api_key:south"]
+[[role]]
+name = "all"
+when = "caller.user = 'all'"
+[[access]]
+roles = ["all"]
+entries = ["*"]
+permissions = ["read", "sql", "export", "append", "consume", "create", "update", "delete", "administer"]
+[[access]]
+roles = ["branch"]
+entries = ["people", "shop.items"]
+permissions = ["read", "sql", "export", "update"]
+columns_hidden = ["salary", "cost"]
+rows = "region = caller.user"
+[[access]]
+roles = ["branch"]
+entries = ["clicks"]
+permissions = ["append"]
+[[dataset]]
+name = "people"
+source = "people.csv"
+key = ["id"]
+[[stream]]
+name = "clicks"
+[[database]]
+name = "shop"
+url = "sqlite:shop.db"
+writable = true
+"#;
+
+fn served() -> Server {
+    Server::prepared(SETTINGS, &[("people.csv", PEOPLE.as_bytes())], |directory| {
+        world::database(
+            directory,
+            "create table items(id integer primary key, name text, region text, cost int); \
+             insert into items values (1, 'a', 'north', 5), (2, 'b', 'south', 6);",
+        );
+    })
+}
+
+fn key(name: &str) -> [(&'static str, String); 1] {
+    [("X-API-Key", format!("0123456789abcdef-{name}"))]
+}
+
+fn ask(server: &Server, name: &str, method: &str, target: &str, more: &[(&str, &str)], body: &str) -> Answer {
+    let own = key(name);
+    let mut headers: Vec<(&str, &str)> = own.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    headers.extend(more);
+    server.ask(method, target, &headers, body.as_bytes())
+}
+
+/// What was made for one is not given to another: kept answers, tags, tokens of exports.
+#[test]
+fn nothing_of_one_caller_is_anothers() {
+    let server = served();
+    for target in ["/api/tables/people", "/api/sql?q=select%20name%20from%20people", "/api/export/people.csv"] {
+        let north = ask(&server, "north", "GET", target, &[], "");
+        for _ in 0..3 {
+            assert!(ask(&server, "north", "GET", target, &[], "").text().contains("ann"), "{target}");
+            let south = ask(&server, "south", "GET", target, &[], "");
+            assert!(south.text().contains("bob") && !south.text().contains("ann"), "{target}: {}", south.text());
+        }
+        let tag = north.header("etag").expect("a tag").to_owned();
+        let again = |name: &str| ask(&server, name, "GET", target, &[("If-None-Match", &tag)], "").status;
+        assert_eq!((again("north"), again("south")), (304, 200), "{target}");
+        assert_eq!(server.get(target).status, if target.contains("sql") { 400 } else { 404 }, "{target}");
+    }
+    let json = [("Content-Type", "application/json")];
+    let opened = ask(&server, "north", "POST", "/api/export", &json, r#"{"entry":"people"}"#);
+    assert_eq!(opened.status, 201, "{}", opened.text());
+    let token = opened.json()["export"].as_str().expect("a token").to_owned();
+    let stream = format!("/api/export/{token}/0");
+    let read = ask(&server, "north", "GET", &stream, &[("Accept", "text/csv")], "");
+    assert!(read.text().contains("ann") && !read.text().contains("bob"), "{}", read.text());
+    assert_ne!(ask(&server, "south", "GET", &stream, &[], "").status, 200);
+}
+
+/// Rows and columns of a rule hold for what is written; what is not permitted is refused or not there.
+#[test]
+fn writes_and_events() {
+    let server = served();
+    let json = [("Content-Type", "application/json")];
+    let status =
+        |name: &str, method: &str, target: &str, body: &str| ask(&server, name, method, target, &json, body).status;
+    let item = "/api/records/items";
+    assert_eq!(status("north", "PUT", &format!("{item}/1"), r#"{"name":"c"}"#), 200);
+    let others = ask(&server, "north", "PUT", &format!("{item}/2"), &json, r#"{"name":"c"}"#);
+    assert_eq!(others.text(), "0", "another's row");
+    assert_ne!(status("north", "PUT", &format!("{item}/1"), r#"{"region":"south"}"#), 200, "into another's rows");
+    // Ignored, as any name is that the table does not have.
+    assert_eq!(status("north", "PUT", &format!("{item}/1"), r#"{"cost":1}"#), 200);
+    assert_eq!(status("north", "POST", item, r#"{"name":"x"}"#), 404, "not permitted");
+    assert_eq!(status("north", "DELETE", &format!("{item}/1"), ""), 404, "not permitted");
+    let mutations = r#"{"query":"{ __schema { mutationType { fields { name } } } }"}"#;
+    let shown = ask(&server, "north", "POST", "/api/graphql", &json, mutations);
+    assert!(shown.text().contains("update_items") && !shown.text().contains("delete_items"), "{}", shown.text());
+    let all = ask(&server, "all", "GET", item, &[], "");
+    assert!(all.text().contains(r#"{"id":1,"name":"c","region":"north","cost":5}"#), "{}", all.text());
+
+    let event = r#"{"a":1}"#;
+    assert_eq!(status("north", "POST", "/api/streams/clicks", event), 200);
+    assert_eq!(status("north", "GET", "/api/streams/clicks/events", ""), 403, "append only");
+    assert_eq!(status("all", "GET", "/api/streams/clicks/events", ""), 200);
+    let of_all = server.ask("POST", "/api/streams/clicks", &json, event.as_bytes());
+    assert_eq!(of_all.status, 404, "nobody knows of it");
+    assert_eq!(server.get("/api/streams").json()["streams"].as_array().map(Vec::len), Some(0));
+    let record = r#"{"records":[{"value":{"a":1}}]}"#;
+    let v2 = [("Content-Type", "application/vnd.kafka.json.v2+json")];
+    assert_eq!(ask(&server, "north", "POST", "/topics/clicks", &v2, record).status, 200);
+    assert_eq!(server.ask("POST", "/topics/clicks", &v2, record.as_bytes()).status, 404);
+    assert_eq!(status("north", "GET", "/metrics", ""), 403);
+    assert_eq!(status("all", "GET", "/metrics", ""), 200);
+}
