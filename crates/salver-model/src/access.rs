@@ -16,10 +16,11 @@ mod permission;
 mod restriction;
 
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use ahash::AHashMap;
+use ahash::{AHashMap, RandomState};
 
 use crate::network::Network;
 use crate::principal::Principal;
@@ -91,7 +92,9 @@ pub struct AccessPolicy {
     /// The attributes of callers that any role or rule names: two callers that agree in these are the same.
     attributes: Vec<String>,
     asks_address: bool,
-    known: RwLock<AHashMap<CallerKey, Arc<Grants>>>,
+    /// Callers that were asked for, by their hash.
+    known: RwLock<AHashMap<u64, Vec<KnownCaller>>>,
+    hashing: RandomState,
     /// Numbers of the sets of roles that callers have.
     classes: RwLock<AHashMap<Box<[bool]>, u64>>,
 }
@@ -102,8 +105,13 @@ impl PartialEq for AccessPolicy {
     }
 }
 
-/// All that the policy knows of a caller.
-type CallerKey = (Option<IpAddr>, Vec<Option<String>>);
+/// A caller, as far as the policy tells it from others, and its rights.
+#[derive(Debug)]
+struct KnownCaller {
+    address: Option<IpAddr>,
+    key: Vec<Option<String>>,
+    grants: Arc<Grants>,
+}
 
 impl AccessPolicy {
     /// Creates a policy.
@@ -114,7 +122,7 @@ impl AccessPolicy {
         let mut named: BTreeSet<String> = conditions.flat_map(Rule::attributes).map(str::to_owned).collect();
         let asks_address = named.remove("address") || roles.iter().any(|role| !role.addresses.is_empty());
         let attributes = named.into_iter().collect();
-        Self { roles, rules, attributes, asks_address, known: RwLock::default(), classes: RwLock::default() }
+        Self { roles, rules, attributes, asks_address, ..Self::default() }
     }
 
     /// Returns the roles.
@@ -132,20 +140,28 @@ impl AccessPolicy {
     /// Returns what the caller may do.
     #[must_use]
     pub fn grants(self: &Arc<Self>, caller: &Principal) -> Arc<Grants> {
-        let key = self.key(caller);
-        if let Some(known) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Arc::clone(known);
+        let hash = self.hash(caller);
+        let found = |known: &AHashMap<u64, Vec<KnownCaller>>| {
+            let same = known.get(&hash)?.iter().find(|known| self.is(known, caller))?;
+            Some(Arc::clone(&same.grants))
+        };
+        if let Some(grants) = found(&self.known.read().unwrap_or_else(PoisonError::into_inner)) {
+            return grants;
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(grants) = found(&known) {
+            return grants;
+        }
         // A caller may have any number of names: those that come again are found again.
         if known.len() >= GRANTS_KEPT {
             known.clear();
         }
-        let grants = known.entry(key).or_insert_with(|| {
-            let roles: Box<[bool]> = self.roles.iter().map(|role| role.has(caller)).collect();
-            Arc::new(Grants::new(Arc::clone(self), caller, self.class(&roles), roles))
-        });
-        Arc::clone(grants)
+        let roles: Box<[bool]> = self.roles.iter().map(|role| role.has(caller)).collect();
+        let grants = Arc::new(Grants::new(Arc::clone(self), caller, self.class(&roles), roles));
+        let key = self.key(caller).map(|part| part.map(str::to_owned)).collect();
+        let address = self.address(caller);
+        known.entry(hash).or_default().push(KnownCaller { address, key, grants: Arc::clone(&grants) });
+        grants
     }
 
     /// Returns the number of a set of roles.
@@ -164,9 +180,23 @@ impl AccessPolicy {
 
     /// Returns what tells callers apart. The identity is not among the attributes, since a proxy may send one of that
     /// name.
-    fn key(&self, caller: &Principal) -> CallerKey {
-        let identity = caller.identity().map(str::to_owned);
-        let attributes = self.attributes.iter().map(|name| caller.attribute(name));
-        (caller.address.filter(|_| self.asks_address), [identity].into_iter().chain(attributes).collect())
+    fn key<'c>(&'c self, caller: &'c Principal) -> impl Iterator<Item = Option<&'c str>> {
+        [caller.identity()].into_iter().chain(self.attributes.iter().map(|name| caller.text(name)))
+    }
+
+    fn address(&self, caller: &Principal) -> Option<IpAddr> {
+        caller.address.filter(|_| self.asks_address)
+    }
+
+    /// Returns a number that the same callers have, and few others: no text is copied to find a caller that is known.
+    fn hash(&self, caller: &Principal) -> u64 {
+        let mut hasher = self.hashing.build_hasher();
+        self.address(caller).hash(&mut hasher);
+        self.key(caller).for_each(|part| part.hash(&mut hasher));
+        hasher.finish()
+    }
+
+    fn is(&self, known: &KnownCaller, caller: &Principal) -> bool {
+        known.address == self.address(caller) && self.key(caller).eq(known.key.iter().map(Option::as_deref))
     }
 }

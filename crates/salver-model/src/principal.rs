@@ -16,6 +16,11 @@ impl Principal {
     /// client may have chosen.
     pub const IDENTITY: &str = "identity";
 
+    /// Returns the text of the attribute `name`, which is not `address`.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+    }
+
     /// Returns the attribute `name`; `address` is one too.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<String> {

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use ahash::AHashMap;
+use arc_swap::ArcSwapOption;
 use salver_model::access::Restriction;
 use salver_model::observation::Observation;
 use salver_model::ports::Table;
 use salver_model::{Caller, Grants, Permission};
 
-use crate::caller_views::{Peek, place};
+use crate::caller_views::{Peek, Views, place};
 use crate::service::Service;
 use crate::snapshot::{Contents, Entry, LoadFailure, LoadState, Snapshot, Store};
 
@@ -102,15 +103,17 @@ impl Service {
     }
 
     fn view(&self, grants: &Arc<Grants>, permission: Permission) -> Arc<Snapshot> {
-        let views = self.caller_catalogs().of(grants);
-        let kept = &views[place(permission)];
+        let kept = grants.kept::<Views>().map(|views| &views[place(permission)]);
         let whole = self.catalog().peek();
-        if let Some(view) = kept.load_full().filter(|view| view.generation() == whole.generation()) {
+        let current = kept.and_then(ArcSwapOption::load_full);
+        if let Some(view) = current.filter(|view| view.generation() == whole.generation()) {
             return view;
         }
         let contents = self.left_for(&whole.contents, grants, Permission::READING[place(permission)]);
         let view = Arc::new(Snapshot::viewed(contents, grants, permission));
-        kept.store(Some(Arc::clone(&view)));
+        if let Some(kept) = kept {
+            kept.store(Some(Arc::clone(&view)));
+        }
         view
     }
 

@@ -2,37 +2,15 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
-use ahash::AHashMap;
 use arc_swap::{ArcSwapOption, Guard};
-use salver_model::{Grants, Permission};
+use salver_model::Permission;
 
 use crate::snapshot::Snapshot;
 
-/// Rights whose views are kept.
-const VIEWS_KEPT: usize = 512;
-
-/// The views of all rights, each until the catalog changes.
-#[derive(Debug, Default)]
-pub(crate) struct CallerCatalogs(RwLock<AHashMap<u64, Arc<Views>>>);
-
-/// The views of one set of rights, by permission: see [`place`].
+/// The views for callers with some rights, by permission: see [`place`].
 pub(crate) type Views = [ArcSwapOption<Snapshot>; Permission::READING.len()];
-
-impl CallerCatalogs {
-    /// Returns the views of these rights.
-    pub(crate) fn of(&self, grants: &Grants) -> Arc<Views> {
-        if let Some(views) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&grants.id()) {
-            return Arc::clone(views);
-        }
-        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= VIEWS_KEPT {
-            all.clear();
-        }
-        Arc::clone(all.entry(grants.id()).or_default())
-    }
-}
 
 /// Returns where the view for a permission is kept; those that don't read rows see what may be read.
 pub(crate) fn place(permission: Permission) -> usize {

@@ -11,7 +11,6 @@ use salver_model::{
     SqlQuery, Value,
 };
 
-use crate::caller_views::CallerCatalogs;
 use crate::catalog::Catalog;
 use crate::functions::FunctionFile;
 use crate::query_limits::{QueryPermit, QueryPermits, bound_rows};
@@ -26,7 +25,6 @@ const NEWER_WITHIN: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct Service {
     catalog: Arc<Catalog>,
-    caller_catalogs: CallerCatalogs,
     access: Option<Arc<AccessPolicy>>,
     sql: Arc<dyn SqlEngine>,
     observer: Arc<dyn Observer>,
@@ -48,21 +46,7 @@ impl Service {
         let (places, snapshots) = (QueryPermits::new(&limits), Vec::new());
         let (databases, streams, functions) = (Vec::new(), Vec::new(), Vec::new());
         let waits = Shares::new("tails", limits.connections_max / 2);
-        let (caller_catalogs, access) = (CallerCatalogs::default(), None);
-        Self {
-            catalog,
-            caller_catalogs,
-            access,
-            sql,
-            observer,
-            limits,
-            places,
-            snapshots,
-            databases,
-            streams,
-            waits,
-            functions,
-        }
+        Self { catalog, access: None, sql, observer, limits, places, snapshots, databases, streams, waits, functions }
     }
 
     /// Sets the access rules; without any, callers may do everything.
@@ -84,10 +68,6 @@ impl Service {
     pub fn caller(&self, principal: Principal) -> Caller {
         let grants = self.access.as_ref().map(|policy| policy.grants(&principal));
         Caller { principal, grants }
-    }
-
-    pub(crate) fn caller_catalogs(&self) -> &CallerCatalogs {
-        &self.caller_catalogs
     }
 
     /// Adds databases, in the order in which a table's name is looked up.

@@ -1,7 +1,9 @@
 //! What one caller may do: the policy, as it is for callers that it can't tell apart.
 
+use std::any::Any;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use ahash::AHashMap;
 
@@ -14,7 +16,6 @@ use crate::spec::matches_pattern;
 const GRANTED_ENTRIES_KEPT: usize = 4096;
 
 /// The rights of a caller.
-#[derive(Debug)]
 pub struct Grants {
     id: u64,
     class: u64,
@@ -23,8 +24,17 @@ pub struct Grants {
     caller: Principal,
     /// Of each role whether the caller has it.
     roles: Box<[bool]>,
+    /// What the service keeps for callers with these rights.
+    kept: OnceLock<Box<dyn Any + Send + Sync>>,
     /// Decisions made before, by entry: the rule of each permission, by number.
     decided: RwLock<AHashMap<Box<str>, [Option<u32>; Permission::COUNT]>>,
+}
+
+/// Without the policy, which knows the rights it has made.
+impl fmt::Debug for Grants {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Grants").field("id", &self.id).field("roles", &self.roles).finish_non_exhaustive()
+    }
 }
 
 /// Rights are the same only if they are one: their number stands in keys of caches.
@@ -75,7 +85,7 @@ pub(super) fn next_number() -> u64 {
 impl Grants {
     pub(super) fn new(policy: Arc<AccessPolicy>, caller: &Principal, class: u64, roles: Box<[bool]>) -> Self {
         let (id, caller) = (next_number(), caller.clone());
-        Self { id, class, policy, caller, roles, decided: RwLock::default() }
+        Self { id, class, policy, caller, roles, kept: OnceLock::new(), decided: RwLock::default() }
     }
 
     /// Returns a number that no other rights of this process have.
@@ -89,6 +99,12 @@ impl Grants {
     #[must_use]
     pub fn class(&self) -> u64 {
         self.class
+    }
+
+    /// Returns what is kept for callers with these rights, as long as these are known; `None` if it is of another type.
+    #[must_use]
+    pub fn kept<T: Any + Default + Send + Sync>(&self) -> Option<&T> {
+        self.kept.get_or_init(|| Box::new(T::default())).downcast_ref()
     }
 
     /// Returns the policy.
