@@ -139,8 +139,12 @@ fn shown(about: &Description, restriction: &Restriction) -> Arc<[usize]> {
 
 /// Returns the description of what is left.
 fn left(about: &Description, columns: &[usize], restriction: &Restriction) -> Description {
-    let fields: Vec<_> = columns.iter().map(|index| Arc::clone(&about.schema.fields()[*index])).collect();
-    let schema = Schema::new_with_metadata(fields, about.schema.metadata().clone());
+    let schema = if columns.len() == about.schema.fields().len() {
+        Arc::clone(&about.schema)
+    } else {
+        let fields: Vec<_> = columns.iter().map(|index| Arc::clone(&about.schema.fields()[*index])).collect();
+        Arc::new(Schema::new_with_metadata(fields, about.schema.metadata().clone()))
+    };
     let are_there = |names: &[String]| names.iter().all(|name| schema.index_of(name).is_ok());
     let leads_on = |relation: &&salver_model::Relation| {
         are_there(&relation.columns) && !restriction.targets_hidden.contains(&relation.target)
@@ -150,7 +154,7 @@ fn left(about: &Description, columns: &[usize], restriction: &Restriction) -> De
         relations: about.relations.iter().filter(leads_on).cloned().collect(),
         rows: about.rows.filter(|_| restriction.rows.is_none()),
         version: restriction.version(about.version),
-        schema: Arc::new(schema),
+        schema,
         memory_bytes: 0,
         ..about.clone()
     }

@@ -33,8 +33,9 @@ pub use restriction::Restriction;
 
 /// The entry that `administer` is given for where it is about the server's measurements.
 pub const METRICS: &str = "metrics";
-/// Rights that are kept, of callers that the policy tells apart.
-const GRANTS_KEPT: usize = 4096;
+/// Rights that are kept, of callers that the policy tells apart. Each has views of the catalog, about a kilobyte for an
+/// entry of which something is kept back.
+const GRANTS_KEPT: usize = 512;
 
 /// A group of callers. All that is given must hold.
 #[derive(Clone, Debug, Default, PartialEq)]
