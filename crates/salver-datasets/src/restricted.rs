@@ -195,7 +195,11 @@ impl Table for RestrictedTable {
     }
 
     async fn hold_at(&self, version: Version, parts: usize) -> Result<Option<Arc<dyn Held>>> {
-        if self.about.version == version { self.hold(parts).await.map(Some) } else { Ok(None) }
+        if self.about.version != version {
+            return Ok(None);
+        }
+        let whole = self.whole.hold_at(self.whole.describe().version, parts).await?;
+        whole.map(|whole| self.held(whole)).transpose()
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -1,4 +1,5 @@
-//! Doors and ports: what a door asks for goes through the waist, so that no door names the port of a backend.
+//! Doors and ports: what a door asks for goes through the waist, so that no door names the port of a backend, and none
+//! reads the whole catalog where it should read that of its caller.
 
 use super::source::{blank, without_tests};
 use crate::tree::Tree;
@@ -14,6 +15,10 @@ pub(crate) fn check(tree: &Tree) -> Vec<String> {
             continue;
         }
         let source = without_tests(&blank(&file.text));
+        for (at, _) in source.match_indices(".catalog()") {
+            let line = source[..at].lines().count();
+            complaints.push(format!("{}:{line}: a door reads its caller's catalog: `Service::snapshot`", file.path));
+        }
         for (at, _) in source.match_indices("ports::") {
             let named = after(&source[at + "ports::".len()..]);
             let words = || named.split(|c: char| !c.is_alphanumeric());
@@ -45,6 +50,7 @@ mod tests {
             ("fn f(stream: &dyn salver_model::ports::EventStream) {}", 1),
             ("use salver_model::ports::{Database, MaybeReady};", 0),
             ("use salver_service::Consumer;", 0),
+            ("fn f(service: &Service) { service.catalog().snapshot(); }", 1),
         ] {
             let text = format!("//! A.\n{line}\n");
             assert_eq!(check(&Tree::of(&[("crates/salver-http/src/a.rs", &text)])).len(), complaints, "{line}");

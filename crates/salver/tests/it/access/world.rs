@@ -42,8 +42,11 @@ pub(super) struct Table {
     rows: Vec<Vec<Cell>>,
 }
 
+/// Whether a row is there for a user.
+type Meaning = fn(&Row<'_>, Option<&str>) -> bool;
+
 /// What a caller sees of a table: the columns that are hidden, and which rows are there; `None` for nothing.
-type Sight = Option<(Vec<&'static str>, fn(&Row<'_>, Option<&str>) -> bool)>;
+type Sight = Option<(Vec<&'static str>, Meaning)>;
 
 /// A row by the names of its columns.
 pub(super) struct Row<'r>(&'r Table, &'r [Cell]);
@@ -70,7 +73,7 @@ impl Row<'_> {
 }
 
 /// Expressions of `rows`, each with its meaning.
-const ROWS: [(&str, fn(&Row<'_>, Option<&str>) -> bool); 7] = [
+const ROWS: [(&str, Meaning); 7] = [
     ("region = caller.user", |row, user| user.is_some() && row.text("region") == user),
     ("grade = caller.user", |row, user| row.int("grade").is_some_and(|grade| user == Some(grade.to_string().as_str()))),
     ("not region = 'north'", |row, _| row.text("region").is_some_and(|region| region != "north")),
