@@ -23,3 +23,4 @@ pub use mistake::{Mistake, Warning};
 pub use raw::arguments::{ArgumentTarget, target};
 pub use render::{example, reference, show};
 pub use setting_place::SettingPlace;
+pub use value::duration_ms;

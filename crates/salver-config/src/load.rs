@@ -140,7 +140,9 @@ fn read_file(path: &Path, findings: &mut Findings) -> Raw {
         relate(table, "file", directory);
     }
     relate(&mut raw.server, "data_dir", directory);
-    relate(&mut raw.auth, "basic_file", directory);
+    for key in ["basic_file", "api_keys_file", "jwt_key_set"] {
+        relate(&mut raw.auth, key, directory);
+    }
     for key in ["tls_certificate", "tls_key"] {
         relate(&mut raw.server, key, directory);
     }

@@ -145,7 +145,7 @@ fn milliseconds(text: &str) -> Option<u64> {
 }
 
 /// Parses a duration with its unit: `500ms`, `30s`, `5m`, `1h`, `1d`.
-pub(crate) fn duration_ms(text: &str) -> Option<u64> {
+pub fn duration_ms(text: &str) -> Option<u64> {
     let (number, unit) = number_and_unit(text.trim())?;
     let factor = match unit {
         "ms" => 1.0,

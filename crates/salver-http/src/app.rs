@@ -7,7 +7,7 @@ use salver_model::{Limits, Shares};
 use salver_service::Service;
 use tokio::sync::watch;
 
-use crate::auth::Auth;
+use crate::auth::CurrentAuth;
 use crate::cache::ResponseCache;
 use crate::connections::Connections;
 use crate::consumers::Consumers;
@@ -41,8 +41,8 @@ pub(crate) struct App {
     pub(crate) metrics: Metrics,
     pub(crate) graphql: Graphql,
     pub(crate) gate: Gate,
-    /// Authentication; `None` admits every caller at no cost.
-    pub(crate) auth: Option<Arc<Auth>>,
+    /// Authentication.
+    pub(crate) auth: CurrentAuth,
     pub(crate) idempotency: Idempotency,
     pub(crate) consumers: Consumers,
     pub(crate) cursors: Cursors,
@@ -67,8 +67,8 @@ impl App {
         options.base_path = if trimmed.is_empty() { String::new() } else { format!("/{trimmed}") };
         let cache = ResponseCache::new(service.limits().cache_bytes_max);
         let gate = Gate::new(&options);
-        redaction::know(&options.private_dirs);
-        let auth = options.auth.take();
+        redaction::keep_private(&options.private_dirs);
+        let auth = options.auth.clone();
         let (graphql, idempotency) = (Graphql::default(), Idempotency::default());
         let (consumers, ending) = (Consumers::default(), watch::Sender::new(false));
         let (cursors, exports) = (Cursors::default(), Exports::default());
@@ -106,7 +106,6 @@ impl App {
 
     /// Returns whether callers authenticate with a name and a password that they send.
     pub(crate) fn has_accounts(&self) -> bool {
-        let users = self.auth.as_ref().and_then(|auth| auth.users.as_ref());
-        users.is_some_and(|users| users.spec.login)
+        self.auth.load().is_some_and(|auth| auth.users.as_ref().is_some_and(|users| users.spec.login))
     }
 }

@@ -8,28 +8,31 @@
 mod api_key;
 mod attempts;
 mod basic;
+mod current;
 mod hmac;
 mod jwt;
 mod login;
 mod password;
 mod session;
 mod users;
+mod watched_file;
 mod wordpress;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
-use salver_model::ports::{Database, MaybeReady};
+use salver_model::ports::{Database, KeySetSource, MaybeReady};
 use salver_model::spec::AuthSpec;
 use salver_model::{Code, Error, Principal, Result};
 use salver_service::Service;
 
-use self::api_key::ApiKeys;
+use self::api_key::{ApiKeys, FoundKey};
 use self::attempts::Attempts;
 use self::basic::Basic;
+pub use self::current::CurrentAuth;
 use self::hmac::Tagger;
-use self::jwt::Jwt;
+use self::jwt::{Jwt, TokenCheck};
 pub(crate) use self::login::Logins;
 use self::password::Passwords;
 pub(crate) use self::users::{Login, User, Users, exists};
@@ -53,11 +56,12 @@ pub struct Auth {
     required: bool,
     key_header: Option<HeaderName>,
     api_keys: ApiKeys,
+    tagger: Arc<Tagger>,
     basic: Option<Basic>,
     jwt: Option<(Jwt, Vec<HeaderName>)>,
-    logins: Logins,
+    logins: Arc<Logins>,
     pub(crate) users: Option<Users>,
-    pub(crate) attempts: Attempts,
+    pub(crate) attempts: Arc<Attempts>,
     challenges: Vec<HeaderValue>,
 }
 
@@ -80,43 +84,62 @@ enum CredentialCheck {
 
 impl Auth {
     /// Sets up the authentication methods of `spec`. `users` is the database of the users table, accessed without its
-    /// rules.
+    /// rules; `key_set` fetches the set of `spec.jwt.key_set`. Who is logged in by the `previous` methods stays so, as
+    /// far as the table of users is the same, and attempts are counted on.
     ///
     /// # Errors
     /// `Config`, for an unreadable file and an invalid key.
-    pub fn new(spec: &AuthSpec, users: Option<Arc<dyn Database>>) -> Result<Self> {
+    pub fn new(
+        spec: &AuthSpec,
+        users: Option<Arc<dyn Database>>,
+        key_set: Option<Arc<dyn KeySetSource>>,
+        previous: Option<&Self>,
+    ) -> Result<Self> {
         let named = |name: &str| HeaderName::try_from(name).map_err(|error| misnamed(name).with_source(error));
-        let tagger = Arc::new(Tagger::new()?);
+        // Sessions are known by its hashes.
+        let tagger = match previous {
+            Some(previous) => Arc::clone(&previous.tagger),
+            None => Arc::new(Tagger::new()?),
+        };
         let passwords = Arc::new(Passwords::new());
         let users = match (&spec.users, users) {
             (Some(spec), Some(database)) => {
-                Some(Users::new(spec.clone(), database, Arc::clone(&passwords), Arc::clone(&tagger)))
+                let same = previous.and_then(|own| own.users.as_ref()).filter(|users| users.spec == *spec);
+                let sessions = same.map(|users| Arc::clone(&users.sessions));
+                Some(Users::new(spec.clone(), database, Arc::clone(&passwords), Arc::clone(&tagger), sessions))
             }
             _ => None,
         };
-        let has_keys = !spec.api_keys.is_empty() || users.as_ref().is_some_and(Users::has_keys);
+        let has_keys = spec.has_api_keys() || users.as_ref().is_some_and(Users::has_keys);
         let prefix = spec.users.as_ref().map_or("", |users| users.prefix.as_str());
-        let jwt = match (&spec.jwt.secrets[..], &spec.jwt.header) {
-            ([], _) => None,
-            (_, Some(header)) => Some((Jwt::new(&spec.jwt, prefix)?, vec![named(header)?])),
-            (_, None) => Some((Jwt::new(&spec.jwt, prefix)?, JWT_HEADERS.to_vec())),
+        let jwt = match &spec.jwt.header {
+            _ if !spec.jwt.is_accepted() => None,
+            Some(header) => Some((Jwt::new(&spec.jwt, key_set, prefix)?, vec![named(header)?])),
+            None => Some((Jwt::new(&spec.jwt, key_set, prefix)?, JWT_HEADERS.to_vec())),
         };
         let mut challenges = Vec::new();
         if spec.has_basic() {
             challenges.extend(HeaderValue::from_str(&format!("Basic realm=\"{}\"", spec.realm)));
         }
-        if jwt.is_some() {
+        if jwt.is_some() || has_keys {
             challenges.push(HeaderValue::from_static("Bearer"));
         }
         Ok(Self {
             required: spec.required,
             key_header: has_keys.then(|| named(&spec.api_key_header)).transpose()?,
-            api_keys: ApiKeys::new(&spec.api_keys, Arc::clone(&tagger)),
-            basic: spec.has_basic().then(|| Basic::new(spec, passwords, tagger)).transpose()?,
+            api_keys: ApiKeys::new(spec)?,
+            basic: spec.has_basic().then(|| Basic::new(spec, passwords, Arc::clone(&tagger))).transpose()?,
+            tagger,
             jwt,
-            logins: Logins::new()?,
+            logins: match previous {
+                Some(previous) => Arc::clone(&previous.logins),
+                None => Arc::new(Logins::new()?),
+            },
             users,
-            attempts: Attempts::new(spec.attempts_max),
+            attempts: match previous.filter(|previous| previous.attempts.has_limit(spec.attempts_max)) {
+                Some(previous) => Arc::clone(&previous.attempts),
+                None => Arc::new(Attempts::new(spec.attempts_max)),
+            },
             challenges,
         })
     }
@@ -126,7 +149,7 @@ impl Auth {
     /// # Errors
     /// `AuthenticationRequired`, `AuthenticationFailed`, `TooManyAttempts`; the errors of the database.
     pub(crate) fn identify<'a>(
-        &'a self,
+        self: &Arc<Self>,
         service: &'a Service,
         address: IpAddr,
         headers: &'a HeaderMap,
@@ -138,7 +161,10 @@ impl Auth {
         };
         match self.check(&given) {
             CredentialCheck::Known(identity) => MaybeReady::Ready(identity),
-            CredentialCheck::NeedsLookup => MaybeReady::pending(self.look_up(service, address, given)),
+            CredentialCheck::NeedsLookup => {
+                let own = Arc::clone(self);
+                MaybeReady::pending(async move { own.look_up(service, address, given).await })
+            }
         }
     }
 
@@ -160,7 +186,18 @@ impl Auth {
                 Some(users) => users.of_session(service, cookie).await?.map_or_else(|| self.nobody(), Ok),
                 None => self.nobody(),
             },
-            Credentials::Token(_) | Credentials::Login(_) => self.nobody(),
+            Credentials::Token(token) => match &self.jwt {
+                Some((jwt, _)) => jwt.check_again(token).await?.ok_or_else(|| failed("JWT")),
+                None => self.nobody(),
+            },
+            Credentials::Login(_) => self.nobody(),
+        }
+    }
+
+    /// Keeps the keys of an issuer of tokens fresh, for ever; returns if there is none.
+    pub async fn keep_fresh(&self) {
+        if let Some((jwt, _)) = &self.jwt {
+            jwt.keep_fresh().await;
         }
     }
 
@@ -182,11 +219,22 @@ impl Auth {
     pub(crate) fn is_free(&self, name: &str) -> Result<()> {
         let is_open = self.users.as_ref().is_some_and(|users| users.spec.register && users.spec.prefix.is_empty());
         let is = |other: &str| loosely(other) == loosely(name);
-        if is_open && (self.api_keys.names().any(is) || self.basic.as_ref().is_some_and(|basic| basic.has_name(&is))) {
+        if is_open && (self.api_keys.has_name(&is) || self.basic.as_ref().is_some_and(|basic| basic.has_name(&is))) {
             tracing::warn!(name, "a user in the table has the name of a key or of a user of the settings: not let in");
             return Err(failed(name));
         }
         Ok(())
+    }
+
+    /// Fetches the key set of an issuer of tokens once, if there is one.
+    ///
+    /// # Errors
+    /// `Source` if it can't be fetched, and `Config` for what is not a set of usable keys.
+    pub async fn fetch_key_set(&self) -> Result<()> {
+        match &self.jwt {
+            Some((jwt, _)) => jwt.fetch_key_set().await,
+            None => Ok(()),
+        }
     }
 
     /// Adds the `WWW-Authenticate` challenges to a 401 response.
@@ -203,8 +251,8 @@ impl Auth {
         {
             return Ok(Some(Credentials::Key(key)));
         }
-        let authorization = match (&self.basic, &self.jwt) {
-            (None, None) => None,
+        let authorization = match (&self.basic, &self.jwt, &self.key_header) {
+            (None, None, None) => None,
             _ => once(headers, &header::AUTHORIZATION)?,
         };
         if self.basic.is_some()
@@ -213,9 +261,14 @@ impl Auth {
             return Ok(Some(Credentials::Login(own)));
         }
         for name in self.jwt.iter().flat_map(|(_, names)| names) {
-            if let Some(token) = once(headers, name)?.and_then(bearer) {
+            if let Some(token) = once(headers, name)?.and_then(bearer).filter(|token| self.is_token(token)) {
                 return Ok(Some(Credentials::Token(token)));
             }
+        }
+        if self.key_header.is_some()
+            && let Some(key) = authorization.and_then(bearer)
+        {
+            return Ok(Some(Credentials::Key(key)));
         }
         if self.basic.is_some()
             && let Some(credentials) = authorization.and_then(|text| scheme(text, "basic"))
@@ -226,11 +279,18 @@ impl Auth {
         Ok(users.session_of(headers)?.map(Credentials::Session))
     }
 
+    /// Returns whether the value of a `Bearer` header is meant as a token. With API keys, what does not have the three
+    /// parts of one is a key (RFC 6750 leaves the form to the server).
+    fn is_token(&self, text: &str) -> bool {
+        self.key_header.is_none() || text.bytes().filter(|byte| *byte == b'.').count() == 2
+    }
+
     /// Checks a credential as far as that takes computation alone.
     fn check(&self, given: &Credentials<'_>) -> CredentialCheck {
         CredentialCheck::Known(match given {
             Credentials::Key(key) => match self.api_keys.find(key) {
-                Some(identity) => Ok(identity),
+                Some(FoundKey::Valid(identity)) => Ok(identity),
+                Some(FoundKey::Expired) => Err(failed("API key").with_hint("the key has expired; ask for a new one")),
                 None => match self.users.as_ref().filter(|users| users.has_keys()) {
                     Some(users) => match users.cached_key(key) {
                         Some(identity) => Ok(identity),
@@ -240,7 +300,11 @@ impl Auth {
                 },
             },
             Credentials::Token(token) => match &self.jwt {
-                Some((jwt, _)) => jwt.prove(token).ok_or_else(|| failed("JWT")),
+                Some((jwt, _)) => match jwt.check(token) {
+                    TokenCheck::Trusted(identity) => Ok(identity),
+                    TokenCheck::Refused => Err(failed("JWT")),
+                    TokenCheck::UnknownKey => return CredentialCheck::NeedsLookup,
+                },
                 None => self.nobody(),
             },
             Credentials::Login(token) => {

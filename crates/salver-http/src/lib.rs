@@ -59,6 +59,7 @@ mod transport;
 mod treeql;
 mod unsent_responses;
 
-pub use auth::Auth;
+pub use auth::{Auth, CurrentAuth};
 pub use options::{Callbacks, HttpOptions, OriginOptions};
+pub use redaction::keep_private;
 pub use server::serve;

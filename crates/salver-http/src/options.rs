@@ -9,7 +9,7 @@ use salver_model::RootKey;
 use salver_model::ports::WebhookSender;
 use tokio_rustls::rustls::ServerConfig;
 
-use crate::auth::Auth;
+use crate::auth::CurrentAuth;
 
 /// The operator's options of the doors.
 #[derive(Clone, Debug)]
@@ -53,8 +53,8 @@ pub struct HttpOptions {
     pub ajax_only: bool,
     /// Callbacks at the end of jobs; `None` for none.
     pub callbacks: Option<Callbacks>,
-    /// Authentication of callers; `None` admits everyone.
-    pub auth: Option<Arc<Auth>>,
+    /// Authentication of callers.
+    pub auth: CurrentAuth,
     /// Key that seals tokens; by default a key of this process, so that its tokens end with it.
     pub root_key: RootKey,
 }
@@ -122,7 +122,7 @@ impl Default for HttpOptions {
             xsrf: false,
             ajax_only: false,
             callbacks: None,
-            auth: None,
+            auth: CurrentAuth::default(),
             root_key: RootKey::random(),
         }
     }

@@ -106,7 +106,7 @@ pub(crate) fn admit<'a>(
     // Preflight requests of browsers carry no credentials; user code that handles OPTIONS itself is treated as user
     // code.
     let only_asks = head.method == Method::OPTIONS && !asked.is_of_user_code();
-    let Some(auth) = app.auth.as_ref().filter(|_| !only_asks && !is_open(asked)) else {
+    let Some(auth) = app.auth.load().filter(|_| !only_asks && !is_open(asked)) else {
         return MaybeReady::Ready(admitted(&Identity::new(), pass));
     };
     let lets_in = lets_strangers_in(app, asked);

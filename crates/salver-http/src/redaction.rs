@@ -15,8 +15,8 @@ const OWN: [&str; 7] = ["api", "_api", "health", "ready", "metrics", "docs", "op
 /// Directories that the settings name, longest first: paths below them are shown relative to them.
 static KNOWN: RwLock<Vec<String>> = RwLock::new(Vec::new());
 
-/// Registers directories to be removed from the paths below them.
-pub(crate) fn know(directories: &[PathBuf]) {
+/// Registers directories of entries and of the server, whose paths are not disclosed to clients.
+pub fn keep_private(directories: &[PathBuf]) {
     let absolute = directories.iter().filter_map(|directory| std::path::absolute(directory).ok());
     let real = directories.iter().filter_map(|directory| directory.canonicalize().ok());
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);

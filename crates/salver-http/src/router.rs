@@ -173,7 +173,7 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
     let mut response = leave(&app, response);
     app.gate.apply_cors_named(&head.headers, response.headers_mut());
     if response.status() == StatusCode::UNAUTHORIZED
-        && let Some(auth) = &app.auth
+        && let Some(auth) = app.auth.load()
     {
         auth.challenge(response.headers_mut());
     }

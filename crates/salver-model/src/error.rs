@@ -124,6 +124,8 @@ pub enum Code {
     AuthenticationRequired,
     /// The credentials are wrong.
     AuthenticationFailed,
+    /// Credentials can't be checked now.
+    AuthenticationUnavailable,
     /// A user of that name exists already.
     UserExists,
     /// The password is too short.
@@ -140,7 +142,7 @@ pub enum Code {
 
 impl Code {
     /// Every code with its slug on the wire and its meaning, for the reference page.
-    pub const TABLE: [(Self, &'static str, &'static str); 63] = [
+    pub const TABLE: [(Self, &'static str, &'static str); 64] = [
         (Self::InvalidName, "invalid_name", "A name of an entry breaks the rules for names."),
         (Self::UnknownEntry, "invalid_table", "There is no entry of that name."),
         (Self::EntryUnavailable, "entry_unavailable", "The entry could not be loaded; the message says why."),
@@ -206,6 +208,7 @@ impl Code {
         (Self::StreamUnavailable, "stream_unavailable", "The stream's disk is full, or its broker away; try again."),
         (Self::AuthenticationRequired, "authentication_required", "The request must be authenticated."),
         (Self::AuthenticationFailed, "authentication_failed", "The key, token or password is wrong."),
+        (Self::AuthenticationUnavailable, "authentication_unavailable", "Credentials can't be checked now; try again."),
         (Self::UserExists, "user_exists", "A user of that name exists already."),
         (Self::PasswordTooShort, "password_too_short", "The password is too short."),
         (Self::UsernameEmpty, "username_empty", "The name of the user is empty."),

@@ -1,5 +1,6 @@
 //! Specification of a dataset, validated from the settings: plain data, read only by the dataset's loader.
 
+pub mod api_key;
 pub mod auth;
 pub mod function;
 pub mod reserved;
@@ -16,6 +17,7 @@ use crate::name::Name;
 use crate::records::Operation;
 use crate::rule::{Rule, Term};
 
+pub use api_key::{ApiKey, ApiKeySpec};
 pub use auth::{AuthSpec, JwtSpec, Secret, UsersSpec};
 pub use function::{FunctionPath, FunctionSpec};
 pub use reserved::{Reserve, Reserved};

@@ -49,6 +49,22 @@ impl Catalog {
         self.current.load()
     }
 
+    /// Declares other entries and stores: what is not there yet is being loaded from now on, and what is `gone` is taken
+    /// out.
+    pub fn declare(&self, names: impl IntoIterator<Item = Name>, gone: &[Name], stores: Vec<Store>) {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Contents::clone(&self.current.load().contents);
+        for name in gone {
+            next.entries.remove(name);
+            next.index.remove(name);
+        }
+        for name in names {
+            next.entries.entry(name.clone()).or_insert_with(|| Entry::new(name, LoadState::Loading, None));
+        }
+        next.stores = stores.into();
+        self.put(next);
+    }
+
     /// Publishes a loaded table, replacing the entry's previous state or adding the entry.
     pub fn publish(&self, table: Arc<dyn Table>) {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);

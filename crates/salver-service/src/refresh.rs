@@ -1,15 +1,16 @@
 //! Keeps entries in step with their sources: loads each once, then probes it at an interval and reloads it when its
 //! version changed. A failing entry is reported and retried; it never delays another.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use salver_model::limits::{DOWNLOADS_MAX, LOADS_MAX};
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::{Loader, Table, WaitsFor};
-use salver_model::{Code, Error, Result, Version};
+use salver_model::{Code, Error, Name, Result, Version};
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::task::JoinSet;
+use tokio::task::JoinHandle;
 
 use crate::catalog::Catalog;
 
@@ -18,25 +19,61 @@ const RETRY: Duration = Duration::from_secs(30);
 /// Interval of progress reports of a load.
 const TELLING: Duration = Duration::from_secs(5);
 
-/// Starts the tasks that keep `loaders` fresh. Dropping the set stops them.
-#[must_use]
-pub fn start(catalog: &Arc<Catalog>, loaders: Vec<Arc<dyn Loader>>, observer: &Arc<dyn Observer>) -> JoinSet<()> {
-    let turns = Arc::new(Turns { disk: Semaphore::new(LOADS_MAX), network: Semaphore::new(DOWNLOADS_MAX) });
-    let mut tasks = JoinSet::new();
-    for loader in loaders {
+/// The tasks that keep entries fresh, one each. Dropping it stops them.
+#[derive(Debug)]
+pub struct Keepers {
+    catalog: Arc<Catalog>,
+    observer: Arc<dyn Observer>,
+    turns: Arc<Turns>,
+    tasks: BTreeMap<Name, JoinHandle<()>>,
+}
+
+impl Keepers {
+    /// Starts to keep `loaders` fresh. Call it inside the runtime.
+    #[must_use]
+    pub fn start(catalog: &Arc<Catalog>, loaders: Vec<Arc<dyn Loader>>, observer: &Arc<dyn Observer>) -> Self {
+        let turns = Arc::new(Turns { disk: Semaphore::new(LOADS_MAX), network: Semaphore::new(DOWNLOADS_MAX) });
+        let (catalog, observer) = (Arc::clone(catalog), Arc::clone(observer));
+        let mut keepers = Self { catalog, observer, turns, tasks: BTreeMap::new() };
+        loaders.into_iter().for_each(|loader| keepers.begin(loader));
+        keepers
+    }
+
+    /// Keeps an entry fresh, in place of what kept the one of its name so far.
+    pub async fn keep(&mut self, loader: Arc<dyn Loader>) {
+        self.stop(loader.name()).await;
+        self.begin(loader);
+    }
+
+    fn begin(&mut self, loader: Arc<dyn Loader>) {
+        let name = loader.name().clone();
         let keeper = Keeper {
-            catalog: Arc::clone(catalog),
-            observer: Arc::clone(observer),
-            turns: Arc::clone(&turns),
+            catalog: Arc::clone(&self.catalog),
+            observer: Arc::clone(&self.observer),
+            turns: Arc::clone(&self.turns),
             loader,
             served: None,
         };
-        tasks.spawn(keeper.keep());
+        self.tasks.insert(name, tokio::spawn(keeper.keep()));
     }
-    tasks
+
+    /// Keeps the entry called `name` fresh no more. When this returns, nothing publishes it any more.
+    pub async fn stop(&mut self, name: &Name) {
+        if let Some(task) = self.tasks.remove(name) {
+            task.abort();
+            let _ = task.await;
+        }
+    }
+}
+
+impl Drop for Keepers {
+    fn drop(&mut self) {
+        self.tasks.values().for_each(JoinHandle::abort);
+    }
 }
 
 /// Semaphores for loads, by the resource a load waits for.
+#[derive(Debug)]
 struct Turns {
     disk: Semaphore,
     network: Semaphore,

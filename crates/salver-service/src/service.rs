@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use salver_model::limits::SNAPSHOTS_PER_DATABASE_MAX;
 use salver_model::observation::Observer;
 use salver_model::ports::{Database, EventStream, Functions, MaybeReady, SqlEngine};
@@ -25,7 +26,7 @@ const NEWER_WITHIN: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct Service {
     catalog: Arc<Catalog>,
-    access: Option<Arc<AccessPolicy>>,
+    access: ArcSwapOption<AccessPolicy>,
     sql: Arc<dyn SqlEngine>,
     observer: Arc<dyn Observer>,
     limits: Limits,
@@ -46,27 +47,44 @@ impl Service {
         let (places, snapshots) = (QueryPermits::new(&limits), Vec::new());
         let (databases, streams, functions) = (Vec::new(), Vec::new(), Vec::new());
         let waits = Shares::new("tails", limits.connections_max / 2);
-        Self { catalog, access: None, sql, observer, limits, places, snapshots, databases, streams, waits, functions }
+        Self {
+            catalog,
+            access: ArcSwapOption::empty(),
+            sql,
+            observer,
+            limits,
+            places,
+            snapshots,
+            databases,
+            streams,
+            waits,
+            functions,
+        }
     }
 
     /// Sets the access rules; without any, callers may do everything.
     #[must_use]
-    pub fn with_access(mut self, access: Option<Arc<AccessPolicy>>) -> Self {
-        self.access = access;
+    pub fn with_access(self, access: Option<Arc<AccessPolicy>>) -> Self {
+        self.set_access(access);
         self
+    }
+
+    /// Replaces the access rules, for every request that arrives from now on.
+    pub fn set_access(&self, access: Option<Arc<AccessPolicy>>) {
+        self.access.store(access);
     }
 
     /// Returns the access rules.
     #[must_use]
-    pub fn access(&self) -> Option<&Arc<AccessPolicy>> {
-        self.access.as_ref()
+    pub fn access(&self) -> Option<Arc<AccessPolicy>> {
+        self.access.load_full()
     }
 
     /// Returns who is known so as a caller, with its rights. Whatever comes from a client is asked for in the name of
     /// such a caller.
     #[must_use]
     pub fn caller(&self, principal: Principal) -> Caller {
-        let grants = self.access.as_ref().map(|policy| policy.grants(&principal));
+        let grants = self.access.load().as_ref().map(|policy| policy.grants(&principal));
         Caller { principal, grants }
     }
 

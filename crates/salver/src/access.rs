@@ -119,7 +119,7 @@ fn kept_back(rule: &AccessRule) -> String {
 
 /// Logs what [`idle_rules`] says of the entries that are served.
 pub(crate) fn warn_of_idle_rules(service: &Service) {
-    let Some(policy) = service.access() else { return };
+    let Some(policy) = &service.access() else { return };
     let snapshot = service.snapshot_of_all();
     let of_catalog = snapshot.entries().map(|entry| {
         let schema = entry.table().map(|table| Arc::clone(&table.describe().schema));

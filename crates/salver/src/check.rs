@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use salver_config::Checked;
-use salver_model::Description;
 use salver_model::ports::Loader;
+use salver_model::spec::AuthSpec;
+use salver_model::{Description, Error};
 
 use crate::cli::CheckArguments;
 use crate::data_dir::DataDir;
@@ -90,11 +91,18 @@ async fn reach_all(checked: &Checked) -> Result<usize, CommandFailure> {
         wrong += 1;
         output::note(&format!("error: [server]: {}", output::with_hint(&error)));
     }
-    if let Some(Err(error)) = checked.auth.as_ref().map(|spec| wiring::auth(spec, checked)) {
+    if let Some(spec) = &checked.auth
+        && let Err(error) = prove(spec, checked).await
+    {
         wrong += 1;
         output::note(&format!("error: [auth]: {}", output::with_hint(&error)));
     }
     Ok(wrong)
+}
+
+/// Reads the keys of `[auth]`, also those that an issuer of tokens publishes.
+async fn prove(spec: &AuthSpec, checked: &Checked) -> Result<(), Error> {
+    wiring::auth(spec, checked, None)?.fetch_key_set().await
 }
 
 /// Counts columns named by relations and stores that the files turn out to lack.

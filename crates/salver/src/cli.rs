@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Config(ConfigArguments),
     /// Say who may do what, and by which rule.
     Access(AccessArguments),
+    /// Make keys of callers.
+    Key(KeyArguments),
     /// Print the completions of a shell.
     Completions {
         /// Which shell.
@@ -44,6 +46,35 @@ pub(crate) enum Command {
         /// What the server says: the file and a socket.
         arguments: Vec<std::ffi::OsString>,
     },
+}
+
+/// `salver key`
+#[derive(Args, Debug)]
+pub(crate) struct KeyArguments {
+    #[command(subcommand)]
+    pub(crate) what: KeyCommand,
+}
+
+/// What to do with keys.
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Make an API key: print it once, with the hash of it for the settings.
+    New(NewKeyArguments),
+}
+
+/// `salver key new`
+#[derive(Args, Debug)]
+pub(crate) struct NewKeyArguments {
+    /// The name of the caller who gets the key; rules see it as `caller.user`.
+    pub(crate) name: String,
+
+    /// When the key ends: a date, a moment, or a time from now like `90d`.
+    #[arg(long, value_name = "DATE | TIME")]
+    pub(crate) expires: Option<String>,
+
+    /// A file of keys (`auth.api_keys_file`) to add the hash to; it is made if it is not there.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// `salver access`

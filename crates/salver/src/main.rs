@@ -12,12 +12,15 @@ mod export;
 mod failure;
 mod functions;
 mod ingest;
+mod key;
+mod key_set_source;
 mod logging;
 mod memory_monitor;
 mod output;
 mod output_lock;
 mod pace;
 mod query;
+mod reload;
 mod result_table;
 mod root_key;
 mod secrets;
@@ -33,7 +36,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::cli::{AccessArguments, AccessCommand, Cli, Command};
+use crate::cli::{AccessArguments, AccessCommand, Cli, Command, KeyArguments, KeyCommand};
 
 #[global_allocator]
 static ALLOCATOR: allocator::Allocator = allocator::Allocator;
@@ -43,13 +46,14 @@ fn main() -> ExitCode {
     // Without it everything works as by default.
     let _ = signals::survive_file_limits();
     let done = match Cli::parse().command {
-        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Serve(arguments) => serve::run(arguments),
         Command::Query(arguments) => query::run(&arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Config(arguments) => config::run(&arguments),
         Command::Access(AccessArguments { what: AccessCommand::Explain(arguments) }) => access::explain(&arguments),
+        Command::Key(KeyArguments { what: KeyCommand::New(arguments) }) => key::run(&arguments),
         Command::Completions { shell } => output::out(&cli::completions(shell)),
         #[cfg(feature = "functions")]
         Command::RHost { arguments } => return functions::run_r(arguments),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use salver_config::Checked;
 use salver_model::limits::MASKED_SECRET_BYTES_MIN;
 use salver_model::secrecy::{is_secret_name, password_of};
+use salver_model::spec::{ApiKey, ApiKeySpec};
 
 /// Returns the directories of all entries, and the server's own.
 pub(crate) fn of(checked: &Checked) -> Vec<PathBuf> {
@@ -42,8 +43,13 @@ pub(crate) fn secrets(checked: &Checked) -> Vec<String> {
     let named = headers.chain(kafka).chain(environment).filter(|(name, _)| is_secret_name(name));
     secrets.extend(named.map(|(_, value)| value.clone()));
     if let Some(auth) = &checked.auth {
-        let keys = auth.api_keys.iter().chain(&auth.jwt.secrets).map(|(_, secret)| secret);
-        let hashes = auth.basic_users.iter().map(|(_, secret)| secret);
+        let plain = |own: &'_ ApiKeySpec| match &own.key {
+            ApiKey::Plain(secret) => Some(secret.clone()),
+            ApiKey::Hashed { .. } => None,
+        };
+        let keys = auth.api_keys.iter().filter_map(plain);
+        let keys = keys.chain(auth.jwt.secrets.iter().map(|(_, secret)| secret.clone()));
+        let hashes = auth.basic_users.iter().map(|(_, secret)| secret.clone());
         let told = keys.chain(hashes).map(|secret| secret.reveal().to_owned());
         secrets.extend(told.filter(|secret| !secret.trim_start().starts_with("-----BEGIN ")));
     }

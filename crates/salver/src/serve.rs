@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use crate::cli::ServeArguments;
 use crate::data_dir::DataDir;
 use crate::failure::CommandFailure;
 use crate::logging::Log;
+use crate::reload::Reload;
 use crate::settings::Need;
 use crate::tls::Certificate;
 use crate::{
@@ -27,18 +29,16 @@ use crate::{
 };
 
 /// Longest time the announcement waits for entries to load. Serving does not wait.
-const ANNOUNCE: Duration = Duration::from_secs(ANNOUNCED_S_MAX);
+pub(crate) const ANNOUNCE: Duration = Duration::from_secs(ANNOUNCED_S_MAX);
 /// Number of idle responses whose rows are released at a time when memory is short.
 const YIELD_AT_ONCE: usize = 8;
 
 /// Runs until shutdown is requested.
-pub(crate) fn run(arguments: &ServeArguments) -> Result<(), CommandFailure> {
+pub(crate) fn run(arguments: ServeArguments) -> Result<(), CommandFailure> {
     // If it can't be done, a hang-up ends the server, as it does everywhere.
     let _ = signals::survive_first_hang_ups();
-    let listen = settings::given("server.listen", "listen", arguments.listen.as_deref());
-    let insecure = settings::given("server.insecure", "insecure", arguments.insecure.then_some("true"));
-    let given = listen.into_iter().chain(insecure).collect();
-    let (mut checked, file) = settings::load_with_file(&arguments.sources, given, Need::Datasets)?;
+    let (declared, file) = load(&arguments)?;
+    let mut checked = declared.clone();
     logging::start(&checked.server, secrets::secrets(&checked));
     keep_descriptors(&mut checked);
     let root_key = root_key::open(&checked.server, file.as_deref())?;
@@ -46,10 +46,18 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<(), CommandFailure> {
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
     let engine = wiring::engine(&checked, data_dir.path())?;
     let runtime = wiring::runtime(checked.server.threads)?;
-    let done = runtime.block_on(serve(&checked, &engine, root_key, arguments.open));
+    let done = runtime.block_on(serve(&checked, &engine, root_key, (arguments, declared)));
     // A load in progress must not delay the exit.
     runtime.shutdown_timeout(Duration::from_secs(1));
     done
+}
+
+/// Reads and validates the settings, and returns them with the configuration file, if there is one.
+pub(crate) fn load(arguments: &ServeArguments) -> Result<(Checked, Option<PathBuf>), CommandFailure> {
+    let listen = settings::given("server.listen", "listen", arguments.listen.as_deref());
+    let insecure = settings::given("server.insecure", "insecure", arguments.insecure.then_some("true"));
+    let given = listen.into_iter().chain(insecure).collect();
+    settings::load_with_file(&arguments.sources, given, Need::Datasets)
 }
 
 /// Limits connections to the number of available file descriptors.
@@ -68,16 +76,17 @@ async fn serve(
     checked: &Checked,
     engine: &Arc<salver_datasets::Engine>,
     root_key: RootKey,
-    open: bool,
+    (arguments, declared): (ServeArguments, Checked),
 ) -> Result<(), CommandFailure> {
     let listen = &checked.server.listen;
     let certificate = checked.server.tls.as_ref().map(Certificate::open).transpose()?;
     let tls = certificate.as_ref().map(Certificate::listener).transpose()?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let options = HttpOptions { root_key, tls, ..wiring::http_options(checked)? };
+    let auth = options.auth.clone();
     let broken = |error| CommandFailure::Error(Error::internal("the server broke down").with_source(error));
     let asked_to_end = signals::asked_to_end().map_err(broken)?;
-    let hang_ups = tokio::spawn(signals::survive_hang_ups().map_err(broken)?);
+    let hang_ups = signals::hang_ups().map_err(broken)?;
     let listener = TcpListener::bind(listen.as_str()).await.map_err(|error| cannot_listen(listen, error))?;
     let address = listener.local_addr().map_err(broken)?;
     let url = format!("{scheme}://{address}{}", checked.server.base_path);
@@ -86,22 +95,32 @@ async fn serve(
     let log = Arc::new(Log::default());
     let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
     let wired = wiring::wire(checked, engine, &observer, wiring::Streams::Open);
-    let service = Arc::clone(&wired.service);
+    let wiring::Wired { service, streams: opened, keepers, _tasks } = wired;
     let relieved = Arc::downgrade(&service);
     let relieve = move || {
         relieved.upgrade().is_some_and(|service| (0..YIELD_AT_ONCE).filter(|_| service.yield_one()).count() > 0)
     };
     engine.relieve_with(relieve.clone());
     memory_monitor::look_after(engine.process_bytes_max(), relieve);
-    let opened = wired.streams.clone();
     let reading = certificate.map(|certificate| tokio::spawn(certificate.keep_fresh()));
-    let announcing = tokio::spawn(announce(Arc::clone(&service), url, log, open));
+    let proving = auth.clone();
+    let fetching = tokio::spawn(async move { proving.keep_fresh().await });
+    let announcing = tokio::spawn(announce(Arc::clone(&service), url, log, arguments.open));
+    let reload = Reload {
+        arguments: Arc::new(arguments),
+        checked: declared,
+        address,
+        engine: Arc::clone(engine),
+        service: Arc::clone(&service),
+        auth,
+        keepers,
+    };
+    let reloading = tokio::spawn(reload.at_each(hang_ups));
     // Spawned as a task: `block_on` runs on its own thread, which would have to be woken for every connection.
     let serving = tokio::spawn(salver_http::serve(listener, service, options, asked_to_end));
     let served = serving.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked)));
     announcing.abort();
-    hang_ups.abort();
-    reading.inspect(tokio::task::JoinHandle::abort);
+    reading.into_iter().chain([fetching, reloading]).for_each(|task| task.abort());
     // After this no one can append any more.
     let closed = streams::close(&opened).await;
     served.map_err(broken)?;
@@ -109,7 +128,7 @@ async fn serve(
 }
 
 /// Refuses to let in everyone who can reach the machine, unless that is meant.
-fn is_closed(checked: &Checked, address: SocketAddr) -> Result<()> {
+pub(crate) fn is_closed(checked: &Checked, address: SocketAddr) -> Result<()> {
     let is_local = address.ip().to_canonical().is_loopback();
     if is_local || checked.auth.is_some() || checked.access.is_some() || !checked.server.firewall.is_empty() {
         return Ok(());

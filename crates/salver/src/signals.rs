@@ -7,6 +7,8 @@ use std::thread;
 
 use salver_model::{Error, Result};
 
+use crate::reload::HangUps;
+
 /// Completes when shutdown is requested.
 #[cfg(unix)]
 pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'static> {
@@ -32,23 +34,32 @@ pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'st
     })
 }
 
-/// Keeps a hang-up, which a closed terminal sends and administrators use for "read the settings again", from ending the
-/// server.
+/// Returns the hang-ups, by which administrators ask a server to read its settings again. A closed terminal sends one,
+/// too.
 #[cfg(unix)]
-pub(crate) fn survive_hang_ups() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+pub(crate) fn hang_ups() -> io::Result<impl HangUps> {
     use tokio::signal::unix::{SignalKind, signal};
-    let mut hang_ups = signal(SignalKind::hangup())?;
-    Ok(async move {
-        while hang_ups.recv().await.is_some() {
-            tracing::info!("SIGHUP: nothing is read again; settings are those of the start");
-        }
-    })
+    signal(SignalKind::hangup())
 }
 
-/// Keeps a hang-up from ending the server, where there are any.
+#[cfg(unix)]
+impl HangUps for tokio::signal::unix::Signal {
+    async fn next(&mut self) -> Option<()> {
+        self.recv().await
+    }
+}
+
+/// Returns the hang-ups, of which there are none.
 #[cfg(not(unix))]
-pub(crate) fn survive_hang_ups() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+pub(crate) fn hang_ups() -> io::Result<impl HangUps> {
     Ok(std::future::pending())
+}
+
+#[cfg(not(unix))]
+impl HangUps for std::future::Pending<Option<()>> {
+    async fn next(&mut self) -> Option<()> {
+        self.await
+    }
 }
 
 /// Completes when shutdown is requested.

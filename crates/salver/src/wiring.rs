@@ -4,18 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use salver_config::Checked;
+use salver_config::{Checked, StoreSpec};
 use salver_datasets::{DatasetLoader, Engine, EngineOptions};
 use salver_formats::Format;
-use salver_http::{Auth, Callbacks, HttpOptions, OriginOptions};
+use salver_http::{Auth, Callbacks, CurrentAuth, HttpOptions, OriginOptions};
 use salver_model::Result;
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::{Database, EventStream, Loader, SqlEngine};
 use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, RecordRule};
 use salver_records::{PerCallerDatabases, RecordsDatabase};
-use salver_service::{Catalog, Service, Store, databases, refresh};
+use salver_service::refresh::Keepers;
+use salver_service::{Catalog, Service, Store, databases};
 use tokio::task::JoinSet;
 
+use crate::key_set_source::key_set_source;
 use crate::webhook_sender::HttpWebhookSender;
 use crate::{functions, secrets, streams};
 
@@ -28,7 +30,10 @@ pub(crate) struct Wired {
     pub(crate) service: Arc<Service>,
     /// The streams it serves, to be closed in the end.
     pub(crate) streams: Vec<Arc<dyn EventStream>>,
-    pub(crate) _keepers: JoinSet<()>,
+    /// The tasks that keep datasets fresh.
+    pub(crate) keepers: Keepers,
+    /// The tasks that keep everything else fresh.
+    pub(crate) _tasks: JoinSet<()>,
 }
 
 /// Handling of streams.
@@ -57,21 +62,27 @@ pub(crate) fn loader(spec: &DatasetSpec, engine: &Arc<Engine>) -> Arc<dyn Loader
     Arc::new(DatasetLoader::new(spec.clone(), Arc::clone(engine)))
 }
 
-/// Creates a service over the datasets, databases and streams of `checked`. Loads start at once; streams are open when
-/// this returns. Call it inside the runtime.
-pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn Observer>, owned: Streams) -> Wired {
-    let stores = checked.stores.iter().map(|spec| Store {
+/// Returns the stores of `checked`.
+pub(crate) fn stores(checked: &Checked) -> Vec<Store> {
+    let store = |spec: &StoreSpec| Store {
         name: spec.name.clone(),
         entry: spec.dataset.clone(),
         key: spec.key.clone(),
         value: spec.value.clone(),
-    });
+    };
+    checked.stores.iter().map(store).collect()
+}
+
+/// Creates a service over the datasets, databases and streams of `checked`. Loads start at once; streams are open when
+/// this returns. Call it inside the runtime.
+pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn Observer>, owned: Streams) -> Wired {
     let dataset_names = checked.datasets.iter().map(|spec| &spec.name);
     let names = dataset_names.chain(checked.streams.iter().map(|spec| &spec.name)).cloned();
     let database_names = checked.databases.iter().map(|spec| spec.name.clone());
-    let catalog = Arc::new(Catalog::new(names, database_names, stores.collect()));
+    let catalog = Arc::new(Catalog::new(names, database_names, stores(checked)));
     let loaders = checked.datasets.iter().map(|spec| loader(spec, engine)).collect();
-    let mut keepers = refresh::start(&catalog, loaders, observer);
+    let keepers = Keepers::start(&catalog, loaders, observer);
+    let mut tasks = JoinSet::new();
     // First, so that streams get their names.
     let streams = match owned {
         Streams::Open => streams::open(checked, engine, &catalog, observer),
@@ -80,18 +91,18 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
             Vec::new()
         }
     };
-    let files = functions::open(checked, &mut keepers);
+    let files = functions::open(checked, &mut tasks);
     engine.set_functions(&files);
-    salver_service::stream_columns::start(&catalog, &streams, &mut keepers);
+    salver_service::stream_columns::start(&catalog, &streams, &mut tasks);
     let opened = open_databases(checked, &catalog, observer);
-    databases::start(&catalog, &opened, observer, &mut keepers);
+    databases::start(&catalog, &opened, observer, &mut tasks);
     let sql: Arc<dyn SqlEngine> = Arc::<Engine>::clone(engine);
     let service = Service::new(catalog, sql, Arc::clone(observer), checked.limits.clone())
         .with_databases(opened)
         .with_streams(streams.clone())
         .with_functions(files)
         .with_access(checked.access.clone());
-    Wired { service: Arc::new(service), streams, _keepers: keepers }
+    Wired { service: Arc::new(service), streams, keepers, _tasks: tasks }
 }
 
 /// Opens the databases of `checked`. One that cannot even be opened is reported and left out; the others are served.
@@ -143,9 +154,9 @@ fn shielded(spec: &DatabaseSpec, checked: &Checked) -> DatabaseSpec {
     spec
 }
 
-/// Returns the authentication methods of `spec`. The table of users is read through separate connections, which bypass
-/// the rules and checks for requests.
-pub(crate) fn auth(spec: &AuthSpec, checked: &Checked) -> Result<Auth> {
+/// Returns the authentication methods of `spec`, in place of the `previous` ones. The table of users is read through
+/// separate connections, which bypass the rules and checks for requests.
+pub(crate) fn auth(spec: &AuthSpec, checked: &Checked, previous: Option<&Auth>) -> Result<Auth> {
     let database = spec.users.as_ref().and_then(|users| checked.databases.iter().find(|d| d.name == users.database));
     let open = |own: &DatabaseSpec| {
         let bare = DatabaseSpec {
@@ -158,7 +169,8 @@ pub(crate) fn auth(spec: &AuthSpec, checked: &Checked) -> Result<Auth> {
         };
         RecordsDatabase::open(bare).map(|opened| Arc::new(opened) as Arc<dyn Database>)
     };
-    Auth::new(spec, database.map(open).transpose()?)
+    let key_set = spec.jwt.key_set.as_deref().map(key_set_source);
+    Auth::new(spec, database.map(open).transpose()?, key_set, previous)
 }
 
 /// Returns the options of the HTTP doors for `checked`.
@@ -167,7 +179,7 @@ pub(crate) fn auth(spec: &AuthSpec, checked: &Checked) -> Result<Auth> {
 /// Returns an error for unusable keys, files and databases of users: then no one is served, rather than everyone.
 pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
     let server = &checked.server;
-    let auth = checked.auth.as_ref().map(|spec| auth(spec, checked).map(Arc::new)).transpose()?;
+    let auth = CurrentAuth::new(checked.auth.as_ref().map(|spec| auth(spec, checked, None)).transpose()?);
     Ok(HttpOptions {
         hosts: server.hosts.clone(),
         listen_host: server.listen.rsplit_once(':').map_or("", |(host, _)| host).to_owned(),

@@ -23,6 +23,7 @@ mod it {
     mod functions;
     mod golden;
     mod graphql;
+    mod identity;
     mod limits;
     mod malformed;
     mod metrics;
@@ -30,6 +31,7 @@ mod it {
     mod odd_names;
     mod paging;
     mod refresh;
+    mod reload;
     mod sql;
     mod tls;
 }

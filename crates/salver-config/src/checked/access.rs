@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use salver_model::access::{AccessRule, Role};
 use salver_model::network::Network;
-use salver_model::spec::{AuthSpec, Secret};
+use salver_model::spec::{ApiKeySpec, AuthSpec};
 use salver_model::{AccessPolicy, Permission, Rule};
 
 use crate::mistake::{Findings, Mistake};
@@ -50,19 +50,22 @@ fn can_be(caller: &str, auth: Option<&AuthSpec>, has_proxy: bool) -> Result<(), 
     let (way, name) = caller.split_once([':', '#']).unwrap_or((caller, ""));
     match way {
         "api_key" => {
-            let is = |(index, (own, _)): (usize, &(Option<String>, Secret))| match own {
+            let is = |(index, own): (usize, &ApiKeySpec)| match &own.name {
                 Some(own) => caller == format!("api_key:{own}"),
                 None => caller == format!("api_key#{}", index + 1),
             };
             let keys = auth.map(|auth| auth.api_keys.as_slice()).unwrap_or_default();
-            if keys.iter().enumerate().any(is) { Ok(()) } else { nobody("`auth.api_keys` has no key of that name") }
+            let is_known = keys.iter().enumerate().any(is) || auth.is_some_and(|auth| auth.api_keys_file.is_some());
+            if is_known { Ok(()) } else { nobody("`auth.api_keys` has no key of that name") }
         }
         "basic" => {
             let is_user =
                 |auth: &AuthSpec| auth.basic_file.is_some() || auth.basic_users.iter().any(|(own, _)| own == name);
             if auth.is_some_and(is_user) { Ok(()) } else { nobody("`auth.basic_users` has no user of that name") }
         }
-        "jwt" if auth.is_none_or(|auth| auth.jwt.secrets.is_empty()) => nobody("there is no `auth.jwt_secrets`"),
+        "jwt" if auth.is_none_or(|auth| !auth.jwt.is_accepted()) => {
+            nobody("there is neither `auth.jwt_secrets` nor `auth.jwt_key_set`")
+        }
         "jwt" if !name.contains(' ') && auth.is_some_and(|auth| !auth.jwt.issuers.is_empty()) => {
             nobody("tokens have an issuer: write \"jwt:ISSUER SUBJECT\"")
         }

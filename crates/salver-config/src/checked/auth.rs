@@ -8,20 +8,24 @@ use std::time::Duration;
 use salver_model::spec::{AuthSpec, DatabaseSpec, JwtSpec, UsersSpec};
 
 use crate::event_field;
-use crate::mistake::{Findings, Mistake};
+use crate::mistake::{Findings, Mistake, Warning};
 use crate::raw::Table;
 use crate::setting_place::SettingPlace;
 
 pub(crate) use secrets::{MASK, is_public_key};
 
 /// Supported signature algorithms.
-const ALGORITHMS: [&str; 6] = ["HS256", "HS384", "HS512", "RS256", "RS384", "RS512"];
+const ALGORITHMS: [&str; 13] = [
+    "HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA",
+    "Ed25519",
+];
 
 /// Returns `None` when no authentication method is configured, so that everyone is admitted.
 pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> Option<AuthSpec> {
     let spec = AuthSpec {
         required: table.text("mode") != Some("optional"),
         api_keys: secrets::api_keys(table, findings),
+        api_keys_file: table.text("api_keys_file").map(PathBuf::from),
         api_key_header: header(table, "api_key_header", findings).unwrap_or_default(),
         basic_users: secrets::basic_users(table, findings),
         basic_file: table.text("basic_file").map(PathBuf::from),
@@ -31,10 +35,8 @@ pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Fi
         attempts_max: table.count("attempts_max"),
     };
     let proves = |users: &UsersSpec| users.login || users.api_key_column.is_some();
-    let has_way = !spec.api_keys.is_empty()
-        || spec.has_basic()
-        || !spec.jwt.secrets.is_empty()
-        || spec.users.as_ref().is_some_and(proves);
+    let has_way =
+        spec.has_api_keys() || spec.has_basic() || spec.jwt.is_accepted() || spec.users.as_ref().is_some_and(proves);
     if has_way {
         apart(table, &spec, findings);
         return Some(spec);
@@ -42,7 +44,8 @@ pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Fi
     // Any setting here means that the operator intended to restrict access.
     if let Some(written) = table.written.iter().find(|written| written.place != SettingPlace::Default) {
         let message = "[auth] names no way to prove who one is, so that everybody would be let in";
-        let hint = "set `api_keys`, `basic_users`, `basic_file`, `jwt_secrets` or `database`";
+        let hint =
+            "set `api_keys`, `api_keys_file`, `basic_users`, `basic_file`, `jwt_secrets`, `jwt_key_set` or `database`";
         findings.mistake(Mistake::new(&written.place, message).with_hint(hint));
     }
     None
@@ -53,12 +56,12 @@ pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Fi
 fn apart(table: &Table, spec: &AuthSpec, findings: &mut Findings) {
     let Some(users) = &spec.users else { return };
     if users.prefix.is_empty() {
-        if users.register && !spec.jwt.secrets.is_empty() {
+        if users.register && spec.jwt.is_accepted() {
             findings.mistake(confusable(table, "the subject of a token"));
         }
         return;
     }
-    let keys = spec.api_keys.iter().filter_map(|(name, _)| name.as_deref());
+    let keys = spec.api_keys.iter().filter_map(|key| key.name.as_deref());
     let names = keys.chain(spec.basic_users.iter().map(|(name, _)| name.as_str()));
     for name in names.filter(|name| name.starts_with(&users.prefix)) {
         let message = format!("`{name}` begins as the names of users in the table do");
@@ -111,6 +114,8 @@ fn jwt(table: &Table, findings: &mut Findings) -> JwtSpec {
     }
     JwtSpec {
         secrets: secrets::jwt(table, findings),
+        key_set: key_set(table, findings),
+        key_set_interval: Duration::from_millis(table.count("jwt_key_set_interval")),
         header: header(table, "jwt_header", findings),
         algorithms,
         audiences: texts("jwt_audiences"),
@@ -119,6 +124,34 @@ fn jwt(table: &Table, findings: &mut Findings) -> JwtSpec {
         ttl: Duration::from_millis(table.count("jwt_ttl")),
         endless: !table.bool("jwt_exp_required"),
     }
+}
+
+/// Returns where the key set is. Whoever can change it on its way can make tokens, so it must come by TLS, from this
+/// machine or from a file.
+fn key_set(table: &Table, findings: &mut Findings) -> Option<String> {
+    let location = table.text("jwt_key_set")?;
+    let place = table.place_of("jwt_key_set");
+    match location.split_once("://") {
+        None | Some(("https", _)) => {}
+        Some(("http", rest)) => {
+            let host = rest.split(['/', '?']).next().unwrap_or_default();
+            let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
+            if !["localhost", "127.0.0.1", "[::1]"].contains(&host) {
+                let message = format!("`{location}` comes unprotected, and who changes it on its way can make tokens");
+                findings.mistake(Mistake::new(place, message).with_hint("use `https://`, or a file"));
+            }
+        }
+        Some((scheme, _)) => {
+            let message = format!("`{scheme}` is no way to fetch keys");
+            findings.mistake(Mistake::new(place, message).with_hint("use `https://`, or the path of a file"));
+        }
+    }
+    if table.texts("jwt_audiences").is_none_or(<[String]>::is_empty) {
+        let message = "tokens that the issuer made for other applications are accepted too";
+        let warning = Warning::new(place, message);
+        findings.warning(warning.with_hint("set `jwt_audiences` to what `aud` is in tokens for this server"));
+    }
+    Some(location.to_owned())
 }
 
 fn users(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> Option<UsersSpec> {

@@ -70,7 +70,10 @@ impl Files {
         for database in &checked.databases {
             own.add_database(database);
         }
-        own.files.extend(checked.auth.iter().filter_map(|auth| auth.basic_file.clone()));
+        if let Some(auth) = &checked.auth {
+            let key_set = auth.jwt.key_set.as_ref().filter(|location| !location.contains("://")).map(PathBuf::from);
+            own.files.extend([auth.basic_file.clone(), auth.api_keys_file.clone(), key_set].into_iter().flatten());
+        }
         own.files.extend(checked.server.tls.iter().flat_map(|tls| [tls.certificate.clone(), tls.key.clone()]));
         for spec in &checked.functions {
             own.files.push(spec.file.clone());

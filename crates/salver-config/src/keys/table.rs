@@ -66,10 +66,15 @@ const ROWS: &[Setting] = &[
         &[]),
     row(Section::Auth, "api_keys", SettingKind::Texts, ["[]", r#"["reporting:use-a-long-random-text"]"#],
         "Keys that programs send in a header, as `NAME:KEY`; rules see the name as `caller.user`. A key may also stand \
-            alone.",
+            alone. `salver key new NAME` makes one, and its hash to be written here in its place, with an expiry if \
+            wanted: `NAME:sha256:HASH@2027-01-31`.",
         &["keys"]),
+    new_row(Section::Auth, "api_keys_file", SettingKind::Text, ["", r#""keys.txt""#],
+        "A file of more such keys, each as its hash, one a line. Changes of it count without restart.",
+        &["keys_file"]),
     row(Section::Auth, "api_key_header", SettingKind::Text, [r#""X-API-Key""#, r#""X-Key""#],
-        "The header a key comes in, one of `api_keys` or of a table of users.", &[]),
+        "The header a key comes in, one of `api_keys` or of a table of users. It may also come as \
+            `Authorization: Bearer KEY`.", &[]),
     row(Section::Auth, "basic_users", SettingKind::Texts, ["[]",
         r#"["ann:$2y$10$cg7/nswxVZ0cmVIsMB/pVOh1OfcHScBJGq7Xu4KF9dFEQgRZ8HWe."]"#],
         "Users who send name and password with each request, as `NAME:HASH` with a bcrypt hash; `htpasswd -nB ann` \
@@ -83,8 +88,16 @@ const ROWS: &[Setting] = &[
     row(Section::Auth, "jwt_secrets", SettingKind::Texts,
         ["[]", r#"["k1:a-long-random-text-of-32-characters-or-more"]"#],
         "Keys of JSON Web Tokens, as `KID:KEY`, or without `KID:` for tokens that name none. A public key in PEM is \
-            for RS256, RS384 and RS512; any other text is a secret for HS256, HS384 and HS512. Rules see each claim as \
-            `caller.NAME`, and `sub` also as `caller.user`.", &["secrets"]),
+            for RS256, PS256 and the like (RSA), ES256 (P-256), ES384 (P-384) or EdDSA (Ed25519); any other text is a \
+            secret for HS256, HS384 and HS512. Rules see each claim as `caller.NAME`, and `sub` also as \
+            `caller.user`.", &["secrets"]),
+    new_row(Section::Auth, "jwt_key_set", SettingKind::Text,
+        ["", r#""https://id.example.com/.well-known/jwks.json""#],
+        "The key set that the issuer of tokens publishes (JWKS, RFC 7517): a URL or a file. Set `jwt_issuers` and \
+            `jwt_audiences` with it.", &["jwks", "jwks_url", "jwks_uri"]),
+    new_row(Section::Auth, "jwt_key_set_interval", SettingKind::Milliseconds, ["300000", r#""1h""#],
+        "How often the key set is fetched again. It is also fetched when a token names a key that is not in it, at most \
+            every ten seconds.", &[]),
     row(Section::Auth, "jwt_header", SettingKind::Text, ["", r#""X-Token""#],
         "The header with `Bearer TOKEN`; without this setting `X-Authorization`, then `Authorization`.", &[]),
     row(Section::Auth, "jwt_algorithms", SettingKind::Texts, ["[]", r#"["HS256"]"#],
@@ -136,9 +149,8 @@ const ROWS: &[Setting] = &[
         "Whether `POST /api/register` makes a new user. Needs a `writable` database.", &["register_user"]),
     row(Section::Auth, "users_prefix", SettingKind::Text, ["", r#""user:""#],
         "What `caller.user` begins with for users of the table, so that no name in it is that of a key, a token or \
-            anybody else. Needed where users may `register` beside `jwt_secrets` or a proxy that names the user; \
-            without it nobody registers or logs in there under the name of one of `api_keys`, `basic_users` or \
-            `basic_file`.",
+            anybody else. Needed where users may `register` beside tokens or a proxy that names the user; without it nobody registers \
+            or logs in there under the name of one of `api_keys`, `api_keys_file`, `basic_users` or `basic_file`.",
         &[]),
     row(Section::Auth, "register_columns", SettingKind::Pairs, ["", r#"{ role = "guest" }"#],
         "What is written to further columns of a new user. The request fills none of them.", &[]),
@@ -153,7 +165,8 @@ const ROWS: &[Setting] = &[
     row(Section::Auth, "users_shown", SettingKind::Bool, ["false", "true"],
         "Whether the table of users is served like others, without its columns of passwords and keys.", &[]),
     row(Section::Auth, "attempts_max", SettingKind::Count(1), ["10", "5"],
-        "How many wrong passwords may come from an address in a minute; more are answered with 429.", &[]),
+        "How many wrong passwords may come from an address in a minute, and ten times as many for one user from all \
+            addresses; more are answered with 429.", &[]),
     // Limits
     row(Section::Limits, "query_ms_max", SettingKind::Milliseconds, ["60000", r#""5s""#],
         "Longest work on one query: waiting for its data, and making its rows; writing them may take as long again. \

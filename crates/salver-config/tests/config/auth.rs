@@ -9,6 +9,28 @@ fn with_database(settings: &str) -> String {
     format!("[auth]\ndatabase = 'app'\n{settings}\n[[database]]\nname = 'app'\nurl = 'sqlite:app.db'\n")
 }
 
+/// A hashed key, with something before and after it.
+fn hashed(before: &str, after: &str) -> String {
+    let hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+    format!("[auth]\napi_keys = ['{before}sha256:{hash}{after}']\n")
+}
+
+#[test]
+fn keys_of_an_issuer_and_hashes() {
+    for location in ["https://id.example.com/keys", "http://127.0.0.1:8080/keys", "http://[::1]:8080/keys", "keys.json"]
+    {
+        let (checked, warnings) = meant(&format!("[auth]\njwt_key_set = '{location}'\n"));
+        let auth = checked.auth.expect("a way to prove who one is");
+        assert!(auth.jwt.key_set.is_some_and(|own| own.ends_with(location)));
+        assert!(warnings.iter().any(|warning| warning.message.contains("made for other applications")));
+    }
+    let (_, warnings) = meant("[auth]\njwt_key_set = 'keys.json'\njwt_audiences = ['shop']\n");
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let (checked, warnings) = meant(&hashed("a:", "@2026-01-01"));
+    assert!(warnings.iter().any(|warning| warning.message.contains("the key of `a` has expired")), "{warnings:?}");
+    assert!(show(&checked).contains(r#"api_keys = ["a:***"]"#));
+}
+
 #[test]
 fn without_a_way_nobody_is_shut_out_by_accident() {
     assert!(meant("[auth]\n").0.auth.is_none());
@@ -30,10 +52,7 @@ fn mistakes() {
         ("[auth]\napi_keys = ['a:***']\n", "is not shown here"),
         ("[auth]\napi_keys = ['a:0123456789abcdef', 'b:0123456789abcdef']\n", "stands there twice"),
         ("[auth]\nbasic_users = ['ann:secret']\n", "`ann` in `basic_users` has no bcrypt hash"),
-        (
-            "[auth]\njwt_secrets = ['-----BEGIN CERTIFICATE-----\\n-----END CERTIFICATE-----']\n",
-            "not the public key of RSA",
-        ),
+        ("[auth]\njwt_secrets = ['-----BEGIN CERTIFICATE-----\\n-----END CERTIFICATE-----']\n", "not a public key"),
         (
             "[auth]\njwt_secrets = ['0123456789abcdef0123456789abcdef']\njwt_algorithms = ['none']\n",
             "no algorithm `none`",
@@ -48,6 +67,16 @@ fn mistakes() {
         (&with_database("register = true"), "`register` writes to `app`, which is read-only"),
         (&with_database("wordpress = 'wp-'"), "`wp-` is not what the names of WordPress's tables begin with"),
         (&with_database("session_cookie = 'a;b'"), "`a;b` is not the name of a cookie"),
+        (
+            "[auth]\napi_keys = ['a:sha256:0123456789abcdef']\n",
+            "`a` in `api_keys`: what follows `sha256:` is not a hash",
+        ),
+        (&hashed("", ""), "a hash in `api_keys` has no name before it"),
+        (&hashed("a:", "@tomorrow"), "`tomorrow` is not the expiry of a key"),
+        ("[auth]\njwt_key_set = 'http://id.example.com/keys'\n", "who changes it on its way can make tokens"),
+        ("[auth]\njwt_key_set = 'http://localhost.example.com/keys'\n", "who changes it on its way can make tokens"),
+        ("[auth]\njwt_key_set = 'ftp://id.example.com/keys'\n", "`ftp` is no way to fetch keys"),
+        ("[auth]\njwks = 'keys.json'\n", "it is called `jwt_key_set` here"),
         ("[auth]\nkeys = ['0123456789abcdef']\n", "it is called `api_keys` here"),
     ] {
         let told = told(text);

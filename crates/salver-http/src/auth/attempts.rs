@@ -1,64 +1,113 @@
-//! Rate limit on password attempts per address: high enough that a person never notices, low enough to stop guessing.
+//! Rate limit on password attempts, per address and per user: high enough that a person never notices, low enough to
+//! stop guessing.
+//!
+//! A user's limit is [`USER_SHARE`] times that of an address. It stops guessing from many addresses; with the same
+//! limit, anybody could lock a user out from one. Credentials that were right before are not attempts, so that a
+//! program that is at work stays in.
 
+use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ahash::AHashMap;
-use salver_model::limits::{ATTEMPT_ADDRESSES_MAX, ATTEMPTS_WINDOW_S};
+use ahash::{AHashMap, RandomState};
+use salver_model::limits::{ATTEMPT_HOLDERS_MAX, ATTEMPTS_WINDOW_S};
 use salver_model::{Code, Error, Result};
 
 /// Time window over which attempts are counted.
 const WINDOW: Duration = Duration::from_secs(ATTEMPTS_WINDOW_S);
+/// Factor by which more attempts at one user are allowed than from one address.
+const USER_SHARE: u64 = 10;
 
-/// The attempts of each address.
+/// The attempts of each address and at each user.
 #[derive(Debug)]
 pub(crate) struct Attempts {
     most: u64,
-    by_address: Mutex<AHashMap<IpAddr, (Instant, u64)>>,
+    by_address: Mutex<Counts<IpAddr>>,
+    /// By hashes of names, so that long names need no memory.
+    by_user: Mutex<Counts<u64>>,
+    hasher: RandomState,
 }
 
 impl Attempts {
     pub(super) fn new(most: u64) -> Self {
-        Self { most, by_address: Mutex::default() }
+        Self { most, by_address: Mutex::default(), by_user: Mutex::default(), hasher: RandomState::new() }
     }
 
-    /// Counts an attempt before it is made, so that concurrent attempts can't bypass the limit.
+    /// Returns whether this is the limit of an address.
+    pub(super) fn has_limit(&self, most: u64) -> bool {
+        self.most == most
+    }
+
+    /// Counts an attempt before it is made, so that concurrent attempts can't bypass the limit. It is an attempt at a
+    /// user, or to find out which users there are.
     ///
     /// # Errors
     /// `TooManyAttempts`.
-    pub(crate) fn begin(&self, address: IpAddr) -> Result<()> {
-        self.begin_at(address, Instant::now())
+    pub(crate) fn begin(&self, address: IpAddr, user: Option<&str>) -> Result<()> {
+        self.begin_at(address, user, Instant::now())
     }
 
-    fn begin_at(&self, address: IpAddr, now: Instant) -> Result<()> {
-        let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
-        if by_address.len() >= ATTEMPT_ADDRESSES_MAX {
-            by_address.retain(|_, (since, _)| now.duration_since(*since) < WINDOW);
-            if by_address.len() >= ATTEMPT_ADDRESSES_MAX {
-                // Counting does not stop an attack from this many addresses.
-                by_address.clear();
-            }
+    fn begin_at(&self, address: IpAddr, user: Option<&str>, now: Instant) -> Result<()> {
+        let is_in = lock(&self.by_address).add(network(address), self.most, now);
+        let most = self.most.saturating_mul(USER_SHARE);
+        let is_in = is_in && user.is_none_or(|user| lock(&self.by_user).add(self.number(user), most, now));
+        if is_in {
+            return Ok(());
         }
-        let (since, count) = by_address.entry(network(address)).or_insert((now, 0));
-        if now.duration_since(*since) >= WINDOW {
-            (*since, *count) = (now, 0);
-        }
-        if *count >= self.most {
-            return Err(Error::new(Code::TooManyAttempts, "there were too many failed logins")
-                .with_hint("try again in a minute"));
-        }
-        *count += 1;
-        Ok(())
+        Err(Error::new(Code::TooManyAttempts, "there were too many failed logins").with_hint("try again in a minute"))
     }
 
     /// Takes back an attempt whose password was right.
-    pub(crate) fn forgive(&self, address: IpAddr) {
-        let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, count)) = by_address.get_mut(&network(address)) {
+    pub(crate) fn forgive(&self, address: IpAddr, user: &str) {
+        lock(&self.by_address).take_back(&network(address));
+        lock(&self.by_user).take_back(&self.number(user));
+    }
+
+    /// Returns the number that stands for a user, however the name is written.
+    fn number(&self, user: &str) -> u64 {
+        self.hasher.hash_one(super::loosely(user))
+    }
+}
+
+/// Attempts within a window that begins with the first.
+#[derive(Debug)]
+struct Counts<K>(AHashMap<K, (Instant, u64)>);
+
+impl<K> Default for Counts<K> {
+    fn default() -> Self {
+        Self(AHashMap::new())
+    }
+}
+
+impl<K: Eq + Hash> Counts<K> {
+    /// Counts one more of `key`, unless there were as many as allowed.
+    fn add(&mut self, key: K, most: u64, now: Instant) -> bool {
+        if self.0.len() >= ATTEMPT_HOLDERS_MAX {
+            self.0.retain(|_, (since, _)| now.duration_since(*since) < WINDOW);
+            if self.0.len() >= ATTEMPT_HOLDERS_MAX {
+                // Counting does not stop an attack from this many addresses.
+                self.0.clear();
+            }
+        }
+        let (since, count) = self.0.entry(key).or_insert((now, 0));
+        if now.duration_since(*since) >= WINDOW {
+            (*since, *count) = (now, 0);
+        }
+        let is_in = *count < most;
+        *count += u64::from(is_in);
+        is_in
+    }
+
+    fn take_back(&mut self, key: &K) {
+        if let Some((_, count)) = self.0.get_mut(key) {
             *count = count.saturating_sub(1);
         }
     }
+}
+
+fn lock<K>(counts: &Mutex<Counts<K>>) -> std::sync::MutexGuard<'_, Counts<K>> {
+    counts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reduces an IPv6 address to its /64 network, since a client that has one address has all 64 bits of it.
@@ -71,25 +120,43 @@ fn network(address: IpAddr) -> IpAddr {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
     use std::time::Instant;
 
-    use super::{Attempts, WINDOW};
+    use super::{Attempts, USER_SHARE, WINDOW};
 
     #[test]
     fn attempts_run_out_and_come_back() {
         let attempts = Attempts::new(2);
         let [here, there, near] = ["192.0.2.1", "2001:db8::1", "2001:db8::2"].map(|text| text.parse().unwrap());
         let now = Instant::now();
-        for _ in 0..2 {
-            attempts.begin_at(here, now).unwrap();
+        for name in ["ann", "ben"] {
+            attempts.begin_at(here, Some(name), now).unwrap();
         }
-        assert!(attempts.begin_at(here, now).is_err());
-        attempts.begin_at(there, now).unwrap();
-        attempts.begin_at(near, now).unwrap();
-        assert!(attempts.begin_at(there, now).is_err(), "the same network");
-        attempts.forgive(here);
-        attempts.begin_at(here, now).unwrap();
-        assert!(attempts.begin_at(here, now).is_err());
-        attempts.begin_at(here, now + WINDOW).unwrap();
+        assert!(attempts.begin_at(here, None, now).is_err());
+        attempts.begin_at(there, Some("ann"), now).unwrap();
+        attempts.begin_at(near, Some("ann"), now).unwrap();
+        assert!(attempts.begin_at(there, Some("ann"), now).is_err(), "the same network");
+        attempts.forgive(here, "ann");
+        attempts.begin_at(here, Some("ann"), now).unwrap();
+        assert!(attempts.begin_at(here, Some("ann"), now).is_err());
+        attempts.begin_at(here, Some("ann"), now + WINDOW).unwrap();
+    }
+
+    #[test]
+    fn a_user_is_not_guessed_from_everywhere() {
+        let attempts = Attempts::new(2);
+        let now = Instant::now();
+        let begin = |place: u64, user: &str| {
+            let address = IpAddr::V4(Ipv4Addr::from_bits(u32::try_from(place).unwrap()));
+            attempts.begin_at(address, Some(user), now)
+        };
+        for place in 0..2 * USER_SHARE {
+            begin(place, if place % 2 == 0 { "ann" } else { " Ann" }).unwrap();
+        }
+        assert!(begin(1_000, "ann").is_err());
+        begin(1_001, "ben").unwrap();
+        attempts.forgive(IpAddr::V4(Ipv4Addr::from_bits(0)), "ann");
+        begin(1_002, "ann").unwrap();
     }
 }

@@ -4,13 +4,10 @@
 //! hash, which covers the password's bcrypt hash, too: after a change of password they are checked again.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::path::Path;
+use std::sync::Arc;
 
 use ahash::AHashMap;
-use arc_swap::ArcSwap;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use quick_cache::sync::Cache;
@@ -20,10 +17,9 @@ use salver_model::{Code, Error, Result};
 use super::attempts::Attempts;
 use super::hmac::{Tag, Tagger};
 use super::password::Passwords;
+use super::watched_file::WatchedFile;
 use super::{Identity, failed, proved_by};
 
-/// Interval at which the file is checked for changes, in milliseconds.
-const LOOK_MS: u64 = 1_000;
 /// Most valid credentials that are cached.
 const CACHED_CREDENTIALS: usize = 4_096;
 
@@ -34,28 +30,18 @@ type Hashes = AHashMap<String, String>;
 #[derive(Debug)]
 pub(super) struct Basic {
     declared: Hashes,
-    file: Option<UserFile>,
+    file: Option<WatchedFile<Hashes>>,
     passwords: Arc<Passwords>,
     tagger: Arc<Tagger>,
     remembered: Cache<Tag, ()>,
-}
-
-/// A file of users, reloaded when it changes.
-#[derive(Debug)]
-struct UserFile {
-    path: PathBuf,
-    hashes: ArcSwap<Hashes>,
-    started: Instant,
-    looked_ms: AtomicU64,
-    modified: Mutex<Option<SystemTime>>,
 }
 
 impl Basic {
     pub(super) fn new(spec: &AuthSpec, passwords: Arc<Passwords>, tagger: Arc<Tagger>) -> Result<Self> {
         let declared = spec.basic_users.iter().map(|(name, hash)| (name.clone(), hash.reveal().to_owned())).collect();
         let declared: Hashes = declared;
-        let file = spec.basic_file.clone().map(UserFile::open).transpose()?;
-        let in_file = file.iter().flat_map(|file| file.hashes.load().values().cloned().collect::<Vec<_>>());
+        let file = spec.basic_file.clone().map(|path| WatchedFile::open(path, read)).transpose()?;
+        let in_file = file.iter().flat_map(|file| file.content().values().cloned().collect::<Vec<_>>());
         declared.values().cloned().chain(in_file).for_each(|hash| passwords.learn(&hash));
         Ok(Self { declared, file, passwords, tagger, remembered: Cache::new(CACHED_CREDENTIALS) })
     }
@@ -74,13 +60,13 @@ impl Basic {
     /// `AuthenticationFailed`, `TooManyAttempts`.
     pub(super) async fn prove(&self, credentials: &str, attempts: &Attempts, address: IpAddr) -> Result<Identity> {
         let Some((name, password)) = decode(credentials) else { return Err(failed("Basic")) };
-        attempts.begin(address)?;
+        attempts.begin(address, Some(&name))?;
         let hash = self.hash_of(&name);
         let tag = self.tagger.tag(&[&name, &password, hash.as_deref().unwrap_or_default()]);
         if !self.passwords.is_right(password, hash).await? {
             return Err(failed(&name));
         }
-        attempts.forgive(address);
+        attempts.forgive(address, &name);
         self.remembered.insert(tag, ());
         Ok(identity(name))
     }
@@ -122,11 +108,11 @@ impl Basic {
     /// Returns whether some user's name satisfies `is`.
     pub(super) fn has_name(&self, is: &dyn Fn(&str) -> bool) -> bool {
         self.declared.keys().any(|name| is(name))
-            || self.file.as_ref().is_some_and(|file| file.hashes.load().keys().any(|name| is(name)))
+            || self.file.as_ref().is_some_and(|file| file.content().keys().any(|name| is(name)))
     }
 
     fn hash_of(&self, name: &str) -> Option<String> {
-        let in_file = || self.file.as_ref().and_then(|file| file.hash_of(name));
+        let in_file = || self.file.as_ref().and_then(|file| file.content().get(name).cloned());
         self.declared.get(name).cloned().or_else(in_file)
     }
 }
@@ -143,48 +129,7 @@ fn decode(credentials: &str) -> Option<(String, String)> {
     Some((name.to_owned(), password.to_owned()))
 }
 
-impl UserFile {
-    fn open(path: PathBuf) -> Result<Self> {
-        let hashes = read(&path)?;
-        let modified = std::fs::metadata(&path).and_then(|file| file.modified()).ok();
-        Ok(Self {
-            path,
-            hashes: ArcSwap::from_pointee(hashes),
-            started: Instant::now(),
-            looked_ms: AtomicU64::new(0),
-            modified: Mutex::new(modified),
-        })
-    }
-
-    fn hash_of(&self, name: &str) -> Option<String> {
-        let now_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let looked_ms = self.looked_ms.load(Ordering::Relaxed);
-        if now_ms.saturating_sub(looked_ms) >= LOOK_MS
-            && self.looked_ms.compare_exchange(looked_ms, now_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        {
-            self.look();
-        }
-        self.hashes.load().get(name).cloned()
-    }
-
-    /// Reloads the file if it was modified. If it can't be read, the users stay as they are and a warning is logged.
-    fn look(&self) {
-        let modified = std::fs::metadata(&self.path).and_then(|file| file.modified()).ok();
-        let mut known = self.modified.lock().unwrap_or_else(PoisonError::into_inner);
-        if *known == modified {
-            return;
-        }
-        match read(&self.path) {
-            Ok(hashes) => {
-                self.hashes.store(Arc::new(hashes));
-                *known = modified;
-            }
-            Err(error) => tracing::warn!("{}; the users known so far are still let in", error.chain()),
-        }
-    }
-}
-
-fn read(path: &std::path::Path) -> Result<Hashes> {
+fn read(path: &Path) -> Result<Hashes> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
         let message = format!("the file of users `{shown}` can't be read: {error}");

@@ -1,19 +1,24 @@
-//! JSON Web Tokens (RFC 7519), signed with HMAC or RSA.
+//! JSON Web Tokens (RFC 7519), signed with keys of the settings or of the key set that their issuer publishes.
 //!
 //! The type of the key decides which algorithms are accepted, never the token: a public key is not accepted as an HMAC
 //! secret, and unsigned tokens are refused.
 
+mod jwk;
 mod key;
+mod key_set;
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use salver_model::Result;
+use salver_model::ports::KeySetSource;
 use salver_model::spec::JwtSpec;
 use serde_json::{Map, Value};
 
 use self::key::Key;
+use self::key_set::KeySet;
 use super::{Identity, proved_by};
 
 /// Claims that differ between tokens of the same caller, and do not identify it.
@@ -23,6 +28,8 @@ const PASSING: [&str; 4] = ["exp", "iat", "nbf", "jti"];
 #[derive(Debug)]
 pub(super) struct Jwt {
     keys: Vec<(Option<String>, Key)>,
+    key_set: Option<KeySet>,
+    key_set_interval: Duration,
     algorithms: Vec<String>,
     audiences: Vec<String>,
     issuers: Vec<String>,
@@ -33,13 +40,26 @@ pub(super) struct Jwt {
     endless: bool,
 }
 
+/// The result of checking a token.
+#[derive(Debug)]
+pub(super) enum TokenCheck {
+    /// The token is trusted; who it is for.
+    Trusted(Identity),
+    /// The token is not trusted.
+    Refused,
+    /// The key that the token names is not known; the issuer may have published it since.
+    UnknownKey,
+}
+
 impl Jwt {
     /// Returns a verifier for the tokens that `spec` trusts, except those whose subject begins with `foreign`, if that
     /// is not empty: this prefix marks the names of users in a table.
-    pub(super) fn new(spec: &JwtSpec, foreign: &str) -> Result<Self> {
+    pub(super) fn new(spec: &JwtSpec, key_set: Option<Arc<dyn KeySetSource>>, foreign: &str) -> Result<Self> {
         let keys = spec.secrets.iter().map(|(kid, secret)| Ok((kid.clone(), Key::of(secret.reveal())?)));
         Ok(Self {
             keys: keys.collect::<Result<_>>()?,
+            key_set: key_set.map(KeySet::new),
+            key_set_interval: spec.key_set_interval,
             algorithms: spec.algorithms.clone(),
             audiences: spec.audiences.clone(),
             issuers: spec.issuers.clone(),
@@ -50,37 +70,72 @@ impl Jwt {
         })
     }
 
-    /// Verifies a token and returns the identity in it; `None` for a token that is not trusted.
-    pub(super) fn prove(&self, token: &str) -> Option<Identity> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-        self.prove_at(token, now.as_secs_f64())
+    /// Keeps the key set fresh, for ever; without one it returns.
+    pub(super) async fn keep_fresh(&self) {
+        if let Some(key_set) = &self.key_set {
+            key_set.keep_fresh(self.key_set_interval).await;
+        }
     }
 
-    fn prove_at(&self, token: &str, now_s: f64) -> Option<Identity> {
-        let (signed, signature) = token.rsplit_once('.')?;
-        let (header, payload) = signed.split_once('.')?;
-        let signature = URL_SAFE_NO_PAD.decode(signature.trim_end_matches('=')).ok()?;
-        let header = object(header)?;
-        let algorithm = header.get("alg")?.as_str()?;
-        let is_typed = header.get("typ").is_none_or(|typ| {
-            typ.as_str().is_some_and(|typ| typ.eq_ignore_ascii_case("JWT") || typ.eq_ignore_ascii_case("at+jwt"))
-        });
-        // Extensions that must be understood (RFC 7515, section 4.1.11) are not supported.
-        if !is_typed || header.contains_key("crit") {
-            return None;
+    /// Fetches the key set, if there is one.
+    ///
+    /// # Errors
+    /// Those of [`KeySet::fetch`].
+    pub(super) async fn fetch_key_set(&self) -> Result<()> {
+        match &self.key_set {
+            Some(key_set) => key_set.fetch().await,
+            None => Ok(()),
         }
+    }
+
+    /// Checks a token with the keys that are known.
+    pub(super) fn check(&self, token: &str) -> TokenCheck {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+        self.check_at(token, now)
+    }
+
+    /// Checks a token that names an unknown key, after looking for the key.
+    ///
+    /// # Errors
+    /// `AuthenticationUnavailable` while no key set could be fetched.
+    pub(super) async fn check_again(&self, token: &str) -> Result<Option<Identity>> {
+        if let Some(key_set) = &self.key_set {
+            key_set.look_again().await?;
+        }
+        Ok(match self.check(token) {
+            TokenCheck::Trusted(identity) => Some(identity),
+            TokenCheck::Refused | TokenCheck::UnknownKey => None,
+        })
+    }
+
+    fn check_at(&self, token: &str, now_s: f64) -> TokenCheck {
+        let Some(token) = Token::of(token) else { return TokenCheck::Refused };
+        match self.is_signed(&token) {
+            Some(true) => self.identify(&token, now_s).map_or(TokenCheck::Refused, TokenCheck::Trusted),
+            Some(false) => TokenCheck::Refused,
+            None => TokenCheck::UnknownKey,
+        }
+    }
+
+    /// Returns whether the signature is that of a trusted key; `None` if only a key set could have the key.
+    fn is_signed(&self, token: &Token<'_>) -> Option<bool> {
+        let (algorithm, kid) = (token.algorithm.as_str(), token.kid.as_deref());
         if !self.algorithms.is_empty() && !self.algorithms.iter().any(|own| own == algorithm) {
-            return None;
+            return Some(false);
         }
-        let kid = match header.get("kid") {
-            Some(kid) => Some(kid.as_str()?),
-            None => None,
-        };
-        let mut keys = self.keys.iter().filter(|(own, _)| own.as_deref() == kid);
-        if !keys.any(|(_, key)| key.verifies(algorithm, signed.as_bytes(), &signature)) {
-            return None;
+        let is_right = |key: &Key| key.verifies(algorithm, token.signed.as_bytes(), &token.signature);
+        let mut own = self.keys.iter().filter(|(own, _)| own.as_deref() == kid);
+        match &self.key_set {
+            _ if own.any(|(_, key)| is_right(key)) => Some(true),
+            Some(key_set) => key_set.verifies(kid, algorithm, |jwk| is_right(&jwk.key)),
+            None => Some(false),
         }
-        let claims = object(payload)?;
+    }
+
+    /// Returns the identity in a token whose signature is right; `None` if it is not meant for this server or not valid
+    /// now.
+    fn identify(&self, token: &Token<'_>, now_s: f64) -> Option<Identity> {
+        let claims = object(token.payload)?;
         let identity = (self.is_meant(&claims) && self.is_current(&claims, now_s)?).then(|| identity(&claims))?;
         let user = identity.iter().find(|(name, _)| name == "user").map_or("", |(_, user)| user);
         let is_foreign = !self.foreign.is_empty() && user.starts_with(&self.foreign);
@@ -114,6 +169,36 @@ impl Jwt {
         }
         let has_begun = |time: Option<f64>| time.is_none_or(|time| now_s + self.leeway_s >= time);
         Some(has_begun(begins) && has_begun(made) && ends.is_none_or(|ends| now_s - self.leeway_s <= ends))
+    }
+}
+
+/// The parts of a token, which proves nothing yet.
+struct Token<'t> {
+    /// The text that is signed.
+    signed: &'t str,
+    payload: &'t str,
+    signature: Vec<u8>,
+    algorithm: String,
+    kid: Option<String>,
+}
+
+impl<'t> Token<'t> {
+    /// Parses a token in the compact serialization (RFC 7515, section 3.1).
+    fn of(text: &'t str) -> Option<Self> {
+        let (signed, signature) = text.rsplit_once('.')?;
+        let (header, payload) = signed.split_once('.')?;
+        let signature = URL_SAFE_NO_PAD.decode(signature.trim_end_matches('=')).ok()?;
+        let header = object(header)?;
+        let is_typed = header.get("typ").is_none_or(|typ| {
+            typ.as_str().is_some_and(|typ| typ.eq_ignore_ascii_case("JWT") || typ.eq_ignore_ascii_case("at+jwt"))
+        });
+        // Extensions that must be understood (RFC 7515, section 4.1.11) are not supported.
+        (is_typed && !header.contains_key("crit")).then_some(())?;
+        let kid = match header.get("kid") {
+            Some(kid) => Some(kid.as_str()?.to_owned()),
+            None => None,
+        };
+        Some(Self { signed, payload, signature, algorithm: header.get("alg")?.as_str()?.to_owned(), kid })
     }
 }
 

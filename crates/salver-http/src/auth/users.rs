@@ -34,7 +34,7 @@ const CACHED_KEYS: usize = 16_384;
 #[derive(Debug)]
 pub(crate) struct Users {
     pub(crate) spec: UsersSpec,
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: Arc<Sessions>,
     passwords: Arc<Passwords>,
     database: Arc<dyn Database>,
     tagger: Arc<Tagger>,
@@ -81,13 +81,15 @@ pub(crate) struct Login {
 }
 
 impl Users {
+    /// Creates the users of `spec`, with the `sessions` of those who are logged in already.
     pub(super) fn new(
         spec: UsersSpec,
         database: Arc<dyn Database>,
         passwords: Arc<Passwords>,
         tagger: Arc<Tagger>,
+        sessions: Option<Arc<Sessions>>,
     ) -> Self {
-        let sessions = Sessions::new(spec.session_idle, Arc::clone(&tagger));
+        let sessions = sessions.unwrap_or_else(|| Arc::new(Sessions::new(spec.session_idle, Arc::clone(&tagger))));
         Self { spec, sessions, passwords, database, tagger, keys: Cache::new(CACHED_KEYS), sampled: OnceCell::new() }
     }
 

@@ -105,7 +105,7 @@ pub(super) async fn log_in(context: &RequestContext<'_>, sent: &[u8]) -> Result<
     let (Some(name), Some(password)) = (text("username"), text("password")) else {
         return Err(arangodb::bad("expecting string for 'username' and 'password'"));
     };
-    let token = match &context.app.auth {
+    let token = match context.app.auth.load() {
         // Without authentication the token is never checked.
         None => Logins::new()?.issue(name, ""),
         Some(auth) => auth.log_in(name, password, context.address()).await?,

@@ -64,7 +64,8 @@ pub(crate) fn status(code: Code) -> StatusCode {
         | Code::Overloaded
         | Code::DatabaseUnavailable
         | Code::Contention
-        | Code::StreamUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+        | Code::StreamUnavailable
+        | Code::AuthenticationUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         Code::Source | Code::Config | Code::FunctionFailed | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

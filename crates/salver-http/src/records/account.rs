@@ -23,8 +23,9 @@ struct Form {
 
 /// Handles a request.
 pub(super) async fn answer(context: &RequestContext<'_>, step: AccountStep, bytes: &[u8]) -> Result<Response<Body>> {
-    let auth = context.app.auth.as_ref();
-    let Some(users) = auth.and_then(|auth| auth.users.as_ref()).filter(|users| users.spec.login) else {
+    let auth = context.app.auth.load();
+    let users = auth.as_ref().and_then(|auth| auth.users.as_ref());
+    let Some(users) = users.filter(|users| users.spec.login) else {
         return Err(nowhere(context));
     };
     match step {
@@ -63,7 +64,7 @@ async fn register(context: &RequestContext<'_>, users: &Users, form: &Form) -> R
         return Err(Error::new(Code::UsernameEmpty, "Username is empty or only whitespaces"));
     }
     // Probing for names is limited like guessing passwords.
-    count(context)?;
+    count(context, None)?;
     if is_taken(context, name) {
         return Err(auth::exists(name));
     }
@@ -97,28 +98,27 @@ async fn password(context: &RequestContext<'_>, users: &Users, form: &Form) -> R
 
 /// Returns whether another authentication method uses this name.
 fn is_taken(context: &RequestContext<'_>, name: &str) -> bool {
-    context.app.auth.as_ref().is_some_and(|auth| auth.is_free(name).is_err())
+    context.app.auth.load().is_some_and(|auth| auth.is_free(name).is_err())
 }
 
 /// Verifies the password. The work done does not reveal whether the user exists.
 async fn prove(context: &RequestContext<'_>, users: &Users, name: &str, password: &str) -> Result<Login> {
     let address = context.address();
-    let attempts = context.app.auth.as_ref().map(|auth| &auth.attempts);
-    count(context)?;
+    count(context, Some(name))?;
     let login = users.login(&context.app.service, name).await?;
     let hash = login.as_ref().and_then(|login| login.hash.clone());
     let is_right = users.is_right(password, hash).await?;
     let login = login.filter(|_| is_right).ok_or_else(|| auth::failed(name))?;
-    if let Some(attempts) = attempts {
-        attempts.forgive(address);
+    if let Some(auth) = context.app.auth.load() {
+        auth.attempts.forgive(address, name);
     }
     Ok(login)
 }
 
 /// Counts an attempt against the limit.
-fn count(context: &RequestContext<'_>) -> Result<()> {
+fn count(context: &RequestContext<'_>, user: Option<&str>) -> Result<()> {
     let address = context.address();
-    context.app.auth.as_ref().map_or(Ok(()), |auth| auth.attempts.begin(address))
+    context.app.auth.load().map_or(Ok(()), |auth| auth.attempts.begin(address, user))
 }
 
 /// Starts a session of `user`, in place of the one of the request.

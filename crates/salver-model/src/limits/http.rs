@@ -24,9 +24,10 @@ pub const RECEIVING_BYTES_FREE: u64 = 16 * 1024;
 pub const UNREAD_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Longest time spent on that, in milliseconds.
 pub const UNREAD_MS_MAX: u64 = 2_000;
-/// Most addresses whose wrong passwords are counted at a time; if there are more, counting starts anew for all.
-pub const ATTEMPT_ADDRESSES_MAX: usize = 65_536;
-/// Time over which the wrong passwords of an address are counted for `auth.attempts_max`, in seconds.
+/// Most addresses, and most users, whose wrong passwords are counted at a time; if there are more, counting starts anew
+/// for all.
+pub const ATTEMPT_HOLDERS_MAX: usize = 65_536;
+/// Time over which the wrong passwords of an address, and of a user, are counted for `auth.attempts_max`, in seconds.
 pub const ATTEMPTS_WINDOW_S: u64 = 60;
 /// Most passwords that are hashed at the same time, so that other work gets processor time; more wait.
 pub const PASSWORDS_MAX: usize = 2;
@@ -48,6 +49,17 @@ pub const IDEMPOTENCY_KEPT_S: u64 = 24 * 60 * 60;
 pub const STATUS_HOLDERS_MAX: usize = 5;
 /// Largest file of certificates or of a key; a larger one is refused.
 pub const TLS_FILE_BYTES_MAX: u64 = 1024 * 1024;
+/// Largest key set of an issuer of tokens, in bytes; of a larger one the last that was good stays.
+pub const JWK_SET_BYTES_MAX: u64 = 1024 * 1024;
+/// Most keys of such a set; of a larger one the last that was good stays.
+pub const JWK_SET_KEYS_MAX: usize = 100;
+/// Shortest time between two requests for the set that tokens with unknown keys cause, in seconds; until then such
+/// tokens are refused.
+pub const JWK_SET_INTERVAL_S_MIN: u64 = 10;
+/// Longest request for the set, in milliseconds.
+pub const JWK_SET_MS_MAX: u64 = 10_000;
+/// Largest file of API keys, in bytes; a larger one is refused.
+pub const API_KEYS_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Most entries, and most groups of a stream, that `/metrics` lists; others are left out.
 pub const METRICS_ENTRIES_MAX: usize = 10_000;
 /// Largest window of a compressed body in zstd, as a power of two, the limit of browsers (RFC 9659); a body with a

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::name::Name;
+use crate::spec::ApiKeySpec;
 
 /// Text that must not be displayed.
 #[derive(Clone, PartialEq, Eq)]
@@ -35,8 +36,10 @@ impl fmt::Debug for Secret {
 pub struct AuthSpec {
     /// Whether anonymous requests are refused; otherwise their caller is anonymous.
     pub required: bool,
-    /// API keys, each with the name of its caller if it has one.
-    pub api_keys: Vec<(Option<String>, Secret)>,
+    /// API keys.
+    pub api_keys: Vec<ApiKeySpec>,
+    /// File with further ones, all hashed.
+    pub api_keys_file: Option<PathBuf>,
     /// Header of API keys, including those of the users' table.
     pub api_key_header: String,
     /// Users with the bcrypt hashes of their passwords.
@@ -49,11 +52,17 @@ pub struct AuthSpec {
     pub jwt: JwtSpec,
     /// Users in a table of a database.
     pub users: Option<UsersSpec>,
-    /// Number of failed password attempts allowed per address and minute.
+    /// Number of failed password attempts allowed per address and minute, and per user and minute.
     pub attempts_max: u64,
 }
 
 impl AuthSpec {
+    /// Returns whether some API keys are known, in a table of users aside.
+    #[must_use]
+    pub fn has_api_keys(&self) -> bool {
+        !self.api_keys.is_empty() || self.api_keys_file.is_some()
+    }
+
     /// Returns whether HTTP Basic authentication is configured.
     #[must_use]
     pub fn has_basic(&self) -> bool {
@@ -66,6 +75,10 @@ impl AuthSpec {
 pub struct JwtSpec {
     /// Secrets for HS256 and the like, or public keys in PEM for RS256 and the like, each with its `kid` if it has one.
     pub secrets: Vec<(Option<String>, Secret)>,
+    /// URL or file of the key set that the issuer publishes (RFC 7517).
+    pub key_set: Option<String>,
+    /// Interval at which the set is fetched again.
+    pub key_set_interval: Duration,
     /// Header of the token; `None` for `X-Authorization` and `Authorization`.
     pub header: Option<String>,
     /// Accepted algorithms; empty for all that the keys support.
@@ -121,6 +134,14 @@ pub struct UsersSpec {
     pub session_idle: Duration,
     /// Whether the table is served, without passwords and keys.
     pub shown: bool,
+}
+
+impl JwtSpec {
+    /// Returns whether tokens are accepted.
+    #[must_use]
+    pub fn is_accepted(&self) -> bool {
+        !self.secrets.is_empty() || self.key_set.is_some()
+    }
 }
 
 impl UsersSpec {

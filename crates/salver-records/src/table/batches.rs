@@ -173,11 +173,21 @@ impl ColumnBuilder {
     }
 
     /// Appends a value; returns `false` when it is not a value of this column.
+    #[inline]
     pub(super) fn push(&mut self, cell: Cell<'_>) -> bool {
-        if cell == Cell::Null {
-            each!(self, builder => builder.append_null());
-            return true;
+        match (&mut *self, cell) {
+            // Most values are of their column's own type.
+            (Self::Int64(builder), Cell::Int(value)) => builder.append_value(value),
+            (Self::Text(builder), Cell::Text(text)) => builder.append_value(text),
+            (Self::Float64(builder), Cell::Float(value)) => builder.append_value(value),
+            (_, Cell::Null) => each!(self, builder => builder.append_null()),
+            (_, cell) => return self.push_converted(cell),
         }
+        true
+    }
+
+    /// Appends a value of another type, as far as it can be a value of this column.
+    fn push_converted(&mut self, cell: Cell<'_>) -> bool {
         let appended = match self {
             Self::Boolean(builder) => boolean(cell).map(|value| builder.append_value(value)),
             Self::Int32(builder) => integer(cell).map(|value| builder.append_value(value)),

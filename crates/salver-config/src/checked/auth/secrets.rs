@@ -1,8 +1,10 @@
 //! Parses keys, hashes and secrets, written alone or as `NAME:SECRET`.
 
+use std::time::SystemTime;
+
 use salver_model::limits::{API_KEY_BYTES_MIN, JWT_SECRET_BYTES_MIN};
 pub(crate) use salver_model::secrecy::MASK;
-use salver_model::spec::Secret;
+use salver_model::spec::{ApiKey, ApiKeySpec, Secret};
 
 use crate::mistake::{Findings, Mistake, Warning};
 use crate::raw::Table;
@@ -50,10 +52,32 @@ fn all(table: &Table, key: &str, findings: &mut Findings) -> Vec<Named> {
     secrets
 }
 
-pub(super) fn api_keys(table: &Table, findings: &mut Findings) -> Vec<Named> {
-    let keys = all(table, "api_keys", findings);
-    if keys.iter().any(|(_, key)| key.reveal().len() < API_KEY_BYTES_MIN) {
+pub(super) fn api_keys(table: &Table, findings: &mut Findings) -> Vec<ApiKeySpec> {
+    let written = all(table, "api_keys", findings);
+    if written.iter().any(|(_, key)| key.reveal().len() < API_KEY_BYTES_MIN) {
         short(table, "api_keys", API_KEY_BYTES_MIN, findings);
+    }
+    let place = table.place_of("api_keys");
+    let mut keys = Vec::new();
+    for (name, text) in written {
+        if name.as_deref() == Some("sha256") {
+            let mistake = Mistake::new(place, "a hash in `api_keys` has no name before it");
+            findings.mistake(mistake.with_hint("write `NAME:sha256:HASH`"));
+            continue;
+        }
+        match ApiKey::parse(text.reveal()) {
+            Ok(key) => keys.push(ApiKeySpec { name, key }),
+            Err(error) => {
+                let what = name.map_or_else(|| "`api_keys`".to_owned(), |name| format!("`{name}` in `api_keys`"));
+                let mistake = Mistake::new(place, format!("{what}: {}", error.message));
+                findings.mistake(mistake.with_hint(error.hint.unwrap_or_default()));
+            }
+        }
+    }
+    if let Some(gone) = keys.iter().find(|own| own.key.expires().is_some_and(|end| end <= SystemTime::now())) {
+        let name = gone.name.as_deref().unwrap_or_default();
+        let warning = Warning::new(place, format!("the key of `{name}` has expired"));
+        findings.warning(warning.with_hint("take it out, or make a new one with `salver key new`"));
     }
     keys
 }
@@ -79,12 +103,12 @@ pub(super) fn jwt(table: &Table, findings: &mut Findings) -> Vec<Named> {
     for (_, secret) in &secrets {
         let text = secret.reveal();
         if is_public_key(text) {
-            let is_rsa = ["PUBLIC KEY", "RSA PUBLIC KEY"]
+            let is_public = ["PUBLIC KEY", "RSA PUBLIC KEY"]
                 .iter()
                 .any(|kind| text.starts_with(&format!("-----BEGIN {kind}-----")) && text.contains("-----END "));
-            if !is_rsa {
-                let mistake = Mistake::new(table.place_of("jwt_secrets"), "a key is not the public key of RSA");
-                findings.mistake(mistake.with_hint("`openssl rsa -in key.pem -pubout` writes the public key"));
+            if !is_public {
+                let mistake = Mistake::new(table.place_of("jwt_secrets"), "a key is not a public key");
+                findings.mistake(mistake.with_hint("`openssl pkey -in key.pem -pubout` writes the public key"));
             }
         } else if text.len() < JWT_SECRET_BYTES_MIN {
             short(table, "jwt_secrets", JWT_SECRET_BYTES_MIN, findings);

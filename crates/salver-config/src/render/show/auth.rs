@@ -1,6 +1,6 @@
 //! The settings of `[auth]`, with `***` in place of secrets.
 
-use salver_model::spec::{AuthSpec, Secret};
+use salver_model::spec::{ApiKeySpec, AuthSpec, Secret};
 
 use super::{absolute, pairs_unless_empty, quoted, texts};
 use crate::checked::auth::{MASK, is_public_key};
@@ -13,12 +13,23 @@ pub(super) fn value(spec: &AuthSpec, key: &str) -> Option<String> {
     let jwt = &spec.jwt;
     match key {
         "mode" => Some(quoted(if spec.required { "required" } else { "optional" })),
-        "api_keys" => masked(spec.api_keys.iter().map(|(name, secret)| (name.as_deref(), secret))),
+        "api_keys" => {
+            let shown = |own: &ApiKeySpec| own.name.as_ref().map_or(MASK.to_owned(), |name| format!("{name}:{MASK}"));
+            some(&spec.api_keys.iter().map(shown).collect::<Vec<_>>())
+        }
+        "api_keys_file" => {
+            spec.api_keys_file.as_ref().and_then(|path| path.to_str()).map(|path| quoted(&absolute(path)))
+        }
         "api_key_header" => Some(quoted(&spec.api_key_header)),
         "basic_users" => masked(spec.basic_users.iter().map(|(name, secret)| (Some(name.as_str()), secret))),
         "basic_file" => spec.basic_file.as_ref().and_then(|path| path.to_str()).map(|path| quoted(&absolute(path))),
         "realm" => Some(quoted(&spec.realm)),
         "jwt_secrets" => masked(jwt.secrets.iter().map(|(name, secret)| (name.as_deref(), secret))),
+        "jwt_key_set" => jwt.key_set.as_deref().map(|location| match location.contains("://") {
+            true => quoted(&salver_model::secrecy::masked(location)),
+            false => quoted(&absolute(location)),
+        }),
+        "jwt_key_set_interval" => Some(ms(jwt.key_set_interval)),
         "jwt_header" => jwt.header.as_deref().map(quoted),
         "jwt_algorithms" => some(&jwt.algorithms),
         "jwt_audiences" => some(&jwt.audiences),

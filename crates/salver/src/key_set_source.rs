@@ -1,0 +1,92 @@
+//! Fetches the key set that an issuer of tokens publishes, from a URL or a file.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use salver_model::limits::{JWK_SET_BYTES_MAX, JWK_SET_MS_MAX};
+use salver_model::ports::KeySetSource;
+use salver_model::{Code, Error, Result};
+use tokio::io::AsyncReadExt;
+use ureq::Agent;
+
+/// Returns the source at this URL or path.
+pub(crate) fn key_set_source(location: &str) -> std::sync::Arc<dyn KeySetSource> {
+    if location.contains("://") {
+        std::sync::Arc::new(UrlKeySet::new(location))
+    } else {
+        std::sync::Arc::new(KeySetFile { path: PathBuf::from(location) })
+    }
+}
+
+/// A key set at a URL.
+#[derive(Debug)]
+struct UrlKeySet {
+    url: String,
+    agent: Agent,
+}
+
+impl UrlKeySet {
+    fn new(url: &str) -> Self {
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            // Who publishes keys has no reason to redirect, and a redirect may leave TLS.
+            .max_redirects(0)
+            .timeout_global(Some(Duration::from_millis(JWK_SET_MS_MAX)))
+            .user_agent(concat!("salver/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .new_agent();
+        Self { url: url.to_owned(), agent }
+    }
+}
+
+#[async_trait]
+impl KeySetSource for UrlKeySet {
+    async fn fetch(&self) -> Result<Bytes> {
+        let (agent, url) = (self.agent.clone(), self.url.clone());
+        let failed = {
+            let url = url.clone();
+            move |why: String| {
+                Error::new(Code::Source, format!("`{url}` {why}")).with_hint("check the URL of `jwt_key_set`")
+            }
+        };
+        let ask = move || -> Result<Bytes, String> {
+            let broken = |cause: ureq::Error| format!("can't be fetched: {cause}");
+            let mut response = agent.get(&url).header("accept", "application/json").call().map_err(broken)?;
+            if response.status().as_u16() != 200 {
+                return Err(format!("answers {}", response.status()));
+            }
+            let body = response.body_mut().with_config().limit(JWK_SET_BYTES_MAX).read_to_vec();
+            body.map(Bytes::from).map_err(broken)
+        };
+        match tokio::task::spawn_blocking(ask).await {
+            Ok(fetched) => fetched.map_err(failed),
+            Err(broken) => Err(failed("can't be fetched".to_owned()).with_source(broken)),
+        }
+    }
+}
+
+/// A key set in a file.
+#[derive(Debug)]
+struct KeySetFile {
+    path: PathBuf,
+}
+
+#[async_trait]
+impl KeySetSource for KeySetFile {
+    async fn fetch(&self) -> Result<Bytes> {
+        let failed = |why: String| {
+            Error::new(Code::Source, format!("`{}` {why}", self.path.display()))
+                .with_hint("`jwt_key_set` names a URL, or a file that the user of this program may read")
+        };
+        let unreadable = |error: std::io::Error| failed(format!("can't be read: {error}"));
+        let file = tokio::fs::File::open(&self.path).await.map_err(unreadable)?;
+        let mut text = Vec::new();
+        file.take(JWK_SET_BYTES_MAX + 1).read_to_end(&mut text).await.map_err(unreadable)?;
+        if text.len() as u64 > JWK_SET_BYTES_MAX {
+            return Err(failed(format!("has more than {JWK_SET_BYTES_MAX} bytes")));
+        }
+        Ok(Bytes::from(text))
+    }
+}

@@ -1,0 +1,203 @@
+//! Reload of the settings at a hang-up (SIGHUP): datasets, access rules and the ways to prove who one is change without
+//! a dropped request. What else changed takes effect at the next start, and the log says so.
+//!
+//! Mistakes change nothing: the settings of before stay as a whole. What is no longer served goes first, then the rules
+//! change, then what is new comes, so that nothing is open in between that both settings keep shut. A request that has
+//! begun goes on under the rules that it began with.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use salver_config::Checked;
+use salver_datasets::Engine;
+use salver_http::{Auth, CurrentAuth};
+use salver_model::spec::DatasetSpec;
+use salver_model::{Code, Error, Name, Result};
+use salver_service::Service;
+use salver_service::refresh::Keepers;
+
+use crate::cli::ServeArguments;
+use crate::failure::CommandFailure;
+use crate::{access, output, secrets, serve, wiring};
+
+/// What a reload changes, and what it starts from.
+pub(crate) struct Reload {
+    pub(crate) arguments: Arc<ServeArguments>,
+    /// The settings in force.
+    pub(crate) checked: Checked,
+    /// Address of the listener.
+    pub(crate) address: SocketAddr,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) service: Arc<Service>,
+    pub(crate) auth: CurrentAuth,
+    pub(crate) keepers: Keepers,
+}
+
+impl Reload {
+    /// Reads the settings again at each of `hang_ups`, for ever.
+    pub(crate) async fn at_each(mut self, mut hang_ups: impl HangUps) {
+        while hang_ups.next().await.is_some() {
+            if let Err(failure) = self.read_again().await {
+                report(&failure);
+                tracing::warn!("SIGHUP: the settings stay as they were");
+            }
+        }
+    }
+
+    async fn read_again(&mut self) -> Result<(), CommandFailure> {
+        let arguments = Arc::clone(&self.arguments);
+        let loading = tokio::task::spawn_blocking(move || serve::load(&arguments));
+        let loaded =
+            loading.await.map_err(|error| Error::internal("reading the settings broke off").with_source(error));
+        let (next, _) = loaded??;
+        self.check(&next)?;
+        let proves = next.auth != self.checked.auth;
+        let auth = if proves { self.other_auth(&next)? } else { None };
+        let rules = next.access != self.checked.access;
+        let datasets = DatasetChanges::between(&self.checked.datasets, &next.datasets);
+        let pending = pending(&self.checked, &next);
+        salver_http::keep_private(&secrets::of(&next));
+        self.take_out(&datasets).await;
+        if proves {
+            self.auth.replace(auth);
+        }
+        if rules {
+            self.service.set_access(next.access.clone());
+        }
+        self.put_in(&datasets, &next).await;
+        let told = told(&datasets, rules, proves);
+        tracing::info!("SIGHUP: the settings were read again: {told}");
+        if !pending.is_empty() {
+            tracing::warn!("these changed too, and need a restart: {}", pending.join(", "));
+        }
+        let Checked { auth, access, datasets, stores, .. } = next;
+        self.checked = Checked { auth, access, datasets, stores, ..self.checked.clone() };
+        let service = Arc::clone(&self.service);
+        tokio::spawn(async move {
+            let _ = tokio::time::timeout(serve::ANNOUNCE, service.catalog().settled()).await;
+            access::warn_of_idle_rules(&service);
+        });
+        Ok(())
+    }
+
+    /// Checks that the part of the next settings that a reload applies fits what stays as it is.
+    ///
+    /// # Errors
+    /// `Config`.
+    fn check(&self, next: &Checked) -> Result<()> {
+        let restart = |what: String| Err(Error::new(Code::Config, what).with_hint("restart the server for that"));
+        let users = |checked: &Checked| checked.auth.as_ref().and_then(|auth| auth.users.clone());
+        // Databases were opened with that table shut.
+        if users(&self.checked) != users(next) {
+            return restart("the table of users of [auth] is another".to_owned());
+        }
+        let snapshot = self.service.catalog().snapshot();
+        let is_new = |spec: &&DatasetSpec| self.checked.datasets.iter().all(|own| own.name != spec.name);
+        let mut new = next.datasets.iter().filter(is_new);
+        if let Some(taken) = new.find(|spec| snapshot.entry(spec.name.as_str()).is_some()) {
+            return restart(format!("`{}` is a table of a database or a stream so far", taken.name));
+        }
+        let applied = Checked { server: self.checked.server.clone(), ..next.clone() };
+        serve::is_closed(&applied, self.address)
+    }
+
+    /// Returns the methods of the next settings, under which who is logged in stays so.
+    fn other_auth(&self, next: &Checked) -> Result<Option<Auth>> {
+        let previous = self.auth.load();
+        next.auth.as_ref().map(|spec| wiring::auth(spec, next, previous.as_deref())).transpose()
+    }
+
+    async fn take_out(&mut self, changes: &DatasetChanges<'_>) {
+        for name in &changes.gone {
+            self.keepers.stop(name).await;
+        }
+        self.service.catalog().declare([], &changes.gone, wiring::stores(&self.checked));
+    }
+
+    async fn put_in(&mut self, changes: &DatasetChanges<'_>, next: &Checked) {
+        let names = changes.new.iter().map(|spec| spec.name.clone());
+        self.service.catalog().declare(names, &[], wiring::stores(next));
+        for spec in changes.new.iter().chain(&changes.other) {
+            self.keepers.keep(wiring::loader(spec, &self.engine)).await;
+        }
+    }
+}
+
+/// The signals of a reload.
+pub(crate) trait HangUps: Send + 'static {
+    /// Waits for the next one; `None` when there is none any more.
+    fn next(&mut self) -> impl Future<Output = Option<()>> + Send;
+}
+
+/// The datasets that differ.
+struct DatasetChanges<'s> {
+    new: Vec<&'s DatasetSpec>,
+    /// Those that were there, and are declared otherwise now.
+    other: Vec<&'s DatasetSpec>,
+    gone: Vec<Name>,
+}
+
+impl<'s> DatasetChanges<'s> {
+    fn between(before: &[DatasetSpec], after: &'s [DatasetSpec]) -> Self {
+        let find = |specs: &[DatasetSpec], name: &Name| specs.iter().position(|spec| spec.name == *name);
+        let (old, new): (Vec<_>, Vec<_>) = after.iter().partition(|spec| find(before, &spec.name).is_some());
+        let is_other = |spec: &&DatasetSpec| find(before, &spec.name).is_some_and(|at| before[at] != **spec);
+        let gone = before.iter().map(|spec| &spec.name).filter(|name| find(after, name).is_none());
+        Self { new, other: old.into_iter().filter(is_other).collect(), gone: gone.cloned().collect() }
+    }
+}
+
+/// Returns the settings that differ and that a reload can't change.
+fn pending(before: &Checked, after: &Checked) -> Vec<String> {
+    let lists = [
+        ("[[database]]", before.databases != after.databases),
+        ("[[stream]]", before.streams != after.streams),
+        ("[[function]]", before.functions != after.functions),
+        ("[limits]", before.limits != after.limits),
+        ("[compat]", before.compat != after.compat),
+    ];
+    let mut names: Vec<String> =
+        lists.iter().filter(|(_, differs)| *differs).map(|(name, _)| (*name).to_owned()).collect();
+    if before.server != after.server {
+        let lines = |checked: &Checked| -> Vec<String> {
+            let shown = salver_config::show(checked);
+            let own = shown.lines().skip_while(|line| *line != "[server]").skip(1);
+            own.take_while(|line| !line.starts_with('[')).map(str::to_owned).collect()
+        };
+        let (old, new) = (lines(before), lines(after));
+        let differs =
+            old.iter().filter(|line| !new.contains(line)).chain(new.iter().filter(|line| !old.contains(line)));
+        let mut keys: Vec<String> =
+            differs.filter_map(|line| Some(format!("server.{}", line.split_once(" = ")?.0))).collect();
+        keys.sort();
+        keys.dedup();
+        names.extend(keys);
+    }
+    names
+}
+
+/// Describes what changed.
+fn told(datasets: &DatasetChanges<'_>, rules: bool, proves: bool) -> String {
+    let count = |count: usize, what: &str| match count {
+        0 => None,
+        1 => Some(format!("1 dataset {what}")),
+        more => Some(format!("{more} datasets {what}")),
+    };
+    let parts = [
+        count(datasets.new.len(), "new"),
+        count(datasets.other.len(), "changed"),
+        count(datasets.gone.len(), "gone"),
+        rules.then(|| "other access rules".to_owned()),
+        proves.then(|| "other [auth]".to_owned()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "nothing to change".to_owned() } else { parts.join(", ") }
+}
+
+fn report(failure: &CommandFailure) {
+    match failure {
+        CommandFailure::Usage(error) | CommandFailure::Error(error) => tracing::warn!("{}", output::with_hint(error)),
+        CommandFailure::Mistakes(mistakes) => mistakes.iter().for_each(|mistake| tracing::warn!("{mistake}")),
+        CommandFailure::Told | CommandFailure::Closed => {}
+    }
+}

@@ -1,0 +1,169 @@
+//! SIGHUP: what the settings say anew holds, and no request is dropped meanwhile.
+
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use super::server::Server;
+use crate::client::Client;
+use crate::process::Process;
+
+const PEOPLE: &str = "id,name\n1,ann\n2,bob\n";
+const TOWNS: &str = "id,town\n1,Bath\n";
+const FILES: [(&str, &str); 3] = [("people.csv", PEOPLE), ("towns.csv", TOWNS), ("others.csv", "id,name\n7,zoe\n")];
+const ONE: &str = "[[dataset]]\nname = \"people\"\nsource = \"people.csv\"\n";
+const TWO: &str = "[[dataset]]\nname = \"towns\"\nsource = \"towns.csv\"\n";
+
+/// Writes other settings and asks the server to read them.
+fn reload(process: &Process, settings: &str) {
+    std::fs::write(process.directory().join("salver.toml"), settings).expect("a file");
+    hang_up(process.pid());
+}
+
+fn hang_up(pid: u32) {
+    let sent = Command::new("kill").args(["-HUP", &pid.to_string()]).status().expect("kill");
+    assert!(sent.success());
+}
+
+fn ask(process: &Process, target: &str, headers: &[(&str, &str)]) -> (u16, String) {
+    let answer = Client::new(process.address()).send("GET", target, headers, None).expect("an answer");
+    (answer.status, answer.body)
+}
+
+#[track_caller]
+fn until(process: &Process, target: &str, headers: &[(&str, &str)], expected: (u16, &str)) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    loop {
+        let (status, body) = ask(process, target, headers);
+        if status == expected.0 && body.contains(expected.1) {
+            return;
+        }
+        assert!(Instant::now() < patience, "{target}: {status} {body} instead of {expected:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn datasets_come_change_and_go() {
+    let mut process = Process::with(ONE, &FILES);
+    assert_eq!(ask(&process, "/api/tables/towns", &[]).0, 404);
+    reload(
+        &process,
+        &format!("{ONE}{TWO}[[store]]\nname = \"who\"\ndataset = \"people\"\nkey = \"id\"\nvalue = \"name\"\n"),
+    );
+    until(&process, "/api/tables/towns", &[], (200, "Bath"));
+    until(&process, "/api/kv/who/2", &[], (200, "bob"));
+    assert!(ask(&process, "/api/sql?q=select+count(*)+as+n+from+people+join+towns+using+(id)", &[]).1.contains("1"));
+    until(&process, "/api/graphql?query={towns{town}}", &[], (200, "Bath"));
+    // The same name for other rows, and one less.
+    reload(&process, &ONE.replace("people.csv", "others.csv"));
+    until(&process, "/api/tables/people", &[], (200, "zoe"));
+    until(&process, "/api/tables/towns", &[], (404, ""));
+    until(&process, "/api/kv/who/2", &[], (404, ""));
+    assert_eq!(ask(&process, "/api/graphql?query={towns{town}}", &[]).0, 400);
+    // Mistakes change nothing, however often.
+    for wrong in ["[[dataset]]\nname = \"people\"\n", "x", "[[dataset]]\nname = \"a\"\nsorce = \"people.csv\"\n", ""] {
+        reload(&process, wrong);
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(process.is_alive());
+        assert!(ask(&process, "/api/tables/people", &[]).1.contains("zoe"), "{wrong}");
+    }
+    // A file that is not there is an entry that says so.
+    reload(&process, &format!("{ONE}[[dataset]]\nname = \"gone\"\nsource = \"gone.csv\"\n"));
+    until(&process, "/api/tables/people", &[], (200, "ann"));
+    until(&process, "/api/tables/gone", &[], (503, "gone.csv"));
+}
+
+#[test]
+fn rules_and_keys_change() {
+    let (first, second) = ("first-0123456789abcdef", "second-0123456789abcdef");
+    let keys = |keys: &str| format!("[auth]\nmode = \"optional\"\napi_keys = [{keys}]\n");
+    let both = keys(&format!("\"one:{first}\", \"two:{second}\""));
+    let rules = |columns: &str| {
+        format!(
+            "[[role]]\nname = \"r\"\ncallers = [\"api_key:one\"]\n[[access]]\nroles = [\"r\"]\nentries = [\"people\"]\n\
+             permissions = [\"read\", \"sql\"]\n{columns}"
+        )
+    };
+    let process = Process::with(&format!("{both}{ONE}"), &FILES);
+    let (one, two) = ([("x-api-key", first)], [("x-api-key", second)]);
+    assert_eq!(ask(&process, "/api/tables/people", &two).0, 200);
+    reload(&process, &format!("{both}{ONE}{}", rules("")));
+    until(&process, "/api/tables/people", &two, (404, ""));
+    until(&process, "/api/tables/people", &one, (200, "ann"));
+    until(&process, "/api/graphql?query={people{name}}", &one, (200, "ann"));
+    // The schema that GraphQL keeps for these roles was made under other rules.
+    reload(&process, &format!("{both}{ONE}{}", rules("columns_hidden = [\"name\"]\n")));
+    until(&process, "/api/tables/people", &one, (200, "[{\"id\":1},{\"id\":2}]"));
+    assert_eq!(ask(&process, "/api/graphql?query={people{name}}", &one).0, 400);
+    assert_eq!(ask(&process, "/api/sql?q=select+name+from+people", &one).0, 400);
+    // A key that is gone proves nothing.
+    reload(&process, &format!("{}{ONE}{}", keys(&format!("\"one:{second}\"")), rules("")));
+    until(&process, "/api/tables/people", &two, (200, "ann"));
+    assert_eq!(ask(&process, "/api/tables/people", &one).0, 401);
+    assert_eq!(ask(&process, "/api/tables/people", &[]).0, 404);
+}
+
+#[test]
+fn no_request_is_dropped() {
+    let process = Process::with(&format!("{ONE}{TWO}"), &FILES);
+    let (ends, asked) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut client = Client::new(process.address());
+                while !ends.load(Ordering::Relaxed) {
+                    let answer = client.send("GET", "/api/tables/people?limit=1", &[], None).expect("an answer");
+                    assert_eq!(answer.status, 200, "{}", answer.body);
+                    assert!(answer.body.contains("ann") || answer.body.contains("zoe"), "{}", answer.body);
+                    asked.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        for round in 0..20 {
+            let source = if round % 2 == 0 { "others.csv" } else { "people.csv" };
+            let more = if round % 3 == 0 { TWO } else { "" };
+            reload(&process, &format!("{}{more}", ONE.replace("people.csv", source)));
+            let name = if round % 2 == 0 { "zoe" } else { "ann" };
+            until(&process, "/api/tables/people", &[], (200, name));
+        }
+        ends.store(true, Ordering::Relaxed);
+    });
+    assert!(asked.load(Ordering::Relaxed) > 100);
+}
+
+#[test]
+fn what_a_reload_cannot_do() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("app.db");
+    let made = Command::new("sqlite3").arg(&path).arg("create table users (username text, password text)").status();
+    assert!(made.expect("sqlite3").success());
+    let database = format!("[[database]]\nname = \"app\"\nurl = \"sqlite:{}\"\n", path.display());
+    let start = format!("{ONE}{database}");
+    let process = Process::with(&start, &FILES);
+    until(&process, "/api/tables/users", &[], (200, "[]"));
+    // The table of users would have to be shut, and its name is taken.
+    for refused in [
+        format!("[auth]\nmode = \"optional\"\ndatabase = \"app\"\n{start}"),
+        format!("{start}{}", TWO.replace("\"towns\"", "\"users\"")),
+    ] {
+        reload(&process, &refused);
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(ask(&process, "/api/tables/users", &[]), (200, "[]".to_owned()));
+        assert_eq!(ask(&process, "/api/me", &[]).0, 404);
+    }
+    // The rest is done at once, and what needs a restart is left.
+    reload(&process, &format!("[server]\ncors = true\n{start}{TWO}").replace("name = \"app\"", "name = \"apple\""));
+    until(&process, "/api/tables/towns", &[], (200, "Bath"));
+    assert_eq!(ask(&process, "/api/tables/users", &[]).0, 200);
+}
+
+#[test]
+fn new_files_of_a_directory() {
+    let server = Server::of(&[("people.csv", PEOPLE.as_bytes())]);
+    std::fs::write(server.file("towns.csv"), TOWNS).expect("a file");
+    std::fs::remove_file(server.file("people.csv")).expect("a file");
+    hang_up(server.pid());
+    server.until(|server| server.get("/api/tables/towns").status == 200);
+    server.until(|server| server.get("/api/tables/people").status == 404);
+}
