@@ -97,12 +97,8 @@ impl RecordParams {
 /// # Errors
 /// `InvalidRequest` and similar errors for a strict request; names that can't be decoded are always errors.
 pub(super) fn read(query: &str, table: &str, purpose: Purpose, spec: &DatabaseSpec) -> Result<RecordParams> {
-    let mut ask = RecordParams {
-        query: RecordQuery { table: table.to_owned(), ..RecordQuery::default() },
-        ..RecordParams::default()
-    };
+    let mut ask = RecordParams { query: plain(table, spec), ..RecordParams::default() };
     if query.is_empty() {
-        ask.query.strict = spec.strict;
         return Ok(ask);
     }
     let parameters = parameters(query)?;
@@ -120,6 +116,11 @@ pub(super) fn read(query: &str, table: &str, purpose: Purpose, spec: &DatabaseSp
         reader.take(parameter_names::bare(name), value)?;
     }
     reader.finish()
+}
+
+/// Returns the query of a request without parameters.
+pub(super) fn plain(table: &str, spec: &DatabaseSpec) -> RecordQuery {
+    RecordQuery { table: table.to_owned(), strict: spec.strict, ..RecordQuery::default() }
 }
 
 /// Returns whether the request is strict.

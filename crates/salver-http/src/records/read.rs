@@ -40,7 +40,11 @@ impl<'a> Reading<'a> {
         id: Option<&str>,
     ) -> Result<Self> {
         let purpose = if id.is_some() { Purpose::Read } else { Purpose::List };
-        let query = query::read(context.query, table, purpose, database.spec())?.query;
+        // Most requests for one row have no parameters.
+        let query = match context.query {
+            "" => query::plain(table, database.spec()),
+            given => query::read(given, table, purpose, database.spec())?.query,
+        };
         let read = match id.map(|id| PathKeys::read(id, &**database, table)).transpose()? {
             Some(PathKeys { keys, many, .. }) => RecordRead::Keys { query, keys, many },
             None => RecordRead::List(query),
