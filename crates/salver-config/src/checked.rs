@@ -61,10 +61,16 @@ pub struct Server {
     pub data_dir: Option<PathBuf>,
     /// Log level: `off`, `error`, `warn`, `info`, `debug` or `trace`.
     pub log: String,
+    /// Format of the log: `text` or `json`.
+    pub log_format: String,
     /// Whether pages of any origin may read responses.
     pub cors: bool,
     /// Whether each request is logged.
     pub access_log: bool,
+    /// Time after which a request or a query is logged as slow, in milliseconds; 0 logs none.
+    pub slow_ms: u64,
+    /// Whether responses tell how long they took.
+    pub server_timing: bool,
     /// Suffix of the default format of rows.
     pub default_format: String,
     /// Number of worker threads; 0 for one per processor.

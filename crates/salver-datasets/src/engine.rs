@@ -71,6 +71,8 @@ pub struct EngineOptions {
     /// Maximum time for computing the rows of one query, in milliseconds; 0 is no limit. The time that a client waits
     /// is bounded by the caller; this limit includes the rows that are computed ahead of a slow reader.
     pub query_ms_max: u64,
+    /// Time for computing the rows of one query after which it is logged with its plan, in milliseconds; 0 logs none.
+    pub slow_ms: u64,
     /// Whether the engine has the process to itself. If so, queries are cancelled when the process uses more memory
     /// than `memory_bytes_max` explains.
     pub owns_process: bool,
@@ -88,6 +90,8 @@ pub struct Engine {
     /// `None` if the engine does not have the process to itself.
     pressure: Option<Pressure>,
     query_ms_max: u64,
+    /// Time after which a query is slow; `None` if none is.
+    slow_after: Option<Duration>,
     data_dir: PathBuf,
     /// Runtime on which exports are decoded. It has as many threads as there are for queries, and always reuses the
     /// same ones, because every thread keeps memory of its own for reuse.
@@ -148,6 +152,7 @@ impl Engine {
             budget: Budget::new(memory_bytes / 2),
             pressure,
             query_ms_max: options.query_ms_max,
+            slow_after: (options.slow_ms > 0).then(|| Duration::from_millis(options.slow_ms)),
             data_dir: options.data_dir.clone(),
             decoding: Some(decoding),
             decoders: threads,
@@ -193,6 +198,11 @@ impl Engine {
     #[must_use]
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
+    }
+
+    /// Returns the time after which a query is slow; `None` if slow ones are not logged.
+    pub(crate) fn slow_after(&self) -> Option<Duration> {
+        self.slow_after
     }
 
     /// Returns the permits for files that are kept open for exports.

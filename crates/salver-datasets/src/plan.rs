@@ -5,8 +5,10 @@ mod casts;
 mod condition;
 mod grouped;
 mod page;
+mod slow;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
@@ -31,6 +33,7 @@ use crate::resolve::{self, Condition, Resolved, ResolvedColumn};
 
 pub(crate) use grouped::read as read_grouped;
 pub(crate) use page::cut_out;
+pub(crate) use slow::WatchedQuery;
 
 /// Name of the table in plans.
 const TABLE: &str = "t";
@@ -46,8 +49,10 @@ pub(crate) async fn read(
     query: &Query,
     resolved: Resolved,
 ) -> Result<Rows> {
+    let watched = WatchedQuery::of_entry(engine, &about.name);
+    let counted = Counted { engine, provider, schema: &about.schema, watched: &watched };
     let total = match resolved.count {
-        true => Some(count_rows(engine, provider, &about.schema, resolved.filter.as_ref(), None).await?),
+        true => Some(counted.rows(resolved.filter.as_ref(), None).await?),
         false => None,
     };
     // The position in a cursor is the number of rows on earlier pages.
@@ -61,9 +66,10 @@ pub(crate) async fn read(
     let (mut state, in_source_order) = (state.clone(), resolved.sort.is_empty());
     let work = QueryWork::begin(&mut state);
     let answer = if in_source_order {
-        engine.execute(work, async move { Ok(page::cut_out(start(state, plan).await?, skip, fetch)) }).await?
+        let own = watched.clone();
+        engine.execute(work, async move { Ok(page::cut_out(start(state, plan, own).await?, skip, fetch)) }).await?
     } else {
-        answer(engine, state, plan).await?
+        answer(engine, state, plan, watched.clone()).await?
     };
     let mut answer = rename(answer, &resolved.schema);
     let follows = match (small, resolved.limit) {
@@ -73,7 +79,7 @@ pub(crate) async fn read(
                 answer.batches = within(answer.batches, limit);
             }
             let beyond = skip.saturating_add(limit);
-            count_rows(engine, provider, &about.schema, resolved.filter.as_ref(), Some(beyond)).await? > 0
+            counted.rows(resolved.filter.as_ref(), Some(beyond)).await? > 0
         }
         (_, None) => false,
     };
@@ -89,11 +95,16 @@ pub(crate) async fn read(
 /// are too wide, is retried in the session that needs least memory, which is slower: a wide row may be the state of a
 /// distinct aggregate, which that session has not. If wide rows are refused there too, or don't fit, smaller batches
 /// may.
-pub(crate) async fn answer(engine: &Engine, state: SessionState, plan: LogicalPlan) -> Result<PlanOutput> {
+pub(crate) async fn answer(
+    engine: &Engine,
+    state: SessionState,
+    plan: LogicalPlan,
+    watched: Option<WatchedQuery>,
+) -> Result<PlanOutput> {
     let (mut state, mut is_wide) = (state, false);
     for (next, is_first) in [(engine.frugal(), true), (engine.narrow(), false)] {
         let work = QueryWork::of(state.config_options());
-        match engine.execute(work.clone(), start(state, plan.clone())).await {
+        match engine.execute(work.clone(), start(state, plan.clone(), watched.clone())).await {
             Err(error) if error.code == Code::QueryTooLarge => is_wide = true,
             Err(error) if error.code == Code::OutOfMemory && (is_first || is_wide) => {}
             answered => return answered,
@@ -103,7 +114,7 @@ pub(crate) async fn answer(engine: &Engine, state: SessionState, plan: LogicalPl
         state = next.clone();
         QueryWork::begin(&mut state);
     }
-    engine.execute(QueryWork::of(state.config_options()), start(state, plan)).await
+    engine.execute(QueryWork::of(state.config_options()), start(state, plan, watched)).await
 }
 
 /// Returns a session in which work begins.
@@ -114,13 +125,21 @@ fn begun(engine: &Engine) -> SessionState {
 }
 
 /// Starts a plan; must be called on the engine's threads.
-pub(crate) async fn start(state: SessionState, plan: LogicalPlan) -> Result<SendableRecordBatchStream> {
+async fn start(
+    state: SessionState,
+    plan: LogicalPlan,
+    watched: Option<WatchedQuery>,
+) -> Result<SendableRecordBatchStream> {
+    let watched = watched.map(|watched| (watched, Instant::now()));
     let plan = state.optimize(&plan).map_err(fault::planning)?;
     casts::check(&plan)?;
     let physical = state.query_planner().create_physical_plan(&plan, &state).await.map_err(fault::planning)?;
     let physical = place_checkpoints(physical, &QueryWork::of(state.config_options())).map_err(fault::planning)?;
     let stream = execute_stream(Arc::clone(&physical), state.task_ctx()).map_err(fault::execution)?;
-    Ok(page::holding(stream, physical))
+    Ok(match watched {
+        Some((watched, begun)) => watched.watch(begun, stream, physical),
+        None => page::holding(stream, physical),
+    })
 }
 
 fn plain(
@@ -172,20 +191,25 @@ fn scan(
     }
 }
 
-/// Counts the rows that match the filter; with `beyond`, returns 1 if there are more than that many, else 0.
-async fn count_rows(
-    engine: &Arc<Engine>,
-    provider: &Arc<dyn TableProvider>,
-    schema: &SchemaRef,
-    filter: Option<&Condition>,
-    beyond: Option<u64>,
-) -> Result<u64> {
-    let limited = |plan: LogicalPlanBuilder| match beyond {
-        Some(beyond) => plan.limit(to_usize(beyond), Some(1)),
-        None => Ok(plan),
-    };
-    let plan = aside(schema, || scan(provider, schema, filter).and_then(limited)).map_err(fault::planning)?;
-    count_plan(engine, plan).await
+/// The table whose rows a query counts.
+struct Counted<'a> {
+    engine: &'a Arc<Engine>,
+    provider: &'a Arc<dyn TableProvider>,
+    schema: &'a SchemaRef,
+    watched: &'a Option<WatchedQuery>,
+}
+
+impl Counted<'_> {
+    /// Counts the rows that match the filter; with `beyond`, returns 1 if there are more than that many, else 0.
+    async fn rows(&self, filter: Option<&Condition>, beyond: Option<u64>) -> Result<u64> {
+        let Self { engine, provider, schema, watched } = *self;
+        let limited = |plan: LogicalPlanBuilder| match beyond {
+            Some(beyond) => plan.limit(to_usize(beyond), Some(1)),
+            None => Ok(plan),
+        };
+        let plan = aside(schema, || scan(provider, schema, filter).and_then(limited)).map_err(fault::planning)?;
+        count_plan(engine, plan, watched.clone()).await
+    }
 }
 
 /// Makes a plan over columns of `schema`; for many columns inside `block_in_place`, so that other requests are not
@@ -199,12 +223,12 @@ fn aside<T>(schema: &SchemaRef, make: impl FnOnce() -> T) -> T {
 }
 
 /// Returns the number of rows of a plan.
-async fn count_plan(engine: &Arc<Engine>, plan: LogicalPlanBuilder) -> Result<u64> {
+async fn count_plan(engine: &Arc<Engine>, plan: LogicalPlanBuilder, watched: Option<WatchedQuery>) -> Result<u64> {
     let plan = plan
         .aggregate(Vec::<Expr>::new(), vec![count(lit(1_i64)).alias("n")])
         .and_then(LogicalPlanBuilder::build)
         .map_err(fault::planning)?;
-    let answer = answer(engine, begun(engine), plan).await?;
+    let answer = answer(engine, begun(engine), plan, watched).await?;
     let batches: Vec<RecordBatch> = match answer.batches {
         Batches::Ready(batches) => batches,
         Batches::Stream(stream) => stream.try_collect().await?,

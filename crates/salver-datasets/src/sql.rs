@@ -26,6 +26,7 @@ use salver_model::ports::{MaybeReady, SqlEngine, Table, Tables};
 use salver_model::{Name, Result, Rows, SqlQuery, Version};
 
 use crate::engine::{Engine, QueryWork, STACK_BYTES};
+use crate::plan::WatchedQuery;
 use crate::restricted::RestrictedTable;
 use crate::udf::{self, Calls, Files};
 use crate::{fault, plan, sql_allowlist};
@@ -82,13 +83,14 @@ fn at_once(tables: &dyn Tables, query: &SqlQuery) -> Option<Rows> {
 impl Engine {
     /// Runs a statement on the engine's threads.
     async fn answer(&self, tables: Arc<dyn Tables>, query: &SqlQuery) -> Result<Rows> {
+        let watched = WatchedQuery::of_sql(self, &query.text);
         let (mut session, functions, query) = (self.session().clone(), self.functions(), query.clone());
         let work = QueryWork::begin(&mut session);
         match self.run_task(work, async move { prepare(session, &functions, tables, &query).await }).await? {
             PreparedSql::Lowered(lowered) => lowered.read().await,
             PreparedSql::Planned(planned) => {
                 let Planned { state, plan, read, repeatable, paths, calls } = *planned;
-                let answer = plan::answer(self, state, plan).await?;
+                let answer = plan::answer(self, state, plan, watched).await?;
                 let batches = match paths {
                     Some(paths) => paths.redact(answer.batches).await?,
                     None => answer.batches,

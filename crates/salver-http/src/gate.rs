@@ -17,6 +17,7 @@ use crate::body::Body;
 use crate::cookie;
 use crate::exit;
 use crate::options::{HttpOptions, OriginOptions};
+use crate::request_record::REQUEST_ID;
 use crate::routes::Does;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -26,7 +27,7 @@ const XSRF_COOKIE: &str = "XSRF-TOKEN";
 const REQUESTED_WITH: HeaderName = HeaderName::from_static("x-requested-with");
 const AJAX: &str = "XMLHttpRequest";
 /// Request headers that PHP-CRUD-API does not know.
-const OWN_HEADERS: [&str; 16] = [
+const OWN_HEADERS: [&str; 17] = [
     "Authorization",
     "X-API-Key",
     "X-Requested-With",
@@ -43,11 +44,12 @@ const OWN_HEADERS: [&str; 16] = [
     "Salver-Partition",
     "Salver-Time",
     "X-Callback-Url",
+    "X-Request-Id",
 ];
 
 /// Headers that pages of any origin may read.
 const EXPOSED: &str = "accept-ranges, content-range, etag, link, location, preference-applied, salver-crc32, \
-    salver-next, salver-offset, salver-rows, x-exception-message, x-total-count";
+    salver-next, salver-offset, salver-rows, x-exception-message, x-request-id, x-total-count";
 
 /// Headers that matter to the checks of every request.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,6 +64,8 @@ pub(crate) struct CheckedHeaders<'h> {
     pub(crate) expects: bool,
     /// Transfer coding of the body other than chunked (RFC 9112, section 6.1).
     pub(crate) packed: Option<&'h HeaderValue>,
+    /// Whether the client sent an ID for the request, valid or not.
+    pub(crate) request_id: bool,
 }
 
 impl<'h> CheckedHeaders<'h> {
@@ -78,6 +82,8 @@ impl<'h> CheckedHeaders<'h> {
                 said.packed = Some(value);
             } else if *name == header::EXPECT {
                 said.expects = true;
+            } else if *name == REQUEST_ID {
+                said.request_id = true;
             }
         }
         said

@@ -41,6 +41,7 @@ mod records;
 mod redaction;
 mod refuse;
 mod request_context;
+mod request_record;
 mod request_target;
 mod respond;
 mod rest;

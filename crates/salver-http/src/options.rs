@@ -34,6 +34,10 @@ pub struct HttpOptions {
     pub origins: Option<OriginOptions>,
     /// Whether each request is logged.
     pub access_log: bool,
+    /// Time until the head of a response after which its request is logged as slow, in milliseconds; 0 logs none.
+    pub slow_ms: u64,
+    /// Whether responses tell how long they took, in `Server-Timing`.
+    pub server_timing: bool,
     /// Format of rows when the client leaves the choice.
     pub default_format: Format,
     /// Whether every request comes through the operator's own proxy, so that `X-Forwarded-For`, `X-Forwarded-Proto` and
@@ -113,6 +117,8 @@ impl Default for HttpOptions {
             cors: false,
             origins: None,
             access_log: false,
+            slow_ms: 0,
+            server_timing: false,
             default_format: Format::Json,
             reverse_proxy: false,
             caller_headers: Vec::new(),

@@ -23,8 +23,9 @@ use crate::policy::{Admission, Admitted, Head};
 use crate::receive::Incoming;
 use crate::refuse::refuse;
 use crate::request_context::RequestContext;
+use crate::request_record::{REQUEST_ID, RequestRecord};
 use crate::request_target::{RequestTarget, below_base};
-use crate::routes::{self, AtomicLabel, Family, Found, RoutePath, RouteTarget, own};
+use crate::routes::{self, Family, Found, RoutePath, RouteTarget, own};
 use crate::{
     cursor, export, functions, graphql_http, index, kv, metrics_page, policy, receive, records, respond, rest, schema,
     security_headers, sql, status, streams, tokens,
@@ -39,7 +40,7 @@ pub(crate) fn answer_now<B>(
     peer: IpAddr,
 ) -> Option<Response<Body>> {
     let method = request.method();
-    if !(*method == Method::GET || *method == Method::HEAD) || app.options.access_log {
+    if !(*method == Method::GET || *method == Method::HEAD) || is_told_of(app, said) {
         return None;
     }
     let timer = Timer::begin(method);
@@ -76,9 +77,23 @@ pub(crate) fn answer_now<B>(
     let answered = std::panic::catch_unwind(AssertUnwindSafe(table));
     let response = match answered.ok()?? {
         Ok(response) => response,
-        Err(error) => refuse(app, Dialect::Salver, error),
+        Err(error) => {
+            let refusal = Refusal::from(error);
+            // `answer` reports what is the server's fault under the ID of the request.
+            if Dialect::Salver.status(&refusal).is_server_error() {
+                return None;
+            }
+            refuse(app, Dialect::Salver, refusal)
+        }
     };
     Some(counted(app, timer, leave(app, response)))
+}
+
+/// Returns whether something is told of every request like this one, in the log or in the response, so that it is left
+/// to [`answer`].
+#[inline]
+fn is_told_of(app: &App, said: &CheckedHeaders<'_>) -> bool {
+    said.request_id || app.options.access_log || app.options.server_timing
 }
 
 /// Counts a response that is ready.
@@ -107,7 +122,8 @@ fn admitted_at_once<B>(
 /// Answers a request without TLS at a listener with it.
 pub(crate) fn answer_without_tls<B>(app: &App, request: &Request<B>, peer: IpAddr) -> Response<Body> {
     let answered = app.gate.without_tls(request, peer);
-    let mut response = answered.unwrap_or_else(|error| refuse(app, Dialect::Salver, error));
+    let sent = request.headers().get(REQUEST_ID);
+    let mut response = with_id(sent, || answered.unwrap_or_else(|error| refuse(app, Dialect::Salver, error)));
     if request.version() < http::Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
@@ -116,7 +132,7 @@ pub(crate) fn answer_without_tls<B>(app: &App, request: &Request<B>, peer: IpAdd
 
 /// Answers requests beyond the capacity: `/health` as usual, and anything else with an error.
 pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>) -> Response<Body> {
-    let mut response = match below_base(app, request.uri().path()) {
+    let mut response = with_id(request.headers().get(REQUEST_ID), || match below_base(app, request.uri().path()) {
         Some("/health") => status::health(),
         _ => {
             let connections_max = app.service.limits().connections_max;
@@ -124,16 +140,25 @@ pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>) -> Response<Body
                 .with_hint("try again in a few seconds; `limits.connections_max` is the limit");
             refuse(app, Dialect::Salver, error)
         }
-    };
+    });
     if request.version() < http::Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     leave(app, response)
 }
 
-/// Returns an error instead of a response that can't be sent.
-pub(crate) fn refuse_response(app: &App, error: Error) -> Response<Body> {
-    leave(app, refuse(app, Dialect::Salver, error))
+/// Returns an error instead of a response that can't be sent, to a request for which the client may have sent an ID.
+pub(crate) fn refuse_response(app: &App, sent: Option<&HeaderValue>, error: Error) -> Response<Body> {
+    leave(app, with_id(sent, || refuse(app, Dialect::Salver, error)))
+}
+
+/// Makes a response elsewhere than in [`answer`], and adds the ID of its request as that does.
+fn with_id(sent: Option<&HeaderValue>, make: impl FnOnce() -> Response<Body>) -> Response<Body> {
+    let record = Arc::new(RequestRecord::of(sent));
+    let mut response = record.scope_now(make);
+    let is_failure = response.status().is_server_error();
+    record.tell(response.headers_mut(), is_failure);
+    response
 }
 
 /// Returns a plan for an append, which is executed as soon as the body is there; `None` means "use [`answer`]", which
@@ -144,7 +169,8 @@ pub(crate) fn plan_append<B>(
     said: &CheckedHeaders<'_>,
     peer: IpAddr,
 ) -> Option<(Timer, streams::AppendPlan)> {
-    if *request.method() != Method::POST || app.options.access_log {
+    // An append waits for the disk, and so may be slow, as no other response that is ready at once.
+    if *request.method() != Method::POST || is_told_of(app, said) || app.options.slow_ms > 0 {
         return None;
     }
     let timer = Timer::begin(request.method());
@@ -160,15 +186,19 @@ pub(crate) fn plan_append<B>(
 
 /// Answers any request.
 pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
-    let (timer, label) = (Timer::begin(request.method()), AtomicLabel::default());
+    let timer = Timer::begin(request.method());
+    let record = Arc::new(RequestRecord::of(request.headers().get(REQUEST_ID)));
     let (head, body) = request.into_parts();
-    let response =
-        AssertUnwindSafe(life(&app, &head, body, peer, &label)).catch_unwind().await.unwrap_or_else(|panic| {
+    let response = record
+        .scope(AssertUnwindSafe(life(&app, &head, body, peer, (timer, &*record))).catch_unwind())
+        .await
+        .unwrap_or_else(|panic| {
             let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
             let error = Error::internal("the server failed while it answered")
                 .with_hint("this is a bug; the server's log has the cause")
                 .with_source(format!("panic: {}", what.unwrap_or("of unknown kind")));
-            refuse(&app, dialect(&head, RequestTarget::of_head(&app, &head).family()), error)
+            let dialect = dialect(&head, RequestTarget::of_head(&app, &head).family());
+            record.scope_now(|| refuse(&app, dialect, error))
         });
     let mut response = leave(&app, response);
     app.gate.apply_cors_named(&head.headers, response.headers_mut());
@@ -177,15 +207,40 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
     {
         auth.challenge(response.headers_mut());
     }
-    app.metrics.count(timer.of(label.get()), response.status());
-    if app.options.access_log {
-        // Three decimals: microseconds.
-        let ms = timer.elapsed().as_micros() as f64 / 1000.0;
-        let status = response.status().as_u16();
-        let uri = tokens::shown(head.uri.path_and_query().map_or("*", PathAndQuery::as_str));
-        tracing::info!(target: "access", method = %head.method, uri, status, ms);
+    app.metrics.count(timer.of(record.label.get()), response.status());
+    let (took, slow_ms) = (timer.elapsed(), app.options.slow_ms);
+    let is_slow = slow_ms > 0 && took > Duration::from_millis(slow_ms);
+    let is_logged = app.options.access_log || is_slow;
+    let is_failure = response.status().is_server_error();
+    record.tell(response.headers_mut(), is_logged || is_failure);
+    if app.options.server_timing {
+        record.tell_times(response.headers_mut(), took);
+    }
+    if is_logged {
+        log(&app, &record, (&head, peer), response.status(), (took, is_slow));
     }
     response
+}
+
+/// Logs a request: every one if that is wanted, and those that were slow.
+fn log(
+    app: &App,
+    record: &RequestRecord,
+    (head, peer): (&Parts, IpAddr),
+    status: StatusCode,
+    (took, is_slow): (Duration, bool),
+) {
+    // Three decimals: microseconds.
+    let ms = took.as_micros() as f64 / 1000.0;
+    let (id, method, status) = (record.id(), &head.method, status.as_u16());
+    let uri = tokens::shown(head.uri.path_and_query().map_or("*", PathAndQuery::as_str));
+    if app.options.access_log {
+        let address = app.gate.address(peer, &head.headers);
+        tracing::info!(target: "access", id, %method, uri, status, ms, %address, caller = record.caller());
+    }
+    if is_slow {
+        tracing::warn!(target: "slow", id, %method, uri, status, ms, "a request was slow");
+    }
 }
 
 /// Returns the dialect in which a request to this family is refused.
@@ -194,9 +249,15 @@ fn dialect(head: &Parts, family: Family) -> Dialect {
 }
 
 /// Runs the stages of a request: target, admission, door, and headers for the page.
-async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr, label: &AtomicLabel) -> Response<Body> {
+async fn life(
+    app: &Arc<App>,
+    head: &Parts,
+    body: Incoming,
+    peer: IpAddr,
+    (timer, record): (Timer, &RequestRecord),
+) -> Response<Body> {
     let asked = RequestTarget::of_head(app, head);
-    label.set(asked.label());
+    record.label.set(asked.label());
     let dialect = dialect(head, asked.family());
     let said = CheckedHeaders::of(&head.headers);
     let admitted = match policy::admit(app, Head::of_parts(head), &said, peer, &asked).await {
@@ -204,6 +265,12 @@ async fn life(app: &Arc<App>, head: &Parts, body: Incoming, peer: IpAddr, label:
         Admission::Answered(response) => return *response,
         Admission::Refused(error, pass) => return policy::release(app, pass, refuse(app, dialect, *error)),
     };
+    if app.options.server_timing {
+        record.admitted(timer.elapsed());
+    }
+    if app.options.access_log {
+        record.identify(admitted.caller());
+    }
     let answered = door(app, &admitted, head, asked, body).await;
     let response = answered.unwrap_or_else(|refusal| refuse(app, dialect, refusal));
     policy::release(app, admitted.into_pass(), response)
@@ -354,8 +421,8 @@ pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
 
 /// Adds the headers that every response gets to the answer to an append, and counts it.
 pub(crate) fn leave_appended(app: &App, timer: Timer, answered: Result<Response<Body>, Refusal>) -> Response<Body> {
-    let response = answered.unwrap_or_else(|refusal| refuse(app, Dialect::Salver, refusal));
-    counted(app, timer, leave_finished(app, response))
+    let refused = |refusal: Refusal| with_id(None, || refuse(app, Dialect::Salver, refusal));
+    counted(app, timer, leave_finished(app, answered.unwrap_or_else(refused)))
 }
 
 /// Adds the headers that every response gets to one that already has its security headers.

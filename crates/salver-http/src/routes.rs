@@ -247,15 +247,18 @@ impl Family {
         match self {
             Self::Records => {
                 "accept, authorization, content-type, if-match, if-none-match, idempotency-key, prefer, x-api-key, \
-                 x-requested-with"
+                 x-request-id, x-requested-with"
             }
             Self::Streams | Self::ConfluentV2 | Self::ConfluentV3 | Self::Tinybird => {
                 "accept, content-type, content-encoding, last-event-id, salver-key, salver-id, salver-partition, \
-                 salver-time"
+                 salver-time, x-request-id"
             }
-            Self::ArangoDb => "accept, content-type",
-            Self::Functions => "accept, content-type, prefer, x-callback-url",
-            _ => "accept, authorization, content-type, if-none-match, prefer, range, x-api-key, x-requested-with",
+            Self::ArangoDb => "accept, content-type, x-request-id",
+            Self::Functions => "accept, content-type, prefer, x-callback-url, x-request-id",
+            _ => {
+                "accept, authorization, content-type, if-none-match, prefer, range, x-api-key, x-request-id, \
+                 x-requested-with"
+            }
         }
     }
 

@@ -30,6 +30,7 @@ use crate::gate::CheckedHeaders;
 use crate::metrics::Timer;
 use crate::options::HttpOptions;
 use crate::receive::Incoming;
+use crate::request_record::REQUEST_ID;
 use crate::streams::{AppendPlan, AppendState, Taken};
 use crate::transport::{Begun, Transport};
 use crate::unsent_responses::ResponseTraits;
@@ -243,7 +244,8 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
         }
         if let Err(error) = asked.admit(&self.app.answers, &self.connection) {
-            return Answering::Now(Some(crate::router::refuse_response(&self.app, error)));
+            let id = request.headers().get(REQUEST_ID);
+            return Answering::Now(Some(crate::router::refuse_response(&self.app, id, error)));
         }
         match plan {
             Some(plan) => {
@@ -287,8 +289,9 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for HeadOnly {
 /// Charges a large response to the client.
 #[cold]
 fn held(app: &App, asked: ResponseTraits, connection: &Connection, response: Response<Body>) -> Response<Body> {
+    let id = response.headers().get(REQUEST_ID).cloned();
     let held = asked.hold(&app.answers, connection, response);
-    held.unwrap_or_else(|error| crate::router::refuse_response(app, error))
+    held.unwrap_or_else(|error| crate::router::refuse_response(app, id.as_ref(), error))
 }
 
 /// A response, at hand or pending: the former needs no allocation.

@@ -39,6 +39,8 @@ pub enum Observation<'a> {
     RequestFailed {
         /// Error, with its cause.
         error: &'a Error,
+        /// ID of the request; `None` if its client was told none.
+        request: Option<&'a str>,
     },
 }
 

@@ -10,23 +10,38 @@ use salver_config::Server;
 use salver_model::Name;
 use salver_model::observation::{Observation, Observer};
 use salver_model::secrecy::{MASK, masked};
+use serde_json::Value;
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::Registry;
 use tracing_subscriber::filter::{Directive, EnvFilter};
-use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
+
+/// The form in which an event is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object for each event, on a line of its own.
+    Json,
+}
 
 /// Standard error with secrets masked, since drivers and user code are logged, too.
 #[derive(Clone, Debug)]
 struct Discreet {
     secrets: Arc<[String]>,
+    format: LogFormat,
 }
 
 impl Write for Discreet {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         // A line is written as a whole.
         let text = String::from_utf8_lossy(line);
-        let told = self.without_secrets(&text);
-        io::stderr().lock().write_all(as_one(&told).as_bytes())?;
+        let told = match self.format {
+            LogFormat::Text => as_one(&self.without_secrets(&text)),
+            LogFormat::Json => self.without_secrets_in_json(&text),
+        };
+        io::stderr().lock().write_all(told.as_bytes())?;
         Ok(line.len())
     }
 
@@ -42,6 +57,32 @@ impl Discreet {
             told = told.replace(secret, MASK);
         }
         told
+    }
+
+    /// Masks each text of an event in JSON for itself: so a secret is found however it is escaped, and what is left is
+    /// JSON, on one line.
+    fn without_secrets_in_json(&self, line: &str) -> String {
+        match serde_json::from_str(line) {
+            Ok(mut event) => {
+                self.mask(&mut event);
+                format!("{event}\n")
+            }
+            // What can't be written as JSON is told as a text of its own.
+            Err(_) => {
+                let told = self.without_secrets(line.trim_end());
+                format!("{}\n", serde_json::json!({ "level": "ERROR", "message": told }))
+            }
+        }
+    }
+
+    /// Masks secrets in all texts of a value.
+    fn mask(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.without_secrets(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.mask(item)),
+            Value::Object(members) => members.values_mut().for_each(|member| self.mask(member)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
     }
 }
 
@@ -72,12 +113,14 @@ fn tame_panics(discreet: Discreet) {
 
 /// Starts the log on standard error, with `secrets` masked.
 pub(crate) fn start(server: &Server, secrets: Vec<String>) {
-    let discreet = Discreet { secrets: secrets.into() };
+    let format = if server.log_format == "json" { LogFormat::Json } else { LogFormat::Text };
+    let discreet = Discreet { secrets: secrets.into(), format };
     tame_panics(discreet.clone());
-    let lines = tracing_subscriber::fmt::layer()
-        .with_writer(move || discreet.clone())
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_target(false);
+    let lines = tracing_subscriber::fmt::layer::<Registry>().with_writer(move || discreet.clone());
+    let lines: Box<dyn Layer<Registry> + Send + Sync> = match format {
+        LogFormat::Text => Box::new(lines.with_ansi(std::io::stderr().is_terminal()).with_target(false)),
+        LogFormat::Json => Box::new(lines.json().flatten_event(true).with_current_span(false).with_span_list(false)),
+    };
     // A second start, as in tests, keeps the first log.
     let _ = tracing_subscriber::registry().with(lines).with(filter(server)).try_init();
 }
@@ -93,9 +136,11 @@ fn filter(server: &Server) -> EnvFilter {
         }),
         _ => own,
     };
-    // Enabled explicitly, so it is logged at any level.
-    let access = server.access_log.then(|| Directive::from_str("access=info").ok()).flatten();
-    access.into_iter().fold(filter, EnvFilter::add_directive)
+    // Enabled explicitly, so they are logged at any level.
+    let access = server.access_log.then_some("access=info");
+    let slow = (server.slow_ms > 0).then_some("slow=warn");
+    let enabled = access.into_iter().chain(slow).filter_map(|text| Directive::from_str(text).ok());
+    enabled.fold(filter, EnvFilter::add_directive)
 }
 
 /// Observer that writes to the log.
@@ -146,14 +191,22 @@ impl Observer for Log {
                     _ => tracing::debug!("{why}"),
                 }
             }
-            Observation::RequestFailed { error } => tracing::error!("a request failed: {}", error.chain()),
+            Observation::RequestFailed { error, request } => {
+                tracing::error!(id = *request, "a request failed: {}", error.chain());
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Discreet, as_one};
+    use serde_json::Value;
+
+    use super::{Discreet, LogFormat, as_one};
+
+    fn discreet(secret: &str, format: LogFormat) -> Discreet {
+        Discreet { secrets: [secret.to_owned()].into(), format }
+    }
 
     #[test]
     fn a_line_of_another_is_set_in() {
@@ -163,8 +216,31 @@ mod tests {
 
     #[test]
     fn lines_have_no_secrets() {
-        let discreet = Discreet { secrets: ["a-long-key".to_owned()].into() };
+        let discreet = discreet("a-long-key", LogFormat::Text);
         let line = "can't reach postgres://ann:s3cret@db/x with a-long-key";
         assert_eq!(discreet.without_secrets(line), "can't reach postgres://ann:***@db/x with ***");
+    }
+
+    #[test]
+    fn json_without_secrets_is_json_on_one_line() {
+        let discreet = discreet("a \"long\"\nkey", LogFormat::Json);
+        let event = serde_json::json!({
+            "message": "with a \"long\"\nkey\nat postgres://ann:s3cret@db/x",
+            "url": "https://host/a?token=x",
+            "ms": 1.5,
+            "list": [{ "password": "password=s3cret" }],
+        });
+        let told = discreet.without_secrets_in_json(&format!("{event}\n"));
+        let expected = serde_json::json!({
+            "message": "with ***\nat postgres://ann:***@db/x",
+            "url": "https://host/a?token=***",
+            "ms": 1.5,
+            "list": [{ "password": "password=***" }],
+        });
+        assert_eq!(serde_json::from_str::<Value>(&told).unwrap(), expected);
+        assert_eq!(told.find('\n'), Some(told.len() - 1));
+        let told = discreet.without_secrets_in_json("not JSON\nby a \"long\"\nkey\n");
+        assert_eq!(serde_json::from_str::<Value>(&told).unwrap()["message"], "not JSON\nby ***");
+        assert_eq!(told.find('\n'), Some(told.len() - 1));
     }
 }

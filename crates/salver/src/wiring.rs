@@ -53,6 +53,7 @@ pub(crate) fn engine(checked: &Checked, data_dir: &Path) -> Result<Arc<Engine>> 
         threads: checked.server.threads,
         spill_bytes_max: checked.limits.spill_bytes_max,
         query_ms_max: checked.limits.query_ms_max,
+        slow_ms: checked.server.slow_ms,
         owns_process: true,
     })
 }
@@ -190,6 +191,8 @@ pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
         unknown_table_400: checked.compat.roapi,
         cors: server.cors,
         access_log: server.access_log,
+        slow_ms: server.slow_ms,
+        server_timing: server.server_timing,
         default_format: Format::of_suffix(&server.default_format).unwrap_or(Format::Json),
         origins: (!server.cors_origins.is_empty()).then(|| OriginOptions::of(server.cors_origins.clone())),
         reverse_proxy: server.reverse_proxy,

@@ -25,6 +25,7 @@ mod it {
     mod graphql;
     mod identity;
     mod limits;
+    mod log;
     mod malformed;
     mod metrics;
     mod namesakes;

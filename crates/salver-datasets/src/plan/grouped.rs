@@ -10,7 +10,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlanBuilder, SortExpr
 use salver_model::entry::Description;
 use salver_model::{AggregateFunction, Error, Query, Result, Rows};
 
-use super::{aside, condition, count_plan, place, rename, scan, to_usize};
+use super::{WatchedQuery, aside, condition, count_plan, place, rename, scan, to_usize};
 use crate::engine::{Engine, avg, sum};
 use crate::fault;
 use crate::resolve::{From, Grouped, ResolvedColumn, resolve_grouped};
@@ -32,8 +32,9 @@ pub(crate) async fn read(
         let groups = groups(provider, &about.schema, &grouped).map_err(fault::planning)?;
         Ok::<_, Error>((grouped, groups))
     })?;
+    let watched = WatchedQuery::of_entry(engine, &about.name);
     let total = match grouped.count {
-        true => Some(count_plan(engine, groups.clone()).await?),
+        true => Some(count_plan(engine, groups.clone(), watched.clone()).await?),
         false => None,
     };
     let paged = || page(groups, &grouped).and_then(LogicalPlanBuilder::build);
@@ -46,7 +47,7 @@ pub(crate) async fn read(
         .map(|(field, output)| Arc::new(Field::new(&output.name, field.data_type().clone(), field.is_nullable())))
         .collect();
     let schema = Arc::new(Schema::new(fields));
-    let answer = rename(super::answer(engine, super::begun(engine), plan).await?, &schema);
+    let answer = rename(super::answer(engine, super::begun(engine), plan, watched).await?, &schema);
     let read = vec![(about.name.clone(), about.version)];
     Ok(Rows { schema, batches: answer.batches, total, next: None, read, repeatable: true })
 }

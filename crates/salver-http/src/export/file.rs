@@ -8,10 +8,10 @@ use salver_model::Result;
 use salver_model::limits::STALL_MS_MAX;
 use salver_model::ports::{FileKind, Held, HeldFile};
 
-use super::outlet::observed;
 use super::params::ExportParams;
 use crate::app::App;
 use crate::body::{self, Body, Broken, Outlet, off_the_loop};
+use crate::refuse::observed;
 
 /// Bytes per read.
 const PIECE_BYTES: u64 = 256 * 1024;

@@ -13,7 +13,7 @@ use salver_service::{Service, Snapshot};
 use super::body_encoder::{Work, is_repeatable, too_many_rows};
 use super::count_header;
 use super::file;
-use super::outlet::{Sink, observed};
+use super::outlet::Sink;
 use super::params::{ExportParams, Parameters, split};
 use super::range::RangeRequest;
 use super::resume;
@@ -24,6 +24,7 @@ use crate::conditional;
 use crate::dialect::Refusal;
 use crate::exit;
 use crate::export_state::{ExportToken, Measured, Tag};
+use crate::refuse::observed;
 use crate::request_context::RequestContext;
 
 /// The query parameters.

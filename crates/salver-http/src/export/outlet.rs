@@ -1,15 +1,12 @@
 //! The sink of an export's bytes: a client, or a counter when only the length is needed; the whole body, or a part of
 //! it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use salver_formats::{Coding, Compressor};
+use salver_model::Result;
 use salver_model::limits::{PARK_MS, STALL_MS_MAX};
-use salver_model::observation::Observation;
-use salver_model::{Error, Result};
 
-use crate::app::App;
 use crate::body::{Broken, Outlet, compressor, off_the_loop};
 use crate::export_state::{Marks, Measured};
 
@@ -25,12 +22,6 @@ pub(super) enum Flow {
     Stalled,
     /// All requested bytes were taken.
     Enough,
-}
-
-/// Returns a callback that reports an error in the middle of a body.
-pub(super) fn observed(app: &App) -> impl FnOnce(&Error) + Send + 'static {
-    let service = Arc::clone(&app.service);
-    move |error| service.observer().observe(&Observation::RequestFailed { error })
 }
 
 /// The sink of a body's bytes.

@@ -8,7 +8,6 @@ use futures::{StreamExt, stream};
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_formats::Coding;
 use salver_model::functions::{Answer, AnswerBody, Call};
-use salver_model::observation::Observation;
 use salver_model::records::DocumentStream;
 use salver_model::{Code, Error, Result};
 use salver_service::FunctionFile;
@@ -19,6 +18,7 @@ use crate::app::App;
 use crate::body::{self, Body};
 use crate::dialect::Refusal;
 use crate::exit;
+use crate::refuse::observed;
 use crate::request_context::RequestContext;
 use crate::security_headers;
 
@@ -93,11 +93,8 @@ pub(super) async fn whole(body: AnswerBody, bytes_max: u64) -> Result<Bytes> {
 }
 
 /// Returns a body that is sent while it is produced.
-fn streamed(app: &Arc<App>, pieces: DocumentStream) -> Body {
-    let app = Arc::clone(app);
-    body::pieces(pieces, Coding::Identity, 0, move |error| {
-        app.service.observer().observe(&Observation::RequestFailed { error });
-    })
+fn streamed(app: &App, pieces: DocumentStream) -> Body {
+    body::pieces(pieces, Coding::Identity, 0, observed(app))
 }
 
 /// Returns the content of a file. A temporary file is unlinked once it is open.

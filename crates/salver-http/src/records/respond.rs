@@ -3,17 +3,17 @@
 use futures::StreamExt;
 use http::{HeaderValue, Response, StatusCode, header};
 use salver_formats::Coding;
+use salver_model::Result;
 use salver_model::limits::COMPRESSED_BYTES_MIN;
-use salver_model::observation::Observation;
 use salver_model::ports::MaybeReady;
 use salver_model::records::{Changed, Document, DocumentBody};
-use salver_model::{Error, Result};
 
 use super::response_headers::{NO_CACHE, encoded, head};
 use crate::body::{self, Body};
 use crate::dialect::php::{self, XML, XmlWriter, as_php};
 use crate::exit;
 use crate::offload::INLINE_BYTES;
+use crate::refuse::observed;
 use crate::request_context::RequestContext;
 use crate::respond;
 
@@ -57,9 +57,8 @@ pub(super) fn formatted<'a>(
     let bytes = match document.body {
         DocumentBody::Whole(bytes) => bytes,
         DocumentBody::Stream(stream) => {
-            let service = std::sync::Arc::clone(&context.app.service);
-            let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
-            let body = body::pieces(stream, coding, context.app.service.limits().query_ms_max, failed);
+            let ms_max = context.app.service.limits().query_ms_max;
+            let body = body::pieces(stream, coding, ms_max, observed(context.app));
             return MaybeReady::Ready(Ok(about.reply(body, coding)));
         }
     };

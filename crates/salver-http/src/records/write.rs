@@ -19,6 +19,7 @@ use crate::idempotency::{Kept, Key, Turn};
 use crate::policy::Admitted;
 use crate::refuse::refuse;
 use crate::request_context::RequestContext;
+use crate::request_record::carried;
 use crate::routes::records::RecordsTarget;
 use crate::routes::{self, Found};
 
@@ -55,7 +56,7 @@ pub(super) async fn answer(
         body,
     };
     // Spawned as a task, so that the write completes and its response is kept even if the client disconnects.
-    let done = tokio::spawn(once.answer(key, request)).await;
+    let done = tokio::spawn(carried(once.answer(key, request))).await;
     done.map_err(|broken| Error::internal("the server failed while it wrote").with_source(broken))
 }
 

@@ -14,7 +14,6 @@ use std::time::Duration;
 
 use http::{HeaderValue, Response, StatusCode, header};
 use salver_model::limits::STALL_MS_MAX;
-use salver_model::observation::Observation;
 use salver_model::streams::Event;
 use salver_model::{Code, Error, Holder, Result};
 use salver_service::{Consumer, WaitPermit};
@@ -26,6 +25,7 @@ use super::parameters::{number, unknown, value};
 use super::position::Position;
 use crate::body::{self, Body, Broken, Idle, Outlet};
 use crate::exit;
+use crate::refuse::observed;
 use crate::request_context::{RequestContext, parameters};
 use crate::rest;
 use crate::unsent_responses::Answers;
@@ -76,10 +76,8 @@ pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<R
         holder: context.caller.holder(),
         permit,
     };
-    let service = Arc::clone(&context.app.service);
-    let failed = move |error: &Error| service.observer().observe(&Observation::RequestFailed { error });
     // Not compressed: a compressor would hold back the last events until more arrive.
-    let body = body::made(None, failed, move |outlet| tail.give(outlet));
+    let body = body::made(None, observed(context.app), move |outlet| tail.give(outlet));
     let mut response = exit::unstored(StatusCode::OK, form.media_type(), body);
     // Disables response buffering in nginx and similar proxies.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));

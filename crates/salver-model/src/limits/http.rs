@@ -4,6 +4,8 @@
 /// 64 KiB, a limit of the `http` crate; this limit is larger, so that a longer target is still read and refused with a
 /// status code.
 pub const HEAD_BYTES_MAX: usize = 512 * 1024;
+/// Longest `X-Request-Id` of a client, in bytes; a longer one is ignored, and the request gets an ID of the server's.
+pub const REQUEST_ID_BYTES_MAX: usize = 128;
 /// Most requests open at once on one HTTP/2 connection; its client has to wait with others.
 pub const STREAMS_PER_CONNECTION_MAX: u32 = 100;
 /// Time a client may send nothing of a request body, or read nothing of a response, when its connection is needed for

@@ -103,3 +103,7 @@ pub const SPILL_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
 /// Longest time that a response waits to start while memory is short, in milliseconds; then it starts nevertheless.
 /// Work that stalls gives way long before.
 pub const SHORT_MEMORY_MS_MAX: u64 = 2_000;
+/// Longest part of a slow statement that is logged, in characters; the rest is left out.
+pub const SLOW_STATEMENT_CHARS_MAX: usize = 2_000;
+/// Longest part of the plan of a slow statement that is logged, in characters; the rest is left out.
+pub const SLOW_PLAN_CHARS_MAX: usize = 20_000;

@@ -34,12 +34,23 @@ pub(super) const ROWS: &[Setting] = &[
     row(Section::Server, "log", LEVELS, [r#""info""#, r#""warn""#],
         "What is logged to standard error. The environment variable `RUST_LOG` goes before it.",
         &["log_level"]),
+    new_row(Section::Server, "log_format", SettingKind::Choice(&["text", "json"]), [r#""text""#, r#""json""#],
+        "How it is logged: lines for people, or one JSON object a line for programs.",
+        &["log_style"]),
     row(Section::Server, "cors", SettingKind::Bool, ["false", "true"],
         "Whether pages of any origin may read answers, query, export and call functions. They change no rows and \
             append no events. Off, because a server on your own machine would be open to every page you visit.",
         &[]),
     row(Section::Server, "access_log", SettingKind::Bool, ["false", "true"],
         "Whether a line is logged for each request.",
+        &[]),
+    new_row(Section::Server, "slow_ms", SettingKind::Milliseconds, ["0", r#""1s""#],
+        "Time after which it is logged, as a warning, that a request was slow to be answered, and a query to be \
+            computed, with its statement and plan; 0 logs neither.",
+        &["slow_log", "long_query_time", "log_min_duration_statement"]),
+    new_row(Section::Server, "server_timing", SettingKind::Bool, ["false", "true"],
+        "Whether answers tell in the header `Server-Timing` how long they took, which the developer tools of browsers \
+            show.",
         &[]),
     row(Section::Server, "default_format", ANSWERS, [r#""json""#, r#""csv""#],
         "Format of rows when a request names none.",
