@@ -26,6 +26,7 @@ use crate::network::Network;
 use crate::principal::Principal;
 use crate::rule::Rule;
 use crate::spec::matches_pattern;
+use crate::version::Version;
 
 pub use grants::{Granted, Grants};
 pub use permission::Permission;
@@ -90,6 +91,7 @@ impl AccessRule {
 pub struct AccessPolicy {
     roles: Vec<Role>,
     rules: Vec<AccessRule>,
+    version: Version,
     /// The attributes of callers that any role or rule names: two callers that agree in these are the same.
     attributes: Vec<String>,
     asks_address: bool,
@@ -123,7 +125,14 @@ impl AccessPolicy {
         let mut named: BTreeSet<String> = conditions.flat_map(Rule::attributes).map(str::to_owned).collect();
         let asks_address = named.remove("address") || roles.iter().any(|role| !role.addresses.is_empty());
         let attributes = named.into_iter().collect();
-        Self { roles, rules, attributes, asks_address, ..Self::default() }
+        let version = Version::of(&format!("{roles:?} {rules:?}"));
+        Self { roles, rules, version, attributes, asks_address, ..Self::default() }
+    }
+
+    /// Returns a number that other roles or rules have another of, for tags of responses.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.version
     }
 
     /// Returns the roles.

@@ -4,6 +4,7 @@ pub mod api_key;
 pub mod auth;
 pub mod function;
 pub mod reserved;
+pub mod secret;
 pub mod stream;
 pub mod url_template;
 
@@ -18,9 +19,10 @@ use crate::records::Operation;
 use crate::rule::{Rule, Term};
 
 pub use api_key::{ApiKey, ApiKeySpec};
-pub use auth::{AuthSpec, JwtSpec, Secret, UsersSpec};
+pub use auth::{AuthSpec, JwtSpec, UsersSpec};
 pub use function::{FunctionPath, FunctionSpec};
 pub use reserved::{Reserve, Reserved};
+pub use secret::Secret;
 pub use stream::{KafkaSpec, Pick, StreamSpec};
 
 /// Format of a source.

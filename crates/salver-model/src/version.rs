@@ -7,7 +7,7 @@ use crate::hexadecimal;
 
 /// Version of an entry; equal versions mean equal output bytes. It is derived from whatever a backend uses to detect
 /// changes: size and modification time of files, an ETag, a transaction counter.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Version(pub u64);
 
 impl Version {

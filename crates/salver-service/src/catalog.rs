@@ -49,7 +49,7 @@ impl Catalog {
         self.current.load()
     }
 
-    /// Declares other entries and stores: what is not there yet is being loaded from now on, and what is `gone` is taken
+    /// Declares other entries and stores: what is not there yet counts as loading from now on, what is `gone` is taken
     /// out.
     pub fn declare(&self, names: impl IntoIterator<Item = Name>, gone: &[Name], stores: Vec<Store>) {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);

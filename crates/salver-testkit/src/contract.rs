@@ -4,6 +4,7 @@ pub mod database;
 pub mod event_stream;
 pub mod functions;
 pub mod held;
+pub mod key_set_source;
 pub mod loader;
 pub mod scan;
 pub mod sql_engine;

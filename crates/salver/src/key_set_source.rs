@@ -57,8 +57,14 @@ impl KeySetSource for UrlKeySet {
             if response.status().as_u16() != 200 {
                 return Err(format!("answers {}", response.status()));
             }
-            let body = response.body_mut().with_config().limit(JWK_SET_BYTES_MAX).read_to_vec();
-            body.map(Bytes::from).map_err(broken)
+            // One byte more, without which the library does not find the end of a body of this size.
+            let body = response.body_mut().with_config().limit(JWK_SET_BYTES_MAX + 1).read_to_vec();
+            match body.map_err(broken)? {
+                text if text.len() as u64 > JWK_SET_BYTES_MAX => {
+                    Err(format!("has more than {JWK_SET_BYTES_MAX} bytes"))
+                }
+                text => Ok(Bytes::from(text)),
+            }
         };
         match tokio::task::spawn_blocking(ask).await {
             Ok(fetched) => fetched.map_err(failed),
@@ -88,5 +94,48 @@ impl KeySetSource for KeySetFile {
             return Err(failed(format!("has more than {JWK_SET_BYTES_MAX} bytes")));
         }
         Ok(Bytes::from(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::sync::{Arc, Mutex};
+
+    use super::key_set_source;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_contract_of_the_port_for_files() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("keys.json");
+        let source = key_set_source(path.to_str().unwrap());
+        let publish = |text: Option<&[u8]>| match text {
+            Some(text) => std::fs::write(&path, text).unwrap(),
+            None => drop(std::fs::remove_file(&path)),
+        };
+        salver_testkit::contract::key_set_source::run(&*source, &publish).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_contract_of_the_port_for_urls() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/keys", listener.local_addr().unwrap());
+        let published = Arc::new(Mutex::new(None::<Vec<u8>>));
+        let served = Arc::clone(&published);
+        std::thread::spawn(move || {
+            for mut connection in listener.incoming().flatten() {
+                let mut asked = [0; 4096];
+                let _ = connection.read(&mut asked);
+                let body = served.lock().unwrap().clone();
+                // A redirect is not followed.
+                let status = if body.is_some() { "200 OK" } else { "302 Found\r\nLocation: /other" };
+                let body = body.unwrap_or_default();
+                let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+                let _ = connection.write_all(head.as_bytes()).and_then(|()| connection.write_all(&body));
+            }
+        });
+        let publish = |text: Option<&[u8]>| *published.lock().unwrap() = text.map(<[u8]>::to_vec);
+        salver_testkit::contract::key_set_source::run(&*key_set_source(&url), &publish).await;
     }
 }

@@ -1,47 +1,40 @@
 //! Logging of observations.
 
+mod json_lines;
+
 use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use salver_config::Server;
 use salver_model::Name;
 use salver_model::observation::{Observation, Observer};
 use salver_model::secrecy::{MASK, masked};
-use serde_json::Value;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Registry;
 use tracing_subscriber::filter::{Directive, EnvFilter};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// The form in which an event is logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LogFormat {
-    /// Lines for people.
-    Text,
-    /// One JSON object for each event, on a line of its own.
-    Json,
-}
+use self::json_lines::JsonLines;
+
+/// The secrets that are masked in the log, once it has begun.
+static SECRETS: OnceLock<Arc<RwLock<Vec<String>>>> = OnceLock::new();
 
 /// Standard error with secrets masked, since drivers and user code are logged, too.
 #[derive(Clone, Debug)]
 struct Discreet {
-    secrets: Arc<[String]>,
-    format: LogFormat,
+    secrets: Arc<RwLock<Vec<String>>>,
 }
 
 impl Write for Discreet {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         // A line is written as a whole.
         let text = String::from_utf8_lossy(line);
-        let told = match self.format {
-            LogFormat::Text => as_one(&self.without_secrets(&text)),
-            LogFormat::Json => self.without_secrets_in_json(&text),
-        };
-        io::stderr().lock().write_all(told.as_bytes())?;
+        let told = self.without_secrets(&text);
+        io::stderr().lock().write_all(as_one(&told).as_bytes())?;
         Ok(line.len())
     }
 
@@ -53,36 +46,11 @@ impl Write for Discreet {
 impl Discreet {
     fn without_secrets(&self, text: &str) -> String {
         let mut told = masked(text).into_owned();
-        for secret in self.secrets.iter().filter(|secret| text.contains(secret.as_str())) {
+        let secrets = self.secrets.read().unwrap_or_else(PoisonError::into_inner);
+        for secret in secrets.iter().filter(|secret| text.contains(secret.as_str())) {
             told = told.replace(secret, MASK);
         }
         told
-    }
-
-    /// Masks each text of an event in JSON for itself: so a secret is found however it is escaped, and what is left is
-    /// JSON, on one line.
-    fn without_secrets_in_json(&self, line: &str) -> String {
-        match serde_json::from_str(line) {
-            Ok(mut event) => {
-                self.mask(&mut event);
-                format!("{event}\n")
-            }
-            // What can't be written as JSON is told as a text of its own.
-            Err(_) => {
-                let told = self.without_secrets(line.trim_end());
-                format!("{}\n", serde_json::json!({ "level": "ERROR", "message": told }))
-            }
-        }
-    }
-
-    /// Masks secrets in all texts of a value.
-    fn mask(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => *text = self.without_secrets(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.mask(item)),
-            Value::Object(members) => members.values_mut().for_each(|member| self.mask(member)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
     }
 }
 
@@ -113,16 +81,31 @@ fn tame_panics(discreet: Discreet) {
 
 /// Starts the log on standard error, with `secrets` masked.
 pub(crate) fn start(server: &Server, secrets: Vec<String>) {
-    let format = if server.log_format == "json" { LogFormat::Json } else { LogFormat::Text };
-    let discreet = Discreet { secrets: secrets.into(), format };
-    tame_panics(discreet.clone());
-    let lines = tracing_subscriber::fmt::layer::<Registry>().with_writer(move || discreet.clone());
-    let lines: Box<dyn Layer<Registry> + Send + Sync> = match format {
-        LogFormat::Text => Box::new(lines.with_ansi(std::io::stderr().is_terminal()).with_target(false)),
-        LogFormat::Json => Box::new(lines.json().flatten_event(true).with_current_span(false).with_span_list(false)),
-    };
+    let secrets = Arc::new(RwLock::new(secrets));
     // A second start, as in tests, keeps the first log.
+    let _ = SECRETS.set(Arc::clone(&secrets));
+    let discreet = Discreet { secrets };
+    tame_panics(discreet.clone());
+    let lines: Box<dyn Layer<Registry> + Send + Sync> = match server.log_format.as_str() {
+        "json" => Box::new(JsonLines { discreet }),
+        _ => Box::new(
+            tracing_subscriber::fmt::layer()
+                .with_writer(move || discreet.clone())
+                .with_ansi(std::io::stderr().is_terminal())
+                .with_target(false),
+        ),
+    };
     let _ = tracing_subscriber::registry().with(lines).with(filter(server)).try_init();
+}
+
+/// Masks further secrets in the log.
+pub(crate) fn mask(secrets: Vec<String>) {
+    let Some(known) = SECRETS.get() else { return };
+    let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
+    known.extend(secrets);
+    // A secret may contain another one.
+    known.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    known.dedup();
 }
 
 /// Returns what is logged: what `RUST_LOG` says, else the setting.
@@ -200,13 +183,9 @@ impl Observer for Log {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
+    use std::sync::{Arc, RwLock};
 
-    use super::{Discreet, LogFormat, as_one};
-
-    fn discreet(secret: &str, format: LogFormat) -> Discreet {
-        Discreet { secrets: [secret.to_owned()].into(), format }
-    }
+    use super::{Discreet, as_one};
 
     #[test]
     fn a_line_of_another_is_set_in() {
@@ -216,31 +195,8 @@ mod tests {
 
     #[test]
     fn lines_have_no_secrets() {
-        let discreet = discreet("a-long-key", LogFormat::Text);
+        let discreet = Discreet { secrets: Arc::new(RwLock::new(vec!["a-long-key".to_owned()])) };
         let line = "can't reach postgres://ann:s3cret@db/x with a-long-key";
         assert_eq!(discreet.without_secrets(line), "can't reach postgres://ann:***@db/x with ***");
-    }
-
-    #[test]
-    fn json_without_secrets_is_json_on_one_line() {
-        let discreet = discreet("a \"long\"\nkey", LogFormat::Json);
-        let event = serde_json::json!({
-            "message": "with a \"long\"\nkey\nat postgres://ann:s3cret@db/x",
-            "url": "https://host/a?token=x",
-            "ms": 1.5,
-            "list": [{ "password": "password=s3cret" }],
-        });
-        let told = discreet.without_secrets_in_json(&format!("{event}\n"));
-        let expected = serde_json::json!({
-            "message": "with ***\nat postgres://ann:***@db/x",
-            "url": "https://host/a?token=***",
-            "ms": 1.5,
-            "list": [{ "password": "password=***" }],
-        });
-        assert_eq!(serde_json::from_str::<Value>(&told).unwrap(), expected);
-        assert_eq!(told.find('\n'), Some(told.len() - 1));
-        let told = discreet.without_secrets_in_json("not JSON\nby a \"long\"\nkey\n");
-        assert_eq!(serde_json::from_str::<Value>(&told).unwrap()["message"], "not JSON\nby ***");
-        assert_eq!(told.find('\n'), Some(told.len() - 1));
     }
 }

@@ -9,6 +9,7 @@ mod config;
 mod data_dir;
 mod descriptors;
 mod export;
+mod exposure;
 mod failure;
 mod functions;
 mod ingest;

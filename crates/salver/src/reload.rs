@@ -7,10 +7,12 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use salver_config::Checked;
 use salver_datasets::Engine;
 use salver_http::{Auth, CurrentAuth};
+use salver_model::limits::ANNOUNCED_S_MAX;
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Name, Result};
 use salver_service::Service;
@@ -18,7 +20,11 @@ use salver_service::refresh::Keepers;
 
 use crate::cli::ServeArguments;
 use crate::failure::CommandFailure;
-use crate::{access, output, secrets, serve, wiring};
+use crate::signals::HangUps;
+use crate::{access, exposure, logging, output, secrets, settings, wiring};
+
+/// Longest wait for what is new before rules about nothing are reported.
+const SETTLING: Duration = Duration::from_secs(ANNOUNCED_S_MAX);
 
 /// What a reload changes, and what it starts from.
 pub(crate) struct Reload {
@@ -46,7 +52,7 @@ impl Reload {
 
     async fn read_again(&mut self) -> Result<(), CommandFailure> {
         let arguments = Arc::clone(&self.arguments);
-        let loading = tokio::task::spawn_blocking(move || serve::load(&arguments));
+        let loading = tokio::task::spawn_blocking(move || settings::of_server(&arguments));
         let loaded =
             loading.await.map_err(|error| Error::internal("reading the settings broke off").with_source(error));
         let (next, _) = loaded??;
@@ -57,6 +63,7 @@ impl Reload {
         let datasets = DatasetChanges::between(&self.checked.datasets, &next.datasets);
         let pending = pending(&self.checked, &next);
         salver_http::keep_private(&secrets::of(&next));
+        logging::mask(secrets::secrets(&next));
         self.take_out(&datasets).await;
         if proves {
             self.auth.replace(auth);
@@ -74,7 +81,7 @@ impl Reload {
         self.checked = Checked { auth, access, datasets, stores, ..self.checked.clone() };
         let service = Arc::clone(&self.service);
         tokio::spawn(async move {
-            let _ = tokio::time::timeout(serve::ANNOUNCE, service.catalog().settled()).await;
+            let _ = tokio::time::timeout(SETTLING, service.catalog().settled()).await;
             access::warn_of_idle_rules(&service);
         });
         Ok(())
@@ -98,7 +105,7 @@ impl Reload {
             return restart(format!("`{}` is a table of a database or a stream so far", taken.name));
         }
         let applied = Checked { server: self.checked.server.clone(), ..next.clone() };
-        serve::is_closed(&applied, self.address)
+        exposure::check(&applied, self.address)
     }
 
     /// Returns the methods of the next settings, under which who is logged in stays so.
@@ -121,12 +128,6 @@ impl Reload {
             self.keepers.keep(wiring::loader(spec, &self.engine)).await;
         }
     }
-}
-
-/// The signals of a reload.
-pub(crate) trait HangUps: Send + 'static {
-    /// Waits for the next one; `None` when there is none any more.
-    fn next(&mut self) -> impl Future<Output = Option<()>> + Send;
 }
 
 /// The datasets that differ.

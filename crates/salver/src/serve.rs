@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,15 +20,14 @@ use crate::data_dir::DataDir;
 use crate::failure::CommandFailure;
 use crate::logging::Log;
 use crate::reload::Reload;
-use crate::settings::Need;
 use crate::tls::Certificate;
 use crate::{
-    access, descriptors, functions, logging, memory_monitor, output, root_key, secrets, settings, signals, streams,
-    wiring,
+    access, descriptors, exposure, functions, logging, memory_monitor, output, root_key, secrets, settings, signals,
+    streams, wiring,
 };
 
 /// Longest time the announcement waits for entries to load. Serving does not wait.
-pub(crate) const ANNOUNCE: Duration = Duration::from_secs(ANNOUNCED_S_MAX);
+const ANNOUNCE: Duration = Duration::from_secs(ANNOUNCED_S_MAX);
 /// Number of idle responses whose rows are released at a time when memory is short.
 const YIELD_AT_ONCE: usize = 8;
 
@@ -37,7 +35,7 @@ const YIELD_AT_ONCE: usize = 8;
 pub(crate) fn run(arguments: ServeArguments) -> Result<(), CommandFailure> {
     // If it can't be done, a hang-up ends the server, as it does everywhere.
     let _ = signals::survive_first_hang_ups();
-    let (declared, file) = load(&arguments)?;
+    let (declared, file) = settings::of_server(&arguments)?;
     let mut checked = declared.clone();
     logging::start(&checked.server, secrets::secrets(&checked));
     keep_descriptors(&mut checked);
@@ -50,14 +48,6 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<(), CommandFailure> {
     // A load in progress must not delay the exit.
     runtime.shutdown_timeout(Duration::from_secs(1));
     done
-}
-
-/// Reads and validates the settings, and returns them with the configuration file, if there is one.
-pub(crate) fn load(arguments: &ServeArguments) -> Result<(Checked, Option<PathBuf>), CommandFailure> {
-    let listen = settings::given("server.listen", "listen", arguments.listen.as_deref());
-    let insecure = settings::given("server.insecure", "insecure", arguments.insecure.then_some("true"));
-    let given = listen.into_iter().chain(insecure).collect();
-    settings::load_with_file(&arguments.sources, given, Need::Datasets)
 }
 
 /// Limits connections to the number of available file descriptors.
@@ -90,7 +80,7 @@ async fn serve(
     let listener = TcpListener::bind(listen.as_str()).await.map_err(|error| cannot_listen(listen, error))?;
     let address = listener.local_addr().map_err(broken)?;
     let url = format!("{scheme}://{address}{}", checked.server.base_path);
-    is_closed(checked, address)?;
+    exposure::check(checked, address)?;
     output::out(&format!("salver {}\nlistening on {url}\n", env!("CARGO_PKG_VERSION")))?;
     let log = Arc::new(Log::default());
     let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
@@ -125,21 +115,6 @@ async fn serve(
     let closed = streams::close(&opened).await;
     served.map_err(broken)?;
     Ok(closed?)
-}
-
-/// Refuses to let in everyone who can reach the machine, unless that is meant.
-pub(crate) fn is_closed(checked: &Checked, address: SocketAddr) -> Result<()> {
-    let is_local = address.ip().to_canonical().is_loopback();
-    if is_local || checked.auth.is_some() || checked.access.is_some() || !checked.server.firewall.is_empty() {
-        return Ok(());
-    }
-    if checked.server.insecure {
-        tracing::warn!("whoever can reach {address} is let in");
-        return Ok(());
-    }
-    let message = format!("whoever can reach {address} would be let in, and read everything");
-    Err(Error::new(Code::Config, message)
-        .with_hint("add [auth], [[access]] or `server.firewall`, listen on 127.0.0.1, or mean it with `--insecure`"))
 }
 
 fn cannot_listen(listen: &str, error: io::Error) -> CommandFailure {

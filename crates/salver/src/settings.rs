@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use salver_config::{ArgumentTarget, Checked, Override, Sources, Warning};
 use salver_model::{Code, Error};
 
-use crate::cli::SourceArguments;
+use crate::cli::{ServeArguments, SourceArguments};
 use crate::failure::CommandFailure;
 use crate::output;
 
@@ -58,6 +58,14 @@ pub(crate) fn load_with_file(
         return Err(CommandFailure::Error(nothing(&sources, arguments)));
     }
     Ok((checked, sources.file))
+}
+
+/// Reads and validates the settings of a server, and returns them with the configuration file, if there is one.
+pub(crate) fn of_server(arguments: &ServeArguments) -> Result<(Checked, Option<PathBuf>), CommandFailure> {
+    let listen = given("server.listen", "listen", arguments.listen.as_deref());
+    let insecure = given("server.insecure", "insecure", arguments.insecure.then_some("true"));
+    let given = listen.into_iter().chain(insecure).collect();
+    load_with_file(&arguments.sources, given, Need::Datasets)
 }
 
 /// Returns the sources of settings for the arguments.

@@ -7,8 +7,6 @@ use std::thread;
 
 use salver_model::{Error, Result};
 
-use crate::reload::HangUps;
-
 /// Completes when shutdown is requested.
 #[cfg(unix)]
 pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'static> {
@@ -32,6 +30,12 @@ pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'st
             std::process::exit(1);
         });
     })
+}
+
+/// The signals by which administrators ask for a reload.
+pub(crate) trait HangUps: Send + 'static {
+    /// Waits for the next one; `None` when there is none any more.
+    fn next(&mut self) -> impl Future<Output = Option<()>> + Send;
 }
 
 /// Returns the hang-ups, by which administrators ask a server to read its settings again. A closed terminal sends one,

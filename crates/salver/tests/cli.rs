@@ -5,6 +5,7 @@
 
 mod cli {
     mod check;
+    mod key;
     mod query;
     mod serve;
     mod strangers;

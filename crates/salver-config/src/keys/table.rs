@@ -96,8 +96,8 @@ const ROWS: &[Setting] = &[
         "The key set that the issuer of tokens publishes (JWKS, RFC 7517): a URL or a file. Set `jwt_issuers` and \
             `jwt_audiences` with it.", &["jwks", "jwks_url", "jwks_uri"]),
     new_row(Section::Auth, "jwt_key_set_interval", SettingKind::Milliseconds, ["300000", r#""1h""#],
-        "How often the key set is fetched again. It is also fetched when a token names a key that is not in it, at most \
-            every ten seconds.", &[]),
+        "How often the key set is fetched again. It is also fetched when a token names a key that is not in it, at \
+            most every ten seconds.", &[]),
     row(Section::Auth, "jwt_header", SettingKind::Text, ["", r#""X-Token""#],
         "The header with `Bearer TOKEN`; without this setting `X-Authorization`, then `Authorization`.", &[]),
     row(Section::Auth, "jwt_algorithms", SettingKind::Texts, ["[]", r#"["HS256"]"#],
@@ -149,8 +149,9 @@ const ROWS: &[Setting] = &[
         "Whether `POST /api/register` makes a new user. Needs a `writable` database.", &["register_user"]),
     row(Section::Auth, "users_prefix", SettingKind::Text, ["", r#""user:""#],
         "What `caller.user` begins with for users of the table, so that no name in it is that of a key, a token or \
-            anybody else. Needed where users may `register` beside tokens or a proxy that names the user; without it nobody registers \
-            or logs in there under the name of one of `api_keys`, `api_keys_file`, `basic_users` or `basic_file`.",
+            anybody else. Needed where users may `register` beside tokens or a proxy that names the user; without it \
+            nobody registers or logs in there under the name of one of `api_keys`, `api_keys_file`, `basic_users` or \
+            `basic_file`.",
         &[]),
     row(Section::Auth, "register_columns", SettingKind::Pairs, ["", r#"{ role = "guest" }"#],
         "What is written to further columns of a new user. The request fills none of them.", &[]),

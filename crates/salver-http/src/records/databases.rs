@@ -45,5 +45,6 @@ pub(super) fn path<'a>(context: &RequestContext<'a>) -> &'a str {
 /// Hashes everything that determines a response: the request, the caller, the schema and the version of the rows.
 pub(super) fn fingerprint(context: &RequestContext<'_>, stamp: u64, version: u64) -> Version {
     let who = (&context.caller.address, &context.caller.attributes);
-    Version::of(&(env!("CARGO_PKG_VERSION"), (context.path, context.query), who, stamp, version))
+    let rules = context.caller.grants.as_ref().map(|grants| grants.policy().version());
+    Version::of(&(env!("CARGO_PKG_VERSION"), (context.path, context.query), who, rules, stamp, version))
 }

@@ -15,6 +15,7 @@ pub trait KeySetSource: Debug + Send + Sync {
     /// Fetches the set as it is now.
     ///
     /// # Errors
-    /// Returns `Source` when there is none, or a larger one than [`JWK_SET_BYTES_MAX`](crate::limits::JWK_SET_BYTES_MAX).
+    /// Returns `Source` when there is none, or a larger one than
+    /// [`JWK_SET_BYTES_MAX`](crate::limits::JWK_SET_BYTES_MAX).
     async fn fetch(&self) -> Result<Bytes>;
 }

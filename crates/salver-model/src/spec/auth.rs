@@ -1,35 +1,10 @@
 //! Specification of authentication, validated from the settings.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::name::Name;
-use crate::spec::ApiKeySpec;
-
-/// Text that must not be displayed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps `text` so that it is not displayed.
-    #[must_use]
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// Returns the text.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
+use crate::spec::{ApiKeySpec, Secret};
 
 /// Authentication methods. One of them suffices; credentials that are sent must be valid.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -167,3 +167,34 @@ fn new_files_of_a_directory() {
     server.until(|server| server.get("/api/tables/towns").status == 200);
     server.until(|server| server.get("/api/tables/people").status == 404);
 }
+
+#[test]
+fn tags_of_other_rules_are_other_tags() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let path = folder.path().join("app.db");
+    let text = "pragma journal_mode = wal; create table posts (id integer primary key, title text); \
+        insert into posts values (1, 'one')";
+    let made = Command::new("sqlite3").arg(&path).arg(text).output().expect("sqlite3");
+    assert!(made.status.success());
+    let database = format!("[[database]]\nname = \"app\"\nurl = \"sqlite:{}\"\n", path.display());
+    let rules = |hidden: &str| {
+        format!("[[access]]\nentries = [\"*\"]\npermissions = [\"read\", \"sql\"]\n{hidden}{database}{ONE}")
+    };
+    let process = Process::with(&rules("columns_hidden = [\"title\"]\n"), &FILES);
+    for target in ["/api/records/posts", "/api/records/posts/1", "/api/tables/posts", "/api/tables/people"] {
+        until(&process, target, &[], (200, "id"));
+    }
+    let tag = |target: &str| {
+        let answer = Client::new(process.address()).send("GET", target, &[], None).expect("an answer");
+        answer.header("etag").unwrap_or_else(|| panic!("{target}: {answer:?}")).to_owned()
+    };
+    let targets = ["/api/records/posts", "/api/records/posts/1", "/api/tables/posts", "/api/sql?q=select+*+from+posts"];
+    let tags = targets.map(|target| (target, tag(target)));
+    for (target, tag) in &tags {
+        assert_eq!(ask(&process, target, &[("if-none-match", tag)]).0, 304, "{target}");
+    }
+    reload(&process, &rules(""));
+    for (target, tag) in &tags {
+        until(&process, target, &[("if-none-match", tag)], (200, "one"));
+    }
+}

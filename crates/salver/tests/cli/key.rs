@@ -1,0 +1,64 @@
+//! `salver key new`: what it prints, where it writes, and what it refuses.
+
+use crate::Place;
+
+#[test]
+fn a_key_and_its_hash() {
+    let place = Place::new();
+    let told = place.run(&["key", "new", "reporting"]);
+    let indented: Vec<&str> = told.good().lines().filter_map(|line| line.strip_prefix("    ")).collect();
+    let [key, line] = indented[..] else { panic!("{told:?}") };
+    assert!(key.starts_with("slv_") && key.len() == 68, "{key}");
+    let hash = line.strip_prefix("reporting:sha256:").unwrap();
+    assert!(hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()), "{line}");
+    assert_ne!(told.good(), place.run(&["key", "new", "reporting"]).good());
+    for end in ["90d", "2100-01-31", "2100-01-31T12:00:00+01:00"] {
+        let told = place.run(&["key", "new", "reporting", "--expires", end]);
+        assert!(told.good().contains('@'), "{end}: {told:?}");
+    }
+}
+
+#[test]
+fn a_file_of_keys() {
+    let place = Place::new();
+    for name in ["ann", "ben"] {
+        let told = place.run(&["key", "new", name, "--file", "keys.txt"]);
+        assert!(told.good().contains("its hash was added to keys.txt"), "{told:?}");
+        assert!(!told.good().contains("sha256"), "{told:?}");
+    }
+    let path = place.path().join("keys.txt");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() == 2 && lines[0].starts_with("ann:sha256:") && lines[1].starts_with("ben:sha256:"), "{text}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    // A last line without an end is not continued.
+    std::fs::write(&path, "# ours").unwrap();
+    place.run(&["key", "new", "zoe", "--file", "keys.txt"]).good();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.starts_with("# ours\nzoe:sha256:"), "{text}");
+    let refused = place.run(&["key", "new", "zoe", "--file", "nowhere/keys.txt"]);
+    assert_eq!((refused.code, refused.text()), (Some(1), ""), "{refused:?}");
+}
+
+#[test]
+fn what_can_be_no_key() {
+    let place = Place::new();
+    for (arguments, expected) in [
+        (&["key", "new", ""][..], "can't be the name of a key"),
+        (&["key", "new", "a:b"], "can't be the name of a key"),
+        (&["key", "new", "sha256"], "can't be the name of a key"),
+        (&["key", "new", "#a"], "can't be the name of a key"),
+        (&["key", "new", "a\nb"], "can't be the name of a key"),
+        (&["key", "new", "a", "--expires", "tomorrow"], "`tomorrow` is not the expiry of a key"),
+        (&["key", "new", "a", "--expires", "2001-01-01"], "would be of no use"),
+        (&["key", "new", "a", "--expires", "0s"], "would be of no use"),
+    ] {
+        let run = place.run(arguments);
+        assert_eq!((run.code, run.text()), (Some(2), ""), "{arguments:?} {run:?}");
+        assert!(run.err.contains(expected), "{run:?}");
+    }
+}
