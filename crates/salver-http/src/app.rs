@@ -98,6 +98,21 @@ impl App {
         }
     }
 
+    /// Ends what was opened under other access rules, whenever these change. What clients hold of an export is opened
+    /// again under the rules of then.
+    pub(crate) async fn end_with_rules(&self) {
+        let mut rights = self.service.rights();
+        let mut rules = rights.borrow_and_update().rules;
+        while rights.changed().await.is_ok() {
+            let now = rights.borrow_and_update().rules;
+            if now != rules {
+                rules = now;
+                self.cursors.leases.end_all();
+                self.exports.sessions.end_all();
+            }
+        }
+    }
+
     /// Returns whether a request that reads records may run user code or create a database.
     pub(crate) fn runs_code_around_records(&self) -> bool {
         let mut databases = self.service.databases().iter();

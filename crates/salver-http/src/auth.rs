@@ -35,6 +35,7 @@ use self::hmac::Tagger;
 use self::jwt::{Jwt, TokenCheck};
 pub(crate) use self::login::Logins;
 use self::password::Passwords;
+pub use self::users::is_same_table;
 pub(crate) use self::users::{Login, User, Users, exists};
 
 /// The properties of a caller, by name.
@@ -104,7 +105,7 @@ impl Auth {
         let passwords = Arc::new(Passwords::new());
         let users = match (&spec.users, users) {
             (Some(spec), Some(database)) => {
-                let same = previous.and_then(|own| own.users.as_ref()).filter(|users| users.spec == *spec);
+                let same = previous.and_then(|own| own.users.as_ref()).filter(|users| users.has_same_sessions(spec));
                 let sessions = same.map(|users| Arc::clone(&users.sessions));
                 Some(Users::new(spec.clone(), database, Arc::clone(&passwords), Arc::clone(&tagger), sessions))
             }
@@ -112,10 +113,11 @@ impl Auth {
         };
         let has_keys = spec.has_api_keys() || users.as_ref().is_some_and(Users::has_keys);
         let prefix = spec.users.as_ref().map_or("", |users| users.prefix.as_str());
-        let jwt = match &spec.jwt.header {
-            _ if !spec.jwt.is_accepted() => None,
-            Some(header) => Some((Jwt::new(&spec.jwt, key_set, prefix)?, vec![named(header)?])),
-            None => Some((Jwt::new(&spec.jwt, key_set, prefix)?, JWT_HEADERS.to_vec())),
+        let known = previous.and_then(|own| own.jwt.as_ref()).map(|(jwt, _)| jwt);
+        let jwt = if spec.jwt.is_accepted() { Some(Jwt::new(&spec.jwt, key_set, (prefix, known))?) } else { None };
+        let jwt = match (jwt, &spec.jwt.header) {
+            (Some(jwt), Some(header)) => Some((jwt, vec![named(header)?])),
+            (jwt, _) => jwt.map(|jwt| (jwt, JWT_HEADERS.to_vec())),
         };
         let mut challenges = Vec::new();
         if spec.has_basic() {
@@ -261,7 +263,8 @@ impl Auth {
             return Ok(Some(Credentials::Login(own)));
         }
         for name in self.jwt.iter().flat_map(|(_, names)| names) {
-            if let Some(token) = once(headers, name)?.and_then(bearer).filter(|token| self.is_token(token)) {
+            let is_token = |token: &&str| name != header::AUTHORIZATION || self.is_token(token);
+            if let Some(token) = once(headers, name)?.and_then(bearer).filter(is_token) {
                 return Ok(Some(Credentials::Token(token)));
             }
         }

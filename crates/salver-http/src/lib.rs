@@ -60,7 +60,7 @@ mod transport;
 mod treeql;
 mod unsent_responses;
 
-pub use auth::{Auth, CurrentAuth};
+pub use auth::{Auth, CurrentAuth, is_same_table};
 pub use options::{Callbacks, HttpOptions, OriginOptions};
 pub use redaction::keep_private;
 pub use server::serve;

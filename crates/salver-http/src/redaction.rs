@@ -135,7 +135,7 @@ mod tests {
 
     use salver_model::{Code, Error};
 
-    use super::{know, message, text};
+    use super::{keep_private, message, text};
 
     #[test]
     fn paths_become_names() {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn known_directories_are_left_out() {
-        know(&[PathBuf::from("/srv-of-this-test/our data"), PathBuf::from("/")]);
+        keep_private(&[PathBuf::from("/srv-of-this-test/our data"), PathBuf::from("/")]);
         assert_eq!(text("/srv-of-this-test/our data/a/b.csv: no"), "a/b.csv: no");
         assert_eq!(text("location srv-of-this-test/our data/b.csv not found"), "location b.csv not found");
         assert_eq!(text("`/srv-of-this-test/our data`"), "`our data`");

@@ -53,6 +53,8 @@ pub async fn serve(
     let look_every = connections::look_every(limits.head_ms_max.min(LOBBY_MS_MAX));
     let connections = Connections::new(limits.connections_max, !options.reverse_proxy, look_every);
     let app = Arc::new(App::new(service, options, Arc::clone(&connections)));
+    let own = Arc::clone(&app);
+    let watching = tokio::spawn(async move { own.end_with_rules().await });
     let graceful = GracefulShutdown::new();
     // Dropped when the shutdown begins: connections that have not sent anything yet are not waited for.
     let serving = watch::Sender::new(());
@@ -109,6 +111,7 @@ pub async fn serve(
         });
         connection.is_served_by(task.abort_handle());
     }
+    watching.abort();
     drop(listener);
     drop(serving);
     app.ending.send_replace(true);

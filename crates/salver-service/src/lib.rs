@@ -22,5 +22,5 @@ pub mod streams;
 pub use catalog::Catalog;
 pub use functions::FunctionFile;
 pub use served_stream::{Appender, Consumer, WaitPermit};
-pub use service::Service;
+pub use service::{RightsVersion, Service};
 pub use snapshot::{Entry, LoadFailure, LoadState, Snapshot, Store};

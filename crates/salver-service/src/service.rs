@@ -12,6 +12,8 @@ use salver_model::{
     SqlQuery, Value,
 };
 
+use tokio::sync::watch;
+
 use crate::catalog::Catalog;
 use crate::functions::FunctionFile;
 use crate::query_limits::{QueryPermit, QueryPermits, bound_rows};
@@ -22,11 +24,21 @@ use crate::snapshot::Snapshot;
 /// published.
 const NEWER_WITHIN: Duration = Duration::from_millis(500);
 
+/// How often what callers may do was changed as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RightsVersion {
+    /// Changes of the ways to find out who a caller is.
+    pub callers: u64,
+    /// Changes of the access rules.
+    pub rules: u64,
+}
+
 /// The service. One per server; cheap to share.
 #[derive(Debug)]
 pub struct Service {
     catalog: Arc<Catalog>,
     access: ArcSwapOption<AccessPolicy>,
+    rights: watch::Sender<RightsVersion>,
     sql: Arc<dyn SqlEngine>,
     observer: Arc<dyn Observer>,
     limits: Limits,
@@ -50,6 +62,7 @@ impl Service {
         Self {
             catalog,
             access: ArcSwapOption::empty(),
+            rights: watch::Sender::default(),
             sql,
             observer,
             limits,
@@ -72,6 +85,18 @@ impl Service {
     /// Replaces the access rules, for every request that arrives from now on.
     pub fn set_access(&self, access: Option<Arc<AccessPolicy>>) {
         self.access.store(access);
+        self.rights.send_modify(|rights| rights.rules += 1);
+    }
+
+    /// Announces that callers are found out in other ways from now on.
+    pub fn callers_changed(&self) {
+        self.rights.send_modify(|rights| rights.callers += 1);
+    }
+
+    /// Returns a receiver of changes of rules and callers, for what lasts longer than a request.
+    #[must_use]
+    pub fn rights(&self) -> watch::Receiver<RightsVersion> {
+        self.rights.subscribe()
     }
 
     /// Returns the access rules.

@@ -1,7 +1,7 @@
 //! `salver key new`: makes an API key.
 
 use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -12,6 +12,9 @@ use salver_model::{Code, Error, Result};
 use crate::cli::NewKeyArguments;
 use crate::failure::CommandFailure;
 use crate::output;
+
+/// Longest validity of a key that has an end.
+const LONGEST_VALIDITY: Duration = Duration::from_secs(100 * 366 * 86_400);
 
 /// Prints a new key, and its hash or where it was added.
 pub(crate) fn run(arguments: &NewKeyArguments) -> Result<(), CommandFailure> {
@@ -47,10 +50,21 @@ fn expiry(text: &str) -> Result<SystemTime> {
         Some(ms) => SystemTime::now().checked_add(Duration::from_millis(ms)),
         None => Some(parse_expiry(text)?),
     };
-    expires.filter(|end| *end > SystemTime::now()).ok_or_else(|| {
+    let is_sensible = |end: &SystemTime| {
+        let now = SystemTime::now();
+        *end > now && end.duration_since(now).is_ok_and(|left| left <= LONGEST_VALIDITY)
+    };
+    expires.filter(is_sensible).ok_or_else(|| {
         Error::new(Code::Config, format!("a key that ends at `{text}` would be of no use"))
-            .with_hint("give a date in the future, or a time from now like `90d`")
+            .with_hint("give a date within the next hundred years, or a time from now like `90d`")
     })
+}
+
+/// Returns whether a line can stand in a file of keys.
+fn is_of_keys(line: &str) -> bool {
+    let line = line.trim_start_matches('\u{feff}').trim();
+    let is_hash = |key: &str| matches!(ApiKey::parse(key.trim()), Ok(ApiKey::Hashed { .. }));
+    line.is_empty() || line.starts_with('#') || line.split_once(':').is_some_and(|(_, key)| is_hash(key))
 }
 
 /// Appends a line to a file that only the user of this program can read, if it is a new one.
@@ -59,8 +73,16 @@ fn append(path: &Path, line: &str) -> io::Result<()> {
     options.read(true).append(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(io::Error::other("it is not a file"));
+    }
     let mut file = options.open(path)?;
-    let is_cut = std::fs::read(path)?.last().is_some_and(|last| *last != b'\n');
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    if let Some(number) = text.lines().position(|line| !is_of_keys(line)) {
+        return Err(io::Error::other(format!("its line {} is none of a file of keys", number + 1)));
+    }
+    let is_cut = !text.is_empty() && !text.ends_with('\n');
     file.write_all(format!("{}{line}\n", if is_cut { "\n" } else { "" }).as_bytes())?;
     file.sync_all()
 }

@@ -1,6 +1,7 @@
 //! All output of the program: results go to standard output, everything else to standard error.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use salver_config::Warning;
 use salver_model::secrecy::masked;
@@ -17,9 +18,21 @@ pub(crate) fn out(text: &str) -> Result<(), CommandFailure> {
         .map_err(|error| CommandFailure::writing("standard output", error))
 }
 
+/// Whether notes are events of the log.
+static IS_LOGGED: AtomicBool = AtomicBool::new(false);
+
+/// Makes further notes events of the log, which has begun.
+pub(crate) fn log_notes() {
+    IS_LOGGED.store(true, Ordering::Relaxed);
+}
+
 /// Writes a line to standard error, without passwords of URLs and without terminal control sequences. A failure cannot
 /// be reported.
 pub(crate) fn note(text: &str) {
+    if IS_LOGGED.load(Ordering::Relaxed) {
+        tracing::warn!("{}", text.strip_prefix("warning: ").unwrap_or(text));
+        return;
+    }
     let _ = writeln!(io::stderr().lock(), "{}", tamed(&masked(text)));
 }
 

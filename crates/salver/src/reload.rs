@@ -6,6 +6,7 @@
 //! begun goes on under the rules that it began with.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ pub(crate) struct Reload {
     pub(crate) arguments: Arc<ServeArguments>,
     /// The settings in force.
     pub(crate) checked: Checked,
+    /// The file they came from.
+    pub(crate) file: Option<PathBuf>,
     /// Address of the listener.
     pub(crate) address: SocketAddr,
     pub(crate) engine: Arc<Engine>,
@@ -52,7 +55,15 @@ impl Reload {
 
     async fn read_again(&mut self) -> Result<(), CommandFailure> {
         let arguments = Arc::clone(&self.arguments);
-        let loading = tokio::task::spawn_blocking(move || settings::of_server(&arguments));
+        let file = self.file.clone();
+        let loading = tokio::task::spawn_blocking(move || {
+            if let Some(file) = file.filter(|file| std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file())) {
+                // Reading a pipe might never end.
+                let error = Error::new(Code::Config, format!("`{}` is not a file", file.display()));
+                return Err(CommandFailure::Error(error.with_hint("a reload reads settings from a regular file")));
+            }
+            settings::of_server(&arguments)
+        });
         let loaded =
             loading.await.map_err(|error| Error::internal("reading the settings broke off").with_source(error));
         let (next, _) = loaded??;
@@ -67,6 +78,7 @@ impl Reload {
         self.take_out(&datasets).await;
         if proves {
             self.auth.replace(auth);
+            self.service.callers_changed();
         }
         if rules {
             self.service.set_access(next.access.clone());
@@ -95,8 +107,12 @@ impl Reload {
         let restart = |what: String| Err(Error::new(Code::Config, what).with_hint("restart the server for that"));
         let users = |checked: &Checked| checked.auth.as_ref().and_then(|auth| auth.users.clone());
         // Databases were opened with that table shut.
-        if users(&self.checked) != users(next) {
-            return restart("the table of users of [auth] is another".to_owned());
+        let is_same = match (users(&self.checked), users(next)) {
+            (Some(own), Some(other)) => salver_http::is_same_table(&own, &other),
+            (own, other) => own.is_none() && other.is_none(),
+        };
+        if !is_same {
+            return restart("the table of users of [auth], or what is kept of it, is another".to_owned());
         }
         let snapshot = self.service.catalog().snapshot();
         let is_new = |spec: &&DatasetSpec| self.checked.datasets.iter().all(|own| own.name != spec.name);
@@ -105,7 +121,9 @@ impl Reload {
             return restart(format!("`{}` is a table of a database or a stream so far", taken.name));
         }
         let applied = Checked { server: self.checked.server.clone(), ..next.clone() };
-        exposure::check(&applied, self.address)
+        exposure::check(&applied, self.address).map_err(|error| {
+            error.with_hint("add [auth] or [[access]]; `server.firewall` and `server.insecure` need a restart")
+        })
     }
 
     /// Returns the methods of the next settings, under which who is logged in stays so.

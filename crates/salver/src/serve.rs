@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,13 +39,14 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<(), CommandFailure> {
     let (declared, file) = settings::of_server(&arguments)?;
     let mut checked = declared.clone();
     logging::start(&checked.server, secrets::secrets(&checked));
+    output::log_notes();
     keep_descriptors(&mut checked);
     let root_key = root_key::open(&checked.server, file.as_deref())?;
     cursor::sign_under(&root_key);
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
     let engine = wiring::engine(&checked, data_dir.path())?;
     let runtime = wiring::runtime(checked.server.threads)?;
-    let done = runtime.block_on(serve(&checked, &engine, root_key, (arguments, declared)));
+    let done = runtime.block_on(serve(&checked, &engine, root_key, (arguments, declared, file)));
     // A load in progress must not delay the exit.
     runtime.shutdown_timeout(Duration::from_secs(1));
     done
@@ -66,7 +68,7 @@ async fn serve(
     checked: &Checked,
     engine: &Arc<salver_datasets::Engine>,
     root_key: RootKey,
-    (arguments, declared): (ServeArguments, Checked),
+    (arguments, declared, file): (ServeArguments, Checked, Option<PathBuf>),
 ) -> Result<(), CommandFailure> {
     let listen = &checked.server.listen;
     let certificate = checked.server.tls.as_ref().map(Certificate::open).transpose()?;
@@ -99,6 +101,7 @@ async fn serve(
     let reload = Reload {
         arguments: Arc::new(arguments),
         checked: declared,
+        file,
         address,
         engine: Arc::clone(engine),
         service: Arc::clone(&service),

@@ -71,6 +71,12 @@ fn mistakes() {
             "[auth]\napi_keys = ['a:sha256:0123456789abcdef']\n",
             "`a` in `api_keys`: what follows `sha256:` is not a hash",
         ),
+        (
+            "[auth]\napi_keys = ['a:test', 'b:sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08']\n",
+            "stands there twice, once as its hash",
+        ),
+        (&hashed("a:", "").replace("sha256", "SHA256"), "does not begin with `sha256:`"),
+        (&hashed("a:", "").replace("sha256", "sha512"), "does not begin with `sha256:`"),
         (&hashed("", ""), "a hash in `api_keys` has no name before it"),
         (&hashed("a:", "@tomorrow"), "`tomorrow` is not the expiry of a key"),
         ("[auth]\njwt_key_set = 'http://id.example.com/keys'\n", "who changes it on its way can make tokens"),

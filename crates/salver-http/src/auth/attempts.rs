@@ -2,15 +2,15 @@
 //! stop guessing.
 //!
 //! A user's limit is [`USER_SHARE`] times that of an address. It stops guessing from many addresses; with the same
-//! limit, anybody could lock a user out from one. Credentials that were right before are not attempts, so that a
-//! program that is at work stays in.
+//! limit, anybody could lock a user out from one. It does not hold for an address from which the user has logged in, so
+//! that whoever is at work stays in.
 
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ahash::{AHashMap, RandomState};
+use ahash::{AHashMap, AHashSet, RandomState};
 use salver_model::limits::{ATTEMPT_HOLDERS_MAX, ATTEMPTS_WINDOW_S};
 use salver_model::{Code, Error, Result};
 
@@ -26,12 +26,20 @@ pub(crate) struct Attempts {
     by_address: Mutex<Counts<IpAddr>>,
     /// By hashes of names, so that long names need no memory.
     by_user: Mutex<Counts<u64>>,
+    /// Addresses from which a user has logged in, which the limit of that user spares.
+    proven: Mutex<AHashSet<(IpAddr, u64)>>,
     hasher: RandomState,
 }
 
 impl Attempts {
     pub(super) fn new(most: u64) -> Self {
-        Self { most, by_address: Mutex::default(), by_user: Mutex::default(), hasher: RandomState::new() }
+        Self {
+            most,
+            by_address: Mutex::default(),
+            by_user: Mutex::default(),
+            proven: Mutex::default(),
+            hasher: RandomState::new(),
+        }
     }
 
     /// Returns whether this is the limit of an address.
@@ -51,7 +59,11 @@ impl Attempts {
     fn begin_at(&self, address: IpAddr, user: Option<&str>, now: Instant) -> Result<()> {
         let is_in = lock(&self.by_address).add(network(address), self.most, now);
         let most = self.most.saturating_mul(USER_SHARE);
-        let is_in = is_in && user.is_none_or(|user| lock(&self.by_user).add(self.number(user), most, now));
+        let is_user_in = |user: &str| {
+            let number = self.number(user);
+            lock(&self.proven).contains(&(network(address), number)) || lock(&self.by_user).add(number, most, now)
+        };
+        let is_in = is_in && user.is_none_or(is_user_in);
         if is_in {
             return Ok(());
         }
@@ -60,8 +72,14 @@ impl Attempts {
 
     /// Takes back an attempt whose password was right.
     pub(crate) fn forgive(&self, address: IpAddr, user: &str) {
-        lock(&self.by_address).take_back(&network(address));
-        lock(&self.by_user).take_back(&self.number(user));
+        let (network, number) = (network(address), self.number(user));
+        lock(&self.by_address).take_back(&network);
+        lock(&self.by_user).take_back(&number);
+        let mut proven = lock(&self.proven);
+        if proven.len() >= ATTEMPT_HOLDERS_MAX {
+            proven.clear();
+        }
+        proven.insert((network, number));
     }
 
     /// Returns the number that stands for a user, however the name is written.
@@ -106,7 +124,7 @@ impl<K: Eq + Hash> Counts<K> {
     }
 }
 
-fn lock<K>(counts: &Mutex<Counts<K>>) -> std::sync::MutexGuard<'_, Counts<K>> {
+fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {
     counts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -156,7 +174,10 @@ mod tests {
         }
         assert!(begin(1_000, "ann").is_err());
         begin(1_001, "ben").unwrap();
-        attempts.forgive(IpAddr::V4(Ipv4Addr::from_bits(0)), "ann");
+        // From where she has logged in, she still may.
+        attempts.forgive(IpAddr::V4(Ipv4Addr::from_bits(2_000)), "ann");
         begin(1_002, "ann").unwrap();
+        assert!(begin(1_003, "ann").is_err());
+        begin(2_000, "ann").unwrap();
     }
 }

@@ -53,12 +53,20 @@ pub(super) enum TokenCheck {
 
 impl Jwt {
     /// Returns a verifier for the tokens that `spec` trusts, except those whose subject begins with `foreign`, if that
-    /// is not empty: this prefix marks the names of users in a table.
-    pub(super) fn new(spec: &JwtSpec, key_set: Option<Arc<dyn KeySetSource>>, foreign: &str) -> Result<Self> {
+    /// is not empty: this prefix marks the names of users in a table. Where the key set of `previous` is the same, its
+    /// keys stay known.
+    pub(super) fn new(
+        spec: &JwtSpec,
+        key_set: Option<Arc<dyn KeySetSource>>,
+        (foreign, previous): (&str, Option<&Self>),
+    ) -> Result<Self> {
+        let location = spec.key_set.as_deref().unwrap_or_default();
+        let known = previous.and_then(|previous| previous.key_set.clone()).filter(|own| own.is_of(location));
+        let key_set = key_set.map(|source| known.unwrap_or_else(|| KeySet::new(location, source)));
         let keys = spec.secrets.iter().map(|(kid, secret)| Ok((kid.clone(), Key::of(secret.reveal())?)));
         Ok(Self {
             keys: keys.collect::<Result<_>>()?,
-            key_set: key_set.map(KeySet::new),
+            key_set,
             key_set_interval: spec.key_set_interval,
             algorithms: spec.algorithms.clone(),
             audiences: spec.audiences.clone(),

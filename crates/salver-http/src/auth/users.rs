@@ -93,6 +93,12 @@ impl Users {
         Self { spec, sessions, passwords, database, tagger, keys: Cache::new(CACHED_KEYS), sampled: OnceCell::new() }
     }
 
+    /// Returns whether the sessions of these users are good for those of `spec`: names and times mean the same.
+    pub(super) fn has_same_sessions(&self, spec: &UsersSpec) -> bool {
+        let of = |spec: &UsersSpec| (spec.prefix.clone(), spec.username_column.clone(), spec.session_idle);
+        is_same_table(&self.spec, spec) && of(&self.spec) == of(spec)
+    }
+
     /// Returns whether users have API keys.
     pub(super) fn has_keys(&self) -> bool {
         self.spec.api_key_column.is_some()
@@ -331,6 +337,16 @@ impl Users {
         let inside = &list[1..list.len() - 1];
         Ok(Some((Bytes::copy_from_slice(inside), row)))
     }
+}
+
+/// Returns whether both mean the same users, and keep the same of them from others.
+#[must_use]
+pub fn is_same_table(one: &UsersSpec, other: &UsersSpec) -> bool {
+    let secrets = |spec: &UsersSpec| spec.secret_columns().map(str::to_owned).collect::<Vec<_>>();
+    let home = |spec: &UsersSpec| (spec.database.clone(), spec.wordpress.clone(), spec.shown);
+    home(one) == home(other)
+        && (&one.table, &one.login_table) == (&other.table, &other.login_table)
+        && secrets(one) == secrets(other)
 }
 
 /// Values by column name.

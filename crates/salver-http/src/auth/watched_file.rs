@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use arc_swap::{ArcSwap, Guard};
-use salver_model::Result;
+use salver_model::{Code, Error, Result};
 
 /// Interval at which the file is checked for changes, in milliseconds.
 const LOOK_MS: u64 = 1_000;
@@ -33,7 +33,7 @@ impl<T> WatchedFile<T> {
     pub(super) fn open(path: PathBuf, read: fn(&Path) -> Result<T>) -> Result<Self> {
         // Before the content, so that a change in between is seen.
         let seen = Mutex::new(stamp(&path));
-        let content = ArcSwap::from_pointee(read(&path)?);
+        let content = ArcSwap::from_pointee(read_file(&path, read)?);
         Ok(Self { path, read, content, started: Instant::now(), looked_ms: AtomicU64::new(0), seen })
     }
 
@@ -57,7 +57,7 @@ impl<T> WatchedFile<T> {
             return;
         }
         *seen = stamp;
-        match (self.read)(&self.path) {
+        match read_file(&self.path, self.read) {
             Ok(content) => self.content.store(Arc::new(content)),
             Err(error) => tracing::warn!("{}; what it said before still counts", error.chain()),
         }
@@ -68,6 +68,15 @@ impl<T> Debug for WatchedFile<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WatchedFile").field("path", &self.path).finish_non_exhaustive()
     }
+}
+
+/// Reads a file, unless it is none: a pipe would keep requests waiting.
+fn read_file<T>(path: &Path, read: fn(&Path) -> Result<T>) -> Result<T> {
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(Error::new(Code::Config, format!("`{}` is not a file", path.display()))
+            .with_hint("name a file that the user of this program may read"));
+    }
+    read(path)
 }
 
 fn stamp(path: &Path) -> Stamp {

@@ -145,6 +145,11 @@ impl Sessions {
         self.leases.places()
     }
 
+    /// Ends all exports, as if their leases had expired.
+    pub(crate) fn end_all(&self) {
+        self.leases.end_all();
+    }
+
     /// Ends an export.
     pub(crate) fn end(&self, token: &ExportToken) {
         if let Ok(id) = self.lease_of(token) {

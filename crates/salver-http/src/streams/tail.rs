@@ -16,7 +16,7 @@ use http::{HeaderValue, Response, StatusCode, header};
 use salver_model::limits::STALL_MS_MAX;
 use salver_model::streams::Event;
 use salver_model::{Code, Error, Holder, Result};
-use salver_service::{Consumer, WaitPermit};
+use salver_service::{Consumer, RightsVersion, WaitPermit};
 use tokio::sync::watch;
 
 use super::event_filter::Matcher;
@@ -71,6 +71,7 @@ pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<R
         filter: filter.map(Matcher::new).transpose()?,
         left,
         ending: context.app.ending.subscribe(),
+        rights: context.app.service.rights(),
         lost,
         answers: Arc::clone(&context.app.answers),
         holder: context.caller.holder(),
@@ -148,6 +149,7 @@ struct Tail {
     /// Number of events that may still be sent; `None` for no limit.
     left: Option<u64>,
     ending: watch::Receiver<bool>,
+    rights: watch::Receiver<RightsVersion>,
     /// Offsets that the client has seen but the log does not have.
     lost: Option<Range<u64>>,
     answers: Arc<Answers>,
@@ -192,6 +194,8 @@ impl Tail {
                 events = reading => Some(events),
                 // On shutdown the response ends at an event boundary, so that the client can reconnect.
                 _ = self.ending.wait_for(|is_ending| *is_ending) => None,
+                // So it does when others may read it than at its beginning: the client has to prove itself again.
+                _ = self.rights.changed() => None,
             };
             let events = match read {
                 None => return Ok(false),

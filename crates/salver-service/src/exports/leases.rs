@@ -178,6 +178,17 @@ impl<T: Lease> Leases<T> {
         Ok(())
     }
 
+    /// Ends every lease, as if its time had passed; a value that is taken is dropped when it is returned.
+    pub fn end_all(&self) {
+        let mut state = self.shared.lock();
+        let gone = std::mem::take(&mut state.held);
+        state.due.clear();
+        gone.keys().for_each(|id| state.remember(*id));
+        drop(state);
+        // Outside the lock: closing files may take time.
+        drop(gone);
+    }
+
     /// Ends the longest idle lease, among those that `counts` accepts, of the holder with the most of them, if that is
     /// more than `holder` has. Returns whether there was one.
     pub fn make_room(&self, holder: &Holder, counts: impl Fn(&T) -> bool) -> bool {

@@ -36,7 +36,9 @@ impl JsonLines {
             fields.members.insert(name.to_owned(), text.into());
         }
         event.record(&mut fields);
-        format!("{}\n", Value::Object(fields.members))
+        // JSON allows these in texts, but many readers of lines take them for the end of one.
+        let line = Value::Object(fields.members).to_string();
+        format!("{}\n", line.replace('\u{85}', "\\u0085").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029"))
     }
 }
 

@@ -40,8 +40,12 @@ fn a_file_of_keys() {
     place.run(&["key", "new", "zoe", "--file", "keys.txt"]).good();
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.starts_with("# ours\nzoe:sha256:"), "{text}");
-    let refused = place.run(&["key", "new", "zoe", "--file", "nowhere/keys.txt"]);
-    assert_eq!((refused.code, refused.text()), (Some(1), ""), "{refused:?}");
+    place.write("people.csv", "id,name\n1,ann\n");
+    for file in ["nowhere/keys.txt", "people.csv", "."] {
+        let refused = place.run(&["key", "new", "zoe", "--file", file]);
+        assert_eq!((refused.code, refused.text()), (Some(1), ""), "{refused:?}");
+    }
+    assert_eq!(std::fs::read_to_string(place.path().join("people.csv")).unwrap(), "id,name\n1,ann\n");
 }
 
 #[test]
@@ -56,6 +60,7 @@ fn what_can_be_no_key() {
         (&["key", "new", "a", "--expires", "tomorrow"], "`tomorrow` is not the expiry of a key"),
         (&["key", "new", "a", "--expires", "2001-01-01"], "would be of no use"),
         (&["key", "new", "a", "--expires", "0s"], "would be of no use"),
+        (&["key", "new", "a", "--expires", "99999999d"], "would be of no use"),
     ] {
         let run = place.run(arguments);
         assert_eq!((run.code, run.text()), (Some(2), ""), "{arguments:?} {run:?}");

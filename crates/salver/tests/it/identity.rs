@@ -76,8 +76,15 @@ fn keys_are_stored_as_hashes() {
     let (added, _) = new_key(process.directory(), &["later", "--file", "keys.txt"]);
     until("the key of the file", || status(&process, &[("x-api-key", &added)]) == 200);
     assert_eq!(status(&process, &[("x-api-key", &key)]), 200);
-    // A file that is wrong changes nothing.
+    // A file that is wrong changes nothing, and a pipe keeps nobody waiting.
     let path = process.directory().join("keys.txt");
+    let pipe = process.directory().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    std::fs::rename(&pipe, &path).expect("a pipe");
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert_eq!(status(&process, &[("x-api-key", "wrong-0123456789abcdef")]), 401);
+    assert_eq!(status(&process, &[("x-api-key", &added)]), 200);
+    std::fs::remove_file(&path).expect("a pipe");
     std::fs::write(&path, "later:a-key-in-the-clear-is-wrong").expect("a file");
     std::thread::sleep(Duration::from_millis(1_500));
     assert_eq!(status(&process, &[("x-api-key", &added)]), 200);
@@ -233,5 +240,14 @@ fn tokens_of_an_issuer() {
     assert_eq!(with(&first.token("one", CLAIMS)), 200);
     issuer.publish(&[second.published("two")]);
     until("the first key is gone", || with(&first.token("one", CLAIMS)) == 401);
+    assert_eq!(with(&second.token("two", CLAIMS)), 200);
+    // A reload of something else in [auth] while the issuer is away forgets no key.
+    *issuer.set.lock().expect("no panic") = None;
+    let key = "a-key-0123456789abcdef";
+    let other = settings.replace("[auth]\n", &format!("[auth]\napi_keys = [\"ben:{key}\"]\n"));
+    std::fs::write(process.directory().join("salver.toml"), other).expect("a file");
+    let sent = Command::new("kill").args(["-HUP", &process.pid().to_string()]).status().expect("kill");
+    assert!(sent.success());
+    until("the other key", || status(&process, &[("x-api-key", key)]) == 404);
     assert_eq!(with(&second.token("two", CLAIMS)), 200);
 }

@@ -198,3 +198,38 @@ fn tags_of_other_rules_are_other_tags() {
         until(&process, target, &[("if-none-match", tag)], (200, "one"));
     }
 }
+
+#[test]
+fn what_lasts_ends_with_its_rules() {
+    let rules = |permissions: &str| {
+        format!("[[stream]]\nname = \"clicks\"\n{ONE}[[access]]\nentries = [\"*\"]\npermissions = [{permissions}]\n")
+    };
+    let process = Process::with(&rules("\"read\", \"export\", \"append\", \"consume\""), &FILES);
+    assert_eq!(process.send("POST", "/api/streams/clicks", Some("{\"a\":1}")).status, 200);
+    let opened = process.send("POST", "/api/export", Some("{\"entry\":\"people\",\"streams\":1}"));
+    assert!(opened.status == 200 || opened.status == 201, "{opened:?}");
+    let export: serde_json::Value = serde_json::from_str(&opened.body).expect("JSON");
+    let text = export.to_string();
+    let path = text.split('"').find(|part| part.starts_with("/api/export/")).map(str::to_owned);
+    let cursor = process.send("POST", "/_api/cursor", Some("{\"query\":\"FOR p IN people RETURN p\",\"batchSize\":1}"));
+    assert_eq!(cursor.status, 201, "{cursor:?}");
+    let cursor: serde_json::Value = serde_json::from_str(&cursor.body).expect("JSON");
+    let cursor = format!("/_api/cursor/{}", cursor["id"].as_str().expect("an id"));
+    // The tail ends when the rules change, so the whole answer arrives.
+    let address = process.address().to_owned();
+    let tail = std::thread::spawn(move || {
+        Client::new(&address).send("GET", "/api/streams/clicks/tail?from=earliest", &[], None).expect("an answer").body
+    });
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(!tail.is_finished());
+    reload(&process, &rules("\"append\""));
+    until(&process, "/api/tables/people", &[], (404, ""));
+    let told = tail.join().expect("the tail");
+    assert!(told.contains("\"a\":1"), "{told}");
+    let gone = process.send("POST", &cursor, None);
+    assert!(gone.status == 404 || gone.status == 410, "{gone:?}");
+    if let Some(path) = path {
+        let gone = process.send("GET", &path, None);
+        assert!(!gone.body.contains("ann") && gone.status >= 400, "{gone:?}");
+    }
+}

@@ -65,7 +65,21 @@ pub(super) fn api_keys(table: &Table, findings: &mut Findings) -> Vec<ApiKeySpec
             findings.mistake(mistake.with_hint("write `NAME:sha256:HASH`"));
             continue;
         }
+        let lower = text.reveal().to_ascii_lowercase();
+        let is_other_hash =
+            ["sha1:", "sha224:", "sha384:", "sha512:", "md5:"].iter().any(|kind| lower.starts_with(kind));
+        if is_other_hash || lower.starts_with("sha256:") && !text.reveal().starts_with("sha256:") {
+            let what = name.as_deref().unwrap_or("a key");
+            let message = format!("the hash of `{what}` in `api_keys` does not begin with `sha256:`");
+            findings.mistake(Mistake::new(place, message).with_hint("`salver key new NAME` makes a key and its hash"));
+            continue;
+        }
         match ApiKey::parse(text.reveal()) {
+            Ok(key) if keys.iter().any(|own: &ApiKeySpec| own.key.digest() == key.digest()) => {
+                let what = name.as_deref().unwrap_or("a key");
+                let message = format!("the key of `{what}` in `api_keys` stands there twice, once as its hash");
+                findings.mistake(Mistake::new(place, message).with_hint("give each its own"));
+            }
             Ok(key) => keys.push(ApiKeySpec { name, key }),
             Err(error) => {
                 let what = name.map_or_else(|| "`api_keys`".to_owned(), |name| format!("`{name}` in `api_keys`"));

@@ -12,27 +12,40 @@ use tokio::sync::Mutex;
 
 use super::jwk::{self, Jwk};
 
-/// Shortest time between two requests for the set that tokens cause.
+/// Shortest time from one request for the set to the next, if tokens cause it.
 const INTERVAL: Duration = Duration::from_secs(JWK_SET_INTERVAL_S_MIN);
+/// Longest time that a token waits for the set; then it is refused.
+const WAIT: Duration = Duration::from_secs(JWK_SET_INTERVAL_S_MIN / 3);
 
-/// The last set that could be fetched.
+/// The last set that could be fetched. Cheap to share.
+#[derive(Clone, Debug)]
+pub(super) struct KeySet(Arc<Shared>);
+
 #[derive(Debug)]
-pub(super) struct KeySet {
+struct Shared {
+    /// URL or path of the set.
+    location: String,
     source: Arc<dyn KeySetSource>,
     keys: ArcSwapOption<Vec<Jwk>>,
-    /// The time of the last attempt. Locked during an attempt, so that many tokens cause one.
+    /// The end of the last attempt. Locked during an attempt, so that many tokens cause one.
     tried: Mutex<Option<Instant>>,
 }
 
 impl KeySet {
-    pub(super) fn new(source: Arc<dyn KeySetSource>) -> Self {
-        Self { source, keys: ArcSwapOption::empty(), tried: Mutex::default() }
+    pub(super) fn new(location: &str, source: Arc<dyn KeySetSource>) -> Self {
+        let (keys, tried) = (ArcSwapOption::empty(), Mutex::default());
+        Self(Arc::new(Shared { location: location.to_owned(), source, keys, tried }))
+    }
+
+    /// Returns whether this is the set of that URL or path.
+    pub(super) fn is_of(&self, location: &str) -> bool {
+        self.0.location == location
     }
 
     /// Returns whether some key of the set that fits `kid` and `algorithm` satisfies `verifies`; `None` if the set has
     /// no key that fits. A token without `kid` may be signed with any.
     pub(super) fn verifies(&self, kid: Option<&str>, algorithm: &str, verifies: impl Fn(&Jwk) -> bool) -> Option<bool> {
-        let keys = self.keys.load();
+        let keys = self.0.keys.load();
         let is_fit = |key: &&Jwk| {
             (kid.is_none() || key.kid.as_deref() == kid) && key.algorithm.as_deref().is_none_or(|own| own == algorithm)
         };
@@ -41,27 +54,34 @@ impl KeySet {
         Some(fit.any(verifies))
     }
 
-    /// Fetches the set, unless that was tried a moment ago. If it fails, the last set stays.
+    /// Fetches the set, unless that was tried a moment ago, and waits for it for a while. If it fails, the last set
+    /// stays.
     ///
     /// # Errors
     /// `AuthenticationUnavailable` if there has never been a set.
     pub(super) async fn look_again(&self) -> Result<()> {
-        let mut tried = self.tried.lock().await;
-        if tried.is_none_or(|tried| tried.elapsed() >= INTERVAL) {
-            *tried = Some(Instant::now());
-            self.try_fetch().await;
-        }
-        if self.keys.load().is_some() { Ok(()) } else { Err(missing()) }
+        let own = self.clone();
+        // A task of its own, which others profit from when this request is given up.
+        let looking = tokio::spawn(async move {
+            let mut tried = own.0.tried.lock().await;
+            if tried.is_none_or(|tried| tried.elapsed() >= INTERVAL) {
+                own.try_fetch().await;
+                *tried = Some(Instant::now());
+            }
+        });
+        let _ = tokio::time::timeout(WAIT, looking).await;
+        if self.0.keys.load().is_some() { Ok(()) } else { Err(missing()) }
     }
 
-    /// Fetches the set every `interval`, for ever.
+    /// Fetches the set now, unless it has just been fetched, and then every `interval`, for ever.
     pub(super) async fn keep_fresh(&self, interval: Duration) {
         loop {
-            {
-                let mut tried = self.tried.lock().await;
-                *tried = Some(Instant::now());
+            let mut tried = self.0.tried.lock().await;
+            if self.0.keys.load().is_none() || tried.is_none_or(|tried| tried.elapsed() >= interval) {
                 self.try_fetch().await;
+                *tried = Some(Instant::now());
             }
+            drop(tried);
             tokio::time::sleep(interval).await;
         }
     }
@@ -71,14 +91,14 @@ impl KeySet {
     /// # Errors
     /// Those of the source, and `Config` for what is not a set of usable keys.
     pub(super) async fn fetch(&self) -> Result<()> {
-        let keys = jwk::parse(&self.source.fetch().await?)?;
-        self.keys.store(Some(Arc::new(keys)));
+        let keys = jwk::parse(&self.0.source.fetch().await?)?;
+        self.0.keys.store(Some(Arc::new(keys)));
         Ok(())
     }
 
     async fn try_fetch(&self) {
         if let Err(error) = self.fetch().await {
-            let state = if self.keys.load().is_some() { "the last one stays" } else { "tokens can't be checked" };
+            let state = if self.0.keys.load().is_some() { "the last one stays" } else { "tokens can't be checked" };
             let hint = error.hint.as_deref().unwrap_or_default();
             tracing::warn!("the key set of `jwt_key_set` can't be used, {state}: {}; {hint}", error.chain());
         }

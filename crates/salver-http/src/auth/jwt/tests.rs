@@ -46,7 +46,7 @@ fn jwt(secrets: &[(Option<&str>, &str)], change: impl FnOnce(&mut JwtSpec)) -> J
         ..JwtSpec::default()
     };
     change(&mut spec);
-    Jwt::new(&spec, None, "").unwrap()
+    Jwt::new(&spec, None, ("", None)).unwrap()
 }
 
 fn signed(algorithm: hmac::Algorithm, secret: &str, header: &str, claims: &str) -> String {
@@ -231,7 +231,7 @@ fn with_key_set(issuer: &Arc<Issuer>, change: impl FnOnce(&mut JwtSpec)) -> Jwt 
     let mut spec = JwtSpec { leeway: Duration::from_secs(5), ..JwtSpec::default() };
     change(&mut spec);
     let source: Arc<dyn KeySetSource> = Arc::<Issuer>::clone(issuer);
-    Jwt::new(&spec, Some(source), "").unwrap()
+    Jwt::new(&spec, Some(source), ("", None)).unwrap()
 }
 
 #[test]
