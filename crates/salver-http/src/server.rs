@@ -115,11 +115,15 @@ pub async fn serve(
     drop(listener);
     drop(serving);
     app.ending.send_replace(true);
-    let drain = Duration::from_millis(limits.drain_ms_max);
-    if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
-        tracing::warn!("requests were still open after {} ms; they were cut off", limits.drain_ms_max);
-    }
+    drain(graceful, limits.drain_ms_max).await;
     Ok(())
+}
+
+/// Lets open requests finish, for a while.
+async fn drain(graceful: GracefulShutdown, ms_max: u64) {
+    if tokio::time::timeout(Duration::from_millis(ms_max), graceful.shutdown()).await.is_err() {
+        tracing::warn!("requests were still open after {ms_max} ms; they were cut off");
+    }
 }
 
 /// Makes room for a connection that could not be accepted. Most likely there are no descriptors left: a connection that

@@ -33,6 +33,10 @@ pub(crate) fn note(text: &str) {
         tracing::warn!("{}", text.strip_prefix("warning: ").unwrap_or(text));
         return;
     }
+    tell(text);
+}
+
+fn tell(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", tamed(&masked(text)));
 }
 
@@ -59,13 +63,13 @@ pub(crate) fn warnings(warnings: &[Warning]) {
 /// Writes the reason for a command's failure to standard error.
 pub(crate) fn failure(failure: &CommandFailure) {
     match failure {
-        CommandFailure::Usage(error) | CommandFailure::Error(error) => note(&format!("error: {}", with_hint(error))),
+        CommandFailure::Usage(error) | CommandFailure::Error(error) => tell(&format!("error: {}", with_hint(error))),
         CommandFailure::Mistakes(mistakes) => {
             for mistake in mistakes {
-                note(&format!("error: {mistake}"));
+                tell(&format!("error: {mistake}"));
             }
             let count = mistakes.len();
-            note(&format!("{count} mistake{} in the settings", if count == 1 { "" } else { "s" }));
+            tell(&format!("{count} mistake{} in the settings", if count == 1 { "" } else { "s" }));
         }
         CommandFailure::Told | CommandFailure::Closed => {}
     }

@@ -34,6 +34,7 @@ hosts = ["data.example.org", "*.corp"]
 [auth]
 mode = "optional"
 api_keys = ["reporting:0123456789abcdef"]
+api_keys_file = "keys.txt"
 api_key_header = "X-Key"
 basic_users = ["ann:$2y$10$cg7/nswxVZ0cmVIsMB/pVOh1OfcHScBJGq7Xu4KF9dFEQgRZ8HWe."]
 basic_file = "users.htpasswd"
@@ -42,6 +43,8 @@ jwt_secrets = ["k1:0123456789abcdef0123456789abcdef", """k2:-----BEGIN PUBLIC KE
 MAA=
 -----END PUBLIC KEY-----
 """]
+jwt_key_set = "https://id.example.com/keys"
+jwt_key_set_interval = "1h"
 jwt_header = "X-Token"
 jwt_algorithms = ["RS256"]
 jwt_audiences = ["shop"]

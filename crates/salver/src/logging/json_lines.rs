@@ -108,7 +108,7 @@ mod tests {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let layer = Kept { lines: JsonLines { discreet }, kept: Arc::clone(&kept) };
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
-            let (ms, status, uri) = (1.5, 200_u16, "/a?token=x");
+            let (ms, status, uri) = (1.5, 200_u16, "https://host/a?token=x");
             tracing::info!(target: "access", uri, status, ms, who = %"a \"long\"\nkey", "at postgres://ann:s3cret@db/x\nagain");
         });
         let kept = kept.lock().unwrap();
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(line.find('\n'), Some(line.len() - 1));
         let event: Value = serde_json::from_str(line).unwrap();
         assert_eq!(event["message"], "at postgres://ann:***@db/x\nagain");
-        assert_eq!((&event["who"], &event["uri"]), (&"***".into(), &"/a?token=***".into()));
+        assert_eq!((&event["who"], &event["uri"]), (&"***".into(), &"https://host/a?token=***".into()));
         assert_eq!((&event["ms"], &event["status"]), (&1.5.into(), &200.into()));
         assert_eq!((&event["level"], &event["target"]), (&"INFO".into(), &"access".into()));
         assert!(event["timestamp"].as_str().unwrap().starts_with("20"));

@@ -10,9 +10,10 @@ use crate::process::Process;
 
 const PEOPLE: &str = "id,name\n1,ann\n2,bob\n";
 const TOWNS: &str = "id,town\n1,Bath\n";
-const FILES: [(&str, &str); 3] = [("people.csv", PEOPLE), ("towns.csv", TOWNS), ("others.csv", "id,name\n7,zoe\n")];
-const ONE: &str = "[[dataset]]\nname = \"people\"\nsource = \"people.csv\"\n";
-const TWO: &str = "[[dataset]]\nname = \"towns\"\nsource = \"towns.csv\"\n";
+/// Not served without being declared, as their names are.
+const FILES: [(&str, &str); 3] = [("people.txt", PEOPLE), ("towns.txt", TOWNS), ("others.txt", "id,name\n7,zoe\n")];
+const ONE: &str = "[[dataset]]\nname = \"people\"\nsource = \"people.txt\"\nformat = \"csv\"\n";
+const TWO: &str = "[[dataset]]\nname = \"towns\"\nsource = \"towns.txt\"\nformat = \"csv\"\n";
 
 /// Writes other settings and asks the server to read them.
 fn reload(process: &Process, settings: &str) {
@@ -56,7 +57,7 @@ fn datasets_come_change_and_go() {
     assert!(ask(&process, "/api/sql?q=select+count(*)+as+n+from+people+join+towns+using+(id)", &[]).1.contains("1"));
     until(&process, "/api/graphql?query={towns{town}}", &[], (200, "Bath"));
     // The same name for other rows, and one less.
-    reload(&process, &ONE.replace("people.csv", "others.csv"));
+    reload(&process, &ONE.replace("people.txt", "others.txt"));
     until(&process, "/api/tables/people", &[], (200, "zoe"));
     until(&process, "/api/tables/towns", &[], (404, ""));
     until(&process, "/api/kv/who/2", &[], (404, ""));
@@ -121,9 +122,9 @@ fn no_request_is_dropped() {
             });
         }
         for round in 0..20 {
-            let source = if round % 2 == 0 { "others.csv" } else { "people.csv" };
+            let source = if round % 2 == 0 { "others.txt" } else { "people.txt" };
             let more = if round % 3 == 0 { TWO } else { "" };
-            reload(&process, &format!("{}{more}", ONE.replace("people.csv", source)));
+            reload(&process, &format!("{}{more}", ONE.replace("people.txt", source)));
             let name = if round % 2 == 0 { "zoe" } else { "ann" };
             until(&process, "/api/tables/people", &[], (200, name));
         }
@@ -181,14 +182,11 @@ fn tags_of_other_rules_are_other_tags() {
         format!("[[access]]\nentries = [\"*\"]\npermissions = [\"read\", \"sql\"]\n{hidden}{database}{ONE}")
     };
     let process = Process::with(&rules("columns_hidden = [\"title\"]\n"), &FILES);
-    for target in ["/api/records/posts", "/api/records/posts/1", "/api/tables/posts", "/api/tables/people"] {
-        until(&process, target, &[], (200, "id"));
-    }
     let tag = |target: &str| {
         let answer = Client::new(process.address()).send("GET", target, &[], None).expect("an answer");
         answer.header("etag").unwrap_or_else(|| panic!("{target}: {answer:?}")).to_owned()
     };
-    let targets = ["/api/records/posts", "/api/records/posts/1", "/api/tables/posts", "/api/sql?q=select+*+from+posts"];
+    let targets = ["/api/records/posts", "/api/records/posts?order=id", "/api/records/posts/1"];
     let tags = targets.map(|target| (target, tag(target)));
     for (target, tag) in &tags {
         assert_eq!(ask(&process, target, &[("if-none-match", tag)]).0, 304, "{target}");
