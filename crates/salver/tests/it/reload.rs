@@ -60,7 +60,7 @@ fn datasets_come_change_and_go() {
     reload(&process, &ONE.replace("people.txt", "others.txt"));
     until(&process, "/api/tables/people", &[], (200, "zoe"));
     until(&process, "/api/tables/towns", &[], (404, ""));
-    until(&process, "/api/kv/who/2", &[], (404, ""));
+    until(&process, "/api/kv/who/2", &[], (400, "doesn't exist"));
     assert_eq!(ask(&process, "/api/graphql?query={towns{town}}", &[]).0, 400);
     // Mistakes change nothing, however often.
     for wrong in ["[[dataset]]\nname = \"people\"\n", "x", "[[dataset]]\nname = \"a\"\nsorce = \"people.csv\"\n", ""] {
