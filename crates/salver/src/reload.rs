@@ -129,7 +129,9 @@ impl Reload {
     /// Returns the methods of the next settings, under which who is logged in stays so.
     fn other_auth(&self, next: &Checked) -> Result<Option<Auth>> {
         let previous = self.auth.load();
-        next.auth.as_ref().map(|spec| wiring::auth(spec, next, previous.as_deref())).transpose()
+        // Databases stay what they are until the next start.
+        let served = Checked { databases: self.checked.databases.clone(), ..next.clone() };
+        served.auth.as_ref().map(|spec| wiring::auth(spec, &served, previous.as_deref())).transpose()
     }
 
     async fn take_out(&mut self, changes: &DatasetChanges<'_>) {
