@@ -1,6 +1,7 @@
 //! Fetches the key set that an issuer of tokens publishes, from a URL or a file.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,11 +13,11 @@ use tokio::io::AsyncReadExt;
 use ureq::Agent;
 
 /// Returns the source at this URL or path.
-pub(crate) fn key_set_source(location: &str) -> std::sync::Arc<dyn KeySetSource> {
+pub(crate) fn key_set_source(location: &str) -> Arc<dyn KeySetSource> {
     if location.contains("://") {
-        std::sync::Arc::new(UrlKeySet::new(location))
+        Arc::new(UrlKeySet::new(location))
     } else {
-        std::sync::Arc::new(KeySetFile { path: PathBuf::from(location) })
+        Arc::new(KeySetFile { path: PathBuf::from(location) })
     }
 }
 
@@ -87,6 +88,10 @@ impl KeySetSource for KeySetFile {
                 .with_hint("`jwt_key_set` names a URL, or a file that the user of this program may read")
         };
         let unreadable = |error: std::io::Error| failed(format!("can't be read: {error}"));
+        if !tokio::fs::metadata(&self.path).await.map_err(unreadable)?.is_file() {
+            // A pipe would have no end.
+            return Err(failed("is not a file".to_owned()));
+        }
         let file = tokio::fs::File::open(&self.path).await.map_err(unreadable)?;
         let mut text = Vec::new();
         file.take(JWK_SET_BYTES_MAX + 1).read_to_end(&mut text).await.map_err(unreadable)?;

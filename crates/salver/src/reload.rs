@@ -76,12 +76,16 @@ impl Reload {
         salver_http::keep_private(&secrets::of(&next));
         logging::mask(secrets::secrets(&next));
         self.take_out(&datasets).await;
+        // Rules may come in place of [auth], or [auth] in place of rules: one is in force before the other ends.
+        if rules && next.access.is_some() {
+            self.service.set_access(next.access.clone());
+        }
         if proves {
             self.auth.replace(auth);
             self.service.callers_changed();
         }
-        if rules {
-            self.service.set_access(next.access.clone());
+        if rules && next.access.is_none() {
+            self.service.set_access(None);
         }
         self.put_in(&datasets, &next).await;
         let told = told(&datasets, rules, proves);

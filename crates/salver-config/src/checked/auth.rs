@@ -135,8 +135,10 @@ fn key_set(table: &Table, findings: &mut Findings) -> Option<String> {
         None | Some(("https", _)) => {}
         Some(("http", rest)) => {
             let host = rest.split(['/', '?']).next().unwrap_or_default();
+            // Before an `@` stands a user, whatever it looks like.
+            let is_user = host.contains('@');
             let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
-            if !["localhost", "127.0.0.1", "[::1]"].contains(&host) {
+            if is_user || !["localhost", "127.0.0.1", "[::1]"].contains(&host) {
                 let message = format!("`{location}` comes unprotected, and who changes it on its way can make tokens");
                 findings.mistake(Mistake::new(place, message).with_hint("use `https://`, or a file"));
             }

@@ -81,6 +81,10 @@ fn mistakes() {
         (&hashed("a:", "@tomorrow"), "`tomorrow` is not the expiry of a key"),
         ("[auth]\njwt_key_set = 'http://id.example.com/keys'\n", "who changes it on its way can make tokens"),
         ("[auth]\njwt_key_set = 'http://localhost.example.com/keys'\n", "who changes it on its way can make tokens"),
+        (
+            "[auth]\njwt_key_set = 'http://localhost:80@id.example.com/keys'\n",
+            "who changes it on its way can make tokens",
+        ),
         ("[auth]\njwt_key_set = 'ftp://id.example.com/keys'\n", "`ftp` is no way to fetch keys"),
         ("[auth]\njwks = 'keys.json'\n", "it is called `jwt_key_set` here"),
         ("[auth]\nkeys = ['0123456789abcdef']\n", "it is called `api_keys` here"),

@@ -108,7 +108,8 @@ fn read(path: &Path) -> Result<Keys> {
         return Err(unreadable(format!("has more than {API_KEYS_FILE_BYTES_MAX} bytes")));
     }
     let mut keys = Keys::new();
-    for (index, line) in text.lines().enumerate() {
+    // Some editors begin a file with a byte order mark.
+    for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;

@@ -28,12 +28,12 @@ struct Shared {
     source: Arc<dyn KeySetSource>,
     keys: ArcSwapOption<Vec<Jwk>>,
     /// The end of the last attempt. Locked during an attempt, so that many tokens cause one.
-    tried: Mutex<Option<Instant>>,
+    tried: Arc<Mutex<Option<Instant>>>,
 }
 
 impl KeySet {
     pub(super) fn new(location: &str, source: Arc<dyn KeySetSource>) -> Self {
-        let (keys, tried) = (ArcSwapOption::empty(), Mutex::default());
+        let (keys, tried) = (ArcSwapOption::empty(), Arc::default());
         Self(Arc::new(Shared { location: location.to_owned(), source, keys, tried }))
     }
 
@@ -60,15 +60,19 @@ impl KeySet {
     /// # Errors
     /// `AuthenticationUnavailable` if there has never been a set.
     pub(super) async fn look_again(&self) -> Result<()> {
-        let own = self.clone();
-        // A task of its own, which others profit from when this request is given up.
-        let looking = tokio::spawn(async move {
-            let mut tried = own.0.tried.lock().await;
+        let looking = async {
+            let mut tried = Arc::clone(&self.0.tried).lock_owned().await;
             if tried.is_none_or(|tried| tried.elapsed() >= INTERVAL) {
-                own.try_fetch().await;
-                *tried = Some(Instant::now());
+                let own = self.clone();
+                // A task of its own, from which others profit when this request is given up. It has the lock, so that
+                // there is never more than one.
+                let fetching = tokio::spawn(async move {
+                    own.try_fetch().await;
+                    *tried = Some(Instant::now());
+                });
+                let _ = fetching.await;
             }
-        });
+        };
         let _ = tokio::time::timeout(WAIT, looking).await;
         if self.0.keys.load().is_some() { Ok(()) } else { Err(missing()) }
     }
