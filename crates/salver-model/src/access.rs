@@ -25,7 +25,7 @@ use ahash::{AHashMap, RandomState};
 use crate::network::Network;
 use crate::principal::Principal;
 use crate::rule::Rule;
-use crate::spec::matches_pattern;
+use crate::spec::{DatabaseSpec, matches_pattern};
 use crate::version::Version;
 
 pub use grants::{Granted, Grants};
@@ -91,6 +91,9 @@ impl AccessRule {
 pub struct AccessPolicy {
     roles: Vec<Role>,
     rules: Vec<AccessRule>,
+    is_open: bool,
+    /// Whom rules of databases except: callers that differ in this see other tables and columns.
+    exceptions: Vec<Rule>,
     version: Version,
     /// The attributes of callers that any role or rule names: two callers that agree in these are the same.
     attributes: Vec<String>,
@@ -98,13 +101,13 @@ pub struct AccessPolicy {
     /// Callers that were asked for, by their hash.
     known: RwLock<AHashMap<u64, Vec<KnownCaller>>>,
     hashing: RandomState,
-    /// Numbers of the sets of roles that callers have.
+    /// Numbers of the sets of roles and exceptions that callers have.
     classes: RwLock<AHashMap<Box<[bool]>, u64>>,
 }
 
 impl PartialEq for AccessPolicy {
     fn eq(&self, other: &Self) -> bool {
-        self.roles == other.roles && self.rules == other.rules
+        self.roles == other.roles && self.rules == other.rules && self.exceptions == other.exceptions
     }
 }
 
@@ -122,11 +125,43 @@ impl AccessPolicy {
     pub fn new(roles: Vec<Role>, rules: Vec<AccessRule>) -> Self {
         let conditions = roles.iter().filter_map(|role| role.when.as_ref());
         let conditions = conditions.chain(rules.iter().filter_map(|rule| rule.rows.as_ref()));
-        let mut named: BTreeSet<String> = conditions.flat_map(Rule::attributes).map(str::to_owned).collect();
-        let asks_address = named.remove("address") || roles.iter().any(|role| !role.addresses.is_empty());
-        let attributes = named.into_iter().collect();
+        let named: Vec<String> = conditions.flat_map(Rule::attributes).map(str::to_owned).collect();
+        let asks_address = roles.iter().any(|role| !role.addresses.is_empty());
         let version = Version::of(&format!("{roles:?} {rules:?}"));
-        Self { roles, rules, version, attributes, asks_address, ..Self::default() }
+        Self { roles, rules, version, asks_address, ..Self::default() }.telling_apart(named)
+    }
+
+    /// Creates the policy under which every caller may do everything, but for what databases keep back.
+    #[must_use]
+    pub fn open() -> Self {
+        let permissions = Permission::ALL.map(|(_, permission)| permission).to_vec();
+        let everything = AccessRule { entries: vec!["*".to_owned()], permissions, ..AccessRule::default() };
+        Self { is_open: true, ..Self::new(Vec::new(), vec![everything]) }
+    }
+
+    /// Returns whether it permits everything, as no rule was declared.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Returns the policy, which also tells callers apart that rules or tenancies of `databases` do.
+    #[must_use]
+    pub fn with_databases<'s>(self, databases: impl Iterator<Item = &'s DatabaseSpec> + Clone) -> Self {
+        let rules = databases.clone().flat_map(|spec| &spec.rules);
+        let exceptions: Vec<Rule> = rules.clone().filter_map(|rule| rule.except.clone()).collect();
+        let conditions = rules.flat_map(|rule| [&rule.rows, &rule.except]).flatten().flat_map(Rule::attributes);
+        let tenancies = databases.flat_map(|spec| &spec.tenancy).filter_map(|tenancy| tenancy.attribute());
+        let named = conditions.chain(tenancies).map(str::to_owned).collect();
+        Self { exceptions, ..self }.telling_apart(named)
+    }
+
+    /// Adds attributes of callers that matter.
+    fn telling_apart(mut self, named: Vec<String>) -> Self {
+        let mut all: BTreeSet<String> = self.attributes.drain(..).chain(named).collect();
+        self.asks_address |= all.remove("address");
+        self.attributes = all.into_iter().collect();
+        self
     }
 
     /// Returns a number that other roles or rules have another of, for tags of responses.
@@ -167,24 +202,26 @@ impl AccessPolicy {
             known.clear();
         }
         let roles: Box<[bool]> = self.roles.iter().map(|role| role.has(caller)).collect();
-        let grants = Arc::new(Grants::new(Arc::clone(self), caller, self.class(&roles), roles));
+        let excepted = self.exceptions.iter().map(|except| except.is_for(caller));
+        let class = self.class(&roles.iter().copied().chain(excepted).collect::<Box<[bool]>>());
+        let grants = Arc::new(Grants::new(Arc::clone(self), caller, class, roles));
         let key = self.key(caller).map(|part| part.map(str::to_owned)).collect();
         let address = self.address(caller);
         known.entry(hash).or_default().push(KnownCaller { address, key, grants: Arc::clone(&grants) });
         grants
     }
 
-    /// Returns the number of a set of roles.
-    fn class(&self, roles: &[bool]) -> u64 {
+    /// Returns the number of callers that have these roles and are excepted from these rules.
+    fn class(&self, traits: &[bool]) -> u64 {
         let mut classes = self.classes.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(class) = classes.get(roles) {
+        if let Some(class) = classes.get(traits) {
             return *class;
         }
         if classes.len() >= GRANTS_KEPT {
             classes.clear();
         }
         let class = grants::next_number();
-        classes.insert(roles.into(), class);
+        classes.insert(traits.into(), class);
         class
     }
 

@@ -22,5 +22,5 @@ pub use maybe_ready::MaybeReady;
 pub use progress::Progress;
 pub use scan::{FileKind, Held, HeldFile, Scan};
 pub use sql_engine::{SqlEngine, Tables};
-pub use table::Table;
+pub use table::{Left, Table};
 pub use webhook_sender::{Delivery, WebhookSender};

@@ -3,6 +3,7 @@
 pub mod api_key;
 pub mod auth;
 pub mod function;
+pub mod record_rule;
 pub mod reserved;
 pub mod secret;
 pub mod stream;
@@ -15,12 +16,12 @@ use arrow::datatypes::DataType;
 
 use crate::entry::Relation;
 use crate::name::Name;
-use crate::records::Operation;
-use crate::rule::{Rule, Term};
+use crate::rule::Rule;
 
 pub use api_key::{ApiKey, ApiKeySpec};
 pub use auth::{AuthSpec, JwtSpec, UsersSpec};
 pub use function::{FunctionPath, FunctionSpec};
+pub use record_rule::{RecordRule, Tenancy};
 pub use reserved::{Reserve, Reserved};
 pub use secret::Secret;
 pub use stream::{KafkaSpec, Pick, StreamSpec};
@@ -248,42 +249,6 @@ impl DatabaseKind {
     }
 }
 
-/// Access rule of a database entry for some tables and operations.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RecordRule {
-    /// Tables, by name or pattern with `*`; empty for all.
-    pub tables: Vec<String>,
-    /// Operations; empty for all.
-    pub operations: Vec<Operation>,
-    /// Whether the tables are hidden.
-    pub deny: bool,
-    /// Columns that are hidden.
-    pub columns_hidden: Vec<String>,
-    /// Row-level predicate; only matching rows are visible. A new or changed row must match too.
-    pub rows: Option<Rule>,
-    /// Callers that are exempt. It names no columns.
-    pub except: Option<Rule>,
-}
-
-impl RecordRule {
-    /// Returns whether the rule covers an operation: a rule for `update` covers every way in which a row changes, and
-    /// one for `read` also covers lists, which read rows without their keys.
-    #[must_use]
-    pub fn covers(&self, operation: Operation) -> bool {
-        let named = |own: Operation| self.operations.contains(&own);
-        self.operations.is_empty()
-            || named(operation)
-            || (operation == Operation::Increment && named(Operation::Update))
-            || (operation == Operation::List && named(Operation::Read))
-    }
-
-    /// Returns whether the rule applies to a table.
-    #[must_use]
-    pub fn is_about(&self, table: &str) -> bool {
-        self.tables.is_empty() || self.tables.iter().any(|pattern| matches_pattern(pattern, table))
-    }
-}
-
 /// Format that written values must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueFormat {
@@ -306,17 +271,6 @@ pub struct RecordCheck {
     pub rule: Option<Rule>,
     /// Message for the client about the column.
     pub message: String,
-}
-
-/// Column with a fixed value per caller, which isolates tenants from each other.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tenancy {
-    /// Table, or `*`.
-    pub table: String,
-    /// Column; tables without it are not affected.
-    pub column: String,
-    /// Value of the column.
-    pub value: Term,
 }
 
 /// Hooks around requests for the records of a database.

@@ -4,7 +4,7 @@
 
 use salver_model::access::{AccessRule, Granted};
 use salver_model::records::{DatabaseSchema, ForeignKey, Operation, TableInfo, TableKind};
-use salver_model::spec::{DatabaseSpec, RecordRule, matches_pattern};
+use salver_model::spec::{DatabaseSpec, RecordRule, Tenancy, matches_pattern};
 use salver_model::{Caller, Code, Error, Filter, Permission, Result, Rule, Value};
 
 /// The rules of an entry as they apply to one caller.
@@ -12,8 +12,8 @@ use salver_model::{Caller, Code, Error, Filter, Permission, Result, Rule, Value}
 pub(crate) struct Access<'a> {
     pub(crate) spec: &'a DatabaseSpec,
     pub(crate) caller: &'a Caller,
-    /// Whether rules may make exceptions for the caller; `false` where every caller gets the same.
-    pub(crate) excepts: bool,
+    /// Whether only those rules and tenancies hold that mean the same for every caller.
+    pub(crate) for_all_alike: bool,
 }
 
 impl<'a> Access<'a> {
@@ -23,14 +23,14 @@ impl<'a> Access<'a> {
         table: &'t str,
     ) -> impl Iterator<Item = &'a RecordRule> + use<'a, 't> {
         self.spec.rules.iter().filter(move |rule| {
-            let is_excepted = || rule.except.as_ref().is_some_and(|except| except.is_for(self.caller));
-            rule.covers(operation) && rule.is_about(table) && !(self.excepts && is_excepted())
+            let holds = || if self.for_all_alike { rule.is_for_all_alike() } else { rule.is_for(self.caller) };
+            rule.covers(operation) && rule.is_about(table) && holds()
         })
     }
 
     /// Returns what the caller's rights permit; `None` for a caller without bounds.
     fn granted(self, operation: Operation, table: &str) -> Option<Option<Granted<'a>>> {
-        let grants = self.caller.grants.as_ref()?;
+        let grants = self.caller.grants.as_ref().filter(|grants| !grants.policy().is_open())?;
         Some(grants.decide(Permission::of_operation(operation), &self.ruled_name(table)))
     }
 
@@ -145,34 +145,42 @@ impl<'a> Access<'a> {
     /// Returns the tenancy columns with the caller's value for each. A caller without a value gets null, which matches
     /// no row.
     pub(crate) fn tenancy(self, table: &TableInfo) -> Vec<(usize, Value)> {
-        let meant = self.spec.tenancy.iter().filter(|tenancy| matches_pattern(&tenancy.table, &table.name));
+        let holds = |tenancy: &&Tenancy| {
+            matches_pattern(&tenancy.table, &table.name) && !(self.for_all_alike && tenancy.attribute().is_some())
+        };
+        let meant = self.spec.tenancy.iter().filter(holds);
         meant.filter_map(|own| Some((table.column(&own.column)?, own.value.value(self.caller)))).collect()
     }
 
     /// Returns the schema without the tables and columns that are hidden from this operation.
     pub(crate) fn visible(self, schema: &DatabaseSchema, operation: Operation) -> DatabaseSchema {
-        let mut tables = Vec::new();
-        for table in schema.tables().iter().filter(|table| self.table(operation, &table.name)) {
-            let kept: Vec<usize> = (0..table.columns.len())
-                .filter(|index| self.column(operation, &table.name, &table.columns[*index].name))
-                .collect();
-            let moved = |index: &usize| kept.iter().position(|own| own == index);
-            let all = |list: &[usize]| list.iter().map(moved).collect::<Option<Vec<usize>>>();
-            let mut own = table.clone();
-            own.columns = kept.iter().map(|index| table.columns[*index].clone()).collect();
-            own.key = all(&table.key).unwrap_or_default();
-            own.unique = table.unique.iter().filter_map(|list| all(list)).collect();
-            let leads_on = |key: &ForeignKey| {
-                self.table(operation, &key.target)
-                    && key.target_columns.iter().all(|column| self.column(operation, &key.target, column))
-            };
-            own.foreign_keys.retain(|key| all(&key.columns).is_some() && leads_on(key));
-            for key in &mut own.foreign_keys {
-                key.columns = all(&key.columns).unwrap_or_default();
-            }
-            tables.push(own);
-        }
+        let tables = schema.tables().iter().filter_map(|table| self.visible_part(table, operation)).collect();
         DatabaseSchema::new(tables, schema.stamp())
+    }
+
+    /// Returns the table without the columns that are hidden from this operation; `None` if it is hidden.
+    pub(crate) fn visible_part(self, table: &TableInfo, operation: Operation) -> Option<TableInfo> {
+        if !self.table(operation, &table.name) {
+            return None;
+        }
+        let kept: Vec<usize> = (0..table.columns.len())
+            .filter(|index| self.column(operation, &table.name, &table.columns[*index].name))
+            .collect();
+        let moved = |index: &usize| kept.iter().position(|own| own == index);
+        let all = |list: &[usize]| list.iter().map(moved).collect::<Option<Vec<usize>>>();
+        let mut own = table.clone();
+        own.columns = kept.iter().map(|index| table.columns[*index].clone()).collect();
+        own.key = all(&table.key).unwrap_or_default();
+        own.unique = table.unique.iter().filter_map(|list| all(list)).collect();
+        let leads_on = |key: &ForeignKey| {
+            self.table(operation, &key.target)
+                && key.target_columns.iter().all(|column| self.column(operation, &key.target, column))
+        };
+        own.foreign_keys.retain(|key| all(&key.columns).is_some() && leads_on(key));
+        for key in &mut own.foreign_keys {
+            key.columns = all(&key.columns).unwrap_or_default();
+        }
+        Some(own)
     }
 
     /// Checks that rows of the table may be changed.

@@ -10,7 +10,6 @@ use salver_model::records::{
     Change, Changed, DatabaseSchema, Definition, Document, Load, LoadReport, Operation, RecordRead,
 };
 use salver_model::spec::DatabaseSpec;
-use salver_model::version::Version;
 use salver_model::{Caller, Name, Result, Shares};
 
 use crate::access::Access;
@@ -40,7 +39,7 @@ impl RecordsDatabase {
     }
 
     fn access<'a>(&'a self, caller: &'a Caller) -> Access<'a> {
-        Access { spec: &self.known.spec, caller, excepts: true }
+        Access { spec: &self.known.spec, caller, for_all_alike: false }
     }
 
     /// Returns the scope of one request; `sure` if the schema was refreshed since the request arrived.
@@ -179,20 +178,19 @@ impl Database for RecordsDatabase {
     }
 
     fn tables(&self, entry: &mut dyn FnMut(&str) -> Option<Name>) -> Vec<Arc<dyn Table>> {
-        // The catalog is shared by all callers, so it omits everything that rules may hide from any of them.
+        // All callers share the catalog: what is kept back from some of them is taken out by `Table::left_for`.
         let caller = Caller::default();
-        let everybody = Access { excepts: false, ..self.access(&caller) };
+        let everybody = Access { for_all_alike: true, ..self.access(&caller) };
         let whole = self.known.schema.load_full();
         let schema = match self.known.spec.rules.is_empty() {
             true => Arc::clone(&whole),
             false => Arc::new(everybody.visible(&whole, Operation::List)),
         };
-        let version = Version(schema.stamp());
-        let named = schema.tables().iter().filter_map(|info| Some((info.name.as_str(), entry(&info.name)?)));
-        let names: BTreeMap<&str, Name> = named.collect();
+        let named = schema.tables().iter().filter_map(|info| Some((info.name.clone(), entry(&info.name)?)));
+        let names: Arc<BTreeMap<String, Name>> = Arc::new(named.collect());
         let made = schema.tables().iter().filter_map(|info| {
             let rules = RowRules::of(everybody, &whole, &info.name);
-            RecordsTable::new(&self.known, info, rules, version, &names)
+            RecordsTable::new(&self.known, info.clone(), rules, Arc::clone(&names))
         });
         made.map(|table| Arc::new(table) as Arc<dyn Table>).collect()
     }

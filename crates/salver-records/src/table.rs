@@ -21,11 +21,13 @@ use std::sync::Arc;
 use arrow::datatypes::Schema;
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
-use salver_model::ports::{Held, MaybeReady, Table};
+use salver_model::ports::{Held, Left, MaybeReady, Table};
 use salver_model::records::{DatabaseSchema, Operation, TableInfo, TableKind};
 use salver_model::shares::Yielding;
+use salver_model::spec::RecordRule;
 use salver_model::{
-    Batches, Code, Description, EntryKind, Error, Filter, Holder, Name, Query, Relation, Result, Rows, Version,
+    Batches, Caller, Code, Description, EntryKind, Error, Filter, Holder, Name, Principal, Query, Relation, Result,
+    Rows, Version,
 };
 use tokio::sync::mpsc;
 
@@ -50,9 +52,11 @@ pub(crate) struct RecordsTable {
     info: TableInfo,
     description: Description,
     rules: RowRules,
+    /// The entries of the database's tables.
+    names: Arc<BTreeMap<String, Name>>,
 }
 
-/// The rules and the tenancy of a table, as they choose rows for an anonymous caller.
+/// The rules and the tenancy of a table, as they choose rows for some callers.
 #[derive(Clone, Debug)]
 pub(crate) struct RowRules {
     filters: Vec<Filter>,
@@ -62,8 +66,8 @@ pub(crate) struct RowRules {
 
 impl RowRules {
     /// Returns the rules for the table called `table`, a table of `schema`.
-    pub(crate) fn of(everybody: Access<'_>, schema: &Arc<DatabaseSchema>, table: &str) -> Self {
-        let filters = schema.table(table).map(|whole| everybody.rows(Operation::List, whole)).unwrap_or_default();
+    pub(crate) fn of(access: Access<'_>, schema: &Arc<DatabaseSchema>, table: &str) -> Self {
+        let filters = schema.table(table).map(|whole| access.rows(Operation::List, whole)).unwrap_or_default();
         Self { filters, schema: Arc::clone(schema) }
     }
 
@@ -88,13 +92,12 @@ impl RecordsTable {
     /// of its columns, or it is not served. `names` has the entries of the database's tables.
     pub(crate) fn new(
         known: &Arc<KnownDatabase>,
-        info: &TableInfo,
+        info: TableInfo,
         rules: RowRules,
-        version: Version,
-        names: &BTreeMap<&str, Name>,
+        names: Arc<BTreeMap<String, Name>>,
     ) -> Option<Self> {
         let spec = &known.spec;
-        let name = names.get(info.name.as_str())?;
+        let name = names.get(&info.name)?;
         let dialect = Dialect::of(spec.kind);
         let fields: Vec<_> = info.columns.iter().map(|own| column::field(own, dialect)).collect();
         if fields.is_empty() {
@@ -103,8 +106,8 @@ impl RecordsTable {
         let named = |columns: &[usize]| columns.iter().map(|index| info.columns[*index].name.clone()).collect();
         let relations = info.foreign_keys.iter().filter_map(|key| {
             let columns: Vec<String> = named(&key.columns);
-            let name = relation_name(&columns, &key.target, info);
-            let target = names.get(key.target.as_str())?.clone();
+            let name = relation_name(&columns, &key.target, &info);
+            let target = names.get(&key.target)?.clone();
             Some(Relation { name, columns, target, target_columns: key.target_columns.clone() })
         });
         let what = if info.kind == TableKind::View { "view" } else { "table" };
@@ -115,11 +118,11 @@ impl RecordsTable {
             key: named(&info.key),
             relations: relations.collect(),
             rows: None,
-            version,
+            version: Version(rules.schema.stamp()),
             source: format!("{what} of the database {}", spec.name),
             memory_bytes: 0,
         };
-        Some(Self { known: Arc::clone(known), dialect, info: info.clone(), description, rules })
+        Some(Self { known: Arc::clone(known), dialect, info, description, rules, names })
     }
 
     async fn whole(&self, query: &Query, selected: Selected) -> Result<Rows> {
@@ -227,6 +230,27 @@ impl Table for RecordsTable {
     /// Returns `None`: held rows are gone with their transaction, so that they can't be held again at a version.
     async fn hold_at(&self, _: Version, _: usize) -> Result<Option<Arc<dyn Held>>> {
         Ok(None)
+    }
+
+    fn left_for(&self, caller: &Principal) -> Left {
+        let spec = &self.known.spec;
+        let is_for_all = spec.rules.iter().all(RecordRule::is_for_all_alike)
+            && spec.tenancy.iter().all(|own| own.attribute().is_none());
+        if is_for_all {
+            return Left::Whole;
+        }
+        let caller = Caller::from(caller.clone());
+        let access = Access { spec, caller: &caller, for_all_alike: false };
+        let Some(whole) = self.rules.schema.table(&self.info.name) else { return Left::Nothing };
+        let Some(info) = access.visible_part(whole, Operation::List) else { return Left::Nothing };
+        let rules = RowRules::of(access, &self.rules.schema, &self.info.name);
+        if info == self.info && rules.filters == self.rules.filters {
+            return Left::Whole;
+        }
+        match Self::new(&self.known, info, rules, Arc::clone(&self.names)) {
+            Some(table) => Left::Part(Arc::new(table)),
+            None => Left::Nothing,
+        }
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -12,7 +12,7 @@ use ahash::AHashMap;
 use arc_swap::ArcSwapOption;
 use salver_model::access::Restriction;
 use salver_model::observation::Observation;
-use salver_model::ports::Table;
+use salver_model::ports::{Left, Table};
 use salver_model::{Caller, Grants, Permission};
 
 use crate::caller_views::{Peek, Views, place};
@@ -126,25 +126,34 @@ impl Service {
             let mut restriction = Restriction::of(&granted);
             let relations = entry.table().map(|table| table.describe().relations.as_slice()).unwrap_or_default();
             let targets = relations.iter().map(|relation| &relation.target);
-            let is_hidden = |target: &&salver_model::Name| !whole.entries.get(*target).is_some_and(is_there);
+            let is_left = |entry: &Entry| {
+                !entry.table().is_some_and(|table| matches!(table.left_for(grants.caller()), Left::Nothing))
+            };
+            let leads_on = |entry: &Entry| is_there(entry) && is_left(entry);
+            let is_hidden = |target: &&salver_model::Name| !whole.entries.get(*target).is_some_and(leads_on);
             restriction.targets_hidden = targets.filter(is_hidden).cloned().collect();
             let restricted = |table: &Arc<dyn Table>| {
+                let table = match table.left_for(grants.caller()) {
+                    Left::Whole => Arc::clone(table),
+                    Left::Part(table) => table,
+                    Left::Nothing => return Ok(None),
+                };
                 if restriction == Restriction::default() {
-                    return Ok(Arc::clone(table));
+                    return Ok(Some(table));
                 }
-                self.engine().restrict(table, &restriction).map_err(|error| {
+                self.engine().restrict(&table, &restriction).map(Some).map_err(|error| {
                     self.observer().observe(&Observation::LoadFailed { name, error: &error });
                     LoadFailure { message: error.message, hint: error.hint, at: SystemTime::now() }
                 })
             };
             let state = match &entry.state {
-                LoadState::Ready(table) => restricted(table).map(LoadState::Ready),
+                LoadState::Ready(table) => restricted(table).map(|table| table.map(LoadState::Ready)),
                 LoadState::Stale(table, failure) => {
-                    restricted(table).map(|table| LoadState::Stale(table, failure.clone()))
+                    restricted(table).map(|table| table.map(|table| LoadState::Stale(table, failure.clone())))
                 }
-                other => Ok(other.clone()),
+                other => Ok(Some(other.clone())),
             };
-            let state = state.unwrap_or_else(LoadState::Failed);
+            let Some(state) = state.unwrap_or_else(|failure| Some(LoadState::Failed(failure))) else { continue };
             left.entries.insert(name.clone(), entry.with_state(state));
             left = left.indexed(name);
         }

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use salver_config::Checked;
 use salver_model::access::{AccessRule, METRICS};
-use salver_model::{AccessPolicy, Code, Error, Permission, Principal, Result};
+use salver_model::records::Operation;
+use salver_model::rule::{Rule, Term};
+use salver_model::spec::{DatabaseSpec, matches_pattern};
+use salver_model::{AccessPolicy, Code, Error, Grants, Permission, Principal, Result};
 
 use salver_service::Service;
 
@@ -26,9 +29,6 @@ pub(crate) struct RuledEntry {
 /// Prints what a caller may do.
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), CommandFailure> {
     let checked = settings::load(&arguments.sources, Vec::new(), Need::Settings)?;
-    let Some(policy) = &checked.access else {
-        return output::out("there is no [[access]]: whoever is let in may do everything that is not read-only\n");
-    };
     let caller = caller(&arguments.attributes)?;
     let names = match &arguments.entry {
         Some(name) => vec![name.clone()],
@@ -43,7 +43,23 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), CommandFailure
             entries.into_iter().map(|entry| entry.name).collect()
         }
     };
-    output::out(&explained(policy, &caller, &names))
+    let mut out = String::new();
+    let grants = checked.access.as_ref().map(|policy| policy.grants(&caller));
+    match &grants {
+        Some(grants) => {
+            let roles: Vec<&str> = grants.roles().collect();
+            let _ = writeln!(out, "roles: {}", if roles.is_empty() { "none".to_owned() } else { roles.join(", ") });
+        }
+        None => out.push_str("there is no [[access]]: whoever is let in may do everything that is not read-only\n"),
+    }
+    for name in &names {
+        let mut told = grants.as_ref().map(|grants| explained(grants, name)).unwrap_or_default();
+        told.push_str(&of_database(&checked.databases, &caller, name));
+        if !told.is_empty() {
+            let _ = write!(out, "\n{name}\n{told}");
+        }
+    }
+    output::out(&out)
 }
 
 /// Returns the caller with these attributes: `NAME=VALUE`, `address=ADDRESS`, or an identity like `api_key:reporting`.
@@ -70,29 +86,62 @@ fn caller(attributes: &[String]) -> Result<Principal> {
     Ok(caller)
 }
 
-fn explained(policy: &Arc<AccessPolicy>, caller: &Principal, names: &[String]) -> String {
-    let grants = policy.grants(caller);
-    let roles: Vec<&str> = grants.roles().collect();
-    let mut out = format!("roles: {}\n", if roles.is_empty() { "none".to_owned() } else { roles.join(", ") });
-    for name in names {
-        let _ = writeln!(out, "\n{name}");
-        // Permissions by the rule that decides them, in the order of the rules.
-        let mut rules: Vec<(Option<u32>, Vec<&str>)> = Vec::new();
-        for (word, permission) in Permission::ALL {
-            let number = grants.rule_number(permission, name);
-            match rules.iter_mut().find(|(own, _)| *own == number) {
-                Some((_, words)) => words.push(word),
-                None => rules.push((number, vec![word])),
-            }
+/// Tells what the rules permit of an entry.
+fn explained(grants: &Grants, name: &str) -> String {
+    let mut out = String::new();
+    // Permissions by the rule that decides them, in the order of the rules.
+    let mut rules: Vec<(Option<u32>, Vec<&str>)> = Vec::new();
+    for (word, permission) in Permission::ALL {
+        let number = grants.rule_number(permission, name);
+        match rules.iter_mut().find(|(own, _)| *own == number) {
+            Some((_, words)) => words.push(word),
+            None => rules.push((number, vec![word])),
         }
-        rules.sort_by_key(|(number, _)| number.unwrap_or(u32::MAX));
-        for (number, words) in rules {
-            let rule = number.and_then(|number| policy.rules().get(number as usize));
-            let words = words.join(", ");
-            let _ = match (number, rule) {
-                (Some(number), Some(rule)) => writeln!(out, "  {}: {words}{}", rule_name(number), kept_back(rule)),
-                _ => writeln!(out, "  no rule: not {words}"),
+    }
+    rules.sort_by_key(|(number, _)| number.unwrap_or(u32::MAX));
+    for (number, words) in rules {
+        let rule = number.and_then(|number| grants.policy().rules().get(number as usize));
+        let words = words.join(", ");
+        let _ = match (number, rule) {
+            (Some(number), Some(rule)) => {
+                let kept = kept_back(rule.deny, &rule.columns_hidden, rule.rows.as_ref());
+                writeln!(out, "  {}: {words}{kept}", rule_name(number))
+            }
+            _ => writeln!(out, "  no rule: not {words}"),
+        };
+    }
+    out
+}
+
+/// Tells what the rules and tenancies of a database keep back of its table besides.
+fn of_database(databases: &[DatabaseSpec], caller: &Principal, name: &str) -> String {
+    let mut out = String::new();
+    for spec in databases {
+        let Some(table) = name.strip_prefix(spec.name.as_str()).and_then(|rest| rest.strip_prefix('.')) else {
+            continue;
+        };
+        for (number, rule) in spec.rules.iter().enumerate() {
+            if !rule.is_about(table) || !rule.is_for(caller) {
+                continue;
+            }
+            let words = Operation::ALL.iter().filter(|(_, own)| rule.operations.contains(own)).map(|(word, _)| *word);
+            let words: Vec<&str> = words.collect();
+            let words = if words.is_empty() { "everything".to_owned() } else { words.join(", ") };
+            let kept = kept_back(rule.deny, &rule.columns_hidden, rule.rows.as_ref());
+            let _ = writeln!(out, "  [[database.rule]] {} of {}: {words}{kept}", number + 1, spec.name);
+        }
+        for tenancy in spec.tenancy.iter().filter(|own| matches_pattern(&own.table, table)) {
+            let value = match &tenancy.value {
+                Term::Caller(name) => format!("caller.{name}"),
+                Term::Column(name) => name.clone(),
+                Term::Literal(value) => value.to_string(),
             };
+            let column = &tenancy.column;
+            let _ = writeln!(
+                out,
+                "  tenant of {}: everything, where {column} = {value}, if there is `{column}`",
+                spec.name
+            );
         }
     }
     out
@@ -103,15 +152,15 @@ fn rule_name(number: u32) -> String {
 }
 
 /// Describes what a rule refuses or hides.
-fn kept_back(rule: &AccessRule) -> String {
-    if rule.deny {
+fn kept_back(deny: bool, columns_hidden: &[String], rows: Option<&Rule>) -> String {
+    if deny {
         return " refused".to_owned();
     }
     let mut text = String::new();
-    if !rule.columns_hidden.is_empty() {
-        let _ = write!(text, ", without {}", rule.columns_hidden.join(", "));
+    if !columns_hidden.is_empty() {
+        let _ = write!(text, ", without {}", columns_hidden.join(", "));
     }
-    if let Some(rows) = &rule.rows {
+    if let Some(rows) = rows {
         let _ = write!(text, ", where {}", rows.text());
     }
     text
@@ -119,7 +168,7 @@ fn kept_back(rule: &AccessRule) -> String {
 
 /// Logs what [`idle_rules`] says of the entries that are served.
 pub(crate) fn warn_of_idle_rules(service: &Service) {
-    let Some(policy) = &service.access() else { return };
+    let Some(policy) = &service.access().filter(|policy| !policy.is_open()) else { return };
     let snapshot = service.snapshot_of_all();
     let of_catalog = snapshot.entries().map(|entry| {
         let schema = entry.table().map(|table| Arc::clone(&table.describe().schema));

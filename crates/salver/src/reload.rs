@@ -78,14 +78,14 @@ impl Reload {
         self.take_out(&datasets).await;
         // Rules may come in place of [auth], or [auth] in place of rules: one is in force before the other ends.
         if rules && next.access.is_some() {
-            self.service.set_access(next.access.clone());
+            self.service.set_access(wiring::access(next.access.as_deref(), self.service.databases()));
         }
         if proves {
             self.auth.replace(auth);
             self.service.callers_changed();
         }
         if rules && next.access.is_none() {
-            self.service.set_access(None);
+            self.service.set_access(wiring::access(None, self.service.databases()));
         }
         self.put_in(&datasets, &next).await;
         let told = told(&datasets, rules, proves);

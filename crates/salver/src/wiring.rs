@@ -8,10 +8,10 @@ use salver_config::{Checked, StoreSpec};
 use salver_datasets::{DatasetLoader, Engine, EngineOptions};
 use salver_formats::Format;
 use salver_http::{Auth, Callbacks, CurrentAuth, HttpOptions, OriginOptions};
-use salver_model::Result;
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::{Database, EventStream, Loader, SqlEngine};
 use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, RecordRule};
+use salver_model::{AccessPolicy, Result};
 use salver_records::{PerCallerDatabases, RecordsDatabase};
 use salver_service::refresh::Keepers;
 use salver_service::{Catalog, Service, Store, databases};
@@ -98,11 +98,12 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
     let opened = open_databases(checked, &catalog, observer);
     databases::start(&catalog, &opened, observer, &mut tasks);
     let sql: Arc<dyn SqlEngine> = Arc::<Engine>::clone(engine);
+    let access = access(checked.access.as_deref(), &opened);
     let service = Service::new(catalog, sql, Arc::clone(observer), checked.limits.clone())
         .with_databases(opened)
         .with_streams(streams.clone())
         .with_functions(files)
-        .with_access(checked.access.clone());
+        .with_access(access);
     Wired { service: Arc::new(service), streams, keepers, _tasks: tasks }
 }
 
@@ -119,6 +120,21 @@ fn open_databases(checked: &Checked, catalog: &Catalog, observer: &Arc<dyn Obser
         }
     }
     opened
+}
+
+/// Returns the policy of the declared one and of the databases' own rules; `None` where every caller may see the same.
+pub(crate) fn access(declared: Option<&AccessPolicy>, databases: &[Arc<dyn Database>]) -> Option<Arc<AccessPolicy>> {
+    let tells_apart = |spec: &&DatabaseSpec| {
+        spec.rules.iter().any(|rule| !rule.is_for_all_alike())
+            || spec.tenancy.iter().any(|tenancy| tenancy.attribute().is_some())
+    };
+    let specs = databases.iter().map(|database| database.spec()).filter(tells_apart);
+    let policy = match declared {
+        Some(policy) => AccessPolicy::new(policy.roles().to_vec(), policy.rules().to_vec()),
+        None if specs.clone().next().is_none() => return None,
+        None => AccessPolicy::open(),
+    };
+    Some(Arc::new(policy.with_databases(specs)))
 }
 
 /// Returns the database of `spec`, or the databases of its callers.

@@ -94,8 +94,8 @@ impl Grants {
         self.id
     }
 
-    /// Returns the number of the caller's roles. Callers that have the same are decided by the same rules: they see the
-    /// same entries and columns, and may see other rows.
+    /// Returns the number of the caller's roles and exceptions. Callers that have the same are decided by the same
+    /// rules: they see the same entries and columns, and may see other rows.
     #[must_use]
     pub fn class(&self) -> u64 {
         self.class
@@ -105,6 +105,12 @@ impl Grants {
     #[must_use]
     pub fn kept<T: Any + Default + Send + Sync>(&self) -> Option<&T> {
         self.kept.get_or_init(|| Box::new(T::default())).downcast_ref()
+    }
+
+    /// Returns the caller, with every attribute that a rule names.
+    #[must_use]
+    pub fn caller(&self) -> &Principal {
+        &self.caller
     }
 
     /// Returns the policy.

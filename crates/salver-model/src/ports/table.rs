@@ -9,9 +9,21 @@ use crate::entry::Description;
 use crate::error::Result;
 use crate::filter::Filter;
 use crate::ports::{Held, MaybeReady};
+use crate::principal::Principal;
 use crate::query::Query;
 use crate::reply::Rows;
 use crate::version::Version;
+
+/// What rules leave of a table for a caller.
+#[derive(Clone, Debug)]
+pub enum Left {
+    /// All of it.
+    Whole,
+    /// A table with less rows or columns.
+    Part(Arc<dyn Table>),
+    /// Nothing: for the caller the table is not there.
+    Nothing,
+}
 
 /// Entry with rows, at one version: a `Table` is immutable, a reload creates a new one.
 ///
@@ -63,6 +75,13 @@ pub trait Table: Send + Sync + std::fmt::Debug {
     fn with_rows(&self, filter: &Filter) -> Option<Arc<dyn Table>> {
         let _ = filter;
         None
+    }
+
+    /// Returns what the rules of the table's own database leave of it for a caller. The table itself is what they leave
+    /// for all callers alike.
+    fn left_for(&self, caller: &Principal) -> Left {
+        let _ = caller;
+        Left::Whole
     }
 
     /// Returns the implementation, for the SQL engine, which can do more with its own tables than the port offers.

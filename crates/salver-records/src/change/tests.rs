@@ -106,7 +106,7 @@ pub(crate) fn with_scope<T>(
         backend: &backend,
         dialect,
         schema: Arc::new(schema),
-        access: Access { spec: &spec, caller: &caller, excepts: true },
+        access: Access { spec: &spec, caller: &caller, for_all_alike: false },
         prepared: &Prepared::default(),
         sure: true,
     })

@@ -10,7 +10,7 @@ use questions::Question;
 use world::{CALLERS, World};
 
 /// Worlds of generated rules and data.
-const WORLDS: u64 = 4;
+const WORLDS: u64 = 6;
 
 /// Members of JSON that no two servers share. Rows that satisfy a filter are not counted before they are asked for.
 const OWN: [&str; 5] = ["version", "memory_bytes", "source", "extra", "rows"];

@@ -45,8 +45,9 @@ pub(super) struct Table {
 /// Whether a row is there for a user.
 type Meaning = fn(&Row<'_>, Option<&str>) -> bool;
 
-/// What a caller sees of a table: the columns that are hidden, and which rows are there; `None` for nothing.
-type Sight = Option<(Vec<&'static str>, Meaning)>;
+/// What a caller sees of a table: the columns that are hidden, and what holds for every row that is there; `None` for
+/// nothing.
+type Sight = Option<(Vec<&'static str>, Vec<Meaning>)>;
 
 /// A row by the names of its columns.
 pub(super) struct Row<'r>(&'r Table, &'r [Cell]);
@@ -97,11 +98,24 @@ struct Rule {
     rows: Option<usize>,
 }
 
+/// A rule of the database for one of its tables, which holds besides for all callers but one.
+struct OwnRule {
+    table: usize,
+    except: Option<usize>,
+    deny: bool,
+    hidden: Vec<&'static str>,
+    rows: Option<usize>,
+}
+
 /// Tables and rules.
 pub(super) struct World {
     dice: Dice,
     tables: Vec<Table>,
+    /// Without any, everybody may do everything but for the rules of the database.
     rules: Vec<Rule>,
+    own_rules: Vec<OwnRule>,
+    /// The table of the database with rows for each `caller.user`, in the column `region`.
+    tenancy: Option<usize>,
 }
 
 impl World {
@@ -131,7 +145,8 @@ impl World {
             }
         }
         let mut rules = Vec::new();
-        for _ in 0..9 {
+        // Every third world has the rules of the database alone.
+        for _ in 0..if seed.is_multiple_of(3) { 0 } else { 9 } {
             let caller = dice.below(CALLERS.len() + 1);
             let hidden = ["region", "grade", "salary", "owner", "name"];
             let hidden: Vec<&str> = hidden.into_iter().filter(|_| dice.below(3) == 0).collect();
@@ -143,7 +158,21 @@ impl World {
                 rows: (dice.below(3) > 0).then(|| dice.below(ROWS.len())),
             });
         }
-        Self { dice, tables, rules }
+        let mut own_rules = Vec::new();
+        for _ in 0..dice.below(4) + usize::from(rules.is_empty()) {
+            let except = dice.below(CALLERS.len() * 2);
+            let hidden = ["region", "grade", "salary", "owner", "name"].into_iter().filter(|_| dice.below(4) == 0);
+            own_rules.push(OwnRule {
+                hidden: hidden.collect(),
+                table: 2 + dice.below(2),
+                except: (1..CALLERS.len()).contains(&except).then_some(except),
+                deny: dice.below(5) == 0,
+                rows: (dice.below(3) > 0).then(|| dice.below(ROWS.len())),
+            });
+        }
+        let tenancy = dice.below(4);
+        let tenancy = (2..4).contains(&tenancy).then_some(tenancy);
+        Self { dice, tables, rules, own_rules, tenancy }
     }
 
     pub(super) fn questions(&mut self) -> Vec<Question> {
@@ -175,6 +204,19 @@ impl World {
             }
         }
         text.push_str(&datasets(&self.tables.iter().collect::<Vec<_>>(), &|_| Vec::new()));
+        if let Some(table) = self.tenancy {
+            text.push_str(&format!("tenant = {{ \"{}.region\" = \"caller.user\" }}\n", self.tables[table].name));
+        }
+        for rule in &self.own_rules {
+            text.push_str(&format!("[[database.rule]]\ntables = [\"{}\"]\n", self.tables[rule.table].name));
+            text.push_str(&format!("deny = {}\ncolumns_hidden = {:?}\n", rule.deny, rule.hidden));
+            if let Some(rows) = rule.rows {
+                text.push_str(&format!("rows = \"{}\"\n", ROWS[rows].0));
+            }
+            if let Some(name) = rule.except.and_then(|caller| CALLERS[caller]) {
+                text.push_str(&format!("except = \"caller.user = '{name}'\"\n"));
+            }
+        }
         text
     }
 
@@ -194,7 +236,8 @@ impl World {
         let mut hidden = Vec::new();
         for (index, table) in self.tables.iter().enumerate() {
             let Some((columns, is_there)) = self.sight(caller, index) else { continue };
-            let rows = table.rows.iter().filter(|row| is_there(&Row(table, row), user)).cloned().collect();
+            let is_row = |row: &&Vec<Cell>| is_there.iter().all(|holds| holds(&Row(table, row), user));
+            let rows = table.rows.iter().filter(is_row).cloned().collect();
             left.push((table, rows));
             hidden.push((table.name, columns));
         }
@@ -207,8 +250,24 @@ impl World {
 
     fn sight(&self, caller: usize, table: usize) -> Sight {
         let is_about = |rule: &&Rule| rule.table == table && rule.caller.is_none_or(|own| own == caller);
-        let rule = self.rules.iter().find(is_about).filter(|rule| !rule.deny)?;
-        Some((rule.hidden.clone(), rule.rows.map_or(|_: &Row<'_>, _: Option<&str>| true, |rows| ROWS[rows].1)))
+        let (mut hidden, mut rows) = (Vec::new(), Vec::new());
+        if !self.rules.is_empty() {
+            let rule = self.rules.iter().find(is_about).filter(|rule| !rule.deny)?;
+            hidden.clone_from(&rule.hidden);
+            rows.extend(rule.rows.map(|rows| ROWS[rows].1));
+        }
+        for own in self.own_rules.iter().filter(|own| own.table == table && own.except != Some(caller)) {
+            if own.deny {
+                return None;
+            }
+            hidden.extend(&own.hidden);
+            rows.extend(own.rows.map(|rows| ROWS[rows].1));
+        }
+        if self.tenancy == Some(table) {
+            // The first of them has this meaning.
+            rows.push(ROWS[0].1);
+        }
+        Some((hidden, rows))
     }
 }
 
