@@ -71,6 +71,8 @@ pub struct Server {
     pub slow_ms: u64,
     /// Whether responses tell how long they took.
     pub server_timing: bool,
+    /// Whether `/ready` fails while an entry can't be served.
+    pub ready_needs_all: bool,
     /// Suffix of the default format of rows.
     pub default_format: String,
     /// Number of worker threads; 0 for one per processor.

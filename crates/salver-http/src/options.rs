@@ -38,6 +38,8 @@ pub struct HttpOptions {
     pub slow_ms: u64,
     /// Whether responses tell how long they took, in `Server-Timing`.
     pub server_timing: bool,
+    /// Whether `/ready` fails while an entry can't be served.
+    pub ready_needs_all: bool,
     /// Format of rows when the client leaves the choice.
     pub default_format: Format,
     /// Whether every request comes through the operator's own proxy, so that `X-Forwarded-For`, `X-Forwarded-Proto` and
@@ -119,6 +121,7 @@ impl Default for HttpOptions {
             access_log: false,
             slow_ms: 0,
             server_timing: false,
+            ready_needs_all: false,
             default_format: Format::Json,
             reverse_proxy: false,
             caller_headers: Vec::new(),

@@ -28,13 +28,14 @@ pub(crate) fn health() -> Response<Body> {
 }
 
 /// Responds to the readiness probe: 200 when every entry and file of functions is loaded or known to have failed, 503
-/// before; each with its state.
+/// before; with `server.ready_needs_all` also while one has failed. Each comes with its state.
 pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
     let snapshot = app.service.snapshot(caller, Permission::Read);
     let entries: Map<String, Json> =
         snapshot.entries().map(|entry| (entry.name.to_string(), describe(entry))).collect();
     let settled = app.service.peek_all().settled() && !app.service.functions().iter().any(FunctionFile::is_loading);
-    let mut state = json!({ "ready": settled, "entries": entries });
+    let is_ready = settled && !(app.options.ready_needs_all && has_failed(app));
+    let mut state = json!({ "ready": is_ready, "entries": entries });
     if !app.service.functions().is_empty() {
         let callable = app.service.functions().iter().filter(|file| file.check(caller).is_ok());
         let files = callable.map(|file| (file.spec().name.to_string(), functions(file)));
@@ -44,18 +45,24 @@ pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
         state["held"] = held(app);
     }
     let mut response = json_response(&state);
-    if !settled {
+    if !is_ready {
         *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
         exit::invite_retry(response.headers_mut());
     }
     response
 }
 
+/// Returns whether an entry or a file of functions can't be served, not even in an older version.
+fn has_failed(app: &App) -> bool {
+    app.service.peek_all().entries().any(|entry| matches!(entry.state, LoadState::Failed(_)))
+        || app.service.functions().iter().any(|file| file.interface().is_err())
+}
+
 /// Returns whether a caller may see which callers hold resources: on the same machine, or authenticated; with access
 /// rules, whom they permit.
 fn may_see(app: &App, caller: &Caller) -> bool {
     let is_here = !app.options.reverse_proxy && caller.address.is_some_and(|address| address.is_loopback());
-    match &caller.grants {
+    match caller.grants.as_ref().filter(|grants| !grants.policy().is_open()) {
         Some(_) => caller.may(Permission::Administer, METRICS),
         None => is_here || caller.identity().is_some(),
     }

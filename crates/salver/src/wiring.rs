@@ -209,6 +209,7 @@ pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
         access_log: server.access_log,
         slow_ms: server.slow_ms,
         server_timing: server.server_timing,
+        ready_needs_all: server.ready_needs_all,
         default_format: Format::of_suffix(&server.default_format).unwrap_or(Format::Json),
         origins: (!server.cors_origins.is_empty()).then(|| OriginOptions::of(server.cors_origins.clone())),
         reverse_proxy: server.reverse_proxy,

@@ -31,6 +31,7 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         access_log: table.bool("access_log"),
         slow_ms: table.count("slow_ms"),
         server_timing: table.bool("server_timing"),
+        ready_needs_all: table.bool("ready_needs_all"),
         default_format: table.text("default_format").unwrap_or_default().to_owned(),
         threads: usize::try_from(table.count("threads")).unwrap_or(0),
         reverse_proxy: table.bool("reverse_proxy"),

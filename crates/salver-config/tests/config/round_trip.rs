@@ -16,6 +16,7 @@ cors = true
 access_log = true
 slow_ms = "250ms"
 server_timing = true
+ready_needs_all = true
 default_format = "csv"
 threads = 3
 reverse_proxy = true

@@ -48,7 +48,7 @@ fn config_example_and_show() {
     assert!(example.good().contains("# listen = \"127.0.0.1:8080\""));
     let shown = place.run(&["config", "show", ".", "--table", "more=people.csv,key=id", "--log", "warn"]);
     assert!(shown.good().contains("log = \"warn\"") && shown.text().contains("key = [\"id\"]"), "{shown:?}");
-    for line in ["log_format = \"text\"\n", "slow_ms = 0\n", "server_timing = false\n"] {
+    for line in ["log_format = \"text\"\n", "slow_ms = 0\n", "server_timing = false\n", "ready_needs_all = false\n"] {
         assert!(shown.text().contains(line), "{line}: {shown:?}");
     }
     place.write("shown.toml", shown.text());

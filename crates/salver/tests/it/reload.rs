@@ -75,6 +75,19 @@ fn datasets_come_change_and_go() {
     until(&process, "/api/tables/gone", &[], (503, "gone.csv"));
 }
 
+/// Readiness fails with an entry that can't be served, where that is asked for.
+#[test]
+fn ready_needs_all() {
+    let all = "[server]\nready_needs_all = true\n";
+    let gone = "[[dataset]]\nname = \"gone\"\nsource = \"gone.csv\"\n";
+    let process = Process::with(&format!("{all}{ONE}"), &FILES);
+    reload(&process, &format!("{all}{ONE}{gone}"));
+    until(&process, "/ready", &[], (503, "gone.csv"));
+    assert_eq!(ask(&process, "/api/tables/people", &[]).0, 200);
+    reload(&process, &format!("{all}{ONE}"));
+    until(&process, "/ready", &[], (200, "\"ready\":true"));
+}
+
 #[test]
 fn rules_and_keys_change() {
     let (first, second) = ("first-0123456789abcdef", "second-0123456789abcdef");

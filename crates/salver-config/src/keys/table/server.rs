@@ -52,6 +52,10 @@ pub(super) const ROWS: &[Setting] = &[
         "Whether answers tell in the header `Server-Timing` how long they took, which the developer tools of browsers \
             show.",
         &[]),
+    new_row(Section::Server, "ready_needs_all", SettingKind::Bool, ["false", "true"],
+        "Whether `/ready` answers 503 also while an entry or a file of functions can't be loaded, not even in an older \
+            version. Off, because one broken file would take the server out of service.",
+        &["ready_strict"]),
     row(Section::Server, "default_format", ANSWERS, [r#""json""#, r#""csv""#],
         "Format of rows when a request names none.",
         &["response_format"]),
