@@ -95,7 +95,7 @@ def wrk(peer: Peer, request: Request, seconds: int, connections: int, start: int
         path = "/" if numbered(request) else request.path
         threads = min(2, connections)
         command = [shutil.which("wrk") or "wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--latency",
-                   "-s", file.name, f"http://127.0.0.1:{peer.port}{path}"]
+                   "-s", file.name, f"{peer.scheme}://127.0.0.1:{peer.port}{path}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     line = next((line for line in done.stdout.splitlines() if line.startswith("RESULT ")), None)
     if line is None:

@@ -2,10 +2,11 @@
 
     make bench                                everything
     make bench BENCH="--seconds 2"            shorter rounds
-    make bench BENCH="--only records"         one table: datasets, records, streams, exports or functions
+    make bench BENCH="--only records"         one table: datasets, records, streams, exports,
+                                              functions or guards
     make bench BENCH="--only key,load-sqlite" single rows; their keys are in works.py (and: start), record_works.py,
-                                              stream_works.py (and: count), export_works.py and
-                                              function_works.py
+                                              stream_works.py (and: count), export_works.py,
+                                              function_works.py and guards.py (and: crowd)
     make bench BENCH="--peers Salver"         without a peer (no ratios)
 
 Absolute numbers depend on the machine and on what else it does; the ratios are what counts. Raw numbers go to
@@ -19,6 +20,7 @@ from pathlib import Path
 import datasets
 import exports
 import functions
+import guards
 import records
 import report
 import streams
@@ -27,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / ".bench"
 PEERS = "Salver,ROAPI,Python,PocketBase,pgbench,loader,founding,producer,DuckDB,chDB,plumber,FastAPI"
 TABLES = {"datasets": datasets, "records": records, "streams": streams, "exports": exports,
-          "functions": functions}
+          "functions": functions, "guards": guards}
 
 
 def arguments() -> argparse.Namespace:
@@ -45,7 +47,7 @@ def main() -> int:
     options = arguments()
     wanted = {key for word in options.only.split(",") for key in (TABLES[word].keys() if word in TABLES else [word])}
     if unknown := wanted - {key for table in TABLES.values() for key in table.keys()}:
-        where = "works.py, record_works.py, stream_works.py, export_works.py, function_works.py"
+        where = "works.py, record_works.py, stream_works.py, export_works.py, function_works.py, guards.py"
         raise SystemExit(f"no row is called {', '.join(sorted(unknown))}; see {where}")
     SCRATCH.mkdir(exist_ok=True)
     results = report.Results(options.rounds, options.seconds)

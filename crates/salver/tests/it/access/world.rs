@@ -184,7 +184,7 @@ impl World {
         let keys: Vec<String> =
             CALLERS.iter().flatten().map(|name| format!("\"{name}:key-of-{name}-0123456789\"")).collect();
         let mut text = format!("[auth]\nmode = \"optional\"\napi_keys = [{}]\n", keys.join(", "));
-        for name in CALLERS.iter().flatten() {
+        for name in CALLERS.iter().flatten().filter(|_| !self.rules.is_empty()) {
             text.push_str(&format!("[[role]]\nname = \"{name}\"\ncallers = [\"api_key:{name}\"]\n"));
         }
         for rule in &self.rules {
