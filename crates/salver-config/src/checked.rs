@@ -6,10 +6,12 @@ mod columns;
 pub(crate) mod database;
 mod dataset;
 mod function;
+mod limit;
 mod links;
 mod options;
 pub(crate) mod real_location;
 pub(crate) mod reserved;
+mod role;
 mod server;
 mod sources;
 pub(crate) mod stream;
@@ -18,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, FunctionSpec, StreamSpec};
-use salver_model::{AccessPolicy, Limits, Name};
+use salver_model::{AccessPolicy, LimitPolicy, Limits, Name};
 
 use crate::mistake::{Findings, Mistake};
 use crate::raw::{Raw, Table};
@@ -33,6 +35,8 @@ pub struct Checked {
     pub auth: Option<AuthSpec>,
     /// Every `[[role]]` and `[[access]]`; `None` without rules.
     pub access: Option<Arc<AccessPolicy>>,
+    /// Every `[[limit]]`, with the roles; `None` without limits.
+    pub caller_limits: Option<Arc<LimitPolicy>>,
     /// `[limits]`
     pub limits: Limits,
     /// `[compat]`
@@ -226,10 +230,13 @@ pub(crate) fn check(raw: &Raw, discovered: Vec<DatasetSpec>, findings: &mut Find
     let auth = auth::check(&raw.auth, &databases, findings);
     auth::apart_of_proxy(&raw.auth, auth.as_ref(), &server, findings);
     let has_proxy = server.reverse_proxy && !server.caller.is_empty();
-    let access = access::check((&raw.roles, &raw.access), auth.as_ref(), has_proxy, findings);
+    let roles = role::check(raw, auth.as_ref(), has_proxy, findings);
+    let access = access::check(&raw.access, &roles, findings);
+    let caller_limits = limit::check(&raw.caller_limits, &roles, findings);
     Checked {
         server,
         access,
+        caller_limits,
         auth,
         limits: server::limits(&raw.limits),
         compat: Compat { roapi: raw.compat.bool("roapi") },

@@ -16,6 +16,8 @@ pub enum Section {
     Role,
     /// `[[access]]`
     Access,
+    /// `[[limit]]`
+    Limit,
     /// `[limits]`
     Limits,
     /// `[compat]`
@@ -42,11 +44,12 @@ pub enum Section {
 
 impl Section {
     /// Every section, in the order of the reference.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Server,
         Self::Auth,
         Self::Role,
         Self::Access,
+        Self::Limit,
         Self::Limits,
         Self::Compat,
         Self::Dataset,
@@ -68,6 +71,7 @@ impl Section {
             Self::Auth => "[auth]",
             Self::Role => "[[role]]",
             Self::Access => "[[access]]",
+            Self::Limit => "[[limit]]",
             Self::Limits => "[limits]",
             Self::Compat => "[compat]",
             Self::Dataset => "[[dataset]]",
@@ -90,6 +94,7 @@ impl Section {
             Self::Auth => Some("auth"),
             Self::Role => Some("role"),
             Self::Access => Some("access"),
+            Self::Limit => Some("limit"),
             Self::Limits => Some("limits"),
             Self::Compat => Some("compat"),
             Self::Dataset => Some("dataset"),
@@ -110,10 +115,15 @@ impl Section {
                 "How callers prove who they are; without a way here everybody is let in. Health, readiness and version \
                  are told to anybody. Passwords, keys and tokens travel as they are: put TLS before the server."
             }
-            Self::Role => "A group of callers, for `[[access]]`. Repeat it for each.",
+            Self::Role => "A group of callers, for `[[access]]` and `[[limit]]`. Repeat it for each.",
             Self::Access => {
                 "Who may do what with which entries. The first rule that is about the caller, the entry and what is \
                  asked decides; where there are rules and none is about it, the answer is no."
+            }
+            Self::Limit => {
+                "How much a caller may ask for. For each quantity, the first limit that is about the caller and names \
+                 it decides; `[limits]` bounds all. A caller is who is known by name, else an address (an IPv6 network \
+                 of 64 bits). `/health` has no limits."
             }
             Self::Limits => "Bounds on what requests may take.",
             Self::Compat => "Behaviour of other systems, for their clients.",

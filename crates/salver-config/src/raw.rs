@@ -125,6 +125,7 @@ pub(crate) struct Raw {
     pub(crate) auth: Table,
     pub(crate) roles: Vec<Table>,
     pub(crate) access: Vec<Table>,
+    pub(crate) caller_limits: Vec<Table>,
     pub(crate) limits: Table,
     pub(crate) compat: Table,
     pub(crate) datasets: Vec<Table>,
@@ -142,6 +143,7 @@ impl Raw {
             auth: table(Section::Auth),
             roles: Vec::new(),
             access: Vec::new(),
+            caller_limits: Vec::new(),
             limits: table(Section::Limits),
             compat: table(Section::Compat),
             datasets: Vec::new(),
@@ -168,8 +170,8 @@ impl Raw {
         for table in [&mut self.server, &mut self.auth, &mut self.limits, &mut self.compat] {
             table.fill();
         }
-        let Self { roles, access, datasets, stores, databases, streams, functions, .. } = self;
-        for tables in [roles, access, datasets, stores, databases, streams, functions] {
+        let Self { roles, access, caller_limits, datasets, stores, databases, streams, functions, .. } = self;
+        for tables in [roles, access, caller_limits, datasets, stores, databases, streams, functions] {
             tables.iter_mut().for_each(Table::fill);
         }
     }

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use crate::auth::CurrentAuth;
 use crate::cache::ResponseCache;
+use crate::caller_accounts::CallerAccounts;
 use crate::connections::Connections;
 use crate::consumers::Consumers;
 use crate::cursor_state::Cursors;
@@ -41,6 +42,8 @@ pub(crate) struct App {
     pub(crate) metrics: Metrics,
     pub(crate) graphql: Graphql,
     pub(crate) gate: Gate,
+    /// Accounts of the callers whose requests are limited.
+    pub(crate) callers: Arc<CallerAccounts>,
     /// Authentication.
     pub(crate) auth: CurrentAuth,
     pub(crate) idempotency: Idempotency,
@@ -83,6 +86,7 @@ impl App {
             metrics: Metrics::new(),
             graphql,
             gate,
+            callers: CallerAccounts::new(),
             auth,
             idempotency,
             consumers,

@@ -24,12 +24,14 @@ use bytes::Bytes;
 use futures::StreamExt;
 use http_body::{Frame, SizeHint};
 use salver_formats::{Coding, Compressor, Format, Style};
+use salver_model::access::Bound;
 use salver_model::limits::STALL_MS_MAX;
 use salver_model::records::DocumentStream;
 use salver_model::reply::BatchStream;
-use salver_model::{Error, Result, Share};
+use salver_model::{Code, Error, Result, Share};
 use tokio::sync::mpsc;
 
+use crate::caller_accounts::RunningRequest;
 use crate::connections::Turn;
 
 pub(crate) use body_sink::{Idle, Outlet};
@@ -65,6 +67,10 @@ pub(crate) struct Pieces {
     flushed: bool,
     /// The request that the body answers, once it is being sent.
     turn: Option<Turn>,
+    /// The same request among those of its caller, where these are limited.
+    running: Option<RunningRequest>,
+    /// Bound on the bytes, and how many of them may still be sent.
+    bound: Option<(Bound, u64)>,
 }
 
 impl Pieces {
@@ -76,6 +82,7 @@ impl Pieces {
             Some(first) => Poll::Ready(Some(first)),
             None => self.receiver.poll_recv(context),
         };
+        let polled = polled.map(|part| self.bounded(part));
         if let Some(turn) = &mut self.turn {
             if polled.is_pending() { turn.work() } else { turn.wait() }
         }
@@ -112,6 +119,27 @@ impl Pieces {
     }
 }
 
+impl Pieces {
+    /// Returns an error instead of a part that is too much.
+    fn bounded(&mut self, part: Option<body_sink::Part>) -> Option<body_sink::Part> {
+        let (Some((bound, left)), Some(body_sink::Part::Bytes(bytes))) = (self.bound, &part) else { return part };
+        if let Some(left) = left.checked_sub(bytes.len() as u64) {
+            self.bound = Some((bound, left));
+            return part;
+        }
+        // The server did nothing wrong, so that there is nothing to report.
+        self.failed = None;
+        Some(body_sink::Part::Failed(too_large(bound)))
+    }
+}
+
+/// The error for a response with more bytes than its caller may get.
+fn too_large(bound: Bound) -> Error {
+    bound
+        .refuse(Code::AnswerTooLarge, format!("the answer has more bytes than {} allows", bound.setting()))
+        .with_hint("ask for less at once, with a `limit` or fewer columns")
+}
+
 impl fmt::Debug for Pieces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pieces").field("left", &self.left).field("ended", &self.ended).finish_non_exhaustive()
@@ -144,6 +172,34 @@ impl Body {
                 pieces.first = first;
                 Ok(())
             }
+        }
+    }
+
+    /// Bounds the bytes of the body. A body that is complete stays so if it is the only report of a change.
+    ///
+    /// # Errors
+    /// `AnswerTooLarge` for a body that is known to be larger.
+    pub(crate) fn bound(&mut self, bound: Bound, is_repeatable: bool) -> Result<()> {
+        let Some(most) = bound.most() else { return Ok(()) };
+        let bytes = match self {
+            Self::Full(bytes) => Some(bytes.len() as u64).filter(|_| is_repeatable),
+            Self::Stream(pieces) => {
+                pieces.bound = Some((bound, most));
+                // The first piece may tell it already, before the head is sent.
+                let first = match &pieces.first {
+                    Some(body_sink::Part::Bytes(bytes)) => Some(bytes.len() as u64),
+                    _ => None,
+                };
+                pieces.left.or(first)
+            }
+        };
+        if bytes.is_some_and(|bytes| bytes > most) { Err(too_large(bound)) } else { Ok(()) }
+    }
+
+    /// Counts the request among those of its caller for as long as the body is being sent.
+    pub(crate) fn counts_as(&mut self, running: Option<RunningRequest>) {
+        if let Self::Stream(pieces) = self {
+            pieces.running = running;
         }
     }
 
@@ -191,8 +247,8 @@ pub(crate) struct Encoding {
     pub(crate) style: Style,
     /// Content coding of the body.
     pub(crate) coding: Coding,
-    /// Milliseconds of work that the encoding may take; 0 for no limit.
-    pub(crate) ms_max: u64,
+    /// Time of work that the encoding may take; `None` for any.
+    pub(crate) time: Option<Bound>,
 }
 
 /// Returns a body that encodes `head`, whose memory `share` may account for, and then `rest` while it is sent. `failed`
@@ -219,18 +275,18 @@ pub(crate) fn rows(
     made(None, failed, |outlet| async move { produce::produce(schema, source, &encoding, outlet).await })
 }
 
-/// Returns a body of pieces of text, which may take `ms_max` milliseconds to produce; 0 for no limit. `failed` is
-/// called for an error in the middle.
+/// Returns a body of pieces of text, which may take this `time` to produce. `failed` is called for an error in the
+/// middle.
 pub(crate) fn pieces(
     mut texts: DocumentStream,
     coding: Coding,
-    ms_max: u64,
+    time: Bound,
     failed: impl FnOnce(&Error) + Send + 'static,
 ) -> Body {
     made(None, failed, move |mut outlet| async move {
         let patience = Duration::from_millis(STALL_MS_MAX);
         let mut compressor = compressor(coding)?;
-        let mut budget = BodyBudget::of(ms_max);
+        let mut budget = BodyBudget::of(Some(time));
         loop {
             outlet.room(patience).await.map_err(|Idle| Broken::Gone)?;
             // The texts come with buffers of their own.

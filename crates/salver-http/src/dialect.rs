@@ -73,8 +73,12 @@ impl Dialect {
             Self::Tinybird => tinybird::write(refusal, &mut body),
             Self::Graphql => graphql::write(refusal, &mut body),
         };
-        if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
-            exit::invite_retry(&mut headers);
+        match refusal.error.retry_after_s {
+            Some(seconds) => exit::invite_retry_after(&mut headers, seconds),
+            None if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) => {
+                exit::invite_retry(&mut headers);
+            }
+            None => {}
         }
         headers.extend(refusal.headers.iter().cloned());
         let mut response = exit::reply(status, Body::Full(body.into()));
@@ -85,6 +89,8 @@ impl Dialect {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use salver_model::{Code, Error};
 
     use super::{Dialect, Refusal, arangodb};
@@ -121,6 +127,24 @@ mod tests {
             assert_eq!(response.status().as_u16(), 503, "{dialect:?}");
             assert_eq!(response.headers()["retry-after"], "1", "{dialect:?}");
             assert!(!dialect.is_reported(&refusal), "{dialect:?}");
+        }
+    }
+
+    #[test]
+    fn the_time_to_wait_is_told() {
+        for dialect in [
+            Dialect::Salver,
+            Dialect::Php { xml: false },
+            Dialect::ArangoDb,
+            Dialect::ConfluentV2,
+            Dialect::ConfluentV3,
+            Dialect::Tinybird,
+            Dialect::Graphql,
+        ] {
+            let error = Error::new(Code::TooManyRequests, "too many").with_retry_after(Duration::from_millis(41_001));
+            let response = dialect.respond(&error.into());
+            assert_eq!(response.status().as_u16(), 429, "{dialect:?}");
+            assert_eq!(response.headers()["retry-after"], "42", "{dialect:?}");
         }
     }
 

@@ -62,3 +62,8 @@ pub(crate) fn not_modified(headers: impl IntoIterator<Item = (HeaderName, Header
 pub(crate) fn invite_retry(headers: &mut HeaderMap) {
     headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
 }
+
+/// Tells the client that it may try again after so many seconds.
+pub(crate) fn invite_retry_after(headers: &mut HeaderMap, seconds: u16) {
+    headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+}

@@ -147,7 +147,7 @@ async fn run(
                 flight.complete(&context.app.cache, context.key(), &finished);
             }
             if let Body::Full(body) = response.body()
-                && body.len() > HELD_BYTES_FREE_OF_STREAM
+                && (body.len() > HELD_BYTES_FREE_OF_STREAM || context.caller.limits.response_bytes().most().is_some())
                 && !graphql::is_mutation(request)
             {
                 response.extensions_mut().insert(Repeatable);

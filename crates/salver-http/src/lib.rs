@@ -12,6 +12,7 @@ mod aql;
 mod auth;
 mod body;
 mod cache;
+mod caller_accounts;
 mod conditional;
 mod connections;
 mod consumers;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode};
+use salver_model::access::LimitedQuantity;
 
 pub(crate) use self::exposition::{Exposition, MEDIA_TYPE};
 use crate::routes::{self, RouteLabel};
@@ -150,5 +151,9 @@ impl Metrics {
         }
         out.family("salver_cache_hits_total", "counter", "Responses that came out of the cache.");
         out.sample("", &[], self.cached.load(Ordering::Relaxed));
+        out.family("salver_limit_refusals_total", "counter", "Requests that a limit of callers ended, by the limit.");
+        for quantity in LimitedQuantity::ALL {
+            out.sample("", &[("limit", quantity.key())], quantity.refusals());
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Admission of requests: every request passes through here on its way to a door, whatever its route. The checks are
-//! made in this order: client address, TLS, host, origin of the page, CORS preflight, and identity of the caller. An
-//! [`Admitted`] is only created here, and no door can be called without one.
+//! made in this order: client address, TLS, host, origin of the page, CORS preflight, identity of the caller, and how
+//! many requests it may send. An [`Admitted`] is only created here, and no door can be called without one.
 
 use std::net::IpAddr;
 
@@ -12,6 +12,7 @@ use salver_model::{Caller, Code, Error, Result};
 use crate::app::App;
 use crate::auth::Identity;
 use crate::body::Body;
+use crate::caller_accounts::Charge;
 use crate::gate::{CheckedHeaders, CorsGrant};
 use crate::request_target::{RequestTarget, below_base, does, is_of_streams};
 use crate::routes::records::RecordsTarget;
@@ -57,8 +58,8 @@ pub(crate) enum Admission {
     In(Admitted),
     /// The request is already answered.
     Answered(Box<Response<Body>>),
-    /// The request is refused; the response still gets the headers for the page.
-    Refused(Box<Error>, CorsGrant),
+    /// The request is refused; the response still gets the headers for the page. With the caller, if it is known.
+    Refused(Box<Error>, CorsGrant, Option<Box<Caller>>),
 }
 
 /// The parts of a request's head that admission reads.
@@ -83,8 +84,9 @@ impl<'h> Head<'h> {
     }
 }
 
-/// Admits a request or refuses it; at once, unless credentials have to be looked up. Refusals are `Blocked`,
-/// `HostForbidden`, `UnsupportedMediaType`, `OriginForbidden`, `XsrfToken`, `Forbidden`, and those of
+/// Admits a request or refuses it; at once, unless credentials have to be looked up. It is charged to its caller,
+/// unless `charge` says that it was. Refusals are `Blocked`, `HostForbidden`, `UnsupportedMediaType`,
+/// `OriginForbidden`, `XsrfToken`, `Forbidden`, `TooManyRequests`, and those of
 /// [`Auth::identify`](crate::auth::Auth::identify).
 pub(crate) fn admit<'a>(
     app: &'a App,
@@ -92,20 +94,25 @@ pub(crate) fn admit<'a>(
     said: &CheckedHeaders<'_>,
     peer: IpAddr,
     asked: &RequestTarget<'_, '_>,
+    charge: &'a mut Charge,
 ) -> MaybeReady<'a, Admission> {
     let family = asked.family();
     let pass = match checked(app, head, said, peer, asked) {
         Ok(Checked::Passed(pass)) => pass,
         Ok(Checked::Answered(response)) => return MaybeReady::Ready(Admission::Answered(response)),
-        Err(error) => return MaybeReady::Ready(Admission::Refused(Box::new(error), CorsGrant::default())),
-    };
-    let admitted = move |proved: &Identity, pass| {
-        let caller = app.service.caller(app.gate.principal(peer, head.headers, proved));
-        Admission::In(Admitted { caller, family, pass })
+        Err(error) => return MaybeReady::Ready(Admission::Refused(Box::new(error), CorsGrant::default(), None)),
     };
     // Preflight requests of browsers carry no credentials; user code that handles OPTIONS itself is treated as user
     // code.
     let only_asks = head.method == Method::OPTIONS && !asked.is_of_user_code();
+    let is_free = only_asks || is_liveness(asked);
+    let mut admitted = move |proved: &Identity, pass| {
+        let caller = app.service.caller(app.gate.principal(peer, head.headers, proved));
+        match if is_free { Ok(()) } else { charge.settle(&app.callers, &caller) } {
+            Ok(()) => Admission::In(Admitted { caller, family, pass }),
+            Err(error) => Admission::Refused(Box::new(error), pass, Some(Box::new(caller))),
+        }
+    };
     let Some(auth) = app.auth.load().filter(|_| !only_asks && !is_open(asked)) else {
         return MaybeReady::Ready(admitted(&Identity::new(), pass));
     };
@@ -115,7 +122,7 @@ pub(crate) fn admit<'a>(
         MaybeReady::Ready(match proved {
             Ok(proved) => admitted(&proved, pass),
             Err(_) if lets_in => admitted(&Identity::new(), pass),
-            Err(error) => Admission::Refused(Box::new(error), pass),
+            Err(error) => Admission::Refused(Box::new(error), pass, None),
         })
     })
 }
@@ -199,6 +206,11 @@ fn preflight(app: &App, head: Head<'_>, family: Family) -> Option<Response<Body>
     let is_asked = head.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     let always = family == Family::Records || is_of_streams(family);
     if is_asked || always { app.gate.preflight(head.headers) } else { None }
+}
+
+/// Returns whether the request asks whether the server is alive, which nothing limits.
+fn is_liveness(asked: &RequestTarget<'_, '_>) -> bool {
+    matches!(asked, RequestTarget::Table(Found::Row(_, RouteTarget::Own(own::OwnTarget::Health))))
 }
 
 /// Returns whether a request needs no authentication: probes have no credentials, and a login is only about to get

@@ -1,5 +1,6 @@
 //! Receives request bodies.
 
+use std::fmt;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -9,6 +10,7 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Request, header};
 use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::BodyExt;
+use salver_model::access::Bound;
 use salver_model::limits::{RECEIVING_BYTES_FREE, UNREAD_BYTES_MAX, UNREAD_MS_MAX};
 use salver_model::{Code, Error, Result, Share, Shares};
 
@@ -26,7 +28,43 @@ pub(crate) struct Incoming {
     waiting: BodyWait,
     /// Whether the client sends the body without waiting for 100 (Continue) (RFC 9110, section 10.1.1).
     comes_anyway: bool,
+    /// Bytes that were received.
+    bytes: u64,
+    /// The bound on these for the caller, once it is known.
+    bound: Option<Bound>,
+    /// Whether the body exceeded it.
+    is_over: bool,
 }
+
+/// The error of a body that can't be received.
+#[derive(Debug)]
+pub(crate) enum BodyError {
+    /// The body broke off or is malformed.
+    Broken(hyper::Error),
+    /// The body is larger than its caller may send.
+    TooLarge(Bound),
+}
+
+impl BodyError {
+    /// Returns the error for the client; a body that broke off has this `code`.
+    pub(crate) fn into_error(self, code: Code) -> Error {
+        match self {
+            Self::Broken(error) => Error::new(code, "the body broke off or is malformed").with_source(error),
+            Self::TooLarge(bound) => too_large_for(bound),
+        }
+    }
+}
+
+impl fmt::Display for BodyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken(error) => error.fmt(f),
+            Self::TooLarge(_) => f.write_str("the body is too large"),
+        }
+    }
+}
+
+impl std::error::Error for BodyError {}
 
 impl Incoming {
     /// Wraps the body of `request`, which arrived on `connection`; `is_asked_for` is set when the client waits for 100
@@ -37,7 +75,13 @@ impl Incoming {
         is_asked_for: bool,
     ) -> Request<Self> {
         let comes_anyway = !request.body().is_end_stream() && !is_asked_for;
-        request.map(|body| Self { body: Some(body), waiting: BodyWait::of(connection), comes_anyway })
+        let waiting = BodyWait::of(connection);
+        request.map(|body| Self { body: Some(body), waiting, comes_anyway, bytes: 0, bound: None, is_over: false })
+    }
+
+    /// Bounds the bytes of the body to what its caller may send.
+    pub(crate) fn within(&mut self, bound: Bound) {
+        self.bound = bound.most().map(|_| bound);
     }
 
     /// Reads and discards the rest, up to a time limit and a number of bytes.
@@ -67,23 +111,33 @@ impl Drop for Incoming {
 
 impl http_body::Body for Incoming {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = BodyError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if self.is_over {
+            return Poll::Ready(None);
+        }
         let Some(body) = &mut self.body else { return Poll::Ready(None) };
         let polled = Pin::new(body).poll_frame(context);
         self.waiting.set(polled.is_pending());
         if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
             self.body = None;
         }
-        polled
+        if let Poll::Ready(Some(Ok(frame))) = &polled {
+            self.bytes += frame.data_ref().map_or(0, Bytes::len) as u64;
+            if let Some(bound) = self.bound.filter(|bound| bound.is_exceeded_by(self.bytes)) {
+                self.is_over = true;
+                return Poll::Ready(Some(Err(BodyError::TooLarge(bound))));
+            }
+        }
+        polled.map(|frame| frame.map(|frame| frame.map_err(BodyError::Broken)))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.as_ref().is_none_or(hyper::body::Incoming::is_end_stream)
+        self.is_over || self.body.as_ref().is_none_or(hyper::body::Incoming::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -91,11 +145,23 @@ impl http_body::Body for Incoming {
     }
 }
 
+/// Refuses a body whose client declares more bytes than it may send, before any of it is read.
+///
+/// # Errors
+/// `BodyTooLarge`.
+pub(crate) fn check_declared(headers: &HeaderMap, bound: Bound) -> Result<()> {
+    let is_over = bound.most().is_some() && declared(headers).is_some_and(|length| bound.is_exceeded_by(length));
+    if is_over { Err(too_large_for(bound)) } else { Ok(()) }
+}
+
+fn declared(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
 /// Receives the whole body, within the limits.
 pub(crate) async fn read_body(app: &App, headers: &HeaderMap, body: Incoming) -> Result<Bytes> {
     let bytes_max = app.service.limits().body_bytes_max;
-    let declared = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse().ok());
-    if declared.is_some_and(|length: u64| length > bytes_max) {
+    if declared(headers).is_some_and(|length| length > bytes_max) {
         return Err(too_large(bytes_max));
     }
     let ms_max = app.service.limits().head_ms_max;
@@ -117,8 +183,7 @@ async fn receive(places: &Arc<Shares>, mut body: Incoming, bytes_max: u64) -> Re
     let mut rest = BytesMut::new();
     let mut taken: Vec<Share> = Vec::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame
-            .map_err(|error| Error::new(Code::InvalidBody, "the body broke off or is malformed").with_source(error))?;
+        let frame = frame.map_err(|error| error.into_error(Code::InvalidBody))?;
         // Trailers have no meaning here.
         let Ok(data) = frame.into_data() else { continue };
         let bytes = (first.len() + rest.len() + data.len()) as u64;
@@ -142,6 +207,12 @@ async fn receive(places: &Arc<Shares>, mut body: Incoming, bytes_max: u64) -> Re
 fn too_large(bytes_max: u64) -> Error {
     Error::new(Code::BodyTooLarge, format!("the body has more than {bytes_max} bytes"))
         .with_hint("send less, or raise `limits.body_bytes_max`")
+}
+
+fn too_large_for(bound: Bound) -> Error {
+    bound
+        .refuse(Code::BodyTooLarge, format!("the body has more than {} bytes", bound.value()))
+        .with_hint(format!("send less; {} is the limit", bound.setting()))
 }
 
 fn overloaded() -> Error {

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::header::AsHeaderName;
 use http::{HeaderMap, HeaderName, Method, header};
 use salver_formats::{Choice, Coding, Format, Nulls, Style, negotiate};
+use salver_model::access::Bound;
 use salver_model::limits::PARAMETERS_MAX;
 use salver_model::{Caller, Code, Error, Result, Version, suggest};
 use salver_text::form;
@@ -91,6 +92,11 @@ impl<'a> RequestContext<'a> {
         self.key.get_or_init(|| {
             let mut key = Vec::with_capacity(64 + self.path.len() + self.query.len() + self.body.len());
             key.push(if *self.method == Method::POST { b'P' } else { b'G' });
+            // What another may have whole, a caller may get too much of.
+            if let Some(rows_max) = self.caller.limits.rows(0).most() {
+                key.push(b'R');
+                key.extend_from_slice(&rows_max.to_be_bytes());
+            }
             for part in [self.path.as_bytes(), self.query.as_bytes()] {
                 key.extend_from_slice(part);
                 key.push(0);
@@ -159,11 +165,16 @@ impl<'a> RequestContext<'a> {
         })
     }
 
+    /// Returns the bound on the time of a query, and of writing its response.
+    pub(crate) fn query_ms(&self) -> Bound {
+        self.caller.limits.query_ms(self.app.service.limits().query_ms_max)
+    }
+
     /// Returns the encoding of rows for this client, without a time limit.
     pub(crate) fn encoding(&self, format: Format, title: &str) -> Encoding {
         let nulls = if self.app.options.omit_nulls { Nulls::Omit } else { Nulls::Write };
         let title = if format == Format::Html { title.to_owned() } else { String::new() };
-        Encoding { format, style: Style { nulls, title }, coding: self.coding(), ms_max: 0 }
+        Encoding { format, style: Style { nulls, title }, coding: self.coding(), time: None }
     }
 
     /// Returns the content coding that the client accepts.

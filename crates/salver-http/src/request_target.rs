@@ -66,6 +66,16 @@ impl<'a, 'p> RequestTarget<'a, 'p> {
         matches!(self, Self::Mounted(Mounted::Endpoint(..) | Mounted::Application(..)))
     }
 
+    /// Returns whether the request changes nothing, so that its response may be replaced by an error.
+    pub(crate) fn is_read(&self, method: &Method) -> bool {
+        let asks = match self {
+            Self::Table(Found::Row(_, RouteTarget::Own(target))) => *target == own::OwnTarget::Sql,
+            Self::Table(Found::Row(_, RouteTarget::ArangoDb(_))) => true,
+            _ => false,
+        };
+        asks || matches!(*method, Method::GET | Method::HEAD)
+    }
+
     /// Returns the label under which the request is counted.
     pub(crate) fn label(&self) -> RouteLabel {
         match self {

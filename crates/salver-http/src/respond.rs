@@ -17,10 +17,11 @@ use crate::cache::{CachedResponse, SingleFlight};
 use crate::conditional;
 use crate::exit;
 use crate::offload::INLINE_BYTES;
-use crate::refuse::observed;
+use crate::refuse::{observed, refuse};
 use crate::request_context::RequestContext;
 use crate::row_size;
 use crate::security_headers;
+use crate::unsent_responses::Repeatable;
 
 /// The head of a response that is still to be made.
 #[derive(Debug)]
@@ -59,6 +60,21 @@ pub(crate) fn again(if_none_match: Option<&str>, finished: &CachedResponse) -> R
     let mut response = exit::reply(finished.status, Body::Full(finished.body.clone()));
     *response.headers_mut() = finished.headers.clone();
     response
+}
+
+/// Returns an error instead of a response that is known to be larger than its caller may get; one that is still being
+/// made breaks off there. Unless the request `is_read`, a response that is complete is sent: it may be the only report
+/// of a change.
+pub(crate) fn bounded(context: &RequestContext<'_>, is_read: bool, mut response: Response<Body>) -> Response<Body> {
+    let bound = context.caller.limits.response_bytes();
+    if bound.most().is_none() || !response.status().is_success() {
+        return response;
+    }
+    let is_read = is_read || response.extensions().get::<Repeatable>().is_some();
+    match response.body_mut().bound(bound, is_read) {
+        Ok(()) => response,
+        Err(error) => refuse(context.app, context.dialect(), error),
+    }
 }
 
 /// Capacity for the headers of most responses, so that they need not be reallocated.
@@ -142,8 +158,8 @@ async fn streamed(
     } else {
         None
     };
-    let ms_max = context.app.service.limits().query_ms_max;
-    let encoding = Encoding { ms_max, ..context.encoding(heading.choice.format, &heading.title) };
+    let encoding =
+        Encoding { time: Some(context.query_ms()), ..context.encoding(heading.choice.format, &heading.title) };
     let headers = head_of(heading, &rows, links, encoding.coding);
     let mut body = body::stream(rows.schema, head, rest, share, encoding, observed(context.app));
     body.begun().await?;

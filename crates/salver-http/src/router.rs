@@ -15,6 +15,7 @@ use salver_service::Snapshot;
 use crate::app::App;
 use crate::body::Body;
 use crate::cache::SingleFlight;
+use crate::caller_accounts::Charge;
 use crate::dialect::{Dialect, Refusal};
 use crate::exit;
 use crate::gate::CheckedHeaders;
@@ -32,12 +33,13 @@ use crate::{
 };
 
 /// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
-/// `None` means "use [`answer`]", which gives the same result.
+/// `None` means "use [`answer`]", which gives the same result and is told what the request was charged.
 pub(crate) fn answer_now<B>(
     app: &Arc<App>,
     request: &Request<B>,
     said: &CheckedHeaders<'_>,
     peer: IpAddr,
+    charge: &mut Charge,
 ) -> Option<Response<Body>> {
     let method = request.method();
     if !(*method == Method::GET || *method == Method::HEAD) || is_told_of(app, said) {
@@ -48,7 +50,7 @@ pub(crate) fn answer_now<B>(
     let query = request.uri().query().unwrap_or("");
     let asked = RequestTarget::of(app, method, path, query);
     let timer = timer.of(asked.label());
-    let admitted = admitted_at_once(app, request, said, peer, &asked)?;
+    let admitted = admitted_at_once(app, request, said, peer, &asked, charge)?;
     let context = RequestContext::new(app, &admitted, method, (path, query), request.headers());
     let RequestTarget::Table(Found::Row(_, target)) = asked else { return None };
     let target = match target {
@@ -57,14 +59,17 @@ pub(crate) fn answer_now<B>(
         RouteTarget::Records(target) => {
             let answer = || records::answer_now(&context, &target);
             let answered = std::panic::catch_unwind(AssertUnwindSafe(answer));
-            return answered.ok()?.map(|response| counted(app, timer, leave(app, response)));
+            return answered
+                .ok()?
+                .map(|response| counted(app, timer, leave(app, respond::bounded(&context, true, response))));
         }
         _ => return None,
     };
     let snapshot = app.service.peek(context.caller, permission(&target));
     if let Some(finished) = app.cache.get(context.key(), &snapshot) {
         app.metrics.count_cached();
-        return Some(counted(app, timer, leave_finished(app, respond::finished(&context, &finished))));
+        let response = respond::bounded(&context, true, respond::finished(&context, &finished));
+        return Some(counted(app, timer, leave_finished(app, response)));
     }
     let own::OwnTarget::Table(name) = target else { return None };
     // Names that are unknown, or still loading, are left to `answer`, which can wait.
@@ -76,7 +81,7 @@ pub(crate) fn answer_now<B>(
     // After a panic `answer` repeats the request, since it can report the panic.
     let answered = std::panic::catch_unwind(AssertUnwindSafe(table));
     let response = match answered.ok()?? {
-        Ok(response) => response,
+        Ok(response) => respond::bounded(&context, true, response),
         Err(error) => {
             let refusal = Refusal::from(error);
             // `answer` reports what is the server's fault under the ID of the request.
@@ -109,11 +114,12 @@ fn admitted_at_once<B>(
     said: &CheckedHeaders<'_>,
     peer: IpAddr,
     asked: &RequestTarget<'_, '_>,
+    charge: &mut Charge,
 ) -> Option<Admitted> {
     if said.of_page && app.gate.checks_origins() {
         return None;
     }
-    match policy::admit(app, Head::of(request), said, peer, asked).ready()? {
+    match policy::admit(app, Head::of(request), said, peer, asked, charge).ready()? {
         Admission::In(admitted) if !admitted.has_pass() => Some(admitted),
         _ => None,
     }
@@ -162,12 +168,13 @@ fn with_id(sent: Option<&HeaderValue>, make: impl FnOnce() -> Response<Body>) ->
 }
 
 /// Returns a plan for an append, which is executed as soon as the body is there; `None` means "use [`answer`]", which
-/// gives the same result.
+/// gives the same result and is told what the request was charged.
 pub(crate) fn plan_append<B>(
     app: &App,
     request: &Request<B>,
     said: &CheckedHeaders<'_>,
     peer: IpAddr,
+    charge: &mut Charge,
 ) -> Option<(Timer, streams::AppendPlan)> {
     // An append waits for the disk, and so may be slow, as no other response that is ready at once.
     if *request.method() != Method::POST || is_told_of(app, said) || app.options.slow_ms > 0 {
@@ -180,17 +187,17 @@ pub(crate) fn plan_append<B>(
     else {
         return None;
     };
-    let admitted = admitted_at_once(app, request, said, peer, &asked)?;
+    let admitted = admitted_at_once(app, request, said, peer, &asked, charge)?;
     Some((timer.of(row.label), streams::AppendPlan::of(app, &admitted, request, name)?))
 }
 
 /// Answers any request.
-pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAddr) -> Response<Body> {
+pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAddr, charge: Charge) -> Response<Body> {
     let timer = Timer::begin(request.method());
     let record = Arc::new(RequestRecord::of(request.headers().get(REQUEST_ID)));
     let (head, body) = request.into_parts();
     let response = record
-        .scope(AssertUnwindSafe(life(&app, &head, body, peer, (timer, &*record))).catch_unwind())
+        .scope(AssertUnwindSafe(life(&app, &head, (body, charge), peer, (timer, &*record))).catch_unwind())
         .await
         .unwrap_or_else(|panic| {
             let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
@@ -252,7 +259,7 @@ fn dialect(head: &Parts, family: Family) -> Dialect {
 async fn life(
     app: &Arc<App>,
     head: &Parts,
-    body: Incoming,
+    (mut body, mut charge): (Incoming, Charge),
     peer: IpAddr,
     (timer, record): (Timer, &RequestRecord),
 ) -> Response<Body> {
@@ -260,10 +267,15 @@ async fn life(
     record.label.set(asked.label());
     let dialect = dialect(head, asked.family());
     let said = CheckedHeaders::of(&head.headers);
-    let admitted = match policy::admit(app, Head::of_parts(head), &said, peer, &asked).await {
+    let admitted = match policy::admit(app, Head::of_parts(head), &said, peer, &asked, &mut charge).await {
         Admission::In(admitted) => admitted,
         Admission::Answered(response) => return *response,
-        Admission::Refused(error, pass) => return policy::release(app, pass, refuse(app, dialect, *error)),
+        Admission::Refused(error, pass, caller) => {
+            if let Some(caller) = caller.filter(|_| app.options.access_log) {
+                record.identify(&caller);
+            }
+            return policy::release(app, pass, refuse(app, dialect, *error));
+        }
     };
     if app.options.server_timing {
         record.admitted(timer.elapsed());
@@ -271,8 +283,17 @@ async fn life(
     if app.options.access_log {
         record.identify(admitted.caller());
     }
-    let answered = door(app, &admitted, head, asked, body).await;
+    let (is_read, body_bytes) = (asked.is_read(&head.method), admitted.caller().limits.body_bytes());
+    body.within(body_bytes);
+    let answered = match receive::check_declared(&head.headers, body_bytes) {
+        Ok(()) => door(app, &admitted, head, asked, body).await,
+        Err(error) => Err(error.into()),
+    };
     let response = answered.unwrap_or_else(|refusal| refuse(app, dialect, refusal));
+    let target = (head.uri.path(), head.uri.query().unwrap_or(""));
+    let context = RequestContext::new(app, &admitted, &head.method, target, &head.headers);
+    let mut response = respond::bounded(&context, is_read, response);
+    response.body_mut().counts_as(charge.into_running());
     policy::release(app, admitted.into_pass(), response)
 }
 

@@ -24,6 +24,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
 use crate::body::Body;
+use crate::caller_accounts::{Charge, RunningRequest};
 use crate::connections::{self, Connection, Connections, HeadTimer, Seat, Turn};
 use crate::dialect::Refusal;
 use crate::gate::CheckedHeaders;
@@ -231,19 +232,21 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
         }
         let asked = ResponseTraits::of(&request);
+        let mut charge = Charge::default();
         // Reads with a body are not handled here, because the body has to be received.
         if request.body().is_end_stream()
-            && let Some(mut response) = crate::router::answer_now(&self.app, &request, &said, self.peer)
+            && let Some(mut response) = crate::router::answer_now(&self.app, &request, &said, self.peer, &mut charge)
         {
             if asked.counts(&response) {
                 response = held(&self.app, asked, &self.connection, response);
             }
             if matches!(response.body(), Body::Stream(_)) {
                 response.body_mut().belongs_to(Some(Turn::begin(&self.connection)));
+                response.body_mut().counts_as(charge.into_running());
             }
             return Answering::Now(Some(response));
         }
-        let plan = crate::router::plan_append(&self.app, &request, &said, self.peer);
+        let plan = crate::router::plan_append(&self.app, &request, &said, self.peer, &mut charge);
         let request = Incoming::of(request, &self.connection, expects);
         let turn = Turn::begin(&self.connection);
         if self.connection.is_closing() {
@@ -257,10 +260,10 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
         match plan {
             Some(plan) => {
                 // Boxed, so that it does not enlarge the future of immediate responses.
-                let append = Append { app: Arc::clone(&self.app), request, peer: self.peer, plan, asked, turn };
+                let append = Append { app: Arc::clone(&self.app), request, peer: self.peer, charge, plan, asked, turn };
                 Answering::Append(Box::new(append))
             }
-            None => Answering::later(&self.app, request, self.peer, (asked, turn)),
+            None => Answering::later(&self.app, (request, self.peer), charge, (asked, turn)),
         }
     }
 }
@@ -309,7 +312,11 @@ enum Answering {
     /// head before it polls this.
     Append(Box<Append>),
     /// An append whose events are being written.
-    Settling((Arc<App>, Timer), BoxFuture<'static, Result<Response<Body>, Refusal>>, Option<Turn>),
+    Settling(
+        (Arc<App>, Timer),
+        BoxFuture<'static, Result<Response<Body>, Refusal>>,
+        Option<(Turn, Option<RunningRequest>)>,
+    ),
     /// The response was returned.
     Done,
 }
@@ -319,16 +326,22 @@ struct Append {
     app: Arc<App>,
     request: Request<Incoming>,
     peer: IpAddr,
+    charge: Charge,
     plan: (Timer, AppendPlan),
     asked: ResponseTraits,
     turn: Turn,
 }
 
 impl Answering {
-    fn later(app: &Arc<App>, request: Request<Incoming>, peer: IpAddr, (asked, turn): (ResponseTraits, Turn)) -> Self {
+    fn later(
+        app: &Arc<App>,
+        (request, peer): (Request<Incoming>, IpAddr),
+        charge: Charge,
+        (asked, turn): (ResponseTraits, Turn),
+    ) -> Self {
         let (app, connection) = (Arc::clone(app), Arc::clone(turn.connection()));
         let answer = async move {
-            let response = crate::router::answer(Arc::clone(&app), request, peer).await;
+            let response = crate::router::answer(Arc::clone(&app), request, peer, charge).await;
             if asked.counts(&response) { held(&app, asked, &connection, response) } else { response }
         };
         Self::Later(Box::pin(answer), Some(turn))
@@ -342,12 +355,14 @@ impl Append {
             AppendState::Answered(answered) => {
                 Answering::Now(Some(crate::router::leave_appended(&self.app, timer, answered)))
             }
-            AppendState::Settling(answered) => Answering::Settling((self.app, timer), answered, Some(self.turn)),
+            AppendState::Settling(answered) => {
+                Answering::Settling((self.app, timer), answered, Some((self.turn, self.charge.into_running())))
+            }
             AppendState::General(first) => {
                 if let Some(first) = first {
                     self.request.extensions_mut().insert(Taken(first));
                 }
-                Answering::later(&self.app, self.request, self.peer, (self.asked, self.turn))
+                Answering::later(&self.app, (self.request, self.peer), self.charge, (self.asked, self.turn))
             }
         }
     }

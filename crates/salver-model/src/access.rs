@@ -12,6 +12,7 @@
 //! The policy is asked through [`Grants`], which are made once for all callers that it can't tell apart.
 
 mod grants;
+mod limit;
 mod permission;
 mod restriction;
 
@@ -29,6 +30,7 @@ use crate::spec::{DatabaseSpec, matches_pattern};
 use crate::version::Version;
 
 pub use grants::{Granted, Grants};
+pub use limit::{Bound, CallerLimits, ConcurrentRequests, LimitPolicy, LimitRule, LimitedQuantity, RequestRate};
 pub use permission::Permission;
 pub use restriction::Restriction;
 

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::access::{Grants, Permission};
+use crate::access::{CallerLimits, Grants, Permission};
 use crate::principal::Principal;
 
 /// Caller of a request.
@@ -13,6 +13,8 @@ pub struct Caller {
     pub principal: Principal,
     /// What the caller may do; `None` where the settings have no access rules, and for the server itself.
     pub grants: Option<Arc<Grants>>,
+    /// How much the caller may ask for, within the general limits.
+    pub limits: CallerLimits,
 }
 
 impl Caller {
@@ -26,7 +28,7 @@ impl Caller {
 impl From<Principal> for Caller {
     /// Creates a caller that may do everything.
     fn from(principal: Principal) -> Self {
-        Self { principal, grants: None }
+        Self { principal, grants: None, limits: CallerLimits::default() }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::time::Duration;
 
 /// Result with Salver's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -134,6 +135,8 @@ pub enum Code {
     UsernameEmpty,
     /// Too many wrong passwords.
     TooManyAttempts,
+    /// The caller sends more requests than it may.
+    TooManyRequests,
     /// User code raised an error, or its process ended.
     FunctionFailed,
     /// Internal fault of Salver or the machine.
@@ -142,7 +145,7 @@ pub enum Code {
 
 impl Code {
     /// Every code with its slug on the wire and its meaning, for the reference page.
-    pub const TABLE: [(Self, &'static str, &'static str); 64] = [
+    pub const TABLE: [(Self, &'static str, &'static str); 65] = [
         (Self::InvalidName, "invalid_name", "A name of an entry breaks the rules for names."),
         (Self::UnknownEntry, "invalid_table", "There is no entry of that name."),
         (Self::EntryUnavailable, "entry_unavailable", "The entry could not be loaded; the message says why."),
@@ -164,7 +167,11 @@ impl Code {
         (Self::InvalidBody, "invalid_body", "The body is not what this path reads."),
         (Self::UnsupportedMediaType, "unsupported_media_type", "The body's media type is not read here."),
         (Self::UnknownFormat, "unknown_format", "The format asked for does not exist."),
-        (Self::BodyTooLarge, "body_too_large", "The body is larger than `limits.body_bytes_max`."),
+        (
+            Self::BodyTooLarge,
+            "body_too_large",
+            "The body is larger than `limits.body_bytes_max`, or a `[[limit]]`, allows.",
+        ),
         (Self::AnswerTooLarge, "answer_too_large", "The answer would exceed a limit."),
         (Self::OutOfMemory, "out_of_memory", "The query needs more memory than it may have."),
         (
@@ -172,7 +179,7 @@ impl Code {
             "query_too_large",
             "A value or row that the query makes is larger than `limits.memory_bytes_max` allows.",
         ),
-        (Self::Timeout, "timeout", "The query ran longer than `limits.query_ms_max`."),
+        (Self::Timeout, "timeout", "The query ran longer than `limits.query_ms_max`, or a `[[limit]]`, allows."),
         (Self::Overloaded, "overloaded", "Too many queries run at once; try again later."),
         (Self::Source, "load_table", "A source can't be read or is damaged."),
         (Self::Config, "config", "The configuration is wrong."),
@@ -212,7 +219,8 @@ impl Code {
         (Self::UserExists, "user_exists", "A user of that name exists already."),
         (Self::PasswordTooShort, "password_too_short", "The password is too short."),
         (Self::UsernameEmpty, "username_empty", "The name of the user is empty."),
-        (Self::TooManyAttempts, "too_many_attempts", "There were too many failed logins; try again in a minute."),
+        (Self::TooManyAttempts, "too_many_attempts", "There were too many failed logins; try again later."),
+        (Self::TooManyRequests, "too_many_requests", "The caller sends more requests than a `[[limit]]` allows."),
         (Self::FunctionFailed, "function_failed", "The function raised an error, or its process ended."),
         (Self::Internal, "internal", "The server failed; its log has the cause."),
     ];
@@ -234,6 +242,8 @@ pub struct Error {
     pub hint: Option<String>,
     /// Columns with their problems, where several are wrong. For the client.
     pub details: Vec<(String, String)>,
+    /// Seconds after which another try may succeed, where that is known.
+    pub retry_after_s: Option<u16>,
     /// Cause, for the log and never for the client.
     pub source: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -242,7 +252,7 @@ impl Error {
     /// Creates an error without hint or cause.
     #[must_use]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, details: Vec::new(), source: None }
+        Self { code, message: message.into(), hint: None, details: Vec::new(), retry_after_s: None, source: None }
     }
 
     /// Adds a suggested remedy.
@@ -259,6 +269,14 @@ impl Error {
         self
     }
 
+    /// Sets the time after which another try may succeed, in whole seconds, at least one.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1);
+        self.retry_after_s = Some(u16::try_from(seconds).unwrap_or(u16::MAX));
+        self
+    }
+
     /// Adds the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
@@ -269,8 +287,9 @@ impl Error {
     /// Returns a copy for another caller affected by the same failure; the cause stays with this one.
     #[must_use]
     pub fn shared(&self) -> Self {
-        let Self { code, message, hint, details, .. } = self;
-        Self { code: *code, message: message.clone(), hint: hint.clone(), details: details.clone(), source: None }
+        let Self { code, message, hint, details, retry_after_s, .. } = self;
+        let (message, hint, details) = (message.clone(), hint.clone(), details.clone());
+        Self { code: *code, message, hint, details, retry_after_s: *retry_after_s, source: None }
     }
 
     /// Creates the error of an internal fault.

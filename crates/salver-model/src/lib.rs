@@ -37,7 +37,7 @@ pub mod suggest;
 pub mod value;
 pub mod version;
 
-pub use access::{AccessPolicy, Grants, Permission};
+pub use access::{AccessPolicy, CallerLimits, Grants, LimitPolicy, Permission};
 pub use caller::Caller;
 pub use column::ColumnPath;
 pub use cursor::Cursor;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use salver_model::access::Bound;
 use salver_model::records::{DatabaseSchema, Operation, TableInfo};
 use salver_model::spec::DatabaseSpec;
 use salver_model::{Code, Error, Result, suggest};
@@ -28,6 +29,11 @@ pub(crate) struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub(crate) fn spec(&self) -> &'a DatabaseSpec {
         self.access.spec
+    }
+
+    /// Returns the bound on the rows of a response.
+    pub(crate) fn rows(&self) -> Bound {
+        self.access.caller.limits.rows(self.spec().rows_max)
     }
 
     pub(crate) fn sql(&self) -> Sql {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use arrow::record_batch::RecordBatch;
 use futures::future::BoxFuture;
 use futures::{FutureExt, Stream, StreamExt};
+use salver_model::access::Bound;
 use salver_model::limits::{ANSWERS_PER_QUERY_MAX, STALL_MS_MAX};
 use salver_model::shares::Yielding;
 use salver_model::{Batches, Caller, Code, Error, Holder, Limits, Result, Rows, Share, Shares};
@@ -49,7 +50,8 @@ pub(crate) struct QueryPermit {
 
 #[derive(Clone, Copy, Debug)]
 struct PermitLimits {
-    query_ms_max: u64,
+    query_ms: Bound,
+    rows: Bound,
     queue_ms_max: u64,
 }
 
@@ -65,8 +67,9 @@ impl QueryPermit {
                 overloaded(format!("{running} queries are running and none ended in {} ms", limits.queue_ms_max))
             })?,
         };
-        let left = Duration::from_millis(limits.query_ms_max);
-        let limits = PermitLimits { query_ms_max: limits.query_ms_max, queue_ms_max: limits.queue_ms_max };
+        let (query_ms, rows) = (caller.limits.query_ms(limits.query_ms_max), caller.limits.rows(limits.rows_max));
+        let left = Duration::from_millis(query_ms.value());
+        let limits = PermitLimits { query_ms, rows, queue_ms_max: limits.queue_ms_max };
         Ok(Self { share, places: places.clone(), left, limits })
     }
 
@@ -81,13 +84,14 @@ impl QueryPermit {
                 self.left = self.left.saturating_sub(started.elapsed());
                 done
             }
-            Err(_) => Err(timeout(self.limits.query_ms_max)),
+            Err(_) => Err(timeout(self.limits.query_ms)),
         }
     }
 
-    /// Keeps the timeout while rows stream out, and the permit while they are produced; refuses rows above `rows_max`.
+    /// Keeps the timeout while rows stream out, and the permit while they are produced; refuses more rows than the
+    /// caller may get.
     pub(crate) async fn hold(self, rows: Rows, limits: &Limits) -> Result<Rows> {
-        let rows = bound_rows(rows, limits.rows_max)?;
+        let rows = bound_rows(rows, self.limits.rows)?;
         let Rows { batches: Batches::Stream(inner), .. } = rows else { return Ok(rows) };
         let answers = &self.places.answers;
         let wait = Duration::from_millis(limits.queue_ms_max);
@@ -113,14 +117,11 @@ fn overloaded(message: String) -> Error {
     Error::new(Code::Overloaded, message).with_hint("try again in a few seconds, or raise `limits.queries_max`")
 }
 
-/// Refuses rows above `rows_max`: at once if they are there, else where the stream exceeds it.
-pub(crate) fn bound_rows(rows: Rows, rows_max: u64) -> Result<Rows> {
-    if rows_max == 0 {
-        return Ok(rows);
-    }
-    let mut left = rows_max;
+/// Refuses rows above the bound: at once if they are there, else where the stream exceeds it.
+pub(crate) fn bound_rows(rows: Rows, bound: Bound) -> Result<Rows> {
+    let Some(mut left) = bound.most() else { return Ok(rows) };
     let mut counted = move |batch: RecordBatch| {
-        left = left.checked_sub(batch.num_rows() as u64).ok_or_else(too_many_rows)?;
+        left = left.checked_sub(batch.num_rows() as u64).ok_or_else(|| too_many_rows(bound))?;
         Ok(batch)
     };
     let batches = match rows.batches {
@@ -130,13 +131,15 @@ pub(crate) fn bound_rows(rows: Rows, rows_max: u64) -> Result<Rows> {
     Ok(Rows { batches, ..rows })
 }
 
-fn timeout(query_ms_max: u64) -> Error {
-    Error::new(Code::Timeout, format!("the query ran longer than {query_ms_max} ms"))
-        .with_hint("ask for less, add a filter or a `limit`, or raise `limits.query_ms_max`")
+fn timeout(bound: Bound) -> Error {
+    bound
+        .refuse(Code::Timeout, format!("the query ran longer than {} ms", bound.value()))
+        .with_hint(format!("ask for less, add a filter or a `limit`, or raise {}", bound.setting()))
 }
 
-fn too_many_rows() -> Error {
-    Error::new(Code::AnswerTooLarge, "the answer has more rows than `limits.rows_max` allows")
+fn too_many_rows(bound: Bound) -> Error {
+    bound
+        .refuse(Code::AnswerTooLarge, format!("the answer has more rows than {} allows", bound.setting()))
         .with_hint("add a `limit` and page through the rows")
 }
 
@@ -226,7 +229,7 @@ impl Stream for Bounded {
         } else if self.sleep.poll_unpin(context).is_ready() {
             self.ended = true;
             self.rest();
-            return Poll::Ready(Some(Err(timeout(self.limits.query_ms_max))));
+            return Poll::Ready(Some(Err(timeout(self.limits.query_ms))));
         }
         self.ended |= matches!(&polled, Poll::Ready(Some(Err(_))));
         polled

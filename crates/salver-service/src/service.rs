@@ -8,8 +8,8 @@ use salver_model::limits::SNAPSHOTS_PER_DATABASE_MAX;
 use salver_model::observation::Observer;
 use salver_model::ports::{Database, EventStream, Functions, MaybeReady, SqlEngine};
 use salver_model::{
-    AccessPolicy, Caller, Code, Comparison, Error, Filter, Item, Limits, Principal, Query, Result, Rows, Shares,
-    SqlQuery, Value,
+    AccessPolicy, Caller, Code, Comparison, Error, Filter, Item, LimitPolicy, Limits, Principal, Query, Result, Rows,
+    Shares, SqlQuery, Value,
 };
 
 use tokio::sync::watch;
@@ -38,6 +38,7 @@ pub struct RightsVersion {
 pub struct Service {
     catalog: Arc<Catalog>,
     access: ArcSwapOption<AccessPolicy>,
+    caller_limits: ArcSwapOption<LimitPolicy>,
     rights: watch::Sender<RightsVersion>,
     sql: Arc<dyn SqlEngine>,
     observer: Arc<dyn Observer>,
@@ -62,6 +63,7 @@ impl Service {
         Self {
             catalog,
             access: ArcSwapOption::empty(),
+            caller_limits: ArcSwapOption::empty(),
             rights: watch::Sender::default(),
             sql,
             observer,
@@ -88,6 +90,18 @@ impl Service {
         self.rights.send_modify(|rights| rights.rules += 1);
     }
 
+    /// Sets the limits of callers; without any, only the general ones hold.
+    #[must_use]
+    pub fn with_caller_limits(self, limits: Option<Arc<LimitPolicy>>) -> Self {
+        self.set_caller_limits(limits);
+        self
+    }
+
+    /// Replaces the limits of callers, for every request that arrives from now on.
+    pub fn set_caller_limits(&self, limits: Option<Arc<LimitPolicy>>) {
+        self.caller_limits.store(limits);
+    }
+
     /// Announces that callers are found out in other ways from now on.
     pub fn callers_changed(&self) {
         self.rights.send_modify(|rights| rights.callers += 1);
@@ -105,12 +119,13 @@ impl Service {
         self.access.load_full()
     }
 
-    /// Returns who is known so as a caller, with its rights. Whatever comes from a client is asked for in the name of
-    /// such a caller.
+    /// Returns who is known so as a caller, with its rights and its limits. Whatever comes from a client is asked for
+    /// in the name of such a caller.
     #[must_use]
     pub fn caller(&self, principal: Principal) -> Caller {
         let grants = self.access.load().as_ref().map(|policy| policy.grants(&principal));
-        Caller { principal, grants }
+        let limits = self.caller_limits.load().as_ref().map(|policy| policy.limits_of(&principal)).unwrap_or_default();
+        Caller { principal, grants, limits }
     }
 
     /// Adds databases, in the order in which a table's name is looked up.
@@ -237,7 +252,7 @@ impl Service {
             Err(error) => return MaybeReady::Ready(Err(error)),
         };
         let work = match table.read(query) {
-            MaybeReady::Ready(rows) => return MaybeReady::Ready(self.bounded_rows(rows)),
+            MaybeReady::Ready(rows) => return MaybeReady::Ready(self.bounded_rows(caller, rows)),
             MaybeReady::Pending(work) => work,
         };
         MaybeReady::pending(async move {
@@ -249,8 +264,8 @@ impl Service {
     }
 
     /// Limits rows that are already there.
-    fn bounded_rows(&self, rows: Result<Rows>) -> Result<Rows> {
-        rows.and_then(|rows| bound_rows(rows, self.limits.rows_max))
+    fn bounded_rows(&self, caller: &Caller, rows: Result<Rows>) -> Result<Rows> {
+        rows.and_then(|rows| bound_rows(rows, caller.limits.rows(self.limits.rows_max)))
     }
 
     /// Runs `work` in `place`; once more, by `again` on the newer catalog, when one of its tables was changed in the
@@ -295,7 +310,7 @@ impl Service {
         query: &'a SqlQuery,
     ) -> MaybeReady<'a, Result<Rows>> {
         let work = match self.sql.run(Arc::<Snapshot>::clone(snapshot), query) {
-            MaybeReady::Ready(rows) => return MaybeReady::Ready(self.bounded_rows(rows)),
+            MaybeReady::Ready(rows) => return MaybeReady::Ready(self.bounded_rows(caller, rows)),
             MaybeReady::Pending(work) => work,
         };
         MaybeReady::pending(async move {

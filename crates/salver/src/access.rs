@@ -1,15 +1,16 @@
-//! `salver access explain`: who may do what, and by which rule; and what `salver check` says of access rules.
+//! `salver access explain`: who may do what, and by which rule, within which limits; and what `salver check` says of
+//! access rules.
 
 use std::fmt::Write;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use salver_config::Checked;
-use salver_model::access::{AccessRule, METRICS};
+use salver_model::access::{AccessRule, LimitedQuantity, METRICS};
 use salver_model::records::Operation;
 use salver_model::rule::{Rule, Term};
 use salver_model::spec::{DatabaseSpec, matches_pattern};
-use salver_model::{AccessPolicy, Code, Error, Grants, Permission, Principal, Result};
+use salver_model::{AccessPolicy, Code, Error, Grants, LimitPolicy, Permission, Principal, Result};
 
 use salver_service::Service;
 
@@ -45,12 +46,16 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), CommandFailure
     };
     let mut out = String::new();
     let grants = checked.access.as_ref().map(|policy| policy.grants(&caller));
-    match &grants {
-        Some(grants) => {
-            let roles: Vec<&str> = grants.roles().collect();
-            let _ = writeln!(out, "roles: {}", if roles.is_empty() { "none".to_owned() } else { roles.join(", ") });
-        }
-        None => out.push_str("there is no [[access]]: whoever is let in may do everything that is not read-only\n"),
+    match (&grants, &checked.caller_limits) {
+        (Some(grants), _) => out.push_str(&roles(grants.roles())),
+        (None, Some(limits)) => out.push_str(&roles(limits.roles_of(&caller))),
+        (None, None) => {}
+    }
+    if grants.is_none() {
+        out.push_str("there is no [[access]]: whoever is let in may do everything that is not read-only\n");
+    }
+    if let Some(limits) = &checked.caller_limits {
+        out.push_str(&explained_limits(limits, &caller));
     }
     for name in &names {
         let mut told = grants.as_ref().map(|grants| explained(grants, name)).unwrap_or_default();
@@ -84,6 +89,34 @@ fn caller(attributes: &[String]) -> Result<Principal> {
         }
     }
     Ok(caller)
+}
+
+fn roles<'r>(names: impl Iterator<Item = &'r str>) -> String {
+    let names: Vec<&str> = names.collect();
+    format!("roles: {}\n", if names.is_empty() { "none".to_owned() } else { names.join(", ") })
+}
+
+/// Tells the limits of a caller, by the [[limit]] that decides each.
+fn explained_limits(policy: &LimitPolicy, caller: &Principal) -> String {
+    let mut out = String::from("\nlimits\n");
+    let decided = LimitedQuantity::ALL.map(|quantity| (quantity, policy.decide(caller, quantity)));
+    for number in 0..policy.rules().len() {
+        let of_rule = decided.iter().filter_map(|(quantity, decided)| {
+            let (_, rule) = decided.filter(|(own, _)| *own == number)?;
+            let most = rule.most(*quantity)?;
+            let burst = rule.burst.filter(|_| *quantity == LimitedQuantity::RequestsPerSecond);
+            let burst = burst.map(|burst| format!(", burst = {burst}")).unwrap_or_default();
+            Some(format!("{} = {most}{burst}", quantity.key()))
+        });
+        let told: Vec<String> = of_rule.collect();
+        if !told.is_empty() {
+            let _ = writeln!(out, "  [[limit]] {}: {}", number + 1, told.join(", "));
+        }
+    }
+    if decided.iter().all(|(_, decided)| decided.is_none()) {
+        out.push_str("  none but [limits]\n");
+    }
+    out
 }
 
 /// Tells what the rules permit of an entry.

@@ -1,5 +1,5 @@
-//! Reload of the settings at a hang-up (SIGHUP): datasets, access rules and the ways to prove who one is change without
-//! a dropped request. What else changed takes effect at the next start, and the log says so.
+//! Reload of the settings at a hang-up (SIGHUP): datasets, access rules, limits of callers and the ways to prove who
+//! one is change without a dropped request. What else changed takes effect at the next start, and the log says so.
 //!
 //! Mistakes change nothing: the settings of before stay as a whole. What is no longer served goes first, then the rules
 //! change, then what is new comes, so that nothing is open in between that both settings keep shut. A request that has
@@ -71,6 +71,7 @@ impl Reload {
         let proves = next.auth != self.checked.auth;
         let auth = if proves { self.other_auth(&next)? } else { None };
         let rules = next.access != self.checked.access;
+        let limits = next.caller_limits != self.checked.caller_limits;
         let datasets = DatasetChanges::between(&self.checked.datasets, &next.datasets);
         let pending = pending(&self.checked, &next);
         salver_http::keep_private(&secrets::of(&next));
@@ -87,14 +88,17 @@ impl Reload {
         if rules && next.access.is_none() {
             self.service.set_access(wiring::access(None, self.service.databases()));
         }
+        if limits {
+            self.service.set_caller_limits(next.caller_limits.clone());
+        }
         self.put_in(&datasets, &next).await;
-        let told = told(&datasets, rules, proves);
+        let told = told(&datasets, (rules, limits), proves);
         tracing::info!("SIGHUP: the settings were read again: {told}");
         if !pending.is_empty() {
             tracing::warn!("these changed too, and need a restart: {}", pending.join(", "));
         }
-        let Checked { auth, access, datasets, stores, .. } = next;
-        self.checked = Checked { auth, access, datasets, stores, ..self.checked.clone() };
+        let Checked { auth, access, caller_limits, datasets, stores, .. } = next;
+        self.checked = Checked { auth, access, caller_limits, datasets, stores, ..self.checked.clone() };
         let service = Arc::clone(&self.service);
         tokio::spawn(async move {
             let _ = tokio::time::timeout(SETTLING, service.catalog().settled()).await;
@@ -202,7 +206,7 @@ fn pending(before: &Checked, after: &Checked) -> Vec<String> {
 }
 
 /// Describes what changed.
-fn told(datasets: &DatasetChanges<'_>, rules: bool, proves: bool) -> String {
+fn told(datasets: &DatasetChanges<'_>, (rules, limits): (bool, bool), proves: bool) -> String {
     let count = |count: usize, what: &str| match count {
         0 => None,
         1 => Some(format!("1 dataset {what}")),
@@ -213,6 +217,7 @@ fn told(datasets: &DatasetChanges<'_>, rules: bool, proves: bool) -> String {
         count(datasets.other.len(), "changed"),
         count(datasets.gone.len(), "gone"),
         rules.then(|| "other access rules".to_owned()),
+        limits.then(|| "other limits of callers".to_owned()),
         proves.then(|| "other [auth]".to_owned()),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();

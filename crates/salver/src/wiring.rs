@@ -103,7 +103,8 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
         .with_databases(opened)
         .with_streams(streams.clone())
         .with_functions(files)
-        .with_access(access);
+        .with_access(access)
+        .with_caller_limits(checked.caller_limits.clone());
     Wired { service: Arc::new(service), streams, keepers, _tasks: tasks }
 }
 

@@ -17,6 +17,7 @@ mod it {
     mod access;
     mod becomes;
     mod cache;
+    mod caller_limits;
     mod cursor;
     mod export;
     mod formats;

@@ -2,6 +2,7 @@
 
 mod access;
 mod function;
+mod limit;
 mod server;
 mod stream;
 
@@ -39,11 +40,18 @@ const fn new_row(
 
 /// Every setting, by section.
 pub const SETTINGS: &[Setting] = &joined::<
-    { server::ROWS.len() + access::ROWS.len() + ROWS.len() + stream::ROWS.len() + function::ROWS.len() },
->([server::ROWS, access::ROWS, ROWS, stream::ROWS, function::ROWS]);
+    {
+        server::ROWS.len()
+            + access::ROWS.len()
+            + limit::ROWS.len()
+            + ROWS.len()
+            + stream::ROWS.len()
+            + function::ROWS.len()
+    },
+>([server::ROWS, access::ROWS, limit::ROWS, ROWS, stream::ROWS, function::ROWS]);
 
 /// Concatenates the rows of these tables.
-const fn joined<const N: usize>(tables: [&[Setting]; 5]) -> [Setting; N] {
+const fn joined<const N: usize>(tables: [&[Setting]; 6]) -> [Setting; N] {
     let (mut all, mut at, mut table) = ([ROWS[0]; N], 0, 0);
     while table < tables.len() {
         let mut row = 0;

@@ -13,7 +13,7 @@ use crate::setting_place::{Lines, SettingPlace};
 use crate::value;
 
 /// Names of sections in other systems.
-const OTHER_SECTIONS: [(&str, &str); 17] = [
+const OTHER_SECTIONS: [(&str, &str); 16] = [
     ("roles", "[[role]]"),
     ("permissions", "[[access]]"),
     ("rule", "[[access]]"),
@@ -28,7 +28,6 @@ const OTHER_SECTIONS: [(&str, &str); 17] = [
     ("kvstore", "[[store]]"),
     ("kvstores", "[[store]]"),
     ("stores", "[[store]]"),
-    ("limit", "[limits]"),
     ("addr", "`listen` in [server]"),
     ("reload_interval", "`refresh` in [[dataset]]"),
 ];
@@ -69,6 +68,7 @@ impl FileReader<'_> {
                     match section {
                         Section::Role => self.raw.roles = tables,
                         Section::Access => self.raw.access = tables,
+                        Section::Limit => self.raw.caller_limits = tables,
                         Section::Store => self.raw.stores = tables,
                         Section::Database => self.raw.databases = tables,
                         Section::Stream => self.raw.streams = tables,
@@ -78,8 +78,11 @@ impl FileReader<'_> {
                 }
                 (Some(section), _) => {
                     let message = format!("`{key}` is not a section of its own", key = key.get_ref());
-                    self.findings
-                        .mistake(Mistake::new(&place, message).with_hint(format!("write {}", section.header())));
+                    let hint = match section {
+                        Section::Limit | Section::Limits => "write [limits] for all, [[limit]] by role".to_owned(),
+                        section => format!("write {}", section.header()),
+                    };
+                    self.findings.mistake(Mistake::new(&place, message).with_hint(hint));
                 }
                 (None, _) => self.unknown_section(key.get_ref(), &place),
             }

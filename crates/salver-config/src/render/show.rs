@@ -27,13 +27,16 @@ pub fn show(checked: &Checked) -> String {
     if let Some(spec) = &checked.auth {
         section(Section::Auth, &mut out, |key| auth::value(spec, key));
     }
-    if let Some(policy) = &checked.access {
-        for role in policy.roles() {
-            section(Section::Role, &mut out, |key| access::role(role, key));
-        }
-        for rule in policy.rules() {
-            section(Section::Access, &mut out, |key| access::rule(policy, rule, key));
-        }
+    let of_limits = checked.caller_limits.as_ref().map(|policy| policy.roles());
+    let roles = checked.access.as_ref().map(|policy| policy.roles()).or(of_limits).unwrap_or_default();
+    for role in roles {
+        section(Section::Role, &mut out, |key| access::role(role, key));
+    }
+    for rule in checked.access.iter().flat_map(|policy| policy.rules()) {
+        section(Section::Access, &mut out, |key| access::rule(roles, rule, key));
+    }
+    for rule in checked.caller_limits.iter().flat_map(|policy| policy.rules()) {
+        section(Section::Limit, &mut out, |key| access::limit(roles, rule, key));
     }
     section(Section::Limits, &mut out, |key| limit(checked, key));
     section(Section::Compat, &mut out, |_| Some(checked.compat.roapi.to_string()));

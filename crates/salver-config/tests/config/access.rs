@@ -81,3 +81,42 @@ fn the_first_rule_decides() {
     assert_eq!(same.id(), policy.grants(&caller("11.1.1.1", &[ann[0], ann[1], ("more", "y")])).id());
     assert_ne!(same.id(), policy.grants(&caller("10.1.1.1", &ann)).id());
 }
+
+#[test]
+fn mistakes_of_limits() {
+    let limit = |settings: &str| format!("{ROLES}[[limit]]\n{settings}\n");
+    for (text, expected) in [
+        (limit("roles = ['b']\nrows_max = 1"), "no role called `b`"),
+        (limit("roles = []\nrows_max = 1"), "`roles` is empty, and would mean all"),
+        (limit("roles = ['a']"), "limits nothing"),
+        (limit("burst = 2\nrows_max = 1"), "`burst` is about `requests_per_second`"),
+        (limit("burst = 2\nrequests_per_second = 0"), "`burst` is about `requests_per_second`"),
+        (limit("burst = 0\nrequests_per_second = 1"), "a whole number from 1 on"),
+        (limit("rate_limit = 2"), "it is called `requests_per_second` here"),
+        (limit("rows_max = 1\n[[limit]]\nroles = ['a']\nrows_max = 2"), "this [[limit]] never decides"),
+        ("[limit]\nrows_max = 1\n".to_owned(), "[[limit]] by role"),
+        ("[[limits]]\nrows_max = 1\n".to_owned(), "[[limit]] by role"),
+    ] {
+        let told = told(&text);
+        assert!(told.contains(expected), "{text}: {told}");
+    }
+}
+
+#[test]
+fn limits_need_roles_and_no_rules() {
+    let limits = "[[limit]]\nroles = ['a']\nrows_max = 0\nquery_ms_max = '2s'\n[[limit]]\nrows_max = 5\n\
+        body_bytes_max = '1KiB'\nrequests_per_second = 2\nburst = 7\n";
+    let (checked, _) = meant(&format!("{ROLES}{limits}"));
+    assert!(checked.access.is_none());
+    let shown = show(&checked).replace("***", "0123456789abcdef");
+    let again = Written::new(&shown);
+    assert_eq!(salver_config::load(&again.sources()).unwrap().0.caller_limits, checked.caller_limits, "{shown}");
+    let policy = checked.caller_limits.unwrap();
+    let known = Principal { attributes: vec![("identity".into(), "api_key:x".into())], ..Principal::default() };
+    let (known, other) = (policy.limits_of(&known), policy.limits_of(&Principal::default()));
+    assert_eq!((known.rows(0).most(), other.rows(0).most()), (None, Some(5)));
+    assert_eq!((known.query_ms(60_000).value(), other.query_ms(60_000).value()), (2_000, 60_000));
+    assert_eq!(known.body_bytes().most(), Some(1_024));
+    assert_eq!(known.rate.map(|rate| (rate.per_second, rate.burst)), Some((2, 7)));
+    assert!(meant("").0.caller_limits.is_none());
+}

@@ -54,8 +54,8 @@ fn sections_and_old_names() {
     check(
         "[limit]\n[[tables]]\nname = 'a'\n",
         "
-salver.toml:1:2: unknown section or key `limit`
-  hint: here it is [limits]
+salver.toml:1:2: `limit` is not a section of its own
+  hint: write [limits] for all, [[limit]] by role
 salver.toml:2:3: unknown section or key `tables`
   hint: here it is [[dataset]]
 ",

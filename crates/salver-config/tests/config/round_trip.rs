@@ -93,6 +93,16 @@ entries = ["*"]
 permissions = ["read"]
 deny = true
 
+[[limit]]
+roles = ["analyst"]
+requests_per_second = 10
+burst = 50
+concurrent_requests_max = 4
+rows_max = 0
+query_ms_max = "2s"
+body_bytes_max = "64KiB"
+response_bytes_max = "1MiB"
+
 [limits]
 query_ms_max = 1
 rows_max = 2
@@ -255,7 +265,7 @@ fn everything() {
     let written = Written::new(EVERYTHING);
     let (checked, _) = load(&written.sources()).unwrap();
     // What is secret is not shown, and so does not come back; nor do roles of those who prove something by it.
-    let rest = Checked { auth: None, access: None, ..checked.clone() };
+    let rest = Checked { auth: None, access: None, caller_limits: None, ..checked.clone() };
     assert_eq!(round(&rest), rest);
     // Nothing may be left out: every key of the table is in the dump.
     let shown = show(&checked);

@@ -68,8 +68,17 @@ impl Outlet {
         let (sender, receiver) = mpsc::unbounded_channel();
         let (home, returned) = mpsc::unbounded_channel();
         let outlet = Self { sender, home, returned, spare: Vec::new(), untaken_bytes: 0, run_bytes: 0 };
-        let pieces =
-            Pieces { receiver, first: None, failed: None, left: bytes, ended: false, flushed: false, turn: None };
+        let pieces = Pieces {
+            receiver,
+            first: None,
+            failed: None,
+            left: bytes,
+            ended: false,
+            flushed: false,
+            turn: None,
+            running: None,
+            bound: None,
+        };
         (outlet, Body::Stream(Box::new(pieces)))
     }
 

@@ -2,19 +2,20 @@
 
 use std::time::Duration;
 
-use salver_model::{Code, Error, Result};
+use salver_model::access::Bound;
+use salver_model::{Code, Result};
 
 /// Remaining time for producing the pieces of one response.
 pub(super) struct BodyBudget {
-    ms_max: u64,
+    bound: Option<Bound>,
     left: Duration,
 }
 
 impl BodyBudget {
-    /// Creates a budget of `ms_max` milliseconds; 0 stands for no limit.
-    pub(super) fn of(ms_max: u64) -> Self {
-        let left = if ms_max == 0 { Duration::MAX } else { Duration::from_millis(ms_max) };
-        Self { ms_max, left }
+    /// Creates a budget of so many milliseconds.
+    pub(super) fn of(bound: Option<Bound>) -> Self {
+        let left = bound.and_then(Bound::most).map_or(Duration::MAX, Duration::from_millis);
+        Self { bound, left }
     }
 
     /// Deducts the time of one piece.
@@ -22,10 +23,14 @@ impl BodyBudget {
     /// # Errors
     /// `Timeout`.
     pub(super) fn spend(&mut self, took: Duration) -> Result<()> {
-        self.left = self.left.checked_sub(took).ok_or_else(|| {
-            Error::new(Code::Timeout, format!("writing the answer took longer than {} ms", self.ms_max))
-                .with_hint("ask for fewer rows, export the table, or raise `limits.query_ms_max`")
-        })?;
-        Ok(())
+        match (self.left.checked_sub(took), self.bound) {
+            (None, Some(bound)) => Err(bound
+                .refuse(Code::Timeout, format!("writing the answer took longer than {} ms", bound.value()))
+                .with_hint(format!("ask for fewer rows, export the table, or raise {}", bound.setting()))),
+            (left, _) => {
+                self.left = left.unwrap_or_default();
+                Ok(())
+            }
+        }
     }
 }

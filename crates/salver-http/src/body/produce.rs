@@ -42,7 +42,7 @@ pub(super) async fn produce<S: BodySource>(
     let lane = Lane::new(&schema, encoding)?;
     let is_text = encoding.format.is_text();
     let (feed, jobs) = (Feed::new(source), FuturesOrdered::new());
-    let budget = BodyBudget::of(encoding.ms_max);
+    let budget = BodyBudget::of(encoding.time);
     Producer { feed, outlet, lane, jobs, is_text, row_bytes: None, budget }.run().await
 }
 

@@ -51,7 +51,7 @@ impl BodySource for Again {
 fn body(format: Format, coding: Coding, fails_at: u64) -> (Body, Arc<AtomicU64>) {
     let parked = Arc::new(AtomicU64::new(0));
     let source = Again { at: 0, parked: Arc::clone(&parked), fails_at };
-    let encoding = Encoding { format, style: Style::default(), coding, ms_max: 0 };
+    let encoding = Encoding { format, style: Style::default(), coding, time: None };
     (rows(batch(0, 0).schema(), source, encoding, |_| {}), parked)
 }
 

@@ -159,6 +159,7 @@ fn is_own(code: Code) -> bool {
             | Code::AnswerTooLarge
             | Code::UnknownFormat
             | Code::TooManyAttempts
+            | Code::TooManyRequests
             | Code::HostForbidden
     )
 }

@@ -42,7 +42,7 @@ pub(crate) fn status(code: Code) -> StatusCode {
         | Code::XsrfToken
         | Code::PageForbidden => StatusCode::FORBIDDEN,
         Code::AuthenticationRequired | Code::AuthenticationFailed => StatusCode::UNAUTHORIZED,
-        Code::Backlogged | Code::TooManyAttempts => StatusCode::TOO_MANY_REQUESTS,
+        Code::Backlogged | Code::TooManyAttempts | Code::TooManyRequests => StatusCode::TOO_MANY_REQUESTS,
         Code::MethodNotAllowed | Code::Unsupported => StatusCode::METHOD_NOT_ALLOWED,
         Code::TableExists
         | Code::ColumnExists

@@ -123,8 +123,8 @@ impl BatchRequest<'_> {
 
     /// Returns a buffered body of up to `rows` rows.
     async fn batch(&self, rows: u64) -> Result<Response<Body>> {
-        let rows_max = self.app.service.limits().rows_max;
-        let rows = if rows_max == 0 { rows } else { rows.min(rows_max) };
+        let bound = self.caller.limits.rows(self.app.service.limits().rows_max);
+        let rows = bound.most().map_or(rows, |most| rows.min(most));
         let StreamBatch { rows, bytes, has_more } = self.read(rows).await?;
         let mut headers = self.headers();
         count_header(&mut headers, "salver-rows", rows);

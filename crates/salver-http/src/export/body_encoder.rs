@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use salver_formats::Format;
+use salver_model::access::Bound;
 use salver_model::ports::Held;
 use salver_model::{Caller, Code, Error, Result};
 use salver_service::exports::{ExportReader, Range};
@@ -67,11 +68,8 @@ impl Work {
 
     /// Refuses more rows than a response may have.
     pub(super) fn check(&self, rows: u64) -> Result<()> {
-        let rows_max = self.app.service.limits().rows_max;
-        if rows_max != 0 && self.before + rows > rows_max {
-            return Err(too_many_rows());
-        }
-        Ok(())
+        let bound = self.caller.limits.rows(self.app.service.limits().rows_max);
+        if bound.is_exceeded_by(self.before + rows) { Err(too_many_rows(bound)) } else { Ok(()) }
     }
 }
 
@@ -82,7 +80,8 @@ pub(super) fn is_repeatable(format: Format) -> bool {
 }
 
 /// The error for a response with more rows than the limit.
-pub(super) fn too_many_rows() -> Error {
-    Error::new(Code::AnswerTooLarge, "the answer has more rows than `limits.rows_max` allows")
+pub(super) fn too_many_rows(bound: Bound) -> Error {
+    bound
+        .refuse(Code::AnswerTooLarge, format!("the answer has more rows than {} allows", bound.setting()))
         .with_hint("read it in parts: `POST /api/export` opens streams that are read by `offset` and `rows`")
 }

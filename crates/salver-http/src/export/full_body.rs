@@ -68,9 +68,9 @@ pub(super) async fn answer(
         return Ok(export.not_modified(tag));
     }
     export.check()?;
-    let rows_max = service.limits().rows_max;
-    if rows_max != 0 && export.held.describe().rows.is_some_and(|rows| rows > rows_max) {
-        return Err(too_many_rows().into());
+    let bound = context.caller.limits.rows(service.limits().rows_max);
+    if export.held.describe().rows.is_some_and(|rows| bound.is_exceeded_by(rows)) {
+        return Err(too_many_rows(bound).into());
     }
     match (wish, export.tag) {
         (Some(wish), Some(tag)) if export.may_resume() => export.part(wish, tag).await,

@@ -5,8 +5,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use salver_model::access::Bound;
 use salver_model::limits::GRAPHQL_BYTES_MAX;
-use salver_model::{Code, Error, Limits, Result};
+use salver_model::{CallerLimits, Code, Error, Limits, Result};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Concurrent reads of a document: enough to wait for one while the result of another is written, and few enough that
@@ -17,6 +18,7 @@ const READS_AT_ONCE: usize = 2;
 #[derive(Debug)]
 pub(crate) struct DocumentBudget {
     bytes_left: AtomicUsize,
+    rows: Bound,
     rows_left: AtomicU64,
     reads: Semaphore,
     refusal: OnceLock<ExhaustedResource>,
@@ -32,11 +34,13 @@ enum ExhaustedResource {
 }
 
 impl DocumentBudget {
-    /// Creates the full budget of one document.
-    pub(crate) fn new(limits: &Limits) -> Self {
+    /// Creates the full budget of one document of a caller.
+    pub(crate) fn new(limits: &Limits, own: CallerLimits) -> Self {
+        let rows = own.rows(limits.rows_max);
         Self {
+            rows,
             bytes_left: AtomicUsize::new(GRAPHQL_BYTES_MAX),
-            rows_left: AtomicU64::new(if limits.rows_max == 0 { u64::MAX } else { limits.rows_max }),
+            rows_left: AtomicU64::new(rows.most().unwrap_or(u64::MAX)),
             reads: Semaphore::new(READS_AT_ONCE.min(limits.queries_max.max(1))),
             refusal: OnceLock::new(),
             abandoned: AtomicBool::new(false),
@@ -45,7 +49,7 @@ impl DocumentBudget {
 
     /// Returns the reason why the document is refused, if it is.
     pub(crate) fn refusal(&self) -> Option<Error> {
-        self.refusal.get().copied().map(ExhaustedResource::error)
+        self.refusal.get().map(|exhausted| exhausted.error(self.rows))
     }
 
     /// Waits for a permit to read.
@@ -79,12 +83,18 @@ impl DocumentBudget {
     }
 
     fn refuse(&self, refusal: ExhaustedResource) -> Error {
-        self.refusal.get_or_init(|| refusal).error()
+        let first = self.refusal.get_or_init(|| {
+            if matches!(refusal, ExhaustedResource::Rows) {
+                self.rows.count_refusal();
+            }
+            refusal
+        });
+        first.error(self.rows)
     }
 }
 
 impl ExhaustedResource {
-    fn error(self) -> Error {
+    fn error(self, rows: Bound) -> Error {
         match self {
             Self::Bytes => Error::new(
                 Code::AnswerTooLarge,
@@ -92,8 +102,8 @@ impl ExhaustedResource {
             )
             .with_hint("add a `limit`, or read the rows at `/api/tables/{name}`, which streams them"),
             Self::Rows => {
-                Error::new(Code::AnswerTooLarge, "the document reads more rows than `limits.rows_max` allows")
-                    .with_hint("add a `limit` and page through the rows")
+                let message = format!("the document reads more rows than {} allows", rows.setting());
+                Error::new(Code::AnswerTooLarge, message).with_hint("add a `limit` and page through the rows")
             }
         }
     }

@@ -122,15 +122,16 @@ pub(crate) async fn answer(
     request: &Request,
     _nulls: Nulls,
 ) -> Result<Answer> {
-    let ms_max = service.limits().query_ms_max;
+    let bound = request.caller.limits.query_ms(service.limits().query_ms_max);
     let done = AtomicBool::new(false);
     let work = run(door, service, snapshot, request, &done);
-    let answered = tokio::time::timeout(Duration::from_millis(ms_max), work).await;
+    let answered = tokio::time::timeout(Duration::from_millis(bound.value()), work).await;
     let broken_off = match answered {
         Ok(Ok(answer)) => return answer,
         Ok(Err(Broken(error))) => error,
-        Err(_) => Error::new(Code::Timeout, format!("the document ran longer than {ms_max} ms"))
-            .with_hint("ask for less at once, or raise `limits.query_ms_max`"),
+        Err(_) => bound
+            .refuse(Code::Timeout, format!("the document ran longer than {} ms", bound.value()))
+            .with_hint(format!("ask for less at once, or raise {}", bound.setting())),
     };
     if request.raw {
         return Err(broken_off);
@@ -180,7 +181,7 @@ async fn run(
             return Ok(Ok(Answer::Document { body, read, repeatable: false, refused, passing: false }));
         }
     };
-    let budget = Arc::new(DocumentBudget::new(service.limits()));
+    let budget = Arc::new(DocumentBudget::new(service.limits(), request.caller.limits));
     let _waiting = CancelOnDrop(Arc::clone(&budget));
     let runner = Runner { service, caller: &request.caller, snapshot, graph: &compiled.graph, budget: &budget };
     let mut plan = match prepared.work {

@@ -205,7 +205,7 @@ impl Arriving {
                         .with_hint("send them faster, or raise `limits.head_ms_max`"));
                 }
                 Ok(None) => return Ok(None),
-                Ok(Some(Err(error))) => return Err(broken("the body broke off or is malformed").with_source(error)),
+                Ok(Some(Err(error))) => return Err(error.into_error(Code::InvalidRequest)),
                 Ok(Some(Ok(frame))) => self.waiting.extend(frame.into_data().ok()),
             }
         }

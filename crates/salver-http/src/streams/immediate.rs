@@ -10,9 +10,10 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use http::{HeaderMap, Request, Response, header};
 use http_body::Body as _;
-use salver_model::Error;
+use salver_model::access::Bound;
 use salver_model::spec::Pick;
 use salver_model::streams::{Ack, Envelope, Framing};
+use salver_model::{Code, Error};
 use salver_service::Appender;
 
 use super::append::event_outcomes::Tally;
@@ -28,6 +29,8 @@ use crate::receive::Incoming;
 pub(crate) struct AppendPlan {
     stream: Appender,
     ack: Ack,
+    /// Bound on the bytes of the body.
+    bound: Bound,
 }
 
 /// The state of an append by [`AppendPlan`].
@@ -62,20 +65,20 @@ impl AppendPlan {
             Some("ack=broker") => Ack::Broker,
             Some(_) => return None,
         };
-        Some(Self { stream: stream.clone(), ack })
+        Some(Self { stream: stream.clone(), ack, bound: admitted.caller().limits.body_bytes() })
     }
 
     /// Appends the events if the whole body has arrived.
     pub(crate) fn begin(self, request: &mut Request<Incoming>, context: &mut Context<'_>) -> AppendState {
         let body = request.body_mut();
+        body.within(self.bound);
         let data = match Pin::new(&mut *body).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                 Ok(data) => data,
                 Err(_) => return AppendState::General(None),
             },
             Poll::Ready(Some(Err(error))) => {
-                let broken = Error::new(salver_model::Code::InvalidBody, "the body broke off or is malformed");
-                return AppendState::Answered(Err(broken.with_source(error).into()));
+                return AppendState::Answered(Err(error.into_error(Code::InvalidBody).into()));
             }
             Poll::Ready(None) | Poll::Pending => return AppendState::General(None),
         };

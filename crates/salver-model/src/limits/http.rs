@@ -26,6 +26,9 @@ pub const RECEIVING_BYTES_FREE: u64 = 16 * 1024;
 pub const UNREAD_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Longest time spent on that, in milliseconds.
 pub const UNREAD_MS_MAX: u64 = 2_000;
+/// Most callers whose requests are counted at a time for `[[limit]]`; if there are more, those that sent the least of
+/// late are counted anew.
+pub const LIMITED_CALLERS_MAX: usize = 65_536;
 /// Most addresses, and most users, whose wrong passwords are counted at a time; if there are more, counting starts anew
 /// for all.
 pub const ATTEMPT_HOLDERS_MAX: usize = 65_536;

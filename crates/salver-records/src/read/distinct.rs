@@ -66,8 +66,7 @@ pub(super) fn plan<'s>(mut root: Root<'s>, query: &'s RecordQuery) -> Result<Rea
         (column.name.as_str(), JsonForm::of(scope.spec(), table, column), cell)
     });
     let shape = Arc::new(RowTemplates { root: Template::flat(members), branches: Vec::new() });
-    let sink =
-        ListSink::records(RowsWriter::new(shape, Envelope::Record, scope.spec().rows_max), query.page.is_some(), None);
+    let sink = ListSink::records(RowsWriter::new(shape, Envelope::Record, scope.rows()), query.page.is_some(), None);
     Ok(ReadPlan { reads, sink, small: false })
 }
 

@@ -67,8 +67,7 @@ pub(crate) fn plan(scope: &Scope<'_>, query: &RecordQuery) -> Result<ReadPlan> {
     reads.push(statements::read(sql, items.iter().map(|item| item.kind).collect()));
     let members = items.iter().enumerate().map(|(cell, item)| (item.column.name.as_str(), item.form, cell));
     let shape = Arc::new(RowTemplates { root: Template::flat(members), branches: Vec::new() });
-    let sink =
-        ListSink::records(RowsWriter::new(shape, Envelope::Record, scope.spec().rows_max), query.page.is_some(), None);
+    let sink = ListSink::records(RowsWriter::new(shape, Envelope::Record, scope.rows()), query.page.is_some(), None);
     Ok(ReadPlan { reads, sink, small: false })
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn root<'s>(ground: ConditionContext<'s>, table: &'s TableInfo, query
     let mut root = Root::new(ground, table);
     root.filters.extend(&query.filter);
     root.search = query.search.as_deref().filter(|text| !text.is_empty());
-    root.bounds = ListRange::of(ground.scope.spec(), query)?;
+    root.bounds = ListRange::of(ground.scope.spec(), ground.scope.rows(), query)?;
     root.order = order::asked(&ground, table, &query.order)?;
     Ok(root)
 }

@@ -1,5 +1,6 @@
 //! Limit and offset of a list.
 
+use salver_model::access::Bound;
 use salver_model::records::RecordQuery;
 use salver_model::spec::DatabaseSpec;
 use salver_model::{Code, Error, Result};
@@ -18,11 +19,11 @@ pub(crate) struct ListRange {
 }
 
 impl ListRange {
-    /// Returns the bounds of `query`, within the entry's limits.
+    /// Returns the bounds of `query`, within the entry's limits and the bound on `rows`.
     ///
     /// # Errors
     /// `PageForbidden` after the last page that may be requested.
-    pub(crate) fn of(spec: &DatabaseSpec, query: &RecordQuery) -> Result<Self> {
+    pub(crate) fn of(spec: &DatabaseSpec, rows: Bound, query: &RecordQuery) -> Result<Self> {
         let mut bounds = Self { limit: query.size, offset: 0 };
         if let Some(page) = query.page {
             let number = page.number.max(1);
@@ -37,9 +38,9 @@ impl ListRange {
             bounds.limit = bounds.limit.or(Some(PAGE_ROWS));
         }
         bounds.limit = least(bounds.limit, spec.records_max);
-        if spec.rows_max > 0 {
+        if let Some(rows_max) = rows.most() {
             // One extra row tells that there are too many.
-            bounds.limit = least(bounds.limit, Some(spec.rows_max.saturating_add(1)));
+            bounds.limit = least(bounds.limit, Some(rows_max.saturating_add(1)));
         }
         Ok(bounds)
     }
@@ -71,9 +72,9 @@ pub(crate) fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use salver_model::Name;
     use salver_model::records::{ListPage, RecordQuery};
     use salver_model::spec::{DatabaseKind, DatabaseSpec};
+    use salver_model::{CallerLimits, Name};
 
     use super::ListRange;
 
@@ -82,7 +83,9 @@ mod tests {
         let mut spec = DatabaseSpec::new(Name::new("blog").unwrap(), DatabaseKind::Sqlite, "sqlite::memory:");
         let of = |spec: &DatabaseSpec, page: Option<(u64, Option<u64>)>, size| {
             let page = page.map(|(number, size)| ListPage { number, size });
-            ListRange::of(spec, &RecordQuery { page, size, ..RecordQuery::default() }).map(|b| (b.limit, b.offset)).ok()
+            let query = RecordQuery { page, size, ..RecordQuery::default() };
+            let rows = CallerLimits::default().rows(spec.rows_max);
+            ListRange::of(spec, rows, &query).map(|b| (b.limit, b.offset)).ok()
         };
         assert_eq!(of(&spec, None, None), Some((None, 0)));
         assert_eq!(of(&spec, Some((2, Some(5))), Some(3)), Some((Some(3), 5)));

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use salver_model::access::Bound;
 use salver_model::limits::JOINED_BYTES_MAX;
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Result};
 
 use super::join::child_rows::{Arena, JoinKey};
 use super::join::{Below, RowTemplates};
@@ -33,22 +34,25 @@ pub(crate) struct RowsWriter {
     below: JoinKey,
     waiting: Gathered,
     /// Most rows, and how many of them may still come.
-    rows_max: u64,
+    bound: Bound,
     left: u64,
 }
 
 impl RowsWriter {
-    /// Creates an empty state for `rows_max` rows at most; 0 is no bound.
-    pub(crate) fn new(shape: Arc<RowTemplates>, envelope: Envelope, rows_max: u64) -> Self {
+    /// Creates an empty state for rows within `bound`.
+    pub(crate) fn new(shape: Arc<RowTemplates>, envelope: Envelope, bound: Bound) -> Self {
         let arenas = shape.branches.iter().map(|_| Arena::default()).collect();
-        let left = if rows_max == 0 { u64::MAX } else { rows_max };
+        let left = bound.most().unwrap_or(u64::MAX);
         let (own, below) = (JoinKey::default(), JoinKey::default());
-        Self { shape, envelope, arenas, own, below, waiting: Gathered::within(JOINED_BYTES_MAX), rows_max, left }
+        Self { shape, envelope, arenas, own, below, waiting: Gathered::within(JOINED_BYTES_MAX), bound, left }
     }
 
     fn count(&mut self) -> Result<()> {
         let Some(left) = self.left.checked_sub(1) else {
-            return Err(Error::new(Code::AnswerTooLarge, "the answer has more rows than `limits.rows_max` allows")
+            let message = format!("the answer has more rows than {} allows", self.bound.setting());
+            return Err(self
+                .bound
+                .refuse(Code::AnswerTooLarge, message)
                 .with_hint("ask for fewer with `size`, and page through the rows with `after`"));
         };
         self.left = left;
@@ -57,7 +61,7 @@ impl RowsWriter {
 
     /// Returns an empty state of the same shape.
     pub(crate) fn anew(&self) -> Self {
-        Self::new(Arc::clone(&self.shape), self.envelope, self.rows_max)
+        Self::new(Arc::clone(&self.shape), self.envelope, self.bound)
     }
 
     /// Returns the number of bytes of buffered joined rows.

@@ -42,7 +42,7 @@ pub(crate) fn joined<'s>(
         && is_whole(query)
         && let Some(flat) = Flat::of(scope, operation, root.table)
     {
-        let rows = RowsWriter::new(Arc::clone(&flat.shape), Envelope::Record, scope.spec().rows_max);
+        let rows = RowsWriter::new(Arc::clone(&flat.shape), Envelope::Record, scope.rows());
         return Ok((Parts { reads: Vec::new(), fetched: flat.fetched.clone(), flat: Some(flat) }, rows));
     }
     let mut chooser = Chooser::of(query);
@@ -58,7 +58,7 @@ pub(crate) fn joined<'s>(
     let shape = join::shape(scope, root.table, &shown, &mut fetched, &mut branches);
     let reads = branches.iter().rev().map(|branch| branch.read(&branches, root)).collect::<Result<_>>()?;
     let (shape, envelope) = envelop(shape, &fetched);
-    Ok((Parts { reads, fetched, flat: None }, RowsWriter::new(Arc::new(shape), envelope, scope.spec().rows_max)))
+    Ok((Parts { reads, fetched, flat: None }, RowsWriter::new(Arc::new(shape), envelope, scope.rows())))
 }
 
 /// Returns the statement that counts the rows of all pages.

@@ -1,6 +1,6 @@
-//! The settings of roles and access rules, in their written form.
+//! The settings of roles, access rules and limits of callers, in their written form.
 
-use salver_model::access::{AccessPolicy, AccessRule, Role};
+use salver_model::access::{AccessRule, LimitRule, Role};
 
 use super::{quoted, texts};
 
@@ -18,16 +18,33 @@ pub(super) fn role(role: &Role, key: &str) -> Option<String> {
 }
 
 /// Returns the value of a rule's setting; `None` when it was not given.
-pub(super) fn rule(policy: &AccessPolicy, rule: &AccessRule, key: &str) -> Option<String> {
+pub(super) fn rule(roles: &[Role], rule: &AccessRule, key: &str) -> Option<String> {
     Some(match key {
-        "roles" => {
-            let names = rule.roles.as_ref()?.iter().filter_map(|index| policy.roles().get(*index));
-            texts(&names.map(|role| role.name.clone()).collect::<Vec<_>>())
-        }
+        "roles" => names(roles, rule.roles.as_deref()?),
         "entries" => texts(&rule.entries),
         "permissions" => texts(&rule.permissions.iter().map(|own| own.word().to_owned()).collect::<Vec<_>>()),
         "deny" => rule.deny.to_string(),
         "columns_hidden" => texts(&rule.columns_hidden),
         _ => quoted(rule.rows.as_ref()?.text()),
     })
+}
+
+/// Returns the value of a limit's setting; `None` when it was not given.
+pub(super) fn limit(roles: &[Role], rule: &LimitRule, key: &str) -> Option<String> {
+    let most = match key {
+        "roles" => return Some(names(roles, rule.roles.as_deref()?)),
+        "requests_per_second" => rule.requests_per_second,
+        "burst" => rule.burst,
+        "concurrent_requests_max" => rule.concurrent_requests_max,
+        "rows_max" => rule.rows_max,
+        "query_ms_max" => rule.query_ms_max,
+        "body_bytes_max" => rule.body_bytes_max,
+        _ => rule.response_bytes_max,
+    };
+    most.map(|most| most.to_string())
+}
+
+fn names(roles: &[Role], indexes: &[usize]) -> String {
+    let named = indexes.iter().filter_map(|index| roles.get(*index));
+    texts(&named.map(|role| role.name.clone()).collect::<Vec<_>>())
 }

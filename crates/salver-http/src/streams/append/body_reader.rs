@@ -108,9 +108,7 @@ impl Intake {
             Some(Ok(Ok(data))) => Ok(Arrival::Bytes(data)),
             // Trailers are ignored.
             Some(Ok(Err(_))) => Ok(Arrival::Bytes(Bytes::new())),
-            Some(Err(error)) => {
-                Err(Error::new(Code::InvalidBody, "the body broke off or is malformed").with_source(error))
-            }
+            Some(Err(error)) => Err(error.into_error(Code::InvalidBody)),
             None => Ok(Arrival::End),
         }
     }
