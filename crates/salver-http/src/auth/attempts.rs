@@ -57,17 +57,13 @@ impl Attempts {
     }
 
     fn begin_at(&self, address: IpAddr, user: Option<&str>, now: Instant) -> Result<()> {
-        let is_in = lock(&self.by_address).add(network(address), self.most, now);
-        let most = self.most.saturating_mul(USER_SHARE);
-        let is_user_in = |user: &str| {
-            let number = self.number(user);
-            lock(&self.proven).contains(&(network(address), number)) || lock(&self.by_user).add(number, most, now)
-        };
-        let is_in = is_in && user.is_none_or(is_user_in);
-        if is_in {
+        lock(&self.by_address).add(network(address), self.most, now).map_err(too_many)?;
+        let Some(number) = user.map(|user| self.number(user)) else { return Ok(()) };
+        if lock(&self.proven).contains(&(network(address), number)) {
             return Ok(());
         }
-        Err(Error::new(Code::TooManyAttempts, "there were too many failed logins").with_hint("try again in a minute"))
+        let most = self.most.saturating_mul(USER_SHARE);
+        lock(&self.by_user).add(number, most, now).map_err(too_many)
     }
 
     /// Takes back an attempt whose password was right.
@@ -99,8 +95,8 @@ impl<K> Default for Counts<K> {
 }
 
 impl<K: Eq + Hash> Counts<K> {
-    /// Counts one more of `key`, unless there were as many as allowed.
-    fn add(&mut self, key: K, most: u64, now: Instant) -> bool {
+    /// Counts one more of `key`. If there were as many as allowed, it returns the time until there are none again.
+    fn add(&mut self, key: K, most: u64, now: Instant) -> Result<(), Duration> {
         if self.0.len() >= ATTEMPT_HOLDERS_MAX {
             self.0.retain(|_, (since, _)| now.duration_since(*since) < WINDOW);
             if self.0.len() >= ATTEMPT_HOLDERS_MAX {
@@ -112,9 +108,11 @@ impl<K: Eq + Hash> Counts<K> {
         if now.duration_since(*since) >= WINDOW {
             (*since, *count) = (now, 0);
         }
-        let is_in = *count < most;
-        *count += u64::from(is_in);
-        is_in
+        if *count >= most {
+            return Err(WINDOW.saturating_sub(now.duration_since(*since)));
+        }
+        *count += 1;
+        Ok(())
     }
 
     fn take_back(&mut self, key: &K) {
@@ -122,6 +120,12 @@ impl<K: Eq + Hash> Counts<K> {
             *count = count.saturating_sub(1);
         }
     }
+}
+
+fn too_many(wait: Duration) -> Error {
+    let error = Error::new(Code::TooManyAttempts, "there were too many failed logins").with_retry_after(wait);
+    let seconds = error.retry_after_s.unwrap_or_default();
+    error.with_hint(format!("try again in {seconds} s"))
 }
 
 fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -139,7 +143,7 @@ fn network(address: IpAddr) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use std::net::{IpAddr, Ipv4Addr};
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
     use super::{Attempts, USER_SHARE, WINDOW};
 
@@ -151,7 +155,9 @@ mod tests {
         for name in ["ann", "ben"] {
             attempts.begin_at(here, Some(name), now).unwrap();
         }
-        assert!(attempts.begin_at(here, None, now).is_err());
+        assert_eq!(attempts.begin_at(here, None, now).unwrap_err().retry_after_s, Some(60));
+        let later = now + Duration::from_millis(15_500);
+        assert_eq!(attempts.begin_at(here, None, later).unwrap_err().retry_after_s, Some(45), "the whole second after");
         attempts.begin_at(there, Some("ann"), now).unwrap();
         attempts.begin_at(near, Some("ann"), now).unwrap();
         assert!(attempts.begin_at(there, Some("ann"), now).is_err(), "the same network");
@@ -172,7 +178,7 @@ mod tests {
         for place in 0..2 * USER_SHARE {
             begin(place, if place % 2 == 0 { "ann" } else { " Ann" }).unwrap();
         }
-        assert!(begin(1_000, "ann").is_err());
+        assert_eq!(begin(1_000, "ann").unwrap_err().retry_after_s, Some(60));
         begin(1_001, "ben").unwrap();
         // From where she has logged in, she still may.
         attempts.forgive(IpAddr::V4(Ipv4Addr::from_bits(2_000)), "ann");
