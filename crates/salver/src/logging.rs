@@ -1,6 +1,7 @@
 //! Logging of observations.
 
 mod json_lines;
+mod log_queue;
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
@@ -12,34 +13,60 @@ use salver_config::Server;
 use salver_model::Name;
 use salver_model::observation::{Observation, Observer};
 use salver_model::secrecy::{MASK, masked};
+use tracing::Metadata;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Registry;
 use tracing_subscriber::filter::{Directive, EnvFilter};
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
 use self::json_lines::JsonLines;
+use self::log_queue::{LineKind, LogQueue};
 
 /// The secrets that are masked in the log, once it has begun.
 static SECRETS: OnceLock<Arc<RwLock<Vec<String>>>> = OnceLock::new();
 
-/// Standard error with secrets masked, since drivers and user code are logged, too.
+/// The lines of the log that are still to be written.
+static QUEUE: LogQueue = LogQueue::new();
+
+/// The log with secrets masked, since drivers and user code are logged, too.
 #[derive(Clone, Debug)]
 struct Discreet {
     secrets: Arc<RwLock<Vec<String>>>,
 }
 
-impl Write for Discreet {
+/// Where the line of one event goes.
+struct EventLine<'d> {
+    discreet: &'d Discreet,
+    kind: LineKind,
+}
+
+impl Write for EventLine<'_> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         // A line is written as a whole.
         let text = String::from_utf8_lossy(line);
-        let told = self.without_secrets(&text);
-        io::stderr().lock().write_all(as_one(&told).as_bytes())?;
+        let told = self.discreet.without_secrets(&text);
+        QUEUE.add(as_one(&told).as_bytes(), self.kind);
         Ok(line.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stderr().lock().flush()
+        Ok(())
+    }
+}
+
+impl<'d> MakeWriter<'d> for Discreet {
+    type Writer = EventLine<'d>;
+
+    fn make_writer(&'d self) -> EventLine<'d> {
+        EventLine { discreet: self, kind: LineKind::Other }
+    }
+
+    fn make_writer_for(&'d self, event: &Metadata<'_>) -> EventLine<'d> {
+        EventLine { discreet: self, kind: LineKind::of(event.target()) }
     }
 }
 
@@ -74,8 +101,9 @@ fn tame_panics(discreet: Discreet) {
         };
         let thread = std::thread::current();
         let text = format!("thread '{}' {panic}{backtrace}\n", thread.name().unwrap_or("<unnamed>"));
-        // A failure cannot be reported.
-        let _ = io::stderr().lock().write_all(as_one(&discreet.without_secrets(&text)).as_bytes());
+        QUEUE.add(as_one(&discreet.without_secrets(&text)).as_bytes(), LineKind::Other);
+        // It may be the end of the program.
+        QUEUE.flush();
     }));
 }
 
@@ -86,16 +114,38 @@ pub(crate) fn start(server: &Server, secrets: Vec<String>) {
     let _ = SECRETS.set(Arc::clone(&secrets));
     let discreet = Discreet { secrets };
     tame_panics(discreet.clone());
-    let lines: Box<dyn Layer<Registry> + Send + Sync> = match server.log_format.as_str() {
-        "json" => Box::new(JsonLines { discreet }),
-        _ => Box::new(
+    let is_json = server.log_format == "json";
+    QUEUE.start(if is_json { json_lines::dropped } else { dropped });
+    let lines: Box<dyn Layer<Registry> + Send + Sync> = match is_json {
+        true => Box::new(JsonLines { discreet }),
+        false => Box::new(
             tracing_subscriber::fmt::layer()
-                .with_writer(move || discreet.clone())
+                .with_writer(discreet)
                 .with_ansi(std::io::stderr().is_terminal())
                 .with_target(false),
         ),
     };
     let _ = tracing_subscriber::registry().with(lines).with(filter(server)).try_init();
+}
+
+/// Waits until the log is written, for a while: before the program ends.
+pub(crate) fn flush() {
+    QUEUE.flush();
+}
+
+/// What the log tells of lines that were dropped.
+const DROPPED: &str = "lines about requests were dropped, since the log was not read fast enough";
+
+/// Returns the line that tells how many were dropped.
+fn dropped(count: u64) -> String {
+    format!("{}  WARN {DROPPED} dropped={count}\n", now())
+}
+
+/// Returns the time as it stands in the log.
+fn now() -> String {
+    let mut time = String::new();
+    let _ = SystemTime.format_time(&mut Writer::new(&mut time));
+    time
 }
 
 /// Masks further secrets in the log.

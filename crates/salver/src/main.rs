@@ -59,6 +59,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "functions")]
         Command::RHost { arguments } => return functions::run_r(arguments),
     };
+    logging::flush();
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

@@ -7,6 +7,8 @@ use std::thread;
 
 use salver_model::{Error, Result};
 
+use crate::logging;
+
 /// Completes when shutdown is requested.
 #[cfg(unix)]
 pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'static> {
@@ -27,6 +29,7 @@ pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'st
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
+            logging::flush();
             std::process::exit(1);
         });
     })

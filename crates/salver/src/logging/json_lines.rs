@@ -1,18 +1,16 @@
 //! The log as JSON: one object for each event, on a line of its own.
 
 use std::fmt::Debug;
-use std::io::{self, Write};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
-use tracing_subscriber::fmt::format::Writer;
-use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::layer::{Context, Layer};
 
-use super::Discreet;
+use super::log_queue::LineKind;
+use super::{DROPPED, Discreet, QUEUE, now};
 
-/// Writes events to standard error. Each text is masked for itself: so a secret is found however it is escaped, and the
+/// Writes events to the log. Each text is masked for itself: so a secret is found however it is escaped, and the
 /// rest is still JSON.
 #[derive(Debug)]
 pub(super) struct JsonLines {
@@ -21,15 +19,13 @@ pub(super) struct JsonLines {
 
 impl<S: Subscriber> Layer<S> for JsonLines {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        // A failure cannot be reported.
-        let _ = io::stderr().lock().write_all(self.line(event).as_bytes());
+        QUEUE.add(self.line(event).as_bytes(), LineKind::of(event.metadata().target()));
     }
 }
 
 impl JsonLines {
     fn line(&self, event: &Event<'_>) -> String {
-        let mut time = String::new();
-        let _ = SystemTime.format_time(&mut Writer::new(&mut time));
+        let time = now();
         let mut fields = Fields { discreet: &self.discreet, members: Map::new() };
         let head = [("timestamp", time.as_str()), ("level", event.metadata().level().as_str())];
         for (name, text) in head.into_iter().chain([("target", event.metadata().target())]) {
@@ -40,6 +36,12 @@ impl JsonLines {
         let line = Value::Object(fields.members).to_string();
         format!("{}\n", line.replace('\u{85}', "\\u0085").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029"))
     }
+}
+
+/// Returns the line that tells how many were dropped.
+pub(super) fn dropped(count: u64) -> String {
+    let line = json!({ "timestamp": now(), "level": "WARN", "target": "access", "message": DROPPED, "dropped": count });
+    format!("{line}\n")
 }
 
 /// The members of the object.
@@ -100,6 +102,15 @@ mod tests {
         fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
             self.kept.lock().unwrap().push(self.lines.line(event));
         }
+    }
+
+    #[test]
+    fn what_was_dropped_is_an_event() {
+        let line = super::dropped(7);
+        assert_eq!(line.find('\n'), Some(line.len() - 1));
+        let event: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((&event["dropped"], &event["level"]), (&7.into(), &"WARN".into()));
+        assert!(event["timestamp"].as_str().unwrap().starts_with("20"));
     }
 
     #[test]

@@ -80,9 +80,10 @@ impl Program {
         Self { child, address, log }
     }
 
-    /// Ends it, and gives its log.
+    /// Ends it, and gives its log, which is written whole before.
     fn end(mut self) -> String {
-        let _ = self.child.kill();
+        let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().expect("kill");
+        assert!(sent.success());
         let _ = self.child.wait();
         self.log.take().map(|log| log.join().expect("its log")).unwrap_or_default()
     }

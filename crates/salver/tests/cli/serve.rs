@@ -76,7 +76,8 @@ fn the_log_by_environment() {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut said = String::new();
         while !said.contains("try http://") && out.read_line(&mut said).unwrap() > 0 {}
-        child.kill().unwrap();
+        let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
         let log = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
         assert_eq!(log.contains("DEBUG"), has_debug, "{variable}: {log}");
         assert_eq!(log.contains("RUST_LOG is ignored"), variable == "=====", "{variable}: {log}");

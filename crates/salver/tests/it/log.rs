@@ -1,8 +1,8 @@
 //! What the operator is told of requests: their IDs, the log of each and of slow ones, in text and in JSON, and
-//! `Server-Timing`.
+//! `Server-Timing`; and that nobody waits for who reads it.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,13 @@ impl Drop for Logged {
 impl Logged {
     /// Serves `files` under `settings`, until the table `people` is there.
     fn serve(settings: &str, files: &[(&str, &str)]) -> Self {
+        let (mut logged, log) = Self::unread(settings, files);
+        logged.read(log);
+        logged
+    }
+
+    /// Does the same, and reads nothing of the log.
+    fn unread(settings: &str, files: &[(&str, &str)]) -> (Self, ChildStderr) {
         let directory = tempfile::tempdir().unwrap();
         for (name, text) in files.iter().chain(&[PEOPLE, ("salver.toml", settings)]) {
             std::fs::write(directory.path().join(name), text).unwrap();
@@ -37,19 +44,23 @@ impl Logged {
         let mut command = Command::new(env!("CARGO_BIN_EXE_salver"));
         command.args(["serve", "--listen", "127.0.0.1:0"]).arg(directory.path());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut errors = child.stderr.take().unwrap();
-        let log = std::thread::spawn(move || {
-            let mut text = String::new();
-            let _ = errors.read_to_string(&mut text);
-            text
-        });
+        let log = child.stderr.take().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let address = lines.find_map(|line| Some(line.unwrap().split_once("http://")?.1.to_owned())).unwrap();
         std::thread::spawn(move || lines.for_each(drop));
         let address = address.trim().trim_end_matches('/').to_owned();
-        let logged = Self { child, address, log: Some(log), _directory: directory };
+        let logged = Self { child, address, log: None, _directory: directory };
         logged.until("GET", "/api/tables/people", 200);
-        logged
+        (logged, log)
+    }
+
+    /// Reads the log until it ends.
+    fn read(&mut self, mut log: impl Read + Send + 'static) {
+        self.log = Some(std::thread::spawn(move || {
+            let mut text = String::new();
+            let _ = log.read_to_string(&mut text);
+            text
+        }));
     }
 
     fn ask(&self, method: &str, target: &str, headers: &[(&str, &str)], body: Option<&str>) -> Answer {
@@ -73,9 +84,10 @@ impl Logged {
         }
     }
 
-    /// Ends it, and returns its log.
+    /// Ends it, and returns its log, which is written whole before.
     fn end(mut self) -> String {
-        let _ = self.child.kill();
+        let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
         let _ = self.child.wait();
         self.log.take().unwrap().join().unwrap()
     }
@@ -258,4 +270,41 @@ fn answers_tell_their_times_if_wanted() {
     drop(logged);
     let logged = Logged::serve("", &[]);
     assert_eq!(logged.get("/api/tables/people", &[]).header("server-timing"), None);
+}
+
+/// Lines about requests that nobody reads are dropped and counted: more than a pipe and the server hold.
+#[test]
+fn a_log_that_is_not_read_delays_nobody() {
+    let (mut logged, log) = Logged::unread("[server]\naccess_log = true\n", &[]);
+    let target = format!("/health?{}", "x".repeat(8_000));
+    let requests = 1_000;
+    let mut client = Client::new(&logged.address);
+    for number in 0..requests {
+        let id = format!("n{number}");
+        let answer = client.send("GET", &target, &[("x-request-id", &id)], None).unwrap();
+        assert_eq!(answer.status, 200, "{number}: {answer:?}");
+    }
+    let mut log = BufReader::new(log);
+    let (mut numbers, mut line) = (Vec::new(), String::new());
+    let dropped: usize = loop {
+        line.clear();
+        assert!(log.read_line(&mut line).unwrap() > 0, "nothing tells what was dropped: {numbers:?}");
+        if let Some((_, rest)) = line.split_once(" id=\"n") {
+            numbers.push(rest.split_once('"').unwrap().0.parse::<usize>().unwrap());
+        } else if let Some((_, count)) = line.split_once("were dropped, ") {
+            break count.trim().rsplit_once("dropped=").unwrap().1.parse().unwrap();
+        }
+    };
+    assert!(dropped > 0 && numbers.len() > 100, "{dropped} dropped, {} kept", numbers.len());
+    assert_eq!(numbers.len() + dropped, requests, "each is told of, or counted");
+    assert!(numbers.iter().copied().eq(0..numbers.len()), "in their order: {numbers:?}");
+    // From then on, each is told of again.
+    for number in 0..20 {
+        client.send("GET", "/health", &[("x-request-id", &format!("later{number}"))], None).unwrap();
+    }
+    logged.read(log);
+    let rest = logged.end();
+    let later: Vec<&str> = rest.split(" id=\"later").skip(1).filter_map(|line| Some(line.split_once('"')?.0)).collect();
+    assert!(later.iter().copied().eq((0..20).map(|number| number.to_string()).collect::<Vec<_>>()), "{later:?}");
+    assert!(rest.contains("asked to end"), "until the end: {rest}");
 }

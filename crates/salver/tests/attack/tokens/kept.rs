@@ -150,7 +150,8 @@ fn logs_do_not_show_tokens() {
     let (_, after) = answer.split_once("after=").unwrap();
     let (after, _) = after.split_once('>').unwrap();
     assert!(ask(&format!("GET /api/tables/a?limit=2&after={after}"), "").starts_with("HTTP/1.1 200"));
-    child.kill().unwrap();
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
     child.wait().unwrap();
     let log = log.join().unwrap();
     assert!(log.contains("/api/export/x_") && log.contains("after="), "{log}");
