@@ -8,6 +8,7 @@ mod dataset;
 mod function;
 mod limit;
 mod links;
+mod listen;
 mod options;
 pub(crate) mod real_location;
 pub(crate) mod reserved;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, FunctionSpec, StreamSpec};
 use salver_model::{AccessPolicy, LimitPolicy, Limits, Name};
 
+pub use self::listen::Listen;
 use crate::mistake::{Findings, Mistake};
 use crate::raw::{Raw, Table};
 use crate::setting_place::SettingPlace;
@@ -56,8 +58,10 @@ pub struct Checked {
 /// Settings of the server itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// Host and port to listen on.
-    pub listen: String,
+    /// What it listens on.
+    pub listen: Listen,
+    /// Mode of the file of a Unix socket.
+    pub socket_mode: u32,
     /// Base path: empty, or begins with `/` and does not end with one.
     pub base_path: String,
     /// Directory of streams, converted files and spilled queries; `None` for a directory of the process, and streams
@@ -87,6 +91,8 @@ pub struct Server {
     pub caller: Vec<(String, String)>,
     /// Allowed addresses and networks; empty for all.
     pub firewall: Vec<String>,
+    /// Addresses and networks whose connections begin with a header of the PROXY protocol, or [`UNIX`].
+    pub proxy_protocol: Vec<String>,
     /// Allowed prefixes of callback URLs.
     pub callbacks: Vec<String>,
     /// Certificate and private key; `None` for a server without TLS.
@@ -112,7 +118,21 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// Private key of the first of them, as PEM.
     pub key: PathBuf,
+    /// Certificates of clients; `None` if they are not asked for any.
+    pub client: Option<TlsClient>,
 }
+
+/// Which certificates clients show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsClient {
+    /// Certificates of the authorities that sign them, as PEM.
+    pub authorities: PathBuf,
+    /// Whether there is no connection without one.
+    pub required: bool,
+}
+
+/// What stands in `proxy_protocol` for the callers of a Unix socket.
+pub const UNIX: &str = "unix";
 
 impl Server {
     /// Returns the directory of persistent data: `data_dir`, or else `salver-data` beside the configuration `file`;
@@ -227,7 +247,8 @@ pub(crate) fn check(raw: &Raw, discovered: Vec<DatasetSpec>, findings: &mut Find
     }
     links::relations(&mut datasets, &written, findings);
     let databases = database::check_all(&raw.databases, &datasets, &streams, findings);
-    let auth = auth::check(&raw.auth, &databases, findings);
+    let has_certificates = server.tls.as_ref().is_some_and(|tls| tls.client.is_some());
+    let auth = auth::check(&raw.auth, &databases, has_certificates, findings);
     auth::apart_of_proxy(&raw.auth, auth.as_ref(), &server, findings);
     let has_proxy = server.reverse_proxy && !server.caller.is_empty();
     let roles = role::check(raw, auth.as_ref(), has_proxy, findings);

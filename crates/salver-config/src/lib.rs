@@ -17,7 +17,7 @@ pub mod setting_place;
 mod value;
 
 pub use checked::real_location::is_same as is_same_database;
-pub use checked::{Checked, Compat, Server, StoreSpec, TlsFiles};
+pub use checked::{Checked, Compat, Listen, Server, StoreSpec, TlsClient, TlsFiles, UNIX};
 pub use load::{Override, Sources, load};
 pub use mistake::{Mistake, Warning};
 pub use raw::arguments::{ArgumentTarget, target};

@@ -143,7 +143,7 @@ fn read_file(path: &Path, findings: &mut Findings) -> Raw {
     for key in ["basic_file", "api_keys_file", "jwt_key_set"] {
         relate(&mut raw.auth, key, directory);
     }
-    for key in ["tls_certificate", "tls_key"] {
+    for key in ["tls_certificate", "tls_key", "tls_client_ca"] {
         relate(&mut raw.server, key, directory);
     }
     raw

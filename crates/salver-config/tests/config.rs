@@ -10,6 +10,7 @@ mod config {
     mod databases;
     mod documented;
     mod functions;
+    mod listen;
     mod mistakes;
     mod order;
     mod round_trip;

@@ -1,9 +1,10 @@
-//! Authentication of callers: by an API key, a signed token, a name and password with each request, or the session of a
-//! logged-in user. One credential is enough; an invalid one is an error.
+//! Authentication of callers: by an API key, a signed token, a name and password with each request, the session of a
+//! logged-in user, or the certificate that the client showed for the connection. One credential is enough; an invalid
+//! one is an error.
 //!
-//! The first of these in a request decides: the API key header, a token, a name and password, the session cookie. A
-//! header that occurs twice proves nothing: an intermediary may have checked the other value.
-//! Secrets are compared by their keyed hashes, so that timing reveals nothing about them.
+//! The first of these in a request decides: the API key header, a token, a name and password, the session cookie, and
+//! without any of them the certificate. A header that occurs twice proves nothing: an intermediary may have checked the
+//! other value. Secrets are compared by their keyed hashes, so that timing reveals nothing about them.
 
 mod api_key;
 mod attempts;
@@ -48,6 +49,21 @@ fn proved_by(way: &str, name: Option<&str>) -> Identity {
     std::iter::once(("auth".to_owned(), way.to_owned())).chain(named).collect()
 }
 
+/// The method of those who show a certificate.
+const CERTIFICATE: &str = "certificate";
+
+/// Returns what the certificate of a client proves.
+fn certified(name: &str) -> Identity {
+    let mut identity = proved_by(CERTIFICATE, Some(name));
+    identity.push(("user".to_owned(), name.to_owned()));
+    identity
+}
+
+/// Returns whether an identity was proved by the certificate of a client.
+pub(crate) fn is_by_certificate(identity: &[(String, String)]) -> bool {
+    identity.first().is_some_and(|(name, way)| name == "auth" && way == CERTIFICATE)
+}
+
 /// Headers that carry tokens by default.
 const JWT_HEADERS: [HeaderName; 2] = [HeaderName::from_static("x-authorization"), header::AUTHORIZATION];
 
@@ -60,6 +76,8 @@ pub struct Auth {
     tagger: Arc<Tagger>,
     basic: Option<Basic>,
     jwt: Option<(Jwt, Vec<HeaderName>)>,
+    /// Whether the certificate of a client proves who it is.
+    certificates: bool,
     logins: Arc<Logins>,
     pub(crate) users: Option<Users>,
     pub(crate) attempts: Arc<Attempts>,
@@ -133,6 +151,7 @@ impl Auth {
             basic: spec.has_basic().then(|| Basic::new(spec, passwords, Arc::clone(&tagger))).transpose()?,
             tagger,
             jwt,
+            certificates: spec.client_certificates,
             logins: match previous {
                 Some(previous) => Arc::clone(&previous.logins),
                 None => Arc::new(Logins::new()?),
@@ -146,32 +165,38 @@ impl Auth {
         })
     }
 
-    /// Identifies the caller; at once, unless credentials have to be looked up.
+    /// Identifies the caller, by its address, the name in its certificate, and what the request says; at once, unless
+    /// credentials have to be looked up.
     ///
     /// # Errors
     /// `AuthenticationRequired`, `AuthenticationFailed`, `TooManyAttempts`; the errors of the database.
     pub(crate) fn identify<'a>(
         self: &Arc<Self>,
         service: &'a Service,
-        address: IpAddr,
+        (address, certificate): (IpAddr, Option<&'a str>),
         headers: &'a HeaderMap,
     ) -> MaybeReady<'a, Result<Identity>> {
         let given = match self.given(headers) {
             Ok(Some(given)) => given,
-            Ok(None) => return MaybeReady::Ready(self.nobody()),
+            Ok(None) => return MaybeReady::Ready(self.of_connection(certificate)),
             Err(error) => return MaybeReady::Ready(Err(error)),
         };
-        match self.check(&given) {
+        match self.check(&given, certificate) {
             CredentialCheck::Known(identity) => MaybeReady::Ready(identity),
             CredentialCheck::NeedsLookup => {
                 let own = Arc::clone(self);
-                MaybeReady::pending(async move { own.look_up(service, address, given).await })
+                MaybeReady::pending(async move { own.look_up(service, (address, certificate), given).await })
             }
         }
     }
 
     /// Identifies the caller by credentials that computation alone can't check.
-    async fn look_up(&self, service: &Service, address: IpAddr, given: Credentials<'_>) -> Result<Identity> {
+    async fn look_up(
+        &self,
+        service: &Service,
+        (address, certificate): (IpAddr, Option<&str>),
+        given: Credentials<'_>,
+    ) -> Result<Identity> {
         match given {
             Credentials::Key(key) => match &self.users {
                 Some(users) => {
@@ -185,7 +210,10 @@ impl Auth {
                 None => self.nobody(),
             },
             Credentials::Session(cookie) => match &self.users {
-                Some(users) => users.of_session(service, cookie).await?.map_or_else(|| self.nobody(), Ok),
+                Some(users) => {
+                    let identity = users.of_session(service, cookie).await?;
+                    identity.map_or_else(|| self.of_connection(certificate), Ok)
+                }
                 None => self.nobody(),
             },
             Credentials::Token(token) => match &self.jwt {
@@ -289,7 +317,7 @@ impl Auth {
     }
 
     /// Checks a credential as far as that takes computation alone.
-    fn check(&self, given: &Credentials<'_>) -> CredentialCheck {
+    fn check(&self, given: &Credentials<'_>, certificate: Option<&str>) -> CredentialCheck {
         CredentialCheck::Known(match given {
             Credentials::Key(key) => match self.api_keys.find(key) {
                 Some(FoundKey::Valid(identity)) => Ok(identity),
@@ -325,9 +353,19 @@ impl Auth {
             Credentials::Session(cookie) => match self.users.as_ref().map(|users| users.cached_session(cookie)) {
                 Some(Some(Some(identity))) => Ok(identity),
                 Some(None) => return CredentialCheck::NeedsLookup,
-                _ => self.nobody(),
+                _ => self.of_connection(certificate),
             },
         })
+    }
+
+    /// Returns what the connection proves of a request that proves nothing itself.
+    fn of_connection(&self, certificate: Option<&str>) -> Result<Identity> {
+        match certificate.filter(|_| self.certificates) {
+            // With a prefix, such names are those of users in the table.
+            Some(name) if self.users.as_ref().is_some_and(|users| users.has_prefix(name)) => Err(failed("certificate")),
+            Some(name) => Ok(certified(name)),
+            None => self.nobody(),
+        }
     }
 
     fn nobody(&self) -> Result<Identity> {

@@ -8,7 +8,7 @@
 mod timer;
 
 use std::fmt;
-use std::net::IpAddr;
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,13 +19,14 @@ use salver_model::limits::{CONNECTION_YIELD_MS, LOBBY_MAX, SHARE_OF_FREE};
 use tokio::task::AbortHandle;
 
 pub(crate) use self::timer::HeadTimer;
+use crate::peer;
 
 /// All open connections.
 #[derive(Debug)]
 pub(crate) struct Connections {
     connections_max: usize,
     /// Most connections of one client; `None` where all come from one address, that of a proxy.
-    of_one_max: Option<usize>,
+    of_one_max: Option<NonZeroUsize>,
     state: Mutex<ConnectionTable>,
     began: Instant,
     /// Milliseconds from `began` to the last look at the clock.
@@ -56,6 +57,8 @@ pub(crate) struct Connection {
     all: Arc<Connections>,
     number: u64,
     is_in_lobby: bool,
+    /// Whether it is there because its client has as many connections as one may have.
+    is_beyond_share: bool,
     /// Number of requests without a complete response.
     open: AtomicI32,
     /// Number of these that the server is working on, rather than waiting for the client.
@@ -78,13 +81,21 @@ pub(crate) struct Counted {
 }
 
 impl Connections {
-    /// Creates room for `connections_max` connections; clients share them if `shared_out` is set, which does not fit
-    /// behind a proxy. The caller must call [`Connections::tick`] every `look_every`.
-    pub(crate) fn new(connections_max: usize, shared_out: bool, look_every: Duration) -> Arc<Self> {
+    /// Creates room for `connections_max` connections, and for `per_address_max` of one client, unless that is 0.
+    /// Clients share them if `shared_out` is set, which does not fit behind a proxy. The caller must call
+    /// [`Connections::tick`] every `look_every`.
+    pub(crate) fn new(
+        connections_max: usize,
+        per_address_max: usize,
+        shared_out: bool,
+        look_every: Duration,
+    ) -> Arc<Self> {
         let connections_max = connections_max.max(1);
+        let share = (connections_max * SHARE_OF_FREE).div_ceil(SHARE_OF_FREE + 1);
+        let of_one_max = if per_address_max == 0 { share } else { share.min(per_address_max) };
         Arc::new(Self {
             connections_max,
-            of_one_max: shared_out.then(|| (connections_max * SHARE_OF_FREE).div_ceil(SHARE_OF_FREE + 1)),
+            of_one_max: NonZeroUsize::new(of_one_max).filter(|_| shared_out),
             state: Mutex::default(),
             began: Instant::now(),
             now_ms: AtomicU64::new(0),
@@ -92,16 +103,16 @@ impl Connections {
         })
     }
 
-    /// Admits a connection from `address`, closing another if need be; it gets a place in the lobby if none can be
-    /// closed.
-    pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Arc<Connection> {
+    /// Admits a connection of `client`, closing another if need be; it gets a place in the lobby if none can be closed.
+    /// `is_proxy` says that it comes from a proxy, which stands for many.
+    pub(crate) fn enter(self: &Arc<Self>, client: &peer::Peer, is_proxy: bool) -> Arc<Connection> {
         let now = self.look();
         let mut state = self.lock();
-        let holder = Holder::of_address(address);
+        let holder = client.holder();
         let known = state.peers.get(&holder).cloned();
         let peer = known.unwrap_or_else(|| Arc::new(Peer { holder, open: AtomicUsize::new(0) }));
         // The loopback address stands for many programs, so it is not limited like a client.
-        let own_max = self.of_one_max.filter(|_| !address.is_loopback()).unwrap_or(usize::MAX);
+        let own_max = self.of_one_max.filter(|_| !is_proxy && !client.is_many()).map_or(usize::MAX, NonZeroUsize::get);
         let has_enough = peer.open.load(Ordering::Relaxed) >= own_max;
         let mut gone = None;
         let is_in_lobby = if has_enough || state.open.len() >= self.connections_max {
@@ -117,6 +128,7 @@ impl Connections {
             all: Arc::clone(self),
             number,
             is_in_lobby,
+            is_beyond_share: is_in_lobby && has_enough,
             open: AtomicI32::new(0),
             working: AtomicI32::new(0),
             used_ms: AtomicU64::new(now),
@@ -239,6 +251,11 @@ impl Connection {
     /// Returns whether the connection is in the lobby, where hardly anything is answered.
     pub(crate) fn is_in_lobby(&self) -> bool {
         self.is_in_lobby
+    }
+
+    /// Returns whether it is there because its client has as many connections as one may have.
+    pub(crate) fn is_beyond_share(&self) -> bool {
+        self.is_beyond_share
     }
 
     /// Returns whether the connection is about to be closed, so that no request may begin.
@@ -378,22 +395,23 @@ mod tests {
     use std::net::IpAddr;
 
     use super::{BodyWait, Connections, Seat, Turn};
+    use crate::peer::Peer;
 
     const LOOK: std::time::Duration = std::time::Duration::from_millis(500);
 
-    fn address(last: u8) -> IpAddr {
-        IpAddr::from([192, 0, 2, last])
+    fn address(last: u8) -> Peer {
+        Peer::at(IpAddr::from([192, 0, 2, last]))
     }
 
     #[test]
     fn one_client_leaves_a_quarter() {
-        let all = Connections::new(8, true, LOOK);
-        let seats: Vec<_> = (0..6).map(|_| Seat(all.enter(address(1)))).collect();
+        let all = Connections::new(8, 0, true, LOOK);
+        let seats: Vec<_> = (0..6).map(|_| Seat(all.enter(&address(1), false))).collect();
         let turns: Vec<_> = seats.iter().map(|seat| Turn::begin(&seat.0)).collect();
-        assert!(all.enter(address(1)).is_in_lobby(), "its share is used up, and all of it works");
-        assert!(!all.enter(address(2)).is_in_lobby());
+        assert!(all.enter(&address(1), false).is_in_lobby(), "its share is used up, and all of it works");
+        assert!(!all.enter(&address(2), false).is_in_lobby());
         drop(turns);
-        let seventh = all.enter(address(1));
+        let seventh = all.enter(&address(1), false);
         assert!(!seventh.is_in_lobby(), "one of its own went");
         assert_eq!(seats.iter().filter(|seat| seat.0.is_closing()).count(), 1);
         assert_eq!(all.counted().holders[0].1, 6);
@@ -401,31 +419,54 @@ mod tests {
 
     #[test]
     fn who_waits_yields_and_who_works_does_not() {
-        let all = Connections::new(3, true, LOOK);
-        let works = Seat(all.enter(IpAddr::from([127, 0, 0, 1])));
+        let all = Connections::new(3, 0, true, LOOK);
+        let works = Seat(all.enter(&Peer::at(IpAddr::from([127, 0, 0, 1])), false));
         let _turn = Turn::begin(&works.0);
-        let idle = Seat(all.enter(address(1)));
-        let sends = Seat(all.enter(address(2)));
+        let idle = Seat(all.enter(&address(1), false));
+        let sends = Seat(all.enter(&address(2), false));
         let _sending = Turn::begin(&sends.0);
         let mut waiting = BodyWait::of(&sends.0);
         waiting.set(true);
-        let next = Seat(all.enter(address(3)));
+        let next = Seat(all.enter(&address(3), false));
         assert!(!next.0.is_in_lobby() && idle.0.is_closing(), "who has no request goes first");
         let _next_turn = Turn::begin(&next.0);
-        assert!(all.enter(address(4)).is_in_lobby(), "a body may pause for a moment");
+        assert!(all.enter(&address(4), false).is_in_lobby(), "a body may pause for a moment");
         std::thread::sleep(std::time::Duration::from_millis(super::CONNECTION_YIELD_MS + 10));
-        assert!(!all.enter(address(4)).is_in_lobby() && sends.0.is_closing());
+        assert!(!all.enter(&address(4), false).is_in_lobby() && sends.0.is_closing());
         assert!(!works.0.is_closing() && !next.0.is_closing());
     }
 
     #[test]
     fn the_lobby_is_bounded() {
-        let all = Connections::new(1, true, LOOK);
-        let seat = Seat(all.enter(address(1)));
+        let all = Connections::new(1, 0, true, LOOK);
+        let seat = Seat(all.enter(&address(1), false));
         let _turn = Turn::begin(&seat.0);
-        let lobby: Vec<_> = (0..=super::LOBBY_MAX).map(|_| Seat(all.enter(address(2)))).collect();
+        let lobby: Vec<_> = (0..=super::LOBBY_MAX).map(|_| Seat(all.enter(&address(2), false))).collect();
         assert!(lobby[0].0.is_closing() && lobby[1..].iter().all(|seat| !seat.0.is_closing()));
         drop((lobby, seat));
         assert_eq!((all.counted().open, all.lock().peers.len()), (0, 0));
+    }
+
+    #[test]
+    fn an_address_has_a_limit_of_its_own() {
+        let all = Connections::new(100, 2, true, LOOK);
+        let seats: Vec<_> = (0..2).map(|_| Seat(all.enter(&address(1), false))).collect();
+        let turns: Vec<_> = seats.iter().map(|seat| Turn::begin(&seat.0)).collect();
+        let beyond = Seat(all.enter(&address(1), false));
+        assert!(beyond.0.is_in_lobby() && beyond.0.is_beyond_share());
+        // Others are not concerned, nor are those who stand for many.
+        let local = Peer::at(IpAddr::from([127, 0, 0, 1]));
+        let others: Vec<_> = (0..3)
+            .flat_map(|_| {
+                [all.enter(&address(2), true), all.enter(&local, false), all.enter(&Peer::local(None), false)]
+            })
+            .map(Seat)
+            .collect();
+        assert!(others.iter().all(|seat| !seat.0.is_in_lobby() && !seat.0.is_closing()));
+        let user: Vec<_> = (0..3).map(|_| Seat(all.enter(&Peer::local(Some(7)), false))).collect();
+        assert!(user[0].0.is_closing() && !user[2].0.is_in_lobby(), "one of its own went");
+        drop(turns);
+        assert!(!all.enter(&address(1), false).is_in_lobby());
+        assert_eq!(seats.iter().filter(|seat| seat.0.is_closing()).count(), 1);
     }
 }

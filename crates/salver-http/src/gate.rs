@@ -13,10 +13,12 @@ use salver_model::{Code, Error, Principal, Result};
 
 use self::host::Hosts;
 pub(crate) use self::host::settle;
+use crate::auth;
 use crate::body::Body;
 use crate::cookie;
 use crate::exit;
 use crate::options::{HttpOptions, OriginOptions};
+use crate::peer::Peer;
 use crate::request_record::REQUEST_ID;
 use crate::routes::Does;
 
@@ -145,21 +147,27 @@ impl Gate {
 
     /// Returns the address of the client. The operator's own proxy appends the address that it sees; anything before
     /// that is unverified input from the client.
-    pub(crate) fn address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+    /// `None` for one who comes through a Unix socket.
+    pub(crate) fn address(&self, peer: &Peer, headers: &HeaderMap) -> Option<IpAddr> {
         if !self.reverse_proxy {
-            return peer;
+            return peer.address();
         }
         let last = headers.get_all(FORWARDED_FOR).iter().next_back().and_then(|line| line.to_str().ok());
         let said = last.and_then(|line| line.rsplit(',').next()).map(str::trim);
         // Some proxies add the port.
         let address = |text: &str| text.parse().ok().or_else(|| host::address(host::without_port(text)));
-        said.and_then(address).map_or(peer, |address| address.to_canonical())
+        said.and_then(address).map_or(peer.address(), |address| Some(address.to_canonical()))
     }
 
     /// Returns what is known of the caller. Attributes from authentication precede those from the proxy's headers.
-    pub(crate) fn principal(&self, peer: IpAddr, headers: &HeaderMap, proved: &[(String, String)]) -> Principal {
-        let address = Some(self.address(peer, headers));
-        let mut caller = Principal { address, attributes: proved.to_vec() };
+    ///
+    /// The certificate on a proxy's connection is the proxy's own. It stands for its callers only where the proxy does
+    /// not name them.
+    pub(crate) fn principal(&self, peer: &Peer, headers: &HeaderMap, proved: &[(String, String)]) -> Principal {
+        let address = self.address(peer, headers);
+        let is_proxys = self.reverse_proxy && auth::is_by_certificate(proved) && self.names_user(headers);
+        let attributes = if is_proxys { Vec::new() } else { proved.to_vec() };
+        let mut caller = Principal { address, attributes, local_user: peer.user() };
         if self.reverse_proxy {
             for (name, header) in &self.caller_headers {
                 // A proxy that appends its own value to the client's means the last.
@@ -175,6 +183,12 @@ impl Gate {
         caller
     }
 
+    /// Returns whether the proxy says which user its client is.
+    fn names_user(&self, headers: &HeaderMap) -> bool {
+        let mut named = self.caller_headers.iter().filter(|(name, _)| name == "user");
+        named.any(|(_, header)| headers.get_all(header).iter().next_back().is_some_and(|value| !value.is_empty()))
+    }
+
     /// Returns whether [`Gate::check_address`] checks anything.
     pub(crate) fn applies_to_reads(&self) -> bool {
         self.firewall.is_some() || self.ssl_redirect
@@ -187,7 +201,7 @@ impl Gate {
     /// `Blocked`.
     pub(crate) fn check_address(
         &self,
-        peer: IpAddr,
+        peer: &Peer,
         method: &Method,
         uri: &Uri,
         headers: &HeaderMap,
@@ -200,8 +214,9 @@ impl Gate {
         let is_probe = matches!(below, Some("/health" | "/ready"));
         if let Some(networks) = &self.firewall {
             // Probes from the server's own machine are not blocked.
-            let watches = is_probe && address.is_loopback();
-            if !watches && !networks.iter().any(|network| network.holds(address)) {
+            let watches = is_probe && address.is_none_or(|address| address.is_loopback());
+            let is_in = |address| networks.iter().any(|network| network.holds(address));
+            if !watches && !address.is_some_and(is_in) {
                 return Err(Error::new(Code::Blocked, "Temporary or permanently blocked"));
             }
         }
@@ -217,7 +232,7 @@ impl Gate {
     /// # Errors
     /// `InvalidRequest` where such requests are not redirected; the errors of [`Gate::check_host`] and
     /// [`Gate::check_address`].
-    pub(crate) fn without_tls<B>(&self, request: &Request<B>, peer: IpAddr) -> Result<Response<Body>> {
+    pub(crate) fn without_tls<B>(&self, request: &Request<B>, peer: &Peer) -> Result<Response<Body>> {
         self.check_host(request.version(), &CheckedHeaders::of(request.headers()))?;
         let redirect = self.check_address(peer, request.method(), request.uri(), request.headers())?;
         redirect.ok_or_else(|| {

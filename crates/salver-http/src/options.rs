@@ -20,8 +20,10 @@ pub struct HttpOptions {
     pub listen_host: String,
     /// Directories of entries and of the server, whose paths are not disclosed to clients.
     pub private_dirs: Vec<PathBuf>,
-    /// Address of the listener, which the server determines itself.
+    /// First address of the listener, which the server determines itself.
     pub listens: Option<SocketAddr>,
+    /// Whether only this machine can reach the listener, which the server determines itself.
+    pub only_local: bool,
     /// Path before every route, like `/data`; empty for none.
     pub base_path: String,
     /// Whether JSON omits null fields, as ROAPI does, instead of writing `null`.
@@ -49,6 +51,9 @@ pub struct HttpOptions {
     pub caller_headers: Vec<(String, String)>,
     /// Addresses and networks (`10.0.0.0/8`) that are admitted; empty admits all.
     pub firewall: Vec<String>,
+    /// Addresses and networks whose connections begin with a header of the PROXY protocol; `unix` for the callers of a
+    /// Unix socket.
+    pub proxy_protocol: Vec<String>,
     /// TLS of the listener; `None` for a listener without it.
     pub tls: Option<Arc<ServerConfig>>,
     /// Whether requests that reached the proxy, or a listener with TLS, without TLS are redirected to `https://`.
@@ -113,6 +118,7 @@ impl Default for HttpOptions {
             listen_host: String::new(),
             private_dirs: Vec::new(),
             listens: None,
+            only_local: false,
             base_path: String::new(),
             omit_nulls: false,
             unknown_table_400: false,
@@ -126,6 +132,7 @@ impl Default for HttpOptions {
             reverse_proxy: false,
             caller_headers: Vec::new(),
             firewall: Vec::new(),
+            proxy_protocol: Vec::new(),
             tls: None,
             ssl_redirect: false,
             xsrf: false,

@@ -2,7 +2,7 @@
 //! made in this order: client address, TLS, host, origin of the page, CORS preflight, identity of the caller, and how
 //! many requests it may send. An [`Admitted`] is only created here, and no door can be called without one.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, Uri, Version, header};
@@ -14,6 +14,7 @@ use crate::auth::Identity;
 use crate::body::Body;
 use crate::caller_accounts::Charge;
 use crate::gate::{CheckedHeaders, CorsGrant};
+use crate::peer::Peer;
 use crate::request_target::{RequestTarget, below_base, does, is_of_streams};
 use crate::routes::records::RecordsTarget;
 use crate::routes::{Family, Found, RouteTarget, arangodb, own};
@@ -50,6 +51,9 @@ impl Admitted {
 
 /// Paths that need no authentication, whatever the method.
 const OPEN: [&str; 4] = ["/health", "/ready", "/api/version", "/_open/auth"];
+
+/// What stands for callers without an address where wrong passwords are counted.
+const NO_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// The outcome of admission.
 #[derive(Debug)]
@@ -92,7 +96,7 @@ pub(crate) fn admit<'a>(
     app: &'a App,
     head: Head<'a>,
     said: &CheckedHeaders<'_>,
-    peer: IpAddr,
+    peer: &'a Peer,
     asked: &RequestTarget<'_, '_>,
     charge: &'a mut Charge,
 ) -> MaybeReady<'a, Admission> {
@@ -117,7 +121,8 @@ pub(crate) fn admit<'a>(
         return MaybeReady::Ready(admitted(&Identity::new(), pass));
     };
     let lets_in = lets_strangers_in(app, asked);
-    let proved = auth.identify(&app.service, app.gate.address(peer, head.headers), head.headers);
+    let address = app.gate.address(peer, head.headers).unwrap_or(NO_ADDRESS);
+    let proved = auth.identify(&app.service, (address, peer.certificate()), head.headers);
     proved.then(move |proved| {
         MaybeReady::Ready(match proved {
             Ok(proved) => admitted(&proved, pass),
@@ -140,7 +145,7 @@ fn checked(
     app: &App,
     head: Head<'_>,
     said: &CheckedHeaders<'_>,
-    peer: IpAddr,
+    peer: &Peer,
     asked: &RequestTarget<'_, '_>,
 ) -> Result<Checked> {
     let redirected = app.gate.check_address(peer, head.method, head.uri, head.headers)?;

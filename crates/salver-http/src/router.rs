@@ -1,6 +1,5 @@
 //! The life of a request: target, admission, cache lookup, door, and the headers of the response.
 
-use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +15,12 @@ use crate::app::App;
 use crate::body::Body;
 use crate::cache::SingleFlight;
 use crate::caller_accounts::Charge;
+use crate::connections::Connection;
 use crate::dialect::{Dialect, Refusal};
 use crate::exit;
 use crate::gate::CheckedHeaders;
 use crate::metrics::Timer;
+use crate::peer::Peer;
 use crate::policy::{Admission, Admitted, Head};
 use crate::receive::Incoming;
 use crate::refuse::refuse;
@@ -38,7 +39,7 @@ pub(crate) fn answer_now<B>(
     app: &Arc<App>,
     request: &Request<B>,
     said: &CheckedHeaders<'_>,
-    peer: IpAddr,
+    peer: &Peer,
     charge: &mut Charge,
 ) -> Option<Response<Body>> {
     let method = request.method();
@@ -112,7 +113,7 @@ fn admitted_at_once<B>(
     app: &App,
     request: &Request<B>,
     said: &CheckedHeaders<'_>,
-    peer: IpAddr,
+    peer: &Peer,
     asked: &RequestTarget<'_, '_>,
     charge: &mut Charge,
 ) -> Option<Admitted> {
@@ -126,7 +127,7 @@ fn admitted_at_once<B>(
 }
 
 /// Answers a request without TLS at a listener with it.
-pub(crate) fn answer_without_tls<B>(app: &App, request: &Request<B>, peer: IpAddr) -> Response<Body> {
+pub(crate) fn answer_without_tls<B>(app: &App, request: &Request<B>, peer: &Peer) -> Response<Body> {
     let answered = app.gate.without_tls(request, peer);
     let sent = request.headers().get(REQUEST_ID);
     let mut response = with_id(sent, || answered.unwrap_or_else(|error| refuse(app, Dialect::Salver, error)));
@@ -137,14 +138,22 @@ pub(crate) fn answer_without_tls<B>(app: &App, request: &Request<B>, peer: IpAdd
 }
 
 /// Answers requests beyond the capacity: `/health` as usual, and anything else with an error.
-pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>) -> Response<Body> {
+pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>, connection: &Connection) -> Response<Body> {
     let mut response = with_id(request.headers().get(REQUEST_ID), || match below_base(app, request.uri().path()) {
         Some("/health") => status::health(),
         _ => {
             let connections_max = app.service.limits().connections_max;
-            let error = Error::new(Code::Overloaded, format!("all {connections_max} connections are in use"))
-                .with_hint("try again in a few seconds; `limits.connections_max` is the limit");
-            refuse(app, Dialect::Salver, error)
+            let (message, limit) = match connection.is_beyond_share() {
+                false => {
+                    (format!("all {connections_max} connections are in use"), "`limits.connections_max` is the limit")
+                }
+                true => (
+                    "all connections that one address may have are in use".to_owned(),
+                    "`limits.connections_per_address_max` is the limit, or else a share of `limits.connections_max`",
+                ),
+            };
+            let hint = format!("try again in a few seconds; {limit}");
+            refuse(app, Dialect::Salver, Error::new(Code::Overloaded, message).with_hint(hint))
         }
     });
     if request.version() < http::Version::HTTP_2 {
@@ -173,7 +182,7 @@ pub(crate) fn plan_append<B>(
     app: &App,
     request: &Request<B>,
     said: &CheckedHeaders<'_>,
-    peer: IpAddr,
+    peer: &Peer,
     charge: &mut Charge,
 ) -> Option<(Timer, streams::AppendPlan)> {
     // An append waits for the disk, and so may be slow, as no other response that is ready at once.
@@ -192,12 +201,12 @@ pub(crate) fn plan_append<B>(
 }
 
 /// Answers any request.
-pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAddr, charge: Charge) -> Response<Body> {
+pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: Peer, charge: Charge) -> Response<Body> {
     let timer = Timer::begin(request.method());
     let record = Arc::new(RequestRecord::of(request.headers().get(REQUEST_ID)));
     let (head, body) = request.into_parts();
     let response = record
-        .scope(AssertUnwindSafe(life(&app, &head, (body, charge), peer, (timer, &*record))).catch_unwind())
+        .scope(AssertUnwindSafe(life(&app, &head, (body, charge), &peer, (timer, &*record))).catch_unwind())
         .await
         .unwrap_or_else(|panic| {
             let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
@@ -224,7 +233,7 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
         record.tell_times(response.headers_mut(), took);
     }
     if is_logged {
-        log(&app, &record, (&head, peer), response.status(), (took, is_slow));
+        log(&app, &record, (&head, &peer), response.status(), (took, is_slow));
     }
     response
 }
@@ -233,7 +242,7 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: IpAd
 fn log(
     app: &App,
     record: &RequestRecord,
-    (head, peer): (&Parts, IpAddr),
+    (head, peer): (&Parts, &Peer),
     status: StatusCode,
     (took, is_slow): (Duration, bool),
 ) {
@@ -242,7 +251,7 @@ fn log(
     let (id, method, status) = (record.id(), &head.method, status.as_u16());
     let uri = tokens::shown(head.uri.path_and_query().map_or("*", PathAndQuery::as_str));
     if app.options.access_log {
-        let address = app.gate.address(peer, &head.headers);
+        let address = app.gate.address(peer, &head.headers).map_or_else(|| peer.to_string(), |ip| ip.to_string());
         tracing::info!(target: "access", id, %method, uri, status, ms, %address, caller = record.caller());
     }
     if is_slow {
@@ -260,7 +269,7 @@ async fn life(
     app: &Arc<App>,
     head: &Parts,
     (mut body, mut charge): (Incoming, Charge),
-    peer: IpAddr,
+    peer: &Peer,
     (timer, record): (Timer, &RequestRecord),
 ) -> Response<Body> {
     let asked = RequestTarget::of_head(app, head);

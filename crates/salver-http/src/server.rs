@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -18,7 +17,6 @@ use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use salver_model::limits::{HEAD_BYTES_MAX, LOBBY_MS_MAX, STALL_MS_MAX, STREAMS_PER_CONNECTION_MAX};
 use salver_service::Service;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
@@ -28,10 +26,14 @@ use crate::caller_accounts::{Charge, RunningRequest};
 use crate::connections::{self, Connection, Connections, HeadTimer, Seat, Turn};
 use crate::dialect::Refusal;
 use crate::gate::CheckedHeaders;
+use crate::listener::Listener;
 use crate::metrics::Timer;
 use crate::options::HttpOptions;
+use crate::peer::Peer;
+use crate::proxy_protocol::{self, TrustedProxies};
 use crate::receive::Incoming;
 use crate::request_record::REQUEST_ID;
+use crate::socket::Socket;
 use crate::streams::{AppendPlan, AppendState, Taken};
 use crate::transport::{Begun, Transport};
 use crate::unsent_responses::ResponseTraits;
@@ -44,15 +46,19 @@ type Builders = (http1::Builder, http2::Builder<TokioExecutor>);
 /// # Errors
 /// When the listener fails in a way that does not concern a single connection.
 pub async fn serve(
-    listener: TcpListener,
+    listener: impl Into<Listener>,
     service: Arc<Service>,
     mut options: HttpOptions,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
+    let mut listener = listener.into();
     let limits = service.limits().clone();
-    options.listens = listener.local_addr().ok();
+    let places = listener.places().ok();
+    options.listens = places.as_ref().and_then(|places| places.addresses.first().copied());
+    options.only_local = places.is_some_and(|places| places.exposed().is_none());
     let look_every = connections::look_every(limits.head_ms_max.min(LOBBY_MS_MAX));
-    let connections = Connections::new(limits.connections_max, !options.reverse_proxy, look_every);
+    let per_address_max = limits.connections_per_address_max;
+    let connections = Connections::new(limits.connections_max, per_address_max, !options.reverse_proxy, look_every);
     let app = Arc::new(App::new(service, options, Arc::clone(&connections)));
     let own = Arc::clone(&app);
     let watching = tokio::spawn(async move { own.end_with_rules().await });
@@ -60,15 +66,21 @@ pub async fn serve(
     // Dropped when the shutdown begins: connections that have not sent anything yet are not waited for.
     let serving = watch::Sender::new(());
     let head_ms_max = Duration::from_millis(limits.head_ms_max);
-    let builders = [builders(head_ms_max), builders(Duration::from_millis(LOBBY_MS_MAX))];
-    let acceptor = app.options.tls.clone().map(TlsAcceptor::from);
+    let reception = Arc::new(Reception {
+        builders: [builders(head_ms_max), builders(Duration::from_millis(LOBBY_MS_MAX))],
+        acceptor: app.options.tls.clone().map(TlsAcceptor::from),
+        proxies: TrustedProxies::new(&app.options.proxy_protocol),
+        app: Arc::clone(&app),
+        connections: Arc::clone(&connections),
+        head_ms_max,
+    });
     let mut shutdown = std::pin::pin!(shutdown);
     let mut clock = tokio::time::interval(look_every);
     let mut spare = Spare::default();
     loop {
-        let (stream, peer) = tokio::select! {
+        let (socket, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, peer)) => (stream, peer.ip().to_canonical()),
+                Ok(accepted) => accepted,
                 Err(error) if is_one_connections(&error) => continue,
                 Err(error) => {
                     relieve(&connections, &mut spare, &error).await;
@@ -82,35 +94,7 @@ pub async fn serve(
             }
             () = &mut shutdown => break,
         };
-        prepare(&stream);
-        let connection = connections.enter(peer);
-        let is_in_lobby = connection.is_in_lobby();
-        let seat = Seat(Arc::clone(&connection));
-        let (mut http1, http2) = builders[usize::from(is_in_lobby)].clone();
-        http1.timer(HeadTimer(Arc::clone(&connection)));
-        let (app, own) = (Arc::clone(&app), Arc::clone(&connection));
-        let (watcher, mut ended, acceptor) = (graceful.watcher(), serving.subscribe(), acceptor.clone());
-        let task = tokio::spawn(async move {
-            let _seat = seat;
-            let head_ms_max = if is_in_lobby { Duration::from_millis(LOBBY_MS_MAX) } else { head_ms_max };
-            let begun = tokio::select! {
-                begun = tokio::time::timeout(head_ms_max, Begun::of(stream, acceptor.as_ref())) => begun.ok().flatten(),
-                _ = ended.changed() => None,
-            };
-            let handler = |transport| Handler { app, peer, connection: own, transport };
-            let builders = (http1, http2);
-            match begun {
-                Some(Begun::Plain(stream, version)) => {
-                    let transport = if acceptor.is_some() { Transport::Unprotected } else { Transport::Plain };
-                    speak(version, stream, handler(transport), builders, watcher).await;
-                }
-                Some(Begun::Tls(stream, version)) => {
-                    speak(version, stream, handler(Transport::Tls), builders, watcher).await;
-                }
-                None => {}
-            }
-        });
-        connection.is_served_by(task.abort_handle());
+        reception.accept(socket, peer, ConnectionEnd { watcher: graceful.watcher(), ended: serving.subscribe() });
     }
     watching.abort();
     drop(listener);
@@ -118,6 +102,92 @@ pub async fn serve(
     app.ending.send_replace(true);
     drain(graceful, limits.drain_ms_max).await;
     Ok(())
+}
+
+/// What every connection is served with.
+struct Reception {
+    app: Arc<App>,
+    connections: Arc<Connections>,
+    /// For connections with a place, and for those in the lobby.
+    builders: [Builders; 2],
+    acceptor: Option<TlsAcceptor>,
+    proxies: TrustedProxies,
+    head_ms_max: Duration,
+}
+
+/// How a connection learns that the server shuts down.
+struct ConnectionEnd {
+    /// Lets open requests finish.
+    watcher: Watcher,
+    /// Ends what has not begun yet.
+    ended: watch::Receiver<()>,
+}
+
+impl Reception {
+    /// Serves a connection in a task of its own; one of a proxy as soon as it is known whose it is.
+    fn accept(self: &Arc<Self>, mut socket: Socket, peer: Peer, mut end: ConnectionEnd) {
+        prepare(&socket);
+        if !self.proxies.has(&peer) {
+            return self.serve(socket, peer, false, end);
+        }
+        // Until then it counts as the proxy's, and can be closed for another like every connection that waits.
+        let connection = self.connections.enter(&peer, true);
+        let seat = Seat(Arc::clone(&connection));
+        let own = Arc::clone(self);
+        let task = tokio::spawn(async move {
+            let patience = own.patience(&seat.0);
+            let client = tokio::select! {
+                client = tokio::time::timeout(patience, proxy_protocol::receive(&mut socket, &peer)) => client,
+                _ = end.ended.changed() => return,
+            };
+            drop(seat);
+            match client.ok().flatten() {
+                Some(client) => {
+                    let is_proxy = client == peer;
+                    own.serve(socket, client, is_proxy, end);
+                }
+                None => tracing::debug!("{peer} sent no valid header of the PROXY protocol; its connection is closed"),
+            }
+        });
+        connection.is_served_by(task.abort_handle());
+    }
+
+    /// Serves a connection in a task of its own. `is_proxy` says that it is a proxy's own.
+    fn serve(self: &Arc<Self>, socket: Socket, peer: Peer, is_proxy: bool, mut end: ConnectionEnd) {
+        let connection = self.connections.enter(&peer, is_proxy);
+        let seat = Seat(Arc::clone(&connection));
+        let (mut http1, http2) = self.builders[usize::from(connection.is_in_lobby())].clone();
+        http1.timer(HeadTimer(Arc::clone(&connection)));
+        let (reception, own) = (Arc::clone(self), Arc::clone(&connection));
+        let task = tokio::spawn(async move {
+            let _seat = seat;
+            let Reception { app, acceptor, .. } = &*reception;
+            let beginning = Begun::of(socket, acceptor.as_ref());
+            let begun = tokio::select! {
+                begun = tokio::time::timeout(reception.patience(&own), beginning) => begun.ok().flatten(),
+                _ = end.ended.changed() => None,
+            };
+            let handler = |peer, transport| Handler { app: Arc::clone(app), peer, connection: own, transport };
+            let builders = (http1, http2);
+            match begun {
+                Some(Begun::Plain(stream, version)) => {
+                    let transport = if acceptor.is_some() { Transport::Unprotected } else { Transport::Plain };
+                    speak(version, stream, handler(peer, transport), builders, end.watcher).await;
+                }
+                Some(Begun::Tls(stream, version, certificate)) => {
+                    let peer = peer.with_certificate(certificate);
+                    speak(version, stream, handler(peer, Transport::Tls), builders, end.watcher).await;
+                }
+                None => {}
+            }
+        });
+        connection.is_served_by(task.abort_handle());
+    }
+
+    /// Returns how long a connection may take to begin.
+    fn patience(&self, connection: &Connection) -> Duration {
+        if connection.is_in_lobby() { Duration::from_millis(LOBBY_MS_MAX) } else { self.head_ms_max }
+    }
 }
 
 /// Lets open requests finish, for a while.
@@ -192,7 +262,10 @@ fn is_one_connections(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
 }
 
-fn prepare(stream: &TcpStream) {
+fn prepare(socket: &Socket) {
+    // On one machine there is nothing to do.
+    #[cfg_attr(not(unix), allow(irrefutable_let_patterns))]
+    let Socket::Tcp(stream) = socket else { return };
     // Small responses must not wait for an acknowledgement, and a client that takes nothing of a response must not keep
     // its connection forever. A socket without these options still works.
     let _ = stream.set_nodelay(true);
@@ -204,8 +277,8 @@ fn prepare(stream: &TcpStream) {
 #[derive(Clone)]
 struct Handler {
     app: Arc<App>,
-    /// Address of the peer.
-    peer: IpAddr,
+    /// Who sent the request.
+    peer: Peer,
     connection: Arc<Connection>,
     transport: Transport,
 }
@@ -222,20 +295,20 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             Transport::Plain => {}
             Transport::Tls => self.app.gate.says_tls(request.headers_mut()),
             Transport::Unprotected => {
-                return Answering::Now(Some(crate::router::answer_without_tls(&self.app, &request, self.peer)));
+                return Answering::Now(Some(crate::router::answer_without_tls(&self.app, &request, &self.peer)));
             }
         }
         let said = CheckedHeaders::of(request.headers());
         let expects = said.expects;
         if self.connection.is_in_lobby() {
             let request = Incoming::of(request, &self.connection, expects);
-            return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
+            return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request, &self.connection)));
         }
         let asked = ResponseTraits::of(&request);
         let mut charge = Charge::default();
         // Reads with a body are not handled here, because the body has to be received.
         if request.body().is_end_stream()
-            && let Some(mut response) = crate::router::answer_now(&self.app, &request, &said, self.peer, &mut charge)
+            && let Some(mut response) = crate::router::answer_now(&self.app, &request, &said, &self.peer, &mut charge)
         {
             if asked.counts(&response) {
                 response = held(&self.app, asked, &self.connection, response);
@@ -246,12 +319,12 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             }
             return Answering::Now(Some(response));
         }
-        let plan = crate::router::plan_append(&self.app, &request, &said, self.peer, &mut charge);
+        let plan = crate::router::plan_append(&self.app, &request, &said, &self.peer, &mut charge);
         let request = Incoming::of(request, &self.connection, expects);
         let turn = Turn::begin(&self.connection);
         if self.connection.is_closing() {
             // No client would learn the outcome.
-            return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request)));
+            return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request, &self.connection)));
         }
         if let Err(error) = asked.admit(&self.app.answers, &self.connection) {
             let id = request.headers().get(REQUEST_ID);
@@ -260,10 +333,11 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
         match plan {
             Some(plan) => {
                 // Boxed, so that it does not enlarge the future of immediate responses.
-                let append = Append { app: Arc::clone(&self.app), request, peer: self.peer, charge, plan, asked, turn };
+                let append =
+                    Append { app: Arc::clone(&self.app), request, peer: self.peer.clone(), charge, plan, asked, turn };
                 Answering::Append(Box::new(append))
             }
-            None => Answering::later(&self.app, (request, self.peer), charge, (asked, turn)),
+            None => Answering::later(&self.app, (request, self.peer.clone()), charge, (asked, turn)),
         }
     }
 }
@@ -325,7 +399,7 @@ enum Answering {
 struct Append {
     app: Arc<App>,
     request: Request<Incoming>,
-    peer: IpAddr,
+    peer: Peer,
     charge: Charge,
     plan: (Timer, AppendPlan),
     asked: ResponseTraits,
@@ -335,7 +409,7 @@ struct Append {
 impl Answering {
     fn later(
         app: &Arc<App>,
-        (request, peer): (Request<Incoming>, IpAddr),
+        (request, peer): (Request<Incoming>, Peer),
         charge: Charge,
         (asked, turn): (ResponseTraits, Turn),
     ) -> Self {

@@ -61,7 +61,8 @@ fn has_failed(app: &App) -> bool {
 /// Returns whether a caller may see which callers hold resources: on the same machine, or authenticated; with access
 /// rules, whom they permit.
 fn may_see(app: &App, caller: &Caller) -> bool {
-    let is_here = !app.options.reverse_proxy && caller.address.is_some_and(|address| address.is_loopback());
+    // Who comes through a Unix socket has no address.
+    let is_here = !app.options.reverse_proxy && caller.address.is_none_or(|address| address.is_loopback());
     match caller.grants.as_ref().filter(|grants| !grants.policy().is_open()) {
         Some(_) => caller.may(Permission::Administer, METRICS),
         None => is_here || caller.identity().is_some(),
@@ -92,6 +93,7 @@ fn one_kind(Taken { kind, total, taken, holders }: &Taken) -> Json {
             let holder = match holder {
                 Holder::Identity(name) => format!("user {name}"),
                 Holder::Address(address) => address.to_string(),
+                Holder::LocalUser(number) => format!("user {number} of this machine"),
                 Holder::Server => "the server".to_owned(),
             };
             json!({ "holder": holder, "taken": taken })

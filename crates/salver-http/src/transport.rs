@@ -3,12 +3,15 @@
 //! A listener with TLS tells a client that came without, instead of breaking the connection off: a handshake begins
 //! with the byte 22 (RFC 8446, section 5.1), with which no request of HTTP can begin.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::Version;
-use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+
+use crate::client_certificate;
+use crate::socket::Socket;
 
 /// First byte of a TLS handshake.
 const HANDSHAKE: u8 = 22;
@@ -16,9 +19,9 @@ const HANDSHAKE: u8 = 22;
 /// A connection whose first bytes have come.
 pub(crate) enum Begun {
     /// Without TLS.
-    Plain(TcpStream, Version),
-    /// With TLS.
-    Tls(Box<TlsStream<TcpStream>>, Version),
+    Plain(Socket, Version),
+    /// With TLS; with the name in the certificate of the client.
+    Tls(Box<TlsStream<Socket>>, Version, Option<Arc<str>>),
 }
 
 /// Whether requests of a connection came with TLS.
@@ -35,28 +38,30 @@ pub(crate) enum Transport {
 impl Begun {
     /// Waits until the client has sent enough to tell how it speaks, and completes the handshake. `None` when the
     /// handshake fails.
-    pub(crate) async fn of(stream: TcpStream, tls: Option<&TlsAcceptor>) -> Option<Self> {
+    pub(crate) async fn of(mut stream: Socket, tls: Option<&TlsAcceptor>) -> Option<Self> {
         if let Some(acceptor) = tls
-            && has_handshake(&stream).await
+            && has_handshake(&mut stream).await
         {
             let stream = acceptor.accept(stream).await.inspect_err(|error| tracing::debug!("no TLS: {error}")).ok()?;
-            let is_second = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-            let version = if is_second { Version::HTTP_2 } else { Version::HTTP_11 };
-            return Some(Self::Tls(Box::new(stream), version));
+            let session = stream.get_ref().1;
+            let version = if session.alpn_protocol() == Some(b"h2") { Version::HTTP_2 } else { Version::HTTP_11 };
+            let shown = session.peer_certificates().and_then(<[_]>::first);
+            let name = shown.and_then(|certificate| client_certificate::name(certificate)).map(Arc::from);
+            return Some(Self::Tls(Box::new(stream), version, name));
         }
-        let version = spoken(&stream).await;
+        let version = spoken(&mut stream).await;
         Some(Self::Plain(stream, version))
     }
 }
 
-async fn has_handshake(stream: &TcpStream) -> bool {
+async fn has_handshake(stream: &mut Socket) -> bool {
     let mut first = [0];
     matches!(stream.peek(&mut first).await, Ok(1)) && first[0] == HANDSHAKE
 }
 
 /// Waits until the client has sent enough to tell HTTP/1 from HTTP/2 (RFC 9113, section 3.4). The data is peeked at,
 /// and can still be read.
-async fn spoken(stream: &TcpStream) -> Version {
+async fn spoken(stream: &mut Socket) -> Version {
     const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     let mut said = [0; PREFACE.len()];
     loop {

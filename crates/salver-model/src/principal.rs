@@ -9,6 +9,8 @@ pub struct Principal {
     pub address: Option<IpAddr>,
     /// Attributes known of the caller by name, like `user` or `tenant`.
     pub attributes: Vec<(String, String)>,
+    /// User of the operating system who opened the connection, where the connection tells: at a Unix socket.
+    pub local_user: Option<u32>,
 }
 
 impl Principal {
@@ -36,7 +38,7 @@ impl Principal {
         match (self.identity(), self.address) {
             (Some(identity), _) => Holder::Identity(identity.to_owned()),
             (None, Some(address)) => Holder::of_address(address),
-            (None, None) => Holder::Server,
+            (None, None) => self.local_user.map_or(Holder::Server, Holder::LocalUser),
         }
     }
 
@@ -51,7 +53,7 @@ impl Principal {
 }
 
 /// Owner of permits, connections and other limited resources, each of which has a share only: an authenticated
-/// identity, or else an address.
+/// identity, or else an address, or else a user of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
     /// Authenticated caller.
@@ -59,6 +61,8 @@ pub enum Holder {
     /// Anonymous caller, by address. An IPv6 address counts by its network (its first 64 bits), because one host can
     /// use any number of addresses in it.
     Address(IpAddr),
+    /// Anonymous caller without an address, by the number of the user of the operating system.
+    LocalUser(u32),
     /// The server itself.
     Server,
 }
@@ -91,5 +95,8 @@ mod tests {
         let known = |address: &str| Principal { attributes: vec![("user".into(), "ann".into())], ..at(address) };
         assert_eq!(known("192.0.2.1").holder(), known("192.0.2.2").holder());
         assert_eq!(Principal::default().holder(), Holder::Server);
+        let local = Principal { local_user: Some(7), ..Principal::default() };
+        assert_eq!(local.holder(), Holder::LocalUser(7));
+        assert_eq!(Principal { local_user: Some(7), ..known("192.0.2.1") }.holder(), known("192.0.2.2").holder());
     }
 }

@@ -144,7 +144,7 @@ pub(crate) struct ServeArguments {
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
 
-    /// Address and port to listen on; port 0 takes a free one.
+    /// Address and port to listen on (port 0 takes a free one), `unix:PATH` for a Unix socket, or `systemd`.
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) listen: Option<String>,
 

@@ -15,6 +15,7 @@ mod functions;
 mod ingest;
 mod key;
 mod key_set_source;
+mod listening;
 mod logging;
 mod memory_monitor;
 mod output;
@@ -26,8 +27,10 @@ mod result_table;
 mod root_key;
 mod secrets;
 mod serve;
+mod service_manager;
 mod settings;
 mod signals;
+mod socket_activation;
 mod streams;
 mod tls;
 mod webhook_sender;
@@ -44,10 +47,14 @@ static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 /// Runs one command. Exit codes: 0 success, 1 failure, 2 wrong usage, which `clap` reports itself where it can.
 fn main() -> ExitCode {
+    // First, while the numbers of descriptors still say what they are.
+    let activated = socket_activation::take();
     // Without it everything works as by default.
     let _ = signals::survive_file_limits();
     let done = match Cli::parse().command {
-        Command::Serve(arguments) => serve::run(arguments),
+        Command::Serve(arguments) => {
+            activated.map_err(Into::into).and_then(|activated| serve::run(arguments, activated))
+        }
         Command::Query(arguments) => query::run(&arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

@@ -5,14 +5,13 @@
 //! change, then what is new comes, so that nothing is open in between that both settings keep shut. A request that has
 //! begun goes on under the rules that it began with.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use salver_config::Checked;
 use salver_datasets::Engine;
-use salver_http::{Auth, CurrentAuth};
+use salver_http::{Auth, CurrentAuth, Places};
 use salver_model::limits::ANNOUNCED_S_MAX;
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Name, Result};
@@ -21,6 +20,7 @@ use salver_service::refresh::Keepers;
 
 use crate::cli::ServeArguments;
 use crate::failure::CommandFailure;
+use crate::service_manager::ServiceManager;
 use crate::signals::HangUps;
 use crate::{access, exposure, logging, output, secrets, settings, wiring};
 
@@ -34,8 +34,10 @@ pub(crate) struct Reload {
     pub(crate) checked: Checked,
     /// The file they came from.
     pub(crate) file: Option<PathBuf>,
-    /// Address of the listener.
-    pub(crate) address: SocketAddr,
+    /// Where the server listens.
+    pub(crate) places: Places,
+    /// Who is told of it.
+    pub(crate) manager: ServiceManager,
     pub(crate) engine: Arc<Engine>,
     pub(crate) service: Arc<Service>,
     pub(crate) auth: CurrentAuth,
@@ -46,10 +48,12 @@ impl Reload {
     /// Reads the settings again at each of `hang_ups`, for ever.
     pub(crate) async fn at_each(mut self, mut hang_ups: impl HangUps) {
         while hang_ups.next().await.is_some() {
+            self.manager.reloading();
             if let Err(failure) = self.read_again().await {
                 report(&failure);
                 tracing::warn!("SIGHUP: the settings stay as they were");
             }
+            self.manager.ready();
         }
     }
 
@@ -122,6 +126,13 @@ impl Reload {
         if !is_same {
             return restart("the table of users of [auth], or what is kept of it, is another".to_owned());
         }
+        // Connections ask for certificates as they did, and [auth] must not count on others.
+        let asks = |checked: &Checked| checked.server.tls.as_ref().is_some_and(|tls| tls.client.is_some());
+        if asks(&self.checked) != asks(next) {
+            return restart(
+                "clients show certificates (`server.tls_client_ca`), or don't, other than so far".to_owned(),
+            );
+        }
         let snapshot = self.service.catalog().snapshot();
         let is_new = |spec: &&DatasetSpec| self.checked.datasets.iter().all(|own| own.name != spec.name);
         let mut new = next.datasets.iter().filter(is_new);
@@ -129,7 +140,7 @@ impl Reload {
             return restart(format!("`{}` is a table of a database or a stream so far", taken.name));
         }
         let applied = Checked { server: self.checked.server.clone(), ..next.clone() };
-        exposure::check(&applied, self.address).map_err(|error| {
+        exposure::check(&applied, &self.places).map_err(|error| {
             error.with_hint("add [auth] or [[access]]; `server.firewall` and `server.insecure` need a restart")
         })
     }

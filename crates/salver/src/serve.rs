@@ -1,30 +1,30 @@
 //! `salver serve`: listens, loads, announces what is served, and shuts down gracefully.
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use salver_config::Checked;
-use salver_http::HttpOptions;
+use salver_http::{HttpOptions, Places};
 use salver_model::limits::{ANNOUNCED_ENTRIES_MAX, ANNOUNCED_S_MAX};
 use salver_model::observation::Observer;
 use salver_model::secrecy::masked;
-use salver_model::{Code, Error, Name, Result, RootKey, cursor};
+use salver_model::{Error, Name, Result, RootKey, cursor};
 use salver_service::{Entry, Service};
 use salver_text::percent;
-use tokio::net::TcpListener;
 
 use crate::cli::ServeArguments;
 use crate::data_dir::DataDir;
 use crate::failure::CommandFailure;
 use crate::logging::Log;
 use crate::reload::Reload;
+use crate::service_manager::ServiceManager;
+use crate::socket_activation::Activated;
 use crate::tls::Certificate;
 use crate::{
-    access, descriptors, exposure, functions, logging, memory_monitor, output, root_key, secrets, settings, signals,
-    streams, wiring,
+    access, descriptors, exposure, functions, listening, logging, memory_monitor, output, root_key, secrets, settings,
+    signals, streams, wiring,
 };
 
 /// Longest time the announcement waits for entries to load. Serving does not wait.
@@ -33,7 +33,7 @@ const ANNOUNCE: Duration = Duration::from_secs(ANNOUNCED_S_MAX);
 const YIELD_AT_ONCE: usize = 8;
 
 /// Runs until shutdown is requested.
-pub(crate) fn run(arguments: ServeArguments) -> Result<(), CommandFailure> {
+pub(crate) fn run(arguments: ServeArguments, activated: Activated) -> Result<(), CommandFailure> {
     // If it can't be done, a hang-up ends the server, as it does everywhere.
     let _ = signals::survive_first_hang_ups();
     let (declared, file) = settings::of_server(&arguments)?;
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: ServeArguments) -> Result<(), CommandFailure> {
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
     let engine = wiring::engine(&checked, data_dir.path())?;
     let runtime = wiring::runtime(checked.server.threads)?;
-    let done = runtime.block_on(serve(&checked, &engine, root_key, (arguments, declared, file)));
+    let done = runtime.block_on(serve(&checked, &engine, (root_key, activated), (arguments, declared, file)));
     // A load in progress must not delay the exit.
     runtime.shutdown_timeout(Duration::from_secs(1));
     done
@@ -67,10 +67,9 @@ fn keep_descriptors(checked: &mut Checked) {
 async fn serve(
     checked: &Checked,
     engine: &Arc<salver_datasets::Engine>,
-    root_key: RootKey,
+    (root_key, activated): (RootKey, Activated),
     (arguments, declared, file): (ServeArguments, Checked, Option<PathBuf>),
 ) -> Result<(), CommandFailure> {
-    let listen = &checked.server.listen;
     let certificate = checked.server.tls.as_ref().map(Certificate::open).transpose()?;
     let tls = certificate.as_ref().map(Certificate::listener).transpose()?;
     let scheme = if tls.is_some() { "https" } else { "http" };
@@ -79,11 +78,12 @@ async fn serve(
     let broken = |error| CommandFailure::Error(Error::internal("the server broke down").with_source(error));
     let asked_to_end = signals::asked_to_end().map_err(broken)?;
     let hang_ups = signals::hang_ups().map_err(broken)?;
-    let listener = TcpListener::bind(listen.as_str()).await.map_err(|error| cannot_listen(listen, error))?;
-    let address = listener.local_addr().map_err(broken)?;
-    let url = format!("{scheme}://{address}{}", checked.server.base_path);
-    exposure::check(checked, address)?;
-    output::out(&format!("salver {}\nlistening on {url}\n", env!("CARGO_PKG_VERSION")))?;
+    let manager = ServiceManager::of_environment();
+    let listener = listening::open(&checked.server, activated).await?;
+    let places = listener.places().map_err(broken)?;
+    exposure::check(checked, &places)?;
+    let own = OwnAddress::of(&places, scheme, &checked.server.base_path);
+    output::out(&format!("salver {}\nlistening on {}\n", env!("CARGO_PKG_VERSION"), own.told))?;
     let log = Arc::new(Log::default());
     let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
     let wired = wiring::wire(checked, engine, &observer, wiring::Streams::Open);
@@ -97,12 +97,13 @@ async fn serve(
     let reading = certificate.map(|certificate| tokio::spawn(certificate.keep_fresh()));
     let proving = auth.clone();
     let fetching = tokio::spawn(async move { proving.keep_fresh().await });
-    let announcing = tokio::spawn(announce(Arc::clone(&service), url, log, arguments.open));
+    let announcing = tokio::spawn(announce(Arc::clone(&service), own, log, (arguments.open, manager.clone())));
     let reload = Reload {
         arguments: Arc::new(arguments),
         checked: declared,
         file,
-        address,
+        places,
+        manager: manager.clone(),
         engine: Arc::clone(engine),
         service: Arc::clone(&service),
         auth,
@@ -110,7 +111,11 @@ async fn serve(
     };
     let reloading = tokio::spawn(reload.at_each(hang_ups));
     // Spawned as a task: `block_on` runs on its own thread, which would have to be woken for every connection.
-    let serving = tokio::spawn(salver_http::serve(listener, service, options, asked_to_end));
+    let ending = async move {
+        asked_to_end.await;
+        manager.stopping();
+    };
+    let serving = tokio::spawn(salver_http::serve(listener, service, options, ending));
     let served = serving.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked)));
     announcing.abort();
     reading.into_iter().chain([fetching, reloading]).for_each(|task| task.abort());
@@ -120,42 +125,48 @@ async fn serve(
     Ok(closed?)
 }
 
-fn cannot_listen(listen: &str, error: io::Error) -> CommandFailure {
-    let (why, hint) = match error.kind() {
-        io::ErrorKind::AddrInUse => {
-            let free = match listen.parse::<SocketAddr>() {
-                Ok(address) => SocketAddr::new(address.ip(), address.port().checked_add(1).unwrap_or(0)).to_string(),
-                Err(_) => "127.0.0.1:8081".to_owned(),
-            };
-            let hint = format!("choose another with `--listen {free}`, or any free port with `--listen 127.0.0.1:0`");
-            ("another program listens there".to_owned(), hint)
-        }
-        io::ErrorKind::PermissionDenied => (
-            "it is not permitted".to_owned(),
-            "ports below 1024 are for root; try `--listen 127.0.0.1:8080`".to_owned(),
-        ),
-        _ => (error.to_string(), "an address of this machine is needed, like `--listen 127.0.0.1:8080`".to_owned()),
-    };
-    let message = format!("can't listen on {listen}: {why}");
-    CommandFailure::Error(Error::new(Code::Config, message).with_hint(hint))
+/// Where clients find the server.
+struct OwnAddress {
+    /// Everything that it listens on.
+    told: String,
+    /// A URL of it.
+    url: String,
+    /// The Unix socket by which that is reached.
+    socket: Option<PathBuf>,
+}
+
+impl OwnAddress {
+    fn of(places: &Places, scheme: &str, base_path: &str) -> Self {
+        let urls = places.addresses.iter().map(|address| format!("{scheme}://{address}{base_path}"));
+        let files = places.files.iter().map(|file| format!("unix:{}", file.display()));
+        let told: Vec<String> = urls.chain(files).collect();
+        let socket = places.files.first().filter(|_| places.addresses.is_empty()).cloned();
+        let url = match (&socket, told.first()) {
+            (None, Some(url)) => url.clone(),
+            _ => format!("{scheme}://localhost{base_path}"),
+        };
+        Self { told: told.join(", "), url, socket }
+    }
 }
 
 /// Announces what is served, once everything is loaded or has failed, or after a timeout.
-async fn announce(service: Arc<Service>, url: String, log: Arc<Log>, open: bool) {
+async fn announce(service: Arc<Service>, own: OwnAddress, log: Arc<Log>, (open, manager): (bool, ServiceManager)) {
     if open {
-        open_browser(&url);
+        open_browser(&own);
     }
     let _ = tokio::time::timeout(ANNOUNCE, service.catalog().settled()).await;
     functions::settled(service.functions(), ANNOUNCE).await;
     access::warn_of_idle_rules(&service);
     let streams: Vec<Name> = service.all_consumers().map(|stream| stream.spec().name.clone()).collect();
-    let listing = listing(&service, &streams, &url);
+    manager.ready();
+    let listing = listing(&service, &streams, &own);
     // Standard output may be closed or blocked; the server continues.
     let _ = tokio::task::spawn_blocking(move || output::out(&listing)).await;
     log.announced();
 }
 
-fn listing(service: &Service, streams: &[Name], url: &str) -> String {
+fn listing(service: &Service, streams: &[Name], own: &OwnAddress) -> String {
+    let url = &own.url;
     let snapshot = service.catalog().snapshot();
     let width =
         snapshot.entries().take(ANNOUNCED_ENTRIES_MAX).map(|e| e.name.as_str().chars().count()).max().unwrap_or(0);
@@ -176,7 +187,10 @@ fn listing(service: &Service, streams: &[Name], url: &str) -> String {
         let own = format!("{url}/api/functions/{}", percent::encode(name));
         out.push_str(&format!("  {name:width$}  {}\n", functions::state(file, &own)));
     }
-    out.push_str(&format!("\ntry {url}/\n"));
+    match &own.socket {
+        Some(path) => out.push_str(&format!("\ntry curl --unix-socket {} {url}/\n", path.display())),
+        None => out.push_str(&format!("\ntry {url}/\n")),
+    }
     if let Some(entry) = snapshot.entries().find(|entry| entry.table().is_some()) {
         out.push_str(&format!("    {url}/api/tables/{}?limit=5\n", percent::encode(entry.name.as_str())));
     }
@@ -216,7 +230,11 @@ pub(crate) fn thousands(n: u64) -> String {
 }
 
 /// Opens `url` in a browser. Without a desktop only a message is printed.
-fn open_browser(url: &str) {
+fn open_browser(OwnAddress { url, socket, .. }: &OwnAddress) {
+    if let Some(socket) = socket {
+        output::note(&format!("a browser can't open a Unix socket, which {} is", socket.display()));
+        return;
+    }
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let null = std::process::Stdio::null;
     let started = std::process::Command::new(opener).arg(url).stdin(null()).stdout(null()).stderr(null()).spawn();

@@ -1,4 +1,7 @@
-//! TLS of the server: the certificate and its key, read again when their files change.
+//! TLS of the server: the certificate and its key, and whom it trusts to sign the certificates of clients, read again
+//! when their files change.
+
+mod client_authorities;
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -10,11 +13,14 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use salver_config::TlsFiles;
 use salver_model::limits::TLS_FILE_BYTES_MAX;
 use salver_model::{Code, Error, Result};
+
+use self::client_authorities::ClientAuthorities;
 
 /// Interval at which the files are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -24,19 +30,21 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(crate) struct Certificate {
     files: TlsFiles,
     current: RwLock<Arc<CertifiedKey>>,
+    clients: Option<Arc<ClientAuthorities>>,
 }
 
 /// What tells that a file is another than before.
 type Stamp = Option<(u64, Option<SystemTime>)>;
 
 impl Certificate {
-    /// Reads the certificate and the key.
+    /// Reads the certificate, the key, and the authorities of clients.
     ///
     /// # Errors
     /// `Config` when a file can't be read, has nothing of its kind, or the key is another certificate's.
     pub(crate) fn open(files: &TlsFiles) -> Result<Arc<Self>> {
         let current = RwLock::new(Arc::new(read(files)?));
-        Ok(Arc::new(Self { files: files.clone(), current }))
+        let clients = files.client.as_ref().map(ClientAuthorities::open).transpose()?;
+        Ok(Arc::new(Self { files: files.clone(), current, clients }))
     }
 
     /// Returns the settings of a listener that shows this certificate.
@@ -48,9 +56,24 @@ impl Certificate {
         let provider = Arc::new(ring::default_provider());
         let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
         let resolver: Arc<dyn ResolvesServerCert> = Arc::<Self>::clone(self);
-        let mut config = builder.map_err(failed)?.with_no_client_auth().with_cert_resolver(resolver);
+        let builder = builder.map_err(failed)?;
+        let mut config = match &self.clients {
+            Some(clients) => {
+                let verifier: Arc<dyn ClientCertVerifier> = Arc::<ClientAuthorities>::clone(clients);
+                let mut config = builder.with_client_cert_verifier(verifier).with_cert_resolver(resolver);
+                // A session that is resumed has the certificate of then, which may have expired, or may be one of an
+                // authority that is not trusted any more. So there are none.
+                config.session_storage = Arc::new(NoServerSessionStorage {});
+                config.send_tls13_tickets = 0;
+                config
+            }
+            None => {
+                let mut config = builder.with_no_client_auth().with_cert_resolver(resolver);
+                config.ticketer = ring::Ticketer::new().map_err(failed)?;
+                config
+            }
+        };
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        config.ticketer = ring::Ticketer::new().map_err(failed)?;
         Ok(Arc::new(config))
     }
 
@@ -60,10 +83,15 @@ impl Certificate {
         loop {
             tokio::time::sleep(LOOK).await;
             let now = self.stamps();
-            if now == seen {
+            let before = std::mem::replace(&mut seen, now);
+            if now[2] != before[2]
+                && let Some(clients) = &self.clients
+            {
+                clients.read_again();
+            }
+            if now[..2] == before[..2] {
                 continue;
             }
-            seen = now;
             match read(&self.files) {
                 Ok(certified) => {
                     *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(certified);
@@ -77,9 +105,12 @@ impl Certificate {
         }
     }
 
-    fn stamps(&self) -> [Stamp; 2] {
+    /// Returns the stamps of the certificate, its key, and the authorities of clients.
+    fn stamps(&self) -> [Stamp; 3] {
         let stamp = |metadata: Metadata| (metadata.len(), metadata.modified().ok());
-        [&self.files.certificate, &self.files.key].map(|path| std::fs::metadata(path).ok().map(stamp))
+        let clients = self.clients.as_ref().map(|clients| clients.path());
+        let paths = [Some(self.files.certificate.as_path()), Some(self.files.key.as_path()), clients];
+        paths.map(|path| path.and_then(|path| std::fs::metadata(path).ok()).map(stamp))
     }
 }
 

@@ -200,7 +200,7 @@ pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
     let auth = CurrentAuth::new(checked.auth.as_ref().map(|spec| auth(spec, checked, None)).transpose()?);
     Ok(HttpOptions {
         hosts: server.hosts.clone(),
-        listen_host: server.listen.rsplit_once(':').map_or("", |(host, _)| host).to_owned(),
+        listen_host: server.listen.host().to_owned(),
         private_dirs: secrets::of(checked),
         listens: None,
         base_path: server.base_path.clone(),
@@ -216,6 +216,7 @@ pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
         reverse_proxy: server.reverse_proxy,
         caller_headers: server.caller.clone(),
         firewall: server.firewall.clone(),
+        proxy_protocol: server.proxy_protocol.clone(),
         ssl_redirect: server.ssl_redirect,
         xsrf: server.xsrf,
         ajax_only: server.ajax_only,

@@ -12,12 +12,14 @@ mod client;
 mod process;
 
 mod it {
+    pub(crate) mod served;
     pub(crate) mod server;
 
     mod access;
     mod becomes;
     mod cache;
     mod caller_limits;
+    mod client_certificates;
     mod cursor;
     mod export;
     mod formats;
@@ -36,4 +38,5 @@ mod it {
     mod reload;
     mod sql;
     mod tls;
+    mod transport;
 }

@@ -21,7 +21,12 @@ const ALGORITHMS: [&str; 13] = [
 ];
 
 /// Returns `None` when no authentication method is configured, so that everyone is admitted.
-pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> Option<AuthSpec> {
+pub(super) fn check(
+    table: &Table,
+    databases: &[DatabaseSpec],
+    client_certificates: bool,
+    findings: &mut Findings,
+) -> Option<AuthSpec> {
     let spec = AuthSpec {
         required: table.text("mode") != Some("optional"),
         api_keys: secrets::api_keys(table, findings),
@@ -32,11 +37,15 @@ pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Fi
         realm: realm(table, findings),
         jwt: jwt(table, findings),
         users: users(table, databases, findings),
+        client_certificates,
         attempts_max: table.count("attempts_max"),
     };
     let proves = |users: &UsersSpec| users.login || users.api_key_column.is_some();
-    let has_way =
-        spec.has_api_keys() || spec.has_basic() || spec.jwt.is_accepted() || spec.users.as_ref().is_some_and(proves);
+    let has_way = spec.has_api_keys()
+        || spec.has_basic()
+        || spec.jwt.is_accepted()
+        || spec.client_certificates
+        || spec.users.as_ref().is_some_and(proves);
     if has_way {
         apart(table, &spec, findings);
         return Some(spec);
@@ -44,8 +53,8 @@ pub(super) fn check(table: &Table, databases: &[DatabaseSpec], findings: &mut Fi
     // Any setting here means that the operator intended to restrict access.
     if let Some(written) = table.written.iter().find(|written| written.place != SettingPlace::Default) {
         let message = "[auth] names no way to prove who one is, so that everybody would be let in";
-        let hint =
-            "set `api_keys`, `api_keys_file`, `basic_users`, `basic_file`, `jwt_secrets`, `jwt_key_set` or `database`";
+        let hint = "set `api_keys`, `api_keys_file`, `basic_users`, `basic_file`, `jwt_secrets`, `jwt_key_set` or \
+                    `database`, or `server.tls_client_ca`";
         findings.mistake(Mistake::new(&written.place, message).with_hint(hint));
     }
     None
@@ -58,6 +67,9 @@ fn apart(table: &Table, spec: &AuthSpec, findings: &mut Findings) {
     if users.prefix.is_empty() {
         if users.register && spec.jwt.is_accepted() {
             findings.mistake(confusable(table, "the subject of a token"));
+        }
+        if users.register && spec.client_certificates {
+            findings.mistake(confusable(table, "a client's certificate"));
         }
         return;
     }

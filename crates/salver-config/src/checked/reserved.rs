@@ -75,6 +75,8 @@ impl Files {
             own.files.extend([auth.basic_file.clone(), auth.api_keys_file.clone(), key_set].into_iter().flatten());
         }
         own.files.extend(checked.server.tls.iter().flat_map(|tls| [tls.certificate.clone(), tls.key.clone()]));
+        let client = checked.server.tls.iter().filter_map(|tls| tls.client.as_ref());
+        own.files.extend(client.map(|client| client.authorities.clone()));
         for spec in &checked.functions {
             own.files.push(spec.file.clone());
             own.code.extend(spec.file.parent().map(Path::to_owned));

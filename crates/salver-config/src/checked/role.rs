@@ -62,10 +62,14 @@ fn can_be(caller: &str, auth: Option<&AuthSpec>, has_proxy: bool) -> Result<(), 
             nobody("tokens have an issuer: write \"jwt:ISSUER SUBJECT\"")
         }
         "user" if auth.is_none_or(|auth| auth.users.is_none()) => nobody("there is no `auth.database` with users"),
+        "certificate" if auth.is_none_or(|auth| !auth.client_certificates) => {
+            nobody("callers with a certificate need `server.tls_client_ca`")
+        }
         "proxy" if !has_proxy => nobody("callers of a proxy need `server.reverse_proxy` and `server.caller`"),
-        "jwt" | "user" | "proxy" => Ok(()),
+        "jwt" | "user" | "proxy" | "certificate" => Ok(()),
         _ => nobody(
-            "write how the caller proves it: \"api_key:NAME\", \"basic:NAME\", \"jwt:ISSUER SUBJECT\", \"user:NAME\"",
+            "write how the caller proves it: \"api_key:NAME\", \"basic:NAME\", \"jwt:ISSUER SUBJECT\", \"user:NAME\", \
+             \"certificate:NAME\"",
         ),
     }
 }

@@ -5,24 +5,21 @@ use std::path::PathBuf;
 
 use salver_model::Limits;
 
-use super::{Server, TlsFiles};
+use super::{Listen, Server, TlsClient, TlsFiles, UNIX, listen};
 use crate::event_field;
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
+use crate::setting_place::SettingPlace;
 
 pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
-    let listen = table.text("listen").unwrap_or_default();
-    let listen = findings.keep(address(listen).map_err(|why| {
-        Mistake::new(table.place_of("listen"), format!("`{listen}` is not an address to listen on: {why}"))
-            .with_hint("write HOST:PORT, like \"127.0.0.1:8080\", \"0.0.0.0:80\" or \"[::1]:8080\"")
-    }));
     let base = table.text("base_path").unwrap_or_default();
     let base_path = findings.keep(base_path(base).map_err(|why| {
         Mistake::new(table.place_of("base_path"), format!("`{base}` can't be a base path: {why}"))
             .with_hint("write a path like \"/data\"")
     }));
     Server {
-        listen: listen.unwrap_or_default(),
+        listen: listen::listen(table, findings),
+        socket_mode: listen::socket_mode(table, findings),
         base_path: base_path.unwrap_or_default(),
         data_dir: table.text("data_dir").map(PathBuf::from),
         log: table.text("log").unwrap_or_default().to_owned(),
@@ -37,6 +34,7 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         reverse_proxy: table.bool("reverse_proxy"),
         caller: caller(table, findings),
         firewall: firewall(table, findings),
+        proxy_protocol: networks(table, "proxy_protocol", &[UNIX], findings),
         callbacks: callbacks(table, findings),
         ssl_redirect: ssl_redirect(table, findings),
         tls: tls(table, findings),
@@ -76,12 +74,21 @@ fn is_origin(origin: &str) -> bool {
     !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']) && !host.ends_with(own_port)
 }
 
-/// Returns the files of TLS, of which none or both must be given.
+/// Returns the files of TLS, of which none or both must be given, and what clients have to show.
 fn tls(table: &Table, findings: &mut Findings) -> Option<TlsFiles> {
     let file = |key| table.text(key).filter(|text| !text.is_empty()).map(PathBuf::from);
+    let client = tls_client(table, findings);
     match (file("tls_certificate"), file("tls_key")) {
-        (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
-        (None, None) => None,
+        (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key, client }),
+        (None, None) => {
+            if client.is_some() {
+                let message = "`tls_client_ca` needs `tls_certificate`";
+                let hint = "clients show certificates to a server that speaks TLS itself: name `tls_certificate` and \
+                            `tls_key` too";
+                findings.mistake(Mistake::new(table.place_of("tls_client_ca"), message).with_hint(hint));
+            }
+            None
+        }
         (certificate, _) => {
             let names = ["tls_certificate", "tls_key"];
             let [given, missing] = if certificate.is_some() { names } else { [names[1], names[0]] };
@@ -91,6 +98,18 @@ fn tls(table: &Table, findings: &mut Findings) -> Option<TlsFiles> {
             None
         }
     }
+}
+
+/// Returns whose certificates clients show, and whether they must.
+fn tls_client(table: &Table, findings: &mut Findings) -> Option<TlsClient> {
+    let authorities = table.text("tls_client_ca").filter(|text| !text.is_empty()).map(PathBuf::from);
+    if authorities.is_none() && *table.place_of("tls_client") != SettingPlace::Default {
+        let message = "`tls_client` needs `tls_client_ca`";
+        let hint = "name the file with the certificates of the authorities that sign those of clients";
+        findings.mistake(Mistake::new(table.place_of("tls_client"), message).with_hint(hint));
+    }
+    let required = table.text("tls_client") != Some("optional");
+    authorities.map(|authorities| TlsClient { authorities, required })
 }
 
 /// Returns whether requests without TLS are redirected, which needs somebody who speaks it.
@@ -137,9 +156,24 @@ fn behind_proxy(table: &Table, key: &str, given: bool, findings: &mut Findings) 
     given
 }
 
+/// Returns the networks that are let in. Callers of a Unix socket have no address that could be in one.
 fn firewall(table: &Table, findings: &mut Findings) -> Vec<String> {
-    let networks = table.texts("firewall").unwrap_or_default();
-    for network in networks {
+    let networks = networks(table, "firewall", &[], findings);
+    let is_told = table.bool("reverse_proxy")
+        || table.texts("proxy_protocol").is_some_and(|own| own.iter().any(|own| own == UNIX));
+    if !networks.is_empty() && !is_told && matches!(listen::listen(table, &mut Findings::default()), Listen::Unix(_)) {
+        let message = "`firewall` would let nobody in: callers of a Unix socket have no address";
+        let hint = "leave it to `socket_mode`; or, if a proxy of your own uses the socket, set reverse_proxy = true or \
+                    proxy_protocol = [\"unix\"]";
+        findings.mistake(Mistake::new(table.place_of("firewall"), message).with_hint(hint));
+    }
+    networks
+}
+
+/// Returns a list of addresses and networks, and of the `words` that may stand there too.
+fn networks(table: &Table, key: &str, words: &[&str], findings: &mut Findings) -> Vec<String> {
+    let networks = table.texts(key).unwrap_or_default();
+    for network in networks.iter().filter(|network| !words.contains(&network.as_str())) {
         let (address, bits) = network.split_once('/').map_or((network.as_str(), None), |(a, b)| (a, Some(b)));
         let most = match address.parse() {
             Ok(IpAddr::V4(_)) => Some(32),
@@ -149,8 +183,9 @@ fn firewall(table: &Table, findings: &mut Findings) -> Vec<String> {
         let fits = |most: u8| bits.is_none_or(|bits| bits.parse::<u8>().is_ok_and(|bits| bits <= most));
         if !most.is_some_and(fits) {
             let message = format!("`{network}` is neither an address nor a network");
-            let hint = "write it like \"192.168.0.7\", \"10.0.0.0/8\" or \"fd00::/8\"";
-            findings.mistake(Mistake::new(table.place_of("firewall"), message).with_hint(hint));
+            let words: String = words.iter().map(|word| format!(", or \"{word}\"")).collect();
+            let hint = format!("write it like \"192.168.0.7\", \"10.0.0.0/8\" or \"fd00::/8\"{words}");
+            findings.mistake(Mistake::new(table.place_of(key), message).with_hint(hint));
         }
     }
     networks.to_vec()
@@ -183,6 +218,7 @@ pub(super) fn limits(table: &Table) -> Limits {
         memory_bytes_max: table.count("memory_bytes_max"),
         cache_bytes_max: table.count("cache_bytes_max"),
         connections_max: size("connections_max"),
+        connections_per_address_max: size("connections_per_address_max"),
         head_ms_max: table.count("head_ms_max"),
         drain_ms_max: table.count("drain_ms_max"),
         jobs_max: size("jobs_max"),
@@ -190,27 +226,6 @@ pub(super) fn limits(table: &Table) -> Limits {
         job_ttl_ms: table.count("job_ttl"),
         spill_bytes_max: table.count("spill_bytes_max"),
     }
-}
-
-/// Parses `HOST:PORT`, or a port alone for the local machine only.
-fn address(text: &str) -> Result<String, String> {
-    if let Ok(port) = text.parse::<u16>() {
-        return Ok(format!("127.0.0.1:{port}"));
-    }
-    let Some((host, port)) = text.rsplit_once(':') else { return Err("it has no port".to_owned()) };
-    if port.parse::<u16>().is_err() {
-        return Err(format!("`{port}` is not a port, which is 0 to 65535"));
-    }
-    if host.is_empty() {
-        return Err("it has no host".to_owned());
-    }
-    if host.contains(':') && !(host.starts_with('[') && host.ends_with(']')) {
-        return Err("an IPv6 address stands in brackets".to_owned());
-    }
-    if host.contains('/') || host.chars().any(char::is_whitespace) {
-        return Err(format!("`{host}` is not a host"));
-    }
-    Ok(text.to_owned())
 }
 
 /// Validates a plain path without a trailing `/`.

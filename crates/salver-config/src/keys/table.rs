@@ -207,6 +207,12 @@ const ROWS: &[Setting] = &[
         "Most connections open at once, as far as the system has descriptors for them. When all are taken, the next \
             takes the place of one that waits for its client; when all work, it gets 503.",
         &[]),
+    new_row(Section::Limits, "connections_per_address_max", SettingKind::Count(0), ["0", "100"],
+        "Most connections open at once from one address (of IPv6, one network of 64 bits), other than loopback and \
+            proxies of `reverse_proxy` and `proxy_protocol`; 0 is no bound of its own, and then one address has three \
+            quarters of `connections_max` at most. When all are taken, the next takes the place of one of them that \
+            waits for its client; when all work, it gets 503.",
+        &["limit_conn", "max_connections_per_ip"]),
     row(Section::Limits, "head_ms_max", SettingKind::Milliseconds, ["30000", r#""5s""#],
         "How long a client may take to send the head of a request, and then its body; also how long a connection may \
             stay idle between requests.",

@@ -74,7 +74,8 @@ fn section(section: Section, out: &mut String, value: impl Fn(&str) -> Option<St
 fn server(checked: &Checked, key: &str) -> Option<String> {
     let server = &checked.server;
     Some(match key {
-        "listen" => quoted(&server.listen),
+        "listen" => quoted(&server.listen.to_string()),
+        "socket_mode" => quoted(&format!("{:04o}", server.socket_mode)),
         "base_path" => quoted(&server.base_path),
         "data_dir" => quoted(&absolute(server.data_dir.as_ref()?.to_str()?)),
         "log" => quoted(&server.log),
@@ -89,9 +90,15 @@ fn server(checked: &Checked, key: &str) -> Option<String> {
         "reverse_proxy" => server.reverse_proxy.to_string(),
         "caller" => pairs_unless_empty(&server.caller)?,
         "firewall" => texts(&server.firewall),
+        "proxy_protocol" => texts(&server.proxy_protocol),
         "callbacks" => texts(&server.callbacks),
         "tls_certificate" => quoted(&absolute(server.tls.as_ref()?.certificate.to_str()?)),
         "tls_key" => quoted(&absolute(server.tls.as_ref()?.key.to_str()?)),
+        "tls_client_ca" => quoted(&absolute(server.tls.as_ref()?.client.as_ref()?.authorities.to_str()?)),
+        "tls_client" => {
+            let is_required = server.tls.as_ref()?.client.as_ref()?.required;
+            quoted(if is_required { "required" } else { "optional" })
+        }
         "ssl_redirect" => server.ssl_redirect.to_string(),
         "insecure" => server.insecure.to_string(),
         "xsrf" => server.xsrf.to_string(),
@@ -113,6 +120,7 @@ fn limit(checked: &Checked, key: &str) -> Option<String> {
         "memory_bytes_max" => limits.memory_bytes_max,
         "cache_bytes_max" => limits.cache_bytes_max,
         "connections_max" => limits.connections_max as u64,
+        "connections_per_address_max" => limits.connections_per_address_max as u64,
         "head_ms_max" => limits.head_ms_max,
         "drain_ms_max" => limits.drain_ms_max,
         "jobs_max" => limits.jobs_max as u64,

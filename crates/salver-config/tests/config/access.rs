@@ -54,6 +54,7 @@ fn the_first_rule_decides() {
     let caller = |address: &str, attributes: &[(&str, &str)]| Principal {
         address: address.parse().ok(),
         attributes: attributes.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        ..Principal::default()
     };
     let ann = [("identity", "basic:ann"), ("group", "x")];
     for (caller, entry, permission, expected) in [

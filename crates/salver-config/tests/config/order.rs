@@ -27,7 +27,7 @@ fn told(arguments: &[&str]) -> String {
 fn defaults_are_those_of_the_model() {
     let (checked, warnings) = load(&Sources::default()).unwrap();
     assert_eq!(checked.limits, Limits::default());
-    assert_eq!(checked.server.listen, "127.0.0.1:8080");
+    assert_eq!(checked.server.listen.to_string(), "127.0.0.1:8080");
     assert!(!checked.compat.roapi);
     assert!(warnings.is_empty());
     let (checked, _) = meant("[[dataset]]\nname = 'a'\nsource = '-'\n");
@@ -42,7 +42,7 @@ fn each_source_over_the_one_before() {
     sources.overrides =
         vec![Override { key: "server.listen", value: "line:3".to_owned(), typed: "--listen line:3".to_owned() }];
     let (checked, _) = load(&sources).unwrap();
-    assert_eq!(checked.server.listen, "line:3");
+    assert_eq!(checked.server.listen.to_string(), "line:3");
     assert_eq!(checked.server.log, "error");
     assert!(checked.server.cors);
     assert_eq!((checked.limits.rows_max, checked.limits.queries_max), (1, Limits::default().queries_max));

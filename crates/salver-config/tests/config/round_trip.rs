@@ -8,6 +8,7 @@ use crate::{Written, meant};
 const EVERYTHING: &str = r##"
 [server]
 listen = "0.0.0.0:1"
+socket_mode = "600"
 base_path = "/data/"
 data_dir = "cache"
 log = "debug"
@@ -22,10 +23,13 @@ threads = 3
 reverse_proxy = true
 caller = { user = "X-User", "the tenant" = "X-Tenant" }
 firewall = ["10.0.0.0/8", "::1"]
+proxy_protocol = ["127.0.0.1", "fd00::/8", "unix"]
 insecure = true
 callbacks = ["https://example.org/hooks/"]
 tls_certificate = "fullchain.pem"
 tls_key = "privkey.pem"
+tls_client_ca = "clients.pem"
+tls_client = "optional"
 ssl_redirect = true
 xsrf = true
 ajax_only = true
@@ -112,6 +116,7 @@ queue_ms_max = 5
 memory_bytes_max = 6
 cache_bytes_max = 7
 connections_max = 8
+connections_per_address_max = 14
 head_ms_max = 9
 drain_ms_max = 10
 jobs_max = 11
@@ -266,7 +271,10 @@ fn everything() {
     let (checked, _) = load(&written.sources()).unwrap();
     // What is secret is not shown, and so does not come back; nor do roles of those who prove something by it.
     let rest = Checked { auth: None, access: None, caller_limits: None, ..checked.clone() };
-    assert_eq!(round(&rest), rest);
+    let again = round(&rest);
+    // Certificates of clients are a way to prove something by themselves.
+    assert!(again.auth.as_ref().is_some_and(|auth| auth.client_certificates && auth.required));
+    assert_eq!(Checked { auth: None, ..again }, rest);
     // Nothing may be left out: every key of the table is in the dump.
     let shown = show(&checked);
     for section in salver_config::keys::Section::ALL {

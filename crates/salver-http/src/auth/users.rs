@@ -99,6 +99,11 @@ impl Users {
         is_same_table(&self.spec, spec) && of(&self.spec) == of(spec)
     }
 
+    /// Returns whether names like this one are those of users in the table alone.
+    pub(super) fn has_prefix(&self, name: &str) -> bool {
+        !self.spec.prefix.is_empty() && name.starts_with(&self.spec.prefix)
+    }
+
     /// Returns whether users have API keys.
     pub(super) fn has_keys(&self) -> bool {
         self.spec.api_key_column.is_some()

@@ -100,12 +100,13 @@ mod tests {
 
     use super::super::Connections;
     use super::HeadTimer;
+    use crate::peer::Peer;
 
     #[test]
     fn it_ends_not_early_and_two_looks_late_at_most() {
         let look = Duration::from_millis(20);
-        let all = Connections::new(8, true, look);
-        let timer = HeadTimer(all.enter(IpAddr::from([192, 0, 2, 1])));
+        let all = Connections::new(8, 0, true, look);
+        let timer = HeadTimer(all.enter(&Peer::at(IpAddr::from([192, 0, 2, 1])), false));
         let (waker, began) = (noop_waker(), std::time::Instant::now());
         let mut context = Context::from_waker(&waker);
         let mut sleep = timer.sleep(Duration::from_millis(60));

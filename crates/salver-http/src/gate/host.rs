@@ -29,14 +29,13 @@ impl Hosts {
     /// Collects the hosts that the options name, and those that follow from the listener's address. Behind a proxy any
     /// host is accepted by default, since the proxy knows the names.
     pub(super) fn new(options: &HttpOptions) -> Self {
-        let HttpOptions { listens, ref hosts, reverse_proxy, ref listen_host, .. } = *options;
+        let HttpOptions { listens, only_local, ref hosts, reverse_proxy, ref listen_host, .. } = *options;
         let named = hosts.iter().chain([listen_host]).map(|name| name.trim().to_ascii_lowercase());
-        let is_local = listens.is_some_and(|address| address.ip().to_canonical().is_loopback());
         Self {
             own: listens.map(|address| address.to_string()).unwrap_or_default(),
             usual: OnceLock::new(),
             named: named.filter(|name| !name.is_empty()).collect(),
-            any: hosts.is_empty() && (reverse_proxy || !is_local),
+            any: hosts.is_empty() && (reverse_proxy || !only_local),
         }
     }
 
@@ -121,6 +120,8 @@ pub(super) fn address(name: &str) -> Option<IpAddr> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
     use http::{HeaderMap, Request, Version, header};
 
     use super::super::CheckedHeaders;
@@ -129,7 +130,9 @@ mod tests {
 
     fn hosts(listens: &str, named: &[&str], reverse_proxy: bool) -> Hosts {
         let hosts = named.iter().map(|name| (*name).to_owned()).collect();
-        Hosts::new(&HttpOptions { listens: listens.parse().ok(), hosts, reverse_proxy, ..HttpOptions::default() })
+        let listens: Option<SocketAddr> = listens.parse().ok();
+        let only_local = listens.is_some_and(|address| address.ip().is_loopback());
+        Hosts::new(&HttpOptions { listens, only_local, hosts, reverse_proxy, ..HttpOptions::default() })
     }
 
     fn admits(hosts: &Hosts, host: &str) -> bool {

@@ -52,6 +52,15 @@ pub const IDEMPOTENCY_KEPT_S: u64 = 24 * 60 * 60;
 /// Most holders of one kind of resource that the status page lists; those with the most come first, and others are left
 /// out.
 pub const STATUS_HOLDERS_MAX: usize = 5;
+/// Longest header of the PROXY protocol that is read, in bytes; a connection that begins with a longer one is closed.
+pub const PROXY_HEADER_BYTES_MAX: usize = 4_096;
+/// Most sockets that are taken over from the service manager; with more the server does not start.
+pub const ACTIVATED_SOCKETS_MAX: usize = 64;
+/// Longest path of a Unix socket, in bytes, a limit of the operating systems; a longer one is a mistake in the
+/// configuration.
+pub const SOCKET_PATH_BYTES_MAX: usize = 103;
+/// Longest name of a client's certificate, in bytes; one with a longer one proves nothing.
+pub const CERTIFICATE_NAME_BYTES_MAX: usize = 256;
 /// Largest file of certificates or of a key; a larger one is refused.
 pub const TLS_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Largest key set of an issuer of tokens, in bytes; of a larger one the last that was good stays.

@@ -44,6 +44,10 @@ pub struct Limits {
     /// Maximum number of open connections, as far as the system has file descriptors for them. When all are in use, one
     /// that waits for its client is closed for the next; if there is none, the next gets 503.
     pub connections_max: usize,
+    /// Maximum number of open connections from one address; 0 for a share of `connections_max` only. When all of an
+    /// address are in use, one of them that waits for its client is closed for the next; if there is none, the next
+    /// gets 503.
+    pub connections_per_address_max: usize,
     /// Longest time for a client to send the head of a request, and then its body, in milliseconds; also the keep-alive
     /// timeout between requests.
     pub head_ms_max: u64,
@@ -70,6 +74,7 @@ impl Default for Limits {
             memory_bytes_max: 0,
             cache_bytes_max: 128 * 1024 * 1024,
             connections_max: 10_000,
+            connections_per_address_max: 0,
             head_ms_max: 30_000,
             drain_ms_max: 10_000,
             jobs_max: 10_000,

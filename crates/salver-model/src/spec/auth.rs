@@ -27,6 +27,8 @@ pub struct AuthSpec {
     pub jwt: JwtSpec,
     /// Users in a table of a database.
     pub users: Option<UsersSpec>,
+    /// Whether the certificate that a client shows during the TLS handshake proves who it is.
+    pub client_certificates: bool,
     /// Number of failed password attempts allowed per address and minute, and per user and minute.
     pub attempts_max: u64,
 }

@@ -14,8 +14,12 @@ const LEVELS: SettingKind = SettingKind::Choice(&["off", "error", "warn", "info"
 #[rustfmt::skip]
 pub(super) const ROWS: &[Setting] = &[
     row(Section::Server, "listen", SettingKind::Text, [r#""127.0.0.1:8080""#, r#""0.0.0.0:8080""#],
-        "Address and port to listen on; port 0 takes a free one.",
+        "Address and port to listen on; port 0 takes a free one. `unix:PATH` is a Unix socket at an absolute path, and \
+            `systemd` takes the sockets that systemd hands over, which are also taken without this when there are any.",
         &["addr", "address"]),
+    new_row(Section::Server, "socket_mode", SettingKind::Text, [r#""0660""#, r#""0600""#],
+        "Mode of the file of a Unix socket, in octal: who may write to it may connect. The file is removed at the end.",
+        &["unix_socket_permissions", "socket_permissions"]),
     row(Section::Server, "hosts", SettingKind::Texts, ["[]", r#"["data.example.org", "*.internal"]"#],
         "Names the server goes by, with `*` for any part of one; requests for another name are refused (403), those \
             for `localhost` or an address are not. Without this setting, a server that listens on this machine alone \
@@ -73,6 +77,11 @@ pub(super) const ROWS: &[Setting] = &[
     row(Section::Server, "firewall", SettingKind::Texts, ["[]", r#"["10.0.0.0/8", "::1"]"#],
         "Addresses and networks that are let in; empty lets everybody in.",
         &["allowed_ip_addresses"]),
+    new_row(Section::Server, "proxy_protocol", SettingKind::Texts, ["[]", r#"["10.0.0.0/8", "127.0.0.1"]"#],
+        "Addresses and networks of proxies whose connections begin with a header of the PROXY protocol (version 1 or \
+            2), whose source address then counts as that of the client; a connection of theirs without one is closed. \
+            `unix` stands for the callers of a Unix socket.",
+        &["accept_proxy", "accept_proxy_from"]),
     new_row(Section::Server, "insecure", SettingKind::Bool, ["false", "true"],
         "Whether a server that others than this machine can reach may start with neither `[auth]`, `[[access]]` nor a \
             `firewall`, so that everybody is let in. Also `--insecure`.",
@@ -87,6 +96,18 @@ pub(super) const ROWS: &[Setting] = &[
     new_row(Section::Server, "tls_key", SettingKind::Text, ["", r#""/etc/salver/privkey.pem""#],
         "File with the private key of `tls_certificate`, as PEM, without a password. It is read again when it changes.",
         &["ssl_key", "ssl_certificate_key"]),
+    new_row(Section::Server, "tls_client_ca", SettingKind::Text, ["", r#""/etc/salver/clients.pem""#],
+        "File with the certificates of the authorities that sign those of clients, as PEM. With it, the certificate \
+            that a client shows proves who it is, as one of the ways of `[auth]`: by the common name of its subject, \
+            or its first alternative name if there is none. The file is read again when it changes. Needs \
+            `tls_certificate`.",
+        &["ssl_client_certificate", "tls_client_auth_ca", "ssl_ca_file"]),
+    new_row(Section::Server, "tls_client", SettingKind::Choice(&["required", "optional"]),
+        [r#""required""#, r#""optional""#],
+        "Whether there is no connection without a certificate of the client. Where it is optional, `[auth]` decides \
+            about those who show none. One of another authority, or one that has expired, ends the connection in any \
+            case. Needs `tls_client_ca`.",
+        &["ssl_verify_client", "tls_client_auth"]),
     row(Section::Server, "ssl_redirect", SettingKind::Bool, ["false", "true"],
         "Whether requests that came without TLS are sent to `https://`, at the same port where the server has a \
             `tls_certificate`. Needs one, or `reverse_proxy`.",
