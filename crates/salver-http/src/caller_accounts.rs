@@ -161,7 +161,7 @@ impl CallerAccounts {
         match (caller.identity(), caller.address) {
             (Some(identity), _) => self.hashing.hash_one((rule, 0_u8, identity)),
             (None, Some(address)) => self.hashing.hash_one((rule, 1_u8, Holder::of_address(address))),
-            (None, None) => self.hashing.hash_one((rule, 2_u8)),
+            (None, None) => self.hashing.hash_one((rule, 2_u8, caller.local_user)),
         }
     }
 
