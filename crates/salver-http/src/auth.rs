@@ -32,10 +32,11 @@ use self::api_key::{ApiKeys, FoundKey};
 use self::attempts::Attempts;
 use self::basic::Basic;
 pub use self::current::CurrentAuth;
-use self::hmac::Tagger;
 use self::jwt::{Jwt, TokenCheck};
 pub(crate) use self::login::Logins;
 use self::password::Passwords;
+use self::session::Scope;
+pub use self::session::Sessions;
 pub use self::users::is_same_table;
 pub(crate) use self::users::{Login, User, Users, exists};
 
@@ -73,7 +74,7 @@ pub struct Auth {
     required: bool,
     key_header: Option<HeaderName>,
     api_keys: ApiKeys,
-    tagger: Arc<Tagger>,
+    sessions: Arc<Sessions>,
     basic: Option<Basic>,
     jwt: Option<(Jwt, Vec<HeaderName>)>,
     /// Whether the certificate of a client proves who it is.
@@ -103,8 +104,8 @@ enum CredentialCheck {
 
 impl Auth {
     /// Sets up the authentication methods of `spec`. `users` is the database of the users table, accessed without its
-    /// rules; `key_set` fetches the set of `spec.jwt.key_set`. Who is logged in by the `previous` methods stays so, as
-    /// far as the table of users is the same, and attempts are counted on.
+    /// rules; `key_set` fetches the set of `spec.jwt.key_set`. Whose session is one of `sessions` stays logged in, if
+    /// the table of users is the same; attempts are counted on after those of the `previous` methods.
     ///
     /// # Errors
     /// `Config`, for an unreadable file and an invalid key.
@@ -112,20 +113,14 @@ impl Auth {
         spec: &AuthSpec,
         users: Option<Arc<dyn Database>>,
         key_set: Option<Arc<dyn KeySetSource>>,
+        sessions: &Arc<Sessions>,
         previous: Option<&Self>,
     ) -> Result<Self> {
         let named = |name: &str| HeaderName::try_from(name).map_err(|error| misnamed(name).with_source(error));
-        // Sessions are known by its hashes.
-        let tagger = match previous {
-            Some(previous) => Arc::clone(&previous.tagger),
-            None => Arc::new(Tagger::new()?),
-        };
         let passwords = Arc::new(Passwords::new());
         let users = match (&spec.users, users) {
             (Some(spec), Some(database)) => {
-                let same = previous.and_then(|own| own.users.as_ref()).filter(|users| users.has_same_sessions(spec));
-                let sessions = same.map(|users| Arc::clone(&users.sessions));
-                Some(Users::new(spec.clone(), database, Arc::clone(&passwords), Arc::clone(&tagger), sessions))
+                Some(Users::new(spec.clone(), database, Arc::clone(&passwords), Arc::clone(sessions)))
             }
             _ => None,
         };
@@ -148,8 +143,8 @@ impl Auth {
             required: spec.required,
             key_header: has_keys.then(|| named(&spec.api_key_header)).transpose()?,
             api_keys: ApiKeys::new(spec)?,
-            basic: spec.has_basic().then(|| Basic::new(spec, passwords, Arc::clone(&tagger))).transpose()?,
-            tagger,
+            basic: spec.has_basic().then(|| Basic::new(spec, passwords, Arc::clone(&sessions.tagger))).transpose()?,
+            sessions: Arc::clone(sessions),
             jwt,
             certificates: spec.client_certificates,
             logins: match previous {
@@ -222,6 +217,17 @@ impl Auth {
             },
             Credentials::Login(_) => self.nobody(),
         }
+    }
+
+    /// Ends the sessions that depend on other settings than these.
+    fn end_other_sessions(&self) {
+        let scopes: Vec<Scope> = self.users.iter().map(|users| users.scope).collect();
+        self.sessions.end_others(&scopes);
+    }
+
+    /// Ends all sessions.
+    fn end_sessions(&self) {
+        self.sessions.end_others(&[]);
     }
 
     /// Keeps the keys of an issuer of tokens fresh, for ever; returns if there is none.

@@ -66,7 +66,7 @@ mod transport;
 mod treeql;
 mod unsent_responses;
 
-pub use auth::{Auth, CurrentAuth, is_same_table};
+pub use auth::{Auth, CurrentAuth, Sessions, is_same_table};
 pub use listener::{Listener, Places};
 pub use options::{Callbacks, HttpOptions, OriginOptions};
 pub use redaction::keep_private;

@@ -7,6 +7,7 @@ pub mod held;
 pub mod key_set_source;
 pub mod loader;
 pub mod scan;
+pub mod session_store;
 pub mod sql_engine;
 pub mod table;
 pub mod webhook_sender;

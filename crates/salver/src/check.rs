@@ -11,6 +11,7 @@ use salver_model::{Description, Error};
 use crate::cli::CheckArguments;
 use crate::data_dir::DataDir;
 use crate::failure::CommandFailure;
+use crate::sessions::LateSessions;
 use crate::settings::Need;
 use crate::tls::Certificate;
 use crate::{access, logging, output, secrets, serve, settings, streams, wiring};
@@ -102,7 +103,7 @@ async fn reach_all(checked: &Checked) -> Result<usize, CommandFailure> {
 
 /// Reads the keys of `[auth]`, also those that an issuer of tokens publishes.
 async fn prove(spec: &AuthSpec, checked: &Checked) -> Result<(), Error> {
-    wiring::auth(spec, checked, None)?.fetch_key_set().await
+    wiring::auth(spec, checked, &LateSessions::passing(), None)?.fetch_key_set().await
 }
 
 /// Counts columns named by relations and stores that the files turn out to lack.

@@ -28,6 +28,8 @@ mod root_key;
 mod secrets;
 mod serve;
 mod service_manager;
+mod session_file;
+mod sessions;
 mod settings;
 mod signals;
 mod socket_activation;

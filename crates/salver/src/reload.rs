@@ -21,6 +21,7 @@ use salver_service::refresh::Keepers;
 use crate::cli::ServeArguments;
 use crate::failure::CommandFailure;
 use crate::service_manager::ServiceManager;
+use crate::sessions::LateSessions;
 use crate::signals::HangUps;
 use crate::{access, exposure, logging, output, secrets, settings, wiring};
 
@@ -41,6 +42,7 @@ pub(crate) struct Reload {
     pub(crate) engine: Arc<Engine>,
     pub(crate) service: Arc<Service>,
     pub(crate) auth: CurrentAuth,
+    pub(crate) sessions: LateSessions,
     pub(crate) keepers: Keepers,
 }
 
@@ -150,7 +152,7 @@ impl Reload {
         let previous = self.auth.load();
         // Databases stay what they are until the next start.
         let served = Checked { databases: self.checked.databases.clone(), ..next.clone() };
-        served.auth.as_ref().map(|spec| wiring::auth(spec, &served, previous.as_deref())).transpose()
+        served.auth.as_ref().map(|spec| wiring::auth(spec, &served, &self.sessions, previous.as_deref())).transpose()
     }
 
     async fn take_out(&mut self, changes: &DatasetChanges<'_>) {

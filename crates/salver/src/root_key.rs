@@ -1,4 +1,5 @@
-//! The root key of tokens, kept in a file of the data directory, so that exports and pages outlive the process.
+//! The root key of tokens and sessions, kept in a file of the data directory, so that exports, pages and sessions
+//! outlive the process.
 //!
 //! The file is private to the user who runs the server. It is created once and atomically: of two servers that start at
 //! the same time one creates it and both use it. Servers that are to accept each other's tokens share the file.
@@ -17,23 +18,33 @@ const START: &str = "salver-tokens-1 ";
 /// Upper bound of the file's size.
 const FILE_BYTES: u64 = 256;
 
+/// The key of a server.
+#[derive(Debug)]
+pub(crate) struct OpenedKey {
+    /// The key.
+    pub(crate) key: RootKey,
+    /// The directory that keeps it; `None` for a key that ends with this process.
+    pub(crate) dir: Option<PathBuf>,
+}
+
 /// Returns the key of the server `about` with the settings in `file`: the stored one, or a random one for this process
 /// if nothing is stored. A directory named by the operator must be usable.
 ///
 /// # Errors
 /// Returns `Config` when the file is damaged, or cannot be read or created in the named directory.
-pub(crate) fn open(about: &Server, file: Option<&Path>) -> Result<RootKey> {
-    let Some(dir) = about.keep_dir(file) else { return Ok(RootKey::random()) };
+pub(crate) fn open(about: &Server, file: Option<&Path>) -> Result<OpenedKey> {
+    let passing = || OpenedKey { key: RootKey::random(), dir: None };
+    let Some(dir) = about.keep_dir(file) else { return Ok(passing()) };
     match kept_in(&dir) {
         Err(error) if about.data_dir.is_none() && !dir.join(NAME).exists() => {
             tracing::warn!(
-                "{}; exports and the tokens of pages end with this process, unless `server.data_dir` names another \
-                 directory",
+                "{}; exports, the tokens of pages and sessions end with this process, unless `server.data_dir` names \
+                 another directory",
                 error.message
             );
-            Ok(RootKey::random())
+            Ok(passing())
         }
-        found => found,
+        found => found.map(|key| OpenedKey { key, dir: Some(dir) }),
     }
 }
 
@@ -56,7 +67,7 @@ fn kept_in(dir: &Path) -> Result<RootKey> {
 
 fn damaged(path: &Path) -> Error {
     Error::new(Code::Config, format!("`{}` is not a key of tokens, or it is damaged", path.display()))
-        .with_hint("restore it; or remove it, and every export and page that clients hold is over")
+        .with_hint("restore it; or remove it, and every export, page and session that clients hold is over")
 }
 
 /// Reads the file; `None` when there is none.

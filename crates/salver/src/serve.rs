@@ -10,7 +10,7 @@ use salver_http::{HttpOptions, Places};
 use salver_model::limits::{ANNOUNCED_ENTRIES_MAX, ANNOUNCED_S_MAX};
 use salver_model::observation::Observer;
 use salver_model::secrecy::masked;
-use salver_model::{Error, Name, Result, RootKey, cursor};
+use salver_model::{Error, Name, Result, cursor};
 use salver_service::{Entry, Service};
 use salver_text::percent;
 
@@ -21,6 +21,8 @@ use crate::logging::Log;
 use crate::reload::Reload;
 use crate::service_manager::ServiceManager;
 use crate::socket_activation::Activated;
+use crate::root_key::OpenedKey;
+use crate::sessions::LateSessions;
 use crate::tls::Certificate;
 use crate::{
     access, descriptors, exposure, functions, listening, logging, memory_monitor, output, root_key, secrets, settings,
@@ -42,7 +44,7 @@ pub(crate) fn run(arguments: ServeArguments, activated: Activated) -> Result<(),
     output::log_notes();
     keep_descriptors(&mut checked);
     let root_key = root_key::open(&checked.server, file.as_deref())?;
-    cursor::sign_under(&root_key);
+    cursor::sign_under(&root_key.key);
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
     let engine = wiring::engine(&checked, data_dir.path())?;
     let runtime = wiring::runtime(checked.server.threads)?;
@@ -67,13 +69,14 @@ fn keep_descriptors(checked: &mut Checked) {
 async fn serve(
     checked: &Checked,
     engine: &Arc<salver_datasets::Engine>,
-    (root_key, activated): (RootKey, Activated),
+    (root_key, activated): (OpenedKey, Activated),
     (arguments, declared, file): (ServeArguments, Checked, Option<PathBuf>),
 ) -> Result<(), CommandFailure> {
     let certificate = checked.server.tls.as_ref().map(Certificate::open).transpose()?;
     let tls = certificate.as_ref().map(Certificate::listener).transpose()?;
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let options = HttpOptions { root_key, tls, ..wiring::http_options(checked)? };
+    let sessions = LateSessions::new(&root_key);
+    let options = HttpOptions { root_key: root_key.key, tls, ..wiring::http_options(checked, &sessions)? };
     let auth = options.auth.clone();
     let broken = |error| CommandFailure::Error(Error::internal("the server broke down").with_source(error));
     let asked_to_end = signals::asked_to_end().map_err(broken)?;
@@ -107,6 +110,7 @@ async fn serve(
         engine: Arc::clone(engine),
         service: Arc::clone(&service),
         auth,
+        sessions: sessions.clone(),
         keepers,
     };
     let reloading = tokio::spawn(reload.at_each(hang_ups));
@@ -119,6 +123,7 @@ async fn serve(
     let served = serving.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked)));
     announcing.abort();
     reading.into_iter().chain([fetching, reloading]).for_each(|task| task.abort());
+    sessions.close().await;
     // After this no one can append any more.
     let closed = streams::close(&opened).await;
     served.map_err(broken)?;

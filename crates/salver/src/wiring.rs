@@ -18,6 +18,7 @@ use salver_service::{Catalog, Service, Store, databases};
 use tokio::task::JoinSet;
 
 use crate::key_set_source::key_set_source;
+use crate::sessions::LateSessions;
 use crate::webhook_sender::HttpWebhookSender;
 use crate::{functions, secrets, streams};
 
@@ -174,7 +175,12 @@ fn shielded(spec: &DatabaseSpec, checked: &Checked) -> DatabaseSpec {
 
 /// Returns the authentication methods of `spec`, in place of the `previous` ones. The table of users is read through
 /// separate connections, which bypass the rules and checks for requests.
-pub(crate) fn auth(spec: &AuthSpec, checked: &Checked, previous: Option<&Auth>) -> Result<Auth> {
+pub(crate) fn auth(
+    spec: &AuthSpec,
+    checked: &Checked,
+    sessions: &LateSessions,
+    previous: Option<&Auth>,
+) -> Result<Auth> {
     let database = spec.users.as_ref().and_then(|users| checked.databases.iter().find(|d| d.name == users.database));
     let open = |own: &DatabaseSpec| {
         let bare = DatabaseSpec {
@@ -188,16 +194,16 @@ pub(crate) fn auth(spec: &AuthSpec, checked: &Checked, previous: Option<&Auth>) 
         RecordsDatabase::open(bare).map(|opened| Arc::new(opened) as Arc<dyn Database>)
     };
     let key_set = spec.jwt.key_set.as_deref().map(key_set_source);
-    Auth::new(spec, database.map(open).transpose()?, key_set, previous)
+    Auth::new(spec, database.map(open).transpose()?, key_set, &sessions.of(spec), previous)
 }
 
 /// Returns the options of the HTTP doors for `checked`.
 ///
 /// # Errors
 /// Returns an error for unusable keys, files and databases of users: then no one is served, rather than everyone.
-pub(crate) fn http_options(checked: &Checked) -> Result<HttpOptions> {
+pub(crate) fn http_options(checked: &Checked, sessions: &LateSessions) -> Result<HttpOptions> {
     let server = &checked.server;
-    let auth = CurrentAuth::new(checked.auth.as_ref().map(|spec| auth(spec, checked, None)).transpose()?);
+    let auth = CurrentAuth::new(checked.auth.as_ref().map(|spec| auth(spec, checked, sessions, None)).transpose()?);
     Ok(HttpOptions {
         hosts: server.hosts.clone(),
         listen_host: server.listen.host().to_owned(),

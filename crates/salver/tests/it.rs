@@ -36,6 +36,7 @@ mod it {
     mod paging;
     mod refresh;
     mod reload;
+    mod sessions;
     mod sql;
     mod tls;
     mod transport;

@@ -170,7 +170,8 @@ const ROWS: &[Setting] = &[
     row(Section::Auth, "session_cookie", SettingKind::Text, [r#""salver_session""#, r#""sid""#],
         "The cookie that names a session.", &["session_name"]),
     row(Section::Auth, "session_idle", SettingKind::Milliseconds, ["3600000", r#""15m""#],
-        "How long a session lasts that is not used. Sessions are kept in memory: a restart ends them.", &[]),
+        "How long a session lasts that is not used. Sessions outlive a restart where there is a data directory. \
+            Another value ends those that there are.", &[]),
     row(Section::Auth, "users_shown", SettingKind::Bool, ["false", "true"],
         "Whether the table of users is served like others, without its columns of passwords and keys.", &[]),
     row(Section::Auth, "attempts_max", SettingKind::Count(1), ["10", "5"],

@@ -27,9 +27,16 @@ impl CurrentAuth {
         current
     }
 
-    /// Puts other methods in force, for every request that arrives from now on.
+    /// Puts other methods in force, for every request that arrives from now on. Sessions that depend on settings that
+    /// are no longer in force end.
     pub fn replace(&self, auth: Option<Auth>) {
-        self.0.auth.store(auth.map(Arc::new));
+        let auth = auth.map(Arc::new);
+        let previous = self.0.auth.swap(auth.clone());
+        match (auth, previous) {
+            (Some(auth), _) => auth.end_other_sessions(),
+            (None, Some(previous)) => previous.end_sessions(),
+            (None, None) => {}
+        }
         self.0.replaced.notify_one();
     }
 

@@ -1,8 +1,8 @@
-//! Keyed hashes of secrets. The random key is generated at startup and never leaves the process, so that the timing of
-//! a comparison of hashes reveals nothing about the secrets.
+//! Keyed hashes of secrets. The key is derived from the root key and never disclosed, so that the timing of a
+//! comparison of hashes reveals nothing about the secrets, and neither does a hash that is stored.
 
 use ring::hmac;
-use salver_model::{Result, seal};
+use salver_model::{Result, RootKey, seal};
 
 /// The hash of a secret.
 pub(super) type Tag = [u8; 32];
@@ -14,8 +14,9 @@ pub(super) struct Tagger {
 }
 
 impl Tagger {
-    pub(super) fn new() -> Result<Self> {
-        Ok(Self { key: hmac::Key::new(hmac::HMAC_SHA256, &seal::random::<32>()?) })
+    /// Returns a tagger with the key that `root` gives for this purpose.
+    pub(super) fn of(root: &RootKey, purpose: &str) -> Self {
+        Self { key: hmac::Key::new(hmac::HMAC_SHA256, &root.derive(purpose)) }
     }
 
     /// Returns the hash of `parts`, unambiguous as to where one part ends and the next begins.
@@ -38,14 +39,19 @@ impl Tagger {
 
 #[cfg(test)]
 mod tests {
+    use salver_model::RootKey;
+
     use super::Tagger;
 
     #[test]
     fn parts_stay_apart() {
-        let tagger = Tagger::new().unwrap();
+        let root = RootKey::of([7; 32]);
+        let tagger = Tagger::of(&root, "a test");
         assert_eq!(tagger.tag(&["a", "b"]), tagger.tag(&["a", "b"]));
         assert_ne!(tagger.tag(&["a", "b"]), tagger.tag(&["ab", ""]));
-        assert_ne!(tagger.tag(&["a"]), Tagger::new().unwrap().tag(&["a"]));
+        assert_eq!(tagger.tag(&["a"]), Tagger::of(&root, "a test").tag(&["a"]));
+        assert_ne!(tagger.tag(&["a"]), Tagger::of(&root, "another").tag(&["a"]));
+        assert_ne!(tagger.tag(&["a"]), Tagger::of(&RootKey::random(), "a test").tag(&["a"]));
         assert_ne!(tagger.random().unwrap(), tagger.random().unwrap());
     }
 }

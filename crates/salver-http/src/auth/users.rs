@@ -2,6 +2,7 @@
 //! never contain the password and key columns, unless the settings name them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -17,7 +18,7 @@ use tokio::sync::OnceCell;
 
 use super::hmac::{Tag, Tagger};
 use super::password::Passwords;
-use super::session::{Seen, Session, Sessions};
+use super::session::{Scope, Seen, Session, Sessions};
 use super::{Identity, proved_by, wordpress};
 use crate::cookie;
 
@@ -35,6 +36,10 @@ const CACHED_KEYS: usize = 16_384;
 pub(crate) struct Users {
     pub(crate) spec: UsersSpec,
     pub(crate) sessions: Arc<Sessions>,
+    /// What their sessions depend on.
+    pub(crate) scope: Scope,
+    /// Number of these settings among those under which rows were read.
+    reader: u64,
     passwords: Arc<Passwords>,
     database: Arc<dyn Database>,
     tagger: Arc<Tagger>,
@@ -65,9 +70,9 @@ pub(crate) struct User {
 
 impl User {
     /// Returns a session for the user.
-    pub(crate) fn session(self) -> Session {
+    pub(crate) fn session(self, scope: Scope) -> Session {
         let Self { name, identity, told, proof, seen } = self;
-        Session { username: name, identity, told, proof, seen }
+        Session { scope, username: name, identity, told, proof, seen: Some(seen) }
     }
 }
 
@@ -81,22 +86,37 @@ pub(crate) struct Login {
 }
 
 impl Users {
-    /// Creates the users of `spec`, with the `sessions` of those who are logged in already.
+    /// Creates the users of `spec`.
     pub(super) fn new(
         spec: UsersSpec,
         database: Arc<dyn Database>,
         passwords: Arc<Passwords>,
-        tagger: Arc<Tagger>,
-        sessions: Option<Arc<Sessions>>,
+        sessions: Arc<Sessions>,
     ) -> Self {
-        let sessions = sessions.unwrap_or_else(|| Arc::new(Sessions::new(spec.session_idle, Arc::clone(&tagger))));
-        Self { spec, sessions, passwords, database, tagger, keys: Cache::new(CACHED_KEYS), sampled: OnceCell::new() }
-    }
-
-    /// Returns whether the sessions of these users are good for those of `spec`: names and times mean the same.
-    pub(super) fn has_same_sessions(&self, spec: &UsersSpec) -> bool {
-        let of = |spec: &UsersSpec| (spec.prefix.clone(), spec.username_column.clone(), spec.session_idle);
-        is_same_table(&self.spec, spec) && of(&self.spec) == of(spec)
+        static READERS: AtomicU64 = AtomicU64::new(0);
+        let tagger = Arc::clone(&sessions.tagger);
+        // A user of one table is nobody in another, whatever the name.
+        let settings = [
+            "users",
+            spec.database.as_str(),
+            spec.wordpress.as_deref().unwrap_or_default(),
+            &spec.table,
+            spec.login_table.as_deref().unwrap_or_default(),
+            &spec.username_column,
+            &spec.prefix,
+        ];
+        let scope = Scope::of(&tagger, &settings, spec.session_idle);
+        Self {
+            spec,
+            sessions,
+            scope,
+            reader: READERS.fetch_add(1, Ordering::Relaxed),
+            passwords,
+            database,
+            tagger,
+            keys: Cache::new(CACHED_KEYS),
+            sampled: OnceCell::new(),
+        }
     }
 
     /// Returns whether names like this one are those of users in the table alone.
@@ -129,35 +149,44 @@ impl Users {
     /// Returns the identity of a session from the cache, if the user's row is still fresh; `Some(None)` if there is no
     /// such session.
     pub(super) fn cached_session(&self, name: &str) -> Option<Option<Identity>> {
-        let Some(session) = self.sessions.find(name) else { return Some(None) };
-        self.is_news(&session.seen).then(|| Some(session.identity.clone()))
+        let Some(session) = self.sessions.find(name, &self.scope) else { return Some(None) };
+        session.seen.is_some_and(|seen| self.is_news(&seen)).then(|| Some(session.identity.clone()))
     }
 
-    /// Returns the identity of a session after reading the user's row again, `None` if there is no such session. A
-    /// session ends when its user is deleted or gets another password.
+    /// Returns the identity of a session, `None` if there is no such session.
     pub(super) async fn of_session(&self, service: &Service, name: &str) -> Result<Option<Identity>> {
-        let Some(session) = self.sessions.find(name) else { return Ok(None) };
+        Ok(self.session(service, name).await?.map(|session| session.identity.clone()))
+    }
+
+    /// Returns a session, after reading the user's row again if it may have changed; `None` if there is no such
+    /// session. A session ends when its user is deleted or gets another password.
+    pub(crate) async fn session(&self, service: &Service, name: &str) -> Result<Option<Arc<Session>>> {
+        let Some(session) = self.sessions.find(name, &self.scope) else { return Ok(None) };
+        if session.seen.is_some_and(|seen| self.is_news(&seen)) {
+            return Ok(Some(session));
+        }
         let user = self.user(service, &session.username).await?;
         let Some(user) = user.filter(|user| user.proof == session.proof) else {
-            self.sessions.end(name);
+            self.sessions.forget(name);
             return Ok(None);
         };
-        let identity = user.identity.clone();
-        self.sessions.renew(name, user.session());
-        Ok(Some(identity))
+        let session = Arc::new(user.session(self.scope));
+        self.sessions.renew(name, Arc::clone(&session));
+        Ok(Some(session))
     }
 
     /// Returns the current state of the database, which the next read sees at the earliest.
     fn seen(&self) -> Seen {
-        Seen { version: self.database.version(), at: Instant::now() }
+        Seen { reader: self.reader, version: self.database.version(), at: Instant::now() }
     }
 
-    /// Returns whether data that was read in this state is still fresh.
+    /// Returns whether data that was read in this state, and under these settings, is still fresh.
     fn is_news(&self, seen: &Seen) -> bool {
-        match seen.version {
-            Some(version) => self.database.version() == Some(version),
-            None => seen.at.elapsed() < KEPT_FOR,
-        }
+        seen.reader == self.reader
+            && match seen.version {
+                Some(version) => self.database.version() == Some(version),
+                None => seen.at.elapsed() < KEPT_FOR,
+            }
     }
 
     /// Looks an API key up in the table and returns its identity, provided that the user's name passes `is_free`;

@@ -34,13 +34,14 @@ pub(super) async fn answer(context: &RequestContext<'_>, step: AccountStep, byte
         AccountStep::Password => password(context, users, &form(context, users, bytes)?).await,
         AccountStep::Logout => {
             let name = users.session_of(context.headers)?.ok_or_else(auth::required)?;
-            let session = users.sessions.find(name).ok_or_else(auth::required)?;
-            users.sessions.end(name);
+            let session = users.sessions.find(name, &users.scope).ok_or_else(auth::required)?;
+            users.sessions.end(name).await?;
             tell(context, &session.told, cookie(context, users, "", true)).await
         }
         AccountStep::Me => {
-            let session = users.session_of(context.headers)?.and_then(|name| users.sessions.find(name));
-            tell(context, &session.ok_or_else(auth::required)?.told, None).await
+            let name = users.session_of(context.headers)?.ok_or_else(auth::required)?;
+            let session = users.session(&context.app.service, name).await?.ok_or_else(auth::required)?;
+            tell(context, &session.told, None).await
         }
     }
 }
@@ -82,7 +83,7 @@ async fn register(context: &RequestContext<'_>, users: &Users, form: &Form) -> R
 
 async fn password(context: &RequestContext<'_>, users: &Users, form: &Form) -> Result<Response<Body>> {
     let (service, name) = (&context.app.service, form.username.as_str());
-    let session = users.session_of(context.headers)?.and_then(|name| users.sessions.find(name));
+    let session = users.session_of(context.headers)?.and_then(|name| users.sessions.find(name, &users.scope));
     if session.is_none_or(|session| session.username != name) {
         return Err(auth::failed(name));
     }
@@ -91,7 +92,7 @@ async fn password(context: &RequestContext<'_>, users: &Users, form: &Form) -> R
     let hash = users.hash(&form.new_password).await?;
     users.set_password(service, &login.name, hash).await?;
     // Ends all sessions that were opened with the old password.
-    users.sessions.end_all_of(&login.name);
+    users.sessions.end_all_of(&login.name, &users.scope);
     let user = users.user(service, &login.name).await?.ok_or_else(|| auth::failed(name))?;
     begin(context, users, user).await
 }
@@ -124,10 +125,10 @@ fn count(context: &RequestContext<'_>, user: Option<&str>) -> Result<()> {
 /// Starts a session of `user`, in place of the one of the request.
 async fn begin(context: &RequestContext<'_>, users: &Users, user: User) -> Result<Response<Body>> {
     if let Ok(Some(old)) = users.session_of(context.headers) {
-        users.sessions.end(old);
+        users.sessions.end(old).await?;
     }
     let told = user.told.clone();
-    let name = users.sessions.begin(user.session())?;
+    let name = users.sessions.begin(user.session(users.scope))?;
     tell(context, &told, cookie(context, users, &name, false)).await
 }
 

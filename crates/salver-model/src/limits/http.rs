@@ -40,6 +40,13 @@ pub const PASSWORDS_MAX: usize = 2;
 pub const PASSWORD_WAIT_S_MAX: u64 = 5;
 /// Most sessions of users at a time; further logins are refused with `overloaded`.
 pub const SESSIONS_MAX: usize = 100_000;
+/// Largest session that outlives the process, in bytes as it is written; a larger one ends with the process.
+pub const STORED_SESSION_BYTES_MAX: usize = 16 * 1024;
+/// Largest file of sessions, in bytes; a larger one is damaged. When half of it is not enough for all sessions, those
+/// that were unused for longest end with the process.
+pub const SESSIONS_FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Longest wait of a request until the end of a session is on disk, in milliseconds; then it is refused with 503.
+pub const SESSION_END_MS_MAX: u64 = 5_000;
 /// Longest password that is checked against a portable hash, in bytes; a longer one is wrong, as in WordPress.
 pub const PORTABLE_PASSWORD_BYTES_MAX: usize = 4_096;
 /// Longest `Idempotency-Key`, in bytes; a request with a longer one is refused.

@@ -40,6 +40,12 @@ impl AuthSpec {
         !self.api_keys.is_empty() || self.api_keys_file.is_some()
     }
 
+    /// Returns whether somebody may log in and stay known by a cookie.
+    #[must_use]
+    pub fn has_sessions(&self) -> bool {
+        self.users.as_ref().is_some_and(|users| users.login)
+    }
+
     /// Returns whether HTTP Basic authentication is configured.
     #[must_use]
     pub fn has_basic(&self) -> bool {
