@@ -140,7 +140,7 @@ fn read_file(path: &Path, findings: &mut Findings) -> Raw {
         relate(table, "file", directory);
     }
     relate(&mut raw.server, "data_dir", directory);
-    for key in ["basic_file", "api_keys_file", "jwt_key_set"] {
+    for key in ["basic_file", "api_keys_file", "jwt_key_set", "oidc_client_secret_file"] {
         relate(&mut raw.auth, key, directory);
     }
     for key in ["tls_certificate", "tls_key", "tls_client_ca"] {

@@ -123,6 +123,11 @@ impl App {
         databases.any(|database| database.spec().customization.is_some() || database.spec().of_caller.is_some())
     }
 
+    /// Returns whether users log in at an identity provider.
+    pub(crate) fn has_provider(&self) -> bool {
+        self.auth.load().is_some_and(|auth| auth.oidc.is_some())
+    }
+
     /// Returns whether callers authenticate with a name and a password that they send.
     pub(crate) fn has_accounts(&self) -> bool {
         self.auth.load().is_some_and(|auth| auth.users.as_ref().is_some_and(|users| users.spec.login))

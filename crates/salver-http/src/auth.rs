@@ -1,6 +1,6 @@
-//! Authentication of callers: by an API key, a signed token, a name and password with each request, the session of a
-//! logged-in user, or the certificate that the client showed for the connection. One credential is enough; an invalid
-//! one is an error.
+//! Authentication of callers: by an API key, a signed token, a name and password with each request, the session of a user
+//! who logged in, here or at an identity provider, or the certificate that the client showed for the connection. One
+//! credential is enough; an invalid one is an error.
 //!
 //! The first of these in a request decides: the API key header, a token, a name and password, the session cookie, and
 //! without any of them the certificate. A header that occurs twice proves nothing: an intermediary may have checked the
@@ -13,6 +13,7 @@ mod current;
 mod hmac;
 mod jwt;
 mod login;
+mod oidc;
 mod password;
 mod session;
 mod users;
@@ -23,7 +24,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
-use salver_model::ports::{Database, KeySetSource, MaybeReady};
+use salver_model::ports::{Database, IdentityProvider, KeySetSource, MaybeReady};
 use salver_model::spec::AuthSpec;
 use salver_model::{Code, Error, Principal, Result};
 use salver_service::Service;
@@ -34,9 +35,10 @@ use self::basic::Basic;
 pub use self::current::CurrentAuth;
 use self::jwt::{Jwt, TokenCheck};
 pub(crate) use self::login::Logins;
+pub(crate) use self::oidc::{BegunLogin, CallbackParameters, Oidc, astray};
 use self::password::Passwords;
-use self::session::Scope;
 pub use self::session::Sessions;
+use self::session::{Scope, session_in};
 pub use self::users::is_same_table;
 pub(crate) use self::users::{Login, User, Users, exists};
 
@@ -74,15 +76,31 @@ pub struct Auth {
     required: bool,
     key_header: Option<HeaderName>,
     api_keys: ApiKeys,
-    sessions: Arc<Sessions>,
+    pub(crate) sessions: Arc<Sessions>,
     basic: Option<Basic>,
     jwt: Option<(Jwt, Vec<HeaderName>)>,
     /// Whether the certificate of a client proves who it is.
     certificates: bool,
     logins: Arc<Logins>,
     pub(crate) users: Option<Users>,
+    pub(crate) oidc: Option<Oidc>,
+    /// Name of the cookie of sessions, where there are any.
+    pub(crate) session_cookie: Option<String>,
     pub(crate) attempts: Arc<Attempts>,
     challenges: Vec<HeaderValue>,
+}
+
+/// What the authentication methods need from outside.
+#[derive(Debug)]
+pub struct AuthSources {
+    /// The database of the users table, accessed without its rules.
+    pub users: Option<Arc<dyn Database>>,
+    /// The set of `spec.jwt.key_set`.
+    pub key_set: Option<Arc<dyn KeySetSource>>,
+    /// The provider of `spec.oidc`.
+    pub provider: Option<Arc<dyn IdentityProvider>>,
+    /// The sessions of those who have logged in.
+    pub sessions: Arc<Sessions>,
 }
 
 /// A credential in a request.
@@ -103,29 +121,26 @@ enum CredentialCheck {
 }
 
 impl Auth {
-    /// Sets up the authentication methods of `spec`. `users` is the database of the users table, accessed without its
-    /// rules; `key_set` fetches the set of `spec.jwt.key_set`. Whose session is one of `sessions` stays logged in, if
-    /// the table of users is the same; attempts are counted on after those of the `previous` methods.
+    /// Sets up the authentication methods of `spec`. Whose session is one of `sources` stays logged in, if the table of
+    /// users or the provider is the same; attempts are counted on after those of the `previous` methods.
     ///
     /// # Errors
     /// `Config`, for an unreadable file and an invalid key.
-    pub fn new(
-        spec: &AuthSpec,
-        users: Option<Arc<dyn Database>>,
-        key_set: Option<Arc<dyn KeySetSource>>,
-        sessions: &Arc<Sessions>,
-        previous: Option<&Self>,
-    ) -> Result<Self> {
+    pub fn new(spec: &AuthSpec, sources: AuthSources, previous: Option<&Self>) -> Result<Self> {
+        let AuthSources { users, key_set, provider, sessions } = sources;
         let named = |name: &str| HeaderName::try_from(name).map_err(|error| misnamed(name).with_source(error));
         let passwords = Arc::new(Passwords::new());
         let users = match (&spec.users, users) {
             (Some(spec), Some(database)) => {
-                Some(Users::new(spec.clone(), database, Arc::clone(&passwords), Arc::clone(sessions)))
+                Some(Users::new(spec.clone(), database, Arc::clone(&passwords), Arc::clone(&sessions)))
             }
             _ => None,
         };
         let has_keys = spec.has_api_keys() || users.as_ref().is_some_and(Users::has_keys);
         let prefix = spec.users.as_ref().map_or("", |users| users.prefix.as_str());
+        let times = (spec.jwt.leeway, spec.jwt.key_set_interval);
+        let oidc = spec.oidc.as_ref().zip(provider);
+        let oidc = oidc.map(|(spec, provider)| Oidc::new(spec, provider, &sessions, (prefix, times)));
         let known = previous.and_then(|own| own.jwt.as_ref()).map(|(jwt, _)| jwt);
         let jwt = if spec.jwt.is_accepted() { Some(Jwt::new(&spec.jwt, key_set, (prefix, known))?) } else { None };
         let jwt = match (jwt, &spec.jwt.header) {
@@ -144,7 +159,9 @@ impl Auth {
             key_header: has_keys.then(|| named(&spec.api_key_header)).transpose()?,
             api_keys: ApiKeys::new(spec)?,
             basic: spec.has_basic().then(|| Basic::new(spec, passwords, Arc::clone(&sessions.tagger))).transpose()?,
-            sessions: Arc::clone(sessions),
+            sessions,
+            session_cookie: session_cookie(spec),
+            oidc,
             jwt,
             certificates: spec.client_certificates,
             logins: match previous {
@@ -221,7 +238,8 @@ impl Auth {
 
     /// Ends the sessions that depend on other settings than these.
     fn end_other_sessions(&self) {
-        let scopes: Vec<Scope> = self.users.iter().map(|users| users.scope).collect();
+        let of_users = self.users.iter().map(|users| users.scope);
+        let scopes: Vec<Scope> = of_users.chain(self.oidc.iter().map(|oidc| oidc.scope)).collect();
         self.sessions.end_others(&scopes);
     }
 
@@ -262,15 +280,26 @@ impl Auth {
         Ok(())
     }
 
-    /// Fetches the key set of an issuer of tokens once, if there is one.
+    /// Fetches once what issuers of tokens and the identity provider publish, if there are any.
     ///
     /// # Errors
-    /// `Source` if it can't be fetched, and `Config` for what is not a set of usable keys.
-    pub async fn fetch_key_set(&self) -> Result<()> {
-        match &self.jwt {
-            Some((jwt, _)) => jwt.fetch_key_set().await,
+    /// `Source` if it can't be fetched, and `Config` for what can't be used.
+    pub async fn fetch_published(&self) -> Result<()> {
+        if let Some((jwt, _)) = &self.jwt {
+            jwt.fetch_key_set().await?;
+        }
+        match &self.oidc {
+            Some(oidc) => oidc.fetch().await,
             None => Ok(()),
         }
+    }
+
+    /// Returns the name of the session in a request's cookie.
+    ///
+    /// # Errors
+    /// `AuthenticationFailed` where there are several.
+    pub(crate) fn session_of<'h>(&self, headers: &'h HeaderMap) -> Result<Option<&'h str>> {
+        self.session_cookie.as_deref().map_or(Ok(None), |cookie| session_in(headers, cookie))
     }
 
     /// Adds the `WWW-Authenticate` challenges to a 401 response.
@@ -312,8 +341,7 @@ impl Auth {
         {
             return Ok(Some(Credentials::Password(credentials)));
         }
-        let Some(users) = &self.users else { return Ok(None) };
-        Ok(users.session_of(headers)?.map(Credentials::Session))
+        Ok(self.session_of(headers)?.map(Credentials::Session))
     }
 
     /// Returns whether the value of a `Bearer` header is meant as a token. With API keys, what does not have the three
@@ -356,10 +384,13 @@ impl Auth {
                 None => return CredentialCheck::NeedsLookup,
             },
             // An ended session is no credential, and no error either: browsers keep cookies longer than we do.
-            Credentials::Session(cookie) => match self.users.as_ref().map(|users| users.cached_session(cookie)) {
-                Some(Some(Some(identity))) => Ok(identity),
-                Some(None) => return CredentialCheck::NeedsLookup,
-                _ => self.of_connection(certificate),
+            Credentials::Session(cookie) => match self.of_provider(cookie) {
+                Some(identity) => Ok(identity),
+                None => match self.users.as_ref().map(|users| users.cached_session(cookie)) {
+                    Some(Some(Some(identity))) => Ok(identity),
+                    Some(None) => return CredentialCheck::NeedsLookup,
+                    _ => self.of_connection(certificate),
+                },
             },
         })
     }
@@ -374,9 +405,21 @@ impl Auth {
         }
     }
 
+    /// Returns the identity of the session of a user who logged in at the identity provider.
+    fn of_provider(&self, cookie: &str) -> Option<Identity> {
+        let oidc = self.oidc.as_ref()?;
+        self.sessions.find(cookie, &oidc.scope).map(|session| session.identity.clone())
+    }
+
     fn nobody(&self) -> Result<Identity> {
         if self.required { Err(required()) } else { Ok(Identity::new()) }
     }
+}
+
+/// Returns the name of the cookie of sessions, where there are any.
+fn session_cookie(spec: &AuthSpec) -> Option<String> {
+    let of_users = spec.users.as_ref().map(|users| users.session_cookie.clone());
+    of_users.or_else(|| spec.oidc.as_ref().map(|oidc| oidc.session_cookie.clone()))
 }
 
 /// Trims a name and converts it to lower case, so that names that look alike to a reader are equal.

@@ -13,6 +13,7 @@ use salver_model::{Code, Error, Principal, Result};
 
 use self::host::Hosts;
 pub(crate) use self::host::settle;
+pub(crate) use self::origin::own_url;
 use crate::auth;
 use crate::body::Body;
 use crate::cookie;

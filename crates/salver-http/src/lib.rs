@@ -37,6 +37,7 @@ mod listener;
 mod metrics;
 mod metrics_page;
 mod offload;
+mod oidc_login;
 mod options;
 mod peer;
 mod policy;
@@ -66,7 +67,7 @@ mod transport;
 mod treeql;
 mod unsent_responses;
 
-pub use auth::{Auth, CurrentAuth, Sessions, is_same_table};
+pub use auth::{Auth, AuthSources, CurrentAuth, Sessions, is_same_table};
 pub use listener::{Listener, Places};
 pub use options::{Callbacks, HttpOptions, OriginOptions};
 pub use redaction::keep_private;

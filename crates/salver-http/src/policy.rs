@@ -233,6 +233,15 @@ fn is_open(asked: &RequestTarget<'_, '_>) -> bool {
     }
 }
 
+/// Returns whether the path is for log-in at an identity provider.
+fn is_of_provider(asked: &RequestTarget<'_, '_>) -> bool {
+    match asked {
+        RequestTarget::Table(Found::Row(_, target)) => matches!(target, RouteTarget::Own(own::OwnTarget::Provider(_))),
+        RequestTarget::Table(Found::OtherMethod(place)) => place.path.starts_with(own::PROVIDER),
+        _ => false,
+    }
+}
+
 /// Returns whether invalid credentials are tolerated, because the caller is about to log in or register at this path.
 fn lets_strangers_in(app: &App, asked: &RequestTarget<'_, '_>) -> bool {
     let is_account = match asked {
@@ -242,5 +251,5 @@ fn lets_strangers_in(app: &App, asked: &RequestTarget<'_, '_>) -> bool {
         RequestTarget::Table(Found::OtherMethod(place)) => place.is_account,
         _ => false,
     };
-    is_account && app.has_accounts()
+    is_account && app.has_accounts() || is_of_provider(asked) && app.has_provider()
 }

@@ -38,10 +38,13 @@ impl<'a, 'p> RequestTarget<'a, 'p> {
         if has_streams && let Some(name) = routed(app, method, path) {
             return Self::StreamRoute(name);
         }
-        // User code may take over only `/` of the server's own paths.
+        // User code may take over only `/` of the server's own paths, and those of log-in that nobody uses.
         let is_free = match &found {
             Found::Nothing(family) => *family == Family::Own,
-            Found::OtherMethod(place) => place.path == "/",
+            Found::OtherMethod(place) => {
+                place.path == "/" || place.path.starts_with(own::PROVIDER) && !app.has_provider()
+            }
+            Found::Row(_, RouteTarget::Own(own::OwnTarget::Provider(_))) => !app.has_provider(),
             Found::Row(_, target) => *target == RouteTarget::Own(own::OwnTarget::Index),
         };
         if is_free

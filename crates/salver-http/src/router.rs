@@ -29,8 +29,8 @@ use crate::request_record::{REQUEST_ID, RequestRecord};
 use crate::request_target::{RequestTarget, below_base};
 use crate::routes::{self, Family, Found, RoutePath, RouteTarget, own};
 use crate::{
-    cursor, export, functions, graphql_http, index, kv, metrics_page, policy, receive, records, respond, rest, schema,
-    security_headers, sql, status, streams, tokens,
+    cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, policy, receive, records, respond,
+    rest, schema, security_headers, sql, status, streams, tokens,
 };
 
 /// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
@@ -379,6 +379,7 @@ async fn answer_own(
         own::OwnTarget::Ready => return Ok(status::ready(app, context.caller)),
         own::OwnTarget::Metrics => return Ok(metrics_page::answer(context)?),
         own::OwnTarget::Version => return Ok(status::version()),
+        own::OwnTarget::Provider(step) => return Box::pin(oidc_login::answer(context, step)).await,
         own::OwnTarget::Administer => return Err(read_only().into()),
         own::OwnTarget::GraphqlAsset(name) => return Ok(graphql_http::asset(name)?),
         _ => {}

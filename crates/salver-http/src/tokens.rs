@@ -19,7 +19,7 @@ pub(crate) const LARGEST_ID: u64 = u64::MAX >> 1;
 
 /// Claims of an identity provider that describe a login rather than its user (OpenID Connect Core, section 2): they
 /// change with the next login.
-const OF_LOGIN: [&str; 7] = ["auth_time", "sid", "session_state", "nonce", "at_hash", "c_hash", "s_hash"];
+pub(crate) const OF_LOGIN: [&str; 7] = ["auth_time", "sid", "session_state", "nonce", "at_hash", "c_hash", "s_hash"];
 
 /// The owner of a token: what authentication proved about the caller, and by which method; empty if nothing. Callers
 /// that row rules distinguish, by a tenant or a role, are different owners. The address is not part of it, since
@@ -142,10 +142,12 @@ pub(crate) fn shown(target: &str) -> String {
         push(part, is_token, &mut shown);
         before = part;
     }
+    // What a provider gives a browser to log in with.
+    let is_callback = path.ends_with("/auth/callback");
     for (at, pair) in query.into_iter().flat_map(|query| query.split('&')).enumerate() {
         shown.push(if at == 0 { '?' } else { '&' });
         match pair.split_once('=') {
-            Some((name @ "after", value)) => {
+            Some((name, value)) if name == "after" || is_callback && matches!(name, "code" | "state") => {
                 shown.push_str(name);
                 shown.push('=');
                 push(value, true, &mut shown);

@@ -33,6 +33,25 @@ impl Network {
     }
 }
 
+/// Returns whether nobody on the way can read or change what is behind a URL: it has TLS, or leads to this machine.
+#[must_use]
+pub fn is_protected(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    // Some programs take a backslash for a slash, and others don't.
+    let authority = rest.split(['/', '?', '#']).next().filter(|_| !url.contains('\\')).unwrap_or_default();
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let host = match authority.rsplit_once(':') {
+        Some((host, port)) if is_port(port) => host,
+        _ => authority,
+    };
+    match scheme {
+        "https" => !host.is_empty(),
+        // Before an `@` stands a user, whatever it looks like; it is part of the host here.
+        "http" => ["localhost", "127.0.0.1", "[::1]"].contains(&host),
+        _ => false,
+    }
+}
+
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.address, self.bits)
@@ -53,6 +72,31 @@ mod tests {
         assert!(holds("fd00::/8", "fd12::1") && !holds("fd00::/8", "fe80::1") && holds("::/0", "::1"));
         for bad in ["", "x", "10.0.0.0/33", "::1/129", "10.0.0.0/", "10.0.0"] {
             assert_eq!(Network::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn protected_urls() {
+        for (url, expected) in [
+            ("https://id.example", true),
+            ("https://id.example:8443/a?b", true),
+            ("https://", false),
+            ("https:///a", false),
+            ("http://localhost/a", true),
+            ("http://127.0.0.1:8080", true),
+            ("http://[::1]", true),
+            ("http://[::1]:80/a", true),
+            ("http://id.example", false),
+            ("http://localhost.example", false),
+            ("http://localhost:80@id.example", false),
+            ("http://localhost\\@id.example", false),
+            ("https://id.example\\@localhost", false),
+            ("http://127.0.0.1.example", false),
+            ("HTTPS://id.example", false),
+            ("ftp://localhost", false),
+            ("localhost", false),
+        ] {
+            assert_eq!(super::is_protected(url), expected, "{url}");
         }
     }
 }

@@ -4,6 +4,7 @@
 pub mod database;
 pub mod event_stream;
 pub mod functions;
+pub mod identity_provider;
 pub mod key_set_source;
 pub mod loader;
 pub mod maybe_ready;
@@ -17,6 +18,7 @@ pub mod webhook_sender;
 pub use database::{ArrivingRow, Database, RecordStream};
 pub use event_stream::EventStream;
 pub use functions::Functions;
+pub use identity_provider::{IdentityProvider, SecretPlace, TokenAnswer};
 pub use key_set_source::KeySetSource;
 pub use loader::{Loader, WaitsFor};
 pub use maybe_ready::MaybeReady;

@@ -19,7 +19,7 @@ use crate::name::Name;
 use crate::rule::Rule;
 
 pub use api_key::{ApiKey, ApiKeySpec};
-pub use auth::{AuthSpec, JwtSpec, UsersSpec};
+pub use auth::{AuthSpec, JwtSpec, OidcSpec, UsersSpec};
 pub use function::{FunctionPath, FunctionSpec};
 pub use record_rule::{RecordRule, Tenancy};
 pub use reserved::{Reserve, Reserved};

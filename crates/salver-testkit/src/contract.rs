@@ -4,6 +4,7 @@ pub mod database;
 pub mod event_stream;
 pub mod functions;
 pub mod held;
+pub mod identity_provider;
 pub mod key_set_source;
 pub mod loader;
 pub mod scan;

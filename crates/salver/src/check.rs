@@ -101,9 +101,9 @@ async fn reach_all(checked: &Checked) -> Result<usize, CommandFailure> {
     Ok(wrong)
 }
 
-/// Reads the keys of `[auth]`, also those that an issuer of tokens publishes.
+/// Reads the keys of `[auth]`, also what an issuer of tokens and an identity provider publish.
 async fn prove(spec: &AuthSpec, checked: &Checked) -> Result<(), Error> {
-    wiring::auth(spec, checked, &LateSessions::passing(), None)?.fetch_key_set().await
+    wiring::auth(spec, checked, &LateSessions::passing(), None)?.fetch_published().await
 }
 
 /// Counts columns named by relations and stores that the files turn out to lack.

@@ -15,7 +15,7 @@ use ureq::Agent;
 /// Returns the source at this URL or path.
 pub(crate) fn key_set_source(location: &str) -> Arc<dyn KeySetSource> {
     if location.contains("://") {
-        Arc::new(UrlKeySet::new(location))
+        Arc::new(UrlKeySet::new(location, "check the URL of `jwt_key_set`"))
     } else {
         Arc::new(KeySetFile { path: PathBuf::from(location) })
     }
@@ -23,13 +23,15 @@ pub(crate) fn key_set_source(location: &str) -> Arc<dyn KeySetSource> {
 
 /// A key set at a URL.
 #[derive(Debug)]
-struct UrlKeySet {
+pub(crate) struct UrlKeySet {
     url: String,
+    /// What to do when it can't be fetched.
+    hint: &'static str,
     agent: Agent,
 }
 
 impl UrlKeySet {
-    fn new(url: &str) -> Self {
+    pub(crate) fn new(url: &str, hint: &'static str) -> Self {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             // Who publishes keys has no reason to redirect, and a redirect may leave TLS.
@@ -38,7 +40,7 @@ impl UrlKeySet {
             .user_agent(concat!("salver/", env!("CARGO_PKG_VERSION")))
             .build()
             .new_agent();
-        Self { url: url.to_owned(), agent }
+        Self { url: url.to_owned(), hint, agent }
     }
 }
 
@@ -47,10 +49,8 @@ impl KeySetSource for UrlKeySet {
     async fn fetch(&self) -> Result<Bytes> {
         let (agent, url) = (self.agent.clone(), self.url.clone());
         let failed = {
-            let url = url.clone();
-            move |why: String| {
-                Error::new(Code::Source, format!("`{url}` {why}")).with_hint("check the URL of `jwt_key_set`")
-            }
+            let (url, hint) = (url.clone(), self.hint);
+            move |why: String| Error::new(Code::Source, format!("`{url}` {why}")).with_hint(hint)
         };
         let ask = move || -> Result<Bytes, String> {
             let broken = |cause: ureq::Error| format!("can't be fetched: {cause}");

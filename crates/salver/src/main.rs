@@ -12,6 +12,7 @@ mod export;
 mod exposure;
 mod failure;
 mod functions;
+mod identity_provider;
 mod ingest;
 mod key;
 mod key_set_source;

@@ -49,6 +49,7 @@ pub(crate) fn secrets(checked: &Checked) -> Vec<String> {
         };
         let keys = auth.api_keys.iter().filter_map(plain);
         let keys = keys.chain(auth.jwt.secrets.iter().map(|(_, secret)| secret.clone()));
+        let keys = keys.chain(auth.oidc.iter().filter_map(|oidc| oidc.client_secret.clone()));
         let hashes = auth.basic_users.iter().map(|(_, secret)| secret.clone());
         let told = keys.chain(hashes).map(|secret| secret.reveal().to_owned());
         secrets.extend(told.filter(|secret| !secret.trim_start().starts_with("-----BEGIN ")));

@@ -7,9 +7,9 @@ use std::time::Duration;
 use salver_config::{Checked, StoreSpec};
 use salver_datasets::{DatasetLoader, Engine, EngineOptions};
 use salver_formats::Format;
-use salver_http::{Auth, Callbacks, CurrentAuth, HttpOptions, OriginOptions};
+use salver_http::{Auth, AuthSources, Callbacks, CurrentAuth, HttpOptions, OriginOptions};
 use salver_model::observation::{Observation, Observer};
-use salver_model::ports::{Database, EventStream, Loader, SqlEngine};
+use salver_model::ports::{Database, EventStream, IdentityProvider, Loader, SqlEngine};
 use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, RecordRule};
 use salver_model::{AccessPolicy, Result};
 use salver_records::{PerCallerDatabases, RecordsDatabase};
@@ -17,6 +17,7 @@ use salver_service::refresh::Keepers;
 use salver_service::{Catalog, Service, Store, databases};
 use tokio::task::JoinSet;
 
+use crate::identity_provider::HttpIdentityProvider;
 use crate::key_set_source::key_set_source;
 use crate::sessions::LateSessions;
 use crate::webhook_sender::HttpWebhookSender;
@@ -194,7 +195,10 @@ pub(crate) fn auth(
         RecordsDatabase::open(bare).map(|opened| Arc::new(opened) as Arc<dyn Database>)
     };
     let key_set = spec.jwt.key_set.as_deref().map(key_set_source);
-    Auth::new(spec, database.map(open).transpose()?, key_set, &sessions.of(spec), previous)
+    let provider =
+        spec.oidc.as_ref().map(|spec| Arc::new(HttpIdentityProvider::new(spec)) as Arc<dyn IdentityProvider>);
+    let users = database.map(open).transpose()?;
+    Auth::new(spec, AuthSources { users, key_set, provider, sessions: sessions.of(spec) }, previous)
 }
 
 /// Returns the options of the HTTP doors for `checked`.

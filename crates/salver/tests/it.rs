@@ -33,6 +33,7 @@ mod it {
     mod metrics;
     mod namesakes;
     mod odd_names;
+    mod oidc;
     mod paging;
     mod refresh;
     mod reload;

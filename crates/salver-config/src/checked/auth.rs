@@ -1,10 +1,12 @@
 //! Validates `[auth]`.
 
+mod oidc;
 mod secrets;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use salver_model::network::is_protected;
 use salver_model::spec::{AuthSpec, DatabaseSpec, JwtSpec, UsersSpec};
 
 use crate::event_field;
@@ -27,6 +29,7 @@ pub(super) fn check(
     client_certificates: bool,
     findings: &mut Findings,
 ) -> Option<AuthSpec> {
+    let session = session(table, findings);
     let spec = AuthSpec {
         required: table.text("mode") != Some("optional"),
         api_keys: secrets::api_keys(table, findings),
@@ -36,16 +39,18 @@ pub(super) fn check(
         basic_file: table.text("basic_file").map(PathBuf::from),
         realm: realm(table, findings),
         jwt: jwt(table, findings),
-        users: users(table, databases, findings),
+        users: users(table, databases, &session, findings),
+        oidc: oidc::check(table, session, findings),
         client_certificates,
         attempts_max: table.count("attempts_max"),
     };
     let proves = |users: &UsersSpec| users.login || users.api_key_column.is_some();
+    let has_users = spec.oidc.is_some() || spec.users.as_ref().is_some_and(proves);
     let has_way = spec.has_api_keys()
         || spec.has_basic()
         || spec.jwt.is_accepted()
         || spec.client_certificates
-        || spec.users.as_ref().is_some_and(proves);
+        || has_users;
     if has_way {
         apart(table, &spec, findings);
         return Some(spec);
@@ -53,8 +58,8 @@ pub(super) fn check(
     // Any setting here means that the operator intended to restrict access.
     if let Some(written) = table.written.iter().find(|written| written.place != SettingPlace::Default) {
         let message = "[auth] names no way to prove who one is, so that everybody would be let in";
-        let hint = "set `api_keys`, `api_keys_file`, `basic_users`, `basic_file`, `jwt_secrets`, `jwt_key_set` or \
-                    `database`, or `server.tls_client_ca`";
+        let hint = "set `api_keys`, `api_keys_file`, `basic_users`, `basic_file`, `jwt_secrets`, `jwt_key_set`, \
+                    `oidc_issuer` or `database`, or `server.tls_client_ca`";
         findings.mistake(Mistake::new(&written.place, message).with_hint(hint));
     }
     None
@@ -70,6 +75,9 @@ fn apart(table: &Table, spec: &AuthSpec, findings: &mut Findings) {
         }
         if users.register && spec.client_certificates {
             findings.mistake(confusable(table, "a client's certificate"));
+        }
+        if users.register && spec.oidc.is_some() {
+            findings.mistake(confusable(table, "a user of the provider"));
         }
         return;
     }
@@ -145,12 +153,8 @@ fn key_set(table: &Table, findings: &mut Findings) -> Option<String> {
     let place = table.place_of("jwt_key_set");
     match location.split_once("://") {
         None | Some(("https", _)) => {}
-        Some(("http", rest)) => {
-            let host = rest.split(['/', '?']).next().unwrap_or_default();
-            // Before an `@` stands a user, whatever it looks like.
-            let is_user = host.contains('@');
-            let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
-            if is_user || !["localhost", "127.0.0.1", "[::1]"].contains(&host) {
+        Some(("http", _)) => {
+            if !is_protected(location) {
                 let message = format!("`{location}` comes unprotected, and who changes it on its way can make tokens");
                 findings.mistake(Mistake::new(place, message).with_hint("use `https://`, or a file"));
             }
@@ -168,7 +172,22 @@ fn key_set(table: &Table, findings: &mut Findings) -> Option<String> {
     Some(location.to_owned())
 }
 
-fn users(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> Option<UsersSpec> {
+/// Returns the name of the cookie of sessions, and how long one lasts unused.
+fn session(table: &Table, findings: &mut Findings) -> (String, Duration) {
+    let cookie = table.text("session_cookie").unwrap_or_default();
+    if !event_field::is_header(cookie) {
+        let message = format!("`{cookie}` is not the name of a cookie");
+        findings.mistake(Mistake::new(table.place_of("session_cookie"), message).with_hint("write it like \"sid\""));
+    }
+    (cookie.to_owned(), Duration::from_millis(table.count("session_idle")))
+}
+
+fn users(
+    table: &Table,
+    databases: &[DatabaseSpec],
+    (session_cookie, session_idle): &(String, Duration),
+    findings: &mut Findings,
+) -> Option<UsersSpec> {
     let named = table.text("database")?;
     let Some(database) = databases.iter().find(|database| database.name.as_str() == named) else {
         let names = databases.iter().map(|database| database.name.as_str());
@@ -192,11 +211,6 @@ fn users(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> 
         let hint = "set `writable = true` in its [[database]]";
         findings.mistake(Mistake::new(table.place_of("register"), message).with_hint(hint));
     }
-    let cookie = table.text("session_cookie").unwrap_or_default();
-    if !event_field::is_header(cookie) {
-        let message = format!("`{cookie}` is not the name of a cookie");
-        findings.mistake(Mistake::new(table.place_of("session_cookie"), message).with_hint("write it like \"sid\""));
-    }
     let wordpress = wordpress(table, findings);
     let text = |key| table.text(key).unwrap_or_default().to_owned();
     // Explicit settings take precedence over WordPress's defaults.
@@ -219,8 +233,8 @@ fn users(table: &Table, databases: &[DatabaseSpec], findings: &mut Findings) -> 
         register_columns: table.pairs("register_columns").unwrap_or_default().to_vec(),
         login_after_registration: table.bool("login_after_registration"),
         password_length_min: usize::try_from(table.count("password_length_min")).unwrap_or(usize::MAX),
-        session_cookie: cookie.to_owned(),
-        session_idle: Duration::from_millis(table.count("session_idle")),
+        session_cookie: session_cookie.clone(),
+        session_idle: *session_idle,
         shown: table.bool("users_shown"),
         wordpress,
     })

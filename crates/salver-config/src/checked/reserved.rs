@@ -72,7 +72,9 @@ impl Files {
         }
         if let Some(auth) = &checked.auth {
             let key_set = auth.jwt.key_set.as_ref().filter(|location| !location.contains("://")).map(PathBuf::from);
-            own.files.extend([auth.basic_file.clone(), auth.api_keys_file.clone(), key_set].into_iter().flatten());
+            let secret = auth.oidc.as_ref().and_then(|oidc| oidc.client_secret_file.clone());
+            let named = [auth.basic_file.clone(), auth.api_keys_file.clone(), key_set, secret];
+            own.files.extend(named.into_iter().flatten());
         }
         own.files.extend(checked.server.tls.iter().flat_map(|tls| [tls.certificate.clone(), tls.key.clone()]));
         let client = checked.server.tls.iter().filter_map(|tls| tls.client.as_ref());

@@ -61,15 +61,17 @@ fn can_be(caller: &str, auth: Option<&AuthSpec>, has_proxy: bool) -> Result<(), 
         "jwt" if !name.contains(' ') && auth.is_some_and(|auth| !auth.jwt.issuers.is_empty()) => {
             nobody("tokens have an issuer: write \"jwt:ISSUER SUBJECT\"")
         }
+        "oidc" if auth.is_none_or(|auth| auth.oidc.is_none()) => nobody("there is no `auth.oidc_issuer`"),
+        "oidc" if name.is_empty() => nobody("write \"oidc:NAME\", with what `auth.oidc_claim` is of the user"),
         "user" if auth.is_none_or(|auth| auth.users.is_none()) => nobody("there is no `auth.database` with users"),
         "certificate" if auth.is_none_or(|auth| !auth.client_certificates) => {
             nobody("callers with a certificate need `server.tls_client_ca`")
         }
         "proxy" if !has_proxy => nobody("callers of a proxy need `server.reverse_proxy` and `server.caller`"),
-        "jwt" | "user" | "proxy" | "certificate" => Ok(()),
+        "jwt" | "oidc" | "user" | "proxy" | "certificate" => Ok(()),
         _ => nobody(
-            "write how the caller proves it: \"api_key:NAME\", \"basic:NAME\", \"jwt:ISSUER SUBJECT\", \"user:NAME\", \
-             \"certificate:NAME\"",
+            "write how the caller proves it: \"api_key:NAME\", \"basic:NAME\", \"jwt:ISSUER SUBJECT\", \"oidc:NAME\", \
+             \"user:NAME\", \"certificate:NAME\"",
         ),
     }
 }

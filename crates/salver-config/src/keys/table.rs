@@ -122,6 +122,25 @@ const ROWS: &[Setting] = &[
         "Whether a token must tell when it ends, by the claim `exp`, or by `iat` and `jwt_ttl`. Without that, one that \
             tells neither holds for ever.",
         &[]),
+    new_row(Section::Auth, "oidc_issuer", SettingKind::Text, ["", r#""https://id.example.com/""#],
+        "The identity provider that users log in at (OpenID Connect), as it calls itself. They begin at \
+            `/auth/login?to=PATH`, stay known by a cookie, and leave with `POST /auth/logout`. Register \
+            `https://HOST/auth/callback` there as the address to return to, after `server.base_path` if there is one.",
+        &["oidc_provider", "oidc_url"]),
+    new_row(Section::Auth, "oidc_client_id", SettingKind::Text, ["", r#""my-api""#],
+        "What this server is called at the provider.", &["client_id"]),
+    new_row(Section::Auth, "oidc_client_secret", SettingKind::Text, ["", r#""the-secret-that-the-provider-gave""#],
+        "The secret that the provider gave it; without one it is a public client there.", &["client_secret"]),
+    new_row(Section::Auth, "oidc_client_secret_file", SettingKind::Text, ["", r#""client.secret""#],
+        "A file with that secret in place of `oidc_client_secret`. It is read whenever the secret is needed.",
+        &["client_secret_file"]),
+    new_row(Section::Auth, "oidc_scopes", SettingKind::Text, [r#""openid profile email""#, r#""openid groups""#],
+        "What is asked of the provider, separated by spaces. Rules see the claims of the ID token as `caller.NAME`.",
+        &[]),
+    new_row(Section::Auth, "oidc_claim", SettingKind::Text, [r#""sub""#, r#""preferred_username""#],
+        "The claim that names the user, who is `oidc:NAME` in roles, and `caller.user`. It must be one that no user of \
+            the provider can choose as he likes. `email` is believed only with `email_verified`.",
+        &[]),
     row(Section::Auth, "database", SettingKind::Text, ["", r#""blog""#],
         "The `[[database]]` with the table of users, who log in with `POST /api/login`, stay known by a cookie, and \
             leave with `POST /api/logout`; `POST /api/password` changes a password, `GET /api/me` tells who one is.",

@@ -87,6 +87,21 @@ fn mistakes() {
         ),
         ("[auth]\njwt_key_set = 'ftp://id.example.com/keys'\n", "`ftp` is no way to fetch keys"),
         ("[auth]\njwks = 'keys.json'\n", "it is called `jwt_key_set` here"),
+        (
+            "[auth]\noidc_issuer = 'http://id.example.com'\noidc_client_id = 'a'\n",
+            "who changes it on its way can be anybody",
+        ),
+        ("[auth]\noidc_issuer = 'https://id.example.com?a'\noidc_client_id = 'a'\n", "is not the URL of an issuer"),
+        ("[auth]\noidc_issuer = 'https://id.example.com'\n", "the provider has no `oidc_client_id`"),
+        ("[auth]\noidc_client_id = 'a'\n", "is for a provider, and there is none"),
+        (
+            "[auth]\noidc_issuer = 'https://id.example.com'\noidc_client_id = 'a'\noidc_scopes = 'email'\n",
+            "does not ask the provider who the user is",
+        ),
+        (
+            "[auth]\noidc_issuer = 'https://id.example.com'\noidc_client_id = 'a'\noidc_client_secret = '***'\n",
+            "the secret of the client is not shown here",
+        ),
         ("[auth]\nkeys = ['0123456789abcdef']\n", "it is called `api_keys` here"),
     ] {
         let told = told(text);

@@ -22,7 +22,7 @@ use self::key_set::KeySet;
 use super::{Identity, proved_by};
 
 /// Claims that differ between tokens of the same caller, and do not identify it.
-const PASSING: [&str; 4] = ["exp", "iat", "nbf", "jti"];
+pub(super) const PASSING: [&str; 4] = ["exp", "iat", "nbf", "jti"];
 
 /// The keys, and the other requirements on a token.
 #[derive(Debug)]
@@ -98,8 +98,7 @@ impl Jwt {
 
     /// Checks a token with the keys that are known.
     pub(super) fn check(&self, token: &str) -> TokenCheck {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
-        self.check_at(token, now)
+        self.check_at(token, now_s())
     }
 
     /// Checks a token that names an unknown key, after looking for the key.
@@ -116,12 +115,34 @@ impl Jwt {
         })
     }
 
+    /// Returns the claims of a token, after looking for its key if that is unknown; `None` if it is not trusted.
+    ///
+    /// # Errors
+    /// `AuthenticationUnavailable` while no key set could be fetched.
+    pub(super) async fn claims(&self, token: &str) -> Result<Option<Map<String, Value>>> {
+        if let (Signed::ByUnknownKey, Some(key_set)) = (self.verify(token, now_s()), &self.key_set) {
+            key_set.look_again().await?;
+        }
+        Ok(match self.verify(token, now_s()) {
+            Signed::Claims(claims) => Some(claims),
+            Signed::NotAtAll | Signed::ByUnknownKey => None,
+        })
+    }
+
     fn check_at(&self, token: &str, now_s: f64) -> TokenCheck {
-        let Some(token) = Token::of(token) else { return TokenCheck::Refused };
+        match self.verify(token, now_s) {
+            Signed::Claims(claims) => self.identify(&claims).map_or(TokenCheck::Refused, TokenCheck::Trusted),
+            Signed::NotAtAll => TokenCheck::Refused,
+            Signed::ByUnknownKey => TokenCheck::UnknownKey,
+        }
+    }
+
+    fn verify(&self, token: &str, now_s: f64) -> Signed {
+        let Some(token) = Token::of(token) else { return Signed::NotAtAll };
         match self.is_signed(&token) {
-            Some(true) => self.identify(&token, now_s).map_or(TokenCheck::Refused, TokenCheck::Trusted),
-            Some(false) => TokenCheck::Refused,
-            None => TokenCheck::UnknownKey,
+            Some(true) => self.valid_claims(&token, now_s).map_or(Signed::NotAtAll, Signed::Claims),
+            Some(false) => Signed::NotAtAll,
+            None => Signed::ByUnknownKey,
         }
     }
 
@@ -140,11 +161,16 @@ impl Jwt {
         }
     }
 
-    /// Returns the identity in a token whose signature is right; `None` if it is not meant for this server or not valid
+    /// Returns the claims of a token whose signature is right; `None` if it is not meant for this server or not valid
     /// now.
-    fn identify(&self, token: &Token<'_>, now_s: f64) -> Option<Identity> {
+    fn valid_claims(&self, token: &Token<'_>, now_s: f64) -> Option<Map<String, Value>> {
         let claims = object(token.payload)?;
-        let identity = (self.is_meant(&claims) && self.is_current(&claims, now_s)?).then(|| identity(&claims))?;
+        (self.is_meant(&claims) && self.is_current(&claims, now_s)?).then_some(claims)
+    }
+
+    /// Returns the identity that the claims describe; `None` for a user that can't come from elsewhere.
+    fn identify(&self, claims: &Map<String, Value>) -> Option<Identity> {
+        let identity = identity(claims);
         let user = identity.iter().find(|(name, _)| name == "user").map_or("", |(_, user)| user);
         let is_foreign = !self.foreign.is_empty() && user.starts_with(&self.foreign);
         (!is_foreign).then_some(identity)
@@ -180,6 +206,16 @@ impl Jwt {
     }
 }
 
+/// What a token is, as far as its keys tell.
+enum Signed {
+    /// Trusted, with these claims.
+    Claims(Map<String, Value>),
+    /// Not trusted.
+    NotAtAll,
+    /// Signed with a key that is not known.
+    ByUnknownKey,
+}
+
 /// The parts of a token, which proves nothing yet.
 struct Token<'t> {
     /// The text that is signed.
@@ -208,6 +244,10 @@ impl<'t> Token<'t> {
         };
         Some(Self { signed, payload, signature, algorithm: header.get("alg")?.as_str()?.to_owned(), kid })
     }
+}
+
+fn now_s() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
 
 /// Decodes a part of a token as a JSON object.

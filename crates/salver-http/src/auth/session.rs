@@ -13,6 +13,7 @@ use ahash::AHashMap;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
+use http::HeaderMap;
 use salver_model::limits::SESSIONS_MAX;
 use salver_model::ports::SessionStore;
 use salver_model::{Code, Error, Result, RootKey};
@@ -21,6 +22,7 @@ use tokio::sync::Notify;
 use self::keeper::Keeper;
 use super::Identity;
 use super::hmac::{Tag, Tagger};
+use crate::cookie;
 
 /// Number of sessions from which on expired ones are swept.
 const SWEPT_SESSIONS: usize = 1_024;
@@ -57,6 +59,8 @@ pub(crate) struct Session {
     pub(crate) username: String,
     /// Identity of the user.
     pub(crate) identity: Identity,
+    /// Whether the identity is stored with the session, because no table has it.
+    pub(super) stores_identity: bool,
     /// The user's columns, as sent to the client.
     pub(crate) told: Bytes,
     /// Keyed hash of name and password hash; the session ends when the user's password changes.
@@ -235,6 +239,17 @@ impl Sessions {
     }
 }
 
+/// Returns the name of the session in a request's cookie.
+///
+/// # Errors
+/// `AuthenticationFailed` where there are several.
+pub(super) fn session_in<'h>(headers: &'h HeaderMap, cookie: &str) -> Result<Option<&'h str>> {
+    cookie::only(headers, cookie).map_err(|cookie::Several| {
+        let what = "the cookie of the session came more than once, with different values";
+        Error::new(Code::AuthenticationFailed, what).with_hint("delete the cookies of this host and log in again")
+    })
+}
+
 fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
@@ -254,8 +269,15 @@ mod tests {
     }
 
     pub(super) fn session(username: &str, scope: Scope) -> Session {
-        let (identity, told, proof) = (Vec::new(), Bytes::new(), [0; 32]);
-        Session { scope, username: username.to_owned(), identity, told, proof, seen: None }
+        Session {
+            scope,
+            username: username.to_owned(),
+            identity: Vec::new(),
+            stores_identity: false,
+            told: Bytes::new(),
+            proof: [0; 32],
+            seen: None,
+        }
     }
 
     #[tokio::test]

@@ -18,9 +18,8 @@ use tokio::sync::OnceCell;
 
 use super::hmac::{Tag, Tagger};
 use super::password::Passwords;
-use super::session::{Scope, Seen, Session, Sessions};
+use super::session::{Scope, Seen, Session, Sessions, session_in};
 use super::{Identity, proved_by, wordpress};
-use crate::cookie;
 
 /// Lifetime of a cached user where the database can't report changes.
 const KEPT_FOR: Duration = Duration::from_secs(1);
@@ -72,7 +71,7 @@ impl User {
     /// Returns a session for the user.
     pub(crate) fn session(self, scope: Scope) -> Session {
         let Self { name, identity, told, proof, seen } = self;
-        Session { scope, username: name, identity, told, proof, seen: Some(seen) }
+        Session { scope, username: name, identity, stores_identity: false, told, proof, seen: Some(seen) }
     }
 }
 
@@ -134,10 +133,7 @@ impl Users {
     /// # Errors
     /// `AuthenticationFailed` where there are several.
     pub(crate) fn session_of<'h>(&self, headers: &'h HeaderMap) -> Result<Option<&'h str>> {
-        cookie::only(headers, &self.spec.session_cookie).map_err(|cookie::Several| {
-            let what = "the cookie of the session came more than once, with different values";
-            Error::new(Code::AuthenticationFailed, what).with_hint("delete the cookies of this host and log in again")
-        })
+        session_in(headers, &self.spec.session_cookie)
     }
 
     /// Returns the identity of an API key from the cache, if the entry is still fresh.

@@ -33,6 +33,24 @@ pub(super) fn is_own(origin: &str, headers: &HeaderMap, proxied: bool) -> bool {
     forwarded.flat_map(|line| line.split(',')).map(str::trim).any(is_forwarded)
 }
 
+/// Returns the URL of the server without a path, as the client or its proxy names it; `None` if it does not.
+pub(crate) fn own_url(headers: &HeaderMap, proxied: bool) -> Option<String> {
+    let forwarded = headers.get_all(FORWARDED_HOST).iter().next_back().filter(|_| proxied);
+    let host = forwarded.or_else(|| headers.get(header::HOST))?.to_str().ok()?;
+    // A proxy that appends its own value to the client's means the last.
+    let host = host.rsplit(',').next().unwrap_or_default().trim();
+    let port = headers.get(FORWARDED_PORT).filter(|_| forwarded.is_some() && without_port(host) == host);
+    let port = port.and_then(|port| port.to_str().ok()?.trim().parse::<u16>().ok());
+    let scheme = if super::is_secure(headers) { "https" } else { "http" };
+    let usual = if scheme == "https" { 443 } else { 80 };
+    let authority = match port.filter(|port| *port != usual) {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    };
+    let is_host = !authority.contains('@') && authority.parse::<http::uri::Authority>().is_ok();
+    is_host.then(|| format!("{scheme}://{authority}"))
+}
+
 /// Returns whether the browser itself declares the page to be of this server. No page can forge that, and it also holds
 /// where a proxy in between does not forward the host.
 pub(super) fn is_said_to_be_own(headers: &HeaderMap) -> bool {
@@ -82,7 +100,7 @@ fn same(one: &str, other: &str, default: u16) -> bool {
 mod tests {
     use http::{HeaderMap, header};
 
-    use super::{is_from_elsewhere, is_own};
+    use super::{is_from_elsewhere, is_own, own_url};
 
     #[test]
     fn own_origins() {
@@ -127,6 +145,28 @@ mod tests {
         headers.insert("x-forwarded-port", "8443".parse().unwrap());
         assert!(is_own("https://data.example.org:8443", &headers, true));
         assert!(!is_own("https://data.example.org", &headers, true));
+    }
+
+    #[test]
+    fn what_the_server_is_called() {
+        let url = |proxied: bool, said: &[(&'static str, &str)]| {
+            let mut headers = HeaderMap::new();
+            said.iter().for_each(|(name, value)| drop(headers.insert(*name, value.parse().unwrap())));
+            own_url(&headers, proxied)
+        };
+        let host = ("host", "backend:8080");
+        let forwarded = ("x-forwarded-host", "evil.example, data.example");
+        let tls = ("x-forwarded-proto", "https");
+        assert_eq!(url(false, &[host]).as_deref(), Some("http://backend:8080"));
+        assert_eq!(url(false, &[host, forwarded, tls]).as_deref(), Some("https://backend:8080"));
+        assert_eq!(url(true, &[host, forwarded, tls]).as_deref(), Some("https://data.example"));
+        let port = |port| url(true, &[host, forwarded, tls, ("x-forwarded-port", port)]);
+        assert_eq!(port("8443").as_deref(), Some("https://data.example:8443"));
+        assert_eq!(port("443").as_deref(), Some("https://data.example"));
+        for bad in ["", "a b", "u@data.example", "data.example/x", "data.example?x"] {
+            assert_eq!(url(false, &[("host", bad)]), None, "{bad}");
+        }
+        assert_eq!(url(true, &[]), None);
     }
 
     #[test]

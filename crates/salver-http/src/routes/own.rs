@@ -31,9 +31,25 @@ pub(crate) enum OwnTarget<'p> {
     GraphqlAsset(&'p str),
     /// The value of a key, in a store.
     Look(Cow<'p, str>, Cow<'p, str>),
+    /// A step of log-in at an identity provider.
+    Provider(ProviderStep),
     /// ROAPI's registration and removal of tables at run time, for which Salver has its configuration instead.
     Administer,
 }
+
+/// A step of log-in at an identity provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProviderStep {
+    /// Sends the browser to the provider.
+    Login,
+    /// Takes what the provider sends back with the browser.
+    Callback,
+    /// Ends the session.
+    Logout,
+}
+
+/// Prefix of the paths of log-in at an identity provider.
+pub(crate) const PROVIDER: &str = "/auth/";
 
 const GET: Methods = Methods::GET;
 const POST: Methods = Methods::POST;
@@ -106,6 +122,27 @@ pub(super) const ROWS: &[RouteRow] = &[
         Does::Reads,
         |values| Any::Own(OwnTarget::Look(values.text("store"), values.text("key"))),
         "Look up the value of a key.",
+    ),
+    row(
+        &["/auth/login"],
+        GET,
+        Does::Runs,
+        |_| Any::Own(OwnTarget::Provider(ProviderStep::Login)),
+        "Log in at the identity provider, and go on at the path `to`.",
+    ),
+    row(
+        &["/auth/callback"],
+        GET,
+        Does::Runs,
+        |_| Any::Own(OwnTarget::Provider(ProviderStep::Callback)),
+        "Come back from the identity provider.",
+    ),
+    row(
+        &["/auth/logout"],
+        POST,
+        Does::Changes,
+        |_| Any::Own(OwnTarget::Provider(ProviderStep::Logout)),
+        "Log out, and go on at the path `to` if there is one.",
     ),
     row(
         &["/api/table", "/api/tables/drop"],

@@ -79,6 +79,25 @@ pub const JWK_SET_KEYS_MAX: usize = 100;
 pub const JWK_SET_INTERVAL_S_MIN: u64 = 10;
 /// Longest request for the set, in milliseconds.
 pub const JWK_SET_MS_MAX: u64 = 10_000;
+/// Largest response of an identity provider, in bytes; with a larger one nobody logs in.
+pub const OIDC_ANSWER_BYTES_MAX: u64 = 256 * 1024;
+/// Longest request to an identity provider, in milliseconds.
+pub const OIDC_REQUEST_MS_MAX: u64 = 10_000;
+/// Longest wait of a user who logs in for what the provider publishes, and for one of the places for requests to it, in
+/// milliseconds; then the request is refused with 503.
+pub const OIDC_WAIT_MS_MAX: u64 = 15_000;
+/// Most requests to an identity provider at a time; more wait.
+pub const OIDC_REQUESTS_MAX: usize = 16;
+/// Longest time from the beginning of a log-in at an identity provider to its end, in seconds.
+pub const OIDC_LOGIN_S_MAX: u64 = 600;
+/// Largest claims of a user of an identity provider, in bytes; a user with larger ones can't log in.
+pub const OIDC_CLAIMS_BYTES_MAX: usize = 8 * 1024;
+/// Longest name of a user of an identity provider, in bytes.
+pub const OIDC_NAME_BYTES_MAX: usize = 255;
+/// Longest path to go on at after a log-in, in bytes.
+pub const OIDC_PATH_BYTES_MAX: usize = 1_024;
+/// Largest file with the secret of a client, in bytes.
+pub const OIDC_SECRET_BYTES_MAX: u64 = 4_096;
 /// Largest file of API keys, in bytes; a larger one is refused.
 pub const API_KEYS_FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Most entries, and most groups of a stream, that `/metrics` lists; others are left out.

@@ -27,6 +27,8 @@ pub struct AuthSpec {
     pub jwt: JwtSpec,
     /// Users in a table of a database.
     pub users: Option<UsersSpec>,
+    /// Users of an identity provider.
+    pub oidc: Option<OidcSpec>,
     /// Whether the certificate that a client shows during the TLS handshake proves who it is.
     pub client_certificates: bool,
     /// Number of failed password attempts allowed per address and minute, and per user and minute.
@@ -43,7 +45,7 @@ impl AuthSpec {
     /// Returns whether somebody may log in and stay known by a cookie.
     #[must_use]
     pub fn has_sessions(&self) -> bool {
-        self.users.as_ref().is_some_and(|users| users.login)
+        self.oidc.is_some() || self.users.as_ref().is_some_and(|users| users.login)
     }
 
     /// Returns whether HTTP Basic authentication is configured.
@@ -117,6 +119,27 @@ pub struct UsersSpec {
     pub session_idle: Duration,
     /// Whether the table is served, without passwords and keys.
     pub shown: bool,
+}
+
+/// Users of an identity provider (OpenID Connect).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OidcSpec {
+    /// URL of the issuer, to the letter as it calls itself.
+    pub issuer: String,
+    /// Name under which the server is registered there.
+    pub client_id: String,
+    /// Secret of the server there; `None` for a public client.
+    pub client_secret: Option<Secret>,
+    /// File with that secret, in place of `client_secret`.
+    pub client_secret_file: Option<PathBuf>,
+    /// What is asked of the provider, separated by spaces.
+    pub scopes: String,
+    /// Claim that names the user.
+    pub claim: String,
+    /// Name of the session cookie.
+    pub session_cookie: String,
+    /// Idle timeout of a session.
+    pub session_idle: Duration,
 }
 
 impl JwtSpec {

@@ -120,13 +120,13 @@ fn a_file_of_keys_that_is_wrong() {
 }
 
 /// A key that signs, with its name.
-enum SigningKey {
+pub(crate) enum SigningKey {
     P256(EcdsaKeyPair),
     Ed25519(Ed25519KeyPair),
 }
 
 impl SigningKey {
-    fn p256() -> Self {
+    pub(crate) fn p256() -> Self {
         let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
         let made = EcdsaKeyPair::generate_pkcs8(algorithm, &random).expect("a key");
         Self::P256(EcdsaKeyPair::from_pkcs8(algorithm, made.as_ref(), &random).expect("a key"))
@@ -138,7 +138,7 @@ impl SigningKey {
     }
 
     /// The public key in a set.
-    fn published(&self, kid: &str) -> String {
+    pub(crate) fn published(&self, kid: &str) -> String {
         let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         match self {
             Self::P256(key) => {
@@ -153,7 +153,7 @@ impl SigningKey {
         }
     }
 
-    fn token(&self, kid: &str, claims: &str) -> String {
+    pub(crate) fn token(&self, kid: &str, claims: &str) -> String {
         let algorithm = match self {
             Self::P256(_) => "ES256",
             Self::Ed25519(_) => "EdDSA",

@@ -1,6 +1,6 @@
 //! The settings of `[auth]`, with `***` in place of secrets.
 
-use salver_model::spec::{ApiKeySpec, AuthSpec, Secret};
+use salver_model::spec::{ApiKeySpec, AuthSpec, OidcSpec, Secret};
 
 use super::{absolute, pairs_unless_empty, quoted, texts};
 use crate::checked::auth::{MASK, is_public_key};
@@ -38,16 +38,18 @@ pub(super) fn value(spec: &AuthSpec, key: &str) -> Option<String> {
         "jwt_ttl" => Some(ms(jwt.ttl)),
         "jwt_exp_required" => Some((!jwt.endless).to_string()),
         "attempts_max" => Some(spec.attempts_max.to_string()),
-        _ => users(spec, key, &some, &ms),
+        "session_cookie" | "session_idle" => {
+            let of_users = spec.users.as_ref().map(|users| (&users.session_cookie, users.session_idle));
+            let of_provider = spec.oidc.as_ref().map(|oidc| (&oidc.session_cookie, oidc.session_idle));
+            let (cookie, idle) = of_users.or(of_provider)?;
+            Some(if key == "session_cookie" { quoted(cookie) } else { ms(idle) })
+        }
+        key if key.starts_with("oidc_") => oidc(spec.oidc.as_ref()?, key),
+        _ => users(spec, key, &some),
     }
 }
 
-fn users(
-    spec: &AuthSpec,
-    key: &str,
-    some: &dyn Fn(&[String]) -> Option<String>,
-    ms: &dyn Fn(std::time::Duration) -> String,
-) -> Option<String> {
+fn users(spec: &AuthSpec, key: &str, some: &dyn Fn(&[String]) -> Option<String>) -> Option<String> {
     let users = spec.users.as_ref()?;
     let [username, password, new_password] = &users.fields;
     match key {
@@ -68,9 +70,21 @@ fn users(
         "register_columns" => pairs_unless_empty(&users.register_columns),
         "login_after_registration" => Some(users.login_after_registration.to_string()),
         "password_length_min" => Some(users.password_length_min.to_string()),
-        "session_cookie" => Some(quoted(&users.session_cookie)),
-        "session_idle" => Some(ms(users.session_idle)),
         "users_shown" => Some(users.shown.to_string()),
+        _ => None,
+    }
+}
+
+fn oidc(oidc: &OidcSpec, key: &str) -> Option<String> {
+    match key {
+        "oidc_issuer" => Some(quoted(&oidc.issuer)),
+        "oidc_client_id" => Some(quoted(&oidc.client_id)),
+        "oidc_client_secret" => oidc.client_secret.as_ref().map(|_| quoted(MASK)),
+        "oidc_client_secret_file" => {
+            oidc.client_secret_file.as_ref().and_then(|path| path.to_str()).map(|path| quoted(&absolute(path)))
+        }
+        "oidc_scopes" => Some(quoted(&oidc.scopes)),
+        "oidc_claim" => Some(quoted(&oidc.claim)),
         _ => None,
     }
 }

@@ -104,7 +104,7 @@ impl KeySet {
         if let Err(error) = self.fetch().await {
             let state = if self.0.keys.load().is_some() { "the last one stays" } else { "tokens can't be checked" };
             let hint = error.hint.as_deref().unwrap_or_default();
-            tracing::warn!("the key set of `jwt_key_set` can't be used, {state}: {}; {hint}", error.chain());
+            tracing::warn!("the key set of an issuer of tokens can't be used, {state}: {}; {hint}", error.chain());
         }
     }
 }

@@ -104,6 +104,7 @@ fn slot(stored: StoredSession, now_ms: u64) -> Option<(Tag, Slot)> {
     let session = Session {
         scope: Scope { settings: journal::parsed(&stored.scope)?, idle_ms: stored.idle_ms },
         username: stored.username,
+        stores_identity: stored.identity.is_some(),
         identity: stored.identity.unwrap_or_default(),
         told: Bytes::from_static(b"{}"),
         proof: journal::parsed(&stored.proof)?,
@@ -123,7 +124,7 @@ impl Change {
                 idle_ms: session.scope.idle_ms,
                 username: session.username.clone(),
                 proof: journal::written(&session.proof),
-                identity: None,
+                identity: session.stores_identity.then(|| session.identity.clone()),
             }),
             Self::Use(tag, at_ms) => StoredChange::Use { tag: journal::written(tag), at_ms: *at_ms },
             Self::End(tag) => StoredChange::End { tag: journal::written(tag) },
