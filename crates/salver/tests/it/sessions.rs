@@ -7,8 +7,11 @@ use std::time::{Duration, Instant};
 use crate::client::{Answer, Client};
 use crate::process::Process;
 
-const SETTINGS: &str = "[auth]\ndatabase = \"app\"\nreturned_columns = [\"id\", \"username\"]\n\
+const SETTINGS: &str = "[auth]\ndatabase = \"app\"\nattempts_max = 1000\nreturned_columns = [\"id\", \"username\"]\n\
     [[database]]\nname = \"app\"\nurl = \"sqlite:app.db\"\ninit = \"app.sql\"\nwritable = true\n";
+/// What is done to a file.
+type Damage = dyn Fn(&mut Vec<u8>);
+
 /// The password of both is `pass2`.
 const USERS: &str = "create table users (id integer primary key, username text, password text);\n\
     insert into users values (1, 'ann', '$2y$10$cg7/nswxVZ0cmVIsMB/pVOh1OfcHScBJGq7Xu4KF9dFEQgRZ8HWe.'),\n\
@@ -146,7 +149,7 @@ fn a_password_that_changes_meanwhile() {
 #[test]
 fn damage_costs_the_sessions_and_no_more() {
     let mut process = start();
-    let damage: [&dyn Fn(&mut Vec<u8>); 5] = [
+    let damage: [&Damage; 5] = [
         &|text| text[100] ^= 1,
         &|text| text.clear(),
         &|text| text.extend(b"\xff\n"),
