@@ -24,6 +24,7 @@ use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, FunctionSpec, Stre
 use salver_model::{AccessPolicy, LimitPolicy, Limits, Name};
 
 pub use self::listen::Listen;
+use crate::hidden::HiddenText;
 use crate::mistake::{Findings, Mistake};
 use crate::raw::{Raw, Table};
 use crate::setting_place::SettingPlace;
@@ -53,6 +54,8 @@ pub struct Checked {
     pub streams: Vec<StreamSpec>,
     /// Every `[[function]]`, and those of the command line.
     pub functions: Vec<FunctionSpec>,
+    /// What variables and files put into settings, which is shown to nobody; the longest first.
+    pub hidden: Vec<HiddenText>,
 }
 
 /// Settings of the server itself.
@@ -218,8 +221,8 @@ pub struct StoreSpec {
     pub value: String,
 }
 
-/// Validates `raw`, and adds the `discovered` datasets.
-pub(crate) fn check(raw: &Raw, discovered: Vec<DatasetSpec>, findings: &mut Findings) -> Checked {
+/// Validates `raw`, of which the configuration `file` is a part, and adds the `discovered` datasets.
+pub(crate) fn check(raw: &Raw, file: Option<&Path>, discovered: Vec<DatasetSpec>, findings: &mut Findings) -> Checked {
     let mut datasets: Vec<DatasetSpec> = Vec::new();
     let mut written = Vec::new();
     for table in &raw.datasets {
@@ -237,7 +240,7 @@ pub(crate) fn check(raw: &Raw, discovered: Vec<DatasetSpec>, findings: &mut Find
     sources::standard_input_once(&datasets, &written, findings);
     sources::warn_of_missing(&datasets, &written, findings);
     let server = server::check(&raw.server, findings);
-    let streams = stream::check_all(&raw.streams, server.data_dir.as_deref(), &datasets, findings);
+    let streams = stream::check_all(&raw.streams, server.keep_dir(file).as_deref(), &datasets, findings);
     for spec in discovered {
         let taken = datasets.iter().any(|other| other.name == spec.name || sources::cover(other, &spec))
             || streams.iter().any(|other| stream::has_entry(other, &spec.name) || stream::keeps(other, &spec));
@@ -266,6 +269,7 @@ pub(crate) fn check(raw: &Raw, discovered: Vec<DatasetSpec>, findings: &mut Find
         streams,
         functions: function::check_all(&raw.functions, findings),
         datasets,
+        hidden: findings.hidden.clone(),
     }
 }
 
@@ -274,7 +278,8 @@ fn required<'t>(table: &'t Table, key: &str, findings: &mut Findings) -> Option<
     if let Some(text) = table.text(key) {
         return Some(text);
     }
-    if let Some(setting) = table.section.setting(key) {
+    // Else the mistake is known already.
+    if let Some(setting) = table.section.setting(key).filter(|_| !table.unfilled.contains(&key)) {
         let message = format!("{} has no `{key}`", table.section.header());
         let mistake = Mistake::new(&table.place, message);
         findings.mistake(mistake.with_hint(format!("add {key} = {}", setting.example)));

@@ -139,10 +139,17 @@ impl Section {
         }
     }
 
-    /// Returns whether it occurs at most once, and so can be set by environment variables.
+    /// Returns whether it occurs at most once.
     #[must_use]
     pub fn is_single(self) -> bool {
         matches!(self, Self::Server | Self::Auth | Self::Limits | Self::Compat)
+    }
+
+    /// Returns its key at the top of the file if its tables declare entries by name, which variables name, too.
+    #[must_use]
+    pub fn named_key(self) -> Option<&'static str> {
+        let is_named = matches!(self, Self::Dataset | Self::Store | Self::Database | Self::Stream | Self::Function);
+        self.key().filter(|_| is_named)
     }
 
     /// Returns its settings, in order.
@@ -224,11 +231,15 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Returns its environment variable, if it has one.
+    /// Returns its environment variable, if it has one; `NAME` in that of an entry stands for the entry's name.
     #[must_use]
     pub fn variable(&self) -> Option<String> {
+        let key = self.key.to_uppercase();
+        if let Some(section) = self.section.named_key() {
+            return Some(format!("SALVER_{}__NAME__{key}", section.to_uppercase()));
+        }
         let section = self.section.key().filter(|_| self.section.is_single())?;
-        Some(format!("SALVER_{}_{}", section.to_uppercase(), self.key.to_uppercase()))
+        Some(format!("SALVER_{}_{key}", section.to_uppercase()))
     }
 
     /// Returns its key with its section: `server.listen`.

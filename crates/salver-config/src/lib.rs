@@ -8,6 +8,7 @@
 pub mod checked;
 pub mod data_type;
 mod event_field;
+mod hidden;
 pub mod keys;
 pub mod load;
 pub mod mistake;
@@ -18,9 +19,10 @@ mod value;
 
 pub use checked::real_location::is_same as is_same_database;
 pub use checked::{Checked, Compat, Listen, Server, StoreSpec, TlsClient, TlsFiles, UNIX};
+pub use hidden::HiddenText;
 pub use load::{Override, Sources, load};
 pub use mistake::{Mistake, Warning};
 pub use raw::arguments::{ArgumentTarget, target};
-pub use render::{example, reference, show};
+pub use render::{differing_of_server, example, reference, show};
 pub use setting_place::SettingPlace;
 pub use value::duration_ms;

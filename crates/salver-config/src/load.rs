@@ -10,6 +10,7 @@ use crate::checked::reserved::ServerInputs;
 use crate::checked::{self, Checked};
 use crate::keys::{SETTINGS, Section};
 use crate::mistake::{Findings, Mistake, Warning};
+use crate::raw::placeholders::Placeholders;
 use crate::raw::{Raw, Table, arguments, environment, file};
 use crate::setting_place::SettingPlace;
 use crate::value::Value;
@@ -52,7 +53,7 @@ pub struct Sources {
 pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> {
     let mut findings = Findings::default();
     let mut raw = match &sources.file {
-        Some(path) => read_file(path, &mut findings),
+        Some(path) => read_file(path, sources, &mut findings),
         None => Raw::new(),
     };
     environment::read(&sources.environment, &mut raw, &mut findings);
@@ -77,7 +78,7 @@ pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> 
         }
     }
     raw.fill();
-    let mut checked = checked::check(&raw, sources.discovered.clone(), &mut findings);
+    let mut checked = checked::check(&raw, sources.file.as_deref(), sources.discovered.clone(), &mut findings);
     checked.add_databases(&sources.discovered_databases, sources.file.as_deref(), &mut findings);
     checked.add_functions(&sources.discovered_functions);
     let given = ServerInputs { file: sources.file.as_deref(), discovered: &sources.discovered };
@@ -100,7 +101,7 @@ fn unruled(table: &Table, ruled: &Table) -> Mistake {
     Mistake::new(&table.place, message).with_hint("change it where it is declared, or leave it out here")
 }
 
-fn read_file(path: &Path, findings: &mut Findings) -> Raw {
+fn read_file(path: &Path, sources: &Sources, findings: &mut Findings) -> Raw {
     let shared = Arc::new(path.to_owned());
     let text = match std::fs::read(path).map(String::from_utf8) {
         Ok(Ok(text)) => text,
@@ -120,9 +121,10 @@ fn read_file(path: &Path, findings: &mut Findings) -> Raw {
             return Raw::new();
         }
     };
-    let mut raw = file::read(&shared, &text, findings);
     // `./a.csv` and `a.csv` are the same file; the shorter one reads better.
     let directory = path.parent().filter(|parent| *parent != Path::new(".")).unwrap_or(Path::new(""));
+    let given = Placeholders { environment: &sources.environment, directory };
+    let mut raw = file::read(&shared, &text, &given, findings);
     for table in &mut raw.datasets {
         relate(table, "source", directory);
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::hidden::{self, HiddenText};
+use crate::keys::Setting;
 use crate::setting_place::SettingPlace;
 
 /// Mistake with its place and a suggested fix.
@@ -67,6 +69,8 @@ pub(crate) struct Findings {
     pub(crate) warnings: Vec<Warning>,
     /// Places where the file could not be parsed.
     pub(crate) unreadable: Vec<SettingPlace>,
+    /// What variables and files put into settings.
+    pub(crate) hidden: Vec<HiddenText>,
 }
 
 impl Findings {
@@ -84,7 +88,12 @@ impl Findings {
     /// Returns everything found, in the order of the places. Follow-up mistakes of a malformed line are dropped, so
     /// that only the syntax error is reported.
     pub(crate) fn finish(self) -> Result<Vec<Warning>, Vec<Mistake>> {
-        let Self { mut mistakes, mut warnings, unreadable } = self;
+        let Self { mut mistakes, mut warnings, unreadable, hidden } = self;
+        for mistake in mistakes.iter_mut().chain(&mut warnings) {
+            mistake.message = hidden::masked_message(&hidden, &mistake.place, &mistake.message);
+            let hint = mistake.hint.take();
+            mistake.hint = hint.map(|hint| hidden::masked_message(&hidden, &mistake.place, &hint));
+        }
         mistakes.retain(|mistake| {
             let damaged = unreadable.iter().any(|place| place.line().is_some() && place.line() == mistake.place.line());
             !damaged || unreadable.contains(&mistake.place) && mistake.message.starts_with("this is not TOML")
@@ -94,6 +103,13 @@ impl Findings {
         warnings.sort();
         warnings.dedup();
         if mistakes.is_empty() { Ok(warnings) } else { Err(mistakes) }
+    }
+
+    /// Hides a text that a variable or a file put into `setting` at `place`.
+    pub(crate) fn hide(&mut self, setting: &Setting, place: &SettingPlace, text: &str) {
+        self.hidden.extend(HiddenText::new(setting, place, text));
+        // A text may contain another.
+        self.hidden.sort_by_key(|own| std::cmp::Reverse(own.reveal().len()));
     }
 
     /// Records a warning.

@@ -3,6 +3,8 @@
 pub mod arguments;
 pub(crate) mod environment;
 pub(crate) mod file;
+pub(crate) mod placeholders;
+mod value_file;
 
 use crate::keys::{Section, Setting};
 use crate::mistake::{Findings, Mistake};
@@ -25,11 +27,13 @@ pub(crate) struct Table {
     pub(crate) written: Vec<WrittenValue>,
     /// Columns and relations of a dataset, or rules and checks of a database.
     pub(crate) tables: Vec<Table>,
+    /// Keys that are written, but whose placeholders could not be replaced.
+    pub(crate) unfilled: Vec<&'static str>,
 }
 
 impl Table {
     pub(crate) fn new(section: Section, place: SettingPlace) -> Self {
-        Self { section, place, written: Vec::new(), tables: Vec::new() }
+        Self { section, place, written: Vec::new(), tables: Vec::new(), unfilled: Vec::new() }
     }
 
     /// Sets a value, replacing an earlier one.
@@ -161,6 +165,18 @@ impl Raw {
             Section::Auth => Some(&mut self.auth),
             Section::Limits => Some(&mut self.limits),
             Section::Compat => Some(&mut self.compat),
+            _ => None,
+        }
+    }
+
+    /// Returns the entries of a section whose entries have names.
+    pub(crate) fn tables(&mut self, section: Section) -> Option<&mut Vec<Table>> {
+        match section {
+            Section::Dataset => Some(&mut self.datasets),
+            Section::Store => Some(&mut self.stores),
+            Section::Database => Some(&mut self.databases),
+            Section::Stream => Some(&mut self.streams),
+            Section::Function => Some(&mut self.functions),
             _ => None,
         }
     }

@@ -9,10 +9,12 @@ mod config {
     mod auth;
     mod databases;
     mod documented;
+    mod entries_of_environment;
     mod functions;
     mod listen;
     mod mistakes;
     mod order;
+    mod placeholders;
     mod round_trip;
     mod streams;
     mod types_of_columns;

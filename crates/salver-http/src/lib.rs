@@ -70,5 +70,5 @@ mod unsent_responses;
 pub use auth::{Auth, AuthSources, CurrentAuth, Sessions, is_same_table};
 pub use listener::{Listener, Places};
 pub use options::{Callbacks, HttpOptions, OriginOptions};
-pub use redaction::keep_private;
+pub use redaction::{keep_private, keep_secret};
 pub use server::serve;

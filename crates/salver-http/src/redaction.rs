@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
-use salver_model::secrecy::masked;
+use salver_model::secrecy::{MASK, masked};
 use salver_model::{Code, Error};
 
 /// First segments of the server's own URL paths, which are not paths on the machine.
@@ -14,6 +14,17 @@ const OWN: [&str; 7] = ["api", "_api", "health", "ready", "metrics", "docs", "op
 
 /// Directories that the settings name, longest first: paths below them are shown relative to them.
 static KNOWN: RwLock<Vec<String>> = RwLock::new(Vec::new());
+
+/// Texts that came into the settings from outside, longest first.
+static SECRETS: RwLock<Vec<String>> = RwLock::new(Vec::new());
+
+/// Registers texts of the settings that may be secrets, and are not disclosed to clients.
+pub fn keep_secret(texts: Vec<String>) {
+    let mut known = SECRETS.write().unwrap_or_else(PoisonError::into_inner);
+    known.extend(texts);
+    known.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
+    known.dedup();
+}
 
 /// Registers directories of entries and of the server, whose paths are not disclosed to clients.
 pub fn keep_private(directories: &[PathBuf]) {
@@ -62,12 +73,20 @@ fn is_ours(code: Code) -> bool {
 
 /// Returns a text of the server for a client.
 pub(crate) fn text(text: &str) -> Cow<'_, str> {
-    let masked = masked(text);
+    let masked = without_secrets(masked(text), text);
     if !masked.contains('/') {
         return masked;
     }
     let below = below_known(&masked);
     Cow::Owned(without_paths(&below))
+}
+
+/// Masks in `told` the secrets that `text` contained, before its URLs were masked.
+fn without_secrets<'t>(told: Cow<'t, str>, text: &str) -> Cow<'t, str> {
+    let known = SECRETS.read().unwrap_or_else(PoisonError::into_inner);
+    known.iter().filter(|secret| text.contains(secret.as_str())).fold(told, |told, secret| {
+        if told.contains(secret.as_str()) { Cow::Owned(told.replace(secret, MASK)) } else { told }
+    })
 }
 
 /// Removes the known directories from the text, with a leading slash or, as in object stores, without.

@@ -26,7 +26,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use self::json_lines::JsonLines;
 use self::log_queue::{LineKind, LogQueue};
 
-/// The secrets that are masked in the log, once it has begun.
+/// The secrets that are masked in the log and in messages.
 static SECRETS: OnceLock<Arc<RwLock<Vec<String>>>> = OnceLock::new();
 
 /// The lines of the log that are still to be written.
@@ -36,6 +36,12 @@ static QUEUE: LogQueue = LogQueue::new();
 #[derive(Clone, Debug)]
 struct Discreet {
     secrets: Arc<RwLock<Vec<String>>>,
+}
+
+impl Default for Discreet {
+    fn default() -> Self {
+        Self { secrets: Arc::clone(SECRETS.get_or_init(Arc::default)) }
+    }
 }
 
 /// Where the line of one event goes.
@@ -109,10 +115,8 @@ fn tame_panics(discreet: Discreet) {
 
 /// Starts the log on standard error, with `secrets` masked.
 pub(crate) fn start(server: &Server, secrets: Vec<String>) {
-    let secrets = Arc::new(RwLock::new(secrets));
-    // A second start, as in tests, keeps the first log.
-    let _ = SECRETS.set(Arc::clone(&secrets));
-    let discreet = Discreet { secrets };
+    mask(secrets);
+    let discreet = Discreet::default();
     tame_panics(discreet.clone());
     let is_json = server.log_format == "json";
     QUEUE.start(if is_json { json_lines::dropped } else { dropped });
@@ -148,13 +152,18 @@ fn now() -> String {
     time
 }
 
-/// Masks further secrets in the log.
+/// Returns a text without secrets.
+pub(crate) fn discreet(text: &str) -> String {
+    Discreet::default().without_secrets(text)
+}
+
+/// Masks further secrets in the log and in messages.
 pub(crate) fn mask(secrets: Vec<String>) {
-    let Some(known) = SECRETS.get() else { return };
-    let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
+    let discreet = Discreet::default();
+    let mut known = discreet.secrets.write().unwrap_or_else(PoisonError::into_inner);
     known.extend(secrets);
     // A secret may contain another one.
-    known.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    known.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
     known.dedup();
 }
 

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use salver_config::Warning;
-use salver_model::secrecy::masked;
 use salver_model::{Code, Error};
 
 use crate::failure::CommandFailure;
+use crate::logging;
 
 /// Writes to standard output, unbuffered.
 pub(crate) fn out(text: &str) -> Result<(), CommandFailure> {
@@ -37,7 +37,7 @@ pub(crate) fn note(text: &str) {
 }
 
 fn tell(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", tamed(&masked(text)));
+    let _ = writeln!(io::stderr().lock(), "{}", tamed(&logging::discreet(text)));
 }
 
 /// Replaces control characters by their visible symbols, so that a value cannot move the terminal's cursor or set its

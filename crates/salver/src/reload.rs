@@ -47,7 +47,7 @@ pub(crate) struct Reload {
 }
 
 impl Reload {
-    /// Reads the settings again at each of `hang_ups`, for ever.
+    /// Reads the settings again at each of `hang_ups`, and looks at the served directories in between, for ever.
     pub(crate) async fn at_each(mut self, mut hang_ups: impl HangUps) {
         while hang_ups.next().await.is_some() {
             self.manager.reloading();
@@ -81,6 +81,7 @@ impl Reload {
         let datasets = DatasetChanges::between(&self.checked.datasets, &next.datasets);
         let pending = pending(&self.checked, &next);
         salver_http::keep_private(&secrets::of(&next));
+        salver_http::keep_secret(secrets::from_outside(&next));
         logging::mask(secrets::secrets(&next));
         self.take_out(&datasets).await;
         // Rules may come in place of [auth], or [auth] in place of rules: one is in force before the other ends.
@@ -200,21 +201,7 @@ fn pending(before: &Checked, after: &Checked) -> Vec<String> {
     ];
     let mut names: Vec<String> =
         lists.iter().filter(|(_, differs)| *differs).map(|(name, _)| (*name).to_owned()).collect();
-    if before.server != after.server {
-        let lines = |checked: &Checked| -> Vec<String> {
-            let shown = salver_config::show(checked);
-            let own = shown.lines().skip_while(|line| *line != "[server]").skip(1);
-            own.take_while(|line| !line.starts_with('[')).map(str::to_owned).collect()
-        };
-        let (old, new) = (lines(before), lines(after));
-        let differs =
-            old.iter().filter(|line| !new.contains(line)).chain(new.iter().filter(|line| !old.contains(line)));
-        let mut keys: Vec<String> =
-            differs.filter_map(|line| Some(format!("server.{}", line.split_once(" = ")?.0))).collect();
-        keys.sort();
-        keys.dedup();
-        names.extend(keys);
-    }
+    names.extend(salver_config::differing_of_server(before, after));
     names
 }
 

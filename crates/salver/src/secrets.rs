@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use salver_config::Checked;
+use salver_config::{Checked, HiddenText};
 use salver_model::limits::MASKED_SECRET_BYTES_MIN;
 use salver_model::secrecy::{is_secret_name, password_of};
 use salver_model::spec::{ApiKey, ApiKeySpec};
@@ -54,8 +54,21 @@ pub(crate) fn secrets(checked: &Checked) -> Vec<String> {
         let told = keys.chain(hashes).map(|secret| secret.reveal().to_owned());
         secrets.extend(told.filter(|secret| !secret.trim_start().starts_with("-----BEGIN ")));
     }
+    secrets.extend(from_outside(checked));
+    told_apart(secrets)
+}
+
+/// Returns what environment variables and files put into texts of the settings.
+pub(crate) fn from_outside(checked: &Checked) -> Vec<String> {
+    let hidden = checked.hidden.iter().filter(|hidden| hidden.may_be_secret()).map(HiddenText::reveal);
+    let decoded = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
+    told_apart(hidden.flat_map(|text| [text.to_owned(), decoded(text)]).collect())
+}
+
+/// Returns the secrets that do not occur in other texts by chance, the longest first: one may contain another.
+fn told_apart(mut secrets: Vec<String>) -> Vec<String> {
     secrets.retain(|secret| secret.len() >= MASKED_SECRET_BYTES_MIN);
-    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    secrets.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
     secrets.dedup();
     secrets
 }

@@ -166,7 +166,7 @@ async fn announce(service: Arc<Service>, own: OwnAddress, log: Arc<Log>, (open, 
     manager.ready();
     let listing = listing(&service, &streams, &own);
     // Standard output may be closed or blocked; the server continues.
-    let _ = tokio::task::spawn_blocking(move || output::out(&listing)).await;
+    let _ = tokio::task::spawn_blocking(move || output::out(&logging::discreet(&listing))).await;
     log.announced();
 }
 

@@ -8,7 +8,7 @@ use salver_model::{Code, Error};
 
 use crate::cli::{ServeArguments, SourceArguments};
 use crate::failure::CommandFailure;
-use crate::output;
+use crate::{logging, output, secrets};
 
 /// Name of the configuration file in a directory.
 const FILE_NAME: &str = "salver.toml";
@@ -42,6 +42,7 @@ pub(crate) fn load_with_file(
     let mut sources = sources(arguments)?;
     sources.overrides.extend(overrides);
     let (checked, warnings) = salver_config::load(&sources).map_err(CommandFailure::Mistakes)?;
+    logging::mask(secrets::secrets(&checked));
     // Arguments that name nothing usable are most likely a typing error.
     let is_named = !arguments.targets.is_empty() || !arguments.settings.tables.is_empty();
     let only_datasets = checked.databases.is_empty() && checked.streams.is_empty() && checked.functions.is_empty();

@@ -206,6 +206,7 @@ pub(crate) fn auth(
 /// # Errors
 /// Returns an error for unusable keys, files and databases of users: then no one is served, rather than everyone.
 pub(crate) fn http_options(checked: &Checked, sessions: &LateSessions) -> Result<HttpOptions> {
+    salver_http::keep_secret(secrets::from_outside(checked));
     let server = &checked.server;
     let auth = CurrentAuth::new(checked.auth.as_ref().map(|spec| auth(spec, checked, sessions, None)).transpose()?);
     Ok(HttpOptions {

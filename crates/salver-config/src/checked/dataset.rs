@@ -45,6 +45,9 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Option<DatasetSpe
 fn sources(table: &Table, findings: &mut Findings) -> Option<Vec<String>> {
     let place = table.place_of("source");
     let sources = table.texts("source").unwrap_or_default();
+    if sources.is_empty() && table.unfilled.contains(&"source") {
+        return None;
+    }
     if sources.is_empty() || sources.iter().any(String::is_empty) {
         let what = if table.get("source").is_some() { "an empty" } else { "no" };
         let message = format!("[[dataset]] has {what} `source`");

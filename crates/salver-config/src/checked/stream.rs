@@ -15,7 +15,6 @@ use super::{real_location, sources};
 use crate::event_field;
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
-use crate::setting_place::SettingPlace;
 
 /// Default directory of everything that must outlive the process.
 pub(super) const DATA_DIR: &str = "salver-data";
@@ -110,8 +109,8 @@ fn name(table: &Table, findings: &mut Findings) -> Option<Name> {
     Some(name)
 }
 
-/// Returns `dir`; else a directory in the operator's data directory, else beside the configuration file, so that it
-/// does not depend on the working directory. `None` without any of these.
+/// Returns `dir`; else a directory in `data_dir`, which is the operator's or beside the configuration file, so that it
+/// does not depend on the working directory; without either it does.
 fn dir(table: &Table, name: &Name, data_dir: Option<&Path>, findings: &mut Findings) -> Option<PathBuf> {
     if let Some(dir) = table.text("dir") {
         if dir.is_empty() {
@@ -125,11 +124,7 @@ fn dir(table: &Table, name: &Name, data_dir: Option<&Path>, findings: &mut Findi
         findings.mistake(Mistake::new(table.place_of("name"), message).with_hint("rename the stream, or add `dir`"));
         return None;
     }
-    let beside = || match &table.place {
-        SettingPlace::File(file, ..) => super::beside(file),
-        _ => Path::new(""),
-    };
-    let data_dir = data_dir.map_or_else(|| beside().join(DATA_DIR), Path::to_owned);
+    let data_dir = data_dir.unwrap_or(Path::new(DATA_DIR));
     Some(data_dir.join("streams").join(name.as_str()))
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Table> {
     for (key, value) in options {
         match section.setting(&key) {
             Some(setting) if let SettingKind::Tables(section) = setting.kind => {
-                tables(&mut table, setting, section, &value, findings);
+                tables(&mut table, setting, section, (&value, &place), findings);
             }
             Some(setting) if !matches!(setting.key, "name" | "source" | "url" | "file") => {
                 table.set_text(setting, &value, &place, findings);
@@ -76,8 +76,13 @@ fn is_database(uri: &str) -> bool {
 }
 
 /// Parses a list of tables in TOML: `schema=[{ name = "id", type = "int" }]`.
-fn tables(table: &mut Table, setting: &Setting, section: Section, text: &str, findings: &mut Findings) {
-    let place = table.place.clone();
+pub(super) fn tables(
+    table: &mut Table,
+    setting: &Setting,
+    section: Section,
+    (text, place): (&str, &SettingPlace),
+    findings: &mut Findings,
+) {
     let parsed = DeValue::parse(text).ok();
     let items = parsed.as_ref().and_then(|list| list.get_ref().as_array());
     let inner = |item: &DeValue<'_>, findings: &mut Findings| {
@@ -89,10 +94,10 @@ fn tables(table: &mut Table, setting: &Setting, section: Section, text: &str, fi
                     Err(fix) => {
                         let message = format!("`{}` is {}", setting.path(), setting.kind.words());
                         let fix = fix.unwrap_or_else(|| format!("for example {} = {}", setting.key, setting.example));
-                        findings.mistake(Mistake::new(&place, message).with_hint(fix));
+                        findings.mistake(Mistake::new(place, message).with_hint(fix));
                     }
                 },
-                None => findings.mistake(unknown_key(section, key.get_ref(), &place)),
+                None => findings.mistake(unknown_key(section, key.get_ref(), place)),
             }
         }
         Some(inner)
@@ -104,7 +109,7 @@ fn tables(table: &mut Table, setting: &Setting, section: Section, text: &str, fi
         None => {
             let message = format!("`{}` can't be `{text}`: it is {}", setting.path(), setting.kind.words());
             let hint = format!("write {}={}, the whole in single quotes for the shell", setting.key, setting.example);
-            findings.mistake(Mistake::new(&place, message).with_hint(hint));
+            findings.mistake(Mistake::new(place, message).with_hint(hint));
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Parses the configuration file: TOML by the table of settings, every mistake with its line and column.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::placeholders::{self, Placeholders};
 use super::{Raw, Table, unknown_key};
 use crate::keys::{Section, Setting, SettingKind};
 use crate::mistake::{Findings, Mistake};
@@ -33,9 +35,9 @@ const OTHER_SECTIONS: [(&str, &str); 16] = [
 ];
 
 /// Parses `text`, the content of the file at `path`.
-pub(crate) fn read(path: &Arc<PathBuf>, text: &str, findings: &mut Findings) -> Raw {
+pub(crate) fn read(path: &Arc<PathBuf>, text: &str, given: &Placeholders<'_>, findings: &mut Findings) -> Raw {
     let lines = Lines::new(Arc::clone(path), text);
-    let mut reader = FileReader { lines, findings, raw: Raw::new() };
+    let mut reader = FileReader { lines, given, findings, raw: Raw::new() };
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let place = reader.lines.place(error.span().map_or(0, |span| span.start));
@@ -47,6 +49,7 @@ pub(crate) fn read(path: &Arc<PathBuf>, text: &str, findings: &mut Findings) -> 
 
 struct FileReader<'a> {
     lines: Lines<'a>,
+    given: &'a Placeholders<'a>,
     findings: &'a mut Findings,
     raw: Raw,
 }
@@ -138,7 +141,18 @@ impl FileReader<'_> {
             table.tables.extend(tables);
             return;
         }
-        match value::from_toml(setting.kind, value.get_ref()) {
+        let Some(filled) = self.filled(setting, value.get_ref(), &place) else {
+            table.unfilled.push(setting.key);
+            return;
+        };
+        let read = match (setting.kind, &filled) {
+            // Nothing but a text can have a placeholder.
+            (SettingKind::Bool | SettingKind::Count(_), Cow::Owned(DeValue::String(text))) => {
+                value::from_text(setting.kind, text)
+            }
+            (kind, filled) => value::from_toml(kind, filled),
+        };
+        match read {
             Ok(value) => table.set(setting, value, place),
             Err(fix) => {
                 let shown = match value.get_ref() {
@@ -160,6 +174,32 @@ impl FileReader<'_> {
                 self.findings.mistake(Mistake::new(&place, message).with_hint(fix));
             }
         }
+    }
+
+    /// Replaces the placeholders in a value, and hides what came in. `None` if one can't be replaced.
+    fn filled<'v>(
+        &mut self,
+        setting: &Setting,
+        value: &'v DeValue<'v>,
+        place: &SettingPlace,
+    ) -> Option<Cow<'v, DeValue<'v>>> {
+        if !placeholders::are_in(value) {
+            return Some(Cow::Borrowed(value));
+        }
+        let mut filled = value.clone();
+        let mut is_right = true;
+        placeholders::each_text(&mut filled, &mut |text| match self.given.fill(text) {
+            Ok(own) => {
+                *text = Cow::Owned(own.text);
+                own.parts.iter().for_each(|part| self.findings.hide(setting, place, part));
+            }
+            Err(wrong) => {
+                is_right = false;
+                let mistake = Mistake::new(place, format!("`{}`: {}", setting.path(), wrong.why));
+                self.findings.mistake(mistake.with_hint(wrong.hint));
+            }
+        });
+        is_right.then_some(Cow::Owned(filled))
     }
 }
 

@@ -13,9 +13,29 @@ this order, later ones over earlier ones: defaults, file, environment, command l
 in a file, with line, column and the fix; `salver config example` prints a file with every setting; `salver config
 show` prints those in force.
 
-The settings of sections that stand once have an environment variable each. Relative paths in a file start at the
-file's directory, those on the command line at the current one. After `NAME=URI` on the command line, any setting of
-`[[dataset]]` can follow: `cities=uk.csv,delimiter=;,key=id`.
+Settings can also come from the environment:
+
+- Each setting of a section that stands once has a variable: `SALVER_SERVER_LISTEN` is `listen` in `[server]`.
+- So has each setting of a dataset, store, database, stream or file of functions, with the entry's name between double
+  underscores: `SALVER_DATABASE__SHOP__URL` is `url` of the database `shop`. If the file declares an entry of this name,
+  in capital or small letters, the variable sets this one setting of it; if not, the variables declare the entry, in
+  small letters. A name that can't stand in a variable is said by `NAME`, with anything in its place:
+  `SALVER_DATASET__UK__NAME=uk-cities` and `SALVER_DATASET__UK__SOURCE=uk.csv`. An unknown key is a mistake.
+- With `_FILE` behind its name, a variable names a file with the value, as orchestrators mount secrets:
+  `SALVER_DATABASE__SHOP__URL_FILE=/run/secrets/shop_url`. The last line break is not part of the value. To set both
+  variables is a mistake. (`SALVER_AUTH_API_KEYS_FILE` and the like are the settings of these names.)
+- In the texts of the file, `${NAME}` stands for the environment variable `NAME`, which must be set, `${NAME:-default}`
+  for the variable, or for the default if it is empty or not set, and `${file:PATH}` for what is in a file, without its
+  last line break. `$${` stands for `${` itself. What comes in stays within its text, and is not looked through for
+  more; in a URL, write it with percent signs (`%40` for `@`). Where a number, `true` or `false` belongs, a text with a
+  placeholder may stand: `threads = \"${THREADS:-4}\"`.
+
+Such files are regular ones of 64 KiB at most. What they and placeholders put into texts is masked in `config show`,
+mistakes and the log, except for names of entries, and except in the log for less than six characters.
+[A reload](operate.md#a-reload) reads files again; the environment stays that of the start.
+
+Relative paths in a file start at the file's directory, those in variables and on the command line at the current one.
+After `NAME=URI` on the command line, any setting of `[[dataset]]` can follow: `cities=uk.csv,delimiter=;,key=id`.
 ";
 
 const TYPES: &str = "

@@ -4,6 +4,7 @@ mod access;
 mod auth;
 mod database;
 mod function;
+mod outside;
 mod stream;
 
 use std::path::Path;
@@ -15,57 +16,71 @@ use salver_model::spec::{ColumnSpec, DatasetSpec, Quote, Residency, SourceFormat
 use super::quoted;
 use crate::checked::{Checked, StoreSpec};
 use crate::data_type;
+use crate::hidden::{self, HiddenText};
 use crate::keys::{Section, Setting};
 use crate::value::duration_text;
 
 /// Returns the settings in force, as TOML. Reading it from any directory gives the same settings, once `***` is
-/// replaced by the secrets.
+/// replaced by the secrets. What variables and files put into settings counts among these.
 #[must_use]
 pub fn show(checked: &Checked) -> String {
+    let checked = &outside::without(checked);
+    let hidden = checked.hidden.as_slice();
     let mut out = String::new();
-    section(Section::Server, &mut out, |key| server(checked, key));
+    let mut section = |own, value: &dyn Fn(&str) -> Option<String>| section(own, hidden, &mut out, value);
+    section(Section::Server, &|key| server(checked, key));
     if let Some(spec) = &checked.auth {
-        section(Section::Auth, &mut out, |key| auth::value(spec, key));
+        section(Section::Auth, &|key| auth::value(spec, key));
     }
     let of_limits = checked.caller_limits.as_ref().map(|policy| policy.roles());
     let roles = checked.access.as_ref().map(|policy| policy.roles()).or(of_limits).unwrap_or_default();
     for role in roles {
-        section(Section::Role, &mut out, |key| access::role(role, key));
+        section(Section::Role, &|key| access::role(role, key));
     }
     for rule in checked.access.iter().flat_map(|policy| policy.rules()) {
-        section(Section::Access, &mut out, |key| access::rule(roles, rule, key));
+        section(Section::Access, &|key| access::rule(roles, rule, key));
     }
     for rule in checked.caller_limits.iter().flat_map(|policy| policy.rules()) {
-        section(Section::Limit, &mut out, |key| access::limit(roles, rule, key));
+        section(Section::Limit, &|key| access::limit(roles, rule, key));
     }
-    section(Section::Limits, &mut out, |key| limit(checked, key));
-    section(Section::Compat, &mut out, |_| Some(checked.compat.roapi.to_string()));
+    section(Section::Limits, &|key| limit(checked, key));
+    section(Section::Compat, &|_| Some(checked.compat.roapi.to_string()));
     for spec in &checked.datasets {
-        section(Section::Dataset, &mut out, |key| dataset(spec, key));
+        section(Section::Dataset, &|key| dataset(spec, key));
     }
     for spec in &checked.stores {
-        section(Section::Store, &mut out, |key| Some(quoted(store(spec, key))));
+        section(Section::Store, &|key| Some(quoted(store(spec, key))));
     }
     for spec in &checked.databases {
-        section(Section::Database, &mut out, |key| database::value(spec, key));
+        section(Section::Database, &|key| database::value(spec, key));
     }
     for spec in &checked.streams {
-        section(Section::Stream, &mut out, |key| stream::value(spec, key));
+        section(Section::Stream, &|key| stream::value(spec, key));
     }
     for spec in &checked.functions {
-        section(Section::Function, &mut out, |key| function::value(spec, key));
+        section(Section::Function, &|key| function::value(spec, key));
     }
     out
 }
 
+/// Returns the keys of `[server]` whose values differ, as `server.KEY`.
+#[must_use]
+pub fn differing_of_server(one: &Checked, other: &Checked) -> Vec<String> {
+    let differing = Section::Server.settings().filter(|setting| server(one, setting.key) != server(other, setting.key));
+    differing.map(Setting::path).collect()
+}
+
 /// Writes every setting of a section that has a value.
-fn section(section: Section, out: &mut String, value: impl Fn(&str) -> Option<String>) {
+fn section(section: Section, hidden: &[HiddenText], out: &mut String, value: &dyn Fn(&str) -> Option<String>) {
     if !out.is_empty() {
         out.push('\n');
     }
     out.push_str(&format!("{}\n", section.header()));
-    for Setting { key, .. } in section.settings() {
+    for setting in section.settings() {
+        let key = setting.key;
         if let Some(value) = value(key) {
+            let value =
+                if hidden::is_any_in(hidden, setting) { outside::masked(hidden, setting, &value) } else { value };
             out.push_str(&format!("{key} = {value}\n"));
         }
     }

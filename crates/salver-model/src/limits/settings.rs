@@ -20,6 +20,9 @@ pub const REFRESH_MS_MIN: u64 = 100;
 /// Longest attribute of a caller that stands in the URL of a database of callers, in bytes; a caller with a longer one
 /// has no such database.
 pub const OWN_VALUE_BYTES_MAX: usize = 63;
+/// Largest file that holds the value of a setting (`${file:PATH}`, `SALVER_..._FILE`), in bytes; a larger one is a
+/// mistake in the configuration.
+pub const SETTING_FILE_BYTES_MAX: u64 = 64 * 1024;
 /// Shortest secret of the configuration that is masked in messages, in bytes; shorter ones occur by chance in other
 /// text, and stay.
 pub const MASKED_SECRET_BYTES_MIN: usize = 6;

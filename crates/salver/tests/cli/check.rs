@@ -64,3 +64,31 @@ fn the_environment_is_heard() {
     let run = place.command(&["config", "show"]).env("SALVER_SEVER_LISTEN", "x").output().unwrap();
     assert!(String::from_utf8_lossy(&run.stderr).contains("did you mean SALVER_SERVER_LISTEN?"), "{run:?}");
 }
+
+/// What variables and files put into the settings is read, and told by no command.
+#[test]
+fn what_comes_from_outside_is_not_told() {
+    let place = Place::new();
+    place.write("secret", "s3cret-of-a-file\n");
+    place.write(
+        "salver.toml",
+        "[[dataset]]\nname='p'\nsource='${DIRECTORY}/people.csv'\nheaders={ A = '${file:secret}' }\n\
+         [[dataset]]\nname='gone'\nsource='${DIRECTORY}/s3cret-${GONE}.csv'\n",
+    );
+    let run = |arguments: &[&str]| -> crate::Run {
+        let mut command = place.command(arguments);
+        command
+            .env("DIRECTORY", ".")
+            .env("GONE", "s3cret-of-a-variable")
+            .env("SALVER_DATASET__Q__SOURCE", "pets.ndjson");
+        command.output().unwrap().into()
+    };
+    let checked = run(&["check"]);
+    assert!(checked.text().contains("ok  p: 3 rows, ") && checked.text().contains("ok  q: 2 rows, "), "{checked:?}");
+    let shown = run(&["config", "show"]);
+    assert!(shown.good().contains("{ \"A\" = \"***\" }") || shown.good().contains("{ A = \"***\" }"), "{shown:?}");
+    for run in [checked, shown, run(&["query", "select * from gone"]), run(&["serve", "--listen", "nowhere"])] {
+        let told = format!("{}{}", run.text(), run.err);
+        assert!(!told.contains("s3cret-of-a"), "{told}");
+    }
+}
