@@ -4,12 +4,14 @@
 //! The file is private to the user who runs the server. It is created once and atomically: of two servers that start at
 //! the same time one creates it and both use it. Servers that are to accept each other's tokens share the file.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 use salver_config::Server;
-use salver_model::{Code, Error, Result, RootKey, seal};
+use salver_model::{Code, Error, Result, RootKey};
+
+use crate::private_file;
 
 /// Name of the file.
 const NAME: &str = "tokens.key";
@@ -59,7 +61,7 @@ fn kept_in(dir: &Path) -> Result<RootKey> {
     if let Some(text) = read(&path).map_err(|error| failed("read", error))? {
         return parse(&text).ok_or_else(|| damaged(&path));
     }
-    make(dir, &path).map_err(|error| failed("make", error))?;
+    private_file::create_once(dir, NAME, &write(&RootKey::random())).map_err(|error| failed("make", error))?;
     // Another process may have created it.
     let text = read(&path).map_err(|error| failed("read", error))?.unwrap_or_default();
     parse(&text).ok_or_else(|| damaged(&path))
@@ -120,43 +122,6 @@ fn write(key: &RootKey) -> String {
 /// Returns the checksum that detects a damaged key.
 fn check_of(key: &RootKey) -> String {
     key.derive("check of the file")[..4].iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Creates the file, unless it exists by then.
-fn make(dir: &Path, path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir)?;
-    let suffix: [u8; 8] = seal::random().map_err(io::Error::other)?;
-    let unnamed = Unnamed(dir.join(format!("{NAME}.{:016x}", u64::from_le_bytes(suffix))));
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&unnamed.0)?;
-    file.write_all(write(&RootKey::random()).as_bytes())?;
-    file.sync_all()?;
-    // A hard link is only created if the name is free. Without support for links, the last of several concurrent
-    // processes wins.
-    match fs::hard_link(&unnamed.0, path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(_) => fs::rename(&unnamed.0, path)?,
-        Ok(()) => {}
-    }
-    // A file that is not durable is recreated after a crash, which only invalidates tokens.
-    let _ = File::open(dir).and_then(|dir| dir.sync_all());
-    Ok(())
-}
-
-/// File that is removed on drop.
-struct Unnamed(PathBuf);
-
-impl Drop for Unnamed {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
 }
 
 #[cfg(test)]

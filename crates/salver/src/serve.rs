@@ -25,7 +25,7 @@ use crate::root_key::OpenedKey;
 use crate::sessions::LateSessions;
 use crate::tls::Certificate;
 use crate::{
-    access, descriptors, exposure, functions, listening, logging, memory_monitor, output, root_key, secrets, settings,
+    access, data_format, descriptors, exposure, functions, listening, logging, memory_monitor, output, root_key, secrets, settings,
     signals, streams, wiring,
 };
 
@@ -43,7 +43,11 @@ pub(crate) fn run(arguments: ServeArguments, activated: Activated) -> Result<(),
     logging::start(&checked.server, secrets::secrets(&checked));
     output::log_notes();
     keep_descriptors(&mut checked);
+    let keep_dir = checked.server.keep_dir(file.as_deref());
+    keep_dir.as_deref().map(data_format::check).transpose()?;
     let root_key = root_key::open(&checked.server, file.as_deref())?;
+    let is_named = checked.server.data_dir.is_some();
+    keep_dir.as_deref().map(|dir| data_format::mark(dir, is_named)).transpose()?;
     cursor::sign_under(&root_key.key);
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
     let engine = wiring::engine(&checked, data_dir.path())?;

@@ -26,6 +26,7 @@ mod streams {
     mod ingest;
     mod killed;
     mod malformed;
+    mod older;
     mod resumed;
     mod shapes;
     mod shown;

@@ -155,10 +155,10 @@ fn a_killed_server_leaves_nothing_for_long() {
 #[test]
 fn a_named_data_directory_is_cleaned_too() {
     let place = Place::new();
-    // The key of tokens stays.
+    // The key of tokens stays, and the format.
     let left = || {
         let names = std::fs::read_dir(place.path().join("kept")).unwrap().map(|entry| entry.unwrap().file_name());
-        names.filter(|name| name != "tokens.key").count()
+        names.filter(|name| name != "tokens.key" && name != "format").count()
     };
     let mut server = Server::start(&place, &["people.csv", "--data-dir", "kept"]);
     server.listing("try ");
@@ -212,4 +212,17 @@ fn a_busy_port_is_named() {
         "{run:?}"
     );
     assert!(run.err.contains("hint: choose another with `--listen 127.0.0.1:"), "{run:?}");
+}
+
+/// Nothing of a directory that a later release wrote is opened, let alone changed.
+#[test]
+fn a_data_directory_of_a_newer_format_is_refused() {
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("kept")).unwrap();
+    place.write("kept/format", "salver-data 2\nwritten by salver 9.8.7\n");
+    let run = place.run(&["serve", "people.csv", "--listen", "127.0.0.1:0", "--data-dir", "kept"]);
+    assert_eq!((run.code, run.text()), (Some(1), ""), "{run:?}");
+    assert!(run.err.contains("`kept` has the format 2 of salver 9.8.7") && run.err.contains("hint: "), "{run:?}");
+    let left: Vec<_> = std::fs::read_dir(place.path().join("kept")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(left, ["format"]);
 }

@@ -1,0 +1,46 @@
+//! Creates small files of the data directory once and as a whole: of several processes that start at the same time one
+//! creates the file, and after a crash there is all of it or nothing.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use salver_model::seal;
+
+/// Creates the file `name` in `dir`, and `dir` itself, for the user of this process alone, unless it exists by then.
+pub(crate) fn create_once(dir: &Path, name: &str, text: &str) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)?;
+    let suffix: [u8; 8] = seal::random().map_err(io::Error::other)?;
+    let path = dir.join(name);
+    let unnamed = Unnamed(dir.join(format!("{name}.{:016x}", u64::from_le_bytes(suffix))));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&unnamed.0)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    // A hard link is only created if the name is free. Without support for links, the last of several concurrent
+    // processes wins.
+    match fs::hard_link(&unnamed.0, &path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(_) => fs::rename(&unnamed.0, &path)?,
+        Ok(()) => {}
+    }
+    // What is not durable yet is created again after a crash.
+    let _ = File::open(dir).and_then(|dir| dir.sync_all());
+    Ok(())
+}
+
+/// File that is removed on drop.
+struct Unnamed(PathBuf);
+
+impl Drop for Unnamed {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
