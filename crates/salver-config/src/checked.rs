@@ -102,6 +102,8 @@ pub struct Server {
     pub tls: Option<TlsFiles>,
     /// Whether requests without TLS are redirected.
     pub ssl_redirect: bool,
+    /// Whether files that come into served directories, or go, are noticed.
+    pub watch: bool,
     /// Whether everybody may be let in where others can reach the server.
     pub insecure: bool,
     /// Whether writes require the XSRF token.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use salver_model::spec::{DatabaseSpec, DatasetSpec, FunctionSpec};
+use salver_model::spec::{DatabaseSpec, DatasetSpec, FunctionSpec, Secret};
 
 use crate::checked::reserved::ServerInputs;
 use crate::checked::{self, Checked};
@@ -31,7 +31,9 @@ pub struct Override {
 pub struct Sources {
     /// Configuration file.
     pub file: Option<PathBuf>,
-    /// Whole environment; variables without the prefix `SALVER_` are ignored.
+    /// Text of the file, if it was read before; else it is read.
+    pub text: Option<Secret>,
+    /// Whole environment: variables with the prefix `SALVER_` are settings, any may stand in a text of the file.
     pub environment: Vec<(String, String)>,
     /// Settings given on the command line.
     pub overrides: Vec<Override>,
@@ -103,7 +105,8 @@ fn unruled(table: &Table, ruled: &Table) -> Mistake {
 
 fn read_file(path: &Path, sources: &Sources, findings: &mut Findings) -> Raw {
     let shared = Arc::new(path.to_owned());
-    let text = match std::fs::read(path).map(String::from_utf8) {
+    let read = || std::fs::read(path).map(String::from_utf8);
+    let text = match sources.text.as_ref().map_or_else(read, |text| Ok(Ok(text.reveal().to_owned()))) {
         Ok(Ok(text)) => text,
         Ok(Err(_)) => {
             let place = SettingPlace::File(shared, 0, 0);

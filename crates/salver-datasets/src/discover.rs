@@ -1,7 +1,8 @@
 //! Finds the datasets of `salver serve DIRECTORY`: every supported file of a directory is one.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Name, Result};
@@ -20,36 +21,103 @@ const STREAMS: &str = "salver-data";
 /// # Errors
 /// [`Code::Source`] if `dir` can't be listed.
 pub fn discover(dir: &Path) -> Result<(Vec<DatasetSpec>, Vec<Error>)> {
+    discover_beside(dir, &[], &|_| true)
+}
+
+/// Does the same for the paths that are settled, which are asked for as absolute ones. The datasets that are `known`
+/// stay what they are, with their names, as long as their paths are there.
+///
+/// # Errors
+/// [`Code::Source`] if `dir` can't be listed.
+pub fn discover_beside(
+    dir: &Path,
+    known: &[DatasetSpec],
+    is_settled: &dyn Fn(&Path) -> bool,
+) -> Result<(Vec<DatasetSpec>, Vec<Error>)> {
     let entries = std::fs::read_dir(dir).map_err(|cause| unreadable(dir, &cause))?;
-    let mut paths: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| !is_skipped(path) && !is_link_to_hidden(path) && !path.ends_with(STREAMS))
-        .collect();
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| absolute(entry.path())).collect();
+    paths.retain(|path| !is_left_out(path) && is_settled(path));
     paths.sort();
-    let mut found = Vec::new();
+    let known: HashMap<&Path, &DatasetSpec> =
+        known.iter().filter_map(|spec| Some((Path::new(spec.sources.first()?), spec))).collect();
+    let mut specs: Vec<DatasetSpec> =
+        paths.iter().filter_map(|path| known.get(path.as_path())).map(|spec| (*spec).clone()).collect();
+    let mut taken: HashSet<String> = specs.iter().map(|spec| spec.name.to_string()).collect();
     let mut left_out = Vec::new();
-    for path in paths {
+    for path in paths.into_iter().filter(|path| !known.contains_key(path.as_path())) {
         let is_dataset = if path.is_dir() { is_dataset(&path) } else { Ok(format_of_path(&path).is_some()) };
         match is_dataset {
-            Ok(true) => found.push((stem(&path), path)),
-            Ok(false) => {}
-            Err(why) => left_out.push(why),
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(why) => {
+                left_out.push(why);
+                continue;
+            }
         }
-    }
-    let mut taken = HashSet::new();
-    let mut specs = Vec::with_capacity(found.len());
-    for (stem, path) in found {
-        let name = free_name(&stem, &path, &mut taken);
-        let source = std::path::absolute(&path).unwrap_or(path);
-        let source = source.to_str().map(str::to_owned).ok_or_else(|| {
-            Error::new(Code::Source, format!("the name of `{}` is not UTF-8", source.display()))
+        let name = free_name(&stem(&path), &path, &mut taken);
+        let source = path.to_str().map(str::to_owned).ok_or_else(|| {
+            Error::new(Code::Source, format!("the name of `{}` is not UTF-8", path.display()))
                 .with_hint("rename the file")
         })?;
         specs.push(DatasetSpec::new(Name::new(&name)?, vec![source]));
     }
     specs.sort_by(|a, b| a.name.cmp(&b.name));
     Ok((specs, left_out))
+}
+
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+/// Returns whether what is at `path` is no dataset, whatever it contains.
+fn is_left_out(path: &Path) -> bool {
+    is_skipped(path) || is_link_to_hidden(path) || path.ends_with(STREAMS)
+}
+
+/// Size and age of a file, or of all files below a directory: a difference says that somebody writes there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    files: u64,
+    bytes: u64,
+    newest: Option<SystemTime>,
+}
+
+impl Stamp {
+    /// Returns the stamp of what may be a dataset; `None` if it is none.
+    fn of(path: &Path) -> Option<Self> {
+        let files = match path.is_dir() {
+            true => files_below(path).ok()?,
+            false => vec![format_of_path(path).map(|_| path.to_owned())?],
+        };
+        let mut stamp = Self::default();
+        for metadata in files.iter().filter_map(|file| std::fs::metadata(file).ok()) {
+            stamp.files += 1;
+            stamp.bytes = stamp.bytes.wrapping_add(metadata.len());
+            stamp.newest = stamp.newest.max(metadata.modified().ok());
+        }
+        (stamp.files > 0).then_some(stamp)
+    }
+}
+
+/// Returns what may be datasets directly in `dir`, as absolute paths with their stamps. For those that are known the
+/// name suffices, so that a look costs little.
+///
+/// # Errors
+/// [`Code::Source`] if `dir` can't be listed.
+pub fn look(dir: &Path, is_known: &dyn Fn(&Path) -> bool) -> Result<BTreeMap<PathBuf, Option<Stamp>>> {
+    let entries = std::fs::read_dir(dir).map_err(|cause| unreadable(dir, &cause))?;
+    let mut found = BTreeMap::new();
+    for entry in entries {
+        let path = absolute(entry.map_err(|cause| unreadable(dir, &cause))?.path());
+        if is_known(&path) {
+            found.insert(path, None);
+        } else if !is_left_out(&path)
+            && let Some(stamp) = Stamp::of(&path)
+        {
+            found.insert(path, Some(stamp));
+        }
+    }
+    Ok(found)
 }
 
 /// Returns whether a directory is one dataset: all files below it have one format, or it is partitioned.

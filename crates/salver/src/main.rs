@@ -38,6 +38,7 @@ mod signals;
 mod socket_activation;
 mod streams;
 mod tls;
+mod watch;
 mod webhook_sender;
 mod wiring;
 

@@ -7,9 +7,9 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use salver_config::Checked;
+use salver_config::{Checked, Sources};
 use salver_datasets::Engine;
 use salver_http::{Auth, CurrentAuth, Places};
 use salver_model::limits::ANNOUNCED_S_MAX;
@@ -22,7 +22,9 @@ use crate::cli::ServeArguments;
 use crate::failure::CommandFailure;
 use crate::service_manager::ServiceManager;
 use crate::sessions::LateSessions;
+use crate::settings::Loaded;
 use crate::signals::HangUps;
+use crate::watch::{self, Watch};
 use crate::{access, exposure, logging, output, secrets, settings, wiring};
 
 /// Longest wait for what is new before rules about nothing are reported.
@@ -33,8 +35,10 @@ pub(crate) struct Reload {
     pub(crate) arguments: Arc<ServeArguments>,
     /// The settings in force.
     pub(crate) checked: Checked,
-    /// The file they came from.
-    pub(crate) file: Option<PathBuf>,
+    /// What they were made of.
+    pub(crate) sources: Sources,
+    /// The served directories, if they are looked at.
+    pub(crate) watch: Option<Watch>,
     /// Where the server listens.
     pub(crate) places: Places,
     /// Who is told of it.
@@ -49,19 +53,70 @@ pub(crate) struct Reload {
 impl Reload {
     /// Reads the settings again at each of `hang_ups`, and looks at the served directories in between, for ever.
     pub(crate) async fn at_each(mut self, mut hang_ups: impl HangUps) {
-        while hang_ups.next().await.is_some() {
-            self.manager.reloading();
-            if let Err(failure) = self.read_again().await {
-                report(&failure);
-                tracing::warn!("SIGHUP: the settings stay as they were");
+        let mut pause = watch::PAUSE;
+        loop {
+            tokio::select! {
+                asked = hang_ups.next() => {
+                    if asked.is_none() {
+                        return;
+                    }
+                    self.manager.reloading();
+                    if let Err(failure) = self.read_again().await {
+                        report(&failure);
+                        tracing::warn!("SIGHUP: the settings stay as they were");
+                    }
+                    self.manager.ready();
+                }
+                () = tokio::time::sleep(pause), if self.watch.is_some() => pause = self.look().await,
             }
-            self.manager.ready();
         }
+    }
+
+    /// Looks at the served directories, and serves what came into them. Returns the pause until the next look.
+    async fn look(&mut self) -> Duration {
+        let Some(mut watch) = self.watch.take() else { return watch::PAUSE };
+        let started = Instant::now();
+        let looking = tokio::task::spawn_blocking(move || {
+            let found = watch.look();
+            (watch, found)
+        });
+        let Ok((watch, found)) = looking.await else {
+            tracing::error!("new files in the served directories are not noticed any more");
+            return watch::PAUSE;
+        };
+        self.watch = Some(watch);
+        let pause = watch::PAUSE.max(started.elapsed() * watch::PAUSE_FACTOR);
+        if let Some(found) = found
+            && let Err(failure) = self.serve_found(found).await
+        {
+            report(&failure);
+            tracing::warn!("the served directories changed, and what is served stays as it was until a SIGHUP");
+        }
+        pause
+    }
+
+    /// Serves the datasets `found` in the served directories in place of those found before. Nothing else changes: the
+    /// configuration file counts as it was read last.
+    async fn serve_found(&mut self, found: Vec<DatasetSpec>) -> Result<(), CommandFailure> {
+        let sources = Sources { discovered: found.clone(), ..self.sources.clone() };
+        let loading = tokio::task::spawn_blocking(move || salver_config::load(&sources));
+        let loaded = loading.await.map_err(|error| Error::internal("a look broke off").with_source(error))?;
+        let (loaded, _) = loaded.map_err(CommandFailure::Mistakes)?;
+        let mut next = Checked { datasets: loaded.datasets, ..self.checked.clone() };
+        self.leave_out_taken(&mut next, &found);
+        let changes = DatasetChanges::between(&self.checked.datasets, &next.datasets);
+        let told = told(&changes, (false, false), false);
+        salver_http::keep_private(&secrets::of(&next));
+        self.take_out(&changes).await;
+        self.put_in(&changes, &next).await;
+        tracing::info!("the served directories changed: {told}");
+        self.checked = next;
+        Ok(())
     }
 
     async fn read_again(&mut self) -> Result<(), CommandFailure> {
         let arguments = Arc::clone(&self.arguments);
-        let file = self.file.clone();
+        let file = self.sources.file.clone();
         let loading = tokio::task::spawn_blocking(move || {
             if let Some(file) = file.filter(|file| std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file())) {
                 // Reading a pipe might never end.
@@ -72,7 +127,8 @@ impl Reload {
         });
         let loaded =
             loading.await.map_err(|error| Error::internal("reading the settings broke off").with_source(error));
-        let (next, _) = loaded??;
+        let Loaded { checked: mut next, sources, .. } = loaded??;
+        self.leave_out_taken(&mut next, &sources.discovered);
         self.check(&next)?;
         let proves = next.auth != self.checked.auth;
         let auth = if proves { self.other_auth(&next)? } else { None };
@@ -104,14 +160,36 @@ impl Reload {
         if !pending.is_empty() {
             tracing::warn!("these changed too, and need a restart: {}", pending.join(", "));
         }
-        let Checked { auth, access, caller_limits, datasets, stores, .. } = next;
-        self.checked = Checked { auth, access, caller_limits, datasets, stores, ..self.checked.clone() };
+        let Checked { auth, access, caller_limits, datasets, stores, hidden, .. } = next;
+        self.checked = Checked { auth, access, caller_limits, datasets, stores, hidden, ..self.checked.clone() };
+        if let Some(watch) = &mut self.watch {
+            watch.know(&sources.discovered);
+        }
+        self.sources = sources;
         let service = Arc::clone(&self.service);
         tokio::spawn(async move {
             let _ = tokio::time::timeout(SETTLING, service.catalog().settled()).await;
             access::warn_of_idle_rules(&service);
         });
         Ok(())
+    }
+
+    /// Takes out of the next settings the datasets that were only discovered, and whose names tables of databases or
+    /// streams have.
+    fn leave_out_taken(&self, next: &mut Checked, discovered: &[DatasetSpec]) {
+        let snapshot = self.service.catalog().snapshot();
+        let is_own = |spec: &DatasetSpec| self.checked.datasets.iter().any(|own| own.name == spec.name);
+        let is_found = |spec: &DatasetSpec| {
+            discovered.iter().any(|found| found.name == spec.name && found.sources == spec.sources)
+        };
+        next.datasets.retain(|spec| {
+            let is_taken = is_found(spec) && !is_own(spec) && snapshot.entry(spec.name.as_str()).is_some();
+            if is_taken {
+                let files = spec.sources.join(", ");
+                tracing::warn!("`{files}` is left out: `{}` is a table of a database or a stream", spec.name);
+            }
+            !is_taken
+        });
     }
 
     /// Checks that the part of the next settings that a reload applies fits what stays as it is.

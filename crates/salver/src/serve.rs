@@ -23,10 +23,12 @@ use crate::service_manager::ServiceManager;
 use crate::socket_activation::Activated;
 use crate::root_key::OpenedKey;
 use crate::sessions::LateSessions;
+use crate::settings::Loaded;
 use crate::tls::Certificate;
+use crate::watch::Watch;
 use crate::{
-    access, data_format, descriptors, exposure, functions, listening, logging, memory_monitor, output, root_key, secrets, settings,
-    signals, streams, wiring,
+    access, data_format, descriptors, exposure, functions, listening, logging, memory_monitor, output, root_key, secrets,
+    settings, signals, streams, wiring,
 };
 
 /// Longest time the announcement waits for entries to load. Serving does not wait.
@@ -38,21 +40,22 @@ const YIELD_AT_ONCE: usize = 8;
 pub(crate) fn run(arguments: ServeArguments, activated: Activated) -> Result<(), CommandFailure> {
     // If it can't be done, a hang-up ends the server, as it does everywhere.
     let _ = signals::survive_first_hang_ups();
-    let (declared, file) = settings::of_server(&arguments)?;
-    let mut checked = declared.clone();
+    let loaded = settings::of_server(&arguments)?;
+    let mut checked = loaded.checked.clone();
     logging::start(&checked.server, secrets::secrets(&checked));
     output::log_notes();
     keep_descriptors(&mut checked);
-    let keep_dir = checked.server.keep_dir(file.as_deref());
+    let file = loaded.sources.file.as_deref();
+    let keep_dir = checked.server.keep_dir(file);
     keep_dir.as_deref().map(data_format::check).transpose()?;
-    let root_key = root_key::open(&checked.server, file.as_deref())?;
+    let root_key = root_key::open(&checked.server, file)?;
     let is_named = checked.server.data_dir.is_some();
     keep_dir.as_deref().map(|dir| data_format::mark(dir, is_named)).transpose()?;
     cursor::sign_under(&root_key.key);
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
     let engine = wiring::engine(&checked, data_dir.path())?;
     let runtime = wiring::runtime(checked.server.threads)?;
-    let done = runtime.block_on(serve(&checked, &engine, (root_key, activated), (arguments, declared, file)));
+    let done = runtime.block_on(serve(&checked, &engine, (root_key, activated), (arguments, loaded)));
     // A load in progress must not delay the exit.
     runtime.shutdown_timeout(Duration::from_secs(1));
     done
@@ -74,7 +77,7 @@ async fn serve(
     checked: &Checked,
     engine: &Arc<salver_datasets::Engine>,
     (root_key, activated): (OpenedKey, Activated),
-    (arguments, declared, file): (ServeArguments, Checked, Option<PathBuf>),
+    (arguments, loaded): (ServeArguments, Loaded),
 ) -> Result<(), CommandFailure> {
     let certificate = checked.server.tls.as_ref().map(Certificate::open).transpose()?;
     let tls = certificate.as_ref().map(Certificate::listener).transpose()?;
@@ -105,10 +108,12 @@ async fn serve(
     let proving = auth.clone();
     let fetching = tokio::spawn(async move { proving.keep_fresh().await });
     let announcing = tokio::spawn(announce(Arc::clone(&service), own, log, (arguments.open, manager.clone())));
+    let Loaded { checked: declared, sources, directories } = loaded;
     let reload = Reload {
         arguments: Arc::new(arguments),
+        watch: (declared.server.watch && !directories.is_empty()).then(|| Watch::new(directories, &sources.discovered)),
         checked: declared,
-        file,
+        sources,
         places,
         manager: manager.clone(),
         engine: Arc::clone(engine),

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use salver_config::{ArgumentTarget, Checked, Override, Sources, Warning};
+use salver_model::spec::Secret;
 use salver_model::{Code, Error};
 
 use crate::cli::{ServeArguments, SourceArguments};
@@ -24,23 +25,31 @@ pub(crate) enum Need {
     Settings,
 }
 
+/// Settings in force, and what they were made of.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) checked: Checked,
+    /// With the text of the configuration file as it was read.
+    pub(crate) sources: Sources,
+    /// Directories of which every supported file is an entry.
+    pub(crate) directories: Vec<PathBuf>,
+}
+
 /// Reads and validates all settings, and prints warnings.
 pub(crate) fn load(
     arguments: &SourceArguments,
     overrides: Vec<Override>,
     need: Need,
 ) -> Result<Checked, CommandFailure> {
-    load_with_file(arguments, overrides, need).map(|(checked, _)| checked)
+    load_whole(arguments, overrides, need).map(|loaded| loaded.checked)
 }
 
-/// Does the same, and returns the configuration file, if there is one.
-pub(crate) fn load_with_file(
-    arguments: &SourceArguments,
-    overrides: Vec<Override>,
-    need: Need,
-) -> Result<(Checked, Option<PathBuf>), CommandFailure> {
+/// Does the same, and returns what the settings were made of, too.
+fn load_whole(arguments: &SourceArguments, overrides: Vec<Override>, need: Need) -> Result<Loaded, CommandFailure> {
     let mut sources = sources(arguments)?;
     sources.overrides.extend(overrides);
+    // Should it fail here, the same is tried again, and reported.
+    sources.text = sources.file.as_ref().and_then(|file| std::fs::read_to_string(file).ok()).map(Secret::new);
     let (checked, warnings) = salver_config::load(&sources).map_err(CommandFailure::Mistakes)?;
     logging::mask(secrets::secrets(&checked));
     // Arguments that name nothing usable are most likely a typing error.
@@ -58,15 +67,16 @@ pub(crate) fn load_with_file(
     if checked.datasets.is_empty() && only_datasets && !enough {
         return Err(CommandFailure::Error(nothing(&sources, arguments)));
     }
-    Ok((checked, sources.file))
+    let (directories, _) = targets(arguments);
+    Ok(Loaded { checked, sources, directories })
 }
 
-/// Reads and validates the settings of a server, and returns them with the configuration file, if there is one.
-pub(crate) fn of_server(arguments: &ServeArguments) -> Result<(Checked, Option<PathBuf>), CommandFailure> {
+/// Reads and validates the settings of a server.
+pub(crate) fn of_server(arguments: &ServeArguments) -> Result<Loaded, CommandFailure> {
     let listen = given("server.listen", "listen", arguments.listen.as_deref());
     let insecure = given("server.insecure", "insecure", arguments.insecure.then_some("true"));
     let given = listen.into_iter().chain(insecure).collect();
-    load_with_file(&arguments.sources, given, Need::Datasets)
+    load_whole(&arguments.sources, given, Need::Datasets)
 }
 
 /// Returns the sources of settings for the arguments.
@@ -79,13 +89,8 @@ pub(crate) fn sources(arguments: &SourceArguments) -> Result<Sources, CommandFai
             .collect(),
         ..Sources::default()
     };
-    let mut directories = Vec::new();
-    for argument in arguments.targets.iter().chain(&arguments.settings.tables) {
-        match salver_config::target(argument) {
-            ArgumentTarget::Directory(directory) => directories.push(directory),
-            ArgumentTarget::Dataset(text) => sources.datasets.push(text),
-        }
-    }
+    let (directories, datasets) = targets(arguments);
+    sources.datasets = datasets;
     if sources.file.is_none() {
         sources.file = find_file(&directories)?;
     }
@@ -115,6 +120,18 @@ pub(crate) fn sources(arguments: &SourceArguments) -> Result<Sources, CommandFai
         sources.overrides.extend(given(key, flag, value.as_deref()));
     }
     Ok(sources)
+}
+
+/// Returns the directories and the entries that the arguments name.
+fn targets(arguments: &SourceArguments) -> (Vec<PathBuf>, Vec<String>) {
+    let (mut directories, mut datasets) = (Vec::new(), Vec::new());
+    for argument in arguments.targets.iter().chain(&arguments.settings.tables) {
+        match salver_config::target(argument) {
+            ArgumentTarget::Directory(directory) => directories.push(directory),
+            ArgumentTarget::Dataset(text) => datasets.push(text),
+        }
+    }
+    (directories, datasets)
 }
 
 /// Returns a setting given by an option.

@@ -25,6 +25,7 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         log: table.text("log").unwrap_or_default().to_owned(),
         log_format: table.text("log_format").unwrap_or_default().to_owned(),
         cors: table.bool("cors"),
+        watch: table.bool("watch"),
         access_log: table.bool("access_log"),
         slow_ms: table.count("slow_ms"),
         server_timing: table.bool("server_timing"),

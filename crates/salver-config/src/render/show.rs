@@ -96,6 +96,7 @@ fn server(checked: &Checked, key: &str) -> Option<String> {
         "log" => quoted(&server.log),
         "log_format" => quoted(&server.log_format),
         "cors" => server.cors.to_string(),
+        "watch" => server.watch.to_string(),
         "access_log" => server.access_log.to_string(),
         "slow_ms" => server.slow_ms.to_string(),
         "server_timing" => server.server_timing.to_string(),

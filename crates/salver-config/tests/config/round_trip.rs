@@ -24,6 +24,7 @@ reverse_proxy = true
 caller = { user = "X-User", "the tenant" = "X-Tenant" }
 firewall = ["10.0.0.0/8", "::1"]
 proxy_protocol = ["127.0.0.1", "fd00::/8", "unix"]
+watch = false
 insecure = true
 callbacks = ["https://example.org/hooks/"]
 tls_certificate = "fullchain.pem"

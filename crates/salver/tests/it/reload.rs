@@ -244,3 +244,51 @@ fn what_lasts_ends_with_its_rules() {
         assert!(!gone.body.contains("ann") && gone.status >= 400, "{gone:?}");
     }
 }
+
+/// Nobody sends a signal: the server looks.
+#[test]
+fn files_of_a_directory_come_and_go_by_themselves() {
+    let server = Server::of(&[("people.csv", PEOPLE.as_bytes())]);
+    std::fs::write(server.file("towns.csv"), TOWNS).expect("a file");
+    server.until(|server| server.get("/api/tables/towns").status == 200);
+    assert!(server.get("/api/tables/people").text().contains("ann"));
+    std::fs::remove_file(server.file("people.csv")).expect("a file");
+    server.until(|server| server.get("/api/tables/people").status == 404);
+    assert!(server.get("/api/tables/towns").text().contains("Bath"));
+}
+
+/// What is written into the settings counts from the next SIGHUP on, also when a file comes in between.
+#[test]
+fn a_new_file_applies_no_other_settings() {
+    let shown = "[[access]]\nentries = [\"*\"]\npermissions = [\"read\"]\ncolumns_hidden = [\"name\"]\n";
+    let server = Server::with(shown, &[("people.csv", PEOPLE.as_bytes())]);
+    std::fs::write(server.file("salver.toml"), "").expect("the settings");
+    std::fs::write(server.file("more.csv"), PEOPLE).expect("a file");
+    server.until(|server| server.get("/api/tables/more").status == 200);
+    for name in ["more", "people"] {
+        let rows = server.get(&format!("/api/tables/{name}"));
+        assert!(!rows.text().contains("ann") && rows.text().contains("\"id\":1"), "{}", rows.text());
+    }
+    hang_up(server.pid());
+    server.until(|server| server.get("/api/tables/more").text().contains("ann"));
+}
+
+/// Neither what is declared for another purpose nor a name that is taken is served, and the rest is.
+#[test]
+fn files_that_come_are_no_others() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let keys = folder.path().join("keys.csv");
+    let toml = format!(
+        "[[stream]]\nname = \"clicks\"\n[auth]\nmode = \"optional\"\napi_keys = [\"0123456789abcdef\"]\n\
+         api_keys_file = \"{}\"\n",
+        keys.display()
+    );
+    std::fs::write(&keys, format!("one:sha256:{}\n", "0".repeat(64))).expect("the keys");
+    let server = Server::with(&toml, &[("people.csv", PEOPLE.as_bytes())]);
+    std::os::unix::fs::symlink(&keys, server.file("linked.csv")).expect("a link");
+    std::fs::write(server.file("clicks.csv"), PEOPLE).expect("a file");
+    std::fs::write(server.file("towns.csv"), TOWNS).expect("a file");
+    server.until(|server| server.get("/api/tables/towns").status == 200);
+    assert_eq!(server.get("/api/tables/linked").status, 404);
+    assert!(!server.get("/api/tables/clicks").text().contains("ann"));
+}

@@ -82,6 +82,10 @@ pub(super) const ROWS: &[Setting] = &[
             2), whose source address then counts as that of the client; a connection of theirs without one is closed. \
             `unix` stands for the callers of a Unix socket.",
         &["accept_proxy", "accept_proxy_from"]),
+    new_row(Section::Server, "watch", SettingKind::Bool, ["true", "false"],
+        "Whether served directories are looked at every two seconds for files that came or went, and become entries or \
+            are none any more. A new file is served when it did not change between two looks.",
+        &["auto_reload"]),
     new_row(Section::Server, "insecure", SettingKind::Bool, ["false", "true"],
         "Whether a server that others than this machine can reach may start with neither `[auth]`, `[[access]]` nor a \
             `firewall`, so that everybody is let in. Also `--insecure`.",
