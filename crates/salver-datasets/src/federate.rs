@@ -17,6 +17,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use salver_model::ports::Table;
 use salver_model::{Filter, Item, Query};
 
+use crate::restricted::RestrictedTable;
 pub(crate) use condition::{condition, scalar};
 pub(crate) use explain::Shown;
 use scan::PortScan;
@@ -31,6 +32,13 @@ struct PortProvider {
     table: Arc<dyn Table>,
 }
 
+impl PortProvider {
+    /// Returns the filter as one that the table is asked for; `None` if it can't be, or must not.
+    fn pushed(&self, filter: &Expr) -> Option<Filter> {
+        RestrictedTable::pushable(&self.table, condition(filter, scalar)?)
+    }
+}
+
 #[async_trait]
 impl TableProvider for PortProvider {
     fn schema(&self) -> SchemaRef {
@@ -43,7 +51,7 @@ impl TableProvider for PortProvider {
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         // Other backends may compare slightly differently, so the engine filters the rows again.
-        let support = |filter: &&Expr| match condition(filter, scalar) {
+        let support = |filter: &&Expr| match self.pushed(filter) {
             Some(_) => TableProviderFilterPushDown::Inexact,
             None => TableProviderFilterPushDown::Unsupported,
         };
@@ -62,7 +70,7 @@ impl TableProvider for PortProvider {
             Some(columns) => Arc::new(whole.project(columns)?),
             None => whole,
         };
-        let conditions: Vec<Filter> = filters.iter().filter_map(|filter| condition(filter, scalar)).collect();
+        let conditions: Vec<Filter> = filters.iter().filter_map(|filter| self.pushed(filter)).collect();
         let query = Query {
             items: schema.fields().iter().map(|field| Item::column(field.name().as_str())).collect(),
             filter: (!conditions.is_empty()).then_some(Filter::And(conditions)),

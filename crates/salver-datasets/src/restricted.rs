@@ -1,10 +1,15 @@
 //! What is left of an entry for a caller, as a table: some of its columns, and the rows that satisfy a filter.
 //!
 //! A query is checked against the columns that are left, gets the filter as one more condition, and is then read from
-//! the whole table. The engine reads it through the port ([`crate::federate`]), which takes simple comparisons only: no
-//! expression of a statement ever meets a row that is not there, so that none tells of it by failing.
+//! the whole table. Values of masked columns are masked as they come; a query that looks at them (filters, sorts,
+//! groups) runs over masked rows. The engine reads it through the port ([`crate::federate`]), which takes simple
+//! comparisons only: no expression of a statement ever meets a row that is not there, so that none tells of it by
+//! failing.
 
 mod held;
+mod mask_array;
+mod masked_rows;
+mod masks;
 mod rows;
 
 use std::any::Any;
@@ -12,14 +17,17 @@ use std::sync::Arc;
 
 use arrow::datatypes::Schema;
 use async_trait::async_trait;
+use futures::StreamExt;
 use salver_model::access::Restriction;
 use salver_model::entry::Description;
 use salver_model::ports::{Held, MaybeReady, Table};
-use salver_model::{Code, ColumnPath, Error, Filter, Item, Query, Result, Rows, Version};
+use salver_model::{Batches, Code, ColumnPath, Error, Filter, Item, Query, Result, Rows, Version};
 
-use crate::dataset::Dataset;
-use crate::resolve;
+use crate::dataset::{Dataset, check_having};
+use crate::engine::Engine;
+use crate::{plan, resolve};
 use held::RestrictedHeld;
+use masks::{Masks, PlacedMask};
 
 /// A table without what a restriction keeps back.
 #[derive(Debug)]
@@ -27,19 +35,21 @@ pub(crate) struct RestrictedTable {
     whole: Arc<dyn Table>,
     /// Of what is left.
     about: Description,
-    /// Whether any column is kept back.
+    /// Whether any column is kept back or masked.
     hides_columns: bool,
     /// The rows that are left, unless the whole table chooses them itself.
     rows: Option<Filter>,
+    masks: Masks,
     restriction: Restriction,
+    engine: Arc<Engine>,
 }
 
 impl RestrictedTable {
     /// Restricts `table`.
     ///
     /// # Errors
-    /// `Config` when the filter does not fit the columns.
-    pub(crate) fn new(table: &Arc<dyn Table>, restriction: &Restriction) -> Result<Self> {
+    /// `Config` when the filter or a mask does not fit the columns.
+    pub(crate) fn new(table: &Arc<dyn Table>, restriction: &Restriction, engine: &Arc<Engine>) -> Result<Self> {
         let chosen = restriction.rows.as_ref().and_then(|filter| table.with_rows(filter));
         let is_chosen = chosen.is_some();
         let whole = chosen.unwrap_or_else(|| Arc::clone(table));
@@ -50,10 +60,22 @@ impl RestrictedTable {
             Some(filter) => Some(rows::exact(filter, about).map_err(|error| misfit(about, error))?),
             None => None,
         };
+        let masks = Masks::of(about, restriction).map_err(|error| misfit(about, error))?;
         let columns = shown(about, restriction);
-        let hides_columns = columns.len() < about.schema.fields().len();
-        let about = left(about, &columns, restriction);
-        Ok(Self { whole, about, hides_columns, rows, restriction: restriction.clone() })
+        // With masks, rows that grow must not get a column that none of them was found for.
+        let hides_columns = columns.len() < about.schema.fields().len() || !restriction.columns_masked.is_empty();
+        let about = left(about, &columns, restriction, &masks);
+        let (restriction, engine) = (restriction.clone(), Arc::clone(engine));
+        Ok(Self { whole, about, hides_columns, rows, masks, restriction, engine })
+    }
+
+    /// Returns what of a filter may be pushed down to the table: terms over masked columns are checked of masked values
+    /// only.
+    pub(crate) fn pushable(table: &Arc<dyn Table>, filter: Filter) -> Option<Filter> {
+        match table.as_any().downcast_ref::<Self>() {
+            Some(own) if !own.masks.is_empty() => own.masks.without(&filter),
+            _ => Some(filter),
+        }
     }
 
     /// Returns the dataset behind it, if it is one.
@@ -115,19 +137,48 @@ impl RestrictedTable {
         Ok(())
     }
 
+    /// Returns whether cursors of the whole table would tell a key that is kept back: a database's pages begin behind
+    /// the values of one. Files and streams have positions.
+    fn has_kept_key(&self) -> bool {
+        let is_kept = |column: &String| self.masks.has(column) || self.about.schema.index_of(column).is_err();
+        self.dataset().is_none() && self.whole.describe().key.iter().any(is_kept)
+    }
+
+    /// Runs a query over masked rows.
+    async fn read_masked(&self, query: &Query) -> Result<Rows> {
+        self.names_are_there(query)?;
+        let pushed = query.filter.as_ref().and_then(|filter| self.masks.without(filter));
+        let filters: Vec<Filter> = self.rows.iter().cloned().chain(pushed).collect();
+        let filter = (!filters.is_empty()).then_some(Filter::And(filters));
+        let provider = masked_rows::provider(&self.whole, &self.about, &self.masks, filter, query)?;
+        let rows = if query.is_grouped() || query.distinct {
+            plan::read_grouped(&self.engine, &provider, &self.about, query).await?
+        } else {
+            check_having(query)?;
+            let resolved = resolve::resolve(query, &self.about)?;
+            plan::read(&self.engine, &provider, &self.about, query, resolved).await?
+        };
+        // Rows of files alone are the same as long as their version is.
+        Ok(Rows { repeatable: rows.repeatable && self.dataset().is_some(), ..rows })
+    }
+
     /// Returns the rows as those of what is left.
-    fn told(&self, rows: Result<Rows>) -> Result<Rows> {
-        let mut rows = rows?;
+    fn told(&self, rows: Result<Rows>, masks: Vec<PlacedMask>) -> Result<Rows> {
+        let mut rows = masked(rows?, masks)?;
         for (_, version) in rows.read.iter_mut().filter(|(name, _)| *name == self.about.name) {
             *version = self.about.version;
+        }
+        if rows.next.is_some() && self.has_kept_key() {
+            rows.next = None;
         }
         Ok(rows)
     }
 
     fn held(&self, whole: Arc<dyn Held>) -> Result<Arc<dyn Held>> {
         let columns = shown(whole.describe(), &self.restriction);
-        let about = left(whole.describe(), &columns, &self.restriction);
-        Ok(Arc::new(RestrictedHeld::new(whole, about, columns, self.rows.clone())))
+        let masks = Masks::of(whole.describe(), &self.restriction).map_err(|error| misfit(&self.about, error))?;
+        let about = left(whole.describe(), &columns, &self.restriction, &masks);
+        Ok(Arc::new(RestrictedHeld::new(whole, about, columns, self.rows.clone(), masks)))
     }
 }
 
@@ -138,14 +189,16 @@ fn shown(about: &Description, restriction: &Restriction) -> Arc<[usize]> {
 }
 
 /// Returns the description of what is left.
-fn left(about: &Description, columns: &[usize], restriction: &Restriction) -> Description {
+fn left(about: &Description, columns: &[usize], restriction: &Restriction, masks: &Masks) -> Description {
     let schema = if columns.len() == about.schema.fields().len() {
         Arc::clone(&about.schema)
     } else {
         let fields: Vec<_> = columns.iter().map(|index| Arc::clone(&about.schema.fields()[*index])).collect();
         Arc::new(Schema::new_with_metadata(fields, about.schema.metadata().clone()))
     };
-    let are_there = |names: &[String]| names.iter().all(|name| schema.index_of(name).is_ok());
+    let schema = masks::schema(&schema, &masks.of_fields(schema.fields().iter().map(|field| field.name().as_str())));
+    // By masked values no row is known.
+    let are_there = |names: &[String]| names.iter().all(|name| schema.index_of(name).is_ok() && !masks.has(name));
     let leads_on = |relation: &&salver_model::Relation| {
         are_there(&relation.columns) && !restriction.targets_hidden.contains(&relation.target)
     };
@@ -158,6 +211,21 @@ fn left(about: &Description, columns: &[usize], restriction: &Restriction) -> De
         memory_bytes: 0,
         ..about.clone()
     }
+}
+
+/// Masks columns of rows.
+fn masked(rows: Rows, masks: Vec<PlacedMask>) -> Result<Rows> {
+    if masks.is_empty() {
+        return Ok(rows);
+    }
+    let schema = masks::schema(&rows.schema, &masks);
+    let batches = match rows.batches {
+        Batches::Ready(batches) => {
+            Batches::Ready(batches.iter().map(|batch| masks::apply(&masks, batch)).collect::<Result<_>>()?)
+        }
+        Batches::Stream(stream) => Batches::Stream(stream.map(move |batch| masks::apply(&masks, &batch?)).boxed()),
+    };
+    Ok(Rows { schema, batches, ..rows })
 }
 
 /// The error for a filter that does not fit the table. Clients learn nothing of the rule.
@@ -174,20 +242,29 @@ impl Table for RestrictedTable {
     }
 
     fn read<'a>(&'a self, query: &'a Query) -> MaybeReady<'a, Result<Rows>> {
+        if self.masks.are_met_by(query) {
+            return MaybeReady::pending(self.read_masked(query));
+        }
+        if query.after.is_some() && self.has_kept_key() {
+            let message = format!("`{}` has no key to page by", self.about.name);
+            let error = Error::new(Code::InvalidCursor, message).with_hint("use `offset` and `limit`, with a sort");
+            return MaybeReady::Ready(Err(error));
+        }
         let wide = match self.widened(query) {
             Ok(wide) => wide,
             Err(error) => return MaybeReady::Ready(Err(error)),
         };
+        let masks = self.masks.of_items(&wide.items);
         if let MaybeReady::Ready(rows) = self.whole.read(&wide) {
-            return MaybeReady::Ready(self.told(rows));
+            return MaybeReady::Ready(self.told(rows, masks));
         }
-        MaybeReady::pending(async move { self.told(self.whole.read(&wide).await) })
+        MaybeReady::pending(async move { self.told(self.whole.read(&wide).await, masks) })
     }
 
     fn current(&self) -> Option<Arc<dyn Table>> {
         let current = self.whole.current()?;
         // It fitted before, and rows that grow only get more columns.
-        Self::new(&current, &self.restriction).ok().map(|table| Arc::new(table) as _)
+        Self::new(&current, &self.restriction, &self.engine).ok().map(|table| Arc::new(table) as _)
     }
 
     async fn hold(&self, parts: usize) -> Result<Arc<dyn Held>> {

@@ -62,8 +62,8 @@ impl SqlEngine for Engine {
         }
     }
 
-    fn restrict(&self, table: &Arc<dyn Table>, restriction: &Restriction) -> Result<Arc<dyn Table>> {
-        Ok(Arc::new(RestrictedTable::new(table, restriction)?))
+    fn restrict(self: Arc<Self>, table: &Arc<dyn Table>, restriction: &Restriction) -> Result<Arc<dyn Table>> {
+        Ok(Arc::new(RestrictedTable::new(table, restriction, &self)?))
     }
 }
 

@@ -23,6 +23,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use ahash::{AHashMap, RandomState};
 
+use crate::mask::{ColumnMask, Mask};
 use crate::network::Network;
 use crate::principal::Principal;
 use crate::rule::Rule;
@@ -76,6 +77,9 @@ pub struct AccessRule {
     pub deny: bool,
     /// Columns that are not there, by name or pattern with `*`.
     pub columns_hidden: Vec<String>,
+    /// Columns that have other values, with what they are; those that are hidden are not there. Names stand before
+    /// patterns ([`ColumnMask::sort`]).
+    pub columns_masked: Vec<ColumnMask>,
     /// Predicate over the row and its caller: no other rows are there.
     pub rows: Option<Rule>,
 }
@@ -85,6 +89,18 @@ impl AccessRule {
     #[must_use]
     pub fn is_about(&self, entry: &str) -> bool {
         self.entries.iter().any(|pattern| matches_pattern(pattern, entry))
+    }
+
+    /// Returns whether the column is there.
+    #[must_use]
+    pub fn shows(&self, column: &str) -> bool {
+        !self.columns_hidden.iter().any(|pattern| matches_pattern(pattern, column))
+    }
+
+    /// Returns what masks the column; `None` for one that has its own values, or is not there.
+    #[must_use]
+    pub fn mask(&self, column: &str) -> Option<&Mask> {
+        ColumnMask::of(&self.columns_masked, column).filter(|_| self.shows(column))
     }
 }
 

@@ -5,7 +5,7 @@
 use salver_model::access::{AccessRule, Granted};
 use salver_model::records::{DatabaseSchema, ForeignKey, Operation, TableInfo, TableKind};
 use salver_model::spec::{DatabaseSpec, RecordRule, Tenancy, matches_pattern};
-use salver_model::{Caller, Code, Error, Filter, Permission, Result, Rule, Value};
+use salver_model::{Caller, Code, Error, Filter, Mask, Permission, Result, Rule, Value};
 
 /// The rules of an entry as they apply to one caller.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,8 @@ impl<'a> Access<'a> {
         let access = self.caller.grants.as_ref().map(|grants| grants.policy().rules()).unwrap_or_default();
         let ruled_name = self.ruled_name(table);
         let bars = |rule: &AccessRule| {
-            rule.columns_hidden.iter().any(|own| is(own, Some(old)) && !is(own, new)) && new.is_some()
+            let patterns = rule.columns_masked.iter().map(|own| &own.columns).chain(&rule.columns_hidden);
+            patterns.into_iter().any(|own| is(own, Some(old)) && !is(own, new)) && new.is_some()
                 || rule.rows.as_ref().is_some_and(|rows| rows.columns().contains(&old))
         };
         if access.iter().any(|rule| rule.is_about(&ruled_name) && bars(rule)) {
@@ -103,15 +104,43 @@ impl<'a> Access<'a> {
         }
         match self.granted(operation, table) {
             None => true,
-            Some(granted) => granted.is_some_and(|granted| granted.shows(column)),
+            // What is masked can neither be written nor chosen by in a change.
+            Some(granted) => granted
+                .is_some_and(|granted| granted.shows(column) && (reads(operation) || granted.mask(column).is_none())),
         }
     }
 
+    /// Returns the masked columns of the table with what masks them, as the operation sees them.
+    pub(crate) fn masks(self, operation: Operation, table: &TableInfo) -> Vec<(usize, &'a Mask)> {
+        let granted = if reads(operation) { self.granted(operation, &table.name).flatten() } else { None };
+        let Some(granted) = granted.filter(|granted| !granted.rule.columns_masked.is_empty()) else {
+            return Vec::new();
+        };
+        let columns = table.columns.iter().enumerate();
+        columns.filter_map(|(index, column)| Some((index, granted.mask(&column.name)?))).collect()
+    }
+
+    /// Returns whether the column is masked for the operation.
+    fn masks_column(self, operation: Operation, table: &str, column: &str) -> bool {
+        reads(operation)
+            && self.granted(operation, table).flatten().is_some_and(|granted| granted.mask(column).is_some())
+    }
+
+    /// Returns whether any column of the table is masked for the operation.
+    pub(crate) fn is_masked(self, operation: Operation, table: &TableInfo) -> bool {
+        !self.masks(operation, table).is_empty()
+    }
+
+    /// Returns whether any of these columns is masked for the operation.
+    pub(crate) fn is_any_masked(self, operation: Operation, table: &TableInfo, columns: &[usize]) -> bool {
+        self.masks(operation, table).iter().any(|(index, _)| columns.contains(index))
+    }
+
     /// Returns whether rows of the table can be addressed and identified by their key: it has one, and no column of it
-    /// is hidden.
+    /// is hidden or masked.
     pub(crate) fn is_keyed(self, operation: Operation, table: &TableInfo) -> bool {
         let seen = |index: &usize| self.column(operation, &table.name, &table.columns[*index].name);
-        !table.key.is_empty() && table.key.iter().all(seen)
+        !table.key.is_empty() && table.key.iter().all(seen) && !self.is_any_masked(operation, table, &table.key)
     }
 
     /// Returns the expressions that every row must satisfy, those of the caller's rights among them.
@@ -167,14 +196,21 @@ impl<'a> Access<'a> {
             .filter(|index| self.column(operation, &table.name, &table.columns[*index].name))
             .collect();
         let moved = |index: &usize| kept.iter().position(|own| own == index);
-        let all = |list: &[usize]| list.iter().map(moved).collect::<Option<Vec<usize>>>();
+        let masked = self.masks(operation, table);
+        // Masked values identify nothing.
+        let is_true = |index: &&usize| !masked.iter().any(|(own, _)| own == *index);
+        let all = |list: &[usize]| {
+            list.iter().map(|index| Some(index).filter(is_true).and_then(moved)).collect::<Option<Vec<usize>>>()
+        };
         let mut own = table.clone();
         own.columns = kept.iter().map(|index| table.columns[*index].clone()).collect();
         own.key = all(&table.key).unwrap_or_default();
         own.unique = table.unique.iter().filter_map(|list| all(list)).collect();
         let leads_on = |key: &ForeignKey| {
             self.table(operation, &key.target)
-                && key.target_columns.iter().all(|column| self.column(operation, &key.target, column))
+                && key.target_columns.iter().all(|column| {
+                    self.column(operation, &key.target, column) && !self.masks_column(operation, &key.target, column)
+                })
         };
         own.foreign_keys.retain(|key| all(&key.columns).is_some() && leads_on(key));
         for key in &mut own.foreign_keys {
@@ -199,4 +235,9 @@ impl<'a> Access<'a> {
         }
         Ok(())
     }
+}
+
+/// Returns whether the operation sees rows, and changes none.
+fn reads(operation: Operation) -> bool {
+    matches!(operation, Operation::List | Operation::Read | Operation::Reflect | Operation::Document)
 }

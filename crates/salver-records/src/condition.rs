@@ -13,6 +13,7 @@ mod model_filter;
 mod operand;
 mod related;
 mod search;
+mod seen_table;
 mod uncommon_dates;
 
 use salver_model::limits::FILTER_DEPTH_MAX;
@@ -33,6 +34,7 @@ pub(crate) use model_filter::filter;
 pub(crate) use operand::{Around, Operand};
 pub(crate) use related::{scalar, unrelated};
 pub(crate) use search::search;
+pub(crate) use seen_table::{restrict_seen, seen_table};
 pub(crate) use uncommon_dates::{Far, of_postgres as far_of_postgres};
 
 /// The context in which a condition is resolved.

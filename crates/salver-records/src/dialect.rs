@@ -4,6 +4,7 @@ mod decimal;
 pub(crate) mod define;
 pub(crate) mod form;
 pub(crate) mod like;
+pub(crate) mod mask;
 mod select;
 pub(crate) mod spatial;
 mod sql;

@@ -33,5 +33,6 @@ pub(crate) mod statement;
 pub(crate) mod table;
 
 pub use database::RecordsDatabase;
+pub use dialect::mask::masked_kind;
 pub use discover::discover;
 pub use per_caller::PerCallerDatabases;

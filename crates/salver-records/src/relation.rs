@@ -97,7 +97,14 @@ fn references(
     if found.is_empty() && from.kind == TableKind::View {
         found = inferred(from, to);
     }
-    found.retain(|(columns, target)| visible(columns) && !columns.is_empty() && columns.len() == target.len());
+    let masked = |table: &TableInfo, columns: &[usize]| scope.access.is_any_masked(operation, table, columns);
+    found.retain(|(columns, target)| {
+        visible(columns)
+            && !columns.is_empty()
+            && columns.len() == target.len()
+            && !masked(from, columns)
+            && !masked(to, target)
+    });
     found
 }
 

@@ -131,7 +131,14 @@ impl Service {
             };
             let leads_on = |entry: &Entry| is_there(entry) && is_left(entry);
             let is_hidden = |target: &&salver_model::Name| !whole.entries.get(*target).is_some_and(leads_on);
-            restriction.targets_hidden = targets.filter(is_hidden).cloned().collect();
+            // By masked values no row is found.
+            let by_masked = |relation: &&salver_model::Relation| {
+                let target = whole.entries.get(&relation.target);
+                let granted = target.and_then(|target| grants.decide(permission, &target.ruled_name));
+                granted.is_some_and(|granted| relation.target_columns.iter().any(|own| granted.mask(own).is_some()))
+            };
+            let masked = relations.iter().filter(by_masked).map(|relation| &relation.target);
+            restriction.targets_hidden = targets.filter(is_hidden).chain(masked).cloned().collect();
             let restricted = |table: &Arc<dyn Table>| {
                 let table = match table.left_for(grants.caller()) {
                     Left::Whole => Arc::clone(table),
@@ -141,7 +148,7 @@ impl Service {
                 if restriction == Restriction::default() {
                     return Ok(Some(table));
                 }
-                self.engine().restrict(&table, &restriction).map(Some).map_err(|error| {
+                Arc::clone(self.engine()).restrict(&table, &restriction).map(Some).map_err(|error| {
                     self.observer().observe(&Observation::LoadFailed { name, error: &error });
                     LoadFailure { message: error.message, hint: error.hint, at: SystemTime::now() }
                 })

@@ -17,7 +17,7 @@ impl SqlEngine for NoSql {
         MaybeReady::Ready(Err(Error::new(Code::InvalidSql, format!("no SQL is run here: {}", query.text))))
     }
 
-    fn restrict(&self, _: &Arc<dyn Table>, _: &Restriction) -> Result<Arc<dyn Table>> {
+    fn restrict(self: Arc<Self>, _: &Arc<dyn Table>, _: &Restriction) -> Result<Arc<dyn Table>> {
         Err(Error::new(Code::Config, "nothing is restricted here"))
     }
 }

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use salver_config::Checked;
 use salver_model::access::{AccessRule, LimitedQuantity, METRICS};
+use salver_model::mask::MaskedKind;
 use salver_model::records::Operation;
 use salver_model::rule::{Rule, Term};
 use salver_model::spec::{DatabaseSpec, matches_pattern};
-use salver_model::{AccessPolicy, Code, Error, Grants, LimitPolicy, Permission, Principal, Result};
+use salver_model::{AccessPolicy, Code, ColumnMask, Error, Grants, LimitPolicy, Permission, Principal, Result};
 
 use salver_service::Service;
 
@@ -25,6 +26,15 @@ pub(crate) struct RuledEntry {
     pub(crate) name: String,
     /// Names of its columns, if they are known.
     pub(crate) columns: Vec<String>,
+    /// Their kinds, in the same order, where those are known too.
+    pub(crate) kinds: Vec<MaskedKind>,
+}
+
+impl RuledEntry {
+    /// Returns an entry whose columns are not known.
+    fn named(name: String) -> Self {
+        Self { name, columns: Vec::new(), kinds: Vec::new() }
+    }
 }
 
 /// Prints what a caller may do.
@@ -137,7 +147,7 @@ fn explained(grants: &Grants, name: &str) -> String {
         let words = words.join(", ");
         let _ = match (number, rule) {
             (Some(number), Some(rule)) => {
-                let kept = kept_back(rule.deny, &rule.columns_hidden, rule.rows.as_ref());
+                let kept = kept_back(rule.deny, &rule.columns_hidden, &rule.columns_masked, rule.rows.as_ref());
                 writeln!(out, "  {}: {words}{kept}", rule_name(number))
             }
             _ => writeln!(out, "  no rule: not {words}"),
@@ -160,7 +170,7 @@ fn of_database(databases: &[DatabaseSpec], caller: &Principal, name: &str) -> St
             let words = Operation::ALL.iter().filter(|(_, own)| rule.operations.contains(own)).map(|(word, _)| *word);
             let words: Vec<&str> = words.collect();
             let words = if words.is_empty() { "everything".to_owned() } else { words.join(", ") };
-            let kept = kept_back(rule.deny, &rule.columns_hidden, rule.rows.as_ref());
+            let kept = kept_back(rule.deny, &rule.columns_hidden, &[], rule.rows.as_ref());
             let _ = writeln!(out, "  [[database.rule]] {} of {}: {words}{kept}", number + 1, spec.name);
         }
         for tenancy in spec.tenancy.iter().filter(|own| matches_pattern(&own.table, table)) {
@@ -184,14 +194,17 @@ fn rule_name(number: u32) -> String {
     format!("[[access]] {}", number + 1)
 }
 
-/// Describes what a rule refuses or hides.
-fn kept_back(deny: bool, columns_hidden: &[String], rows: Option<&Rule>) -> String {
+/// Describes what a rule refuses, hides or masks.
+fn kept_back(deny: bool, columns_hidden: &[String], masks: &[ColumnMask], rows: Option<&Rule>) -> String {
     if deny {
         return " refused".to_owned();
     }
     let mut text = String::new();
     if !columns_hidden.is_empty() {
         let _ = write!(text, ", without {}", columns_hidden.join(", "));
+    }
+    for own in masks {
+        let _ = write!(text, ", {} as {}", own.columns, own.mask.text());
     }
     if let Some(rows) = rows {
         let _ = write!(text, ", where {}", rows.text());
@@ -206,10 +219,10 @@ pub(crate) fn warn_of_idle_rules(service: &Service) {
     let of_catalog = snapshot.entries().map(|entry| {
         let schema = entry.table().map(|table| Arc::clone(&table.describe().schema));
         let columns = schema.iter().flat_map(|schema| schema.fields()).map(|field| field.name().clone()).collect();
-        RuledEntry { name: entry.ruled_name().to_owned(), columns }
+        RuledEntry { columns, ..RuledEntry::named(entry.ruled_name().to_owned()) }
     });
     let named = service.functions().iter().map(|file| file.spec().name.to_string()).chain([METRICS.to_owned()]);
-    let others = named.map(|name| RuledEntry { name, columns: Vec::new() });
+    let others = named.map(RuledEntry::named);
     let entries: Vec<RuledEntry> = of_catalog.chain(others).collect();
     for mistake in idle_rules(policy, &entries) {
         tracing::warn!("{}", mistake.trim_start_matches("error: "));
@@ -222,7 +235,7 @@ pub(crate) fn declared(checked: &Checked) -> Vec<RuledEntry> {
     let streams = checked.streams.iter().flat_map(|spec| [spec.name.to_string(), format!("{}_quarantine", spec.name)]);
     let functions = checked.functions.iter().map(|spec| spec.name.to_string());
     let names = datasets.chain(streams).chain(functions).chain([METRICS.to_owned()]);
-    names.map(|name| RuledEntry { name, columns: Vec::new() }).collect()
+    names.map(RuledEntry::named).collect()
 }
 
 /// Returns the tables of databases that can be reached.
@@ -235,10 +248,36 @@ pub(crate) async fn tables(checked: &Checked) -> Vec<RuledEntry> {
         }
         for table in database.schema().tables() {
             let columns = table.columns.iter().map(|column| column.name.clone()).collect();
-            entries.push(RuledEntry { name: format!("{}.{}", spec.name, table.name), columns });
+            let kinds = table.columns.iter().map(|column| salver_records::masked_kind(spec.kind, column)).collect();
+            entries.push(RuledEntry { name: format!("{}.{}", spec.name, table.name), columns, kinds });
         }
     }
     entries
+}
+
+/// Returns what is wrong with the masks of a rule in the face of the entries that it is about: columns that are not
+/// there, or are of a type that the mask is not for.
+fn idle_masks<'e, E: Iterator<Item = &'e RuledEntry>>(
+    rule: &AccessRule,
+    rule_name: &str,
+    about: impl Fn() -> E,
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for ColumnMask { columns: pattern, .. } in &rule.columns_masked {
+        let is_there = |entry: &RuledEntry| entry.columns.iter().any(|column| matches_pattern(pattern, column));
+        if about().next().is_some() && !about().any(is_there) {
+            wrong.push(format!("error: {rule_name}: no entry it is about has a column `{pattern}` to mask"));
+        }
+    }
+    for entry in about() {
+        for (column, kind) in entry.columns.iter().zip(&entry.kinds) {
+            if let Some(why) = rule.mask(column).and_then(|mask| mask.misfit(*kind)) {
+                let entry = &entry.name;
+                wrong.push(format!("error: {rule_name}: `{column}` of `{entry}` can't be masked: {why}"));
+            }
+        }
+    }
+    wrong
 }
 
 /// Returns what is wrong with rules in the face of what there is: patterns that match nothing, and columns that are not
@@ -270,6 +309,7 @@ pub(crate) fn idle_rules(policy: &AccessPolicy, entries: &[RuledEntry]) -> Vec<S
                 wrong.push(format!("error: {rule_name}: no entry it is about has a column `{pattern}` to hide"));
             }
         }
+        wrong.extend(idle_masks(rule, &rule_name, about));
         for column in rule.rows.iter().flat_map(|rows| rows.columns()) {
             for entry in about().filter(|entry| !entry.columns.iter().any(|own| own == column)) {
                 wrong

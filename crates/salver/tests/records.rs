@@ -27,6 +27,7 @@ mod records {
     mod joins;
     mod keys;
     mod killed;
+    mod masks;
     mod mixed;
     mod once;
     mod operators;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use salver_model::access::{AccessRule, Role};
-use salver_model::{AccessPolicy, Permission};
+use salver_model::{AccessPolicy, ColumnMask, Mask, Permission};
 
 use super::role::{self, expression, not_empty};
 use crate::mistake::{Findings, Mistake};
@@ -41,6 +41,7 @@ fn rule(table: &Table, known: &[Role], findings: &mut Findings) -> Option<Access
         permissions,
         deny: table.bool("deny"),
         columns_hidden: texts("columns_hidden"),
+        columns_masked: masks(table, findings),
         rows: expression(table, "rows", findings),
     };
     if rule.entries.is_empty() {
@@ -49,6 +50,7 @@ fn rule(table: &Table, known: &[Role], findings: &mut Findings) -> Option<Access
     }
     let chooses = if rule.rows.is_some() { Some("rows") } else { None };
     let chooses = chooses.or((!rule.columns_hidden.is_empty()).then_some("columns_hidden"));
+    let chooses = chooses.or((!rule.columns_masked.is_empty()).then_some("columns_masked"));
     if let Some(key) = chooses {
         let whole = rule.permissions.iter().find(|permission| !permission.has_rows());
         if let Some(permission) = whole {
@@ -62,4 +64,16 @@ fn rule(table: &Table, known: &[Role], findings: &mut Findings) -> Option<Access
         }
     }
     Some(rule)
+}
+
+/// Returns the masks of columns, names before patterns.
+fn masks(table: &Table, findings: &mut Findings) -> Vec<ColumnMask> {
+    let place = table.place_of("columns_masked");
+    let mut masks = Vec::new();
+    for (columns, text) in table.pairs("columns_masked").unwrap_or_default() {
+        let mask = Mask::parse(columns, text).map_err(|error| Mistake::from_error(place, &error));
+        masks.extend(findings.keep(mask).map(|mask| ColumnMask { columns: columns.clone(), mask }));
+    }
+    ColumnMask::sort(&mut masks);
+    masks
 }

@@ -97,6 +97,7 @@ roles = ["analyst"]
 entries = ["people", "blog.*"]
 permissions = ["read", "update"]
 columns_hidden = ["email"]
+columns_masked = { name = "left(name, 1) || '*'", "secret_*" = "null" }
 rows = "region = caller.region"
 
 [[access]]

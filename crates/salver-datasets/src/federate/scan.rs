@@ -22,6 +22,7 @@ use salver_model::ports::Table;
 use salver_model::{Batches, EntryKind, Filter, Item, Query};
 
 use super::{Shown, join};
+use crate::restricted::RestrictedTable;
 
 /// One scan of an entry.
 #[derive(Clone, Debug)]
@@ -131,7 +132,8 @@ impl ExecutionPlan for PortScan {
         }
         let rows = async move {
             // The query is sent when the build side of the join is complete.
-            let found: Vec<Filter> = joined.iter().filter_map(join::filter).collect();
+            let found = joined.iter().filter_map(join::filter);
+            let found: Vec<Filter> = found.filter_map(|filter| RestrictedTable::pushable(&table, filter)).collect();
             if !found.is_empty() {
                 query.filter = Some(Filter::And(query.filter.take().into_iter().chain(found).collect()));
             }

@@ -9,8 +9,8 @@ use ahash::AHashMap;
 
 use super::{AccessPolicy, AccessRule, Permission};
 use crate::filter::Filter;
+use crate::mask::Mask;
 use crate::principal::Principal;
-use crate::spec::matches_pattern;
 
 /// Entries whose decisions are kept, for each caller.
 const GRANTED_ENTRIES_KEPT: usize = 4096;
@@ -56,11 +56,17 @@ pub struct Granted<'a> {
     caller: &'a Principal,
 }
 
-impl Granted<'_> {
+impl<'a> Granted<'a> {
     /// Returns whether the column is there.
     #[must_use]
     pub fn shows(&self, column: &str) -> bool {
-        !self.rule.columns_hidden.iter().any(|pattern| matches_pattern(pattern, column))
+        self.rule.shows(column)
+    }
+
+    /// Returns what masks the column; `None` for one that has its own values.
+    #[must_use]
+    pub fn mask(&self, column: &str) -> Option<&'a Mask> {
+        self.rule.mask(column)
     }
 
     /// Returns the filter of the rows that are there; `None` for all rows.
@@ -72,7 +78,7 @@ impl Granted<'_> {
     /// Returns whether everything of the entry is there.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.rule.columns_hidden.is_empty() && self.rule.rows.is_none()
+        self.rule.columns_hidden.is_empty() && self.rule.columns_masked.is_empty() && self.rule.rows.is_none()
     }
 }
 

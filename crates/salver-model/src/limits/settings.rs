@@ -23,6 +23,10 @@ pub const OWN_VALUE_BYTES_MAX: usize = 63;
 /// Largest file that holds the value of a setting (`${file:PATH}`, `SALVER_..._FILE`), in bytes; a larger one is a
 /// mistake in the configuration.
 pub const SETTING_FILE_BYTES_MAX: u64 = 64 * 1024;
+/// Longest mask of a column (`columns_masked`), in bytes; a longer one is a mistake in the configuration.
+pub const MASK_BYTES_MAX: usize = 1024;
+/// Most characters that `left` and `right` of a mask keep; more are a mistake in the configuration.
+pub const MASK_CHARS_MAX: u32 = 10_000;
 /// Shortest secret of the configuration that is masked in messages, in bytes; shorter ones occur by chance in other
 /// text, and stay.
 pub const MASKED_SECRET_BYTES_MIN: usize = 6;

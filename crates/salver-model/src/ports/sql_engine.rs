@@ -46,5 +46,5 @@ pub trait SqlEngine: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// Returns `Config` when the restriction does not fit the table.
-    fn restrict(&self, table: &Arc<dyn Table>, restriction: &Restriction) -> Result<Arc<dyn Table>>;
+    fn restrict(self: Arc<Self>, table: &Arc<dyn Table>, restriction: &Restriction) -> Result<Arc<dyn Table>>;
 }

@@ -2,7 +2,7 @@
 //! column of the first row of an earlier change.
 
 use salver_model::limits::NEW_COLUMNS_MAX;
-use salver_model::records::{Change, Field};
+use salver_model::records::{Change, Field, Operation};
 use salver_model::{Code, Error, Result};
 
 use super::context::WriteContext;
@@ -40,7 +40,16 @@ pub(crate) fn wanted(changes: &[Change]) -> Result<Vec<Vec<String>>> {
 
 /// Returns the indexes of the referenced columns of a change.
 pub(crate) fn columns(ground: &WriteContext<'_>, names: &[String]) -> Result<Vec<usize>> {
-    names.iter().map(|name| readable(ground, name)).collect()
+    let column = |name: &String| {
+        let column = readable(ground, name)?;
+        // The value behind a mask would come out where it is written.
+        if ground.scope.access.is_any_masked(Operation::Read, ground.table, &[column]) {
+            let message = format!("`{name}` of `{}` can't be referred to", ground.table.name);
+            return Err(Error::new(Code::InvalidColumn, message).with_hint("an access rule masks the column"));
+        }
+        Ok(column)
+    };
+    names.iter().map(column).collect()
 }
 
 /// Returns the bind that refers to an earlier change's value.

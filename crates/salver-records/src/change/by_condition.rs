@@ -32,6 +32,7 @@ pub(crate) fn filtered(
             .with_hint("add `max_affected=` with the most rows that are meant; if there are more, none changes"));
     };
     ground.scope.table(Operation::List, &ground.change.table)?;
+    no_masked(ground, condition)?;
     let first = plan.steps.len();
     let shown = shared.shown.as_ref();
     let deletes = ground.change.kind == ChangeKind::Delete;
@@ -74,6 +75,27 @@ pub(crate) fn filtered(
         None => ChangeResponse::Affected(changed),
     };
     Ok(Item { steps: first..plan.steps.len(), answer })
+}
+
+/// Refuses a condition on a masked column of the table that is changed: the statement would compare the values behind.
+/// Related tables are read as the caller sees them.
+fn no_masked(ground: &WriteContext<'_>, condition: &Condition) -> Result<()> {
+    match condition {
+        Condition::All(parts) | Condition::Any(parts) => parts.iter().try_for_each(|part| no_masked(ground, part)),
+        Condition::Test { path, .. } => {
+            let table = ground.table;
+            let Some((name, way)) = path.split_last() else { return Ok(()) };
+            let masked = table.column(name).filter(|own| {
+                way.iter().all(|next| *next == table.name)
+                    && ground.scope.access.is_any_masked(Operation::List, table, &[*own])
+            });
+            if masked.is_none() {
+                return Ok(());
+            }
+            Err(Error::new(Code::InvalidFilter, format!("rows of `{}` can't be changed by `{name}`", table.name))
+                .with_hint("an access rule masks the column: choose by others, or change rows by key"))
+        }
+    }
 }
 
 /// Appends the condition, and the predicates of rules.
@@ -174,7 +196,7 @@ fn looks_elsewhere(condition: &Condition) -> bool {
 
 /// Selects the affected rows, and locks them until the transaction ends.
 fn select(ground: &WriteContext<'_>, condition: &Condition, shown: &Shown) -> Result<ProgramStep> {
-    let mut sql = ground.select(&shown.columns);
+    let mut sql = ground.select(&shown.columns, Operation::Read)?;
     conditions(ground, condition, &mut sql)?;
     condition::restrict(ground.scope, Operation::Read, ground.table, ALIAS, &mut sql, &mut false)?;
     ground.scope.dialect.lock(&mut sql.text);

@@ -58,12 +58,45 @@ pub(crate) fn readable(ground: &WriteContext<'_>, name: &str) -> Result<usize> {
 }
 
 impl WriteContext<'_> {
-    /// Returns whether a changing statement may return rows to the client by itself.
+    /// Returns whether a changing statement may return rows to the client by itself: as they are.
     pub(crate) fn returns_rows(&self) -> bool {
-        self.scope.dialect != Dialect::Mysql && self.scope.access.rows(Operation::Read, self.table).is_empty()
+        self.scope.dialect != Dialect::Mysql
+            && self.scope.access.rows(Operation::Read, self.table).is_empty()
+            && !self.scope.access.is_masked(Operation::Read, self.table)
     }
 
-    /// Appends a select list.
+    /// Appends a select list with the columns as `operation` sees them: for reading, masked ones are masked. Conditions
+    /// around it are of the values behind.
+    ///
+    /// # Errors
+    /// `Config` when a mask does not fit its column.
+    pub(crate) fn seen_list(&self, columns: &[usize], operation: Operation, alias: &str, sql: &mut Sql) -> Result<()> {
+        let masks = self.scope.access.masks(operation, self.table);
+        if masks.is_empty() {
+            self.list(columns, alias, sql);
+            return Ok(());
+        }
+        let mut first = true;
+        for index in columns {
+            let column = &self.table.columns[*index];
+            sql.separate(&mut first, ", ");
+            match masks.iter().find(|(own, _)| own == index) {
+                Some((_, mask)) => {
+                    let (before, behind) = self.scope.dialect.selected(column);
+                    sql.push(before);
+                    self.scope.dialect.masked(column, mask, alias, &mut sql.text)?;
+                    sql.push(behind);
+                }
+                None => self.scope.dialect.select(column, alias, sql),
+            }
+        }
+        if first {
+            sql.push("1");
+        }
+        Ok(())
+    }
+
+    /// Appends a select list of the columns as they are, for what the server needs itself.
     pub(crate) fn list(&self, columns: &[usize], alias: &str, sql: &mut Sql) {
         let mut first = true;
         for index in columns {
@@ -83,13 +116,13 @@ impl WriteContext<'_> {
         Returns::Rows(json::kinds(self.table, columns))
     }
 
-    /// Begins `SELECT columns FROM table`, with the alias `t`.
-    pub(crate) fn select(&self, columns: &[usize]) -> Sql {
+    /// Begins `SELECT columns FROM table`, with the alias `t` and the columns as `operation` sees them.
+    pub(crate) fn select(&self, columns: &[usize], operation: Operation) -> Result<Sql> {
         let mut sql = self.scope.sql();
         sql.push("SELECT ");
-        self.list(columns, "t", &mut sql);
+        self.seen_list(columns, operation, "t", &mut sql)?;
         sql.push(" FROM ").name(&self.table.real_name).push(" AS t");
-        sql
+        Ok(sql)
     }
 
     /// Selects columns of the row with this key, if the rules for `operation` let it be seen.
@@ -100,7 +133,7 @@ impl WriteContext<'_> {
         operation: Operation,
         check: Option<Check>,
     ) -> Result<ProgramStep> {
-        let mut sql = self.select(columns);
+        let mut sql = self.select(columns, operation)?;
         let mut first = true;
         for (index, bind) in key {
             condition::begin(&mut sql, &mut first);

@@ -206,7 +206,7 @@ pub(crate) fn select(
 ) -> Result<crate::statement::ProgramStep> {
     let mut sql = ground.scope.sql();
     sql.push("SELECT ");
-    ground.list(columns, "", &mut sql);
+    ground.seen_list(columns, Operation::Read, "", &mut sql)?;
     sql.push(" FROM ").name(&ground.table.real_name).push(" WHERE ");
     by_key.append(ground, &mut sql);
     condition::restrict(ground.scope, Operation::Read, ground.table, "", &mut sql, &mut false)?;

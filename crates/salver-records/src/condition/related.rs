@@ -4,7 +4,7 @@
 use salver_model::records::{Condition, Operation, TableInfo};
 use salver_model::{Code, Error, Result, suggest};
 
-use super::{Around, ConditionContext, begin, restrict};
+use super::{Around, ConditionContext, begin, restrict_seen, seen_table};
 use crate::dialect::Sql;
 use crate::relation::{Link, links};
 use crate::scope::Scope;
@@ -63,7 +63,7 @@ pub(super) fn correlated(
 ) -> Result<()> {
     let (scope, operation) = (ground.scope, ground.operation);
     let mut first = true;
-    sql.name(&there.real_name).push(" ").push(own);
+    seen_table(scope, operation, there, own, sql)?;
     match link {
         Link::ToOne { own: from, target } | Link::ToMany { own: from, target } => {
             tie((there, own, target), (here, alias, from), &mut first, sql);
@@ -71,13 +71,14 @@ pub(super) fn correlated(
         Link::Through { junction, own: from, near, far, target } => {
             let between = &scope.schema.tables()[*junction];
             let name = format!("j{own}");
-            sql.push(", ").name(&between.real_name).push(" ").push(&name);
+            sql.push(", ");
+            seen_table(scope, operation, between, &name, sql)?;
             tie((between, &name, near), (here, alias, from), &mut first, sql);
             tie((there, own, target), (between, &name, far), &mut first, sql);
-            restrict(scope, operation, between, &name, sql, &mut first)?;
+            restrict_seen(scope, operation, between, &name, sql, &mut first)?;
         }
     }
-    restrict(scope, operation, there, own, sql, &mut first)
+    restrict_seen(scope, operation, there, own, sql, &mut first)
 }
 
 /// Columns of a table under its alias.

@@ -87,7 +87,8 @@ fn unknown(ground: &ConditionContext<'_>, table: &TableInfo, path: &[String]) ->
 pub(crate) fn complete<'s>(ground: &ConditionContext<'s>, table: &'s TableInfo, sorts: &mut Vec<Sort<'s>>) {
     // In the direction of the preceding key, so that one index scan provides both.
     let descending = sorts.last().is_some_and(|sort| sort.descending);
-    if table.key.is_empty() {
+    // Values of a masked key are not unique.
+    if table.key.is_empty() || ground.scope.access.is_any_masked(ground.operation, table, &table.key) {
         let every = 0..table.columns.len();
         let seen = every
             .filter(|index| ground.scope.access.column(ground.operation, &table.name, &table.columns[*index].name))

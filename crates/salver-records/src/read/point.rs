@@ -51,7 +51,7 @@ impl Point {
         let table = scope.schema.tables().get(position)?;
         let key = table.single_key()?;
         let seen = |name: &str| scope.access.column(Operation::Read, &table.name, name);
-        if !scope.access.is_keyed(Operation::Read, table) {
+        if !scope.access.is_keyed(Operation::Read, table) || scope.access.is_masked(Operation::Read, table) {
             return None;
         }
         if !scope.access.table(Operation::Read, &table.name) || !scope.access.rows(Operation::Read, table).is_empty() {

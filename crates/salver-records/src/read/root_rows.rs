@@ -6,7 +6,7 @@ use salver_model::records::{Condition, RecordKey, TableInfo};
 use super::cursor::After;
 use super::order::{self, Sort};
 use super::range::ListRange;
-use crate::condition::{self, ConditionContext, begin, restrict, search, treeql};
+use crate::condition::{self, ConditionContext, begin, restrict_seen, search, seen_table, treeql};
 use crate::dialect::Sql;
 
 /// Alias of the request's table in its statements.
@@ -56,7 +56,8 @@ impl<'s> Root<'s> {
     /// Appends the same without the cursor's predicate; returns whether there is no condition yet.
     pub(crate) fn rows_of_all_pages(&self, sql: &mut Sql) -> Result<bool> {
         let ConditionContext { scope, operation, strict } = self.ground;
-        sql.push(" FROM ").name(&self.table.real_name).push(" ").push(ALIAS);
+        sql.push(" FROM ");
+        seen_table(scope, operation, self.table, ALIAS, sql)?;
         let mut first = true;
         if let Some(keys) = &self.keys {
             begin(sql, &mut first);
@@ -70,7 +71,7 @@ impl<'s> Root<'s> {
             begin(sql, &mut first);
             search(scope, operation, self.table, ALIAS, text, sql);
         }
-        restrict(scope, operation, self.table, ALIAS, sql, &mut first)?;
+        restrict_seen(scope, operation, self.table, ALIAS, sql, &mut first)?;
         Ok(first)
     }
 

@@ -40,6 +40,13 @@ pub(super) const ROWS: &[Setting] = &[
     new_row(Section::Access, "columns_hidden", SettingKind::Texts, ["[]", r#"["email", "secret_*"]"#],
         "Columns that are not there.",
         &["columns"]),
+    new_row(Section::Access, "columns_masked", SettingKind::Pairs,
+        ["", r#"{ email = "left(email, 1) || '***'", salary = "null" }"#],
+        "Columns that have other values, each with the expression that gives them: `null`, a number or text, \
+            `left(c, n)` and `right(c, n)` with texts and `||`, `floor(c, step)`, `trunc(c, 'year')` (`month`, `day`, \
+            `hour`). A pattern with `*` takes a constant. Nothing tells of the values behind, but `rows` sees them; \
+            what is masked can't be written.",
+        &["mask", "columns_mask", "masks"]),
     new_row(Section::Access, "rows", SettingKind::Text, ["", r#""region = caller.region""#],
         "The rows that are there: an expression over the columns and the caller, also those that may be written.",
         &["records", "filter"]),

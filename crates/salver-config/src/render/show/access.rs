@@ -2,7 +2,7 @@
 
 use salver_model::access::{AccessRule, LimitRule, Role};
 
-use super::{quoted, texts};
+use super::{pairs_unless_empty, quoted, texts};
 
 /// Returns the value of a role's setting; `None` when it was not given.
 pub(super) fn role(role: &Role, key: &str) -> Option<String> {
@@ -25,6 +25,10 @@ pub(super) fn rule(roles: &[Role], rule: &AccessRule, key: &str) -> Option<Strin
         "permissions" => texts(&rule.permissions.iter().map(|own| own.word().to_owned()).collect::<Vec<_>>()),
         "deny" => rule.deny.to_string(),
         "columns_hidden" => texts(&rule.columns_hidden),
+        "columns_masked" => {
+            let masks = rule.columns_masked.iter().map(|own| (own.columns.clone(), own.mask.text().to_owned()));
+            return pairs_unless_empty(&masks.collect::<Vec<_>>());
+        }
         _ => quoted(rule.rows.as_ref()?.text()),
     })
 }

@@ -7,7 +7,7 @@ use salver_model::records::{ColumnKind, Condition, TableInfo};
 
 use super::super::order::{self, Sort};
 use super::super::root_rows::Root;
-use crate::condition::{ConditionContext, begin, restrict, treeql};
+use crate::condition::{ConditionContext, begin, restrict_seen, seen_table, treeql};
 use crate::dialect::Sql;
 use crate::relation::Link;
 use crate::statement::Read;
@@ -141,22 +141,23 @@ impl<'s> Branch<'s> {
         sql.push(" FROM ");
         if let (Link::Through { far, target, .. }, (_, Some(between))) = (&self.link, self.near()) {
             // A row hidden by a rule leaves a null in its place, unless the client has its own condition.
-            sql.name(&between.real_name).push(" ").push(BETWEEN);
+            seen_table(scope, operation, between, BETWEEN, sql)?;
             sql.push(if self.filter.is_some() { " JOIN " } else { " LEFT JOIN " });
-            sql.name(&self.table.real_name).push(" ").push(ALIAS).push(" ON ");
+            seen_table(scope, operation, self.table, ALIAS, sql)?;
+            sql.push(" ON ");
             for (at, (there, here)) in target.iter().zip(far).enumerate() {
                 sql.push(if at > 0 { " AND " } else { "" });
                 sql.column(ALIAS, self.table, *there).push(" = ").column(BETWEEN, between, *here);
             }
-            restrict(scope, operation, self.table, ALIAS, sql, &mut false)?;
+            restrict_seen(scope, operation, self.table, ALIAS, sql, &mut false)?;
         } else {
-            sql.name(&self.table.real_name).push(" ").push(ALIAS);
+            seen_table(scope, operation, self.table, ALIAS, sql)?;
         }
         begin(sql, &mut first);
         self.among(branches, root, sql)?;
         match self.near().1 {
-            Some(between) => restrict(scope, operation, between, BETWEEN, sql, &mut first)?,
-            None => restrict(scope, operation, self.table, ALIAS, sql, &mut first)?,
+            Some(between) => restrict_seen(scope, operation, between, BETWEEN, sql, &mut first)?,
+            None => restrict_seen(scope, operation, self.table, ALIAS, sql, &mut first)?,
         }
         if let Some(filter) = self.filter {
             begin(sql, &mut first);

@@ -45,9 +45,18 @@ pub(super) struct Table {
 /// Whether a row is there for a user.
 type Meaning = fn(&Row<'_>, Option<&str>) -> bool;
 
-/// What a caller sees of a table: the columns that are hidden, and what holds for every row that is there; `None` for
-/// nothing.
-type Sight = Option<(Vec<&'static str>, Vec<Meaning>)>;
+/// What a caller sees of a table.
+#[derive(Default)]
+struct Sight {
+    hidden: Vec<&'static str>,
+    /// What holds for every row that is there, as it is.
+    rows: Vec<Meaning>,
+    /// Columns with their masks.
+    masked: Vec<(&'static str, Masking)>,
+}
+
+/// What a mask makes of a value.
+type Masking = fn(&Cell) -> Cell;
 
 /// A row by the names of its columns.
 pub(super) struct Row<'r>(&'r Table, &'r [Cell]);
@@ -88,6 +97,31 @@ const ROWS: [(&str, Meaning); 7] = [
     ("caller.user is null", |_, user| user.is_none()),
 ];
 
+/// Masks of columns of text, where `C` is the column, each with its meaning.
+const TEXT_MASKS: [(&str, Masking); 4] = [
+    ("null", |_| Cell::Null),
+    ("'north'", |_| Cell::Text("north".to_owned())),
+    ("left(C, 1) || '*'", |cell| text(cell, |text| format!("{}*", &text[..1]))),
+    ("right(C, 1) || left(C, 1)", |cell| text(cell, |text| format!("{}{}", &text[text.len() - 1..], &text[..1]))),
+];
+
+/// Masks of columns of whole numbers.
+const NUMBER_MASKS: [(&str, Masking); 3] = [
+    ("null", |_| Cell::Null),
+    ("3", |_| Cell::Int(3)),
+    ("floor(C, 4)", |cell| match cell {
+        Cell::Int(number) => Cell::Int(number.div_euclid(4) * 4),
+        _ => Cell::Null,
+    }),
+];
+
+fn text(cell: &Cell, put: impl Fn(&str) -> String) -> Cell {
+    match cell {
+        Cell::Text(text) => Cell::Text(put(text)),
+        _ => Cell::Null,
+    }
+}
+
 /// One rule, for one table.
 struct Rule {
     table: usize,
@@ -95,6 +129,8 @@ struct Rule {
     caller: Option<usize>,
     deny: bool,
     hidden: Vec<&'static str>,
+    /// Columns with the text of their mask, and its meaning.
+    masked: Vec<(&'static str, String, Masking)>,
     rows: Option<usize>,
 }
 
@@ -149,8 +185,18 @@ impl World {
         for _ in 0..if seed.is_multiple_of(3) { 0 } else { 9 } {
             let caller = dice.below(CALLERS.len() + 1);
             let hidden = ["region", "grade", "salary", "owner", "name"];
-            let hidden: Vec<&str> = hidden.into_iter().filter(|_| dice.below(3) == 0).collect();
+            let hidden: Vec<&str> = hidden.into_iter().filter(|_| dice.below(4) == 0).collect();
+            // A column may be both: then it is hidden.
+            let masked = ["region", "grade", "salary", "owner", "name"].into_iter().filter(|_| dice.below(3) == 0);
+            let masked: Vec<&str> = masked.collect();
+            let masked = masked.into_iter().map(|column| {
+                let is_text = matches!(column, "region" | "name");
+                let (mask, meaning) = dice.pick(if is_text { &TEXT_MASKS[..] } else { &NUMBER_MASKS[..] });
+                (column, mask.replace('C', column), meaning)
+            });
+            let masked = masked.collect();
             rules.push(Rule {
+                masked,
                 table: dice.below(tables.len()),
                 caller: (caller > 0 && caller < CALLERS.len()).then_some(caller),
                 deny: dice.below(6) == 0,
@@ -199,6 +245,9 @@ impl World {
                 continue;
             }
             text.push_str(&format!("columns_hidden = {:?}\n", rule.hidden));
+            let masks: Vec<String> =
+                rule.masked.iter().map(|(column, mask, _)| format!("{column} = {mask:?}")).collect();
+            text.push_str(&format!("columns_masked = {{ {} }}\n", masks.join(", ")));
             if let Some(rows) = rule.rows {
                 text.push_str(&format!("rows = \"{}\"\n", ROWS[rows].0));
             }
@@ -235,11 +284,16 @@ impl World {
         let mut left = Vec::new();
         let mut hidden = Vec::new();
         for (index, table) in self.tables.iter().enumerate() {
-            let Some((columns, is_there)) = self.sight(caller, index) else { continue };
-            let is_row = |row: &&Vec<Cell>| is_there.iter().all(|holds| holds(&Row(table, row), user));
-            let rows = table.rows.iter().filter(is_row).cloned().collect();
+            let Some(sight) = self.sight(caller, index) else { continue };
+            let is_row = |row: &&Vec<Cell>| sight.rows.iter().all(|holds| holds(&Row(table, row), user));
+            let masked = |(column, cell): (&&str, &Cell)| {
+                let mask = sight.masked.iter().find(|(own, _)| own == column);
+                mask.map_or_else(|| cell.clone(), |(_, mask)| mask(cell))
+            };
+            let stored = |row: &Vec<Cell>| -> Vec<Cell> { table.columns.iter().zip(row).map(masked).collect() };
+            let rows = table.rows.iter().filter(is_row).map(stored).collect();
             left.push((table, rows));
-            hidden.push((table.name, columns));
+            hidden.push((table.name, sight.hidden));
         }
         let hidden = |name: &str| {
             hidden.iter().find(|(own, _)| *own == name).map(|(_, columns)| columns.clone()).unwrap_or_default()
@@ -248,12 +302,14 @@ impl World {
         serve(&settings, &left, &hidden)
     }
 
-    fn sight(&self, caller: usize, table: usize) -> Sight {
+    /// Returns what the caller sees of the table; `None` for nothing.
+    fn sight(&self, caller: usize, table: usize) -> Option<Sight> {
         let is_about = |rule: &&Rule| rule.table == table && rule.caller.is_none_or(|own| own == caller);
-        let (mut hidden, mut rows) = (Vec::new(), Vec::new());
+        let Sight { mut hidden, mut rows, mut masked } = Sight::default();
         if !self.rules.is_empty() {
             let rule = self.rules.iter().find(is_about).filter(|rule| !rule.deny)?;
             hidden.clone_from(&rule.hidden);
+            masked.extend(rule.masked.iter().map(|(column, _, meaning)| (*column, *meaning)));
             rows.extend(rule.rows.map(|rows| ROWS[rows].1));
         }
         for own in self.own_rules.iter().filter(|own| own.table == table && own.except != Some(caller)) {
@@ -267,7 +323,7 @@ impl World {
             // The first of them has this meaning.
             rows.push(ROWS[0].1);
         }
-        Some((hidden, rows))
+        Some(Sight { hidden, rows, masked })
     }
 }
 
