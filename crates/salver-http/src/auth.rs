@@ -1,6 +1,6 @@
-//! Authentication of callers: by an API key, a signed token, a name and password with each request, the session of a user
-//! who logged in, here or at an identity provider, or the certificate that the client showed for the connection. One
-//! credential is enough; an invalid one is an error.
+//! Authentication of callers: by an API key, a signed token, a name and password with each request, the session of a
+//! user who logged in, here or at an identity provider, or the certificate that the client showed for the connection.
+//! One credential is enough; an invalid one is an error.
 //!
 //! The first of these in a request decides: the API key header, a token, a name and password, the session cookie, and
 //! without any of them the certificate. A header that occurs twice proves nothing: an intermediary may have checked the

@@ -5,7 +5,6 @@
 //! change, then what is new comes, so that nothing is open in between that both settings keep shut. A request that has
 //! begun goes on under the rules that it began with.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

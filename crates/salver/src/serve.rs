@@ -19,16 +19,16 @@ use crate::data_dir::DataDir;
 use crate::failure::CommandFailure;
 use crate::logging::Log;
 use crate::reload::Reload;
-use crate::service_manager::ServiceManager;
-use crate::socket_activation::Activated;
 use crate::root_key::OpenedKey;
+use crate::service_manager::ServiceManager;
 use crate::sessions::LateSessions;
 use crate::settings::Loaded;
+use crate::socket_activation::Activated;
 use crate::tls::Certificate;
 use crate::watch::Watch;
 use crate::{
-    access, data_format, descriptors, exposure, functions, listening, logging, memory_monitor, output, root_key, secrets,
-    settings, signals, streams, wiring,
+    access, data_format, descriptors, exposure, functions, listening, logging, memory_monitor, output, root_key,
+    secrets, settings, signals, streams, wiring,
 };
 
 /// Longest time the announcement waits for entries to load. Serving does not wait.

@@ -46,11 +46,8 @@ pub(super) fn check(
     };
     let proves = |users: &UsersSpec| users.login || users.api_key_column.is_some();
     let has_users = spec.oidc.is_some() || spec.users.as_ref().is_some_and(proves);
-    let has_way = spec.has_api_keys()
-        || spec.has_basic()
-        || spec.jwt.is_accepted()
-        || spec.client_certificates
-        || has_users;
+    let has_way =
+        spec.has_api_keys() || spec.has_basic() || spec.jwt.is_accepted() || spec.client_certificates || has_users;
     if has_way {
         apart(table, &spec, findings);
         return Some(spec);
