@@ -114,8 +114,10 @@ pub(super) fn schema(schema: &SchemaRef, masks: &[PlacedMask]) -> SchemaRef {
         return Arc::clone(schema);
     }
     let mut fields: Vec<Arc<Field>> = schema.fields().iter().map(Arc::clone).collect();
-    for field in masks.iter().filter_map(|(index, _)| fields.get_mut(*index)) {
-        *field = Arc::new(Field::clone(field).with_nullable(true));
+    for (index, _) in masks {
+        if let Some(field) = fields.get_mut(*index) {
+            *field = Arc::new(Field::clone(field).with_nullable(true));
+        }
     }
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }

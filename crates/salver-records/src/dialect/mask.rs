@@ -88,7 +88,7 @@ impl Dialect {
     }
 
     /// Returns a text literal, which nothing in it can end.
-    fn literal(self, text: &str) -> String {
+    fn mask_literal(self, text: &str) -> String {
         match self {
             Self::Sqlite => format!("'{}'", text.replace('\'', "''")),
             // In this notation a backslash means the same in every session.
@@ -107,10 +107,12 @@ impl Dialect {
             Value::Bool(value) if self == Self::Postgres => value.to_string(),
             Value::Bool(value) => u8::from(*value).to_string(),
             Value::Text(text) => match (self, kind) {
-                (Self::Postgres, MaskedKind::Timestamp) if self.has_zone(column) => self.literal(&format!("{text}+00")),
+                (Self::Postgres, MaskedKind::Timestamp) if self.has_zone(column) => {
+                    self.mask_literal(&format!("{text}+00"))
+                }
                 (Self::Mysql, MaskedKind::Date) => format!("DATE'{text}'"),
                 (Self::Mysql, MaskedKind::Timestamp) => format!("TIMESTAMP'{text}'"),
-                _ => self.literal(text),
+                _ => self.mask_literal(text),
             },
             Value::Int(number) if kind == MaskedKind::Float && self == Self::Sqlite => format!("{number}.0"),
             number if kind == MaskedKind::Float && self == Self::Mysql => format!("{number}e0"),
@@ -120,7 +122,7 @@ impl Dialect {
 
     fn text(self, parts: &[MaskPart], own: &str) -> String {
         let part = |part: &MaskPart| match (part, self) {
-            (MaskPart::Text(text), _) => self.literal(text),
+            (MaskPart::Text(text), _) => self.mask_literal(text),
             (MaskPart::Left(count), Self::Sqlite) => format!("substr({own}, 1, {count})"),
             (MaskPart::Right(0), Self::Sqlite) => "''".to_owned(),
             (MaskPart::Right(count), Self::Sqlite) => format!("substr({own}, -{count})"),
