@@ -275,18 +275,18 @@ pub(crate) fn rows(
     made(None, failed, |outlet| async move { produce::produce(schema, source, &encoding, outlet).await })
 }
 
-/// Returns a body of pieces of text, which may take this `time` to produce. `failed` is called for an error in the
-/// middle.
+/// Returns a body of pieces of text, which may take this `time` to produce, or any. `failed` is called for an error in
+/// the middle.
 pub(crate) fn pieces(
     mut texts: DocumentStream,
     coding: Coding,
-    time: Bound,
+    time: Option<Bound>,
     failed: impl FnOnce(&Error) + Send + 'static,
 ) -> Body {
     made(None, failed, move |mut outlet| async move {
         let patience = Duration::from_millis(STALL_MS_MAX);
         let mut compressor = compressor(coding)?;
-        let mut budget = BodyBudget::of(Some(time));
+        let mut budget = BodyBudget::of(time);
         loop {
             outlet.room(patience).await.map_err(|Idle| Broken::Gone)?;
             // The texts come with buffers of their own.

@@ -27,10 +27,14 @@ pub(crate) fn refuse(app: &App, dialect: Dialect, refusal: impl Into<Refusal>) -
     dialect.respond(&refusal)
 }
 
-/// Returns a callback that reports an error in the middle of the body that answers the request of this task.
+/// Returns a callback that reports an error in the middle of the body that answers the request of this task, unless the
+/// client asked for more than it may get, which is no failure.
 pub(crate) fn observed(app: &App) -> impl FnOnce(&Error) + Send + 'static {
     let (service, record) = (Arc::clone(&app.service), request_record::current());
     move |error| {
+        if error.code == Code::AnswerTooLarge {
+            return;
+        }
         // The head of the response has been sent: an ID that is not in it would help nobody.
         let request = record.as_deref().and_then(RequestRecord::known_id);
         service.observer().observe(&Observation::RequestFailed { error, request });

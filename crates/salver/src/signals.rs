@@ -7,8 +7,6 @@ use std::thread;
 
 use salver_model::{Error, Result};
 
-use crate::logging;
-
 /// Completes when shutdown is requested.
 #[cfg(unix)]
 pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'static> {
@@ -29,7 +27,7 @@ pub(crate) fn asked_to_end() -> io::Result<impl Future<Output = ()> + Send + 'st
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
-            logging::flush();
+            crate::logging::flush();
             std::process::exit(1);
         });
     })

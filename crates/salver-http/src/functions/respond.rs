@@ -94,7 +94,7 @@ pub(super) async fn whole(body: AnswerBody, bytes_max: u64) -> Result<Bytes> {
 
 /// Returns a body that is sent while it is produced.
 fn streamed(app: &App, pieces: DocumentStream) -> Body {
-    body::pieces(pieces, Coding::Identity, 0, observed(app))
+    body::pieces(pieces, Coding::Identity, None, observed(app))
 }
 
 /// Returns the content of a file. A temporary file is unlinked once it is open.

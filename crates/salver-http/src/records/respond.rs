@@ -57,7 +57,7 @@ pub(super) fn formatted<'a>(
     let bytes = match document.body {
         DocumentBody::Whole(bytes) => bytes,
         DocumentBody::Stream(stream) => {
-            let body = body::pieces(stream, coding, context.query_ms(), observed(context.app));
+            let body = body::pieces(stream, coding, Some(context.query_ms()), observed(context.app));
             return MaybeReady::Ready(Ok(about.reply(body, coding)));
         }
     };

@@ -44,7 +44,7 @@ pub(super) fn answer(
         Some((Ok(text), conversation))
     });
     // Errors are reported in the body, record by record.
-    let body = body::pieces(Box::pin(texts), Coding::Identity, 0, |_| ());
+    let body = body::pieces(Box::pin(texts), Coding::Identity, None, |_| ());
     Ok(exit::unstored(StatusCode::OK, JSON, body))
 }
 
