@@ -147,9 +147,15 @@ impl RecordsTable {
         let (sender, mut receiver) = mpsc::channel(BATCHES_CAPACITY);
         let backend = Arc::clone(&self.known.backend);
         let (sink, read) = (BatchSink::new(&selected, batches::BATCH_ROWS), selected.rows.clone());
-        // The task ends with the receiver: the backend stops when the channel is closed.
         tokio::spawn(async move {
-            let last = match backend.read(vec![read], sink, Some(sender.clone())).await {
+            let reading = backend.read(vec![read], sink, Some(sender.clone()));
+            let ended = tokio::select! {
+                // The task ends with the receiver. A statement that finds no rows would never learn of it by itself;
+                // dropping the read stops it.
+                () = sender.closed() => return,
+                ended = reading => ended,
+            };
+            let last = match ended {
                 Ok(sink) => sink.finish(),
                 Err(error) => Err(error),
             };

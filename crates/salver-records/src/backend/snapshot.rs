@@ -38,7 +38,8 @@ impl DatabaseSnapshot {
     /// Runs one statement and passes its rows to `sink`, until it is full. The connection is locked meanwhile, so the
     /// statement should have a limit.
     ///
-    /// The future must not be dropped before it is done: see [`crate::table`], which runs it in a task of its own.
+    /// Unless the snapshot [survives](Self::survives_stops) it, the future must not be dropped before it is done: see
+    /// [`crate::table`], which runs it in a task of its own.
     pub(crate) async fn read<S: RowSink>(&self, read: Read, sink: S) -> Result<S> {
         match self {
             Self::Sqlite(snapshot) => snapshot.read(read, sink).await,
@@ -47,6 +48,11 @@ impl DatabaseSnapshot {
             #[cfg(feature = "mysql")]
             Self::Mysql(snapshot) => snapshot.read(read, sink).await,
         }
+    }
+
+    /// Returns whether a statement can be stopped in the middle without losing the snapshot.
+    pub(crate) fn survives_stops(&self) -> bool {
+        matches!(self, Self::Sqlite(_))
     }
 
     /// Returns how a statement without a limit may be read; see [`DatabaseSnapshot::scan`].

@@ -4,7 +4,7 @@
 //! keep every writer from committing for as long as it is open, so there the snapshot is not kept but watched: each
 //! statement first checks whether anything was committed since, and fails if so.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard, Semaphore};
 use super::connections::Connections;
 use super::error_codes::{fault, spoils};
 use super::interrupt::Watch;
-use super::read::ONLY_RUN;
+use super::read::{ONLY_RUN, StopOnDrop};
 use super::read_connection::ReadConnection;
 use super::rows::{self, RowsEnd};
 use super::snapshot_connection::{Holder, SnapshotConnection};
@@ -43,6 +43,8 @@ pub(crate) struct SqliteSnapshot {
     watched: bool,
     layout: Layout,
     ms_max: u64,
+    /// Number of the last statement, so that stopping one stops no other.
+    last_run: AtomicU64,
 }
 
 impl Sqlite {
@@ -63,7 +65,8 @@ impl Sqlite {
             let watched_only = watched.is_some();
             let layout = Layout { keyed: address.is_none() && table.kind == TableKind::Table, address };
             let queue = Arc::default();
-            Ok(SqliteSnapshot { connections, held, queue, watched: watched_only, layout, ms_max })
+            let last_run = AtomicU64::new(ONLY_RUN);
+            Ok(SqliteSnapshot { connections, held, queue, watched: watched_only, layout, ms_max, last_run })
         })
         .await
     }
@@ -179,7 +182,8 @@ impl SqliteSnapshot {
         Ok((sink, ended.load(Ordering::Relaxed)))
     }
 
-    /// Runs one statement on a thread that may block, until `after` a row returns that no more are wanted.
+    /// Runs one statement on a thread that may block, until `after` a row returns that no more are wanted. Dropping the
+    /// future stops the statement; a read that is stopped leaves its transaction open, and with it the snapshot.
     async fn run<S: RowSink>(
         &self,
         read: Read,
@@ -192,7 +196,10 @@ impl SqliteSnapshot {
             Err(_) => self.queue.wait(Arc::clone(&self.held).lock_owned()).await,
         };
         let (connections, ms_max) = (Arc::clone(&self.connections), self.ms_max);
-        on_thread(move || run(&connections, &mut held, ms_max, &read, (&mut sink, after)).map(|()| sink)).await
+        let number = self.last_run.fetch_add(1, Ordering::Relaxed) + 1;
+        let _stop = held.as_ref().map(|own| StopOnDrop { watch: Arc::clone(&own.reader.watch), run: number });
+        on_thread(move || run(&connections, &mut held, (number, ms_max), &read, (&mut sink, after)).map(|()| sink))
+            .await
     }
 }
 
@@ -214,7 +221,7 @@ impl Drop for SqliteSnapshot {
 fn run<S: RowSink>(
     connections: &Connections,
     held: &mut OwnedMutexGuard<Option<Holder>>,
-    ms_max: u64,
+    (number, ms_max): (u64, u64),
     read: &Read,
     (sink, after): (&mut S, impl FnMut(&mut S, &Watch) -> bool),
 ) -> Result<()> {
@@ -226,7 +233,7 @@ fn run<S: RowSink>(
         // A file without locks must be checked for replacement.
         connections.look();
     }
-    holder.reader.watch.begin(ONLY_RUN, ms_max);
+    holder.reader.watch.begin(number, ms_max);
     let ended = match watched {
         None => feed(&mut holder.reader, read, sink, after),
         Some(watched) => unchanged(&mut holder.reader, watched, &database, |reader| feed(reader, read, sink, after)),

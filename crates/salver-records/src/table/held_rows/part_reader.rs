@@ -64,8 +64,8 @@ impl PendingReader {
         Self { shared: Arc::clone(shared), part, columns: columns.to_vec(), schema, skip, limit }
     }
 
-    /// Returns the rows as a stream. A task of its own reads them, so that a statement always runs to its end, whatever
-    /// becomes of the stream; when the stream is dropped, the task ends with the current statement.
+    /// Returns the rows as a stream. A task of its own reads them, and ends when the stream is dropped: at once if the
+    /// snapshot survives that, else with the current statement, which then runs to its end.
     pub(super) fn stream(self) -> BatchStream {
         enum ReaderState {
             New(PendingReader),
@@ -94,10 +94,20 @@ impl PendingReader {
 
     async fn run(self, out: Sender<Message>) {
         let keyed = !self.shared.plan.key.columns.is_empty();
-        let ended = match self.shared.snapshot.scans() {
-            _ if self.columns.is_empty() => self.count(&out).await,
-            scans if !keyed && scans != Scans::Never => self.scan(&out, scans).await,
-            _ => self.read(&out).await,
+        let reading = async {
+            match self.shared.snapshot.scans() {
+                _ if self.columns.is_empty() => self.count(&out).await,
+                scans if !keyed && scans != Scans::Never => self.scan(&out, scans).await,
+                _ => self.read(&out).await,
+            }
+        };
+        let ended = if self.shared.snapshot.survives_stops() {
+            tokio::select! {
+                () = out.closed() => return,
+                ended = reading => ended,
+            }
+        } else {
+            reading.await
         };
         let word = ended.map_or_else(Message::Failed, |()| Message::End);
         // The send fails if the reader is gone.
