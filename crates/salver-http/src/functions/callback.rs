@@ -33,15 +33,32 @@ pub(super) fn of(app: &App, headers: &HeaderMap) -> Result<Option<Callback>> {
     }
 }
 
-/// Returns whether `address` starts with an allowed prefix and does not escape it by dot segments or backslashes.
+/// Returns whether `address` starts with an allowed prefix and does not escape it by dot segments or backslashes,
+/// however a server may read them.
 fn is_allowed(allowed: &[String], address: &str) -> bool {
     let begins = allowed.iter().any(|allowed| address.starts_with(allowed));
     if !begins || address.len() > CALLBACK_BYTES_MAX {
         return false;
     }
     let Ok(uri) = address.parse::<Uri>() else { return false };
-    let path = uri.path().to_ascii_lowercase().replace("%2e", ".");
-    !path.contains('\\') && !path.split('/').any(|segment| matches!(segment, "." | ".."))
+    let path = decoded(uri.path());
+    let is_step = |segment: &str| matches!(segment.split(';').next(), Some("." | ".."));
+    // Some servers drop control characters, and find dot segments only then.
+    let has_controls = ["%0", "%1", "%7f"].iter().any(|code| path.contains(code));
+    !has_controls && !path.contains('\\') && !path.split('/').any(is_step)
+}
+
+/// Decodes what a server may take for a part of the path's structure, however many times it is encoded: each server on
+/// the way may decode it once more.
+fn decoded(path: &str) -> String {
+    let mut path = path.to_ascii_lowercase();
+    loop {
+        let next = path.replace("%25", "%").replace("%2e", ".").replace("%2f", "/").replace("%5c", "\\");
+        if next == path {
+            return path;
+        }
+        path = next;
+    }
 }
 
 /// Notifies the callback that `job` is done, with retries.
@@ -78,7 +95,12 @@ mod tests {
     #[test]
     fn addresses_stay_where_they_are_allowed() {
         let allowed = ["https://a.example/hooks/".to_owned(), "http://127.0.0.1:9/".to_owned()];
-        for yes in ["https://a.example/hooks/", "https://a.example/hooks/x?y=1", "http://127.0.0.1:9/z"] {
+        for yes in [
+            "https://a.example/hooks/",
+            "https://a.example/hooks/x?y=1",
+            "https://a.example/hooks/a%2Fb%20c..d;e=..",
+            "http://127.0.0.1:9/z",
+        ] {
             assert!(is_allowed(&allowed, yes), "{yes}");
         }
         let long = format!("https://a.example/hooks/{}", "x".repeat(3_000));
@@ -89,6 +111,13 @@ mod tests {
             "http://a.example/hooks/",
             "https://a.example/hooks/../admin",
             "https://a.example/hooks/%2E%2e/admin",
+            "https://a.example/hooks/..%2Fadmin",
+            "https://a.example/hooks/x%2f..%2f..%2fadmin",
+            "https://a.example/hooks/%252e%25252E/admin",
+            "https://a.example/hooks/..%5Cadmin",
+            "https://a.example/hooks/..;x=1/admin",
+            "https://a.example/hooks/.%00./admin",
+            "https://a.example/hooks/.%0A./admin",
             "https://a.example/hooks/ x",
             "http://127.0.0.1:99/",
             "/hooks/",
