@@ -65,7 +65,7 @@ pub(crate) struct CheckedHeaders<'h> {
     pub(crate) of_page: bool,
     /// Whether the client waits for 100 (Continue) before it sends the body (RFC 9110, section 10.1.1).
     pub(crate) expects: bool,
-    /// Transfer coding of the body other than chunked (RFC 9112, section 6.1).
+    /// Transfer coding of the body beside being chunked once (RFC 9112, section 6.1).
     pub(crate) packed: Option<&'h HeaderValue>,
     /// Whether the client sent an ID for the request, valid or not.
     pub(crate) request_id: bool,
@@ -75,14 +75,19 @@ impl<'h> CheckedHeaders<'h> {
     /// Extracts them from `headers` in a single pass, which costs less than separate lookups.
     pub(crate) fn of(headers: &'h HeaderMap) -> Self {
         let mut said = Self::default();
+        let mut is_coded = false;
         for (name, value) in headers {
             if *name == header::HOST {
                 said.hosts = said.host.is_some();
                 said.host = Some(value);
             } else if *name == header::ORIGIN || *name == origin::FETCH_SITE {
                 said.of_page = true;
-            } else if *name == header::TRANSFER_ENCODING && !value.as_bytes().eq_ignore_ascii_case(b"chunked") {
-                said.packed = Some(value);
+            } else if *name == header::TRANSFER_ENCODING {
+                // A second line is a second coding, and chunked twice is none that is allowed.
+                if is_coded || !value.as_bytes().eq_ignore_ascii_case(b"chunked") {
+                    said.packed = Some(value);
+                }
+                is_coded = true;
             } else if *name == header::EXPECT {
                 said.expects = true;
             } else if *name == REQUEST_ID {

@@ -183,8 +183,9 @@ fn screen(app: &App, head: Head<'_>, said: &CheckedHeaders<'_>, asked: &RequestT
     }
     if let Some(packed) = said.packed {
         let packed = String::from_utf8_lossy(packed.as_bytes());
-        return Err(Error::new(Code::UnsupportedMediaType, format!("the body comes as `{packed}`"))
-            .with_hint("`Transfer-Encoding` is `chunked` here; say `Content-Encoding: gzip` where a page takes that"));
+        return Err(Error::new(Code::UnsupportedMediaType, format!("the body comes as `{packed}`")).with_hint(
+            "`Transfer-Encoding` is `chunked` here, once; say `Content-Encoding: gzip` where a page takes that",
+        ));
     }
     if !said.of_page {
         return Ok(());

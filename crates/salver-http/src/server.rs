@@ -320,6 +320,8 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             return Answering::Now(Some(response));
         }
         let plan = crate::router::plan_append(&self.app, &request, &said, &self.peer, &mut charge);
+        // Where a body ends that came in another coding, a proxy may have seen differently.
+        let closes = said.packed.is_some() && request.version() < Version::HTTP_2;
         let request = Incoming::of(request, &self.connection, expects);
         let turn = Turn::begin(&self.connection);
         if self.connection.is_closing() {
@@ -337,7 +339,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
                     Append { app: Arc::clone(&self.app), request, peer: self.peer.clone(), charge, plan, asked, turn };
                 Answering::Append(Box::new(append))
             }
-            None => Answering::later(&self.app, (request, self.peer.clone()), charge, (asked, turn)),
+            None => Answering::later(&self.app, (request, self.peer.clone()), charge, (asked, turn), closes),
         }
     }
 }
@@ -407,15 +409,20 @@ struct Append {
 }
 
 impl Answering {
+    /// Answers a request, and ends its connection if `closes`.
     fn later(
         app: &Arc<App>,
         (request, peer): (Request<Incoming>, Peer),
         charge: Charge,
         (asked, turn): (ResponseTraits, Turn),
+        closes: bool,
     ) -> Self {
         let (app, connection) = (Arc::clone(app), Arc::clone(turn.connection()));
         let answer = async move {
-            let response = crate::router::answer(Arc::clone(&app), request, peer, charge).await;
+            let mut response = crate::router::answer(Arc::clone(&app), request, peer, charge).await;
+            if closes {
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
             if asked.counts(&response) { held(&app, asked, &connection, response) } else { response }
         };
         Self::Later(Box::pin(answer), Some(turn))
@@ -436,7 +443,8 @@ impl Append {
                 if let Some(first) = first {
                     self.request.extensions_mut().insert(Taken(first));
                 }
-                Answering::later(&self.app, (self.request, self.peer), self.charge, (self.asked, self.turn))
+                let sender = (self.request, self.peer);
+                Answering::later(&self.app, sender, self.charge, (self.asked, self.turn), false)
             }
         }
     }

@@ -170,7 +170,13 @@ pub(crate) fn mask(secrets: Vec<String>) {
 /// Returns what is logged: what `RUST_LOG` says, else the setting.
 fn filter(server: &Server) -> EnvFilter {
     let level: LevelFilter = server.log.parse().unwrap_or(LevelFilter::INFO);
-    let own = EnvFilter::default().add_directive(level.into());
+    let mut own = EnvFilter::default().add_directive(level.into());
+    // It warns of each connection of HTTP/2 that breaks the rules, so that any client could fill the log.
+    if (LevelFilter::WARN..=LevelFilter::INFO).contains(&level)
+        && let Ok(quiet) = Directive::from_str("h2=error")
+    {
+        own = own.add_directive(quiet);
+    }
     let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
         Ok(text) if !text.is_empty() => EnvFilter::try_new(&text).unwrap_or_else(|error| {
             let _ = writeln!(io::stderr(), "RUST_LOG is ignored: {error}");

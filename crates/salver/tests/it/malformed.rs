@@ -208,6 +208,8 @@ fn transfer_codings_are_chunks_or_refused() {
         ("transfer-encoding: Chunked", 200),
         ("transfer-encoding: gzip, chunked", 415),
         ("transfer-encoding: gzip\r\ntransfer-encoding: chunked", 415),
+        ("transfer-encoding: chunked, chunked", 415),
+        ("transfer-encoding: chunked\r\ntransfer-encoding: chunked", 415),
     ] {
         let request = format!("{head}{coding}\r\n\r\n8\r\nselect 1\r\n0\r\n\r\n");
         let answer = Answer::parse(&server.raw(request.as_bytes()));
