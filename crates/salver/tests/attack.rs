@@ -12,16 +12,25 @@ mod server;
 mod attack {
     pub(crate) mod siege;
 
+    mod callbacks;
     mod chains;
+    mod credentials;
+    mod departures;
+    mod floods;
+    mod frames;
     mod growth;
     mod identity;
+    mod inflate;
     mod nesting;
     mod pages;
     mod places;
     mod readings;
     mod routes;
     mod secrets;
+    mod slow;
     mod tokens;
     mod wide;
+    mod wire;
     mod work;
+    mod writes;
 }

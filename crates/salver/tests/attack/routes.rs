@@ -31,6 +31,9 @@ const CODE: &[u8] = b"#* @post /called\n#* @return int\ndef called(n: int = 0) -
 /// Paths where nobody needs to say who they are: probes, and where one becomes known.
 const OPEN: [&str; 4] = ["/health", "/ready", "/api/version", "/_open/auth"];
 
+/// Methods that a path may have, and some that none has.
+const METHODS: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "BREW"];
+
 /// A row of the page, at one of its paths.
 struct Row {
     methods: Vec<String>,
@@ -197,7 +200,7 @@ fn nobody_is_let_in_where_somebody_is_needed() {
     let key = [("x-api-key", "a-key-of-a-program-1")];
     let server = ready(serve("[auth]\napi_keys = [\"program:a-key-of-a-program-1\"]"), &key);
     for row in rows() {
-        for method in &row.methods {
+        for method in METHODS {
             let answer = server.ask(method, &row.path, &[("content-type", "application/json")], b"{}");
             let at = format!("{method} {}: {answer:?}", row.path);
             let is_open = OPEN.iter().any(|open| row.path.ends_with(open));
@@ -209,6 +212,95 @@ fn nobody_is_let_in_where_somebody_is_needed() {
     // User code that answers OPTIONS itself is user code.
     assert_eq!(server.ask("OPTIONS", "/anything", &[], b"").status, 401);
     assert_eq!(server.ask("OPTIONS", "/anything", &key, b"").status, 200);
+}
+
+/// Other ways to write a path lead nobody past the question who asks.
+#[test]
+fn no_spelling_of_a_path_lets_anybody_in() {
+    let key = [("x-api-key", "a-key-of-a-program-1")];
+    let server = ready(serve("[auth]\napi_keys = [\"program:a-key-of-a-program-1\"]"), &key);
+    assert!(server.get_with("/api/tables/people", &key).text().contains("Ann"));
+    for path in [
+        "/health/../api/tables/people",
+        "/health/..;/api/tables/people",
+        "/health%2f..%2fapi/tables/people",
+        "/health/%2e%2e/api/tables/people",
+        "/api/version/../tables/people",
+        "/_open/auth/../../api/tables/people",
+        "//api/tables/people",
+        "/API/tables/people",
+        "/%61pi/tables/people",
+        "/api//tables/people",
+        "/./api/tables/people",
+        "/api/tables/./people",
+        "/api/tables/people/",
+        "/api/tables/people?x=/health",
+        "/api/tables/people;/health",
+        "/api/tables/people%00/health",
+        "/api/tables/people%2ejson",
+        "http://localhost/api/tables/people",
+        "http://localhost/health/../api/tables/people",
+    ] {
+        let answer = server.get(path);
+        assert_eq!(answer.status, 401, "{path}: {answer:?}");
+    }
+    for path in ["/health?/api/tables/people", "/health#/api/tables/people"] {
+        let answer = server.get(path);
+        assert!(!answer.text().contains("Ann"), "{path}: {answer:?}");
+    }
+}
+
+const READER: &str = r#"
+[auth]
+api_keys = ["program:a-key-of-a-program-1", "reader:a-key-of-a-reader-22"]
+[[role]]
+name = "owner"
+callers = ["api_key:program"]
+[[access]]
+roles = ["owner"]
+entries = ["*"]
+permissions = ["read", "sql", "export", "create", "update", "delete", "append", "consume", "call", "administer"]
+[[access]]
+entries = ["*"]
+permissions = ["read"]
+"#;
+
+/// Who may read may do nothing else, at any path, by any method.
+#[test]
+fn readers_change_nothing() {
+    let (owner, reader) = (("x-api-key", "a-key-of-a-program-1"), ("x-api-key", "a-key-of-a-reader-22"));
+    let server = ready(serve(READER), &[owner]);
+    let state = || {
+        ["/api/records/goods", "/api/columns", "/api/streams/clicks/events", "/api/streams/clicks/groups"]
+            .map(|path| server.get_with(path, &[owner]).json())
+    };
+    let before = state();
+    let bodies = [
+        r#"{"name":"x"}"#,
+        r#"[{"name":"x"}]"#,
+        r#"{"records":[{"value":{"a":1}}]}"#,
+        r#"{"offset":0}"#,
+        r#"[{"operation":"create","table":"goods","record":{"name":"x"}}]"#,
+    ];
+    for row in rows() {
+        for method in METHODS {
+            for body in bodies {
+                let headers = [reader, ("content-type", "application/json")];
+                let answer = server.ask(method, &row.path, &headers, body.as_bytes());
+                let at = format!("{method} {} {body}: {answer:?}", row.path);
+                assert!(answer.status < 500 || answer.status == 501, "{at}");
+                // What a function answers is for who may call.
+                let is_call = method == "POST" && row.path.ends_with("/called");
+                assert!(!is_call || answer.status == 403, "{at}");
+            }
+        }
+        assert_eq!(state(), before, "{}", row.path);
+    }
+    // The same is done for who may.
+    let json = ("content-type", "application/json");
+    assert_eq!(server.ask("POST", "/api/records/goods", &[owner, json], br#"{"name":"x"}"#).status, 200);
+    assert_eq!(server.ask("POST", "/api/streams/clicks", &[owner, json], br#"{"a":1}"#).status, 200);
+    assert_ne!(state(), before);
 }
 
 #[test]

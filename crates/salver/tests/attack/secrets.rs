@@ -39,9 +39,9 @@ def descriptors() -> list:
 const PAGE: &[u8] = b"#* @get /page\ndef page():\n    return '<script>1</script>'\n";
 
 /// A process of the program in a directory of its own, with what it says on both sides.
-struct Program {
+pub(super) struct Program {
     child: Child,
-    address: String,
+    pub(super) address: String,
     log: Option<std::thread::JoinHandle<String>>,
 }
 
@@ -53,7 +53,7 @@ impl Drop for Program {
 }
 
 impl Program {
-    fn serve(directory: &Path, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Self {
+    pub(super) fn serve(directory: &Path, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_salver"));
         command.arg("serve").args(arguments).arg(directory).stdout(Stdio::piped()).stderr(Stdio::piped());
         change(&mut command);
@@ -81,7 +81,7 @@ impl Program {
     }
 
     /// Ends it, and gives its log, which is written whole before.
-    fn end(mut self) -> String {
+    pub(super) fn end(mut self) -> String {
         let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().expect("kill");
         assert!(sent.success());
         let _ = self.child.wait();
@@ -198,6 +198,9 @@ fn no_answer_tells_where_files_are() {
                 }
             }
             assert!(!text.contains("/site-packages") && !text.contains("File \"/"), "{method} {target}: {text}");
+            let inner = ["panicked at", "stack backtrace", ".rs:"].iter().find(|part| text.contains(**part));
+            assert_eq!(inner, None, "{method} {target}: {text}");
+            assert!(answer.header("server").or(answer.header("x-powered-by")).is_none(), "{target}: {answer:?}");
             answers += 1;
         }
     }
