@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use salver_config::Server;
 use salver_model::{Code, Error, Result, RootKey};
