@@ -1,6 +1,7 @@
 //! A file of user code: the implementation of the port.
 
 mod answer;
+mod answered_file;
 mod batching;
 mod columns;
 mod errors;
@@ -9,7 +10,7 @@ mod reload;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use arrow::array::ArrayRef;
@@ -25,6 +26,7 @@ use self::answer::Question;
 use self::batching::{CallSignature, Gather};
 use crate::pool::{Pool, PoolRefusal};
 use crate::program::Program;
+use crate::sandbox::Sandbox;
 
 /// File of functions, with the processes that run them.
 ///
@@ -35,6 +37,8 @@ pub struct FunctionFile {
     program: Program,
     /// Private directory for sockets and the host's program files.
     directory: TempDir,
+    /// Sandbox of the processes, once one was started.
+    sandbox: Arc<OnceLock<Sandbox>>,
     pool: Arc<Pool>,
     /// Semaphore for the workers that jobs may use.
     job_places: Arc<Semaphore>,
@@ -63,6 +67,7 @@ impl FunctionFile {
             spec: Arc::new(spec),
             program,
             directory,
+            sandbox: Arc::default(),
             gather: Gather::default(),
             interface: ArcSwapOption::empty(),
             fault: Mutex::default(),

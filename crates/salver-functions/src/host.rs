@@ -44,7 +44,8 @@ pub fn run_r(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     // This may re-execute the process, so it comes first.
     let socket = PathBuf::from(socket);
-    let private = socket.parent().filter(|directory| is_private(directory));
+    let private = environment::private_directory().or_else(|| socket.parent().map(Path::to_owned));
+    let private = private.as_deref().filter(|directory| is_private(directory));
     let home = environment::home(private);
     let Ok(mut control) = process::take_standard_input().and_then(Control::new) else {
         return ExitCode::FAILURE;

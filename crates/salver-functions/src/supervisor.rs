@@ -33,7 +33,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// Starts a zygote, reports the result of loading in `loaded`, and serves the zygote until it is no longer referenced.
 /// Dropping the future kills all its processes.
 pub(crate) async fn run(start: Start, pool: Arc<Pool>, loaded: oneshot::Sender<Result<Arc<Zygote>>>) {
-    let mut started = match start.spawn() {
+    let mut started = match start.spawn().await {
         Ok(started) => started,
         Err(error) => return drop(loaded.send(Err(error))),
     };
@@ -53,7 +53,7 @@ pub(crate) async fn run(start: Start, pool: Arc<Pool>, loaded: oneshot::Sender<R
         Err(unloaded) => {
             let status = alongside(output.as_mut(), started.end()).await;
             listen(output).await;
-            drop(loaded.send(Err(unloaded.into_error(&start.spec, status, &tail.text()))));
+            drop(loaded.send(Err(unloaded.into_error(&start.spec, started.is_wrapped, status, &tail.text()))));
         }
     }
 }

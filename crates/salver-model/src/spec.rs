@@ -5,6 +5,7 @@ pub mod auth;
 pub mod function;
 pub mod record_rule;
 pub mod reserved;
+pub mod sandbox;
 pub mod secret;
 pub mod stream;
 pub mod url_template;
@@ -23,6 +24,7 @@ pub use auth::{AuthSpec, JwtSpec, OidcSpec, UsersSpec};
 pub use function::{FunctionPath, FunctionSpec};
 pub use record_rule::{RecordRule, Tenancy};
 pub use reserved::{Reserve, Reserved};
+pub use sandbox::{SandboxLevel, SandboxSpec};
 pub use secret::Secret;
 pub use stream::{KafkaSpec, Pick, StreamSpec};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use salver_model::Name;
 use salver_model::functions::Language;
-use salver_model::spec::FunctionSpec;
+use salver_model::spec::{FunctionSpec, SandboxLevel, SandboxSpec};
 
 use super::required;
 use crate::mistake::{Findings, Mistake};
@@ -50,6 +50,7 @@ fn check(table: &Table, findings: &mut Findings) -> Option<FunctionSpec> {
         let message = format!("`job_workers` is more than `workers`, {workers_max}");
         findings.mistake(Mistake::new(table.place_of("job_workers"), message).with_hint("raise `workers`"));
     }
+    let sandbox = sandbox(table, workers_max, findings);
     let bound = |key| Some(table.count(key)).filter(|bound| *bound > 0);
     Some(FunctionSpec {
         interpreter: table.text("interpreter").map(PathBuf::from),
@@ -65,8 +66,41 @@ fn check(table: &Table, findings: &mut Findings) -> Option<FunctionSpec> {
         calls_max: bound("calls_max"),
         environment: table.pairs("environment").map(<[_]>::to_vec).unwrap_or_default(),
         inherited: table.texts("inherit_environment").unwrap_or_default().to_vec(),
+        sandbox,
         ..plain
     })
+}
+
+/// Returns the sandbox of the file, whose parts must fit each other.
+fn sandbox(table: &Table, workers_max: usize, findings: &mut Findings) -> SandboxSpec {
+    let word = table.text("sandbox").unwrap_or_default();
+    let level = SandboxLevel::ALL.into_iter().find(|level| level.word() == word).unwrap_or_default();
+    let (network, processes) = (table.bool("network"), size(table, "processes_max"));
+    let mut wrong = |key: &str, message: String, hint: &str| {
+        findings.mistake(Mistake::new(table.place_of(key), message).with_hint(hint));
+    };
+    let run_as = table.text("run_as");
+    // The name is a word of commands, and a field of a line.
+    if let Some(name) = run_as
+        && (name.is_empty() || name.starts_with('-') || name.contains(|c: char| c == ':' || c == '/' || c <= ' '))
+    {
+        wrong("run_as", format!("`{name}` is not the name of a user"), "write run_as = \"nobody\"");
+    }
+    if level == SandboxLevel::Off {
+        for (key, is_asked) in [("network", !network), ("processes_max", processes > 0)] {
+            if is_asked {
+                let message = format!("`{key}` needs a sandbox, which `sandbox = \"off\"` takes away");
+                wrong(key, message, "write sandbox = \"basic\", or leave `sandbox` out");
+            }
+        }
+    }
+    if processes > 0 && processes <= workers_max {
+        let message = format!("`processes_max` is not more than `workers`, {workers_max}");
+        wrong("processes_max", message, "the process that loads the file, and threads, count as well: raise it");
+    }
+    let bound = |key| Some(table.count(key)).filter(|bound| *bound > 0);
+    let (open_files_max, processes_max) = (bound("open_files_max"), bound("processes_max"));
+    SandboxSpec { level, run_as: run_as.map(str::to_owned), network, open_files_max, processes_max }
 }
 
 fn size(table: &Table, key: &str) -> usize {

@@ -3,7 +3,7 @@
 use salver_config::{Sources, load};
 use salver_model::Name;
 use salver_model::functions::Language;
-use salver_model::spec::FunctionSpec;
+use salver_model::spec::{FunctionSpec, SandboxLevel, SandboxSpec};
 
 use crate::{Written, told};
 
@@ -28,6 +28,25 @@ fn a_file_on_the_command_line() {
 }
 
 #[test]
+fn a_sandbox() {
+    let text = "[[function]]\nfile = 'fib.R'\nsandbox = 'strict'\nrun_as = 'nobody'\nnetwork = false\n\
+        open_files_max = 64\nprocesses_max = 50\nworkers = 4\n";
+    let (checked, _) = load(&Written::new(text).sources()).unwrap();
+    let expected = SandboxSpec {
+        level: SandboxLevel::Strict,
+        run_as: Some("nobody".to_owned()),
+        network: false,
+        open_files_max: Some(64),
+        processes_max: Some(50),
+    };
+    assert_eq!(checked.functions[0].sandbox, expected);
+    let shown = salver_config::show(&checked);
+    for line in ["sandbox = \"strict\"", "run_as = \"nobody\"", "network = false", "processes_max = 50"] {
+        assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
+    }
+}
+
+#[test]
 fn mistakes() {
     for (settings, expected) in [
         ("", "[[function]] has no `file`"),
@@ -35,6 +54,12 @@ fn mistakes() {
         ("file = 'fib.R'\npath = 'maths'", "`maths` is not the beginning of a path"),
         ("file = 'fib.R'\nworkers = 2\njob_workers = 3", "`job_workers` is more than `workers`, 2"),
         ("file = 'fib.R'\nworkers = 1\nworkers_min = 2", "`workers_min` is more than `workers`, 1"),
+        ("file = 'fib.R'\nworkers = 4\nprocesses_max = 4", "`processes_max` is not more than `workers`, 4"),
+        ("file = 'fib.R'\nsandbox = 'tight'", "sandbox"),
+        ("file = 'fib.R'\nsandbox = 'off'\nnetwork = false", "`network` needs a sandbox"),
+        ("file = 'fib.R'\nsandbox = 'off'\nprocesses_max = 99", "`processes_max` needs a sandbox"),
+        ("file = 'fib.R'\nrun_as = '--all'", "`--all` is not the name of a user"),
+        ("file = 'fib.R'\nrun_as = 'a:b'", "`a:b` is not the name of a user"),
         ("file = 'fib.R'\n[[function]]\nfile = 'fib.py'", "there are two files of functions called `fib`"),
     ] {
         let said = told(&format!("[[function]]\n{settings}\n"));

@@ -58,7 +58,7 @@ impl FunctionFile {
             match time.bound(work).await.inspect_err(|_| lease.condemn())? {
                 Ok(First::Whole(answer)) => {
                     lease.give_back();
-                    return Ok(answer);
+                    return self.reachable(answer);
                 }
                 Ok(First::Begun { status, headers }) => {
                     let pieces = BodyStream { lease, time, _place: place };

@@ -122,6 +122,7 @@ impl Keeper {
             spec: Arc::clone(&self.file.spec),
             program: self.file.program.clone(),
             directory: self.file.directory.path().to_owned(),
+            sandbox: Arc::clone(&self.file.sandbox),
         };
         let (sender, result) = oneshot::channel();
         let task = self.zygotes.spawn(supervisor::run(start, Arc::clone(&self.file.pool), sender));

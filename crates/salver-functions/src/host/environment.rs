@@ -15,6 +15,14 @@ const INTERPRETER_VARIABLE: &str = "SALVER_INTERPRETER";
 /// Variable with the memory a worker may use beyond its initial size, in bytes.
 const MEMORY_VARIABLE: &str = "SALVER_MEMORY_BYTES_MAX";
 
+/// Variable with the directory for the host's own files.
+const PRIVATE_VARIABLE: &str = "SALVER_PRIVATE_DIRECTORY";
+
+/// Returns the directory for the host's own files, if it is not that of the socket.
+pub(super) fn private_directory() -> Option<PathBuf> {
+    env::var_os(PRIVATE_VARIABLE).map(PathBuf::from)
+}
+
 /// Returns the memory a worker may use beyond its initial size, in bytes; `None` for no limit.
 pub(super) fn memory_bytes_max() -> Option<u64> {
     env::var(MEMORY_VARIABLE).ok()?.parse().ok()

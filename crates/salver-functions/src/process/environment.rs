@@ -1,6 +1,5 @@
-//! The environment of user code's processes: variables that programs commonly need, those named in the settings, and no
-//! file descriptors. Everything else, such as settings in the server's environment, is hidden from user code and its
-//! libraries.
+//! The environment of user code's processes: variables that programs commonly need, and those named in the settings.
+//! Everything else, such as settings in the server's environment, is hidden from user code and its libraries.
 
 use std::ffi::OsStr;
 
@@ -57,24 +56,6 @@ fn is_passed(name: &OsStr, inherited: &[String]) -> bool {
     let Some(name) = name.to_str() else { return false };
     let mut patterns = PASSED.into_iter().chain(inherited.iter().map(String::as_str));
     !name.starts_with(OWN) && patterns.any(|pattern| matches_pattern(pattern, name))
-}
-
-/// Makes the process start with only the first three file descriptors. The server's own are close-on-exec; those of its
-/// libraries, and inherited ones, may not be.
-pub(crate) fn close_descriptors(command: &mut Command) {
-    #[cfg(target_os = "linux")]
-    #[allow(unsafe_code, reason = "neither std nor tokio closes descriptors of a child")]
-    // SAFETY: between fork and exec only close_range(2) is called, a bare system call on numbers. It marks what is to
-    // be closed by exec, so that what std itself has open until then stays open.
-    unsafe {
-        command.pre_exec(|| {
-            // Kernels before 5.11 do not support it; close-on-exec descriptors are closed all the same.
-            libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
-            Ok(())
-        });
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = command;
 }
 
 /// Returns the variables among `names` that a process would get, for tests.

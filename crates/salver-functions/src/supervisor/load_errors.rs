@@ -10,6 +10,11 @@ use salver_model::{Code, Error};
 
 use crate::program::Program;
 
+/// Status of programs that start another one, when they don't find it.
+const NOT_FOUND: i32 = 127;
+/// Status of such programs when they can't start it.
+const NOT_STARTED: i32 = 126;
+
 /// Reason why a file is not loaded.
 #[derive(Debug)]
 pub(super) enum Unloaded {
@@ -23,7 +28,14 @@ pub(super) enum Unloaded {
 
 impl Unloaded {
     /// Converts to the error for requests of the file. `tail` is the last output of the process.
-    pub(super) fn into_error(self, spec: &FunctionSpec, status: io::Result<ExitStatus>, tail: &str) -> Error {
+    /// A process that was started by other programs tells by its status that the last one was not found.
+    pub(super) fn into_error(
+        self,
+        spec: &FunctionSpec,
+        is_wrapped: bool,
+        status: io::Result<ExitStatus>,
+        tail: &str,
+    ) -> Error {
         let (name, file) = (&spec.name, spec.file.display());
         let hint = format!("correct {file}; it is loaded again when it changes");
         match self {
@@ -32,6 +44,12 @@ impl Unloaded {
                 unavailable(format!("`{name}` can't be run: {}", why.trim())).with_hint(install(spec))
             }
             Self::Ended(why) => {
+                let code = status.as_ref().ok().and_then(ExitStatus::code);
+                let hint = match code {
+                    Some(NOT_FOUND) if is_wrapped => install(spec),
+                    Some(NOT_STARTED) if is_wrapped => not_permitted(spec),
+                    _ => hint,
+                };
                 let how = status.ok().filter(|_| why.kind() == io::ErrorKind::UnexpectedEof).map(how);
                 let how = how.unwrap_or_else(|| why.to_string());
                 let last = tail.lines().last().map(|line| format!(": {}", line.trim())).unwrap_or_default();
@@ -49,6 +67,7 @@ pub(super) fn unstarted(spec: &FunctionSpec, program: &Program, error: io::Error
     let message = format!("`{name}` can't be run: the program `{program}` can't be started");
     let hint = match error.kind() {
         io::ErrorKind::NotFound => install(spec),
+        io::ErrorKind::PermissionDenied => not_permitted(spec),
         _ => "see the cause in the server's log".to_owned(),
     };
     unavailable(message).with_hint(hint).with_source(error)
@@ -61,6 +80,14 @@ fn install(spec: &FunctionSpec) -> String {
         Language::Python => "python3",
     };
     format!("install it (Debian: `apt install {package}`), or set `interpreter` to where it is")
+}
+
+/// Returns what to do where the program may not be run.
+fn not_permitted(spec: &FunctionSpec) -> String {
+    match &spec.sandbox.run_as {
+        Some(user) => format!("`{user}` must be able to run it, and to enter the directories it is in"),
+        None => "the server must be able to run it, and to enter the directories it is in".to_owned(),
+    }
 }
 
 fn unavailable(message: String) -> Error {

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::start::Started;
 use crate::pool::Pool;
-use crate::process::{Order, Worker, WorkerSocket, Zygote, kill_member};
+use crate::process::{Order, Worker, WorkerSocket, Zygote, is_member, kill_member};
 use crate::wire::answer;
 use crate::wire::frame::Input;
 
@@ -56,7 +56,7 @@ impl Attendant {
                 // Accept only as many connections as workers were ordered.
                 accepted = started.listener.accept(), if self.due.len() > self.hellos.len() => {
                     if let Ok((stream, _)) = accepted {
-                        self.hellos.spawn(hello(stream));
+                        self.hellos.spawn(hello(stream, started.pid));
                     }
                 }
                 Some(said) = self.hellos.join_next() => self.welcome(said),
@@ -116,14 +116,18 @@ impl Attendant {
     }
 }
 
-/// Reads the hello of a connection, and verifies it.
-async fn hello(mut stream: UnixStream) -> io::Result<Hello> {
+/// Reads the hello of a connection, and verifies it: other processes of the same user may know the socket, but can't
+/// enter the group, which is a session of its own.
+async fn hello(mut stream: UnixStream, group: u32) -> io::Result<Hello> {
     let mut input = Input::default();
     let (kind, frame) = timeout(FORK_PATIENCE, input.frame(&mut stream, HELLO_BYTES)).await??;
     let pid = answer::hello(kind, &frame)?;
     let peer = stream.peer_cred()?.pid();
     if peer.and_then(|peer| u32::try_from(peer).ok()) != Some(pid) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("process {peer:?} says it is {pid}")));
+    }
+    if !is_member(pid, group) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("process {pid} was not forked for this")));
     }
     Ok((WorkerSocket::new(stream)?, input, pid))
 }

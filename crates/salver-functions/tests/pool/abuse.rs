@@ -1,5 +1,10 @@
 //! User code that does its worst: the call it was is answered with an error, and no other call notices.
 
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,7 +14,7 @@ use salver_model::functions::Language;
 use salver_model::ports::Functions;
 use salver_model::spec::FunctionSpec;
 
-use crate::served::{Served, call, kill_9, stat, text_of, until};
+use crate::served::{Served, call, kill_9, signal, stat, text_of, until};
 
 const WILD: &str = "
 import ctypes, os, sys
@@ -171,6 +176,30 @@ async fn idle_workers_killed() {
         assert_eq!(served.text("f", &format!("{{\"n\": {n}}}")).await.unwrap(), n);
     }
     assert_eq!(served.file.workers().lost, 20);
+}
+
+/// Another process of the same user that knows the socket is no worker, and gets no call.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stranger_at_the_socket() {
+    let served = Arc::new(wild(Language::Python, |spec| spec.workers_max = 1).await);
+    let group = served.group().await;
+    let arguments = fs::read(format!("/proc/{group}/cmdline")).unwrap();
+    let socket = arguments.split(|byte| *byte == 0).rfind(|argument| !argument.is_empty()).unwrap();
+    let worker: u32 = served.text("pid", "{}").await.unwrap().parse().unwrap();
+    // The zygote makes none while it stands still, so that the next to come is the stranger.
+    signal("STOP", group);
+    kill_9(worker);
+    let waiting = tokio::spawn({
+        let served = Arc::clone(&served);
+        async move { served.text("f", r#"{"n": 5}"#).await }
+    });
+    let mut stranger = UnixStream::connect(OsStr::from_bytes(socket)).unwrap();
+    stranger.write_all(&[&[5, 0, 0, 0, b'H'][..], &std::process::id().to_le_bytes()].concat()).unwrap();
+    let mut heard = Vec::new();
+    let ended = tokio::task::spawn_blocking(move || stranger.read_to_end(&mut heard).map(|_| heard)).await.unwrap();
+    signal("CONT", group);
+    assert_eq!(ended.unwrap(), b"");
+    assert_eq!(waiting.await.unwrap().unwrap(), "5");
 }
 
 /// A stream of calls that take their process along: each gets its own error, and the last call is answered.

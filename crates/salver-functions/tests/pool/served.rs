@@ -182,6 +182,11 @@ pub(crate) fn members(group: u32) -> Vec<u32> {
 
 /// Kills a process as an operator would.
 pub(crate) fn kill_9(pid: u32) {
-    let command = format!("kill -9 {pid} 2>&-");
+    signal("KILL", pid);
+}
+
+/// Sends a signal to a process as an operator would.
+pub(crate) fn signal(name: &str, pid: u32) {
+    let command = format!("kill -{name} {pid} 2>&-");
     std::process::Command::new("sh").args(["-c", &command]).status().unwrap();
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 use crate::functions::Language;
 use crate::name::Name;
 
+use super::SandboxSpec;
+
 /// Function of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionPath {
@@ -66,6 +68,8 @@ pub struct FunctionSpec {
     pub environment: Vec<(String, String)>,
     /// Variables inherited from the server's own environment beside those that every program needs, with `*`.
     pub inherited: Vec<String>,
+    /// How far the processes are kept from the machine.
+    pub sandbox: SandboxSpec,
 }
 
 impl FunctionSpec {
@@ -91,6 +95,7 @@ impl FunctionSpec {
             calls_max: None,
             environment: Vec::new(),
             inherited: Vec::new(),
+            sandbox: SandboxSpec::default(),
         }
     }
 

@@ -48,6 +48,13 @@ impl Server {
         Self::begun(Command::new(env!("CARGO_BIN_EXE_salver")), toml, files, prepare)
     }
 
+    /// Serves `files`, and what `prepare` puts beside them, with this command of the program.
+    // For the program of other tests.
+    #[allow(dead_code)]
+    pub(crate) fn run_by(program: Command, toml: &str, files: &[(&str, &[u8])], prepare: impl FnOnce(&Path)) -> Self {
+        Self::begun(program, toml, files, prepare)
+    }
+
     fn started(program: Command, toml: &str, files: &[(&str, &[u8])]) -> Self {
         Self::begun(program, toml, files, |_| {})
     }

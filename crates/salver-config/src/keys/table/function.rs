@@ -1,6 +1,6 @@
 //! The settings of files of functions.
 
-use super::row;
+use super::{new_row, row};
 use crate::keys::{Section, Setting, SettingKind};
 
 /// Rows of the table.
@@ -55,4 +55,26 @@ pub(super) const ROWS: &[Setting] = &[
             programs are found and set up by: `PATH`, `HOME`, `LANG`, `LC_*`, `TZ`, `TMPDIR`, `R_*`, `PYTHON*` and the \
             like. None of the server's own settings, `SALVER_*`, is ever among them.",
         &["env_names"]),
+    new_row(Section::Function, "sandbox", SettingKind::Choice(&["off", "basic", "strict"]),
+        [r#""basic""#, r#""strict""#],
+        "How far its code is kept from the machine. `basic` does what breaks no ordinary program: it can't gain \
+            privileges (by `sudo`, say), and leaves no core dumps. `strict` gives it a user namespace of its own \
+            besides, without capabilities, from which it can't read the memory and the environment of the server and \
+            of other processes; Linux, with user namespaces. `off` leaves it what the server may do.",
+        &["isolation"]),
+    new_row(Section::Function, "run_as", SettingKind::Text, ["", r#""nobody""#],
+        "The user its processes run as, with that user's main group and no other. Only a server that runs as root can \
+            do that. The user must be able to read the file, and to run R or Python.",
+        &["user"]),
+    new_row(Section::Function, "network", SettingKind::Bool, ["true", "false"],
+        "Whether its code has a network. Without, it reaches nothing by TCP or UDP, this machine's services included; \
+            Linux, with user namespaces or a server that runs as root.",
+        &[]),
+    new_row(Section::Function, "open_files_max", SettingKind::Count(0), ["0", "256"],
+        "Most files and connections that each of its processes may have open; 0 is as many as the server.",
+        &["nofile"]),
+    new_row(Section::Function, "processes_max", SettingKind::Count(0), ["0", "64"],
+        "Most processes and threads that it may have, those that serve it included; 0 is no bound. It needs user \
+            namespaces, and `run_as` if the server runs as root.",
+        &["nproc"]),
 ];

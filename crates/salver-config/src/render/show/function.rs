@@ -22,6 +22,11 @@ pub(super) fn value(spec: &FunctionSpec, key: &str) -> Option<String> {
         "calls_max" => Some(spec.calls_max.unwrap_or_default().to_string()),
         "environment" => pairs_unless_empty(&masked_pairs(&spec.environment)),
         "inherit_environment" => (!spec.inherited.is_empty()).then(|| texts(&spec.inherited)),
+        "sandbox" => Some(quoted(spec.sandbox.level.word())),
+        "run_as" => spec.sandbox.run_as.as_deref().map(quoted),
+        "network" => Some(spec.sandbox.network.to_string()),
+        "open_files_max" => Some(spec.sandbox.open_files_max.unwrap_or_default().to_string()),
+        "processes_max" => Some(spec.sandbox.processes_max.unwrap_or_default().to_string()),
         _ => None,
     }
 }
