@@ -162,12 +162,13 @@ fn serve_openly(toml: &str) -> Server {
 
 /// The living processes of a group.
 fn members(group: &Value) -> usize {
+    let group = group.to_string();
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let stats = processes.filter_map(|process| std::fs::read_to_string(process.path().join("stat")).ok());
     let is_member = |stat: &String| {
         // The name in parentheses may have anything in it. Then come the state, the parent and the group.
         let fields: Vec<&str> = stat.rsplit_once(") ").map(|(_, rest)| rest.split(' ').collect()).unwrap_or_default();
-        fields.len() > 2 && !["Z", "X"].contains(&fields[0]) && fields[2] == group.to_string()
+        fields.len() > 2 && !["Z", "X"].contains(&fields[0]) && fields[2] == group
     };
     stats.filter(is_member).count()
 }
