@@ -126,7 +126,7 @@ fn files_with_values() {
         ],
     );
     assert_eq!(checked.databases[0].url, "postgres://s3cruser:s3crpass@s3crhost/s3crbase");
-    assert_eq!(checked.server.listen, "h:1");
+    assert_eq!(checked.server.listen.to_string(), "h:1");
     assert_eq!(checked.auth.as_ref().and_then(|auth| auth.api_keys_file.as_deref()), Some(std::path::Path::new(&keys)));
     assert_eq!(checked.server.callbacks.len(), 2);
     let shown = show(&checked);
