@@ -11,6 +11,7 @@ pub mod cursor;
 pub mod decimal;
 pub mod entry;
 pub mod error;
+mod expression_text;
 pub mod filter;
 pub mod functions;
 pub mod hexadecimal;

@@ -213,6 +213,12 @@ mod tests {
     }
 
     #[test]
+    fn names_in_quotes() {
+        let rule = Rule::parse("\"caller.https://id.example/role\" = 'a' and \"or\" = 1").unwrap();
+        assert_eq!((rule.attributes(), rule.columns()), (vec!["https://id.example/role"], vec!["or"]));
+    }
+
+    #[test]
     fn mistakes_have_places() {
         for bad in ["", "a =", "a = b", "a == 1", "(a = 1", "a = 'x", "a in 1", "caller = 1", "a like b", "1"] {
             let error = Rule::parse(bad).unwrap_err();

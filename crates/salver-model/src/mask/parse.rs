@@ -2,6 +2,7 @@
 
 use super::{MaskExpression, MaskPart, Step, TruncUnit};
 use crate::error::{Code, Error, Result};
+use crate::expression_text::{ExpressionText, Token};
 use crate::limits::{MASK_BYTES_MAX, MASK_CHARS_MAX};
 use crate::value::Value;
 
@@ -10,21 +11,9 @@ const STEP_SCALE: usize = 6;
 /// Bound of a step without its point.
 const STEP_BOUND: i64 = 1_000_000_000_000_000;
 
-#[derive(Clone, Debug, PartialEq)]
-enum MaskToken<'t> {
-    Word(&'t str),
-    /// A name in double quotes.
-    Name(&'t str),
-    Text(String),
-    Number(&'t str),
-    Sign(&'t str),
-}
-
 struct MaskParser<'t> {
     column: &'t str,
-    text: &'t str,
-    tokens: Vec<(usize, MaskToken<'t>)>,
-    at: usize,
+    reader: ExpressionText<'t>,
 }
 
 pub(super) fn parse(column: &str, text: &str) -> Result<MaskExpression> {
@@ -32,11 +21,9 @@ pub(super) fn parse(column: &str, text: &str) -> Result<MaskExpression> {
         return Err(Error::new(Code::Config, format!("a mask of `{column}` is longer than {MASK_BYTES_MAX} bytes"))
             .with_hint("say less in it"));
     }
-    let mut parser = MaskParser { column, text, tokens: tokens(text)?, at: 0 };
+    let mut parser = MaskParser { column, reader: ExpressionText::new(text, broken)? };
     let expression = parser.expression()?;
-    if parser.at < parser.tokens.len() {
-        return Err(parser.unexpected("the end"));
-    }
+    parser.reader.end("the end")?;
     if column.contains('*') && !matches!(expression, MaskExpression::Constant(_)) {
         let message = format!("the mask `{text}` is for the pattern `{column}`, and not the same in every column");
         return Err(Error::new(Code::Config, message).with_hint("name the column, or write `null` or another constant"));
@@ -50,69 +37,6 @@ fn broken(text: &str, at: usize, why: &str) -> Error {
         .with_hint("a mask is like `null`, `left(email, 1) || '***'`, `floor(salary, 1000)` or `trunc(birth, 'year')`")
 }
 
-fn tokens(text: &str) -> Result<Vec<(usize, MaskToken<'_>)>> {
-    let bytes = text.as_bytes();
-    let (mut tokens, mut at) = (Vec::new(), 0);
-    while let Some(&byte) = bytes.get(at) {
-        let start = at;
-        let run = |from: usize, keep: &dyn Fn(u8) -> bool| {
-            bytes[from..].iter().position(|b| !keep(*b)).map_or(bytes.len(), |length| from + length)
-        };
-        let token = match byte {
-            b' ' | b'\t' | b'\n' | b'\r' => {
-                at += 1;
-                continue;
-            }
-            b'\'' => {
-                let (value, end) = quoted(text, at)?;
-                at = end;
-                MaskToken::Text(value)
-            }
-            b'"' => {
-                let length = text[at + 1..].find('"').ok_or_else(|| broken(text, at, "the quote is not closed"))?;
-                at += length + 2;
-                MaskToken::Name(&text[start + 1..at - 1])
-            }
-            b'0'..=b'9' | b'-' | b'+' => {
-                at = run(at + 1, &|b| b.is_ascii_alphanumeric() || b == b'.');
-                MaskToken::Number(&text[start..at])
-            }
-            b if b.is_ascii_alphabetic() || b == b'_' || b >= 0x80 => {
-                at = run(at, &|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.' || b >= 0x80);
-                MaskToken::Word(&text[start..at])
-            }
-            b'|' if text[at..].starts_with("||") => {
-                at += 2;
-                MaskToken::Sign("||")
-            }
-            b'(' | b')' | b',' => {
-                at += 1;
-                MaskToken::Sign(&text[start..at])
-            }
-            _ => return Err(broken(text, start, "this character has no meaning here")),
-        };
-        tokens.push((start, token));
-    }
-    Ok(tokens)
-}
-
-/// Parses a quoted text, in which a quote is doubled, and returns it with its end.
-fn quoted(text: &str, start: usize) -> Result<(String, usize)> {
-    let (mut value, mut at) = (String::new(), start + 1);
-    loop {
-        let length = text[at..].find('\'').ok_or_else(|| broken(text, start, "the quote is not closed"))?;
-        value.push_str(&text[at..at + length]);
-        at += length + 1;
-        if !text[at..].starts_with('\'') {
-            break;
-        }
-        value.push('\'');
-        at += 1;
-    }
-    // No text of PostgreSQL has it.
-    if value.contains('\0') { Err(broken(text, start, "a text can't have NUL")) } else { Ok((value, at)) }
-}
-
 impl<'t> MaskParser<'t> {
     fn expression(&mut self) -> Result<MaskExpression> {
         let first = self.term()?;
@@ -122,7 +46,7 @@ impl<'t> MaskParser<'t> {
             whole => return Ok(whole),
         };
         let mut parts = first;
-        while self.take(&MaskToken::Sign("||")) {
+        while self.reader.take_sign("||") {
             match self.term()? {
                 MaskExpression::Text(part) => parts.extend(part),
                 MaskExpression::Constant(Value::Text(text)) => match parts.last_mut() {
@@ -130,8 +54,8 @@ impl<'t> MaskParser<'t> {
                     _ => parts.push(MaskPart::Text(text)),
                 },
                 _ => {
-                    self.at -= 1;
-                    return Err(self.unexpected("a text before this"));
+                    self.reader.back();
+                    return Err(self.reader.unexpected("a text before this"));
                 }
             }
         }
@@ -143,63 +67,63 @@ impl<'t> MaskParser<'t> {
 
     fn term(&mut self) -> Result<MaskExpression> {
         let wanted = "a literal, `null`, `left`, `right`, `floor` or `trunc`";
-        let Some((_, token)) = self.tokens.get(self.at).cloned() else { return Err(self.unexpected(wanted)) };
+        let Some(token) = self.reader.peek().cloned() else { return Err(self.reader.unexpected(wanted)) };
         let word = match token {
-            MaskToken::Text(text) => {
-                self.at += 1;
+            Token::Text(text) => {
+                self.reader.skip();
                 return Ok(MaskExpression::Constant(Value::Text(text)));
             }
-            MaskToken::Number(digits) => {
+            Token::Number(digits) => {
                 let number = Value::number(digits).filter(|number| !matches!(number, Value::UInt(_)));
-                let number = number.ok_or_else(|| self.unexpected("a number"))?;
-                self.at += 1;
+                let number = number.ok_or_else(|| self.reader.unexpected("a number"))?;
+                self.reader.skip();
                 return Ok(MaskExpression::Constant(number));
             }
-            MaskToken::Word(word) => word.to_ascii_lowercase(),
-            MaskToken::Name(_) | MaskToken::Sign(_) => return Err(self.unexpected(wanted)),
+            Token::Word(word) => word.to_ascii_lowercase(),
+            Token::Name(_) | Token::Sign(_) => return Err(self.reader.unexpected(wanted)),
         };
         let constant = match word.as_str() {
             "null" => Some(Value::Null),
             "true" => Some(Value::Bool(true)),
             "false" => Some(Value::Bool(false)),
             "left" | "right" | "floor" | "trunc" => None,
-            _ => return Err(self.unexpected(wanted)),
+            _ => return Err(self.reader.unexpected(wanted)),
         };
-        self.at += 1;
+        self.reader.skip();
         if let Some(constant) = constant {
             return Ok(MaskExpression::Constant(constant));
         }
-        self.require("(")?;
+        self.reader.require("(")?;
         self.own_column()?;
-        self.require(",")?;
+        self.reader.require(",")?;
         let expression = match word.as_str() {
             "floor" => MaskExpression::Floor(self.step()?),
             "trunc" => MaskExpression::Trunc(self.unit()?),
             "left" => MaskExpression::Text(vec![MaskPart::Left(self.length()?)]),
             _ => MaskExpression::Text(vec![MaskPart::Right(self.length()?)]),
         };
-        self.require(")")?;
+        self.reader.require(")")?;
         Ok(expression)
     }
 
     /// Reads the name of the masked column. Of others a mask may not depend.
     fn own_column(&mut self) -> Result<()> {
-        let is_own = match self.tokens.get(self.at) {
-            Some((_, MaskToken::Word(name) | MaskToken::Name(name))) => *name == self.column,
+        let is_own = match self.reader.peek() {
+            Some(Token::Word(name) | Token::Name(name)) => *name == self.column,
             _ => false,
         };
         // A pattern is refused later, with a message of its own.
-        let is_name = matches!(self.tokens.get(self.at), Some((_, MaskToken::Word(_) | MaskToken::Name(_))));
+        let is_name = matches!(self.reader.peek(), Some(Token::Word(_) | Token::Name(_)));
         if is_own || is_name && self.column.contains('*') {
-            self.at += 1;
+            self.reader.skip();
             return Ok(());
         }
-        Err(self.unexpected(&format!("`{}`, the column that is masked", self.column)))
+        Err(self.reader.unexpected(&format!("`{}`, the column that is masked", self.column)))
     }
 
     fn number(&self) -> Option<&'t str> {
-        match self.tokens.get(self.at) {
-            Some((_, MaskToken::Number(digits))) => Some(*digits),
+        match self.reader.peek() {
+            Some(Token::Number(digits)) => Some(*digits),
             _ => None,
         }
     }
@@ -207,43 +131,28 @@ impl<'t> MaskParser<'t> {
     fn length(&mut self) -> Result<u32> {
         let length = self.number().and_then(|digits| digits.parse::<u32>().ok());
         let Some(length) = length.filter(|length| *length <= MASK_CHARS_MAX) else {
-            return Err(self.unexpected(&format!("a number of characters from 0 to {MASK_CHARS_MAX}")));
+            return Err(self.reader.unexpected(&format!("a number of characters from 0 to {MASK_CHARS_MAX}")));
         };
-        self.at += 1;
+        self.reader.skip();
         Ok(length)
     }
 
     fn step(&mut self) -> Result<Step> {
         let Some(step) = self.number().and_then(step) else {
-            return Err(self.unexpected("a step like `1000` or `0.5`, from 0.000001 to 1000000000000000"));
+            return Err(self.reader.unexpected("a step like `1000` or `0.5`, from 0.000001 to 1000000000000000"));
         };
-        self.at += 1;
+        self.reader.skip();
         Ok(step)
     }
 
     fn unit(&mut self) -> Result<TruncUnit> {
-        let unit = match self.tokens.get(self.at) {
-            Some((_, MaskToken::Text(word))) => TruncUnit::ALL.iter().find(|(own, _)| own == word),
+        let unit = match self.reader.peek() {
+            Some(Token::Text(word)) => TruncUnit::ALL.iter().find(|(own, _)| own == word),
             _ => None,
         };
-        let Some((_, unit)) = unit else { return Err(self.unexpected("'year', 'month', 'day' or 'hour'")) };
-        self.at += 1;
+        let Some((_, unit)) = unit else { return Err(self.reader.unexpected("'year', 'month', 'day' or 'hour'")) };
+        self.reader.skip();
         Ok(*unit)
-    }
-
-    fn take(&mut self, wanted: &MaskToken<'_>) -> bool {
-        let found = self.tokens.get(self.at).is_some_and(|(_, token)| token == wanted);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn require(&mut self, sign: &str) -> Result<()> {
-        if self.take(&MaskToken::Sign(sign)) { Ok(()) } else { Err(self.unexpected(&format!("`{sign}`"))) }
-    }
-
-    fn unexpected(&self, wanted: &str) -> Error {
-        let at = self.tokens.get(self.at).map_or(self.text.len(), |(at, _)| *at);
-        broken(self.text, at, &format!("expected {wanted}"))
     }
 }
 
