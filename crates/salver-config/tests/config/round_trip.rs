@@ -278,11 +278,10 @@ fn everything() {
     let written = Written::new(EVERYTHING);
     let (checked, _) = load(&written.sources()).unwrap();
     // What is secret is not shown, and so does not come back; nor do roles of those who prove something by it.
-    let rest = Checked { auth: None, access: None, caller_limits: None, ..checked.clone() };
-    let again = round(&rest);
-    // Certificates of clients are a way to prove something by themselves.
-    assert!(again.auth.as_ref().is_some_and(|auth| auth.client_certificates && auth.required));
-    assert_eq!(Checked { auth: None, ..again }, rest);
+    let mut rest = Checked { auth: None, access: None, caller_limits: None, ..checked.clone() };
+    // Certificates of clients are [auth] by themselves.
+    rest.server.tls.as_mut().unwrap().client = None;
+    assert_eq!(round(&rest), rest);
     // Nothing may be left out: every key of the table is in the dump.
     let shown = show(&checked);
     for section in salver_config::keys::Section::ALL {

@@ -32,8 +32,8 @@ pub(super) fn open_to(directory: &Path, account: &Account) -> io::Result<PathBuf
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => lchown(&private, Some(account.user), Some(account.group))?,
     }
-    // Names in it are not told to others, which need to know one to open it.
-    fs::set_permissions(directory, Permissions::from_mode(0o711))?;
+    // Python lists a directory to import from it. What is secret has permissions of its own.
+    fs::set_permissions(directory, Permissions::from_mode(0o755))?;
     Ok(private)
 }
 

@@ -232,10 +232,11 @@ fn sessions_are_not_resumed() {
 fn files_that_are_wrong() {
     let authorities = Authorities::new();
     std::fs::write(authorities.path().join("people.csv"), ROWS).expect("a file");
+    std::fs::write(authorities.path().join("ca.txt"), ROWS).expect("a file");
     for (file, expected) in [
         ("none.pem", "none.pem can't be read"),
         ("ann.key", "ann.key has no certificate"),
-        ("people.csv", "people.csv has no certificate"),
+        ("ca.txt", "ca.txt has no certificate"),
         (".", "is not a file"),
     ] {
         let settings = FILES.replace("ca.pem", file);

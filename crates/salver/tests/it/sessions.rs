@@ -219,8 +219,7 @@ fn sessions_of_other_settings() {
     let is_known = || Client::new(process.address()).send("GET", "/", &[("x-api-key", key)], None);
     until("the key", || is_known().expect("an answer").status == 200);
     assert_eq!(me(&process, &ann), 200);
-    let _ = log_in(&process, "ben");
-    until_stored(&process, "begin", 2);
+    end(&mut process);
     process.restart();
     assert_eq!(me(&process, &ann), 200);
 }

@@ -48,7 +48,7 @@ entries = ["blog.*"]
 
 fn program(kind: Kind) -> Program {
     // In TOML a backslash of a basic text is written twice.
-    Program::over(everything(kind), &SERVER.replace("'\\…", "'\\\\…"), "writable = true\n")
+    Program::over(everything(kind), &SERVER.replace("'\\…", "'\\\\…"), "writable = true\nsearch = \"search\"\n")
 }
 
 /// Numbers as such, whether a database's column has them as text or not, and times with a blank.
@@ -136,7 +136,7 @@ fn tables_and_statements_see_masked_values() {
                 json!([{"id": 2}, {"id": 1}]),
             ),
             (
-                "columns=score,count&group=score&sort=score&filter%5Bscore%5Dlt=9",
+                "columns=score,count:count()&group=score&sort=score&filter%5Bscore%5Dlt=9",
                 json!([
                     {"score": -8, "count": 1}, {"score": 0, "count": 1}, {"score": 8, "count": 1},
                 ]),

@@ -115,7 +115,7 @@ fn rest(table: &str, one: &str, other: &str, number: usize) -> Vec<Question> {
         format!("filter[{one}]={number}"),
         format!("filter[{one}]gt={number}&columns=id"),
         format!("filter[{one}]null=true&columns=id"),
-        format!("columns={one},count&group={one}&sort={one}"),
+        format!("columns={one},count(),max({other})&group={one}&sort={one}"),
         format!("select={one}"),
         format!("distinct=true&columns={one}&sort={one}"),
     ]
