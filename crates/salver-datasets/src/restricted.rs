@@ -15,13 +15,13 @@ mod rows;
 use std::any::Any;
 use std::sync::Arc;
 
-use arrow::datatypes::Schema;
+use arrow::datatypes::{DataType, Field, Schema};
 use async_trait::async_trait;
 use futures::StreamExt;
 use salver_model::access::Restriction;
 use salver_model::entry::Description;
 use salver_model::ports::{Held, MaybeReady, Table};
-use salver_model::{Batches, Code, ColumnPath, Error, Filter, Item, Query, Result, Rows, Version};
+use salver_model::{Batches, Code, ColumnPath, EntryKind, Error, Filter, Item, Query, Result, Rows, Sort, Version};
 
 use crate::dataset::{Dataset, check_having};
 use crate::engine::Engine;
@@ -40,6 +40,8 @@ pub(crate) struct RestrictedTable {
     /// The rows that are left, unless the whole table chooses them itself.
     rows: Option<Filter>,
     masks: Masks,
+    /// The order of rows that compare equal, where the table's own could be that of something kept back.
+    order: Vec<Sort>,
     restriction: Restriction,
     engine: Arc<Engine>,
 }
@@ -65,8 +67,9 @@ impl RestrictedTable {
         // With masks, rows that grow must not get a column that none of them was found for.
         let hides_columns = columns.len() < about.schema.fields().len() || !restriction.columns_masked.is_empty();
         let about = left(about, &columns, restriction, &masks);
+        let order = if hides_columns && about.kind == EntryKind::Table { order(&about, &masks) } else { Vec::new() };
         let (restriction, engine) = (restriction.clone(), Arc::clone(engine));
-        Ok(Self { whole, about, hides_columns, rows, masks, restriction, engine })
+        Ok(Self { whole, about, hides_columns, rows, masks, order, restriction, engine })
     }
 
     /// Returns what of a filter may be pushed down to the table: terms over masked columns are checked of masked values
@@ -95,6 +98,11 @@ impl RestrictedTable {
         }
         if let Some(rows) = &self.rows {
             query.filter = Some(Filter::And([Some(rows.clone()), query.filter].into_iter().flatten().collect()));
+        }
+        if !query.is_grouped() && !query.distinct {
+            let is_new = |sort: &&Sort| query.sort.iter().all(|own| own.column != sort.column);
+            let more: Vec<Sort> = self.order.iter().filter(is_new).cloned().collect();
+            query.sort.extend(more);
         }
         Ok(query)
     }
@@ -150,7 +158,8 @@ impl RestrictedTable {
         let pushed = query.filter.as_ref().and_then(|filter| self.masks.without(filter));
         let filters: Vec<Filter> = self.rows.iter().cloned().chain(pushed).collect();
         let filter = (!filters.is_empty()).then_some(Filter::And(filters));
-        let provider = masked_rows::provider(&self.whole, &self.about, &self.masks, filter, query)?;
+        let provider =
+            masked_rows::provider(&self.whole, &self.about, &self.masks, (filter, self.order.clone()), query)?;
         let rows = if query.is_grouped() || query.distinct {
             plan::read_grouped(&self.engine, &provider, &self.about, query).await?
         } else {
@@ -211,6 +220,19 @@ fn left(about: &Description, columns: &[usize], restriction: &Restriction, masks
         memory_bytes: 0,
         ..about.clone()
     }
+}
+
+/// Returns the order by the key, or by all columns where that is kept back. A database reads rows in the order of any
+/// index that suits it, also of one over values that are not to be told.
+fn order(about: &Description, masks: &Masks) -> Vec<Sort> {
+    let fields = about.schema.fields().iter();
+    let has_order =
+        |field: &&Arc<Field>| !matches!(field.data_type(), DataType::Binary) && !field.data_type().is_nested();
+    let all = || fields.filter(has_order).map(|field| field.name()).filter(|name| !masks.has(name)).collect();
+    let columns: Vec<&String> = if about.key.is_empty() { all() } else { about.key.iter().collect() };
+    let sort =
+        |column: &String| Sort { column: ColumnPath::column(column.as_str()), descending: false, nulls_first: false };
+    columns.into_iter().map(sort).collect()
 }
 
 /// Masks columns of rows.

@@ -24,6 +24,8 @@ use crate::raw::{Raw, Table};
 const BESIDE_SQLITE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// URL parameters that name a file.
 const URL_FILES: [&str; 4] = ["sslrootcert", "ssl-ca", "ssl_ca", "sslkey"];
+/// Files of the data directory that nobody but the server may read.
+const SECRET_FILES: [&str; 3] = ["tokens.key", "sessions.journal", "sessions.next"];
 /// Prefix of the directories of running processes.
 const RUN_PREFIX: &str = "salver-run-";
 
@@ -94,6 +96,9 @@ impl Files {
             checked.streams.iter().filter_map(|spec| spec.kafka.as_ref()).flat_map(|kafka| &kafka.properties);
         own.files
             .extend(properties.filter(|(name, _)| name.ends_with(".location")).map(|(_, value)| PathBuf::from(value)));
+        // Where rows are kept in the same directory, what is secret in it stays so.
+        let secret = checked.server.data_dir.iter().flat_map(|dir| SECRET_FILES.map(|name| dir.join(name)));
+        own.files.extend(secret);
         own.trees.extend(checked.server.data_dir.clone().filter(|dir| !serves_from(dir, given)));
         own
     }

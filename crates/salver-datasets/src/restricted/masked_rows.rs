@@ -14,7 +14,7 @@ use datafusion::physical_plan::streaming::PartitionStream;
 use futures::{StreamExt, TryStreamExt};
 use salver_model::entry::Description;
 use salver_model::ports::Table;
-use salver_model::{Batches, Code, ColumnPath, Filter, Item, Query, Result};
+use salver_model::{Batches, Code, ColumnPath, Filter, Item, Query, Result, Sort};
 
 use super::masks::{self, Masks, PlacedMask};
 use crate::parquet_table::{FILE, ROW};
@@ -30,13 +30,13 @@ struct MaskedRows {
     schema: SchemaRef,
 }
 
-/// Returns the rows of `whole` that satisfy `filter`, with the columns that `query` needs, masked. `about` describes
-/// what is left of the table.
+/// Returns the rows of `whole` that satisfy `filter`, in the order of `sort`, with the columns that `query` needs, masked.
+/// `about` describes what is left of the table.
 pub(super) fn provider(
     whole: &Arc<dyn Table>,
     about: &Description,
     masks: &Masks,
-    filter: Option<Filter>,
+    (filter, sort): (Option<Filter>, Vec<Sort>),
     query: &Query,
 ) -> Result<Arc<dyn TableProvider>> {
     let columns = needed(query, about);
@@ -47,7 +47,7 @@ pub(super) fn provider(
     let items = names().map(|name| Item::column(ColumnPath::column(name))).collect();
     let rows = MaskedRows {
         whole: Arc::clone(whole),
-        query: Query { items, filter, ..Query::default() },
+        query: Query { items, filter, sort, ..Query::default() },
         masks: masks.of_fields(names()),
         schema: Arc::clone(&schema),
     };

@@ -192,6 +192,25 @@ fn nothing_is_served_twice() {
     assert_kept(&told(&server));
 }
 
+/// The key of tokens is no entry, also where rows are kept in the data directory.
+#[test]
+fn the_key_is_no_entry() {
+    let toml = "[server]\ndata_dir = \".\"\n[[dataset]]\nname = \"folder\"\nsource = \"folder\"\nrefresh = \"100ms\"\n";
+    let server = Server::prepared(toml, &[("folder/a.csv", b"id,name\n1,first\n")], |_| {});
+    let folder = server.file("folder");
+    let key = fs::read_to_string(server.file("tokens.key")).expect("the key");
+    fs::hard_link(server.file("tokens.key"), folder.join("b.csv")).expect("a link");
+    symlink("../tokens.key", folder.join("c.csv")).expect("a link");
+    fs::write(folder.join("d.csv"), "id,name\n2,second\n").expect("a file");
+    server.until(|server| server.get("/api/tables/folder").text().contains("second"));
+    for target in ["/api/tables/folder", "/ready", "/api/schema"] {
+        let told = server.get(target);
+        let text = told.text();
+        assert!(!key.lines().any(|line| line.len() > 20 && text.contains(line)), "{target}: {text}");
+        assert!(text.contains("folder") || text.contains("first"), "{target}: {text}");
+    }
+}
+
 #[test]
 fn what_was_declared_once_is_served_never() {
     let database = users();
