@@ -276,3 +276,41 @@ fn cursors_tell_no_key_that_is_kept_back() {
         assert!(has_next || ask(&server, "north", "GET", next, &[], "").status == 400, "{what}");
     }
 }
+
+/// A database that reads rows in the order of an index over true values, or of a key that is kept back, is asked for
+/// another order.
+#[test]
+fn the_order_of_rows_tells_nothing() {
+    let statements = "create table pay(id integer primary key, pay int, team text); \
+         create index by_pay on pay(pay); create index by_team on pay(team, pay); \
+         insert into pay values (1, 500, 'a'), (2, 100, 'a'), (3, 900, 'b'), (4, 300, 'a'), (5, 200, 'b'); \
+         create table cards(number text primary key, name text) without rowid; \
+         insert into cards values ('9', 'b'), ('1', 'd'), ('5', 'a'), ('3', 'c');";
+    let rules = |kept: [&str; 2]| {
+        format!(
+            "[[database]]\nname = \"shop\"\nurl = \"sqlite:shop.db\"\n\
+             [[access]]\nentries = [\"shop.pay\"]\n{}\n[[access]]\nentries = [\"shop.cards\"]\n{}\n",
+            kept[0], kept[1]
+        )
+    };
+    let masked = ["columns_masked = { pay = \"0\" }", "columns_masked = { number = \"'-'\" }"];
+    let hidden = ["columns_hidden = [\"pay\"]", "columns_hidden = [\"number\"]"];
+    for kept in [masked, hidden] {
+        let server = Server::prepared(&rules(kept), &[], |directory| world::database(directory, statements));
+        for (target, expected) in [
+            ("/api/tables/pay?columns=id", r#"[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]"#),
+            ("/api/tables/pay?columns=id&filter%5Bteam%5D=a", r#"[{"id":1},{"id":2},{"id":4}]"#),
+            ("/api/tables/pay?columns=id&filter%5Bteam%5D=a&limit=2", r#"[{"id":1},{"id":2}]"#),
+            ("/api/sql?q=select%20id%20from%20pay%20where%20team='a'%20limit%203", r#"[{"id":1},{"id":2},{"id":4}]"#),
+            ("/api/tables/cards?columns=name", r#"[{"name":"a"},{"name":"b"},{"name":"c"},{"name":"d"}]"#),
+            ("/api/tables/cards?columns=name&limit=2&offset=1", r#"[{"name":"b"},{"name":"c"}]"#),
+        ] {
+            let answer = server.get(target);
+            assert_eq!((answer.status, answer.text().trim()), (200, expected), "{kept:?} {target}");
+        }
+        if kept == masked {
+            let sorted = server.get("/api/tables/pay?columns=id&sort=-pay");
+            assert_eq!(sorted.text().trim(), r#"[{"id":1},{"id":2},{"id":3},{"id":4},{"id":5}]"#);
+        }
+    }
+}
