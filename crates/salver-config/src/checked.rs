@@ -25,7 +25,7 @@ use salver_model::{AccessPolicy, LimitPolicy, Limits, Name};
 
 pub use self::listen::Listen;
 use crate::hidden::HiddenText;
-use crate::mistake::{Findings, Mistake};
+use crate::mistake::{Findings, Mistake, Warning};
 use crate::raw::{Raw, Table};
 use crate::setting_place::SettingPlace;
 
@@ -223,6 +223,12 @@ pub struct StoreSpec {
     pub value: String,
 }
 
+/// Returns whether rules have the database or one of its tables by this name.
+fn is_of_database(database: &Table, name: &Name) -> bool {
+    let Some(own) = database.text("name") else { return false };
+    name.as_str().strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 /// Validates `raw`, of which the configuration `file` is a part, and adds the `discovered` datasets.
 pub(crate) fn check(raw: &Raw, file: Option<&Path>, discovered: Vec<DatasetSpec>, findings: &mut Findings) -> Checked {
     let mut datasets: Vec<DatasetSpec> = Vec::new();
@@ -246,7 +252,12 @@ pub(crate) fn check(raw: &Raw, file: Option<&Path>, discovered: Vec<DatasetSpec>
     for spec in discovered {
         let taken = datasets.iter().any(|other| other.name == spec.name || sources::cover(other, &spec))
             || streams.iter().any(|other| stream::has_entry(other, &spec.name) || stream::keeps(other, &spec));
-        if !taken {
+        if let Some(database) = raw.databases.iter().find(|database| is_of_database(database, &spec.name)) {
+            let files = spec.sources.join(", ");
+            let message = format!("`{files}` is left out: `{}` is a name of a database or of its tables", spec.name);
+            let hint = "rename the file, or declare it as a [[dataset]] with another `name`";
+            findings.warning(Warning::new(database.place_of("name"), message).with_hint(hint));
+        } else if !taken {
             datasets.push(spec);
         }
     }

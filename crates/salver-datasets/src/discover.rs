@@ -36,7 +36,8 @@ pub fn discover_beside(
 ) -> Result<(Vec<DatasetSpec>, Vec<Error>)> {
     let entries = std::fs::read_dir(dir).map_err(|cause| unreadable(dir, &cause))?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| absolute(entry.path())).collect();
-    paths.retain(|path| !is_left_out(path) && is_settled(path));
+    // A pipe would be read for ever.
+    paths.retain(|path| !is_left_out(path) && (path.is_dir() || path.is_file()) && is_settled(path));
     paths.sort();
     let known: HashMap<&Path, &DatasetSpec> =
         known.iter().filter_map(|spec| Some((Path::new(spec.sources.first()?), spec))).collect();
@@ -87,7 +88,7 @@ impl Stamp {
     fn of(path: &Path) -> Option<Self> {
         let files = match path.is_dir() {
             true => files_below(path).ok()?,
-            false => vec![format_of_path(path).map(|_| path.to_owned())?],
+            false => vec![format_of_path(path).filter(|_| path.is_file()).map(|_| path.to_owned())?],
         };
         let mut stamp = Self::default();
         for metadata in files.iter().filter_map(|file| std::fs::metadata(file).ok()) {

@@ -173,7 +173,8 @@ impl RestrictedTable {
 
     /// Returns the rows as those of what is left.
     fn told(&self, rows: Result<Rows>, masks: Vec<PlacedMask>) -> Result<Rows> {
-        let mut rows = masked(rows?, masks)?;
+        let quoted = |error| if self.masks.is_empty() { error } else { masks::discreet(error) };
+        let mut rows = masked(rows.map_err(quoted)?, masks)?;
         for (_, version) in rows.read.iter_mut().filter(|(name, _)| *name == self.about.name) {
             *version = self.about.version;
         }
@@ -245,7 +246,9 @@ fn masked(rows: Rows, masks: Vec<PlacedMask>) -> Result<Rows> {
         Batches::Ready(batches) => {
             Batches::Ready(batches.iter().map(|batch| masks::apply(&masks, batch)).collect::<Result<_>>()?)
         }
-        Batches::Stream(stream) => Batches::Stream(stream.map(move |batch| masks::apply(&masks, &batch?)).boxed()),
+        Batches::Stream(stream) => {
+            Batches::Stream(stream.map(move |batch| masks::apply(&masks, &batch.map_err(masks::discreet)?)).boxed())
+        }
     };
     Ok(Rows { schema, batches, ..rows })
 }

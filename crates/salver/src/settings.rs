@@ -79,16 +79,30 @@ pub(crate) fn of_server(arguments: &ServeArguments) -> Result<Loaded, CommandFai
     load_whole(&arguments.sources, given, Need::Datasets)
 }
 
+/// Returns the variables of the environment that are text.
+///
+/// # Errors
+/// `Config` for a variable of ours that is not: what it says may be what keeps others out.
+fn environment() -> Result<Vec<(String, String)>, Error> {
+    let mut all = Vec::new();
+    for (name, value) in std::env::vars_os() {
+        let shown = name.to_string_lossy().into_owned();
+        match (name.into_string(), value.into_string()) {
+            (Ok(name), Ok(value)) => all.push((name, value)),
+            _ if shown.starts_with("SALVER_") => {
+                return Err(Error::new(Code::Config, format!("the variable `{shown}` is not text in UTF-8"))
+                    .with_hint("write it in UTF-8, or unset it"));
+            }
+            _ => {}
+        }
+    }
+    Ok(all)
+}
+
 /// Returns the sources of settings for the arguments.
 pub(crate) fn sources(arguments: &SourceArguments) -> Result<Sources, CommandFailure> {
-    let mut sources = Sources {
-        file: arguments.settings.config.clone(),
-        // Variables that are not text cannot be settings.
-        environment: std::env::vars_os()
-            .filter_map(|(n, v)| Some((n.into_string().ok()?, v.into_string().ok()?)))
-            .collect(),
-        ..Sources::default()
-    };
+    let mut sources =
+        Sources { file: arguments.settings.config.clone(), environment: environment()?, ..Sources::default() };
     let (directories, datasets) = targets(arguments);
     sources.datasets = datasets;
     if sources.file.is_none() {

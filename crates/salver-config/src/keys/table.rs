@@ -474,8 +474,7 @@ const ROWS: &[Setting] = &[
         "The rows that are there: an expression over the columns and the caller.",
         &["records", "filter"]),
     row(Section::Rule, "except", SettingKind::Text, ["", r#""caller.role = 'staff'""#],
-        "Callers whom the rule is not about: an expression over the caller alone. The doors that show the same to all \
-            (`/api/tables`, SQL, GraphQL, exports) know no exceptions.",
+        "Callers whom the rule is not about: an expression over the caller alone.",
         &["unless"]),
     // Check
     row(Section::Check, "columns", SettingKind::Texts, ["", r#"["comments.post_id"]"#],

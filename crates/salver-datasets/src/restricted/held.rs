@@ -63,7 +63,7 @@ impl RestrictedHeld {
         if masks.is_empty() {
             return batches;
         }
-        batches.map(move |batch| masks::apply(&masks, &batch?)).boxed()
+        batches.map(move |batch| masks::apply(&masks, &batch.map_err(masks::discreet)?)).boxed()
     }
 
     /// Reads a part and drops the rows that don't satisfy the filter.
@@ -83,7 +83,9 @@ impl RestrictedHeld {
         };
         let pushed = Filter::And([Some(filter.clone()), asked.cloned()].into_iter().flatten().collect());
         let batches = self.whole.read(part, &wanted, Some(&pushed), None);
-        batches.map(move |batch| choice.apply(&batch?)).boxed()
+        let is_masked = !self.masks.is_empty();
+        let quoted = move |error| if is_masked { masks::discreet(error) } else { error };
+        batches.map(move |batch| choice.apply(&batch.map_err(quoted)?)).boxed()
     }
 }
 

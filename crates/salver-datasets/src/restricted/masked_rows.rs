@@ -95,14 +95,15 @@ impl PartitionStream for MaskedRows {
         let (whole, query) = (Arc::clone(&self.whole), self.query.clone());
         let (masks, schema) = (self.masks.clone(), Arc::clone(&self.schema));
         let rows = async move {
-            let rows = whole.read(&query).await.map_err(external)?;
+            let rows = whole.read(&query).await.map_err(|error| external(masks::discreet(error)))?;
             let batches = match rows.batches {
                 Batches::Ready(batches) => futures::stream::iter(batches.into_iter().map(Ok)).boxed(),
                 Batches::Stream(stream) => stream,
             };
             let mut row = 0;
             Ok::<_, DataFusionError>(batches.map(move |batch| {
-                let masked = masks::apply(&masks, &batch.map_err(external)?).map_err(external)?;
+                let batch = batch.map_err(|error| external(masks::discreet(error)))?;
+                let masked = masks::apply(&masks, &batch).map_err(external)?;
                 let first = row;
                 row += masked.num_rows() as i64;
                 placed(&masked, &schema, first)

@@ -122,6 +122,16 @@ pub(super) fn schema(schema: &SchemaRef, masks: &[PlacedMask]) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
+/// Returns the error without what it may quote of a value behind a mask, like one that its column's type does not have.
+pub(super) fn discreet(error: Error) -> Error {
+    if error.code != Code::Execution {
+        return error;
+    }
+    Error::new(Code::Execution, "a value behind a mask can't be read as the type of its column")
+        .with_hint("mend the row, or mask the column by a rule that hides it")
+        .with_source(error)
+}
+
 /// Masks the columns of a batch.
 pub(super) fn apply(masks: &[PlacedMask], batch: &RecordBatch) -> Result<RecordBatch> {
     if masks.is_empty() {

@@ -175,7 +175,10 @@ impl Dialect {
             Self::Mysql => format!("{own} - MOD(MOD({own}, {step}) + {step}, {step})"),
             _ => format!("{own} - mod(mod({own}, {step}) + {step}, {step})"),
         };
-        let (Some(precision), Some(scale)) = (column.precision, column.scale) else { return floor };
+        let (Some(precision), Some(scale)) = (column.precision, column.scale) else {
+            // The digits of the value itself would stay behind the point, as noughts.
+            return if self == Self::Postgres { format!("trim_scale({floor})") } else { floor };
+        };
         // What has more digits than the column is no value of it.
         let bound = format!("1{}", "0".repeat(precision.saturating_sub(scale) as usize));
         let floor = format!("CASE WHEN abs({floor}) < {bound} THEN {floor} END");
@@ -213,11 +216,12 @@ impl Dialect {
     fn trunc(self, unit: TruncUnit, own: &str, column: &ColumnInfo) -> String {
         let word = unit.word();
         if self == Self::Postgres {
-            return match (column.kind, self.has_zone(column)) {
+            let trunc = match (column.kind, self.has_zone(column)) {
                 (ColumnKind::Date, _) => format!("date_trunc('{word}', {own}::timestamp)"),
                 (_, true) => format!("date_trunc('{word}', {own} AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'"),
                 (_, false) => format!("date_trunc('{word}', {own})"),
             };
+            return format!("CASE WHEN isfinite({own}) THEN {trunc} END");
         }
         let date = match unit {
             TruncUnit::Year => "%Y-01-01",

@@ -61,6 +61,13 @@ fn the_environment_is_heard() {
     let place = Place::new();
     let run = place.command(&["config", "show"]).env("SALVER_SERVER_LISTEN", "0.0.0.0:99").output().unwrap();
     assert!(String::from_utf8_lossy(&run.stdout).contains("listen = \"0.0.0.0:99\""), "{run:?}");
+    let not_text = std::os::unix::ffi::OsStrExt::from_bytes(b"10.0.0.1\xff");
+    let run = place
+        .command(&["config", "show"])
+        .env::<_, &std::ffi::OsStr>("SALVER_SERVER_FIREWALL", not_text)
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&run.stderr).contains("`SALVER_SERVER_FIREWALL` is not text in UTF-8"), "{run:?}");
     let run = place.command(&["config", "show"]).env("SALVER_SEVER_LISTEN", "x").output().unwrap();
     assert!(String::from_utf8_lossy(&run.stderr).contains("did you mean SALVER_SERVER_LISTEN?"), "{run:?}");
 }

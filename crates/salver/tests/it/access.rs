@@ -277,6 +277,35 @@ fn cursors_tell_no_key_that_is_kept_back() {
     }
 }
 
+/// A value that its column's type does not have is no reason to tell it.
+#[test]
+fn errors_quote_nothing_behind_a_mask() {
+    let statements = "create table bad(id integer primary key, pin int, day date); \
+         insert into bad values (1, 'SECRET-PIN', 'SECRET-DAY'), (2, 5, null);";
+    for mask in ["null", "0"] {
+        let settings = format!(
+            "[[database]]\nname = \"shop\"\nurl = \"sqlite:shop.db\"\n[[access]]\nentries = [\"shop.bad\"]\n\
+             columns_masked = {{ pin = \"{mask}\", day = \"null\" }}\n"
+        );
+        let server = Server::prepared(&settings, &[], |directory| world::database(directory, statements));
+        for target in [
+            "/api/tables/bad",
+            "/api/tables/bad?filter%5Bpin%5D=5",
+            "/api/tables/bad?sort=pin&limit=1",
+            "/api/tables/bad?columns=max(pin)",
+            "/api/sql?q=select%20max(pin),%20min(day)%20from%20bad",
+            "/api/sql?q=select%20*%20from%20bad%20where%20pin%20>%200",
+            "/api/graphql?query=%7Bbad%7Bpin%20day%7D%7D",
+            "/api/export/bad.csv",
+            "/api/records/bad",
+            "/api/records/bad?filter=pin,gt,1",
+        ] {
+            let answer = server.get(target);
+            assert!(!answer.text().contains("SECRET"), "{mask} {target}: {}", answer.text());
+        }
+    }
+}
+
 /// A database that reads rows in the order of an index over true values, or of a key that is kept back, is asked for
 /// another order.
 #[test]

@@ -75,6 +75,29 @@ fn datasets_come_change_and_go() {
     until(&process, "/api/tables/gone", &[], (503, "gone.csv"));
 }
 
+/// What comes into a directory takes no name that rules have for a database or its tables, and is a file.
+#[test]
+fn names_of_databases_and_pipes_are_left_out() {
+    let database = "[[database]]\nname = \"shop\"\nurl = \"sqlite:shop.db\"\ninit = \"shop.sql\"\n";
+    let sql = "create table items(id integer primary key); insert into items values (7);";
+    let process = Process::with(database, &[("shop.sql", sql), ("shop.csv", PEOPLE)]);
+    until(&process, "/api/tables/items", &[], (200, "7"));
+    std::fs::write(process.directory().join("shop.items.csv"), PEOPLE).expect("a file");
+    let made = Command::new("mkfifo").arg(process.directory().join("pipe.csv")).status().expect("mkfifo");
+    assert!(made.success());
+    std::fs::write(process.directory().join("people.csv"), PEOPLE).expect("a file");
+    until(&process, "/api/tables/people", &[], (200, "ann"));
+    assert_eq!(ask(&process, "/ready", &[]).0, 200);
+    for name in ["shop", "shop.csv", "shop.items", "pipe"] {
+        let (status, body) = ask(&process, &format!("/api/tables/{name}"), &[]);
+        assert!(status == 404 && !body.contains("ann"), "{name}: {status} {body}");
+    }
+    // A reload and a start go on as before.
+    reload(&process, database);
+    until(&process, "/api/tables/items", &[], (200, "7"));
+    assert_eq!(ask(&process, "/api/tables/people", &[]).0, 200);
+}
+
 /// Readiness fails with an entry that can't be served, where that is asked for.
 #[test]
 fn ready_needs_all() {
