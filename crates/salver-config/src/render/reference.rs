@@ -27,9 +27,9 @@ Settings can also come from the environment:
 - In the texts of the file, `${NAME}` stands for the environment variable `NAME`, which must be set, `${NAME:-default}`
   for the variable, or for the default if it is empty or not set, and `${file:PATH}` for what is in a file, without its
   last line break. `$${` stands for `${` itself. What comes in stays within its text, and is not looked through for
-  more; in a URL, write it with percent signs (`%40` for `@`). An expression (`rows`, `when`) is read with what came in, so
-  that nobody else may choose that. Where a number, `true` or `false` belongs, a text with a
-  placeholder may stand: `threads = \"${THREADS:-4}\"`.
+  more; in a URL, write it with percent signs (`%40` for `@`). An expression (`rows`, `when`) is read with what came in,
+  so that nobody else may choose that. Where a number, `true` or `false` belongs, a text with a placeholder may stand:
+  `threads = \"${THREADS:-4}\"`.
 
 Such files are regular ones of 64 KiB at most. What they and placeholders put into texts is masked in `config show`,
 mistakes and the log, except for names of entries, and except in the log for less than six characters.

@@ -30,8 +30,8 @@ struct MaskedRows {
     schema: SchemaRef,
 }
 
-/// Returns the rows of `whole` that satisfy `filter`, in the order of `sort`, with the columns that `query` needs, masked.
-/// `about` describes what is left of the table.
+/// Returns the rows of `whole` that satisfy `filter`, in the order of `sort`, with the columns that `query` needs,
+/// masked. `about` describes what is left of the table.
 pub(super) fn provider(
     whole: &Arc<dyn Table>,
     about: &Description,
