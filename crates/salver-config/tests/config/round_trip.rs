@@ -258,6 +258,11 @@ memory_bytes_max = "512MiB"
 calls_max = 10000
 environment = { "MODEL" = "/srv/model.rds" }
 inherit_environment = ["AWS_*"]
+sandbox = "strict"
+run_as = "nobody"
+network = false
+open_files_max = 256
+processes_max = 16
 
 [[function]]
 file = "words.py"
