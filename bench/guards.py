@@ -55,6 +55,7 @@ def measure(options, names, chosen, results, scratch: Path) -> None:
     if "Salver" not in names or not any(map(chosen, keys())):
         return
     results.section(TITLE, NOTE)
+    results.versions |= {"Salver": Salver(scratch / "salver.log", options.salver.resolve()).version()}
     home = scratch / "guards"
     home.mkdir(exist_ok=True)
     posts(home / "posts.db")
