@@ -14,9 +14,8 @@ pub struct Restriction {
     pub columns_hidden: Vec<String>,
     /// Columns that have other values, with what they are; names stand before patterns.
     pub columns_masked: Vec<ColumnMask>,
-    /// The rows that are there; `None` for all. It may name hidden columns, and
-    /// sees the values behind masks. A value that is an attribute of the caller
-    /// ([`crate::Value::Bare`]) equals a number only in its canonical spelling.
+    /// The rows that are there; `None` for all. It may name hidden columns, and sees the values behind masks. A value
+    /// that is an attribute of the caller ([`crate::Value::Bare`]) equals a number only in its canonical spelling.
     pub rows: Option<Filter>,
     /// Entries that relations must not lead to.
     pub targets_hidden: Vec<Name>,
