@@ -19,9 +19,10 @@ mod restriction;
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::net::IpAddr;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ahash::{AHashMap, RandomState};
+use arc_swap::ArcSwap;
 
 use crate::mask::{ColumnMask, Mask};
 use crate::network::Network;
@@ -116,11 +117,12 @@ pub struct AccessPolicy {
     /// The attributes of callers that any role or rule names: two callers that agree in these are the same.
     attributes: Vec<String>,
     asks_address: bool,
-    /// Callers that were asked for, by their hash.
-    known: RwLock<AHashMap<u64, Vec<KnownCaller>>>,
+    /// Callers that were asked for, by their hash. Every request looks, so that looking must write nothing that other
+    /// processors read.
+    known: ArcSwap<AHashMap<u64, Vec<Arc<KnownCaller>>>>,
     hashing: RandomState,
-    /// Numbers of the sets of roles and exceptions that callers have.
-    classes: RwLock<AHashMap<Box<[bool]>, u64>>,
+    /// Numbers of the sets of roles and exceptions that callers have. Held while a caller becomes known.
+    classes: Mutex<AHashMap<Box<[bool]>, u64>>,
 }
 
 impl PartialEq for AccessPolicy {
@@ -204,43 +206,29 @@ impl AccessPolicy {
     #[must_use]
     pub fn grants(self: &Arc<Self>, caller: &Principal) -> Arc<Grants> {
         let hash = self.hash(caller);
-        let found = |known: &AHashMap<u64, Vec<KnownCaller>>| {
+        let found = |known: &AHashMap<u64, Vec<Arc<KnownCaller>>>| {
             let same = known.get(&hash)?.iter().find(|known| self.is(known, caller))?;
             Some(Arc::clone(&same.grants))
         };
-        if let Some(grants) = found(&self.known.read().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(grants) = found(&self.known.load()) {
             return grants;
         }
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut classes = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.load();
         if let Some(grants) = found(&known) {
             return grants;
         }
         // A caller may have any number of names: those that come again are found again.
-        if known.len() >= GRANTS_KEPT {
-            known.clear();
-        }
+        let mut known = if known.len() >= GRANTS_KEPT { AHashMap::new() } else { AHashMap::clone(&known) };
         let roles: Box<[bool]> = self.roles.iter().map(|role| role.has(caller)).collect();
         let excepted = self.exceptions.iter().map(|except| except.is_for(caller));
-        let class = self.class(&roles.iter().copied().chain(excepted).collect::<Box<[bool]>>());
+        let class = class(&mut classes, roles.iter().copied().chain(excepted).collect());
         let grants = Arc::new(Grants::new(Arc::clone(self), caller, class, roles));
         let key = self.key(caller).map(|part| part.map(str::to_owned)).collect();
         let address = self.address(caller);
-        known.entry(hash).or_default().push(KnownCaller { address, key, grants: Arc::clone(&grants) });
+        known.entry(hash).or_default().push(Arc::new(KnownCaller { address, key, grants: Arc::clone(&grants) }));
+        self.known.store(Arc::new(known));
         grants
-    }
-
-    /// Returns the number of callers that have these roles and are excepted from these rules.
-    fn class(&self, traits: &[bool]) -> u64 {
-        let mut classes = self.classes.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(class) = classes.get(traits) {
-            return *class;
-        }
-        if classes.len() >= GRANTS_KEPT {
-            classes.clear();
-        }
-        let class = grants::next_number();
-        classes.insert(traits.into(), class);
-        class
     }
 
     /// Returns what tells callers apart. The identity is not among the attributes, since a proxy may send one of that
@@ -264,4 +252,12 @@ impl AccessPolicy {
     fn is(&self, known: &KnownCaller, caller: &Principal) -> bool {
         known.address == self.address(caller) && self.key(caller).eq(known.key.iter().map(Option::as_deref))
     }
+}
+
+/// Returns the number of callers that have these roles and are excepted from these rules.
+fn class(classes: &mut AHashMap<Box<[bool]>, u64>, traits: Box<[bool]>) -> u64 {
+    if classes.len() >= GRANTS_KEPT && !classes.contains_key(&traits) {
+        classes.clear();
+    }
+    *classes.entry(traits).or_insert_with(grants::next_number)
 }

@@ -2,7 +2,7 @@
 //! not know its contents: its users do.
 
 use std::any::Any;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use ahash::AHashMap;
 use arc_swap::ArcSwap;
@@ -30,7 +30,7 @@ pub(crate) struct Prepared {
     /// For callers without bounds.
     current: ArcSwap<Set>,
     /// For the others, by class.
-    of_classes: RwLock<AHashMap<u64, Arc<Set>>>,
+    of_classes: ArcSwap<AHashMap<u64, Arc<Set>>>,
 }
 
 #[derive(Debug, Default)]
@@ -60,7 +60,11 @@ impl Prepared {
             kept?.downcast::<T>().ok()
         };
         if class != 0 {
-            return look(&self.of_class(class, schema));
+            let kept = self.of_classes.load();
+            return match kept.get(&class).filter(|set| set.stamp == schema.stamp()) {
+                Some(set) => look(set),
+                None => look(&self.add_class(class, schema)),
+            };
         }
         let set = self.current.load();
         if set.stamp == schema.stamp() {
@@ -71,17 +75,14 @@ impl Prepared {
         look(&set)
     }
 
-    fn of_class(&self, class: u64, schema: &DatabaseSchema) -> Arc<Set> {
-        let kept = self.of_classes.read().unwrap_or_else(PoisonError::into_inner).get(&class).cloned();
-        if let Some(set) = kept.filter(|set| set.stamp == schema.stamp()) {
-            return set;
-        }
+    /// Adds an empty set for a class.
+    fn add_class(&self, class: u64, schema: &DatabaseSchema) -> Arc<Set> {
         let set = Arc::new(Set::of(schema));
-        let mut all = self.of_classes.write().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= CLASSES_KEPT {
-            all.clear();
-        }
+        // Of two that come at once one may be lost, and is made again.
+        let all = self.of_classes.load();
+        let mut all = if all.len() >= CLASSES_KEPT { AHashMap::new() } else { AHashMap::clone(&all) };
         all.insert(class, Arc::clone(&set));
+        self.of_classes.store(Arc::new(all));
         set
     }
 }

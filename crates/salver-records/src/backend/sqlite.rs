@@ -14,6 +14,7 @@ mod load;
 mod load_feed;
 mod load_spool;
 mod load_transaction;
+mod lock_window;
 mod log_index;
 mod open;
 mod program;

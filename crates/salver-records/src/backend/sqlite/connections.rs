@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::database_file::{FileId, Location, beside};
 use super::file_generation::FileGeneration;
 use super::interrupt::Watch;
-use super::log_index::LogIndex;
+use super::lock_window::LockWindow;
 use super::open;
 use super::read_connection::{CachedReadTxn, ReadConnection};
 use super::slow_statements::LongReads;
@@ -76,6 +76,8 @@ pub(super) struct Connections {
     /// The watch of the writer, for callers that stop waiting.
     pub(super) writer_watch: Arc<Watch>,
     pub(super) runs: AtomicU64,
+    /// The times in which lanes keep the lock of the file; `None` where a writer of this process would wait for them.
+    pub(super) lock_window: Option<Arc<LockWindow>>,
     /// Whether a sweeper is looking for idle transactions of lanes.
     pub(super) sweeping: AtomicBool,
     /// Reads that took too long for request threads.
@@ -131,6 +133,7 @@ impl Connections {
             writer: Mutex::default(),
             writer_watch: Arc::new(Watch::new()),
             runs: AtomicU64::new(1),
+            lock_window: (!spec.writable && !spec.definable).then(Arc::default),
             sweeping: AtomicBool::new(false),
             long: LongReads::default(),
             snapshots: Places::default(),
@@ -172,7 +175,7 @@ impl Connections {
             }
             *slot = self.open_reader(Duration::ZERO).ok();
             if let Some(reader) = slot.as_mut() {
-                reader.kept = CachedReadTxn::new(LogIndex::of(&reader.connection));
+                reader.kept = CachedReadTxn::of(&reader.connection, self.lock_window.as_ref());
                 // A failure only makes it slower.
                 let _ = open::widen(&reader.connection);
             }
@@ -184,13 +187,16 @@ impl Connections {
         Some(result)
     }
 
-    /// Calls `look` with the connection of every lane that is not in use.
-    pub(super) fn each_lane(&self, mut look: impl FnMut(&mut ReadConnection)) {
+    /// Calls `look` with the connection of every lane that is not in use; returns how many are in use.
+    pub(super) fn each_lane(&self, mut look: impl FnMut(&mut ReadConnection)) -> usize {
+        let mut in_use = 0;
         for lane in &self.lanes {
-            if let Some(reader) = try_lock(&lane.0).as_mut().and_then(|slot| slot.as_mut()) {
-                look(reader);
+            match try_lock(&lane.0) {
+                Some(mut slot) => slot.as_mut().into_iter().for_each(&mut look),
+                None => in_use += 1,
             }
         }
+        in_use
     }
 
     /// Takes a connection out of the pool, or opens one.

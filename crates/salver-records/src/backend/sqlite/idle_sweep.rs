@@ -1,4 +1,5 @@
-//! Ends idle read transactions of lanes, which would keep the log from being reset.
+//! Ends read transactions of lanes: idle ones, which would keep the log from being reset, and those under a rollback
+//! journal, which keep writers of other processes from committing.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,9 +13,11 @@ use super::read_connection::ReadConnection;
 
 /// Idle time, up to twice of which passes before a transaction is ended.
 const IDLE_MS: u64 = 20;
+/// Longest time for which a transaction keeps writers away.
+const LOCKED_MS: u64 = 2;
 
-/// Starts to end idle transactions, until there are none.
-pub(super) fn sweep(connections: &Arc<Connections>) {
+/// Starts to end transactions, until there are none; sooner if one keeps writers away.
+pub(super) fn sweep(connections: &Arc<Connections>, keeps_writers_away: bool) {
     let Ok(runtime) = Handle::try_current() else {
         connections.release_lanes(|_| true);
         return;
@@ -23,11 +26,15 @@ pub(super) fn sweep(connections: &Arc<Connections>) {
         return;
     }
     let connections = Arc::downgrade(connections);
+    let pause = Duration::from_millis(if keeps_writers_away { LOCKED_MS } else { IDLE_MS });
     runtime.spawn(async move {
         loop {
-            sleep(Duration::from_millis(IDLE_MS)).await;
+            sleep(pause).await;
             let Some(connections) = connections.upgrade() else { return };
-            if connections.release_lanes(|reader| !reader.take_used()) > 0 {
+            if let Some(window) = &connections.lock_window {
+                window.close();
+            }
+            if connections.release_lanes(ReadConnection::should_end) > 0 {
                 continue;
             }
             connections.sweeping.store(false, Ordering::Release);
@@ -40,15 +47,16 @@ pub(super) fn sweep(connections: &Arc<Connections>) {
 }
 
 impl Connections {
-    /// Ends the transactions of those lanes for which `idle` returns true; returns how many are left open.
-    fn release_lanes(&self, mut idle: impl FnMut(&mut ReadConnection) -> bool) -> usize {
+    /// Ends the transactions of those lanes for which `ends` returns true; returns how many may be left open, those of
+    /// lanes in use among them.
+    fn release_lanes(&self, mut ends: impl FnMut(&mut ReadConnection) -> bool) -> usize {
         let mut left = 0;
-        self.each_lane(|reader| {
-            if reader.keeps() && idle(reader) {
+        let in_use = self.each_lane(|reader| {
+            if reader.keeps() && ends(reader) {
                 reader.release();
             }
             left += usize::from(reader.keeps());
         });
-        left
+        left + in_use
     }
 }

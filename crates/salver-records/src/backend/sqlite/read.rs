@@ -140,7 +140,7 @@ pub(super) fn read_at_once<S: RowSink>(
     if connections.long.is_known(read) {
         return None;
     }
-    let (mut begins, mut is_long) = (false, false);
+    let (mut begins, mut keeps_writers_away, mut is_long) = (false, false, false);
     let answer = connections.on_lane(|reader| {
         reader.watch.begin_at_once();
         let kept = reader.keeps();
@@ -150,10 +150,11 @@ pub(super) fn read_at_once<S: RowSink>(
             answer
         });
         begins = reader.keeps() && !kept;
+        keeps_writers_away = reader.keeps_writers_away();
         answer
     });
     if begins {
-        sweep(connections);
+        sweep(connections, keeps_writers_away);
     }
     if is_long {
         connections.long.remember(read);

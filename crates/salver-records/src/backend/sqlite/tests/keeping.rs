@@ -143,3 +143,81 @@ async fn what_nobody_uses_is_ended() {
         tokio::task::yield_now().await;
     }
 }
+
+/// Returns a database that is only read, whose journal is no log.
+async fn with_rollback_journal() -> (Fixture, Arc<Sqlite>) {
+    let fixture = Fixture::new(&TABLE.replace("wal", "delete"));
+    let database = Arc::new(Sqlite::open(&fixture.spec(false)).unwrap());
+    database.stamp().await.unwrap();
+    (fixture, database)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_lock_of_readers_keeps_a_writer_of_another_process_away() {
+    let (fixture, database) = with_rollback_journal().await;
+    let (committed, done) = (Arc::new(AtomicI64::new(0)), Arc::new(AtomicBool::new(false)));
+    let runtime = tokio::runtime::Handle::current();
+    let readers: Vec<_> = (0..4)
+        .map(|_| {
+            let (database, committed, done) = (Arc::clone(&database), Arc::clone(&committed), Arc::clone(&done));
+            let runtime = runtime.clone();
+            std::thread::spawn(move || {
+                let _inside = runtime.enter();
+                let read = by_key(1);
+                while !done.load(Ordering::Acquire) {
+                    let before = committed.load(Ordering::Acquire);
+                    let Some(number) = number(&database, &read) else { continue };
+                    assert!(number >= before, "{number} was read when {before} was committed");
+                }
+            })
+        })
+        .collect();
+    let other = fixture.other();
+    for n in 1..=200 {
+        other.execute("UPDATE t SET n = ?1 WHERE id = 1", [n]).unwrap();
+        committed.store(n, Ordering::Release);
+    }
+    done.store(true, Ordering::Release);
+    readers.into_iter().for_each(|reader| reader.join().unwrap());
+}
+
+/// Reads until a transaction is kept that keeps writers away.
+fn keep_lock(database: &Sqlite) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let mut keeps = false;
+    while !keeps {
+        assert!(Instant::now() < deadline, "no transaction is kept");
+        assert_eq!(number(database, &by_key(2)), Some(0));
+        database.connections.each_lane(|reader| keeps |= reader.keeps_writers_away());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lock_that_is_kept_is_given_up_without_another_read() {
+    let (fixture, database) = with_rollback_journal().await;
+    keep_lock(&database);
+    // Waits for up to five seconds, as every program of this library does.
+    fixture.other().execute("UPDATE t SET n = 5 WHERE id = 1", []).unwrap();
+    assert_eq!(number(&database, &by_key(1)).unwrap_or(5), 5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commits_are_seen_when_the_journal_becomes_a_log() {
+    let (fixture, database) = with_rollback_journal().await;
+    keep_lock(&database);
+    let other = fixture.other();
+    other.query_row("PRAGMA journal_mode = wal", [], |_| Ok(())).unwrap();
+    let (mut seen, deadline) = (0, Instant::now() + Duration::from_secs(20));
+    for n in 1..=300 {
+        other.execute("UPDATE t SET n = ?1 WHERE id = 1", [n]).unwrap();
+        for _ in 0..3 {
+            let Some(number) = number(&database, &by_key(1)) else { continue };
+            assert_eq!(number, n);
+            seen += 1;
+        }
+    }
+    while seen == 0 {
+        assert!(Instant::now() < deadline, "nothing is read at once any more");
+        seen += u32::from(number(&database, &by_key(1)).is_some());
+    }
+}
