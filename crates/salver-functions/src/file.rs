@@ -20,7 +20,7 @@ use salver_model::ports::Functions;
 use salver_model::spec::FunctionSpec;
 use salver_model::{Error, Result};
 use tempfile::TempDir;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use self::answer::Question;
 use self::batching::{CallSignature, Gather};
@@ -46,6 +46,8 @@ pub struct FunctionFile {
     gather: Gather,
     interface: ArcSwapOption<Interface>,
     fault: Mutex<Option<Error>>,
+    /// Number of times that the interface or the fault was set.
+    changes: watch::Sender<u64>,
 }
 
 impl FunctionFile {
@@ -71,6 +73,7 @@ impl FunctionFile {
             gather: Gather::default(),
             interface: ArcSwapOption::empty(),
             fault: Mutex::default(),
+            changes: watch::Sender::new(0),
         }))
     }
 
@@ -83,8 +86,10 @@ impl FunctionFile {
         }
     }
 
+    /// Sets the fault, and announces that it or the interface before it was set.
     fn set_fault(&self, fault: Option<Error>) {
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
+        self.changes.send_modify(|changes| *changes += 1);
     }
 }
 
@@ -100,6 +105,11 @@ impl Functions for FunctionFile {
 
     fn fault(&self) -> Option<Error> {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Error::shared)
+    }
+
+    async fn changed(&self, seen: u64) -> u64 {
+        let mut changes = self.changes.subscribe();
+        changes.wait_for(|changes| *changes != seen).await.map_or(seen, |changes| *changes)
     }
 
     async fn call(&self, call: Call) -> Result<Answer> {

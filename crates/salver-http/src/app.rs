@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use salver_model::limits::RECEIVING_BYTES_MAX;
 use salver_model::{Limits, Shares};
-use salver_service::Service;
+use salver_service::{FunctionFile, Service};
 use tokio::sync::watch;
 
 use crate::auth::CurrentAuth;
@@ -14,13 +14,14 @@ use crate::connections::Connections;
 use crate::consumers::Consumers;
 use crate::cursor_state::Cursors;
 use crate::export_state::Exports;
-use crate::functions_state::{Jobs, Known};
+use crate::functions_state::Jobs;
 use crate::gate::Gate;
 use crate::graphql::Graphql;
 use crate::idempotency::Idempotency;
 use crate::metrics::Metrics;
 use crate::options::HttpOptions;
 use crate::redaction;
+use crate::routes::declared::{DeclaredRoutes, DeclaredTable};
 use crate::tokens::Tokens;
 use crate::unsent_responses::Answers;
 
@@ -50,7 +51,8 @@ pub(crate) struct App {
     pub(crate) consumers: Consumers,
     pub(crate) cursors: Cursors,
     pub(crate) exports: Exports,
-    pub(crate) functions: Known,
+    /// Routes that streams and files of functions declare.
+    declared: DeclaredRoutes,
     pub(crate) jobs: Jobs,
     /// Open connections.
     pub(crate) connections: Arc<Connections>,
@@ -77,7 +79,8 @@ impl App {
         let (cursors, exports) = (Cursors::default(), Exports::default());
         let receiving = receiving(service.limits());
         let answers = Arc::new(Answers::new(service.limits()));
-        let (functions, jobs) = (Known::new(service.functions().len()), Jobs::new(service.limits()));
+        let has_provider = auth.load().is_some_and(|auth| auth.oidc.is_some());
+        let (declared, jobs) = (DeclaredRoutes::new(&service, has_provider), Jobs::new(service.limits()));
         let tokens = Tokens::new(&options.root_key);
         Self {
             service,
@@ -92,7 +95,7 @@ impl App {
             consumers,
             cursors,
             exports,
-            functions,
+            declared,
             jobs,
             connections,
             receiving,
@@ -114,6 +117,24 @@ impl App {
                 self.cursors.leases.end_all();
                 self.exports.sessions.end_all();
             }
+        }
+    }
+
+    /// Returns the routes that streams and files of functions declare now.
+    pub(crate) fn declared(&self) -> Arc<DeclaredTable> {
+        self.declared.current(&self.service, || self.has_provider())
+    }
+
+    /// Takes up what files of functions declare whenever one was loaded.
+    pub(crate) async fn follow_functions(&self) {
+        futures::future::join_all(self.service.functions().iter().map(|file| self.follow(file))).await;
+    }
+
+    async fn follow(&self, file: &FunctionFile) {
+        let mut changes = 0;
+        loop {
+            changes = file.changed(changes).await;
+            drop(self.declared());
         }
     }
 

@@ -13,6 +13,8 @@ mod pure_cache;
 mod refusal;
 mod respond;
 
+use std::sync::Arc;
+
 use http::{Method, Response};
 use salver_model::functions::{Endpoint, Interface};
 use salver_model::{Code, Error, Result, suggest};
@@ -22,26 +24,40 @@ use crate::body::Body;
 use crate::dialect::Refusal;
 use crate::receive::Incoming;
 use crate::request_context::RequestContext;
-use crate::request_target::Mounted;
+use crate::routes::declared::{DeclaredMatch, DeclaredTarget};
 use crate::routes::functions::FunctionsTarget;
 
-/// Handles a request for a path that is served by user code.
-pub(crate) async fn answer_mounted(
+/// Handles a request for a route that a file declares, or a path of its application.
+///
+/// # Errors
+/// `EntryUnavailable` while the file is not loaded, so that its routes are not known.
+pub(crate) async fn answer_declared(
     context: &RequestContext<'_>,
-    mounted: Mounted<'_>,
+    declared: DeclaredMatch,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    match mounted {
-        Mounted::Methods(methods) => refusal::of_method(context.method, &methods),
-        Mounted::Endpoint(file, interface, index, values) => {
-            file.check(context.caller)?;
-            invocation::function(context, file, (&interface, index), values, body).await
+    let target = declared.target();
+    let file = target.file().and_then(|index| context.app.service.functions().get(index));
+    let Some(file) = file else { return Err(unloaded(declared.entry()).into()) };
+    file.check(context.caller)?;
+    match target {
+        DeclaredTarget::Endpoint(index, endpoint) => {
+            let interface = declared.interface(index).ok_or_else(|| unloaded(declared.entry()))?;
+            let interface = Arc::clone(interface);
+            invocation::function(context, file, (&interface, endpoint), declared.values, body).await
         }
-        Mounted::Application(file, path) => {
-            file.check(context.caller)?;
+        DeclaredTarget::Application(index, _) => {
+            let path = declared.below(index, context.path).to_owned();
             invocation::application(context, file, path, body).await
         }
+        DeclaredTarget::Stream | DeclaredTarget::Unloaded(_) => {
+            Err(file.interface().err().unwrap_or_else(|| unloaded(declared.entry())).into())
+        }
     }
+}
+
+fn unloaded(name: &str) -> Error {
+    Error::new(Code::EntryUnavailable, format!("`{name}` is being loaded")).with_hint("try again in a moment")
 }
 
 /// Handles a request for functions or jobs.
@@ -59,7 +75,7 @@ pub(crate) async fn answer(
             let interface = file.interface()?;
             let (index, endpoint) = named(&interface, &name, &function)?;
             if *context.method != Method::POST && !endpoint.pure {
-                return refusal::of_method(context.method, "POST, OPTIONS");
+                return Err(Refusal::of_method(context.method, "POST, OPTIONS"));
             }
             invocation::function(context, file, (&interface, index), Vec::new(), body).await
         }

@@ -7,6 +7,7 @@
 //! one exit and `dialect` the one writer of refusals; `cache` keeps finished bodies. No door knows a backend: all data
 //! comes from the waist.
 
+mod absent;
 mod app;
 mod aql;
 mod auth;

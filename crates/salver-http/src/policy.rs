@@ -15,7 +15,7 @@ use crate::body::Body;
 use crate::caller_accounts::Charge;
 use crate::gate::{CheckedHeaders, CorsGrant};
 use crate::peer::Peer;
-use crate::request_target::{RequestTarget, below_base, does, is_of_streams};
+use crate::request_target::{RequestTarget, does, is_of_streams};
 use crate::routes::records::RecordsTarget;
 use crate::routes::{Family, Found, RouteTarget, arangodb, own};
 
@@ -97,7 +97,7 @@ pub(crate) fn admit<'a>(
     head: Head<'a>,
     said: &CheckedHeaders<'_>,
     peer: &'a Peer,
-    asked: &RequestTarget<'_, '_>,
+    asked: &RequestTarget<'_>,
     charge: &'a mut Charge,
 ) -> MaybeReady<'a, Admission> {
     let family = asked.family();
@@ -146,7 +146,7 @@ fn checked(
     head: Head<'_>,
     said: &CheckedHeaders<'_>,
     peer: &Peer,
-    asked: &RequestTarget<'_, '_>,
+    asked: &RequestTarget<'_>,
 ) -> Result<Checked> {
     let redirected = app.gate.check_address(peer, head.method, head.uri, head.headers)?;
     screen(app, head, said, asked)?;
@@ -176,9 +176,9 @@ pub(crate) fn release(app: &App, pass: CorsGrant, mut response: Response<Body>) 
 }
 
 /// Checks the host of the request, and whether the page that sent it may do so.
-fn screen(app: &App, head: Head<'_>, said: &CheckedHeaders<'_>, asked: &RequestTarget<'_, '_>) -> Result<()> {
+fn screen(app: &App, head: Head<'_>, said: &CheckedHeaders<'_>, asked: &RequestTarget<'_>) -> Result<()> {
     // The liveness probe discloses nothing, and does not know the server's name.
-    if below_base(app, head.uri.path()) != Some("/health") {
+    if !is_liveness(asked) {
         app.gate.check_host(head.version, said)?;
     }
     if let Some(packed) = said.packed {
@@ -215,13 +215,13 @@ fn preflight(app: &App, head: Head<'_>, family: Family) -> Option<Response<Body>
 }
 
 /// Returns whether the request asks whether the server is alive, which nothing limits.
-fn is_liveness(asked: &RequestTarget<'_, '_>) -> bool {
+pub(crate) fn is_liveness(asked: &RequestTarget<'_>) -> bool {
     matches!(asked, RequestTarget::Table(Found::Row(_, RouteTarget::Own(own::OwnTarget::Health))))
 }
 
 /// Returns whether a request needs no authentication: probes have no credentials, and a login is only about to get
 /// some.
-fn is_open(asked: &RequestTarget<'_, '_>) -> bool {
+fn is_open(asked: &RequestTarget<'_>) -> bool {
     match asked {
         RequestTarget::Table(Found::Row(_, RouteTarget::Own(target))) => {
             matches!(target, own::OwnTarget::Health | own::OwnTarget::Ready | own::OwnTarget::Version)
@@ -235,7 +235,7 @@ fn is_open(asked: &RequestTarget<'_, '_>) -> bool {
 }
 
 /// Returns whether the path is for log-in at an identity provider.
-fn is_of_provider(asked: &RequestTarget<'_, '_>) -> bool {
+fn is_of_provider(asked: &RequestTarget<'_>) -> bool {
     match asked {
         RequestTarget::Table(Found::Row(_, target)) => matches!(target, RouteTarget::Own(own::OwnTarget::Provider(_))),
         RequestTarget::Table(Found::OtherMethod(place)) => place.path.starts_with(own::PROVIDER),
@@ -244,7 +244,7 @@ fn is_of_provider(asked: &RequestTarget<'_, '_>) -> bool {
 }
 
 /// Returns whether invalid credentials are tolerated, because the caller is about to log in or register at this path.
-fn lets_strangers_in(app: &App, asked: &RequestTarget<'_, '_>) -> bool {
+fn lets_strangers_in(app: &App, asked: &RequestTarget<'_>) -> bool {
     let is_account = match asked {
         RequestTarget::Table(Found::Row(_, target)) => {
             matches!(target, RouteTarget::Records(RecordsTarget::Account(_)))

@@ -1,72 +1,83 @@
-//! The target of a request: a row of the routing table, the route of a stream, or a path that user code serves.
-
-mod mounted;
+//! The target of a request: a row of the routing table, or a route that an entry declares.
 
 use http::request::Parts;
-use http::{Method, Uri};
+use http::{Method, Uri, header};
+use salver_model::Caller;
 
-pub(crate) use self::mounted::Mounted;
 use crate::app::App;
-use crate::routes::{self, Does, Family, Found, RouteLabel, RouteTarget, own};
+use crate::routes::declared::{DeclaredFound, DeclaredMatch, DeclaredTarget};
+use crate::routes::{Does, Family, Found, Methods, RouteLabel, RouteTarget, own, precedence};
 
 /// The target of a request.
 #[derive(Debug)]
-pub(crate) enum RequestTarget<'a, 'p> {
+pub(crate) enum RequestTarget<'p> {
     /// A row of the routing table.
     Table(Found<'p>),
-    /// An event for the stream of this name, sent to the stream's own route.
-    StreamRoute(&'a str),
-    /// A path that user code serves.
-    Mounted(Mounted<'a>),
+    /// A route that an entry declares.
+    Declared(DeclaredMatch),
+    /// A path that entries declare, but not for this method; its methods, and the family of those.
+    OtherMethod(Methods, Family),
 }
 
-impl<'a, 'p> RequestTarget<'a, 'p> {
-    /// Returns the target of a request for `path`, relative to the base path. Handlers that speak another system's
-    /// protocol exist only if something is configured for them. The server's own routes take precedence over those that
-    /// entries declare, except for its index.
-    pub(crate) fn of(app: &'a App, method: &Method, path: &'p str, query: &str) -> Self {
-        let mut found = routes::find(method, path, query);
-        let has_streams = app.service.all_consumers().next().is_some();
-        let has_functions = !app.service.functions().is_empty();
-        match found.family() {
-            Family::Records | Family::Streams => return Self::Table(found),
-            Family::ConfluentV2 | Family::ConfluentV3 | Family::Tinybird if has_streams => return Self::Table(found),
-            Family::ConfluentV2 | Family::ConfluentV3 | Family::Tinybird => found = Found::Nothing(Family::Own),
-            Family::Functions if !has_functions => found = Found::Nothing(Family::Own),
-            _ => {}
+impl<'p> RequestTarget<'p> {
+    /// Returns the target of a request for `path`, relative to the base path, whoever sends it.
+    pub(crate) fn of(app: &App, method: &Method, path: &'p str, query: &str) -> Self {
+        Self::among(app, method, path, query, |_| true)
+    }
+
+    /// Returns the target of a request, where entries exist as far as `may_know` tells. The server's own routes take
+    /// precedence over those that entries declare, except for its index.
+    fn among(app: &App, method: &Method, path: &'p str, query: &str, may_know: impl Fn(&str) -> bool) -> Self {
+        let found = precedence::find_own(&app.service, method, path, query);
+        if !precedence::is_free(&found, || app.has_provider()) {
+            return Self::Table(found);
         }
-        if has_streams && let Some(name) = routed(app, method, path) {
-            return Self::StreamRoute(name);
-        }
-        // User code may take over only `/` of the server's own paths, and those of log-in that nobody uses.
-        let is_free = match &found {
-            Found::Nothing(family) => *family == Family::Own,
-            Found::OtherMethod(place) => {
-                place.path == "/" || place.path.starts_with(own::PROVIDER) && !app.has_provider()
-            }
-            Found::Row(_, RouteTarget::Own(own::OwnTarget::Provider(_))) => !app.has_provider(),
-            Found::Row(_, target) => *target == RouteTarget::Own(own::OwnTarget::Index),
+        // The index stays where nobody declares its method.
+        let (is_index, own_methods) = match &found {
+            Found::Row(_, target) => (*target == RouteTarget::Own(own::OwnTarget::Index), Methods::NONE),
+            Found::OtherMethod(place) if place.path == "/" => (false, place.all),
+            _ => (false, Methods::NONE),
         };
-        if is_free
-            && has_functions
-            && let Some(mounted) = Mounted::at(app, method, path)
-        {
-            return Self::Mounted(mounted);
+        match app.declared().find(method, path, may_know) {
+            DeclaredFound::Row(declared) => Self::Declared(declared),
+            DeclaredFound::OtherMethod(methods, family) if !is_index => {
+                Self::OtherMethod(own_methods.and(methods), family)
+            }
+            _ => Self::Table(found),
         }
-        Self::Table(found)
     }
 
     /// Returns the target of the request with this head.
-    pub(crate) fn of_head(app: &'a App, head: &'p Parts) -> Self {
+    pub(crate) fn of_head(app: &App, head: &'p Parts) -> Self {
         match below_base(app, head.uri.path()) {
             Some(path) => Self::of(app, &head.method, path, head.uri.query().unwrap_or("")),
             None => Self::Table(Found::Nothing(Family::Own)),
         }
     }
 
+    /// Returns the target of the request as its caller sees it: what entries declare that the caller must not know of
+    /// is not there.
+    pub(crate) fn seen_by(self, app: &App, head: &'p Parts, caller: &Caller) -> Self {
+        let (Some(grants), Some(path)) = (&caller.grants, below_base(app, head.uri.path())) else { return self };
+        if matches!(self, Self::Table(_)) || self.is_preflight(app, head) {
+            return self;
+        }
+        Self::among(app, &head.method, path, head.uri.query().unwrap_or(""), |name| grants.knows(name))
+    }
+
+    /// Returns whether a browser asks which methods pages of other sites may use, which it does without the credentials
+    /// of the request that follows.
+    fn is_preflight(&self, app: &App, head: &Parts) -> bool {
+        head.method == Method::OPTIONS
+            && !self.is_of_user_code()
+            && app.options.cors
+            && head.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+    }
+
     /// Returns whether user code serves the target.
     pub(crate) fn is_of_user_code(&self) -> bool {
-        matches!(self, Self::Mounted(Mounted::Endpoint(..) | Mounted::Application(..)))
+        let Self::Declared(declared) = self else { return false };
+        matches!(declared.target(), DeclaredTarget::Endpoint(..) | DeclaredTarget::Application(..))
     }
 
     /// Returns whether the request changes nothing, so that its response may be replaced by an error.
@@ -84,8 +95,8 @@ impl<'a, 'p> RequestTarget<'a, 'p> {
         match self {
             Self::Table(Found::Row(row, _)) => row.label,
             Self::Table(_) => RouteLabel::NONE,
-            Self::StreamRoute(_) => RouteLabel::STREAM_ROUTE,
-            Self::Mounted(_) => RouteLabel::USER_CODE,
+            Self::Declared(declared) => declared.label(),
+            Self::OtherMethod(..) => RouteLabel::NONE,
         }
     }
 
@@ -93,17 +104,10 @@ impl<'a, 'p> RequestTarget<'a, 'p> {
     pub(crate) fn family(&self) -> Family {
         match self {
             Self::Table(found) => found.family(),
-            Self::StreamRoute(_) => Family::Streams,
-            Self::Mounted(_) => Family::Functions,
+            Self::Declared(declared) => declared.family(),
+            Self::OtherMethod(_, family) => *family,
         }
     }
-}
-
-/// Returns the name of the stream whose route is `path`, relative to the base path. Such a route takes POST only, so
-/// that other methods fall through to whatever else has this path.
-fn routed<'a>(app: &'a App, method: &Method, path: &str) -> Option<&'a str> {
-    let mut streams = app.service.all_consumers().filter(|_| *method == Method::POST);
-    streams.find(|stream| stream.spec().route.as_deref() == Some(path)).map(|stream| stream.spec().name.as_str())
 }
 
 /// Returns whether a family serves streams.
@@ -112,7 +116,7 @@ pub(crate) fn is_of_streams(family: Family) -> bool {
 }
 
 /// Returns what a request may do at most. A request that is not known to be read-only is not treated as one.
-pub(crate) fn does(app: &App, method: &Method, uri: &Uri, asked: &RequestTarget<'_, '_>) -> Does {
+pub(crate) fn does(app: &App, method: &Method, uri: &Uri, asked: &RequestTarget<'_>) -> Does {
     if *method == Method::OPTIONS || below_base(app, uri.path()).is_none() {
         return Does::Reads;
     }

@@ -8,16 +8,16 @@ use futures::FutureExt;
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
-use salver_model::{Caller, Code, Error, Permission, Result};
+use salver_model::{Code, Error, Permission, Result};
 use salver_service::Snapshot;
 
+use crate::absent::{nothing_at, options, refuse_method};
 use crate::app::App;
 use crate::body::Body;
 use crate::cache::SingleFlight;
 use crate::caller_accounts::Charge;
 use crate::connections::Connection;
 use crate::dialect::{Dialect, Refusal};
-use crate::exit;
 use crate::gate::CheckedHeaders;
 use crate::metrics::Timer;
 use crate::peer::Peer;
@@ -27,7 +27,8 @@ use crate::refuse::refuse;
 use crate::request_context::RequestContext;
 use crate::request_record::{REQUEST_ID, RequestRecord};
 use crate::request_target::{RequestTarget, below_base};
-use crate::routes::{self, Family, Found, RoutePath, RouteTarget, own};
+use crate::routes::declared::{DeclaredMatch, DeclaredTarget};
+use crate::routes::{self, Family, Found, RouteTarget, own};
 use crate::{
     cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, policy, receive, records, respond,
     rest, schema, security_headers, sql, status, streams, tokens,
@@ -114,7 +115,7 @@ fn admitted_at_once<B>(
     request: &Request<B>,
     said: &CheckedHeaders<'_>,
     peer: &Peer,
-    asked: &RequestTarget<'_, '_>,
+    asked: &RequestTarget<'_>,
     charge: &mut Charge,
 ) -> Option<Admitted> {
     if said.of_page && app.gate.checks_origins() {
@@ -139,9 +140,12 @@ pub(crate) fn answer_without_tls<B>(app: &App, request: &Request<B>, peer: &Peer
 
 /// Answers requests beyond the capacity: `/health` as usual, and anything else with an error.
 pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>, connection: &Connection) -> Response<Body> {
-    let mut response = with_id(request.headers().get(REQUEST_ID), || match below_base(app, request.uri().path()) {
-        Some("/health") => status::health(),
-        _ => {
+    let path = below_base(app, request.uri().path());
+    let asked = path.map(|path| RequestTarget::Table(routes::find(request.method(), path, "")));
+    let is_liveness = asked.is_some_and(|asked| policy::is_liveness(&asked));
+    let mut response = with_id(request.headers().get(REQUEST_ID), || match is_liveness {
+        true => status::health(),
+        false => {
             let connections_max = app.service.limits().connections_max;
             let (message, limit) = match connection.is_beyond_share() {
                 false => {
@@ -311,31 +315,30 @@ async fn door(
     app: &Arc<App>,
     admitted: &Admitted,
     head: &Parts,
-    asked: RequestTarget<'_, '_>,
+    asked: RequestTarget<'_>,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(app, head.uri.path()))?;
+    let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(app, head.uri.path(), None))?;
     let target = (path, head.uri.query().unwrap_or(""));
     let context = RequestContext::new(app, admitted, &head.method, target, &head.headers);
-    let found = match asked {
-        RequestTarget::StreamRoute(name) if is_unknown(context.caller, name) => {
-            return Err(nothing_at(app, head.uri.path()).into());
+    let found = match asked.seen_by(app, head, context.caller) {
+        RequestTarget::Declared(declared) => return Box::pin(answer_declared(&context, declared, body)).await,
+        RequestTarget::OtherMethod(methods, family) => {
+            return refuse_method(&head.method, &methods.list(), family);
         }
-        RequestTarget::StreamRoute(name) => return Box::pin(streams::answer_route(&context, name, body)).await,
-        RequestTarget::Mounted(mounted) if mounted.name().is_some_and(|name| is_unknown(context.caller, name)) => {
-            return Err(nothing_at(app, head.uri.path()).into());
-        }
-        RequestTarget::Mounted(mounted) => return Box::pin(functions::answer_mounted(&context, mounted, body)).await,
         RequestTarget::Table(found) => found,
     };
-    let target = match (found, context.family) {
-        (Found::OtherMethod(place), _) if head.method == Method::OPTIONS => return Ok(options(place)),
+    let family = found.family();
+    let target = match (found, family) {
         (Found::Row(_, target), _) => target,
+        (Found::OtherMethod(place), _) if head.method == Method::OPTIONS => {
+            return Ok(options(&place.methods, place.family));
+        }
         (_, Family::Records) => return Err(records::nowhere(&context).into()),
         (found, Family::ArangoDb) => return Err(cursor::refuse_method(&head.method, &found)),
         (Found::OtherMethod(place), _) => return Err(Refusal::of_method(&head.method, &place.methods)),
         (Found::Nothing(_), Family::Streams) => return Err(streams::nothing_at(path).into()),
-        (Found::Nothing(_), _) => return Err(nothing_at(app, head.uri.path()).into()),
+        (Found::Nothing(_), _) => return Err(nothing_at(app, head.uri.path(), Some(context.caller)).into()),
     };
     match target {
         RouteTarget::Records(target) => Ok(Box::pin(records::answer(&context, target, body)).await?),
@@ -354,9 +357,16 @@ async fn door(
     }
 }
 
-/// Returns whether the access rules let the caller know of no entry of this name: what it declares is not there either.
-fn is_unknown(caller: &Caller, name: &str) -> bool {
-    caller.grants.as_ref().is_some_and(|grants| !grants.knows(name))
+/// Answers a request for a route that an entry declares.
+async fn answer_declared(
+    context: &RequestContext<'_>,
+    declared: DeclaredMatch,
+    body: Incoming,
+) -> Result<Response<Body>, Refusal> {
+    match declared.target() {
+        DeclaredTarget::Stream => streams::answer_route(context, declared.entry(), body).await,
+        _ => functions::answer_declared(context, declared, body).await,
+    }
 }
 
 /// Reads the whole body of a request, if it has one.
@@ -421,7 +431,7 @@ async fn make(
             return graphql_http::answer(app, context, flight, context.caller.clone()).await;
         }
         own::OwnTarget::Look(store, key) => kv::answer(context, &store, &key, flight).await,
-        _ => Err(nothing_at(app, context.path)),
+        _ => Err(nothing_at(app, context.path, Some(context.caller))),
     };
     Ok(answered?)
 }
@@ -472,26 +482,6 @@ fn keep_private(headers: &mut HeaderMap) {
     if is_free {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     }
-}
-
-fn options(place: &RoutePath) -> Response<Body> {
-    let mut response = exit::empty(StatusCode::NO_CONTENT);
-    let headers = response.headers_mut();
-    if let Ok(methods) = HeaderValue::from_str(&place.methods) {
-        headers.insert(header::ALLOW, methods.clone());
-        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
-    }
-    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(place.family.request_headers()));
-    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
-    response
-}
-
-fn nothing_at(app: &App, path: &str) -> Error {
-    let shown: String = path.chars().take(200).collect();
-    let suggested = below_base(app, path).and_then(routes::suggestion);
-    Error::new(Code::NotFound, format!("there is nothing at {shown}"))
-        .with_hint("`/` lists what is served; tables are at `/api/tables/{name}`")
-        .with_hint_if(suggested)
 }
 
 fn read_only() -> Error {

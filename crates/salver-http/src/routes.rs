@@ -4,15 +4,19 @@
 //!
 //! `GET /api/tables/cities.csv` finds the row of `/api/tables/{name}`, which turns it into
 //! `OwnTarget::Table("cities.csv")`; `PUT` of it finds the path without a row, and gets `Allow: GET, HEAD, OPTIONS`.
-//! Paths that entries declare (routes of streams and of functions) are not in the table; `request_target` defines the
-//! order of lookup.
+//!
+//! What entries declare (routes of streams and of functions, mounted applications) is in a second table, `declared`,
+//! which is made again whenever a file is loaded. `precedence` says which paths are left to it.
 
 pub(crate) mod arangodb;
 pub(crate) mod confluent;
+pub(crate) mod declared;
 pub(crate) mod exports;
 pub(crate) mod functions;
 mod label;
 pub(crate) mod own;
+mod pattern;
+pub(crate) mod precedence;
 pub(crate) mod records;
 pub(crate) mod streams;
 mod suggest;
@@ -121,30 +125,68 @@ impl Methods {
     pub(crate) const PUT: Self = Self(4);
     pub(crate) const PATCH: Self = Self(8);
     pub(crate) const DELETE: Self = Self(16);
-    /// All methods, including unknown ones: the door decides.
+    /// All methods except OPTIONS, including unknown ones: the door decides.
     pub(crate) const ANY: Self = Self(32);
+    /// HEAD, where it is declared by itself.
+    pub(crate) const HEAD: Self = Self(64);
+    /// OPTIONS, where the door answers it.
+    pub(crate) const OPTIONS: Self = Self(128);
+    /// No method.
+    pub(crate) const NONE: Self = Self(0);
 
-    const NAMES: [(Self, &'static str); 5] = [
+    const NAMES: [(Self, &'static str); 6] = [
         (Self::GET, "GET, HEAD"),
+        (Self::HEAD, "HEAD"),
         (Self::POST, "POST"),
         (Self::PUT, "PUT"),
         (Self::PATCH, "PATCH"),
         (Self::DELETE, "DELETE"),
     ];
 
+    /// Returns the set of the method that user code declares under this name; `*` is any.
+    pub(crate) fn named(name: &str) -> Self {
+        match name {
+            "*" => Self::ANY.and(Self::OPTIONS),
+            "GET" => Self::GET,
+            "HEAD" => Self::HEAD,
+            "POST" => Self::POST,
+            "PUT" => Self::PUT,
+            "PATCH" => Self::PATCH,
+            "DELETE" => Self::DELETE,
+            "OPTIONS" => Self::OPTIONS,
+            _ => Self::NONE,
+        }
+    }
+
     /// Returns the union of both sets.
     pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// Returns whether it has every method of `other`.
+    pub(crate) fn covers(self, other: Self) -> bool {
+        let implied = if self.has(Self::GET) { Self::HEAD } else { Self::NONE };
+        let all = if self.has(Self::ANY) { Self(!Self::OPTIONS.0).and(self) } else { self.and(implied) };
+        all.0 & other.0 == other.0
+    }
+
+    /// Returns one of its methods.
+    pub(crate) fn sample(self) -> Method {
+        let methods = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::HEAD];
+        methods.into_iter().find(|method| self.allows(method)).unwrap_or(Method::OPTIONS)
     }
 
     fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    fn allows(self, method: &Method) -> bool {
+    /// Returns whether a request with this method is answered.
+    pub(crate) fn allows(self, method: &Method) -> bool {
         self.has(Self::ANY) && *method != Method::OPTIONS
             || match *method {
-                Method::GET | Method::HEAD => self.has(Self::GET),
+                Method::GET => self.has(Self::GET),
+                Method::HEAD => self.has(Self::GET) || self.has(Self::HEAD),
+                Method::OPTIONS => self.has(Self::OPTIONS),
                 Method::POST => self.has(Self::POST),
                 Method::PUT => self.has(Self::PUT),
                 Method::PATCH => self.has(Self::PATCH),
@@ -154,8 +196,12 @@ impl Methods {
     }
 
     /// Formats the set for `Allow`.
-    fn list(self) -> String {
-        let named = Self::NAMES.iter().filter(|(one, _)| self.has(*one) || self.has(Self::ANY));
+    pub(crate) fn list(self) -> String {
+        let is_named = |one: Self| match one {
+            Self::HEAD => self.has(one) && !self.has(Self::GET) && !self.has(Self::ANY),
+            _ => self.has(one) || self.has(Self::ANY),
+        };
+        let named = Self::NAMES.iter().filter(|(one, _)| is_named(*one));
         named.map(|(_, name)| *name).chain(["OPTIONS"]).collect::<Vec<_>>().join(", ")
     }
 }
@@ -185,7 +231,9 @@ impl<'p> Values<'_, 'p> {
 #[derive(Debug)]
 pub(crate) struct RoutePath {
     rows: Vec<&'static RouteRow>,
-    /// Methods of all rows at this path, formatted for `Allow`.
+    /// Methods of all rows at this path.
+    pub(crate) all: Methods,
+    /// The same, formatted for `Allow`.
     pub(crate) methods: String,
     /// Family of the doors at this path.
     pub(crate) family: Family,
@@ -333,7 +381,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     for (path, mut rows) in by_path {
         // Rows with a condition come first.
         rows.sort_by_key(|row| row.when == When::Always);
-        let methods = rows.iter().fold(Methods(0), |all, row| all.and(row.methods)).list();
+        let all = rows.iter().fold(Methods::NONE, |all, row| all.and(row.methods));
         let none = Params::default();
         let usual = rows.iter().find(|row| row.when == When::Always);
         let target = usual.map_or(RouteTarget::Own(own::OwnTarget::Index), |row| (row.target)(Values(&none)));
@@ -341,7 +389,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         let shown = usual.and_then(|row| row.paths.first()).unwrap_or(&path);
         let inserted = table.router.insert(path, table.places.len());
         debug_assert!(inserted.is_ok(), "{path}: {inserted:?}");
-        table.places.push(RoutePath { rows, methods, family: target.family(), path: shown, is_account });
+        let (methods, family) = (all.list(), target.family());
+        table.places.push(RoutePath { rows, all, methods, family, path: shown, is_account });
     }
     table
 });

@@ -61,7 +61,7 @@ pub async fn serve(
     let connections = Connections::new(limits.connections_max, per_address_max, !options.reverse_proxy, look_every);
     let app = Arc::new(App::new(service, options, Arc::clone(&connections)));
     let own = Arc::clone(&app);
-    let watching = tokio::spawn(async move { own.end_with_rules().await });
+    let watching = tokio::spawn(async move { tokio::join!(own.end_with_rules(), own.follow_functions()) });
     let graceful = GracefulShutdown::new();
     // Dropped when the shutdown begins: connections that have not sent anything yet are not waited for.
     let serving = watch::Sender::new(());

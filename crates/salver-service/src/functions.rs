@@ -38,6 +38,11 @@ impl FunctionFile {
         self.0.fault()
     }
 
+    /// Waits for the next change of the interface or the fault, see [`Functions::changed`].
+    pub async fn changed(&self, seen: u64) -> u64 {
+        self.0.changed(seen).await
+    }
+
     /// Returns whether the file was neither loaded yet nor found to be faulty.
     #[must_use]
     pub fn is_loading(&self) -> bool {

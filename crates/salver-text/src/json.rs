@@ -2,6 +2,10 @@
 //!
 //! Nothing here builds values; serde_json does. What is found here keeps the text as it was written, such as the digits
 //! of a number, which serde_json would round.
+//!
+//! Two walks over JSON stand elsewhere, in `event` of `salver-streams`: `validate`, which checks, and `skim`, which
+//! finds the end of what may be damaged. They share the search for the ends of strings and of white space (`scan`),
+//! which is where the bytes go; what is left of each is its grammar, and no two need the same.
 
 mod ending;
 mod escape;

@@ -7,23 +7,25 @@ use serde_json::{Map, Value as Json, json};
 use super::arguments::ARROW_STREAM;
 use super::describe::word;
 use crate::body::Body;
-use crate::functions_state::pattern;
 use crate::request_context::RequestContext;
 use crate::status::json_response;
 
 /// Returns the document.
 pub(super) fn answer(context: &RequestContext<'_>) -> Response<Body> {
     let mut paths = Map::new();
-    for file in super::callable(context) {
-        let Ok(interface) = file.interface() else { continue };
+    let declared = context.app.declared();
+    for (index, file) in context.app.service.functions().iter().enumerate() {
+        let (Ok(()), Ok(interface)) = (file.check(context.caller), file.interface()) else { continue };
         let name = file.spec().name.as_str();
+        for (pattern, endpoint) in declared.endpoints(index) {
+            let method = match &endpoint.route {
+                Some((method, _)) if method != "*" => method.to_lowercase(),
+                _ => "get".to_owned(),
+            };
+            let inside: Vec<&str> = pattern.names().collect();
+            add(&mut paths, pattern.template(), &method, operation(name, endpoint, &inside, &method));
+        }
         for endpoint in &interface.endpoints {
-            if let (Some((method, _)), Some(pattern)) = (&endpoint.route, pattern(endpoint)) {
-                let path = format!("{}{}", file.spec().path, pattern.template());
-                let inside: Vec<&str> = pattern.names().collect();
-                let method = if method == "*" { "get".to_owned() } else { method.to_lowercase() };
-                add(&mut paths, path, &method, operation(name, endpoint, &inside, &method));
-            }
             if !interface.application {
                 let path = format!("/api/functions/{name}/{}", endpoint.function);
                 if endpoint.pure {
@@ -44,7 +46,10 @@ pub(super) fn answer(context: &RequestContext<'_>) -> Response<Body> {
 
 fn add(paths: &mut Map<String, Json>, path: String, method: &str, operation: Json) {
     let item = paths.entry(path).or_insert_with(|| json!({}));
-    item[method] = operation;
+    // Of two routes, the one that is declared first is reached.
+    if item.get(method).is_none() {
+        item[method] = operation;
+    }
 }
 
 /// Adds the paths of jobs.

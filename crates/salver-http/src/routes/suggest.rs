@@ -19,7 +19,7 @@ pub(crate) fn suggestion(path: &str) -> Option<String> {
 }
 
 /// Returns the path according to the pattern, when it differs only by likely typing errors.
-fn like(path: &str, pattern: &str) -> Option<String> {
+pub(super) fn like(path: &str, pattern: &str) -> Option<String> {
     let (given, own): (Vec<&str>, Vec<&str>) = (path.split('/').collect(), pattern.split('/').collect());
     if given.len() != own.len() || own.iter().all(|part| part.is_empty()) {
         return None;

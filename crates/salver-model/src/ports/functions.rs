@@ -34,6 +34,10 @@ pub trait Functions: Debug + Send + Sync {
     /// fault.
     fn fault(&self) -> Option<Error>;
 
+    /// Waits until the interface or the fault may be another than after `seen` changes of them, and returns how many
+    /// there were by then. None are seen at first.
+    async fn changed(&self, seen: u64) -> u64;
+
     /// Runs one call.
     ///
     /// # Errors

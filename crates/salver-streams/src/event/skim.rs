@@ -5,6 +5,10 @@
 //! truncated line must not swallow the valid lines behind it, as it would for `salver_text::json::Ending`, which counts
 //! brackets. Numbers, keywords and escapes are not validated, and containers nested more than 64 deep are not tracked
 //! as objects or arrays.
+//!
+//! So it stands between `salver_text::json::Ending` and `validate`, and neither can do its work: the one swallows
+//! lines, the other needs the whole text. Its state is a word of the port (`salver_model::streams::Within`), which
+//! keeps it from the leaf. What all three share, the ends of strings and of white space, they have from there.
 
 use salver_model::streams::{Expects, Within};
 use salver_text::json::{blank_end, plain_end};

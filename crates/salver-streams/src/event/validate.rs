@@ -1,9 +1,13 @@
 //! Single-pass validation of an event: checks its bytes against RFC 8259, finds its end, and detects additions to the
 //! shape.
 //!
-//! This is a second scanner beside `salver_text::json` because every byte that comes in goes through it. It is fast by
-//! comparing the members with the expected ones while it checks them. It builds no values and does not allocate. UTF-8
-//! is validated elsewhere, because that is cheaper for a whole text at once.
+//! It builds no values and does not allocate. UTF-8 is validated elsewhere, because that is cheaper for a whole text at
+//! once.
+//!
+//! It stands beside `salver_text::json`, which trusts what it skips, and shares the search within strings and white
+//! space with it. Numbers, escapes and members are read only here, since nobody else checks them: every byte that comes
+//! in goes through this walk, and it is fast by comparing members with the expected ones while it checks. `skim` stops
+//! at any byte and goes on in the next piece; a walk that could do both would save its state for each byte.
 
 use salver_model::limits::EVENT_DEPTH_MAX;
 use salver_text::json::{blank_end, plain_end};

@@ -1,5 +1,6 @@
 //! Search for the end of a value whose text may come in pieces. It counts brackets and skips strings, and checks
-//! nothing else: where an invalid value ends is arbitrary.
+//! nothing else: where an invalid value ends is arbitrary. Large files and every skipped value go through it, which is
+//! why it knows less of the grammar than `event/skim.rs` of `salver-streams`.
 
 use super::scan::{plain_end, string_end};
 

@@ -119,6 +119,8 @@ fn requests_have_ids() {
         [[function]]\nfile = \"code.py\"\n";
     let code = "def fails() -> int:\n    raise ValueError('no')\n";
     let logged = Logged::serve(settings, &[("code.py", code)]);
+    // Until the file is loaded, any path may be one of its routes.
+    logged.until("GET", "/nowhere", 404);
     let longest = "0123456789abcdef".repeat(8);
     for (method, target, body, status) in [
         ("GET", "/api/tables/people", None, 200),

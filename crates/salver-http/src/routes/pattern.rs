@@ -19,9 +19,16 @@ enum Segment {
 }
 
 impl Pattern {
-    /// Parses a path as user code declares it. A trailing slash is ignored.
-    pub(crate) fn new(path: &str, prefix: bool) -> Self {
-        Self { segments: split(path).map(Segment::new).collect(), prefix }
+    /// Parses a path as user code declares it, below a mount point, which has no parameters. A trailing slash is
+    /// ignored.
+    pub(crate) fn below(mount: &str, path: &str, prefix: bool) -> Self {
+        let mount = split(mount).map(|text| Segment::Literal(text.to_owned()));
+        Self { segments: mount.chain(split(path).map(Segment::new)).collect(), prefix }
+    }
+
+    /// Returns the pattern of a path without parameters.
+    pub(crate) fn of_literal(path: &str) -> Self {
+        Self::below(path, "", false)
     }
 
     /// Returns the path itself, when it has no parameters and is not a prefix.
@@ -52,6 +59,23 @@ impl Pattern {
             }
         }
         (self.prefix || given.next().is_none()).then_some(values)
+    }
+
+    /// Returns whether it matches every path that `other` matches.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let (own, others) = (self.segments.len(), other.segments.len());
+        let is_long_enough = if self.prefix { own <= others } else { own == others && !other.prefix };
+        is_long_enough && self.segments.iter().zip(&other.segments).all(|(own, other)| own.covers(other))
+    }
+
+    /// Returns a path that it matches.
+    pub(crate) fn sample(&self) -> String {
+        let part = |segment: &Segment| match segment {
+            Segment::Literal(text) => format!("/{text}"),
+            Segment::Parameter(_, kind) => format!("/{}", sample(*kind)),
+        };
+        let path: String = self.segments.iter().map(part).collect();
+        if path.is_empty() { "/".to_owned() } else { path }
     }
 
     /// Formats the path as in OpenAPI.
@@ -92,6 +116,15 @@ impl Segment {
             None => Self::Literal(text.to_owned()),
         }
     }
+
+    fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Literal(own), Self::Literal(other)) => own == other,
+            (Self::Literal(_), Self::Parameter(..)) => false,
+            (Self::Parameter(_, kind), Self::Literal(text)) => fits(*kind, text),
+            (Self::Parameter(_, own), Self::Parameter(_, other)) => takes_all(*own) || own == other,
+        }
+    }
 }
 
 /// Parses the type of a parameter, as plumber and Python name it.
@@ -102,6 +135,21 @@ fn kind_named(word: &str) -> ParameterKind {
         "bool" | "boolean" | "logical" => ParameterKind::Boolean,
         "str" | "string" | "chr" | "character" => ParameterKind::Text,
         _ => ParameterKind::Any,
+    }
+}
+
+/// Returns whether every text that is not empty is a value of this type.
+fn takes_all(kind: ParameterKind) -> bool {
+    !matches!(kind, ParameterKind::Integer | ParameterKind::Number | ParameterKind::Boolean)
+}
+
+/// Returns a value of this type, which only types that take it take as well.
+fn sample(kind: ParameterKind) -> &'static str {
+    match kind {
+        ParameterKind::Integer => "7",
+        ParameterKind::Number => "7.5",
+        ParameterKind::Boolean => "true",
+        _ => "x7",
     }
 }
 
@@ -119,9 +167,43 @@ fn fits(kind: ParameterKind, text: &str) -> bool {
 mod tests {
     use super::Pattern;
 
+    fn pattern(path: &str, prefix: bool) -> Pattern {
+        Pattern::below("", path, prefix)
+    }
+
+    #[test]
+    fn covered() {
+        for (own, other, covers) in [
+            ("/a/<x>", "/a/<y:int>", true),
+            ("/a/<x:int>", "/a/<y>", false),
+            ("/a/<x:int>", "/a/<y:int>", true),
+            ("/a/<x:int>", "/a/7", true),
+            ("/a/<x:int>", "/a/b", false),
+            ("/a/b", "/a/b/", true),
+            ("/a/b", "/a/<x>", false),
+            ("/a/<x>", "/a/<x>/b", false),
+        ] {
+            assert_eq!(pattern(own, false).covers(&pattern(other, false)), covers, "{own} {other}");
+        }
+        assert!(pattern("/a", true).covers(&pattern("/a/<x>/b", false)));
+        assert!(!pattern("/a", false).covers(&pattern("/a", true)));
+        for path in ["/", "/a/<x:int>/<y:dbl>/<z:bool>/<w>", "/a"] {
+            let pattern = pattern(path, false);
+            assert!(pattern.values(&pattern.sample()).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn below_a_mount_point() {
+        let mounted = Pattern::below("/maths", "/fib/<n:int>", false);
+        assert_eq!(mounted.template(), "/maths/fib/{n}");
+        assert_eq!(Pattern::below("/maths", "/", false).literal().as_deref(), Some("/maths"));
+        assert_eq!(Pattern::below("/{x}", "/a", false).literal().as_deref(), Some("/{x}/a"), "no parameter");
+    }
+
     #[test]
     fn paths() {
-        let fib = Pattern::new("/fib/<n:int>/of/{who}", false);
+        let fib = pattern("/fib/<n:int>/of/{who}", false);
         assert_eq!(fib.template(), "/fib/{n}/of/{who}");
         assert_eq!(fib.literal(), None);
         let found = |path: &str| fib.values(path).map(|values| values.into_iter().map(|(_, v)| v).collect::<Vec<_>>());
@@ -129,9 +211,9 @@ mod tests {
         for other in ["/fib/x/of/a", "/fib/10/of", "/fib/10/of/a/b", "/", ""] {
             assert_eq!(found(other), None, "{other}");
         }
-        assert_eq!(Pattern::new("/a/b/", false).literal().as_deref(), Some("/a/b"));
-        assert_eq!(Pattern::new("/", false).literal().as_deref(), Some(""));
-        assert!(Pattern::new("/files", true).values("/files/a/b").is_some());
-        assert!(Pattern::new("/files", true).values("/fil").is_none());
+        assert_eq!(pattern("/a/b/", false).literal().as_deref(), Some("/a/b"));
+        assert_eq!(pattern("/", false).literal().as_deref(), Some(""));
+        assert!(pattern("/files", true).values("/files/a/b").is_some());
+        assert!(pattern("/files", true).values("/fil").is_none());
     }
 }

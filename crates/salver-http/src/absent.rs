@@ -1,0 +1,44 @@
+//! Answers for paths and methods that nothing is served at.
+
+use http::{HeaderValue, Method, Response, StatusCode, header};
+use salver_model::{Caller, Code, Error};
+
+use crate::app::App;
+use crate::body::Body;
+use crate::dialect::Refusal;
+use crate::exit;
+use crate::request_target::below_base;
+use crate::routes::{self, Family};
+
+/// Answers a request for a path that has these methods only.
+pub(crate) fn refuse_method(method: &Method, methods: &str, family: Family) -> Result<Response<Body>, Refusal> {
+    match *method {
+        Method::OPTIONS => Ok(options(methods, family)),
+        _ => Err(Refusal::of_method(method, methods)),
+    }
+}
+
+/// Answers OPTIONS of a path with these methods.
+pub(crate) fn options(methods: &str, family: Family) -> Response<Body> {
+    let mut response = exit::empty(StatusCode::NO_CONTENT);
+    let headers = response.headers_mut();
+    if let Ok(methods) = HeaderValue::from_str(methods) {
+        headers.insert(header::ALLOW, methods.clone());
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+    }
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(family.request_headers()));
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+    response
+}
+
+/// The error for a path at which there is nothing for the caller.
+pub(crate) fn nothing_at(app: &App, path: &str, caller: Option<&Caller>) -> Error {
+    let shown: String = path.chars().take(200).collect();
+    let may_know =
+        |name: &str| caller.is_some_and(|caller| caller.grants.as_ref().is_none_or(|grants| grants.knows(name)));
+    let suggested = below_base(app, path)
+        .and_then(|path| routes::suggestion(path).or_else(|| app.declared().suggestion(path, may_know)));
+    Error::new(Code::NotFound, format!("there is nothing at {shown}"))
+        .with_hint("`/` lists what is served; tables are at `/api/tables/{name}`")
+        .with_hint_if(suggested)
+}
