@@ -3,7 +3,7 @@
 
 use crate::column::ColumnPath;
 use crate::error::{Code, Error, Result};
-use crate::limits::PATTERN_BYTES_MAX;
+use crate::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX, PATTERN_BYTES_MAX};
 use crate::value::Value;
 
 /// Comparison of a column with a value.
@@ -89,6 +89,31 @@ impl Filter {
     #[must_use]
     pub fn negated(self) -> Self {
         Self::Not(Box::new(self))
+    }
+
+    /// Checks that the predicate is not too large.
+    ///
+    /// # Errors
+    /// `InvalidFilter`.
+    pub fn check_size(&self) -> Result<()> {
+        self.check_part(0, &mut 0)
+    }
+
+    fn check_part(&self, depth: usize, terms: &mut usize) -> Result<()> {
+        *terms += 1;
+        // Lowered SQL may nest deeper than filters in REST, but its own limit is not much higher.
+        if depth > 4 * FILTER_DEPTH_MAX || *terms > FILTER_TERMS_MAX {
+            return Err(Error::new(Code::InvalidFilter, "the filter is too large")
+                .with_hint("nest less, or put many values of one column into an `in` list"));
+        }
+        match self {
+            Self::And(parts) | Self::Or(parts) => parts.iter().try_for_each(|part| part.check_part(depth + 1, terms)),
+            Self::Not(inner) => inner.check_part(depth + 1, terms),
+            Self::In { values, .. } if values.len() > FILTER_TERMS_MAX => {
+                Err(Error::new(Code::InvalidFilter, format!("more than {FILTER_TERMS_MAX} values in one list")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Calls `visit` for each column the predicate names.

@@ -1,40 +1,45 @@
-//! Translates conditions to SQL: filters of clients, predicates of rules and tenancy, and text search.
+//! Translates conditions to SQL: filters of clients, predicates of rules and tenancy, and text search. `predicate` is
+//! the one compiler of all comparisons; tests of TreeQL become filters of the model on their way there.
 //!
 //! Values are always bound, never written into the text. A value that its column can't have (`id,eq,abc`) equals no row
 //! and is neither less nor greater than any, on every system; PostgreSQL alone would fail. Strict requests get an error
 //! instead.
 
-mod compare;
 mod convert;
 mod cursor_value;
 mod equal;
 mod instant;
-mod model_filter;
 mod operand;
+mod predicate;
+mod reading;
 mod related;
 mod search;
 mod seen_table;
+mod treeql_test;
 mod uncommon_dates;
 
 use salver_model::limits::FILTER_DEPTH_MAX;
 use salver_model::records::{Condition, Operation, RecordKey, TableInfo};
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Error, Filter, Result};
 
 use crate::dialect::Dialect;
 use crate::dialect::{Sql, chain};
 use crate::scope::Scope;
 use crate::statement::Bind;
 
-use compare::key_binds;
+use equal::{equals, key_binds};
 
-pub(crate) use compare::{equals, test};
 pub(crate) use convert::{bind_for, bind_of, exact_bind, only_noughts_behind, place};
 pub(crate) use cursor_value::Mark;
-pub(crate) use model_filter::filter;
 pub(crate) use operand::{Around, Operand};
+pub(crate) use predicate::{Comparand, Literal, Manner, Side, TextOrder, compare, push, push_ordered};
+#[cfg(test)]
+pub(crate) use reading::ReadOperand;
+pub(crate) use reading::Reading;
 pub(crate) use related::{scalar, unrelated};
 pub(crate) use search::search;
 pub(crate) use seen_table::{restrict_seen, seen_table};
+pub(crate) use treeql_test::test;
 pub(crate) use uncommon_dates::{Far, of_postgres as far_of_postgres};
 
 /// The context in which a condition is resolved.
@@ -86,6 +91,14 @@ pub(crate) fn restrict(
     Ok(())
 }
 
+/// Appends the condition `filter` of a rule on the rows of `table`, with the alias `alias`.
+///
+/// # Errors
+/// `Config` when it names a column that the table does not have.
+pub(crate) fn filter(table: &TableInfo, alias: &str, filter: &Filter, sql: &mut Sql) -> Result<()> {
+    reading::push(table, alias, Reading::Rule, filter, sql)
+}
+
 /// Appends ` WHERE ` before the first condition, ` AND ` before others.
 pub(crate) fn begin(sql: &mut Sql, first: &mut bool) {
     sql.push(if std::mem::replace(first, false) { " WHERE " } else { " AND " });
@@ -110,7 +123,7 @@ pub(crate) fn key(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql
 pub(crate) fn exactly(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut Sql) {
     for (index, part) in table.key.iter().zip(key) {
         let operand = Operand::column_by_text(sql.dialect, &table.columns[*index], alias);
-        model_filter::same_bytes(&operand, part, sql);
+        reading::same_bytes(&operand, part, sql);
     }
 }
 
@@ -152,8 +165,30 @@ pub(crate) fn keys(table: &TableInfo, alias: &str, keys: &[&RecordKey], sql: &mu
     sql.push(if first { "1=0" } else { ")" });
 }
 
+/// Appends one test of a condition, at this depth; returns `false`, and appends nothing, when it is ignored.
+type PushTest<'t> = dyn FnMut(&Condition, usize, &mut Sql) -> Result<bool> + 't;
+
+/// Appends a client's condition, whose tests `push` appends; returns `false`, and appends nothing, when all of it is
+/// ignored.
+pub(crate) fn tree(condition: &Condition, depth: usize, push: &mut PushTest<'_>, sql: &mut Sql) -> Result<bool> {
+    if depth > FILTER_DEPTH_MAX {
+        return Err(Error::new(Code::InvalidFilter, "the filter is nested too deeply")
+            .with_hint(format!("nest at most {FILTER_DEPTH_MAX} levels")));
+    }
+    let (parts, word) = match condition {
+        Condition::All(parts) => (parts, " AND "),
+        Condition::Any(parts) if parts.is_empty() => {
+            sql.push("1=0");
+            return Ok(true);
+        }
+        Condition::Any(parts) => (parts, " OR "),
+        Condition::Test { .. } => return push(condition, depth, sql),
+    };
+    chain(parts, word, sql, &mut |part, sql| tree(part, depth + 1, push, sql))
+}
+
 impl ConditionContext<'_> {
-    /// Appends the condition; returns `false`, and appends nothing, when all of it is ignored.
+    /// Appends the condition on the rows of `table`; returns `false`, and appends nothing, when all of it is ignored.
     pub(crate) fn tree(
         &self,
         table: &TableInfo,
@@ -162,39 +197,18 @@ impl ConditionContext<'_> {
         depth: usize,
         sql: &mut Sql,
     ) -> Result<bool> {
-        if depth > FILTER_DEPTH_MAX {
-            return Err(Error::new(Code::InvalidFilter, "the filter is nested too deeply")
-                .with_hint(format!("nest at most {FILTER_DEPTH_MAX} levels")));
-        }
-        match condition {
-            Condition::All(parts) => self.several(table, alias, (parts, " AND ", None), depth, sql),
-            Condition::Any(parts) => self.several(table, alias, (parts, " OR ", Some("1=0")), depth, sql),
-            Condition::Test { path, operator, negated, value } => match path.as_slice() {
+        let push = &mut |condition: &Condition, depth: usize, sql: &mut Sql| {
+            let Condition::Test { path, operator, negated, value } = condition else { return Ok(false) };
+            match path.as_slice() {
                 [column] => {
-                    let column = self.column(table, column)?;
-                    let operand = Operand::column(sql.dialect, column, alias);
-                    test(self, &operand, (*operator, *negated, value), sql)?;
-                    Ok(true)
+                    let operand = Operand::column(sql.dialect, self.column(table, column)?, alias);
+                    test(self, operand, (*operator, *negated, value), sql).map(|()| true)
                 }
                 [_, .., _] => related::test(self, table, alias, condition, depth, sql),
                 [] => Err(Error::new(Code::InvalidFilter, "a filter names no column")),
-            },
-        }
-    }
-
-    fn several(
-        &self,
-        table: &TableInfo,
-        alias: &str,
-        (parts, word, empty): (&[Condition], &str, Option<&str>),
-        depth: usize,
-        sql: &mut Sql,
-    ) -> Result<bool> {
-        if let ([], Some(empty)) = (parts, empty) {
-            sql.push(empty);
-            return Ok(true);
-        }
-        chain(parts, word, sql, &mut |part, sql| self.tree(table, alias, part, depth + 1, sql))
+            }
+        };
+        tree(condition, depth, push, sql)
     }
 
     /// Returns the column of the table that the client names.

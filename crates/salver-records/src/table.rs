@@ -7,12 +7,13 @@ mod batches;
 mod column;
 mod compare;
 mod decimal;
-mod filter;
 mod held_rows;
 mod keyset;
 mod page;
 mod select;
 mod stored_value;
+#[cfg(test)]
+mod tests;
 
 use std::any::Any;
 use std::collections::BTreeMap;

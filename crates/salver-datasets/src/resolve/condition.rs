@@ -7,7 +7,6 @@ use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 use arrow::row::{RowConverter, SortField};
-use salver_model::limits::{FILTER_DEPTH_MAX, FILTER_TERMS_MAX};
 use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result};
 
 use super::ResolvedColumn;
@@ -90,24 +89,12 @@ impl OneOf {
 
 /// Checks a filter; `locate` finds its columns.
 pub(crate) fn resolve(filter: &Filter, locate: &dyn Fn(&ColumnPath) -> Result<ResolvedColumn>) -> Result<Condition> {
-    walk(filter, locate, 0, &mut 0)
+    filter.check_size()?;
+    walk(filter, locate)
 }
 
-fn walk(
-    filter: &Filter,
-    locate: &dyn Fn(&ColumnPath) -> Result<ResolvedColumn>,
-    depth: usize,
-    terms: &mut usize,
-) -> Result<Condition> {
-    *terms += 1;
-    // Lowered SQL may nest deeper than filters in REST, but its own limit is not much higher.
-    if depth > 4 * FILTER_DEPTH_MAX || *terms > FILTER_TERMS_MAX {
-        return Err(Error::new(Code::InvalidFilter, "the filter is too large")
-            .with_hint("nest less, or put many values of one column into an `in` list"));
-    }
-    let mut all = |filters: &[Filter]| -> Result<Vec<Condition>> {
-        filters.iter().map(|inner| walk(inner, locate, depth + 1, terms)).collect()
-    };
+fn walk(filter: &Filter, locate: &dyn Fn(&ColumnPath) -> Result<ResolvedColumn>) -> Result<Condition> {
+    let all = |filters: &[Filter]| filters.iter().map(|inner| walk(inner, locate)).collect::<Result<Vec<_>>>();
     Ok(match filter {
         Filter::And(filters) => match all(filters)? {
             conditions if conditions.is_empty() => Condition::Always(Some(true)),
@@ -117,7 +104,7 @@ fn walk(
             conditions if conditions.is_empty() => Condition::Always(Some(false)),
             conditions => Condition::Or(conditions),
         },
-        Filter::Not(inner) => Condition::Not(Box::new(walk(inner, locate, depth + 1, terms)?)),
+        Filter::Not(inner) => Condition::Not(Box::new(walk(inner, locate)?)),
         Filter::IsNull { column } => Condition::Test(locate(column)?, Test::IsNull),
         Filter::Compare { column, op, value } => {
             let place = locate(column)?;
@@ -133,9 +120,6 @@ fn walk(
 }
 
 fn one_of(column: &ColumnPath, values: &[salver_model::Value], place: ResolvedColumn) -> Result<Condition> {
-    if values.len() > FILTER_TERMS_MAX {
-        return Err(Error::new(Code::InvalidFilter, format!("more than {FILTER_TERMS_MAX} values in one list")));
-    }
     if values.is_empty() {
         return Ok(Condition::Always(Some(false)));
     }

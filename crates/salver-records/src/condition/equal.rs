@@ -1,17 +1,18 @@
 //! Equality with a client's value. SQLite stores any value in any column, so that several may be shown as the same
-//! text; and a true boolean is there, as in MySQL, any number but zero.
+//! text.
 
-use salver_model::records::ColumnKind;
+use salver_model::records::{ColumnInfo, ColumnKind};
 
 use super::convert::{bind_for, place};
 use super::operand::Operand;
+use super::predicate::among;
 use crate::dialect::{Dialect, Sql};
 use crate::json::base64;
 use crate::statement::Bind;
 
-/// Returns the values that are shown as `text` in this column; none when no row can have it.
-pub(super) fn shown_as(dialect: Dialect, operand: &Operand<'_>, text: &str) -> Vec<Bind> {
-    let main = bind_for(dialect, operand, text);
+/// Returns the values that are shown as `text` in this column; none when no row can have it. `main` is the value that
+/// the text is first of all.
+pub(super) fn shown_as(dialect: Dialect, operand: &Operand<'_>, main: Option<Bind>, text: &str) -> Vec<Bind> {
     if dialect != Dialect::Sqlite {
         return main.into_iter().collect();
     }
@@ -37,47 +38,29 @@ pub(super) fn shown_as(dialect: Dialect, operand: &Operand<'_>, text: &str) -> V
     all
 }
 
-/// Appends the predicate that the operand equals one of these values.
-pub(super) fn push(operand: &Operand<'_>, binds: Vec<Bind>, sql: &mut Sql) {
-    if operand.column.kind == ColumnKind::Boolean && sql.dialect != Dialect::Postgres {
-        return push_truths(operand, &binds, sql);
+/// Appends `column = value` for a part of a key; returns `false`, and appends nothing, when the column can't have the
+/// value.
+pub(super) fn equals(column: &ColumnInfo, alias: &str, value: &str, sql: &mut Sql) -> bool {
+    let operand = Operand::column_by_text(sql.dialect, column, alias);
+    let binds = key_binds(sql.dialect, &operand, value);
+    if binds.is_empty() {
+        return false;
     }
-    push_key(operand, binds, sql);
+    let place = &mut |bind: &Bind, sql: &mut Sql| place(&operand, bind.clone(), sql);
+    among(&binds, (false, false), place, sql.push(operand.text()));
+    true
 }
 
-/// Appends the same predicate as `push`, but a boolean is exactly one value.
-pub(super) fn push_key(operand: &Operand<'_>, binds: Vec<Bind>, sql: &mut Sql) {
-    sql.push(operand.text());
-    let one = binds.len() == 1;
-    sql.push(if one { " = " } else { " IN (" });
-    let mut first = true;
-    for bind in binds {
-        place(operand, bind, sql.separate(&mut first, ","));
+/// Returns the values that match a part of a key: only one, even if others are shown alike, since a key identifies one
+/// row. Only bytes in SQLite may also be stored as their base64 text, as PHP-CRUD-API writes it.
+pub(super) fn key_binds(dialect: Dialect, operand: &Operand<'_>, value: &str) -> Vec<Bind> {
+    let main = bind_for(dialect, operand, value);
+    if dialect == Dialect::Sqlite
+        && operand.column.kind.is_binary()
+        && let Some(bytes) = base64::decode(value)
+    {
+        let number = main.filter(|bind| matches!(bind, Bind::Int(_)));
+        return [Bind::Bytes(bytes), Bind::Text(value.to_owned())].into_iter().chain(number).collect();
     }
-    sql.push(if one { "" } else { ")" });
-}
-
-fn push_truths(operand: &Operand<'_>, binds: &[Bind], sql: &mut Sql) {
-    let own = operand.text();
-    let mut first = true;
-    sql.push("(");
-    for bind in binds {
-        sql.separate(&mut first, " OR ");
-        match bind {
-            Bind::Bool(true) => {
-                // Two ranges, for which an index can be used.
-                sql.push("(").push(own).push(" < 0 OR ").push(own).push(" > 0)");
-                if sql.dialect == Dialect::Sqlite {
-                    // Texts sort after numbers; for null it must not be false.
-                    sql.push(" AND typeof(").push(own).push(") IN ('integer', 'null')");
-                }
-            }
-            Bind::Bool(false) => drop(sql.push(own).push(" = 0")),
-            other => {
-                sql.push(own).push(" = ");
-                place(operand, other.clone(), sql);
-            }
-        }
-    }
-    sql.push(")");
+    main.into_iter().collect()
 }

@@ -2,7 +2,7 @@
 
 use salver_model::records::{ColumnInfo, ColumnKind};
 
-use crate::dialect::{Dialect, Sql};
+use crate::dialect::Dialect;
 
 /// The text before and after an expression.
 pub(crate) type Around = (&'static str, &'static str);
@@ -88,10 +88,5 @@ impl<'c> Operand<'c> {
             && matches!(self.column.kind, ColumnKind::Clob | ColumnKind::Blob)
             && (native.is_empty() || native.eq_ignore_ascii_case("any") || has("BLOB"))
             && !(has("CHAR") || has("CLOB") || has("TEXT"))
-    }
-
-    /// Appends a predicate that is false, or null where the expression is null.
-    pub(super) fn nothing(&self, sql: &mut Sql) {
-        sql.push("(").push(&self.bare).push(" IS NULL AND NULL)");
     }
 }

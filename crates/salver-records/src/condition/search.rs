@@ -1,13 +1,12 @@
 //! Text search: a row is found when one of its text columns contains the text.
 
 use salver_model::records::{Operation, TableInfo};
+use salver_model::{ColumnPath, Filter, Result};
 
-use super::operand::Operand;
-use crate::dialect::Dialect;
+use super::reading::{self, Reading};
 use crate::dialect::Sql;
 use crate::dialect::like::escaped;
 use crate::scope::Scope;
-use crate::statement::Bind;
 
 /// Appends the condition. A table without text columns has no matching row.
 pub(crate) fn search(
@@ -17,22 +16,11 @@ pub(crate) fn search(
     alias: &str,
     text: &str,
     sql: &mut Sql,
-) {
+) -> Result<()> {
     let pattern = format!("%{}%", escaped(text));
-    let mut first = true;
-    if sql.dialect == Dialect::Postgres && text.contains('\0') {
-        sql.push("1=0");
-        return;
-    }
-    for column in &table.columns {
-        if !column.kind.is_text() || !scope.access.column(operation, &table.name, &column.name) {
-            continue;
-        }
-        sql.push(if first { "(" } else { " OR " });
-        first = false;
-        let escape = sql.dialect.like_escape();
-        let operand = Operand::column(sql.dialect, column, alias);
-        sql.push(&operand.like(sql.dialect)).push(" LIKE ").bind(Bind::Text(pattern.clone())).push(escape);
-    }
-    sql.push(if first { "1=0" } else { ")" });
+    let columns = table.columns.iter().map(|column| (column.kind, column.name.as_str()));
+    let searched = columns.filter(|(kind, name)| kind.is_text() && scope.access.column(operation, &table.name, name));
+    let like = |name| Filter::Like { column: ColumnPath::column(name), pattern: pattern.clone(), ignore_case: false };
+    let any = Filter::Or(searched.map(|(_, name)| like(name)).collect());
+    reading::push(table, alias, Reading::Client { strict: false }, &any, sql)
 }

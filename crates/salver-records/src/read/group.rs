@@ -4,7 +4,6 @@ mod output_column;
 
 use std::sync::Arc;
 
-use salver_model::limits::FILTER_DEPTH_MAX;
 use salver_model::records::{ColumnKind, Condition, Document, Operation, Order, RecordQuery, TableInfo};
 use salver_model::{Code, Error, Result, suggest};
 
@@ -17,8 +16,8 @@ use super::plan::{ReadPlan, run};
 use super::root_rows::Root;
 use super::rows::{Envelope, RowsWriter};
 use super::statements;
-use crate::condition::{ConditionContext, Operand, test};
-use crate::dialect::{Sql, chain};
+use crate::condition::{ConditionContext, Operand, test, tree};
+use crate::dialect::Sql;
 use crate::scope::Scope;
 
 /// Returns whether the query has groups or aggregates.
@@ -100,32 +99,16 @@ fn groups(root: &Root<'_>, items: &[Item], query: &RecordQuery, sql: &mut Sql) -
     }
     if let Some(having) = &query.having {
         sql.push(" HAVING ");
-        self::having(&root.ground, items, having, 0, sql)?;
-    }
-    Ok(())
-}
-
-fn having(
-    ground: &ConditionContext<'_>,
-    items: &[Item],
-    condition: &Condition,
-    depth: usize,
-    sql: &mut Sql,
-) -> Result<()> {
-    if depth > FILTER_DEPTH_MAX {
-        return Err(Error::new(Code::InvalidFilter, "`having` is nested too deeply"));
-    }
-    let (parts, word, empty) = match condition {
-        Condition::All(parts) => (parts, " AND ", "1=1"),
-        Condition::Any(parts) => (parts, " OR ", "1=0"),
-        Condition::Test { path, operator, negated, value } => {
+        let push = &mut |condition: &Condition, _: usize, sql: &mut Sql| {
+            let Condition::Test { path, operator, negated, value } = condition else { return Ok(false) };
             let item = find(items, path).ok_or_else(|| unknown(items, path, Code::InvalidFilter))?;
             let operand = Operand::expression(sql.dialect, &item.column, item.bare.clone());
-            return test(ground, &operand, (*operator, *negated, value), sql);
+            test(&root.ground, operand, (*operator, *negated, value), sql).map(|()| true)
+        };
+        if !tree(having, 0, push, sql)? {
+            sql.push("1=1");
         }
-    };
-    let any = chain(parts, word, sql, &mut |part, sql| having(ground, items, part, depth + 1, sql).map(|()| true))?;
-    sql.push(if any { "" } else { empty });
+    }
     Ok(())
 }
 

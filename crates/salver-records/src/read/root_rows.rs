@@ -69,7 +69,7 @@ impl<'s> Root<'s> {
         }
         if let Some(text) = self.search {
             begin(sql, &mut first);
-            search(scope, operation, self.table, ALIAS, text, sql);
+            search(scope, operation, self.table, ALIAS, text, sql)?;
         }
         restrict_seen(scope, operation, self.table, ALIAS, sql, &mut first)?;
         Ok(first)

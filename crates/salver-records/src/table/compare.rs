@@ -1,10 +1,12 @@
 //! Columns and literals as SQL that compares them as Arrow does: text by its bytes, numbers as numbers.
 
 use arrow::datatypes::DataType;
-use salver_model::{Code, Error, Result, Value};
+use salver_model::limits::PATTERN_BYTES_MAX;
+use salver_model::{Code, Comparison, Error, Result, Value, hexadecimal};
 
 use super::decimal::Parts;
 use crate::calendar;
+use crate::condition::{Comparand, Literal, Manner, Side, TextOrder, push_ordered};
 use crate::dialect::{Dialect, Sql, null_tests, push_decimal};
 use crate::statement::Bind;
 
@@ -25,19 +27,10 @@ pub(super) struct Operand {
     pub(super) untyped: bool,
 }
 
-/// The prefix by which MySQL is sure to sort.
-const BEGINNING: &str = ", 1000)";
-
 impl Operand {
     /// Creates the operand of an aggregate.
     pub(super) fn computed(sql: String, data_type: DataType, name: String) -> Self {
         Self { sql, data_type, name, plain_text: false, beginning: false, untyped: false }
-    }
-
-    /// Returns whether SQLite may have bytes beside texts in it, which are shown as texts and sort after all of them,
-    /// and numbers as they are.
-    pub(super) fn is_mixed(&self, dialect: Dialect) -> bool {
-        self.is_stored(dialect) && !self.untyped
     }
 
     /// Returns whether a cursor keeps its stored value, which may not be text.
@@ -52,31 +45,19 @@ impl Operand {
 
     /// Appends the operand in a form with the order and equality of its Arrow type, for booleans and bytes.
     pub(super) fn push_ordered(&self, sql: &mut Sql) {
-        match (&self.data_type, sql.dialect) {
-            // A boolean may be any number there.
-            (DataType::Boolean, Dialect::Sqlite | Dialect::Mysql) => {
-                sql.push("(").push(&self.sql).push(" <> 0)");
-            }
-            (DataType::Utf8, Dialect::Sqlite) if self.untyped => {
-                sql.push("CAST(").push(&self.sql).push(" AS TEXT) COLLATE BINARY");
-            }
-            (DataType::Utf8, Dialect::Sqlite) => {
-                sql.push(&self.sql).push(" COLLATE BINARY");
-            }
-            (DataType::Binary, Dialect::Sqlite) => {
-                sql.push("CAST(").push(&self.sql).push(" AS BLOB)");
-            }
-            (DataType::Utf8, Dialect::Postgres) => {
-                sql.push("(").push(&self.sql).push(")::text COLLATE \"C\"");
-            }
-            (DataType::Utf8, Dialect::Mysql) => {
-                sql.push(if self.beginning { "LEFT(" } else { "" });
-                sql.push("CAST(CONVERT(").push(&self.sql).push(" USING utf8mb4) AS BINARY)");
-                sql.push(if self.beginning { BEGINNING } else { "" });
-            }
-            _ => {
-                sql.push(&self.sql);
-            }
+        push_ordered(&self.sql, self.manner(sql.dialect), sql);
+    }
+
+    fn manner(&self, dialect: Dialect) -> Manner {
+        match &self.data_type {
+            DataType::Boolean if dialect != Dialect::Postgres => Manner::Truth { numbers_only: false },
+            DataType::Binary => Manner::Blob,
+            DataType::Utf8 => Manner::Text {
+                indexed: self.plain_text && !self.beginning,
+                shown: self.is_stored(dialect) && !self.untyped,
+                beginning: self.beginning,
+            },
+            _ => Manner::Native,
         }
     }
 
@@ -90,19 +71,54 @@ impl Operand {
     }
 }
 
-/// A literal, coerced to an operand's type.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Literal {
-    /// Null, with which every comparison is null.
-    Null,
-    /// A value.
-    Is(Bind),
-    /// A value between this one and the next that the type can represent.
-    Past(Bind),
-    /// A number below every value of the type.
-    Below,
-    /// A number above every value of the type.
-    Above,
+impl Comparand for Operand {
+    fn side(&self, dialect: Dialect) -> Side<'_> {
+        Side {
+            bare: &self.sql,
+            sql: &self.sql,
+            null_tests: self.null_tests(dialect),
+            manner: self.manner(dialect),
+            order: TextOrder::Bytes,
+        }
+    }
+
+    fn literal(&self, dialect: Dialect, _: Comparison, value: &Value) -> Result<Literal> {
+        literal(dialect, self, value)
+    }
+
+    fn searched(&self, _: Dialect, pattern: &str) -> Result<Option<String>> {
+        if self.data_type != DataType::Utf8 {
+            let message = format!("`{}` is {}, and `like` compares text", self.name, self.data_type);
+            return Err(Error::new(Code::InvalidFilter, message).with_hint("compare it with `=`, `<` or `>`"));
+        }
+        if pattern.len() > PATTERN_BYTES_MAX {
+            let message = format!("a pattern of `like` has at most {PATTERN_BYTES_MAX} bytes");
+            return Err(Error::new(Code::InvalidFilter, message));
+        }
+        Ok(Some(self.sql.clone()))
+    }
+
+    fn place(&self, bind: &Bind, sql: &mut Sql) {
+        let cast = match (sql.dialect, &self.data_type, bind) {
+            (Dialect::Postgres, DataType::Boolean, _) => "::boolean",
+            (Dialect::Postgres, _, Bind::Float(_)) => "::float8",
+            (Dialect::Postgres, DataType::Int32 | DataType::Int64 | DataType::UInt64, _) => "::bigint",
+            (Dialect::Postgres, DataType::Decimal128(..) | DataType::Decimal256(..), _) => "::numeric",
+            (Dialect::Postgres, DataType::Date32, _) => "::date",
+            (Dialect::Postgres, DataType::Timestamp(..), _) => "::timestamp",
+            (Dialect::Postgres, DataType::Binary, _) => "::bytea",
+            (Dialect::Mysql, DataType::Decimal128(..) | DataType::Decimal256(..), Bind::Text(_)) => {
+                return push_decimal(bind.clone(), sql);
+            }
+            (Dialect::Mysql, DataType::UInt64, Bind::Text(_)) => {
+                sql.push("CAST(").bind(bind.clone()).push(" AS UNSIGNED)");
+                return;
+            }
+            // A text is compared with a column of its own type; what is compared by its bytes gets no placeholder here.
+            _ => "",
+        };
+        sql.bind(bind.clone()).push(cast);
+    }
 }
 
 /// Coerces `value` to the literal for a comparison with `operand`.
@@ -142,10 +158,14 @@ pub(super) fn literal(dialect: Dialect, operand: &Operand, value: &Value) -> Res
         DataType::Date32 => text(value).and_then(|text| day(dialect, &text)),
         DataType::Timestamp(..) => text(value).and_then(|text| moment(dialect, &text)),
         DataType::Binary => text(value).and_then(|text| bytes(&text)).map(|bytes| Literal::Is(Bind::Bytes(bytes))),
-        DataType::Utf8 => Some(Literal::Is(Bind::Text(match value {
-            Value::Text(own) | Value::Bare(own) => own.clone(),
-            other => other.to_string(),
-        }))),
+        DataType::Utf8 => {
+            let own = text(value).unwrap_or_else(|| value.to_string());
+            Some(match own.split_once('\0') {
+                // No text of PostgreSQL contains NUL: such a text lies behind what is before it.
+                Some((before, _)) if dialect == Dialect::Postgres => Literal::Past(Bind::Text(before.to_owned())),
+                _ => Literal::Is(Bind::Text(own)),
+            })
+        }
         _ => None,
     };
     found.ok_or_else(|| {
@@ -166,14 +186,9 @@ fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// Parses bytes from hexadecimal digits.
+/// Parses bytes from hexadecimal digits, as the engine does.
 fn bytes(text: &str) -> Option<Vec<u8>> {
-    let digit = |digit: u8| char::from(digit).to_digit(16);
-    let pair = |pair: &[u8]| match pair {
-        [high, low] => u8::try_from(digit(*high)? << 4 | digit(*low)?).ok(),
-        _ => None,
-    };
-    text.as_bytes().chunks(2).map(pair).collect()
+    hexadecimal::decode(text.strip_prefix("0x").or_else(|| text.strip_prefix("\\x")).unwrap_or(text))
 }
 
 /// Returns a number with all the digits it was written with, without an exponent; one beyond all numbers as `inf`.
@@ -289,35 +304,6 @@ fn dated(dialect: Dialect, year: i64, rest: &str) -> Result<String, Literal> {
     }
 }
 
-/// Appends the placeholder of a literal with the cast that makes it a value of the operand's type.
-pub(super) fn push_literal(operand: &Operand, bind: &Bind, sql: &mut Sql) {
-    let cast = match (sql.dialect, &operand.data_type, bind) {
-        (Dialect::Postgres, DataType::Boolean, _) => "::boolean",
-        (Dialect::Postgres, _, Bind::Float(_)) => "::float8",
-        (Dialect::Postgres, DataType::Int32 | DataType::Int64 | DataType::UInt64, _) => "::bigint",
-        (Dialect::Postgres, DataType::Decimal128(..) | DataType::Decimal256(..), _) => "::numeric",
-        (Dialect::Postgres, DataType::Date32, _) => "::date",
-        (Dialect::Postgres, DataType::Timestamp(..), _) => "::timestamp",
-        (Dialect::Postgres, DataType::Binary, _) => "::bytea",
-        (Dialect::Postgres, _, _) => "::text",
-        (Dialect::Mysql, DataType::Decimal128(..) | DataType::Decimal256(..), Bind::Text(_)) => {
-            return push_decimal(bind.clone(), sql);
-        }
-        (Dialect::Mysql, DataType::UInt64, Bind::Text(_)) => {
-            sql.push("CAST(").bind(bind.clone()).push(" AS UNSIGNED)");
-            return;
-        }
-        (Dialect::Mysql, DataType::Utf8, _) => {
-            sql.push(if operand.beginning { "LEFT(" } else { "" });
-            sql.push("CAST(").bind(bind.clone()).push(" AS BINARY)");
-            sql.push(if operand.beginning { BEGINNING } else { "" });
-            return;
-        }
-        _ => "",
-    };
-    sql.bind(bind.clone()).push(cast);
-}
-
 fn number(value: &Value) -> Option<Value> {
     match value {
         Value::Int(_) | Value::UInt(_) | Value::Float(_) => Some(value.clone()),
@@ -351,7 +337,8 @@ mod tests {
     use arrow::datatypes::{DataType, TimeUnit};
     use salver_model::Value;
 
-    use super::{Literal, Operand, literal};
+    use super::{Operand, literal};
+    use crate::condition::Literal;
     use crate::dialect::Dialect;
     use crate::statement::Bind;
 
@@ -407,5 +394,16 @@ mod tests {
         assert_eq!(moment(Dialect::Mysql, "2024-01-01 00:00:00.1234567"), past("2024-01-01 00:00:00.123456"));
         assert_eq!(of(Dialect::Postgres, DataType::Date32, "0044-03-15 BC"), is("0044-03-15 BC"));
         assert_eq!(moment(Dialect::Postgres, "soon"), None);
+    }
+
+    #[test]
+    fn bytes_and_texts() {
+        for text in ["1f8b", "0x1F8B", "\\x1f8b"] {
+            let bytes = Some(Literal::Is(Bind::Bytes(vec![0x1f, 0x8b])));
+            assert_eq!(of(Dialect::Postgres, DataType::Binary, text), bytes, "{text}");
+        }
+        assert_eq!(of(Dialect::Postgres, DataType::Binary, "1f8"), None);
+        assert_eq!(of(Dialect::Postgres, DataType::Utf8, "a\0b"), past("a"));
+        assert_eq!(of(Dialect::Sqlite, DataType::Utf8, "a\0b"), is("a\0b"));
     }
 }

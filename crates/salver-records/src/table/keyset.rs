@@ -6,7 +6,8 @@
 use salver_model::{Code, Comparison, Description, Error, Query, Result, Value, Version};
 
 use super::compare::{Operand, literal};
-use super::{filter, stored_value};
+use super::stored_value;
+use crate::condition::compare;
 use crate::dialect::Sql;
 
 /// One key of a total order.
@@ -79,7 +80,7 @@ fn push_compared(operand: &Operand, op: Comparison, value: &Value, sql: &mut Sql
     if operand.is_stored(sql.dialect) {
         return stored_value::push(operand, op, value, sql);
     }
-    filter::compare(operand, op, &literal(sql.dialect, operand, value)?, sql);
+    compare(operand, op, &literal(sql.dialect, operand, value)?, sql);
     Ok(())
 }
 

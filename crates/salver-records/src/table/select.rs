@@ -7,8 +7,8 @@ use salver_model::records::{ColumnKind, TableInfo};
 use salver_model::{AggregateFunction, Code, ColumnPath, Description, Error, Item, Query, Result, Sort};
 
 use super::compare::Operand;
-use super::{RowRules, WHOLE_ROWS, column, filter, keyset, stored_value};
-use crate::condition::begin;
+use super::{RowRules, WHOLE_ROWS, column, keyset, stored_value};
+use crate::condition::{begin, push};
 use crate::dialect::{Dialect, Sql, is_untyped, type_name};
 use crate::statement::Read;
 
@@ -94,16 +94,18 @@ pub(super) fn select(
     let mut first = true;
     rules.push(&info.name, &mut sql, &mut first)?;
     if let Some(own) = &query.filter {
+        own.check_size()?;
         begin(&mut sql, &mut first);
-        filter::push(own, &|path| ground.locate(path, Code::InvalidFilter), &mut sql)?;
+        push(own, &|path| ground.locate(path, Code::InvalidFilter), &mut sql)?;
     }
     if by_group {
         push_groups(outputs.iter().map(|output| output.operand.clone()).collect(), &mut sql);
     }
     ground.group(query, grouped, &mut sql)?;
     if let Some(having) = &query.having {
+        having.check_size()?;
         sql.push(" HAVING ");
-        filter::push(having, &|path| ground.output(path, &outputs, Code::InvalidFilter), &mut sql)?;
+        push(having, &|path| ground.output(path, &outputs, Code::InvalidFilter), &mut sql)?;
     }
     let total = query.count.then(|| count(&sql, base, before_binds, grouped || query.distinct));
     keyset::push_after(query, about, &keys, grouped || query.distinct, &mut sql)?;
