@@ -70,6 +70,8 @@ pub struct Server {
     /// Directory of streams, converted files and spilled queries; `None` for a directory of the process, and streams
     /// beside the configuration file.
     pub data_dir: Option<PathBuf>,
+    /// What to do while another server has the data directory.
+    pub data_dir_in_use: WhenInUse,
     /// Log level: `off`, `error`, `warn`, `info`, `debug` or `trace`.
     pub log: String,
     /// Format of the log: `text` or `json`.
@@ -114,6 +116,29 @@ pub struct Server {
     pub cors_origins: Vec<String>,
     /// Host names of the server; empty to derive them from the listen address.
     pub hosts: Vec<String>,
+}
+
+/// What a server does while another one has its data directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenInUse {
+    /// It waits, before it listens, and takes over.
+    Wait,
+    /// It ends with a message.
+    End,
+    /// It uses the directory, too, as far as that goes.
+    Share,
+}
+
+impl WhenInUse {
+    /// Returns how it is written.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Wait => "wait",
+            Self::End => "end",
+            Self::Share => "share",
+        }
+    }
 }
 
 /// Files of a server that speaks TLS.

@@ -209,6 +209,29 @@ impl SettingKind {
     }
 }
 
+/// When a changed setting takes effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// At a reload.
+    Reload,
+    /// At a reload where the entry it is of is new, else at a restart.
+    ReloadOfNew,
+    /// At a restart.
+    Restart,
+}
+
+impl Effect {
+    /// Returns a description.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Reload => "at a reload",
+            Self::ReloadOfNew => "at a reload for a new one, else at a restart",
+            Self::Restart => "at a restart",
+        }
+    }
+}
+
 /// Setting of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
@@ -224,6 +247,8 @@ pub struct Setting {
     pub example: &'static str,
     /// Description.
     pub help: &'static str,
+    /// When a change of it takes effect.
+    pub effect: Effect,
     /// Release that introduced it.
     pub since: &'static str,
     /// Former names, and names in other systems; using one is a mistake that suggests this key.

@@ -18,11 +18,11 @@ pub mod setting_place;
 mod value;
 
 pub use checked::real_location::is_same as is_same_database;
-pub use checked::{Checked, Compat, Listen, Server, StoreSpec, TlsClient, TlsFiles, UNIX};
+pub use checked::{Checked, Compat, Listen, Server, StoreSpec, TlsClient, TlsFiles, UNIX, WhenInUse};
 pub use hidden::HiddenText;
 pub use load::{Override, Sources, load};
 pub use mistake::{Mistake, Warning};
 pub use raw::arguments::{ArgumentTarget, target};
-pub use render::{differing_of_server, example, reference, show};
+pub use render::{differing, example, reference, show};
 pub use setting_place::SettingPlace;
 pub use value::duration_ms;

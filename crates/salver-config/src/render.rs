@@ -6,7 +6,7 @@ mod show;
 
 pub use example::example;
 pub use reference::reference;
-pub use show::{differing_of_server, show};
+pub use show::{differing, show};
 
 /// Returns a text as a TOML string.
 fn quoted(text: &str) -> String {

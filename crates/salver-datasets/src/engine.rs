@@ -26,6 +26,7 @@ mod work_state;
 mod worker_threads;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -89,9 +90,9 @@ pub struct Engine {
     budget: Arc<Budget>,
     /// `None` if the engine does not have the process to itself.
     pressure: Option<Pressure>,
-    query_ms_max: u64,
-    /// Time after which a query is slow; `None` if none is.
-    slow_after: Option<Duration>,
+    query_ms_max: AtomicU64,
+    /// Time after which a query is slow, in milliseconds; 0 if none is.
+    slow_ms: AtomicU64,
     data_dir: PathBuf,
     /// Runtime on which exports are decoded. It has as many threads as there are for queries, and always reuses the
     /// same ones, because every thread keeps memory of its own for reuse.
@@ -151,8 +152,8 @@ impl Engine {
             narrow: watched(session::narrow(&environment, query_bytes)?),
             budget: Budget::new(memory_bytes / 2),
             pressure,
-            query_ms_max: options.query_ms_max,
-            slow_after: (options.slow_ms > 0).then(|| Duration::from_millis(options.slow_ms)),
+            query_ms_max: AtomicU64::new(options.query_ms_max),
+            slow_ms: AtomicU64::new(options.slow_ms),
             data_dir: options.data_dir.clone(),
             decoding: Some(decoding),
             decoders: threads,
@@ -202,7 +203,14 @@ impl Engine {
 
     /// Returns the time after which a query is slow; `None` if slow ones are not logged.
     pub(crate) fn slow_after(&self) -> Option<Duration> {
-        self.slow_after
+        Some(self.slow_ms.load(Ordering::Relaxed)).filter(|ms| *ms > 0).map(Duration::from_millis)
+    }
+
+    /// Sets the times of [`EngineOptions::query_ms_max`] and [`EngineOptions::slow_ms`], for queries that begin from
+    /// now on.
+    pub fn set_times(&self, query_ms_max: u64, slow_ms: u64) {
+        self.query_ms_max.store(query_ms_max, Ordering::Relaxed);
+        self.slow_ms.store(slow_ms, Ordering::Relaxed);
     }
 
     /// Returns the permits for files that are kept open for exports.

@@ -34,26 +34,35 @@ fn receiving(limits: &Limits) -> Arc<Shares> {
     Shares::new("received bodies (64 KiB)", usize::try_from(bytes / RECEIVED_BYTES).unwrap_or(usize::MAX / 4))
 }
 
-/// State shared by all requests.
+/// Returns the options in the form that requests are compared with. Their private directories are not disclosed from
+/// now on.
+fn effective(mut options: HttpOptions) -> HttpOptions {
+    let trimmed = options.base_path.trim_matches('/');
+    options.base_path = if trimmed.is_empty() { String::new() } else { format!("/{trimmed}") };
+    redaction::keep_private(&options.private_dirs);
+    options
+}
+
+/// State shared by all requests. What is shared with the requests before and after a reload is behind an `Arc`.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) service: Arc<Service>,
     pub(crate) options: HttpOptions,
     pub(crate) cache: ResponseCache,
-    pub(crate) metrics: Metrics,
+    pub(crate) metrics: Arc<Metrics>,
     pub(crate) graphql: Graphql,
     pub(crate) gate: Gate,
     /// Accounts of the callers whose requests are limited.
     pub(crate) callers: Arc<CallerAccounts>,
     /// Authentication.
     pub(crate) auth: CurrentAuth,
-    pub(crate) idempotency: Idempotency,
-    pub(crate) consumers: Consumers,
-    pub(crate) cursors: Cursors,
-    pub(crate) exports: Exports,
+    pub(crate) idempotency: Arc<Idempotency>,
+    pub(crate) consumers: Arc<Consumers>,
+    pub(crate) cursors: Arc<Cursors>,
+    pub(crate) exports: Arc<Exports>,
     /// Routes that streams and files of functions declare.
     declared: DeclaredRoutes,
-    pub(crate) jobs: Jobs,
+    pub(crate) jobs: Arc<Jobs>,
     /// Open connections.
     pub(crate) connections: Arc<Connections>,
     /// Memory budget for request bodies that are being received.
@@ -63,59 +72,86 @@ pub(crate) struct App {
     /// Seals what clients hold of what is kept.
     pub(crate) tokens: Tokens,
     /// Becomes true at shutdown; endless responses end then, too.
-    pub(crate) ending: watch::Sender<bool>,
+    pub(crate) ending: Arc<watch::Sender<bool>>,
 }
 
 impl App {
-    pub(crate) fn new(service: Arc<Service>, mut options: HttpOptions, connections: Arc<Connections>) -> Self {
-        let trimmed = options.base_path.trim_matches('/');
-        options.base_path = if trimmed.is_empty() { String::new() } else { format!("/{trimmed}") };
-        let cache = ResponseCache::new(service.limits().cache_bytes_max);
-        let gate = Gate::new(&options);
-        redaction::keep_private(&options.private_dirs);
-        let auth = options.auth.clone();
-        let (graphql, idempotency) = (Graphql::default(), Idempotency::default());
-        let (consumers, ending) = (Consumers::default(), watch::Sender::new(false));
-        let (cursors, exports) = (Cursors::default(), Exports::default());
-        let receiving = receiving(service.limits());
-        let answers = Arc::new(Answers::new(service.limits()));
-        let has_provider = auth.load().is_some_and(|auth| auth.oidc.is_some());
-        let (declared, jobs) = (DeclaredRoutes::new(&service, has_provider), Jobs::new(service.limits()));
-        let tokens = Tokens::new(&options.root_key);
+    pub(crate) fn new(service: Arc<Service>, options: HttpOptions, connections: Arc<Connections>) -> Self {
+        let options = effective(options);
+        let limits = service.limits();
+        let (receiving, answers) = (receiving(limits), Arc::new(Answers::new(limits)));
+        let has_provider = options.auth.load().is_some_and(|auth| auth.oidc.is_some());
+        let jobs = Arc::new(Jobs::new(limits));
         Self {
-            service,
-            options,
-            cache,
-            metrics: Metrics::new(),
-            graphql,
-            gate,
+            cache: ResponseCache::new(limits.cache_bytes_max),
+            metrics: Arc::new(Metrics::new()),
+            graphql: Graphql::default(),
+            gate: Gate::new(&options),
             callers: CallerAccounts::new(),
-            auth,
-            idempotency,
-            consumers,
-            cursors,
-            exports,
-            declared,
+            auth: options.auth.clone(),
+            idempotency: Arc::default(),
+            consumers: Arc::default(),
+            cursors: Arc::default(),
+            exports: Arc::default(),
+            declared: DeclaredRoutes::new(&service, has_provider),
             jobs,
             connections,
             receiving,
             answers,
-            tokens,
-            ending,
+            tokens: Tokens::new(&options.root_key),
+            ending: Arc::new(watch::Sender::new(false)),
+            options,
+            service,
         }
     }
 
-    /// Ends what was opened under other access rules, whenever these change. What clients hold of an export is opened
-    /// again under the rules of then.
-    pub(crate) async fn end_with_rules(&self) {
+    /// Returns the state for the requests after a reload, which keeps what clients hold, and what counts for them.
+    /// Responses are cached anew: they may be others under other options.
+    pub(crate) fn successor(&self, service: Arc<Service>, options: HttpOptions) -> Self {
+        // The listener stays as it is.
+        let HttpOptions { listens, only_local, ref tls, ref root_key, .. } = self.options;
+        let (tls, root_key) = (tls.clone(), root_key.clone());
+        let options = effective(HttpOptions { listens, only_local, tls, root_key, ..options });
+        let has_provider = options.auth.load().is_some_and(|auth| auth.oidc.is_some());
+        let budget = receiving(service.limits());
+        let is_same = service.limits().body_bytes_max == self.service.limits().body_bytes_max;
+        Self {
+            cache: ResponseCache::new(service.limits().cache_bytes_max),
+            metrics: Arc::clone(&self.metrics),
+            graphql: Graphql::default(),
+            gate: Gate::new(&options),
+            callers: Arc::clone(&self.callers),
+            auth: options.auth.clone(),
+            idempotency: Arc::clone(&self.idempotency),
+            consumers: Arc::clone(&self.consumers),
+            cursors: Arc::clone(&self.cursors),
+            exports: Arc::clone(&self.exports),
+            declared: DeclaredRoutes::new(&service, has_provider),
+            jobs: Arc::clone(&self.jobs),
+            connections: Arc::clone(&self.connections),
+            receiving: if is_same { Arc::clone(&self.receiving) } else { budget },
+            answers: Arc::clone(&self.answers),
+            tokens: Tokens::new(&options.root_key),
+            ending: Arc::clone(&self.ending),
+            options,
+            service,
+        }
+    }
+
+    /// Returns what ends, whenever the access rules change, that was opened under others, for ever. What clients hold
+    /// of an export is opened again under the rules of then.
+    pub(crate) fn ending_with_rules(&self) -> impl Future<Output = ()> + Send + use<> {
+        let (cursors, exports) = (Arc::clone(&self.cursors), Arc::clone(&self.exports));
         let mut rights = self.service.rights();
-        let mut rules = rights.borrow_and_update().rules;
-        while rights.changed().await.is_ok() {
-            let now = rights.borrow_and_update().rules;
-            if now != rules {
-                rules = now;
-                self.cursors.leases.end_all();
-                self.exports.sessions.end_all();
+        async move {
+            let mut rules = rights.borrow_and_update().rules;
+            while rights.changed().await.is_ok() {
+                let now = rights.borrow_and_update().rules;
+                if now != rules {
+                    rules = now;
+                    cursors.leases.end_all();
+                    exports.sessions.end_all();
+                }
             }
         }
     }

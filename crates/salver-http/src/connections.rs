@@ -24,9 +24,6 @@ use crate::peer;
 /// All open connections.
 #[derive(Debug)]
 pub(crate) struct Connections {
-    connections_max: usize,
-    /// Most connections of one client; `None` where all come from one address, that of a proxy.
-    of_one_max: Option<NonZeroUsize>,
     state: Mutex<ConnectionTable>,
     began: Instant,
     /// Milliseconds from `began` to the last look at the clock.
@@ -35,8 +32,26 @@ pub(crate) struct Connections {
     look_every: Duration,
 }
 
-#[derive(Debug, Default)]
+/// How many there may be.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    connections_max: usize,
+    /// Most connections of one client; `None` where all come from one address, that of a proxy.
+    of_one_max: Option<NonZeroUsize>,
+}
+
+impl Bounds {
+    fn new(connections_max: usize, per_address_max: usize, shared_out: bool) -> Self {
+        let connections_max = connections_max.max(1);
+        let share = (connections_max * SHARE_OF_FREE).div_ceil(SHARE_OF_FREE + 1);
+        let of_one_max = if per_address_max == 0 { share } else { share.min(per_address_max) };
+        Self { connections_max, of_one_max: NonZeroUsize::new(of_one_max).filter(|_| shared_out) }
+    }
+}
+
+#[derive(Debug)]
 struct ConnectionTable {
+    bounds: Bounds,
     open: AHashMap<u64, Arc<Connection>>,
     peers: AHashMap<Holder, Arc<Peer>>,
     lobby: AHashMap<u64, Arc<Connection>>,
@@ -90,17 +105,19 @@ impl Connections {
         shared_out: bool,
         look_every: Duration,
     ) -> Arc<Self> {
-        let connections_max = connections_max.max(1);
-        let share = (connections_max * SHARE_OF_FREE).div_ceil(SHARE_OF_FREE + 1);
-        let of_one_max = if per_address_max == 0 { share } else { share.min(per_address_max) };
-        Arc::new(Self {
-            connections_max,
-            of_one_max: NonZeroUsize::new(of_one_max).filter(|_| shared_out),
-            state: Mutex::default(),
-            began: Instant::now(),
-            now_ms: AtomicU64::new(0),
-            look_every,
-        })
+        let table = ConnectionTable {
+            bounds: Bounds::new(connections_max, per_address_max, shared_out),
+            open: AHashMap::new(),
+            peers: AHashMap::new(),
+            lobby: AHashMap::new(),
+            next: 0,
+        };
+        Arc::new(Self { state: Mutex::new(table), began: Instant::now(), now_ms: AtomicU64::new(0), look_every })
+    }
+
+    /// Makes room for other numbers of connections than [`Connections::new`] did. Open ones stay.
+    pub(crate) fn rebound(&self, connections_max: usize, per_address_max: usize, shared_out: bool) {
+        self.lock().bounds = Bounds::new(connections_max, per_address_max, shared_out);
     }
 
     /// Admits a connection of `client`, closing another if need be; it gets a place in the lobby if none can be closed.
@@ -112,10 +129,11 @@ impl Connections {
         let known = state.peers.get(&holder).cloned();
         let peer = known.unwrap_or_else(|| Arc::new(Peer { holder, open: AtomicUsize::new(0) }));
         // The loopback address stands for many programs, so it is not limited like a client.
-        let own_max = self.of_one_max.filter(|_| !is_proxy && !client.is_many()).map_or(usize::MAX, NonZeroUsize::get);
+        let Bounds { connections_max, of_one_max } = state.bounds;
+        let own_max = of_one_max.filter(|_| !is_proxy && !client.is_many()).map_or(usize::MAX, NonZeroUsize::get);
         let has_enough = peer.open.load(Ordering::Relaxed) >= own_max;
         let mut gone = None;
-        let is_in_lobby = if has_enough || state.open.len() >= self.connections_max {
+        let is_in_lobby = if has_enough || state.open.len() >= connections_max {
             gone = state.yielding(now, |other| !has_enough || Arc::ptr_eq(&other.peer, &peer));
             gone.is_none()
         } else {
@@ -192,12 +210,12 @@ impl Connections {
     /// Returns the number of connections per client.
     pub(crate) fn counted(&self) -> Counted {
         let state = self.lock();
-        let open = state.open.len();
+        let (open, connections_max) = (state.open.len(), state.bounds.connections_max);
         let count = |peer: &Arc<Peer>| (peer.holder.clone(), peer.open.load(Ordering::Relaxed));
         let mut holders: Vec<_> = state.peers.values().map(count).collect();
         drop(state);
         holders.sort_by_key(|(_, open)| std::cmp::Reverse(*open));
-        Counted { connections_max: self.connections_max, open, holders }
+        Counted { connections_max, open, holders }
     }
 
     fn leave(&self, connection: &Connection) {

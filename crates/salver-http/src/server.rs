@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{HeaderValue, Method, Request, Response, Version, header};
 use http_body::Body as _;
-use hyper::server::conn::{http1, http2};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use salver_model::limits::{HEAD_BYTES_MAX, LOBBY_MS_MAX, STALL_MS_MAX, STREAMS_PER_CONNECTION_MAX};
+use salver_model::limits::{LOBBY_MS_MAX, STALL_MS_MAX};
 use salver_service::Service;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
@@ -25,12 +25,14 @@ use crate::body::Body;
 use crate::caller_accounts::{Charge, RunningRequest};
 use crate::connections::{self, Connection, Connections, HeadTimer, Seat, Turn};
 use crate::dialect::Refusal;
+use crate::doors::Doors;
 use crate::gate::CheckedHeaders;
+use crate::in_force::{Builders, InForce};
 use crate::listener::Listener;
 use crate::metrics::Timer;
 use crate::options::HttpOptions;
 use crate::peer::Peer;
-use crate::proxy_protocol::{self, TrustedProxies};
+use crate::proxy_protocol;
 use crate::receive::Incoming;
 use crate::request_record::REQUEST_ID;
 use crate::socket::Socket;
@@ -38,14 +40,25 @@ use crate::streams::{AppendPlan, AppendState, Taken};
 use crate::transport::{Begun, Transport};
 use crate::unsent_responses::ResponseTraits;
 
-/// The connection builders for both versions of HTTP.
-type Builders = (http1::Builder, http2::Builder<TokioExecutor>);
-
 /// Serves until `shutdown` is done, then lets open requests finish for `limits.drain_ms_max`.
 ///
 /// # Errors
 /// When the listener fails in a way that does not concern a single connection.
 pub async fn serve(
+    listener: impl Into<Listener>,
+    service: Arc<Service>,
+    options: HttpOptions,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()> {
+    serve_behind(Doors::default(), listener, service, options, shutdown).await
+}
+
+/// Does the same behind `doors`, by which the service and the options can be replaced meanwhile.
+///
+/// # Errors
+/// As [`serve`].
+pub async fn serve_behind(
+    doors: Doors,
     listener: impl Into<Listener>,
     service: Arc<Service>,
     mut options: HttpOptions,
@@ -59,21 +72,16 @@ pub async fn serve(
     let look_every = connections::look_every(limits.head_ms_max.min(LOBBY_MS_MAX));
     let per_address_max = limits.connections_per_address_max;
     let connections = Connections::new(limits.connections_max, per_address_max, !options.reverse_proxy, look_every);
-    let app = Arc::new(App::new(service, options, Arc::clone(&connections)));
-    let own = Arc::clone(&app);
-    let watching = tokio::spawn(async move { tokio::join!(own.end_with_rules(), own.follow_functions()) });
+    let acceptor = options.tls.clone().map(TlsAcceptor::from);
+    let app = App::new(service, options, Arc::clone(&connections));
+    let watching = tokio::spawn(app.ending_with_rules());
+    let current = Arc::new(ArcSwap::from_pointee(InForce::new(app)));
+    doors.open(&current);
     let graceful = GracefulShutdown::new();
     // Dropped when the shutdown begins: connections that have not sent anything yet are not waited for.
     let serving = watch::Sender::new(());
-    let head_ms_max = Duration::from_millis(limits.head_ms_max);
-    let reception = Arc::new(Reception {
-        builders: [builders(head_ms_max), builders(Duration::from_millis(LOBBY_MS_MAX))],
-        acceptor: app.options.tls.clone().map(TlsAcceptor::from),
-        proxies: TrustedProxies::new(&app.options.proxy_protocol),
-        app: Arc::clone(&app),
-        connections: Arc::clone(&connections),
-        head_ms_max,
-    });
+    let reception =
+        Arc::new(Reception { current: Arc::clone(&current), connections: Arc::clone(&connections), acceptor });
     let mut shutdown = std::pin::pin!(shutdown);
     let mut clock = tokio::time::interval(look_every);
     let mut spare = Spare::default();
@@ -99,20 +107,20 @@ pub async fn serve(
     watching.abort();
     drop(listener);
     drop(serving);
-    app.ending.send_replace(true);
-    drain(graceful, limits.drain_ms_max).await;
+    let drain_ms_max = {
+        let current = current.load();
+        current.app.ending.send_replace(true);
+        current.app.service.limits().drain_ms_max
+    };
+    drain(graceful, drain_ms_max).await;
     Ok(())
 }
 
 /// What every connection is served with.
 struct Reception {
-    app: Arc<App>,
+    current: Arc<ArcSwap<InForce>>,
     connections: Arc<Connections>,
-    /// For connections with a place, and for those in the lobby.
-    builders: [Builders; 2],
     acceptor: Option<TlsAcceptor>,
-    proxies: TrustedProxies,
-    head_ms_max: Duration,
 }
 
 /// How a connection learns that the server shuts down.
@@ -127,7 +135,7 @@ impl Reception {
     /// Serves a connection in a task of its own; one of a proxy as soon as it is known whose it is.
     fn accept(self: &Arc<Self>, mut socket: Socket, peer: Peer, mut end: ConnectionEnd) {
         prepare(&socket);
-        if !self.proxies.has(&peer) {
+        if !self.current.load().proxies.has(&peer) {
             return self.serve(socket, peer, false, end);
         }
         // Until then it counts as the proxy's, and can be closed for another like every connection that waits.
@@ -156,18 +164,18 @@ impl Reception {
     fn serve(self: &Arc<Self>, socket: Socket, peer: Peer, is_proxy: bool, mut end: ConnectionEnd) {
         let connection = self.connections.enter(&peer, is_proxy);
         let seat = Seat(Arc::clone(&connection));
-        let (mut http1, http2) = self.builders[usize::from(connection.is_in_lobby())].clone();
+        let (mut http1, http2) = self.current.load().builders[usize::from(connection.is_in_lobby())].clone();
         http1.timer(HeadTimer(Arc::clone(&connection)));
         let (reception, own) = (Arc::clone(self), Arc::clone(&connection));
         let task = tokio::spawn(async move {
             let _seat = seat;
-            let Reception { app, acceptor, .. } = &*reception;
+            let Reception { current, acceptor, .. } = &*reception;
             let beginning = Begun::of(socket, acceptor.as_ref());
             let begun = tokio::select! {
                 begun = tokio::time::timeout(reception.patience(&own), beginning) => begun.ok().flatten(),
                 _ = end.ended.changed() => None,
             };
-            let handler = |peer, transport| Handler { app: Arc::clone(app), peer, connection: own, transport };
+            let handler = |peer, transport| Handler { current: Arc::clone(current), peer, connection: own, transport };
             let builders = (http1, http2);
             match begun {
                 Some(Begun::Plain(stream, version)) => {
@@ -186,7 +194,7 @@ impl Reception {
 
     /// Returns how long a connection may take to begin.
     fn patience(&self, connection: &Connection) -> Duration {
-        if connection.is_in_lobby() { Duration::from_millis(LOBBY_MS_MAX) } else { self.head_ms_max }
+        if connection.is_in_lobby() { Duration::from_millis(LOBBY_MS_MAX) } else { self.current.load().head_ms_max }
     }
 }
 
@@ -206,25 +214,6 @@ async fn relieve(connections: &Connections, spare: &mut Spare, error: &io::Error
         tracing::warn!("can't accept a connection: {error}");
     }
     tokio::time::sleep(Duration::from_millis(if made_room { 1 } else { 50 })).await;
-}
-
-/// Returns the connection builders for both versions of HTTP, given the timeout for a request head. Connections of
-/// HTTP/1 get their own timer.
-fn builders(head_ms_max: Duration) -> Builders {
-    let mut first = http1::Builder::new();
-    first
-        .header_read_timeout(head_ms_max)
-        // Without `pipeline_flush`: with it hyper never sends its response to a request that it can't parse, and
-        // buffers any response whole for a client that does not read.
-        .max_buf_size(HEAD_BYTES_MAX);
-    let mut second = http2::Builder::new(TokioExecutor::new());
-    second
-        .timer(TokioTimer::new())
-        .keep_alive_interval(head_ms_max)
-        .keep_alive_timeout(head_ms_max)
-        .max_concurrent_streams(STREAMS_PER_CONNECTION_MAX)
-        .max_header_list_size(HEAD_BYTES_MAX as u32);
-    (first, second)
 }
 
 /// Serves a connection until it ends. A broken one concerns only the client; nothing is left to do or to report.
@@ -276,7 +265,7 @@ fn prepare(socket: &Socket) {
 /// The service of a connection, which calls the router.
 #[derive(Clone)]
 struct Handler {
-    app: Arc<App>,
+    current: Arc<ArcSwap<InForce>>,
     /// Who sent the request.
     peer: Peer,
     connection: Arc<Connection>,
@@ -290,28 +279,31 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
 
     fn call(&self, mut request: Request<hyper::body::Incoming>) -> Self::Future {
         self.connection.used();
+        // A request ends with what is in force when it begins.
+        let current = self.current.load();
+        let app = &current.app;
         crate::gate::settle(&mut request);
         match self.transport {
             Transport::Plain => {}
-            Transport::Tls => self.app.gate.says_tls(request.headers_mut()),
+            Transport::Tls => app.gate.says_tls(request.headers_mut()),
             Transport::Unprotected => {
-                return Answering::Now(Some(crate::router::answer_without_tls(&self.app, &request, &self.peer)));
+                return Answering::Now(Some(crate::router::answer_without_tls(app, &request, &self.peer)));
             }
         }
         let said = CheckedHeaders::of(request.headers());
         let expects = said.expects;
         if self.connection.is_in_lobby() {
             let request = Incoming::of(request, &self.connection, expects);
-            return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request, &self.connection)));
+            return Answering::Now(Some(crate::router::answer_beyond(app, &request, &self.connection)));
         }
         let asked = ResponseTraits::of(&request);
         let mut charge = Charge::default();
         // Reads with a body are not handled here, because the body has to be received.
         if request.body().is_end_stream()
-            && let Some(mut response) = crate::router::answer_now(&self.app, &request, &said, &self.peer, &mut charge)
+            && let Some(mut response) = crate::router::answer_now(app, &request, &said, &self.peer, &mut charge)
         {
             if asked.counts(&response) {
-                response = held(&self.app, asked, &self.connection, response);
+                response = held(app, asked, &self.connection, response);
             }
             if matches!(response.body(), Body::Stream(_)) {
                 response.body_mut().belongs_to(Some(Turn::begin(&self.connection)));
@@ -319,27 +311,27 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             }
             return Answering::Now(Some(response));
         }
-        let plan = crate::router::plan_append(&self.app, &request, &said, &self.peer, &mut charge);
+        let plan = crate::router::plan_append(app, &request, &said, &self.peer, &mut charge);
         // Where a body ends that came in another coding, a proxy may have seen differently.
         let closes = said.packed.is_some() && request.version() < Version::HTTP_2;
         let request = Incoming::of(request, &self.connection, expects);
         let turn = Turn::begin(&self.connection);
         if self.connection.is_closing() {
             // No client would learn the outcome.
-            return Answering::Now(Some(crate::router::answer_beyond(&self.app, &request, &self.connection)));
+            return Answering::Now(Some(crate::router::answer_beyond(app, &request, &self.connection)));
         }
-        if let Err(error) = asked.admit(&self.app.answers, &self.connection) {
+        if let Err(error) = asked.admit(&app.answers, &self.connection) {
             let id = request.headers().get(REQUEST_ID);
-            return Answering::Now(Some(crate::router::refuse_response(&self.app, id, error)));
+            return Answering::Now(Some(crate::router::refuse_response(app, id, error)));
         }
         match plan {
             Some(plan) => {
                 // Boxed, so that it does not enlarge the future of immediate responses.
                 let append =
-                    Append { app: Arc::clone(&self.app), request, peer: self.peer.clone(), charge, plan, asked, turn };
+                    Append { app: Arc::clone(app), request, peer: self.peer.clone(), charge, plan, asked, turn };
                 Answering::Append(Box::new(append))
             }
-            None => Answering::later(&self.app, (request, self.peer.clone()), charge, (asked, turn), closes),
+            None => Answering::later(app, (request, self.peer.clone()), charge, (asked, turn), closes),
         }
     }
 }

@@ -74,6 +74,29 @@ impl Catalog {
         self.put(next.indexed(&name));
     }
 
+    /// Takes out the tables of the databases in `gone`. Those of the databases in `replaced` count as loading until the
+    /// tables of their successors are published. For each of the databases in `awaited`, which can't be reached yet, an
+    /// entry of its name counts as loading in place of its tables.
+    pub fn withhold(&self, gone: &[Name], replaced: &[Name], awaited: &[Name]) {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Contents::clone(&self.current.load().contents);
+        let Contents { entries, index, .. } = &mut next;
+        entries.retain(|name, entry| {
+            let Some(owner) = &entry.database else { return true };
+            let stays = !(gone.contains(owner) || awaited.contains(owner));
+            if !stays || replaced.contains(owner) {
+                entry.state = LoadState::Loading;
+                index.remove(name);
+            }
+            stays
+        });
+        for name in awaited {
+            let entry = || Entry::new(name.clone(), LoadState::Loading, Some(name.clone()));
+            entries.entry(name.clone()).or_insert_with(entry);
+        }
+        self.put(next);
+    }
+
     /// Updates the columns of entries that grow.
     pub fn widen(&self) {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);

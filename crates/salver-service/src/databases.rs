@@ -23,17 +23,20 @@ struct Keeper {
     observer: Arc<dyn Observer>,
 }
 
-/// Starts the tasks that watch `databases` in `keepers`. Dropping the set stops them.
+/// Starts the tasks that watch `databases` in `keepers`. Dropping the set stops them. What came of an earlier attempt
+/// to reach a database is in `reached`, by its index.
 pub fn start(
     catalog: &Arc<Catalog>,
     databases: &[Arc<dyn Database>],
+    mut reached: Vec<Option<bool>>,
     observer: &Arc<dyn Observer>,
     keepers: &mut JoinSet<()>,
 ) {
+    reached.resize(databases.len(), None);
     let keeper = Arc::new(Keeper {
         catalog: Arc::clone(catalog),
         databases: databases.to_vec(),
-        reached: Mutex::new(vec![None; databases.len()]),
+        reached: Mutex::new(reached),
         observer: Arc::clone(observer),
     });
     for place in 0..databases.len() {

@@ -36,7 +36,7 @@ impl WaitPermit {
 }
 
 /// A stream that is served, in both its forms.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ServedStream {
     pub(crate) appender: Appender,
     pub(crate) consumer: Consumer,

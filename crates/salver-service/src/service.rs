@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwapOption;
 use salver_model::limits::SNAPSHOTS_PER_DATABASE_MAX;
 use salver_model::observation::Observer;
 use salver_model::ports::{Database, EventStream, Functions, MaybeReady, SqlEngine};
@@ -33,13 +32,14 @@ pub struct RightsVersion {
     pub rules: u64,
 }
 
-/// The service. One per server; cheap to share.
+/// The service. A reload makes a successor of it; requests end with the one that they began with.
 #[derive(Debug)]
 pub struct Service {
     catalog: Arc<Catalog>,
-    access: ArcSwapOption<AccessPolicy>,
-    caller_limits: ArcSwapOption<LimitPolicy>,
-    rights: watch::Sender<RightsVersion>,
+    access: Option<Arc<AccessPolicy>>,
+    caller_limits: Option<Arc<LimitPolicy>>,
+    /// Shared with the successors.
+    rights: Arc<watch::Sender<RightsVersion>>,
     sql: Arc<dyn SqlEngine>,
     observer: Arc<dyn Observer>,
     limits: Limits,
@@ -62,9 +62,9 @@ impl Service {
         let waits = Shares::new("tails", limits.connections_max / 2);
         Self {
             catalog,
-            access: ArcSwapOption::empty(),
-            caller_limits: ArcSwapOption::empty(),
-            rights: watch::Sender::default(),
+            access: None,
+            caller_limits: None,
+            rights: Arc::default(),
             sql,
             observer,
             limits,
@@ -77,29 +77,49 @@ impl Service {
         }
     }
 
-    /// Sets the access rules; without any, callers may do everything.
+    /// Creates the service that follows this one: over the same catalog, with the same permits, and so far with the
+    /// same databases, streams, functions and rules, but under other `limits`.
     #[must_use]
-    pub fn with_access(self, access: Option<Arc<AccessPolicy>>) -> Self {
-        self.set_access(access);
-        self
+    pub fn successor(&self, limits: Limits) -> Self {
+        let waits = if limits.connections_max == self.limits.connections_max {
+            Arc::clone(&self.waits)
+        } else {
+            Shares::new("tails", limits.connections_max / 2)
+        };
+        Self {
+            catalog: Arc::clone(&self.catalog),
+            access: self.access.clone(),
+            caller_limits: self.caller_limits.clone(),
+            rights: Arc::clone(&self.rights),
+            sql: Arc::clone(&self.sql),
+            observer: Arc::clone(&self.observer),
+            limits,
+            places: self.places.clone(),
+            snapshots: self.snapshots.clone(),
+            databases: self.databases.clone(),
+            streams: self.streams.clone(),
+            waits,
+            functions: self.functions.clone(),
+        }
     }
 
-    /// Replaces the access rules, for every request that arrives from now on.
-    pub fn set_access(&self, access: Option<Arc<AccessPolicy>>) {
-        self.access.store(access);
-        self.rights.send_modify(|rights| rights.rules += 1);
+    /// Sets the access rules; without any, callers may do everything.
+    #[must_use]
+    pub fn with_access(mut self, access: Option<Arc<AccessPolicy>>) -> Self {
+        self.access = access;
+        self
     }
 
     /// Sets the limits of callers; without any, only the general ones hold.
     #[must_use]
-    pub fn with_caller_limits(self, limits: Option<Arc<LimitPolicy>>) -> Self {
-        self.set_caller_limits(limits);
+    pub fn with_caller_limits(mut self, limits: Option<Arc<LimitPolicy>>) -> Self {
+        self.caller_limits = limits;
         self
     }
 
-    /// Replaces the limits of callers, for every request that arrives from now on.
-    pub fn set_caller_limits(&self, limits: Option<Arc<LimitPolicy>>) {
-        self.caller_limits.store(limits);
+    /// Announces that other access rules are in force from now on.
+    pub fn rules_changed(&self) {
+        self.rights.send_modify(|rights| rights.rules += 1);
     }
 
     /// Announces that callers are found out in other ways from now on.
@@ -116,35 +136,39 @@ impl Service {
     /// Returns the access rules.
     #[must_use]
     pub fn access(&self) -> Option<Arc<AccessPolicy>> {
-        self.access.load_full()
+        self.access.clone()
     }
 
     /// Returns who is known so as a caller, with its rights and its limits. Whatever comes from a client is asked for
     /// in the name of such a caller.
     #[must_use]
     pub fn caller(&self, principal: Principal) -> Caller {
-        let grants = self.access.load().as_ref().map(|policy| policy.grants(&principal));
-        let limits = self.caller_limits.load().as_ref().map(|policy| policy.limits_of(&principal)).unwrap_or_default();
+        let grants = self.access.as_ref().map(|policy| policy.grants(&principal));
+        let limits = self.caller_limits.as_ref().map(|policy| policy.limits_of(&principal)).unwrap_or_default();
         Caller { principal, grants, limits }
     }
 
-    /// Adds databases, in the order in which a table's name is looked up.
+    /// Sets the databases, in the order in which a table's name is looked up.
     #[must_use]
     pub fn with_databases(mut self, databases: Vec<Arc<dyn Database>>) -> Self {
-        let places = databases.iter().map(|_| Shares::new("snapshots", SNAPSHOTS_PER_DATABASE_MAX));
+        let places = databases.iter().map(|database| {
+            let known = self.databases.iter().position(|own| Arc::ptr_eq(own, database));
+            let kept = known.and_then(|at| self.snapshots.get(at)).cloned();
+            kept.unwrap_or_else(|| Shares::new("snapshots", SNAPSHOTS_PER_DATABASE_MAX))
+        });
         self.snapshots = places.collect();
         self.databases = databases;
         self
     }
 
-    /// Adds streams.
+    /// Sets the streams.
     #[must_use]
     pub fn with_streams(mut self, streams: Vec<Arc<dyn EventStream>>) -> Self {
         self.streams = streams.into_iter().map(ServedStream::new).collect();
         self
     }
 
-    /// Adds files of functions, in the order in which a path is looked up.
+    /// Sets the files of functions, in the order in which a path is looked up.
     #[must_use]
     pub fn with_functions(mut self, functions: Vec<Arc<dyn Functions>>) -> Self {
         self.functions = functions.into_iter().map(FunctionFile::new).collect();

@@ -18,7 +18,7 @@ use salver_service::Service;
 use crate::cli::ExplainArguments;
 use crate::failure::CommandFailure;
 use crate::settings::Need;
-use crate::{output, settings, wiring};
+use crate::{databases, output, settings, wiring};
 
 /// An entry as access rules have it.
 pub(crate) struct RuledEntry {
@@ -242,7 +242,7 @@ pub(crate) fn declared(checked: &Checked) -> Vec<RuledEntry> {
 pub(crate) async fn tables(checked: &Checked) -> Vec<RuledEntry> {
     let mut entries = Vec::new();
     for spec in &checked.databases {
-        let Ok(database) = wiring::database(spec.clone()) else { continue };
+        let Ok(database) = databases::database(spec.clone()) else { continue };
         if database.refresh().await.is_err() {
             continue;
         }

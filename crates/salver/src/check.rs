@@ -14,7 +14,7 @@ use crate::failure::CommandFailure;
 use crate::sessions::LateSessions;
 use crate::settings::Need;
 use crate::tls::Certificate;
-use crate::{access, logging, output, secrets, serve, settings, streams, wiring};
+use crate::{access, databases, logging, output, secrets, serve, settings, streams, wiring};
 
 /// Runs the checks, and fails when anything is wrong.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
@@ -75,7 +75,7 @@ async fn reach_all(checked: &Checked) -> Result<usize, CommandFailure> {
     let mut wrong = 0;
     for spec in &checked.databases {
         let reached = async {
-            let database = wiring::database(spec.clone())?;
+            let database = databases::database(spec.clone())?;
             database.refresh().await.map(|()| database.schema().tables().len())
         };
         match reached.await {

@@ -152,6 +152,10 @@ pub(crate) struct ServeArguments {
     #[arg(long)]
     pub(crate) insecure: bool,
 
+    /// End with a message, instead of waiting, where another server has the data directory.
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+
     /// Open the page in a browser.
     #[arg(long)]
     pub(crate) open: bool,

@@ -3,12 +3,26 @@
 //! A connection is a descriptor, and so are files, connections to databases and those to workers. Connections must
 //! leave enough of them, or a client that opens many connections could prevent the server from opening its own files.
 
+use salver_config::Checked;
+
 /// Descriptors reserved for everything but connections, where there are plenty.
 const RESERVED: u64 = 2_048;
 
+/// Limits connections to the number of available file descriptors.
+pub(crate) fn keep(checked: &mut Checked) {
+    let wanted = checked.limits.connections_max;
+    if let Some(most) = connections_max().filter(|most| *most < wanted) {
+        tracing::warn!(
+            "`limits.connections_max` is {wanted}, but the system has descriptors for {most} connections; \
+             raise its limit (`ulimit -n`)"
+        );
+        checked.limits.connections_max = most;
+    }
+}
+
 /// Raises the descriptor limit as far as the system allows, and returns the number of connections for which that leaves
 /// room. `None` if the system does not report it.
-pub(crate) fn connections_max() -> Option<usize> {
+fn connections_max() -> Option<usize> {
     let most = rlimit::increase_nofile_limit(u64::MAX).ok()?;
     usize::try_from(left(most)).ok()
 }

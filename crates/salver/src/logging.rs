@@ -15,19 +15,22 @@ use salver_model::observation::{Observation, Observer};
 use salver_model::secrecy::{MASK, masked};
 use tracing::Metadata;
 use tracing::level_filters::LevelFilter;
-use tracing_subscriber::Registry;
 use tracing_subscriber::filter::{Directive, EnvFilter};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Registry, reload};
 
 use self::json_lines::JsonLines;
 use self::log_queue::{LineKind, LogQueue};
 
 /// The secrets that are masked in the log and in messages.
 static SECRETS: OnceLock<Arc<RwLock<Vec<String>>>> = OnceLock::new();
+
+/// Replaces what is logged.
+static FILTER: OnceLock<Box<dyn Fn(EnvFilter) + Send + Sync>> = OnceLock::new();
 
 /// The lines of the log that are still to be written.
 static QUEUE: LogQueue = LogQueue::new();
@@ -129,7 +132,19 @@ pub(crate) fn start(server: &Server, secrets: Vec<String>) {
                 .with_target(false),
         ),
     };
-    let _ = tracing_subscriber::registry().with(lines).with(filter(server)).try_init();
+    let (filter, handle) = reload::Layer::new(filter(server));
+    let _ = tracing_subscriber::registry().with(lines).with(filter).try_init();
+    let _ = FILTER.set(Box::new(move |other| {
+        // It fails only when there is no log any more.
+        let _ = handle.reload(other);
+    }));
+}
+
+/// Logs as much as `server` says from now on.
+pub(crate) fn set_level(server: &Server) {
+    if let Some(replace) = FILTER.get() {
+        replace(filter(server));
+    }
 }
 
 /// Waits until the log is written, for a while: before the program ends.

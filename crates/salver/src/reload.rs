@@ -1,30 +1,46 @@
-//! Reload of the settings at a hang-up (SIGHUP): datasets, access rules, limits of callers and the ways to prove who
-//! one is change without a dropped request. What else changed takes effect at the next start, and the log says so.
+//! Reload of the settings at a hang-up (SIGHUP), without a dropped request. What can't change while the server runs
+//! takes effect at the next start, and the log says so.
 //!
-//! Mistakes change nothing: the settings of before stay as a whole. What is no longer served goes first, then the rules
-//! change, then what is new comes, so that nothing is open in between that both settings keep shut. A request that has
-//! begun goes on under the rules that it began with.
+//! Mistakes change nothing: the settings of before stay as a whole. What is no longer served goes first, then
+//! everything that decides about requests is replaced at once, then what is new comes, so that nothing is open in
+//! between that both settings keep shut. A request that has begun ends with what it began with.
 
+mod applied;
+mod current_service;
+mod dataset_changes;
+mod kept_fresh;
+mod refusals;
+mod replacing;
+mod stream_changes;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use salver_config::keys::Setting;
 use salver_config::{Checked, Sources};
 use salver_datasets::Engine;
-use salver_http::{Auth, CurrentAuth, Places};
+use salver_http::{CurrentAuth, Doors, Places};
 use salver_model::limits::ANNOUNCED_S_MAX;
+use salver_model::observation::Observer;
 use salver_model::spec::DatasetSpec;
-use salver_model::{Code, Error, Name, Result};
-use salver_service::Service;
-use salver_service::refresh::Keepers;
+use salver_model::{Code, Error};
 
+use self::applied::Applied;
+pub(crate) use self::current_service::CurrentService;
+use self::dataset_changes::DatasetChanges;
+pub(crate) use self::kept_fresh::KeptFresh;
+use self::stream_changes::StreamChanges;
 use crate::cli::ServeArguments;
 use crate::failure::CommandFailure;
 use crate::service_manager::ServiceManager;
 use crate::sessions::LateSessions;
 use crate::settings::Loaded;
 use crate::signals::HangUps;
+use crate::streams::OpenStreams;
 use crate::watch::{self, Watch};
-use crate::{access, exposure, logging, output, secrets, settings, wiring};
+use crate::wiring::Wired;
+use crate::{access, descriptors, logging, output, secrets, settings, wiring};
 
 /// Longest wait for what is new before rules about nothing are reported.
 const SETTLING: Duration = Duration::from_secs(ANNOUNCED_S_MAX);
@@ -43,10 +59,18 @@ pub(crate) struct Reload {
     /// Who is told of it.
     pub(crate) manager: ServiceManager,
     pub(crate) engine: Arc<Engine>,
-    pub(crate) service: Arc<Service>,
+    pub(crate) observer: Arc<dyn Observer>,
+    /// The service in force, for those who outlive it.
+    pub(crate) current: CurrentService,
     pub(crate) auth: CurrentAuth,
+    /// Keeps them fresh.
+    pub(crate) fetching: KeptFresh,
+    pub(crate) doors: Doors,
     pub(crate) sessions: LateSessions,
-    pub(crate) keepers: Keepers,
+    /// The streams to be closed in the end.
+    pub(crate) streams: OpenStreams,
+    /// The service in force, and what it was made of.
+    pub(crate) wired: Wired,
 }
 
 impl Reload {
@@ -104,16 +128,71 @@ impl Reload {
         let mut next = Checked { datasets: loaded.datasets, ..self.checked.clone() };
         self.leave_out_taken(&mut next, &found);
         let changes = DatasetChanges::between(&self.checked.datasets, &next.datasets);
-        let told = told(&changes, (false, false), false);
         salver_http::keep_private(&secrets::of(&next));
         self.take_out(&changes).await;
         self.put_in(&changes, &next).await;
-        tracing::info!("the served directories changed: {told}");
+        tracing::info!("the served directories changed: {}", told(&changes.told()));
         self.checked = next;
         Ok(())
     }
 
     async fn read_again(&mut self) -> Result<(), CommandFailure> {
+        let Loaded { checked, sources, directories } = self.load().await?;
+        let Applied { checked: mut next, pending } = Applied::of(&self.checked, checked);
+        descriptors::keep(&mut next);
+        self.leave_out_taken(&mut next, &sources.discovered);
+        self.check(&next)?;
+        let auth = self.other_auth(&next)?;
+        let mut databases = self.wired.databases.next(&next)?;
+        // Nothing is refused from here on.
+        salver_http::keep_private(&secrets::of(&next));
+        salver_http::keep_secret(secrets::from_outside(&next));
+        logging::mask(secrets::secrets(&next));
+        let (files, changed_files) = self.other_files(&next).await;
+        databases.reach().await;
+        let catalog = Arc::clone(self.wired.service.catalog());
+        let datasets = DatasetChanges::between(&self.checked.datasets, &next.datasets);
+        let streams = StreamChanges::between(&self.wired.streams, &next.streams);
+        let mut changes = datasets.told();
+        changes.extend(self.told_of_rest(&next, auth.is_some(), changed_files));
+        changes.extend(count(databases.new.len(), "database", "new or changed"));
+        changes.extend(count(databases.gone.len(), "database", "gone"));
+        changes.extend(streams.told());
+        self.take_out(&datasets).await;
+        self.wired.databases.take_out(&databases, &catalog).await;
+        let gone = streams.take_out(&mut self.wired, &catalog, wiring::stores(&self.checked));
+        let opening = streams.add(&mut self.wired, &self.engine, &self.observer, &self.streams);
+        let is_same = !databases.differs() && next.access == self.checked.access;
+        let has_other_rules = next.access != self.checked.access || databases.ends_others();
+        let old_auth = self.replace(&next, (auth, files), (&databases.all(), is_same)).await;
+        if let Some(old) = old_auth {
+            self.auth.begin(&old);
+            self.wired.service.callers_changed();
+        }
+        if has_other_rules {
+            self.wired.service.rules_changed();
+        }
+        logging::set_level(&next.server);
+        self.put_in(&datasets, &next).await;
+        self.wired.databases.put_in(databases, &catalog, &self.observer);
+        stream_changes::close(gone, &self.current, next.limits.drain_ms_max, &self.streams);
+        opening.await;
+        tracing::info!("SIGHUP: the settings were read again: {}", told(&changes));
+        if !pending.is_empty() {
+            tracing::warn!("these changed too, and need a restart: {}", pending.join(", "));
+        }
+        self.watch_again(&next, directories, &sources);
+        (self.checked, self.sources) = (next, sources);
+        let service = Arc::clone(&self.wired.service);
+        tokio::spawn(async move {
+            let _ = tokio::time::timeout(SETTLING, service.catalog().settled()).await;
+            access::warn_of_idle_rules(&service);
+        });
+        Ok(())
+    }
+
+    /// Reads the settings.
+    async fn load(&self) -> Result<Loaded, CommandFailure> {
         let arguments = Arc::clone(&self.arguments);
         let file = self.sources.file.clone();
         let loading = tokio::task::spawn_blocking(move || {
@@ -126,57 +205,36 @@ impl Reload {
         });
         let loaded =
             loading.await.map_err(|error| Error::internal("reading the settings broke off").with_source(error));
-        let Loaded { checked: mut next, sources, .. } = loaded??;
-        self.leave_out_taken(&mut next, &sources.discovered);
-        self.check(&next)?;
-        let proves = next.auth != self.checked.auth;
-        let auth = if proves { self.other_auth(&next)? } else { None };
-        let rules = next.access != self.checked.access;
-        let limits = next.caller_limits != self.checked.caller_limits;
-        let datasets = DatasetChanges::between(&self.checked.datasets, &next.datasets);
-        let pending = pending(&self.checked, &next);
-        salver_http::keep_private(&secrets::of(&next));
-        salver_http::keep_secret(secrets::from_outside(&next));
-        logging::mask(secrets::secrets(&next));
-        self.take_out(&datasets).await;
-        // Rules may come in place of [auth], or [auth] in place of rules: one is in force before the other ends.
-        if rules && next.access.is_some() {
-            self.service.set_access(wiring::access(next.access.as_deref(), self.service.databases()));
-        }
-        if proves {
-            self.auth.replace(auth);
-            self.service.callers_changed();
-        }
-        if rules && next.access.is_none() {
-            self.service.set_access(wiring::access(None, self.service.databases()));
-        }
-        if limits {
-            self.service.set_caller_limits(next.caller_limits.clone());
-        }
-        self.put_in(&datasets, &next).await;
-        let told = told(&datasets, (rules, limits), proves);
-        tracing::info!("SIGHUP: the settings were read again: {told}");
-        if !pending.is_empty() {
-            tracing::warn!("these changed too, and need a restart: {}", pending.join(", "));
-        }
-        let Checked { auth, access, caller_limits, datasets, stores, hidden, .. } = next;
-        self.checked = Checked { auth, access, caller_limits, datasets, stores, hidden, ..self.checked.clone() };
-        if let Some(watch) = &mut self.watch {
+        loaded?
+    }
+
+    /// Watches the served directories as the settings say.
+    fn watch_again(&mut self, next: &Checked, directories: Vec<PathBuf>, sources: &Sources) {
+        if !next.server.watch || directories.is_empty() {
+            self.watch = None;
+        } else if let Some(watch) = &mut self.watch {
             watch.know(&sources.discovered);
+        } else {
+            self.watch = Some(Watch::new(directories, &sources.discovered));
         }
-        self.sources = sources;
-        let service = Arc::clone(&self.service);
-        tokio::spawn(async move {
-            let _ = tokio::time::timeout(SETTLING, service.catalog().settled()).await;
-            access::warn_of_idle_rules(&service);
-        });
-        Ok(())
+    }
+
+    /// Returns what changed beside datasets, databases and streams.
+    fn told_of_rest(&self, next: &Checked, proves: bool, files: usize) -> Vec<String> {
+        let parts = [
+            count(files, "file", "of functions new, changed or gone"),
+            (next.access != self.checked.access).then(|| "other access rules".to_owned()),
+            (next.caller_limits != self.checked.caller_limits).then(|| "other limits of callers".to_owned()),
+            proves.then(|| "other [auth]".to_owned()),
+        ];
+        let settings = salver_config::differing(&self.checked, next).into_iter().map(Setting::path);
+        parts.into_iter().flatten().chain(settings).collect()
     }
 
     /// Takes out of the next settings the datasets that were only discovered, and whose names tables of databases or
     /// streams have.
     fn leave_out_taken(&self, next: &mut Checked, discovered: &[DatasetSpec]) {
-        let snapshot = self.service.catalog().snapshot();
+        let snapshot = self.wired.service.catalog().snapshot();
         let is_own = |spec: &DatasetSpec| self.checked.datasets.iter().any(|own| own.name == spec.name);
         let is_found = |spec: &DatasetSpec| {
             discovered.iter().any(|found| found.name == spec.name && found.sources == spec.sources)
@@ -191,114 +249,35 @@ impl Reload {
         });
     }
 
-    /// Checks that the part of the next settings that a reload applies fits what stays as it is.
-    ///
-    /// # Errors
-    /// `Config`.
-    fn check(&self, next: &Checked) -> Result<()> {
-        let restart = |what: String| Err(Error::new(Code::Config, what).with_hint("restart the server for that"));
-        let users = |checked: &Checked| checked.auth.as_ref().and_then(|auth| auth.users.clone());
-        // Databases were opened with that table shut.
-        let is_same = match (users(&self.checked), users(next)) {
-            (Some(own), Some(other)) => salver_http::is_same_table(&own, &other),
-            (own, other) => own.is_none() && other.is_none(),
-        };
-        if !is_same {
-            return restart("the table of users of [auth], or what is kept of it, is another".to_owned());
-        }
-        // Connections ask for certificates as they did, and [auth] must not count on others.
-        let asks = |checked: &Checked| checked.server.tls.as_ref().is_some_and(|tls| tls.client.is_some());
-        if asks(&self.checked) != asks(next) {
-            return restart(
-                "clients show certificates (`server.tls_client_ca`), or don't, other than so far".to_owned(),
-            );
-        }
-        let snapshot = self.service.catalog().snapshot();
-        let is_new = |spec: &&DatasetSpec| self.checked.datasets.iter().all(|own| own.name != spec.name);
-        let mut new = next.datasets.iter().filter(is_new);
-        if let Some(taken) = new.find(|spec| snapshot.entry(spec.name.as_str()).is_some()) {
-            return restart(format!("`{}` is a table of a database or a stream so far", taken.name));
-        }
-        let applied = Checked { server: self.checked.server.clone(), ..next.clone() };
-        exposure::check(&applied, &self.places).map_err(|error| {
-            error.with_hint("add [auth] or [[access]]; `server.firewall` and `server.insecure` need a restart")
-        })
-    }
-
-    /// Returns the methods of the next settings, under which who is logged in stays so.
-    fn other_auth(&self, next: &Checked) -> Result<Option<Auth>> {
-        let previous = self.auth.load();
-        // Databases stay what they are until the next start.
-        let served = Checked { databases: self.checked.databases.clone(), ..next.clone() };
-        served.auth.as_ref().map(|spec| wiring::auth(spec, &served, &self.sessions, previous.as_deref())).transpose()
-    }
-
     async fn take_out(&mut self, changes: &DatasetChanges<'_>) {
         for name in &changes.gone {
-            self.keepers.stop(name).await;
+            self.wired.keepers.stop(name).await;
         }
-        self.service.catalog().declare([], &changes.gone, wiring::stores(&self.checked));
+        self.wired.service.catalog().declare([], &changes.gone, wiring::stores(&self.checked));
     }
 
     async fn put_in(&mut self, changes: &DatasetChanges<'_>, next: &Checked) {
-        let names = changes.new.iter().map(|spec| spec.name.clone());
-        self.service.catalog().declare(names, &[], wiring::stores(next));
+        let streams = next.streams.iter().map(|spec| spec.name.clone());
+        let names = changes.new.iter().map(|spec| spec.name.clone()).chain(streams);
+        self.wired.service.catalog().declare(names, &[], wiring::stores(next));
         for spec in changes.new.iter().chain(&changes.other) {
-            self.keepers.keep(wiring::loader(spec, &self.engine)).await;
+            self.wired.keepers.keep(wiring::loader(spec, &self.engine)).await;
         }
     }
 }
 
-/// The datasets that differ.
-struct DatasetChanges<'s> {
-    new: Vec<&'s DatasetSpec>,
-    /// Those that were there, and are declared otherwise now.
-    other: Vec<&'s DatasetSpec>,
-    gone: Vec<Name>,
-}
-
-impl<'s> DatasetChanges<'s> {
-    fn between(before: &[DatasetSpec], after: &'s [DatasetSpec]) -> Self {
-        let find = |specs: &[DatasetSpec], name: &Name| specs.iter().position(|spec| spec.name == *name);
-        let (old, new): (Vec<_>, Vec<_>) = after.iter().partition(|spec| find(before, &spec.name).is_some());
-        let is_other = |spec: &&DatasetSpec| find(before, &spec.name).is_some_and(|at| before[at] != **spec);
-        let gone = before.iter().map(|spec| &spec.name).filter(|name| find(after, name).is_none());
-        Self { new, other: old.into_iter().filter(is_other).collect(), gone: gone.cloned().collect() }
+/// Describes how many of something changed.
+fn count(count: usize, what: &str, how: &str) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some(format!("1 {what} {how}")),
+        more => Some(format!("{more} {what}s {how}")),
     }
 }
 
-/// Returns the settings that differ and that a reload can't change.
-fn pending(before: &Checked, after: &Checked) -> Vec<String> {
-    let lists = [
-        ("[[database]]", before.databases != after.databases),
-        ("[[stream]]", before.streams != after.streams),
-        ("[[function]]", before.functions != after.functions),
-        ("[limits]", before.limits != after.limits),
-        ("[compat]", before.compat != after.compat),
-    ];
-    let mut names: Vec<String> =
-        lists.iter().filter(|(_, differs)| *differs).map(|(name, _)| (*name).to_owned()).collect();
-    names.extend(salver_config::differing_of_server(before, after));
-    names
-}
-
 /// Describes what changed.
-fn told(datasets: &DatasetChanges<'_>, (rules, limits): (bool, bool), proves: bool) -> String {
-    let count = |count: usize, what: &str| match count {
-        0 => None,
-        1 => Some(format!("1 dataset {what}")),
-        more => Some(format!("{more} datasets {what}")),
-    };
-    let parts = [
-        count(datasets.new.len(), "new"),
-        count(datasets.other.len(), "changed"),
-        count(datasets.gone.len(), "gone"),
-        rules.then(|| "other access rules".to_owned()),
-        limits.then(|| "other limits of callers".to_owned()),
-        proves.then(|| "other [auth]".to_owned()),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { "nothing to change".to_owned() } else { parts.join(", ") }
+fn told(changes: &[String]) -> String {
+    if changes.is_empty() { "nothing to change".to_owned() } else { changes.join(", ") }
 }
 
 fn report(failure: &CommandFailure) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use salver_config::Checked;
-use salver_http::{HttpOptions, Places};
+use salver_http::{CurrentAuth, Doors, HttpOptions, Places};
 use salver_model::limits::{ANNOUNCED_ENTRIES_MAX, ANNOUNCED_S_MAX};
 use salver_model::observation::Observer;
 use salver_model::secrecy::masked;
@@ -16,19 +16,21 @@ use salver_text::percent;
 
 use crate::cli::ServeArguments;
 use crate::data_dir::DataDir;
+use crate::data_dir_lock::{DataDirLock, Taken};
 use crate::failure::CommandFailure;
 use crate::logging::Log;
-use crate::reload::Reload;
+use crate::reload::{CurrentService, KeptFresh, Reload};
 use crate::root_key::OpenedKey;
 use crate::service_manager::ServiceManager;
 use crate::sessions::LateSessions;
 use crate::settings::Loaded;
 use crate::socket_activation::Activated;
+use crate::streams::OpenStreams;
 use crate::tls::Certificate;
 use crate::watch::Watch;
 use crate::{
-    access, data_format, descriptors, exposure, functions, listening, logging, memory_monitor, output, root_key,
-    secrets, settings, signals, streams, wiring,
+    access, data_dir_lock, data_format, descriptors, exposure, functions, listening, logging, memory_monitor, output,
+    root_key, secrets, settings, signals, wiring,
 };
 
 /// Longest time the announcement waits for entries to load. Serving does not wait.
@@ -40,14 +42,15 @@ const YIELD_AT_ONCE: usize = 8;
 pub(crate) fn run(arguments: ServeArguments, activated: Activated) -> Result<(), CommandFailure> {
     // If it can't be done, a hang-up ends the server, as it does everywhere.
     let _ = signals::survive_first_hang_ups();
-    let loaded = settings::of_server(&arguments)?;
-    let mut checked = loaded.checked.clone();
-    logging::start(&checked.server, secrets::secrets(&checked));
+    let mut loaded = settings::of_server(&arguments)?;
+    logging::start(&loaded.checked.server, secrets::secrets(&loaded.checked));
     output::log_notes();
-    keep_descriptors(&mut checked);
+    // Held until everything in the directory is closed.
+    let _own = take_data_dir(&mut loaded, &arguments)?;
+    let mut checked = loaded.checked.clone();
+    descriptors::keep(&mut checked);
     let file = loaded.sources.file.as_deref();
     let keep_dir = checked.server.keep_dir(file);
-    keep_dir.as_deref().map(data_format::check).transpose()?;
     let root_key = root_key::open(&checked.server, file)?;
     let is_named = checked.server.data_dir.is_some();
     keep_dir.as_deref().map(|dir| data_format::mark(dir, is_named)).transpose()?;
@@ -61,15 +64,24 @@ pub(crate) fn run(arguments: ServeArguments, activated: Activated) -> Result<(),
     done
 }
 
-/// Limits connections to the number of available file descriptors.
-fn keep_descriptors(checked: &mut Checked) {
-    let wanted = checked.limits.connections_max;
-    if let Some(most) = descriptors::connections_max().filter(|most| *most < wanted) {
-        tracing::warn!(
-            "`limits.connections_max` is {wanted}, but the system has descriptors for {most} connections; \
-             raise its limit (`ulimit -n`)"
-        );
-        checked.limits.connections_max = most;
+/// Takes the data directory, after another server that has it. Then the settings are read again, which may have changed
+/// meanwhile.
+fn take_data_dir(loaded: &mut Loaded, arguments: &ServeArguments) -> Result<Option<DataDirLock>, CommandFailure> {
+    loop {
+        let server = &loaded.checked.server;
+        let Some(dir) = server.keep_dir(loaded.sources.file.as_deref()) else { return Ok(None) };
+        data_format::check(&dir)?;
+        let (is_named, when) = (server.data_dir.is_some(), server.data_dir_in_use);
+        match data_dir_lock::take(&dir, is_named, when)? {
+            Taken::Now(lock) => return Ok(Some(lock)),
+            Taken::Shared => return Ok(None),
+            Taken::Later(lock) => {
+                *loaded = settings::of_server(arguments)?;
+                if loaded.checked.server.keep_dir(loaded.sources.file.as_deref()) == Some(dir) {
+                    return Ok(Some(lock));
+                }
+            }
+        }
     }
 }
 
@@ -83,8 +95,9 @@ async fn serve(
     let tls = certificate.as_ref().map(Certificate::listener).transpose()?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let sessions = LateSessions::new(&root_key);
-    let options = HttpOptions { root_key: root_key.key, tls, ..wiring::http_options(checked, &sessions)? };
-    let auth = options.auth.clone();
+    let auth = wiring::current_auth(checked, &sessions, None)?;
+    auth.begin(&CurrentAuth::default());
+    let options = HttpOptions { root_key: root_key.key, tls, ..wiring::http_options(checked, auth.clone()) };
     let broken = |error| CommandFailure::Error(Error::internal("the server broke down").with_source(error));
     let asked_to_end = signals::asked_to_end().map_err(broken)?;
     let hang_ups = signals::hang_ups().map_err(broken)?;
@@ -97,44 +110,49 @@ async fn serve(
     let log = Arc::new(Log::default());
     let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
     let wired = wiring::wire(checked, engine, &observer, wiring::Streams::Open);
-    let wiring::Wired { service, streams: opened, keepers, _tasks } = wired;
-    let relieved = Arc::downgrade(&service);
-    let relieve = move || {
-        relieved.upgrade().is_some_and(|service| (0..YIELD_AT_ONCE).filter(|_| service.yield_one()).count() > 0)
-    };
+    let service = Arc::clone(&wired.service);
+    let opened = OpenStreams::default();
+    wired.streams.iter().for_each(|stream| opened.add(stream));
+    let current = CurrentService::new(&service);
+    let relieved = current.clone();
+    let relieve =
+        move || relieved.get().is_some_and(|service| (0..YIELD_AT_ONCE).filter(|_| service.yield_one()).count() > 0);
     engine.relieve_with(relieve.clone());
     memory_monitor::look_after(engine.process_bytes_max(), relieve);
     let reading = certificate.map(|certificate| tokio::spawn(certificate.keep_fresh()));
-    let proving = auth.clone();
-    let fetching = tokio::spawn(async move { proving.keep_fresh().await });
     let announcing = tokio::spawn(announce(Arc::clone(&service), own, log, (arguments.open, manager.clone())));
-    let Loaded { checked: declared, sources, directories } = loaded;
+    let Loaded { sources, directories, .. } = loaded;
     let reload = Reload {
         arguments: Arc::new(arguments),
-        watch: (declared.server.watch && !directories.is_empty()).then(|| Watch::new(directories, &sources.discovered)),
-        checked: declared,
+        watch: (checked.server.watch && !directories.is_empty()).then(|| Watch::new(directories, &sources.discovered)),
+        checked: checked.clone(),
         sources,
         places,
         manager: manager.clone(),
         engine: Arc::clone(engine),
-        service: Arc::clone(&service),
+        observer,
+        current,
+        fetching: KeptFresh::begin(&auth),
         auth,
+        doors: Doors::default(),
         sessions: sessions.clone(),
-        keepers,
+        streams: opened.clone(),
+        wired,
     };
+    let behind = reload.doors.clone();
     let reloading = tokio::spawn(reload.at_each(hang_ups));
     // Spawned as a task: `block_on` runs on its own thread, which would have to be woken for every connection.
     let ending = async move {
         asked_to_end.await;
         manager.stopping();
     };
-    let serving = tokio::spawn(salver_http::serve(listener, service, options, ending));
+    let serving = tokio::spawn(salver_http::serve_behind(behind, listener, service, options, ending));
     let served = serving.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked)));
     announcing.abort();
-    reading.into_iter().chain([fetching, reloading]).for_each(|task| task.abort());
+    reading.into_iter().chain([reloading]).for_each(|task| task.abort());
     sessions.close().await;
     // After this no one can append any more.
-    let closed = streams::close(&opened).await;
+    let closed = opened.close().await;
     served.map_err(broken)?;
     Ok(closed?)
 }

@@ -75,7 +75,8 @@ fn load_whole(arguments: &SourceArguments, overrides: Vec<Override>, need: Need)
 pub(crate) fn of_server(arguments: &ServeArguments) -> Result<Loaded, CommandFailure> {
     let listen = given("server.listen", "listen", arguments.listen.as_deref());
     let insecure = given("server.insecure", "insecure", arguments.insecure.then_some("true"));
-    let given = listen.into_iter().chain(insecure).collect();
+    let no_wait = given("server.data_dir_in_use", "no-wait", arguments.no_wait.then_some("end"));
+    let given = listen.into_iter().chain(insecure).chain(no_wait).collect();
     load_whole(&arguments.sources, given, Need::Datasets)
 }
 

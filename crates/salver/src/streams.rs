@@ -3,7 +3,7 @@
 
 mod late_stream;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use futures::future::join_all;
@@ -17,6 +17,41 @@ use salver_service::Catalog;
 use salver_streams::LogStream;
 
 use self::late_stream::{Late, Open};
+
+/// The streams of a server, to be closed in the end. Cheap to share.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpenStreams(Arc<Mutex<Vec<Arc<dyn EventStream>>>>);
+
+impl OpenStreams {
+    /// Returns all of them.
+    fn all(&self) -> Vec<Arc<dyn EventStream>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Adds one that was opened, or is about to be.
+    pub(crate) fn add(&self, stream: &Arc<dyn EventStream>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(stream));
+    }
+
+    /// Closes one that is not served any more.
+    ///
+    /// # Errors
+    /// Returns the errors of [`EventStream::close`].
+    pub(crate) async fn close_one(&self, stream: &Arc<dyn EventStream>) -> Result<()> {
+        let closed = stream.close().await;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|own| !Arc::ptr_eq(own, stream));
+        closed
+    }
+
+    /// Writes pending events to disk and releases the logs.
+    ///
+    /// # Errors
+    /// Returns the errors of [`EventStream::close`].
+    pub(crate) async fn close(&self) -> Result<()> {
+        let all = self.all();
+        join_all(all.iter().map(|stream| stream.close())).await.into_iter().collect()
+    }
+}
 
 /// Opens the streams of `checked` and adds them to `catalog`. One that cannot be opened is reported, returns the reason
 /// to its callers, and is retried; the others are served. Call it inside the runtime.
@@ -34,6 +69,27 @@ pub(crate) fn open(
         })
     });
     streams.collect()
+}
+
+/// Returns the stream of `spec` and what opens it, for a server that serves others already: nothing of it is in
+/// `catalog` before that is polled.
+pub(crate) fn later(
+    spec: &StreamSpec,
+    engine: &Arc<Engine>,
+    catalog: &Arc<Catalog>,
+    observer: &Arc<dyn Observer>,
+) -> (Arc<dyn EventStream>, impl Future<Output = ()> + Send + use<>) {
+    let open = opener(spec, engine, catalog, observer);
+    let fault = Error::new(Code::StreamUnavailable, format!("`{}` is about to be opened", spec.name));
+    let late = Late::new(spec.clone(), fault);
+    let (own, observer) = (Arc::clone(&late), Arc::clone(observer));
+    let opening = async move {
+        if let Some(error) = Late::open_or_retry(&own, open).await {
+            observer.observe(&Observation::LoadFailed { name: &own.spec().name, error: &error });
+        }
+    };
+    let stream: Arc<dyn EventStream> = late;
+    (stream, opening)
 }
 
 /// Returns the function that opens a stream and publishes its rows, or reports the failure.
@@ -75,9 +131,4 @@ pub(crate) fn leave_out(checked: &Checked, catalog: &Catalog) {
         let hint = "ask the server: POST the statement to its `/api/sql`";
         catalog.report(&spec.name, &Error::new(Code::EntryUnavailable, message).with_hint(hint));
     }
-}
-
-/// Writes pending events to disk and releases the logs.
-pub(crate) async fn close(streams: &[Arc<dyn EventStream>]) -> Result<()> {
-    join_all(streams.iter().map(|stream| stream.close())).await.into_iter().collect()
 }

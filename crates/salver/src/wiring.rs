@@ -1,5 +1,6 @@
 //! Composition of the parts: from settings to a service over loaded entries.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,15 +9,17 @@ use salver_config::{Checked, StoreSpec};
 use salver_datasets::{DatasetLoader, Engine, EngineOptions};
 use salver_formats::Format;
 use salver_http::{Auth, AuthSources, Callbacks, CurrentAuth, HttpOptions, OriginOptions};
-use salver_model::observation::{Observation, Observer};
+use salver_model::observation::Observer;
 use salver_model::ports::{Database, EventStream, IdentityProvider, Loader, SqlEngine};
-use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, RecordRule};
-use salver_model::{AccessPolicy, Result};
-use salver_records::{PerCallerDatabases, RecordsDatabase};
+use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec};
+use salver_model::{AccessPolicy, Name, Result};
+use salver_records::RecordsDatabase;
 use salver_service::refresh::Keepers;
-use salver_service::{Catalog, Service, Store, databases};
+use salver_service::{Catalog, Service, Store};
 use tokio::task::JoinSet;
 
+use crate::databases::Databases;
+use crate::functions::OpenFile;
 use crate::identity_provider::HttpIdentityProvider;
 use crate::key_set_source::key_set_source;
 use crate::sessions::LateSessions;
@@ -34,8 +37,12 @@ pub(crate) struct Wired {
     pub(crate) streams: Vec<Arc<dyn EventStream>>,
     /// The tasks that keep datasets fresh.
     pub(crate) keepers: Keepers,
-    /// The tasks that keep everything else fresh.
-    pub(crate) _tasks: JoinSet<()>,
+    /// The databases, and the tasks that keep their tables fresh.
+    pub(crate) databases: Databases,
+    /// The files of functions, and the tasks that keep them loaded.
+    pub(crate) functions: Vec<OpenFile>,
+    /// The tasks that keep the columns of each stream fresh.
+    pub(crate) columns: BTreeMap<Name, JoinSet<()>>,
 }
 
 /// Handling of streams.
@@ -85,7 +92,6 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
     let catalog = Arc::new(Catalog::new(names, database_names, stores(checked)));
     let loaders = checked.datasets.iter().map(|spec| loader(spec, engine)).collect();
     let keepers = Keepers::start(&catalog, loaders, observer);
-    let mut tasks = JoinSet::new();
     // First, so that streams get their names.
     let streams = match owned {
         Streams::Open => streams::open(checked, engine, &catalog, observer),
@@ -94,11 +100,12 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
             Vec::new()
         }
     };
-    let files = functions::open(checked, &mut tasks);
+    let functions = functions::open(&checked.functions);
+    let files = functions::files(&functions);
     engine.set_functions(&files);
-    salver_service::stream_columns::start(&catalog, &streams, &mut tasks);
-    let opened = open_databases(checked, &catalog, observer);
-    databases::start(&catalog, &opened, observer, &mut tasks);
+    let columns = streams.iter().map(|stream| (stream.spec().name.clone(), columns_of(stream, &catalog))).collect();
+    let databases = Databases::open(checked, &catalog, observer);
+    let opened = databases.all();
     let sql: Arc<dyn SqlEngine> = Arc::<Engine>::clone(engine);
     let access = access(checked.access.as_deref(), &opened);
     let service = Service::new(catalog, sql, Arc::clone(observer), checked.limits.clone())
@@ -107,22 +114,14 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
         .with_functions(files)
         .with_access(access)
         .with_caller_limits(checked.caller_limits.clone());
-    Wired { service: Arc::new(service), streams, keepers, _tasks: tasks }
+    Wired { service: Arc::new(service), streams, keepers, databases, functions, columns }
 }
 
-/// Opens the databases of `checked`. One that cannot even be opened is reported and left out; the others are served.
-fn open_databases(checked: &Checked, catalog: &Catalog, observer: &Arc<dyn Observer>) -> Vec<Arc<dyn Database>> {
-    let mut opened: Vec<Arc<dyn Database>> = Vec::new();
-    for spec in &checked.databases {
-        match database(shielded(spec, checked)) {
-            Ok(database) => opened.push(database),
-            Err(error) => {
-                catalog.report(&spec.name, &error);
-                observer.observe(&Observation::LoadFailed { name: &spec.name, error: &error });
-            }
-        }
-    }
-    opened
+/// Starts the task that keeps the columns of `stream` fresh.
+pub(crate) fn columns_of(stream: &Arc<dyn EventStream>, catalog: &Arc<Catalog>) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    salver_service::stream_columns::start(catalog, std::slice::from_ref(stream), &mut tasks);
+    tasks
 }
 
 /// Returns the policy of the declared one and of the databases' own rules; `None` where every caller may see the same.
@@ -138,40 +137,6 @@ pub(crate) fn access(declared: Option<&AccessPolicy>, databases: &[Arc<dyn Datab
         None => AccessPolicy::open(),
     };
     Some(Arc::new(policy.with_databases(specs)))
-}
-
-/// Returns the database of `spec`, or the databases of its callers.
-///
-/// # Errors
-/// Returns an error for a malformed URL.
-pub(crate) fn database(spec: DatabaseSpec) -> Result<Arc<dyn Database>> {
-    match PerCallerDatabases::of(&spec) {
-        Some(own) => Ok(Arc::new(own)),
-        None => Ok(Arc::new(RecordsDatabase::open(spec)?)),
-    }
-}
-
-/// Returns the database's spec without what only authentication may see: the table of users, or its secrets.
-fn shielded(spec: &DatabaseSpec, checked: &Checked) -> DatabaseSpec {
-    let mut spec = spec.clone();
-    spec.rows_max = checked.limits.rows_max;
-    let Some(users) = checked.auth.as_ref().and_then(|auth| auth.users.as_ref()) else { return spec };
-    let home = checked.databases.iter().find(|database| database.name == users.database);
-    if !home.is_some_and(|home| home.name == spec.name || salver_config::is_same_database(&spec, home)) {
-        return spec;
-    }
-    spec.rules.extend(users.wordpress_meta().map(|table| RecordRule {
-        tables: vec![table],
-        deny: true,
-        ..RecordRule::default()
-    }));
-    spec.rules.push(RecordRule {
-        tables: [Some(&users.table), users.login_table.as_ref()].into_iter().flatten().cloned().collect(),
-        deny: !users.shown,
-        columns_hidden: users.secret_columns().map(str::to_owned).collect(),
-        ..RecordRule::default()
-    });
-    spec
 }
 
 /// Returns the authentication methods of `spec`, in place of the `previous` ones. The table of users is read through
@@ -201,15 +166,20 @@ pub(crate) fn auth(
     Auth::new(spec, AuthSources { users, key_set, provider, sessions: sessions.of(spec) }, previous)
 }
 
-/// Returns the options of the HTTP doors for `checked`.
+/// Returns the authentication methods of `checked`, in place of the `previous` ones.
 ///
 /// # Errors
 /// Returns an error for unusable keys, files and databases of users: then no one is served, rather than everyone.
-pub(crate) fn http_options(checked: &Checked, sessions: &LateSessions) -> Result<HttpOptions> {
+pub(crate) fn current_auth(checked: &Checked, sessions: &LateSessions, previous: Option<&Auth>) -> Result<CurrentAuth> {
+    let auth = checked.auth.as_ref().map(|spec| auth(spec, checked, sessions, previous)).transpose()?;
+    Ok(CurrentAuth::new(auth))
+}
+
+/// Returns the options of the HTTP doors for `checked`.
+pub(crate) fn http_options(checked: &Checked, auth: CurrentAuth) -> HttpOptions {
     salver_http::keep_secret(secrets::from_outside(checked));
     let server = &checked.server;
-    let auth = CurrentAuth::new(checked.auth.as_ref().map(|spec| auth(spec, checked, sessions, None)).transpose()?);
-    Ok(HttpOptions {
+    HttpOptions {
         hosts: server.hosts.clone(),
         listen_host: server.listen.host().to_owned(),
         private_dirs: secrets::of(checked),
@@ -235,7 +205,7 @@ pub(crate) fn http_options(checked: &Checked, sessions: &LateSessions) -> Result
             .then(|| Callbacks { allowed: server.callbacks.clone(), webhooks: Arc::new(HttpWebhookSender::new()) }),
         auth,
         ..HttpOptions::default()
-    })
+    }
 }
 
 /// Time a blocking thread without work is kept: it caches memory of its own.

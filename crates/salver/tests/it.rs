@@ -39,6 +39,7 @@ mod it {
     mod reload;
     mod sessions;
     mod sql;
+    mod takeover;
     mod tls;
     mod transport;
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use salver_model::Limits;
 
-use super::{Listen, Server, TlsClient, TlsFiles, UNIX, listen};
+use super::{Listen, Server, TlsClient, TlsFiles, UNIX, WhenInUse, listen};
 use crate::event_field;
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
@@ -22,6 +22,11 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         socket_mode: listen::socket_mode(table, findings),
         base_path: base_path.unwrap_or_default(),
         data_dir: table.text("data_dir").map(PathBuf::from),
+        data_dir_in_use: match table.text("data_dir_in_use") {
+            Some("end") => WhenInUse::End,
+            Some("share") => WhenInUse::Share,
+            _ => WhenInUse::Wait,
+        },
         log: table.text("log").unwrap_or_default().to_owned(),
         log_format: table.text("log_format").unwrap_or_default().to_owned(),
         cors: table.bool("cors"),

@@ -6,7 +6,7 @@ mod limit;
 mod server;
 mod stream;
 
-use super::{Section, Setting, SettingKind};
+use super::{Effect, Section, Setting, SettingKind};
 
 /// Values of a source's `format`: its suffixes.
 const FORMATS: SettingKind = SettingKind::Choice(&[
@@ -23,7 +23,9 @@ const fn row(
     help: &'static str,
     old: &'static [&'static str],
 ) -> Setting {
-    Setting { section, key, kind, default, example, help, since: "0.1.0", old }
+    // Streams stay as they were opened.
+    let effect = if matches!(section, Section::Stream) { Effect::ReloadOfNew } else { Effect::Reload };
+    Setting { section, key, kind, default, example, help, effect, since: "0.1.0", old }
 }
 
 /// Creates a row of this release.
@@ -36,6 +38,11 @@ const fn new_row(
     old: &'static [&'static str],
 ) -> Setting {
     Setting { since: "0.2.0", ..row(section, key, kind, texts, help, old) }
+}
+
+/// Marks a row as one that counts from the next start on.
+const fn at_start(row: Setting) -> Setting {
+    Setting { effect: Effect::Restart, ..row }
 }
 
 /// Every setting, by section.
@@ -207,19 +214,19 @@ const ROWS: &[Setting] = &[
     row(Section::Limits, "body_bytes_max", SettingKind::Bytes, ["2097152", r#""8MiB""#],
         "Largest body of a request.",
         &[]),
-    row(Section::Limits, "queries_max", SettingKind::Count(1), ["64", "16"],
+    at_start(row(Section::Limits, "queries_max", SettingKind::Count(1), ["64", "16"],
         "Most queries that run at once; more wait for a short time and then get 503.",
-        &[]),
+        &[])),
     row(Section::Limits, "queue_ms_max", SettingKind::Milliseconds, ["5000", r#""1s""#],
         "Longest wait for a free place among `queries_max`.",
         &[]),
-    row(Section::Limits, "memory_bytes_max", SettingKind::Bytes, ["0", r#""4GiB""#],
+    at_start(row(Section::Limits, "memory_bytes_max", SettingKind::Bytes, ["0", r#""4GiB""#],
         "Memory for resident datasets and running queries together; 0 takes half of the machine's memory.",
-        &["memory_limit"]),
-    row(Section::Limits, "spill_bytes_max", SettingKind::Bytes, ["0", r#""20GiB""#],
+        &["memory_limit"])),
+    at_start(row(Section::Limits, "spill_bytes_max", SettingKind::Bytes, ["0", r#""20GiB""#],
         "Disk for what running queries spill, all together; 0 takes half of what is free at the start where the data \
             directory is.",
-        &[]),
+        &[])),
     row(Section::Limits, "cache_bytes_max", SettingKind::Bytes, ["134217728", r#""512MiB""#],
         "Memory for finished answers; 0 keeps none. Those made within a millisecond are kept from the second time on.",
         &[]),
@@ -240,16 +247,16 @@ const ROWS: &[Setting] = &[
     row(Section::Limits, "drain_ms_max", SettingKind::Milliseconds, ["10000", r#""30s""#],
         "How long open requests may take to end after SIGTERM.",
         &[]),
-    row(Section::Limits, "jobs_max", SettingKind::Count(1), ["10000", "1000"],
+    at_start(row(Section::Limits, "jobs_max", SettingKind::Count(1), ["10000", "1000"],
         "Most jobs that wait, run, or are kept with what they answered. When there are more, those that are done \
             longest are forgotten; without any, new ones are told to come again (503).",
-        &[]),
-    row(Section::Limits, "job_bytes_max", SettingKind::Bytes, ["268435456", r#""1GiB""#],
+        &[])),
+    at_start(row(Section::Limits, "job_bytes_max", SettingKind::Bytes, ["268435456", r#""1GiB""#],
         "Memory for what jobs are asked with and what they answered; bounded as `jobs_max`.",
-        &[]),
-    row(Section::Limits, "job_ttl", SettingKind::Milliseconds, [r#""1h""#, r#""1d""#],
+        &[])),
+    at_start(row(Section::Limits, "job_ttl", SettingKind::Milliseconds, [r#""1h""#, r#""1d""#],
         "How long a job is kept when it is done.",
-        &[]),
+        &[])),
     // Compat
     row(Section::Compat, "roapi", SettingKind::Bool, ["false", "true"],
         "Answer as ROAPI does where its clients depend on it: nulls are left out of JSON, and an unknown \

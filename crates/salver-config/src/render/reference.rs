@@ -80,5 +80,5 @@ fn entry(setting: &Setting, out: &mut String) {
     if let Some(variable) = setting.variable() {
         out.push_str(&format!("- Environment: `{variable}`\n"));
     }
-    out.push_str(&format!("- Since: {}\n", setting.since));
+    out.push_str(&format!("- Takes effect: {}\n- Since: {}\n", setting.effect.words(), setting.since));
 }

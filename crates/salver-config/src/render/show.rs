@@ -63,11 +63,16 @@ pub fn show(checked: &Checked) -> String {
     out
 }
 
-/// Returns the keys of `[server]` whose values differ, as `server.KEY`.
+/// Returns the settings of `[server]`, `[limits]` and `[compat]` whose values differ.
 #[must_use]
-pub fn differing_of_server(one: &Checked, other: &Checked) -> Vec<String> {
-    let differing = Section::Server.settings().filter(|setting| server(one, setting.key) != server(other, setting.key));
-    differing.map(Setting::path).collect()
+pub fn differing(one: &Checked, other: &Checked) -> Vec<&'static Setting> {
+    let value = |checked: &Checked, setting: &Setting| match setting.section {
+        Section::Server => server(checked, setting.key),
+        Section::Limits => limit(checked, setting.key),
+        _ => Some(checked.compat.roapi.to_string()),
+    };
+    let settings = [Section::Server, Section::Limits, Section::Compat].into_iter().flat_map(Section::settings);
+    settings.filter(|setting| value(one, setting) != value(other, setting)).collect()
 }
 
 /// Writes every setting of a section that has a value.
@@ -93,6 +98,7 @@ fn server(checked: &Checked, key: &str) -> Option<String> {
         "socket_mode" => quoted(&format!("{:04o}", server.socket_mode)),
         "base_path" => quoted(&server.base_path),
         "data_dir" => quoted(&absolute(server.data_dir.as_ref()?.to_str()?)),
+        "data_dir_in_use" => quoted(server.data_dir_in_use.word()),
         "log" => quoted(&server.log),
         "log_format" => quoted(&server.log_format),
         "cors" => server.cors.to_string(),

@@ -11,6 +11,7 @@ listen = "0.0.0.0:1"
 socket_mode = "600"
 base_path = "/data/"
 data_dir = "cache"
+data_dir_in_use = "end"
 log = "debug"
 log_format = "json"
 cors = true

@@ -135,7 +135,8 @@ impl Engine {
         let (schema_out, schema_in) = oneshot::channel();
         let (rows_out, mut rows_in) = mpsc::channel(CHANNEL_BATCHES);
         let failures = rows_out.clone();
-        let guarded = AssertUnwindSafe(pump(start, schema_out, rows_out, self.query_ms_max)).catch_unwind();
+        let query_ms_max = self.query_ms_max.load(Ordering::Relaxed);
+        let guarded = AssertUnwindSafe(pump(start, schema_out, rows_out, query_ms_max)).catch_unwind();
         // Boxed to keep the caller's future small.
         let guarded = Box::pin(guarded);
         let mut beginning = Some(Beginning::wait(&self.beginning).await);

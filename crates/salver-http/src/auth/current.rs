@@ -1,77 +1,45 @@
-//! The authentication methods in force, which a reload of the settings replaces without touching open connections.
+//! The authentication methods in force. A reload of the settings makes others, for the requests from then on.
 
-use std::fmt;
 use std::sync::Arc;
-
-use arc_swap::ArcSwapOption;
-use tokio::sync::Notify;
 
 use super::Auth;
 
 /// The authentication methods in force; without any, every caller is admitted at no cost. Cheap to share.
-#[derive(Clone, Default)]
-pub struct CurrentAuth(Arc<Slot>);
-
-#[derive(Default)]
-struct Slot {
-    auth: ArcSwapOption<Auth>,
-    replaced: Notify,
-}
+#[derive(Clone, Debug, Default)]
+pub struct CurrentAuth(Option<Arc<Auth>>);
 
 impl CurrentAuth {
-    /// Puts these methods in force.
+    /// Holds these methods.
     #[must_use]
     pub fn new(auth: Option<Auth>) -> Self {
-        let current = Self::default();
-        current.replace(auth);
-        current
+        Self(auth.map(Arc::new))
     }
 
-    /// Puts other methods in force, for every request that arrives from now on. Sessions that depend on settings that
-    /// are no longer in force end.
-    pub fn replace(&self, auth: Option<Auth>) {
-        let auth = auth.map(Arc::new);
-        let previous = self.0.auth.swap(auth.clone());
-        match (auth, previous) {
+    /// Ends the sessions that depend on settings that are no longer in force, when these methods took the place of the
+    /// `previous` ones, if there were any.
+    pub fn begin(&self, previous: &Self) {
+        match (&self.0, &previous.0) {
             (Some(auth), _) => auth.end_other_sessions(),
             (None, Some(previous)) => previous.end_sessions(),
             (None, None) => {}
         }
-        self.0.replaced.notify_one();
     }
 
-    /// Returns those in force.
+    /// Returns them.
     #[must_use]
     pub fn load(&self) -> Option<Arc<Auth>> {
-        self.0.auth.load_full()
+        self.0.clone()
     }
 
     /// Returns whether there are any.
     pub(crate) fn is_some(&self) -> bool {
-        self.0.auth.load().is_some()
+        self.0.is_some()
     }
 
-    /// Keeps the keys of issuers of tokens fresh, for ever.
+    /// Keeps the keys of issuers of tokens fresh, for as long as it is polled.
     pub async fn keep_fresh(&self) {
-        loop {
-            let auth = self.load();
-            let keeping = async {
-                if let Some(auth) = &auth {
-                    auth.keep_fresh().await;
-                }
-                // Without such keys there is nothing to do until the methods are replaced.
-                std::future::pending::<()>().await;
-            };
-            tokio::select! {
-                () = keeping => {}
-                () = self.0.replaced.notified() => {}
-            }
+        if let Some(auth) = &self.0 {
+            auth.keep_fresh().await;
         }
-    }
-}
-
-impl fmt::Debug for CurrentAuth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("CurrentAuth").field(&self.load()).finish()
     }
 }

@@ -1,9 +1,8 @@
-//! Opens files of functions, and names the program that hosts each language.
+//! Opens a file of functions, and names the program that hosts each language.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use salver_config::Checked;
 pub(crate) use salver_functions::discover;
 pub(crate) use salver_functions::host::run_r;
 use salver_functions::{FunctionFile, Program};
@@ -11,27 +10,23 @@ use salver_model::functions::Language;
 use salver_model::ports::Functions;
 use salver_model::spec::FunctionSpec;
 use salver_model::{Error, Result};
-use tokio::task::JoinSet;
+use tokio::task::JoinHandle;
 
 /// Name of the hidden command that runs this program as the host of R.
 pub(crate) const R_HOST: &str = "r-host";
 /// Variable with the R installation for that process, as used by R's own programs.
 const R_HOME: &str = "R_HOME";
 
-/// Opens the files of `checked`, and starts the tasks that keep them loaded in `keepers`. One that cannot be opened is
-/// logged and left out; the others are served.
-pub(crate) fn open(checked: &Checked, keepers: &mut JoinSet<()>) -> Vec<Arc<dyn Functions>> {
-    let mut opened: Vec<Arc<dyn Functions>> = Vec::new();
-    for spec in &checked.functions {
-        match program(spec).and_then(|(spec, program)| FunctionFile::open(spec, program)) {
-            Ok(file) => {
-                keepers.spawn(Arc::clone(&file).keep());
-                opened.push(file);
-            }
-            Err(error) => tracing::error!(name = %spec.name, error = %error.chain(), "functions are left out"),
-        }
-    }
-    opened
+/// Opens the file of `spec`, and starts the task that keeps it loaded.
+///
+/// # Errors
+/// Returns `Internal` when it cannot be opened.
+pub(super) fn open_file(spec: &FunctionSpec) -> Result<(Arc<dyn Functions>, JoinHandle<()>)> {
+    let (spec, program) = program(spec)?;
+    let file = FunctionFile::open(spec, program)?;
+    let keeping = tokio::spawn(Arc::clone(&file).keep());
+    let file: Arc<dyn Functions> = file;
+    Ok((file, keeping))
 }
 
 /// Returns the host of a file's language; for R it is this program itself.

@@ -3,20 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use salver_config::Checked;
 use salver_model::ports::Functions;
 use salver_model::spec::FunctionSpec;
-use tokio::task::JoinSet;
+use salver_model::{Code, Error, Result};
+use tokio::task::JoinHandle;
 
 /// Finds no files.
 pub(crate) fn discover(_: &Path) -> Vec<FunctionSpec> {
     Vec::new()
 }
 
-/// Logs that the files of `checked` are left out.
-pub(crate) fn open(checked: &Checked, _: &mut JoinSet<()>) -> Vec<Arc<dyn Functions>> {
-    for spec in &checked.functions {
-        tracing::error!(name = %spec.name, "functions are left out: this program was built without `functions`");
-    }
-    Vec::new()
+/// Opens no file.
+///
+/// # Errors
+/// Returns `Config`.
+pub(super) fn open_file(_: &FunctionSpec) -> Result<(Arc<dyn Functions>, JoinHandle<()>)> {
+    Err(Error::new(Code::Config, "this program was built without `functions`"))
 }

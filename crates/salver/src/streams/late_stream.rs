@@ -34,19 +34,35 @@ impl Late {
     /// Creates a stream that is not open because of `fault`; retries with `open` as long as it exists. Call it inside
     /// the runtime.
     pub(super) fn begin(spec: StreamSpec, fault: Error, open: Open) -> Arc<Self> {
-        // A configuration error is permanent.
-        let may_pass = fault.code != Code::Config;
-        let late = Arc::new(Self {
+        let may_pass = may_pass(&fault);
+        let late = Self::new(spec, fault);
+        if may_pass {
+            tokio::spawn(try_again(Arc::downgrade(&late), open));
+        }
+        late
+    }
+
+    /// Creates a stream that is not open because of `fault`, until it is opened.
+    pub(super) fn new(spec: StreamSpec, fault: Error) -> Arc<Self> {
+        Arc::new(Self {
             spec,
             opened: OnceLock::new(),
             fault: Mutex::new(fault),
             is_open: watch::Sender::new(false),
             is_closed: tokio::sync::Mutex::new(false),
-        });
-        if may_pass {
-            tokio::spawn(try_again(Arc::downgrade(&late), open));
+        })
+    }
+
+    /// Opens it, and retries as long as it exists if that fails. Returns the reason if it fails the first time.
+    pub(super) async fn open_or_retry(late: &Arc<Self>, open: Open) -> Option<Error> {
+        if late.open(&open).await {
+            return None;
         }
-        late
+        let fault = late.fault.lock().unwrap_or_else(PoisonError::into_inner).shared();
+        if may_pass(&fault) {
+            tokio::spawn(try_again(Arc::downgrade(late), open));
+        }
+        Some(fault)
     }
 
     /// Returns the open stream, or the reason why there is none.
@@ -77,6 +93,11 @@ impl Late {
             Err(_) => false,
         }
     }
+}
+
+/// Returns whether a later attempt may succeed: a configuration error is permanent.
+fn may_pass(fault: &Error) -> bool {
+    fault.code != Code::Config
 }
 
 async fn try_again(late: Weak<Late>, open: Open) {

@@ -115,7 +115,7 @@ fn a_unix_socket() {
 }
 
 /// A server to which `descriptor` is handed over as systemd does it.
-fn activated(directory: &Path, descriptor: OwnedFd, listen: &str, variables: &str) -> Command {
+pub(super) fn activated(directory: &Path, descriptor: OwnedFd, listen: &str, variables: &str) -> Command {
     let script = format!("exec 3<&0 0</dev/null; export {variables}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
     command.args(["-c", &script, PROGRAM, "serve", "--listen", listen]).arg(directory).stdin(descriptor);

@@ -1,6 +1,6 @@
 //! The settings of the server itself.
 
-use super::{new_row, row};
+use super::{at_start, new_row, row};
 use crate::keys::{Section, Setting, SettingKind};
 
 /// Values of a response's format: its suffixes.
@@ -13,13 +13,13 @@ const LEVELS: SettingKind = SettingKind::Choice(&["off", "error", "warn", "info"
 /// Rows of the table.
 #[rustfmt::skip]
 pub(super) const ROWS: &[Setting] = &[
-    row(Section::Server, "listen", SettingKind::Text, [r#""127.0.0.1:8080""#, r#""0.0.0.0:8080""#],
+    at_start(row(Section::Server, "listen", SettingKind::Text, [r#""127.0.0.1:8080""#, r#""0.0.0.0:8080""#],
         "Address and port to listen on; port 0 takes a free one. `unix:PATH` is a Unix socket at an absolute path, and \
             `systemd` takes the sockets that systemd hands over, which are also taken without this when there are any.",
-        &["addr", "address"]),
-    new_row(Section::Server, "socket_mode", SettingKind::Text, [r#""0660""#, r#""0600""#],
+        &["addr", "address"])),
+    at_start(new_row(Section::Server, "socket_mode", SettingKind::Text, [r#""0660""#, r#""0600""#],
         "Mode of the file of a Unix socket, in octal: who may write to it may connect. The file is removed at the end.",
-        &["unix_socket_permissions", "socket_permissions"]),
+        &["unix_socket_permissions", "socket_permissions"])),
     row(Section::Server, "hosts", SettingKind::Texts, ["[]", r#"["data.example.org", "*.internal"]"#],
         "Names the server goes by, with `*` for any part of one; requests for another name are refused (403), those \
             for `localhost` or an address are not. Without this setting, a server that listens on this machine alone \
@@ -29,18 +29,24 @@ pub(super) const ROWS: &[Setting] = &[
     row(Section::Server, "base_path", SettingKind::Text, [r#""""#, r#""/data""#],
         "Path before every path of the API, for a server behind a proxy.",
         &["prefix"]),
-    row(Section::Server, "data_dir", SettingKind::Text, ["", r#""/var/cache/salver""#],
+    at_start(row(Section::Server, "data_dir", SettingKind::Text, ["", r#""/var/cache/salver""#],
         "Where streams are kept, in its `streams`, the key of tokens, `tokens.key`, and the spilled queries and \
             converted files of this process. Without it, streams and key are in `salver-data` beside the configuration \
             file, and the rest is in a directory of this process below `$XDG_CACHE_HOME/salver` or the temporary \
             directory, removed at the end.",
-        &["cache_dir", "tmp_dir"]),
+        &["cache_dir", "tmp_dir"])),
+    at_start(new_row(Section::Server, "data_dir_in_use", SettingKind::Choice(&["wait", "end", "share"]),
+        [r#""wait""#, r#""end""#],
+        "What a server does whose `data_dir` another server has: it waits until that one ends, before it listens, and \
+            takes over; or it ends, with a message, as with `--no-wait`; or both use the directory, and each stream, \
+            and what is kept of sessions, is that of the server which has it first.",
+        &[])),
     row(Section::Server, "log", LEVELS, [r#""info""#, r#""warn""#],
         "What is logged to standard error. The environment variable `RUST_LOG` goes before it.",
         &["log_level"]),
-    new_row(Section::Server, "log_format", SettingKind::Choice(&["text", "json"]), [r#""text""#, r#""json""#],
+    at_start(new_row(Section::Server, "log_format", SettingKind::Choice(&["text", "json"]), [r#""text""#, r#""json""#],
         "How it is logged: lines for people, or one JSON object a line for programs.",
-        &["log_style"]),
+        &["log_style"])),
     row(Section::Server, "cors", SettingKind::Bool, ["false", "true"],
         "Whether pages of any origin may read answers, query, export and call functions. They change no rows and \
             append no events. Off, because a server on your own machine would be open to every page you visit.",
@@ -63,9 +69,9 @@ pub(super) const ROWS: &[Setting] = &[
     row(Section::Server, "default_format", ANSWERS, [r#""json""#, r#""csv""#],
         "Format of rows when a request names none.",
         &["response_format"]),
-    row(Section::Server, "threads", SettingKind::Count(0), ["0", "4"],
+    at_start(row(Section::Server, "threads", SettingKind::Count(0), ["0", "4"],
         "Threads that work; 0 is one for each processor.",
-        &[]),
+        &[])),
     row(Section::Server, "reverse_proxy", SettingKind::Bool, ["false", "true"],
         "Whether every request comes through a proxy of your own, whose `X-Forwarded-For`, `X-Forwarded-Proto`, \
             `X-Forwarded-Host` and `caller` headers are believed.",
@@ -93,29 +99,29 @@ pub(super) const ROWS: &[Setting] = &[
     row(Section::Server, "callbacks", SettingKind::Texts, ["[]", r#"["https://example.org/hooks/"]"#],
         "What the addresses begin with that jobs may be told to report to, with `X-Callback-Url`; empty allows none.",
         &[]),
-    new_row(Section::Server, "tls_certificate", SettingKind::Text, ["", r#""/etc/salver/fullchain.pem""#],
+    at_start(new_row(Section::Server, "tls_certificate", SettingKind::Text, ["", r#""/etc/salver/fullchain.pem""#],
         "File with the certificate of the server and those that lead to its authority, as PEM. With it, the server \
             speaks TLS (1.2 and 1.3) and nothing else. The file is read again when it changes.",
-        &["ssl_certificate", "tls_cert"]),
-    new_row(Section::Server, "tls_key", SettingKind::Text, ["", r#""/etc/salver/privkey.pem""#],
+        &["ssl_certificate", "tls_cert"])),
+    at_start(new_row(Section::Server, "tls_key", SettingKind::Text, ["", r#""/etc/salver/privkey.pem""#],
         "File with the private key of `tls_certificate`, as PEM, without a password. It is read again when it changes.",
-        &["ssl_key", "ssl_certificate_key"]),
-    new_row(Section::Server, "tls_client_ca", SettingKind::Text, ["", r#""/etc/salver/clients.pem""#],
+        &["ssl_key", "ssl_certificate_key"])),
+    at_start(new_row(Section::Server, "tls_client_ca", SettingKind::Text, ["", r#""/etc/salver/clients.pem""#],
         "File with the certificates of the authorities that sign those of clients, as PEM. With it, the certificate \
             that a client shows proves who it is, as one of the ways of `[auth]`: by the common name of its subject, \
             or its first alternative name if there is none. The file is read again when it changes. Needs \
             `tls_certificate`.",
-        &["ssl_client_certificate", "tls_client_auth_ca", "ssl_ca_file"]),
-    new_row(Section::Server, "tls_client", SettingKind::Choice(&["required", "optional"]),
+        &["ssl_client_certificate", "tls_client_auth_ca", "ssl_ca_file"])),
+    at_start(new_row(Section::Server, "tls_client", SettingKind::Choice(&["required", "optional"]),
         [r#""required""#, r#""optional""#],
         "Whether there is no connection without a certificate of the client. Where it is optional, `[auth]` decides \
             about those who show none. One of another authority, or one that has expired, ends the connection in any \
             case. Needs `tls_client_ca`.",
-        &["ssl_verify_client", "tls_client_auth"]),
-    row(Section::Server, "ssl_redirect", SettingKind::Bool, ["false", "true"],
+        &["ssl_verify_client", "tls_client_auth"])),
+    at_start(row(Section::Server, "ssl_redirect", SettingKind::Bool, ["false", "true"],
         "Whether requests that came without TLS are sent to `https://`, at the same port where the server has a \
             `tls_certificate`. Needs one, or `reverse_proxy`.",
-        &["tls_redirect"]),
+        &["tls_redirect"])),
     row(Section::Server, "xsrf", SettingKind::Bool, ["false", "true"],
         "Whether requests that write to a database must repeat the cookie `XSRF-TOKEN` in the header `X-XSRF-TOKEN`.",
         &[]),
