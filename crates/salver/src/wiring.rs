@@ -10,6 +10,7 @@ use salver_formats::Format;
 use salver_http::{Auth, AuthSources, Callbacks, CurrentAuth, HttpOptions, OriginOptions};
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::{Database, EventStream, IdentityProvider, Loader, SqlEngine};
+use salver_model::records::DatabaseSchema;
 use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, RecordRule};
 use salver_model::{AccessPolicy, Result};
 use salver_records::{PerCallerDatabases, RecordsDatabase};
@@ -149,6 +150,16 @@ pub(crate) fn database(spec: DatabaseSpec) -> Result<Arc<dyn Database>> {
         Some(own) => Ok(Arc::new(own)),
         None => Ok(Arc::new(RecordsDatabase::open(spec)?)),
     }
+}
+
+/// Reads the schema of a database.
+///
+/// # Errors
+/// If it can't be reached or read.
+pub(crate) async fn schema(spec: &DatabaseSpec) -> Result<Arc<DatabaseSchema>> {
+    let database = database(spec.clone())?;
+    database.refresh().await?;
+    Ok(database.schema())
 }
 
 /// Returns the database's spec without what only authentication may see: the table of users, or its secrets.
