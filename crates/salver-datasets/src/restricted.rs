@@ -31,7 +31,7 @@ pub use masks::mask_misfit;
 use masks::{Masks, PlacedMask};
 
 /// A table without what a restriction keeps back.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RestrictedTable {
     whole: Arc<dyn Table>,
     /// Of what is left.
@@ -79,6 +79,15 @@ impl RestrictedTable {
         match table.as_any().downcast_ref::<Self>() {
             Some(own) if !own.masks.is_empty() => own.masks.without(&filter),
             _ => Some(filter),
+        }
+    }
+
+    /// Returns the table for a reader that counts rows and looks at none, so that their order tells nothing: a database
+    /// need not sort them.
+    pub(crate) fn unordered(table: &Arc<dyn Table>) -> Arc<dyn Table> {
+        match table.as_any().downcast_ref::<Self>() {
+            Some(own) if !own.order.is_empty() => Arc::new(Self { order: Vec::new(), ..own.clone() }),
+            _ => Arc::clone(table),
         }
     }
 

@@ -132,7 +132,8 @@ fn rows_behind_a_table_between() {
             "create table posts(id integer primary key); create table tags(id integer primary key, region text); \
              create table post_tags(id integer primary key, post_id integer not null references posts(id), \
              tag_id integer not null references tags(id)); \
-             create table secrets(id integer primary key, x int); insert into posts values (1), (2); insert into tags values (1, 'south'), (2, 'north'); \
+             create table secrets(id integer primary key, x int); \
+             insert into posts values (1), (2); insert into tags values (1, 'south'), (2, 'north'); \
              insert into post_tags values (1, 1, 1), (2, 1, 2), (3, 2, 1);",
         );
     });
