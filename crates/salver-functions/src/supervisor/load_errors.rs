@@ -120,3 +120,28 @@ fn how(status: ExitStatus) -> String {
         (None, None) => "no status".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use salver_model::Name;
+    use salver_model::functions::Language;
+    use salver_model::spec::FunctionSpec;
+
+    use super::too_few_files;
+
+    #[test]
+    fn a_bound_of_files_is_named_where_it_is_too_low() {
+        let hint = |open_files_max: Option<u64>, said: &str| {
+            let name = Name::new("own").unwrap();
+            let mut spec = FunctionSpec::new(name, PathBuf::from("own.py"), Language::Python);
+            spec.sandbox.open_files_max = open_files_max;
+            too_few_files(&spec, said)
+        };
+        let full = "OSError: [Errno 24] Too many open files: 'own.py'";
+        assert!(hint(Some(64), full).unwrap().contains("`open_files_max = 64`"));
+        assert!(hint(Some(4), "exit status 127").unwrap().contains("`open_files_max = 4`"));
+        assert_eq!((hint(None, full), hint(Some(64), "exit status 127")), (None, None));
+    }
+}

@@ -197,3 +197,17 @@ fn who_and_what_is_not_known() {
         assert!(notes.contains(expected), "{expected}: {notes}");
     }
 }
+
+/// Columns that `schema` leaves to be inferred can be the key, and be related.
+#[test]
+fn schemas_of_some_columns() {
+    let place = Place::new();
+    let people = "[[dataset]]\nname = 'people'\nsource = 'people.csv'\nschema = [{ name = 'age', type = 'float' }]\n";
+    let pets = "[[dataset]]\nname = 'pets'\nsource = 'pets.ndjson'\nschema = [{ name = 'kind', type = 'text' }]\n\
+        [[dataset.relation]]\nname = 'whose'\ncolumns = ['owner']\ntarget = 'people'\n";
+    place.write("salver.toml", &format!("{people}key = ['id']\n{pets}"));
+    assert!(place.run(&["check"]).good().contains("ok  people: 3 rows, "));
+    place.write("salver.toml", &format!("{people}key = ['ident']\n"));
+    let run = place.run(&["check"]);
+    assert!(run.code == Some(1) && run.err.contains("ident"), "{run:?}");
+}
