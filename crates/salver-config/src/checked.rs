@@ -165,6 +165,11 @@ pub struct TlsClient {
 pub const UNIX: &str = "unix";
 
 impl Server {
+    /// Returns whether a proxy proves who callers are.
+    fn has_callers_of_proxy(&self) -> bool {
+        self.reverse_proxy && !self.caller.is_empty()
+    }
+
     /// Returns the directory of persistent data: `data_dir`, or else `salver-data` beside the configuration `file`;
     /// `None` without either.
     #[must_use]
@@ -219,6 +224,12 @@ impl Checked {
                 self.functions.push(spec.clone());
             }
         }
+    }
+
+    /// Returns why no caller can have this identity, with the way out; `None` if one can.
+    #[must_use]
+    pub fn identity_mistake(&self, identity: &str) -> Option<(String, String)> {
+        role::can_be(identity, self.auth.as_ref(), self.server.has_callers_of_proxy()).err()
     }
 
     /// Returns whether there are datasets, but the files of all of them are missing.
@@ -282,6 +293,13 @@ pub(crate) fn check(raw: &Raw, file: Option<&Path>, discovered: Vec<DatasetSpec>
             let message = format!("`{files}` is left out: `{}` is a name of a database or of its tables", spec.name);
             let hint = "rename the file, or declare it as a [[dataset]] with another `name`";
             findings.warning(Warning::new(database.place_of("name"), message).with_hint(hint));
+        } else if let Some(at) = streams.iter().position(|stream| stream::has_entry(stream, &spec.name)) {
+            let (files, stream) = (spec.sources.join(", "), &streams[at].name);
+            let message = format!("`{files}` is left out: `{}` is a name of the stream `{stream}`", spec.name);
+            let place = raw.streams.iter().find(|table| table.text("name") == Some(stream.as_str()));
+            let place = place.map_or(&SettingPlace::Default, |table| table.place_of("name"));
+            let hint = "rename the file, or declare it as a [[dataset]] with another `name`";
+            findings.warning(Warning::new(place, message).with_hint(hint));
         } else if !taken {
             datasets.push(spec);
         }
@@ -291,8 +309,7 @@ pub(crate) fn check(raw: &Raw, file: Option<&Path>, discovered: Vec<DatasetSpec>
     let has_certificates = server.tls.as_ref().is_some_and(|tls| tls.client.is_some());
     let auth = auth::check(&raw.auth, &databases, has_certificates, findings);
     auth::apart_of_proxy(&raw.auth, auth.as_ref(), &server, findings);
-    let has_proxy = server.reverse_proxy && !server.caller.is_empty();
-    let roles = role::check(raw, auth.as_ref(), has_proxy, findings);
+    let roles = role::check(raw, auth.as_ref(), server.has_callers_of_proxy(), findings);
     let access = access::check(&raw.access, &roles, findings);
     let caller_limits = limit::check(&raw.caller_limits, &roles, findings);
     Checked {
@@ -317,7 +334,7 @@ fn required<'t>(table: &'t Table, key: &str, findings: &mut Findings) -> Option<
         return Some(text);
     }
     // Else the mistake is known already.
-    if let Some(setting) = table.section.setting(key).filter(|_| !table.unfilled.contains(&key)) {
+    if let Some(setting) = table.section.setting(key).filter(|_| !table.is_mistaken(key)) {
         let message = format!("{} has no `{key}`", table.section.header());
         let mistake = Mistake::new(&table.place, message);
         findings.mistake(mistake.with_hint(format!("add {key} = {}", setting.example)));

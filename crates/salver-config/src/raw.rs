@@ -29,11 +29,13 @@ pub(crate) struct Table {
     pub(crate) tables: Vec<Table>,
     /// Keys that are written, but whose placeholders could not be replaced.
     pub(crate) unfilled: Vec<&'static str>,
+    /// Keys with a value of the wrong kind, which is a mistake of its own.
+    pub(crate) refused: Vec<&'static str>,
 }
 
 impl Table {
     pub(crate) fn new(section: Section, place: SettingPlace) -> Self {
-        Self { section, place, written: Vec::new(), tables: Vec::new(), unfilled: Vec::new() }
+        Self { section, place, written: Vec::new(), tables: Vec::new(), unfilled: Vec::new(), refused: Vec::new() }
     }
 
     /// Sets a value, replacing an earlier one.
@@ -78,6 +80,11 @@ impl Table {
         matches!(self.get(key).map(|written| &written.value), Some(Value::Bool(true)))
     }
 
+    /// Returns whether a value was written that is a mistake of its own.
+    pub(crate) fn is_mistaken(&self, key: &str) -> bool {
+        self.unfilled.contains(&key) || self.refused.contains(&key)
+    }
+
     /// Returns whether there is a value, written or by default.
     pub(crate) fn is_set(&self, key: &str) -> bool {
         self.get(key).is_some()
@@ -114,10 +121,11 @@ impl Table {
     ) {
         match value::from_text(setting.kind, text) {
             Ok(value) => self.set(setting, value, place.clone()),
-            Err(fix) => findings.mistake(
-                Mistake::new(place, format!("`{}` can't be `{text}`: it is {}", setting.path(), setting.kind.words()))
-                    .with_hint_if(fix),
-            ),
+            Err(fix) => {
+                let message = format!("`{}` can't be `{text}`: it is {}", setting.path(), setting.kind.words());
+                self.refused.push(setting.key);
+                findings.mistake(Mistake::new(place, message).with_hint_if(fix));
+            }
         }
     }
 }

@@ -45,21 +45,40 @@ pub(crate) fn from_toml(kind: SettingKind, value: &DeValue<'_>) -> Result<Value,
         }
         (SettingKind::Texts, DeValue::Array(items)) => {
             let texts = items.iter().map(|item| item.get_ref().as_str().map(str::to_owned));
-            texts.collect::<Option<_>>().map(Value::Texts).ok_or(None)
+            texts.collect::<Option<_>>().map(Value::Texts).ok_or_else(|| {
+                items.iter().find_map(|item| written_without_quotes(item.get_ref())).map(|text| in_quotes(&text))
+            })
         }
         (SettingKind::Pairs, DeValue::Table(table)) => {
             let pairs = table
                 .iter()
                 .map(|(key, value)| Some((key.get_ref().to_string(), value.get_ref().as_str()?.to_owned())));
-            pairs.collect::<Option<_>>().map(Value::Pairs).ok_or(None)
+            pairs.collect::<Option<_>>().map(Value::Pairs).ok_or_else(|| {
+                table.iter().find_map(|(key, value)| {
+                    let text = written_without_quotes(value.get_ref())?;
+                    Some(format!("write it in quotes: {} = \"{text}\"", key.get_ref()))
+                })
+            })
         }
         (SettingKind::Bool, DeValue::String(text)) if matches!(&**text, "true" | "false") => {
             Err(Some(format!("write {text} without quotes")))
         }
-        (SettingKind::Text | SettingKind::Choice(_), DeValue::Integer(n)) => {
-            Err(Some(format!("write it in quotes: \"{n}\"")))
-        }
+        (SettingKind::Text | SettingKind::Choice(_), DeValue::Integer(n)) => Err(Some(in_quotes(&n.to_string()))),
         _ => Err(None),
+    }
+}
+
+fn in_quotes(text: &str) -> String {
+    format!("write it in quotes: \"{text}\"")
+}
+
+/// Returns the text of a number or truth value that stands where a text has to; `None` of others.
+fn written_without_quotes(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::Integer(n) => Some(n.to_string()),
+        DeValue::Float(n) => Some(n.to_string()),
+        DeValue::Boolean(value) => Some(value.to_string()),
+        _ => None,
     }
 }
 

@@ -27,10 +27,11 @@ use crate::dataset::{Dataset, check_having};
 use crate::engine::Engine;
 use crate::{plan, resolve};
 use held::RestrictedHeld;
+pub use masks::mask_misfit;
 use masks::{Masks, PlacedMask};
 
 /// A table without what a restriction keeps back.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RestrictedTable {
     whole: Arc<dyn Table>,
     /// Of what is left.
@@ -65,7 +66,7 @@ impl RestrictedTable {
         let masks = Masks::of(about, restriction).map_err(|error| misfit(about, error))?;
         let columns = shown(about, restriction);
         // With masks, rows that grow must not get a column that none of them was found for.
-        let hides_columns = columns.len() < about.schema.fields().len() || !restriction.columns_masked.is_empty();
+        let hides_columns = columns.len() < about.schema.fields().len() || !restriction.columns.masked.is_empty();
         let about = left(about, &columns, restriction, &masks);
         let order = if hides_columns && about.kind == EntryKind::Table { order(&about, &masks) } else { Vec::new() };
         let (restriction, engine) = (restriction.clone(), Arc::clone(engine));
@@ -78,6 +79,15 @@ impl RestrictedTable {
         match table.as_any().downcast_ref::<Self>() {
             Some(own) if !own.masks.is_empty() => own.masks.without(&filter),
             _ => Some(filter),
+        }
+    }
+
+    /// Returns the table for a reader that counts rows and looks at none, so that their order tells nothing: a database
+    /// need not sort them.
+    pub(crate) fn unordered(table: &Arc<dyn Table>) -> Arc<dyn Table> {
+        match table.as_any().downcast_ref::<Self>() {
+            Some(own) if !own.order.is_empty() => Arc::new(Self { order: Vec::new(), ..own.clone() }),
+            _ => Arc::clone(table),
         }
     }
 
@@ -195,7 +205,7 @@ impl RestrictedTable {
 /// Returns the columns that are left, by their index in the whole table.
 fn shown(about: &Description, restriction: &Restriction) -> Arc<[usize]> {
     let fields = about.schema.fields().iter().enumerate();
-    fields.filter(|(_, field)| restriction.shows(field.name())).map(|(index, _)| index).collect()
+    fields.filter(|(_, field)| restriction.columns.shows(field.name())).map(|(index, _)| index).collect()
 }
 
 /// Returns the description of what is left.

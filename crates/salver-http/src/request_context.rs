@@ -87,6 +87,13 @@ impl<'a> RequestContext<'a> {
         self.caller.address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
     }
 
+    /// Returns how many of the `asked` rows, of which the client can ask for more, one answer may have.
+    pub(crate) fn rows_of_part(&self, asked: usize) -> usize {
+        let bound = self.caller.limits.rows(self.app.service.limits().rows_max);
+        let most = bound.most().map(|most| usize::try_from(most).unwrap_or(usize::MAX));
+        most.map_or(asked, |most| asked.min(most))
+    }
+
     /// Returns the key of the request in the response cache.
     pub(crate) fn key(&self) -> &[u8] {
         self.key.get_or_init(|| {

@@ -11,6 +11,7 @@
 //!
 //! The policy is asked through [`Grants`], which are made once for all callers that it can't tell apart.
 
+mod column_restriction;
 mod grants;
 mod limit;
 mod permission;
@@ -24,13 +25,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ahash::{AHashMap, RandomState};
 use arc_swap::ArcSwap;
 
-use crate::mask::{ColumnMask, Mask};
 use crate::network::Network;
 use crate::principal::Principal;
 use crate::rule::Rule;
 use crate::spec::{DatabaseSpec, matches_pattern};
 use crate::version::Version;
 
+pub use column_restriction::ColumnRestriction;
 pub use grants::{Granted, Grants};
 pub use limit::{Bound, CallerLimits, ConcurrentRequests, LimitPolicy, LimitRule, LimitedQuantity, RequestRate};
 pub use permission::Permission;
@@ -76,11 +77,8 @@ pub struct AccessRule {
     pub permissions: Vec<Permission>,
     /// Whether it is refused.
     pub deny: bool,
-    /// Columns that are not there, by name or pattern with `*`.
-    pub columns_hidden: Vec<String>,
-    /// Columns that have other values, with what they are; those that are hidden are not there. Names stand before
-    /// patterns ([`ColumnMask::sort`]).
-    pub columns_masked: Vec<ColumnMask>,
+    /// Columns that are kept back.
+    pub columns: ColumnRestriction,
     /// Predicate over the row and its caller: no other rows are there.
     pub rows: Option<Rule>,
 }
@@ -90,18 +88,6 @@ impl AccessRule {
     #[must_use]
     pub fn is_about(&self, entry: &str) -> bool {
         self.entries.iter().any(|pattern| matches_pattern(pattern, entry))
-    }
-
-    /// Returns whether the column is there.
-    #[must_use]
-    pub fn shows(&self, column: &str) -> bool {
-        !self.columns_hidden.iter().any(|pattern| matches_pattern(pattern, column))
-    }
-
-    /// Returns what masks the column; `None` for one that has its own values, or is not there.
-    #[must_use]
-    pub fn mask(&self, column: &str) -> Option<&Mask> {
-        ColumnMask::of(&self.columns_masked, column).filter(|_| self.shows(column))
     }
 }
 
@@ -182,6 +168,12 @@ impl AccessPolicy {
         self.asks_address |= all.remove("address");
         self.attributes = all.into_iter().collect();
         self
+    }
+
+    /// Returns the attributes of callers that any role or rule names, but for the address.
+    #[must_use]
+    pub fn attributes(&self) -> &[String] {
+        &self.attributes
     }
 
     /// Returns a number that other roles or rules have another of, for tags of responses.

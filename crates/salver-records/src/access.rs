@@ -71,7 +71,7 @@ impl<'a> Access<'a> {
         let access = self.caller.grants.as_ref().map(|grants| grants.policy().rules()).unwrap_or_default();
         let ruled_name = self.ruled_name(table);
         let bars = |rule: &AccessRule| {
-            let patterns = rule.columns_masked.iter().map(|own| &own.columns).chain(&rule.columns_hidden);
+            let patterns = rule.columns.masked.iter().map(|own| &own.columns).chain(&rule.columns.hidden);
             patterns.into_iter().any(|own| is(own, Some(old)) && !is(own, new)) && new.is_some()
                 || rule.rows.as_ref().is_some_and(|rows| rows.columns().contains(&old))
         };
@@ -98,8 +98,7 @@ impl<'a> Access<'a> {
 
     /// Returns whether the column is visible to this operation.
     pub(crate) fn column(self, operation: Operation, table: &str, column: &str) -> bool {
-        let hides = |rule: &RecordRule| rule.columns_hidden.iter().any(|pattern| matches_pattern(pattern, column));
-        if !self.spec.rules.is_empty() && self.rules(operation, table).any(hides) {
+        if !self.spec.rules.is_empty() && self.rules(operation, table).any(|rule| rule.hides(column)) {
             return false;
         }
         match self.granted(operation, table) {
@@ -113,7 +112,7 @@ impl<'a> Access<'a> {
     /// Returns the masked columns of the table with what masks them, as the operation sees them.
     pub(crate) fn masks(self, operation: Operation, table: &TableInfo) -> Vec<(usize, &'a Mask)> {
         let granted = if reads(operation) { self.granted(operation, &table.name).flatten() } else { None };
-        let Some(granted) = granted.filter(|granted| !granted.rule.columns_masked.is_empty()) else {
+        let Some(granted) = granted.filter(|granted| !granted.rule.columns.masked.is_empty()) else {
             return Vec::new();
         };
         let columns = table.columns.iter().enumerate();

@@ -55,6 +55,11 @@ impl<'a> Scope<'a> {
         })
     }
 
+    /// Returns whether any table is hidden from this operation.
+    pub(crate) fn hides_tables(&self, operation: Operation) -> bool {
+        self.schema.tables().iter().any(|table| !self.access.table(operation, &table.name))
+    }
+
     /// Returns the column, if it is visible to this operation.
     pub(crate) fn column(&self, operation: Operation, table: &TableInfo, name: &str) -> Option<usize> {
         table.column(name).filter(|_| self.access.column(operation, &table.name, name))

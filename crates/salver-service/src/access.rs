@@ -16,11 +16,16 @@ pub(crate) fn check(
     if caller.may(permission, entry) {
         return Ok(());
     }
-    if caller.grants.as_ref().is_none_or(|grants| !grants.knows(entry)) {
+    if !knows(caller, entry) {
         return Err(absent());
     }
     Err(Error::new(Code::Forbidden, format!("you may not {} `{entry}`", doing(permission)))
         .with_hint("an [[access]] of the server's configuration would have to permit it"))
+}
+
+/// Returns whether the caller may do anything at all with an entry.
+pub(crate) fn knows(caller: &Caller, entry: &str) -> bool {
+    caller.grants.as_ref().is_none_or(|grants| grants.knows(entry))
 }
 
 /// Returns the words for it in a message.

@@ -10,6 +10,7 @@ pub mod catalog;
 pub mod databases;
 pub mod exports;
 pub mod functions;
+mod permitted_changes;
 pub mod query_limits;
 pub mod records;
 pub mod refresh;
@@ -21,6 +22,7 @@ pub mod streams;
 
 pub use catalog::Catalog;
 pub use functions::FunctionFile;
+pub use permitted_changes::sees_all;
 pub use served_stream::{Appender, Consumer, WaitPermit};
 pub use service::{RightsVersion, Service};
 pub use snapshot::{Entry, LoadFailure, LoadState, Snapshot, Store};

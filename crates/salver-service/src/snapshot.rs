@@ -218,13 +218,6 @@ impl Snapshot {
         self.view.as_ref().map_or(Permission::Read, |(_, permission)| *permission)
     }
 
-    /// Returns whether whoever the snapshot is for has another permission, too, for the entry called `name`.
-    #[must_use]
-    pub fn permits(&self, permission: Permission, name: &str) -> bool {
-        let Some((grants, _)) = &self.view else { return true };
-        self.entry(name).is_some_and(|entry| grants.decide(permission, &entry.ruled_name).is_some())
-    }
-
     /// Returns a number that views with other entries and columns do not have; 0 for the whole catalog.
     #[must_use]
     pub fn view_class(&self) -> u64 {

@@ -24,7 +24,7 @@ impl Service {
     }
 
     /// Returns the appender and the consumer of the stream whose name or whose topic in Kafka is `topic`; `None` if
-    /// there is none. A stream's name goes before another's topic.
+    /// there is none, or none of which the caller may know. A stream's name goes before another's topic.
     ///
     /// # Errors
     /// Returns `Forbidden`, and `StreamUnavailable` when it could not be opened.
@@ -36,7 +36,8 @@ impl Service {
     ) -> Result<Option<(&Appender, &Consumer)>> {
         let named = self.streams().iter().find(|stream| stream.spec().name.as_str() == topic);
         let found = named.or_else(|| self.streams().iter().find(|stream| stream.spec().topic() == topic));
-        let Some(found) = found.filter(|stream| is_known(caller, stream)) else { return Ok(None) };
+        let is_seen = |stream: &&ServedStream| access::knows(caller, stream.spec().name.as_str());
+        let Some(found) = found.filter(is_seen) else { return Ok(None) };
         access::check(caller, permission, found.spec().name.as_str(), || unknown(caller, self.streams(), topic))?;
         found.consumer.available()?;
         Ok(Some((&found.appender, &found.consumer)))

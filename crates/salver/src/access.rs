@@ -1,59 +1,32 @@
 //! `salver access explain`: who may do what, and by which rule, within which limits; and what `salver check` says of
 //! access rules.
 
+pub(crate) mod entries;
+pub(crate) mod idle_rules;
+mod rule_cover;
+
 use std::fmt::Write;
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use salver_config::Checked;
-use salver_model::access::{AccessRule, LimitedQuantity, METRICS};
-use salver_model::mask::MaskedKind;
+use salver_model::access::LimitedQuantity;
 use salver_model::records::Operation;
 use salver_model::rule::{Rule, Term};
 use salver_model::spec::{DatabaseSpec, matches_pattern};
 use salver_model::{AccessPolicy, Code, ColumnMask, Error, Grants, LimitPolicy, Permission, Principal, Result};
 
-use salver_service::Service;
-
+use self::entries::RuledEntries;
 use crate::cli::ExplainArguments;
 use crate::failure::CommandFailure;
 use crate::settings::Need;
 use crate::{databases, output, settings, wiring};
 
-/// An entry as access rules have it.
-pub(crate) struct RuledEntry {
-    /// Name of the entry; `database.table` for a table.
-    pub(crate) name: String,
-    /// Names of its columns, if they are known.
-    pub(crate) columns: Vec<String>,
-    /// Their kinds, in the same order, where those are known too.
-    pub(crate) kinds: Vec<MaskedKind>,
-}
-
-impl RuledEntry {
-    /// Returns an entry whose columns are not known.
-    fn named(name: String) -> Self {
-        Self { name, columns: Vec::new(), kinds: Vec::new() }
-    }
-}
-
 /// Prints what a caller may do.
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), CommandFailure> {
     let checked = settings::load(&arguments.sources, Vec::new(), Need::Settings)?;
     let caller = caller(&arguments.attributes)?;
-    let names = match &arguments.entry {
-        Some(name) => vec![name.clone()],
-        None => {
-            let runtime = wiring::runtime(checked.server.threads)?;
-            let entries = runtime.block_on(async {
-                let mut entries = declared(&checked);
-                entries.extend(tables(&checked).await);
-                entries
-            });
-            runtime.shutdown_background();
-            entries.into_iter().map(|entry| entry.name).collect()
-        }
-    };
+    unknown_caller(&checked, &arguments.attributes).iter().for_each(|note| output::note(note));
+    let names = names(&checked, arguments.entry.as_deref())?;
     let mut out = String::new();
     let grants = checked.access.as_ref().map(|policy| policy.grants(&caller));
     match (&grants, &checked.caller_limits) {
@@ -75,6 +48,49 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<(), CommandFailure
         }
     }
     output::out(&out)
+}
+
+/// Returns the names of the entries to tell of: that of `asked`, about which a note is printed if nothing is called so,
+/// or all.
+fn names(checked: &Checked, asked: Option<&str>) -> Result<Vec<String>, CommandFailure> {
+    let mut known = RuledEntries::declared(checked);
+    if let Some(name) = asked.filter(|name| known.names().any(|own| own == *name)) {
+        return Ok(vec![name.to_owned()]);
+    }
+    let runtime = wiring::runtime(checked.server.threads)?;
+    runtime.block_on(async {
+        for spec in &checked.databases {
+            known.add_database(spec, databases::schema(spec).await.ok());
+        }
+    });
+    runtime.shutdown_background();
+    let Some(name) = asked else { return Ok(known.names().map(str::to_owned).collect()) };
+    if !known.names().any(|own| own == name) && !known.may_be_unread(name) {
+        output::note(&idle_rules::unknown_entry(name, &known));
+    }
+    Ok(vec![name.to_owned()])
+}
+
+/// Returns what to note of a caller that nobody can be, or whose attributes no rule names.
+fn unknown_caller(checked: &Checked, attributes: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for text in attributes {
+        let Some((name, _)) = text.split_once('=') else {
+            let mistake = checked.identity_mistake(text);
+            notes.extend(mistake.map(|(message, hint)| format!("{message}\n  hint: {hint}")));
+            continue;
+        };
+        let Some(policy) = checked.access.as_ref().filter(|_| name != "address") else { continue };
+        let of_all = AccessPolicy::new(policy.roles().to_vec(), policy.rules().to_vec());
+        let of_all = of_all.with_databases(checked.databases.iter());
+        let named = of_all.attributes();
+        if !named.iter().any(|own| own == name) {
+            let hint = salver_model::suggest::hint(name, named.iter().map(String::as_str));
+            let hint = hint.map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
+            notes.push(format!("no role or rule names `caller.{name}`{hint}"));
+        }
+    }
+    notes
 }
 
 /// Returns the caller with these attributes: `NAME=VALUE`, `address=ADDRESS`, or an identity like `api_key:reporting`.
@@ -147,8 +163,8 @@ fn explained(grants: &Grants, name: &str) -> String {
         let words = words.join(", ");
         let _ = match (number, rule) {
             (Some(number), Some(rule)) => {
-                let kept = kept_back(rule.deny, &rule.columns_hidden, &rule.columns_masked, rule.rows.as_ref());
-                writeln!(out, "  {}: {words}{kept}", rule_name(number))
+                let kept = kept_back(rule.deny, &rule.columns.hidden, &rule.columns.masked, rule.rows.as_ref());
+                writeln!(out, "  {}: {words}{kept}", rule_name(number as usize))
             }
             _ => writeln!(out, "  no rule: not {words}"),
         };
@@ -190,7 +206,7 @@ fn of_database(databases: &[DatabaseSpec], caller: &Principal, name: &str) -> St
     out
 }
 
-fn rule_name(number: u32) -> String {
+fn rule_name(number: usize) -> String {
     format!("[[access]] {}", number + 1)
 }
 
@@ -210,112 +226,4 @@ fn kept_back(deny: bool, columns_hidden: &[String], masks: &[ColumnMask], rows: 
         let _ = write!(text, ", where {}", rows.text());
     }
     text
-}
-
-/// Logs what [`idle_rules`] says of the entries that are served.
-pub(crate) fn warn_of_idle_rules(service: &Service) {
-    let Some(policy) = &service.access().filter(|policy| !policy.is_open()) else { return };
-    let snapshot = service.snapshot_of_all();
-    let of_catalog = snapshot.entries().map(|entry| {
-        let schema = entry.table().map(|table| Arc::clone(&table.describe().schema));
-        let columns = schema.iter().flat_map(|schema| schema.fields()).map(|field| field.name().clone()).collect();
-        RuledEntry { columns, ..RuledEntry::named(entry.ruled_name().to_owned()) }
-    });
-    let named = service.functions().iter().map(|file| file.spec().name.to_string()).chain([METRICS.to_owned()]);
-    let others = named.map(RuledEntry::named);
-    let entries: Vec<RuledEntry> = of_catalog.chain(others).collect();
-    for mistake in idle_rules(policy, &entries) {
-        tracing::warn!("{}", mistake.trim_start_matches("error: "));
-    }
-}
-
-/// Returns the entries that the settings name themselves.
-pub(crate) fn declared(checked: &Checked) -> Vec<RuledEntry> {
-    let datasets = checked.datasets.iter().map(|spec| spec.name.to_string());
-    let streams = checked.streams.iter().flat_map(|spec| [spec.name.to_string(), format!("{}_quarantine", spec.name)]);
-    let functions = checked.functions.iter().map(|spec| spec.name.to_string());
-    let names = datasets.chain(streams).chain(functions).chain([METRICS.to_owned()]);
-    names.map(RuledEntry::named).collect()
-}
-
-/// Returns the tables of databases that can be reached.
-pub(crate) async fn tables(checked: &Checked) -> Vec<RuledEntry> {
-    let mut entries = Vec::new();
-    for spec in &checked.databases {
-        let Ok(database) = databases::database(spec.clone()) else { continue };
-        if database.refresh().await.is_err() {
-            continue;
-        }
-        for table in database.schema().tables() {
-            let columns = table.columns.iter().map(|column| column.name.clone()).collect();
-            let kinds = table.columns.iter().map(|column| salver_records::masked_kind(spec.kind, column)).collect();
-            entries.push(RuledEntry { name: format!("{}.{}", spec.name, table.name), columns, kinds });
-        }
-    }
-    entries
-}
-
-/// Returns what is wrong with the masks of a rule in the face of the entries that it is about: columns that are not
-/// there, or are of a type that the mask is not for.
-fn idle_masks<'e, E: Iterator<Item = &'e RuledEntry>>(
-    rule: &AccessRule,
-    rule_name: &str,
-    about: impl Fn() -> E,
-) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for ColumnMask { columns: pattern, .. } in &rule.columns_masked {
-        let is_there = |entry: &RuledEntry| entry.columns.iter().any(|column| matches_pattern(pattern, column));
-        if about().next().is_some() && !about().any(is_there) {
-            wrong.push(format!("error: {rule_name}: no entry it is about has a column `{pattern}` to mask"));
-        }
-    }
-    for entry in about() {
-        for (column, kind) in entry.columns.iter().zip(&entry.kinds) {
-            if let Some(why) = rule.mask(column).and_then(|mask| mask.misfit(*kind)) {
-                let entry = &entry.name;
-                wrong.push(format!("error: {rule_name}: `{column}` of `{entry}` can't be masked: {why}"));
-            }
-        }
-    }
-    wrong
-}
-
-/// Returns what is wrong with rules in the face of what there is: patterns that match nothing, and columns that are not
-/// there. A rule that restricts nothing is as dangerous as none.
-pub(crate) fn idle_rules(policy: &AccessPolicy, entries: &[RuledEntry]) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for (number, rule) in policy.rules().iter().enumerate() {
-        let rule_name = rule_name(u32::try_from(number).unwrap_or(u32::MAX));
-        for pattern in &rule.entries {
-            let alone = AccessRule { entries: vec![pattern.clone()], ..AccessRule::default() };
-            if entries.iter().any(|entry| alone.is_about(&entry.name)) {
-                continue;
-            }
-            let as_table =
-                entries.iter().find(|entry| entry.name.split_once('.').is_some_and(|(_, own)| own == pattern));
-            let hint = match as_table {
-                Some(table) => Some(format!("a table of a database is `{}` here", table.name)),
-                None => salver_model::suggest::hint(pattern, entries.iter().map(|entry| entry.name.as_str())),
-            };
-            let hint = hint.map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
-            wrong.push(format!("error: {rule_name}: no entry is called `{pattern}`{hint}"));
-        }
-        let about = || entries.iter().filter(|entry| rule.is_about(&entry.name) && !entry.columns.is_empty());
-        for pattern in &rule.columns_hidden {
-            let is_there = |entry: &RuledEntry| {
-                entry.columns.iter().any(|column| salver_model::spec::matches_pattern(pattern, column))
-            };
-            if about().next().is_some() && !about().any(is_there) {
-                wrong.push(format!("error: {rule_name}: no entry it is about has a column `{pattern}` to hide"));
-            }
-        }
-        wrong.extend(idle_masks(rule, &rule_name, about));
-        for column in rule.rows.iter().flat_map(|rows| rows.columns()) {
-            for entry in about().filter(|entry| !entry.columns.iter().any(|own| own == column)) {
-                wrong
-                    .push(format!("error: {rule_name}: `rows` names `{column}`, which `{}` does not have", entry.name));
-            }
-        }
-    }
-    wrong
 }

@@ -8,13 +8,15 @@ use salver_model::ports::Loader;
 use salver_model::spec::AuthSpec;
 use salver_model::{Description, Error};
 
+use crate::access::entries::RuledEntries;
+use crate::access::idle_rules;
 use crate::cli::CheckArguments;
 use crate::data_dir::DataDir;
 use crate::failure::CommandFailure;
 use crate::sessions::LateSessions;
 use crate::settings::Need;
 use crate::tls::Certificate;
-use crate::{access, databases, logging, output, secrets, serve, settings, streams, wiring};
+use crate::{databases, logging, output, secrets, serve, settings, streams, wiring};
 
 /// Runs the checks, and fails when anything is wrong.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
@@ -30,8 +32,12 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
     let engine = wiring::engine(&checked, data_dir.path())?;
     let runtime = wiring::runtime(checked.server.threads)?;
     let loaders: Vec<Arc<dyn Loader>> = checked.datasets.iter().map(|spec| wiring::loader(spec, &engine)).collect();
-    let done = runtime
-        .block_on(async { Ok::<_, CommandFailure>(open_all(&checked, &loaders).await? + reach_all(&checked).await?) });
+    let done = runtime.block_on(async {
+        let (unopened, mut entries) = open_all(&checked, &loaders).await?;
+        let unreached = read_schemas(&checked, &mut entries).await?;
+        let unread = read_keys(&checked).await;
+        Ok::<_, CommandFailure>(unopened + unreached + unread + count_idle_rules(&checked, &entries))
+    });
     runtime.shutdown_background();
     match done? + mistakes.len() {
         0 => output::out("the settings are right, and every source can be read\n"),
@@ -39,8 +45,8 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
     }
 }
 
-/// Opens every source and counts failures.
-async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<usize, CommandFailure> {
+/// Opens every source, and returns the number of failures, with the entries that access rules can be about.
+async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<(usize, RuledEntries), CommandFailure> {
     let mut wrong = 0;
     let mut known: BTreeMap<&str, Description> = BTreeMap::new();
     for loader in loaders {
@@ -59,35 +65,39 @@ async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<usiz
             }
         }
     }
-    let mut entries = access::declared(checked);
-    for entry in &mut entries {
-        let schema = known.get(entry.name.as_str()).map(|description| &description.schema);
-        entry.columns = schema.iter().flat_map(|schema| schema.fields()).map(|field| field.name().clone()).collect();
-    }
-    entries.extend(access::tables(checked).await);
-    let idle = checked.access.as_ref().map(|policy| access::idle_rules(policy, &entries)).unwrap_or_default();
-    idle.iter().for_each(|mistake| output::note(mistake));
-    Ok(wrong + idle.len() + missing_columns(checked, &known))
-}
-
-/// Reads the schema of every database and the keys of `[auth]`, and counts those that cannot be reached or read.
-async fn reach_all(checked: &Checked) -> Result<usize, CommandFailure> {
-    let mut wrong = 0;
-    for spec in &checked.databases {
-        let reached = async {
-            let database = databases::database(spec.clone())?;
-            database.refresh().await.map(|()| database.schema().tables().len())
-        };
-        match reached.await {
-            // The databases depend on the callers.
-            Ok(_) if spec.of_caller.is_some() => output::out(&format!("ok  {}: one for each caller\n", spec.name))?,
-            Ok(tables) => output::out(&format!("ok  {}: {tables} tables and views\n", spec.name))?,
-            Err(error) => {
-                wrong += 1;
-                output::note(&format!("error: {}: {}", spec.name, output::with_hint(&error)));
-            }
+    let mut entries = RuledEntries::declared(checked);
+    for entry in &mut entries.all {
+        if let Some(description) = known.get(entry.name.as_str()) {
+            entry.set_columns(&description.schema);
         }
     }
+    wrong += missing_columns(checked, &known);
+    Ok((wrong, entries))
+}
+
+/// Reads the schema of every database and adds its tables to `entries`. Returns the number of those that cannot be
+/// reached or read.
+async fn read_schemas(checked: &Checked, entries: &mut RuledEntries) -> Result<usize, CommandFailure> {
+    let mut wrong = 0;
+    for spec in &checked.databases {
+        let read = databases::schema(spec).await;
+        match &read {
+            // The databases depend on the callers.
+            Ok(_) if spec.of_caller.is_some() => output::out(&format!("ok  {}: one for each caller\n", spec.name))?,
+            Ok(schema) => output::out(&format!("ok  {}: {} tables and views\n", spec.name, schema.tables().len()))?,
+            Err(error) => {
+                wrong += 1;
+                output::note(&format!("error: {}: {}", spec.name, output::with_hint(error)));
+            }
+        }
+        entries.add_database(spec, read.ok());
+    }
+    Ok(wrong)
+}
+
+/// Reads the certificates and the keys of `[auth]`, and counts what cannot be read.
+async fn read_keys(checked: &Checked) -> usize {
+    let mut wrong = 0;
     if let Some(Err(error)) = checked.server.tls.as_ref().map(Certificate::open) {
         wrong += 1;
         output::note(&format!("error: [server]: {}", output::with_hint(&error)));
@@ -98,7 +108,16 @@ async fn reach_all(checked: &Checked) -> Result<usize, CommandFailure> {
         wrong += 1;
         output::note(&format!("error: [auth]: {}", output::with_hint(&error)));
     }
-    Ok(wrong)
+    wrong
+}
+
+/// Reports the rules that are about nothing, and counts them.
+fn count_idle_rules(checked: &Checked, entries: &RuledEntries) -> usize {
+    let of_policy = checked.access.iter().flat_map(|policy| idle_rules::of_policy(policy, entries));
+    let of_databases = checked.databases.iter().flat_map(|spec| idle_rules::of_database(spec, entries));
+    let mistakes: Vec<String> = of_policy.chain(of_databases).collect();
+    mistakes.iter().for_each(|mistake| output::note(mistake));
+    mistakes.len()
 }
 
 /// Reads the keys of `[auth]`, also what an issuer of tokens and an identity provider publish.

@@ -7,6 +7,7 @@ use futures::future::join_all;
 use salver_config::Checked;
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::Database;
+use salver_model::records::DatabaseSchema;
 use salver_model::spec::{DatabaseSpec, RecordRule};
 use salver_model::{Name, Result};
 use salver_records::{PerCallerDatabases, RecordsDatabase};
@@ -176,6 +177,16 @@ pub(crate) fn database(spec: DatabaseSpec) -> Result<Arc<dyn Database>> {
         Some(own) => Ok(Arc::new(own)),
         None => Ok(Arc::new(RecordsDatabase::open(spec)?)),
     }
+}
+
+/// Reads the schema of a database.
+///
+/// # Errors
+/// If it can't be reached or read.
+pub(crate) async fn schema(spec: &DatabaseSpec) -> Result<Arc<DatabaseSchema>> {
+    let database = database(spec.clone())?;
+    database.refresh().await?;
+    Ok(database.schema())
 }
 
 /// Returns the database's spec without what only authentication may see: the table of users, or its secrets.

@@ -186,7 +186,7 @@ impl Reload {
         let service = Arc::clone(&self.wired.service);
         tokio::spawn(async move {
             let _ = tokio::time::timeout(SETTLING, service.catalog().settled()).await;
-            access::warn_of_idle_rules(&service);
+            access::idle_rules::warn(&service);
         });
         Ok(())
     }

@@ -188,7 +188,7 @@ async fn announce(service: Arc<Service>, own: OwnAddress, log: Arc<Log>, (open, 
     }
     let _ = tokio::time::timeout(ANNOUNCE, service.catalog().settled()).await;
     functions::settled(service.functions(), ANNOUNCE).await;
-    access::warn_of_idle_rules(&service);
+    access::idle_rules::warn(&service);
     let streams: Vec<Name> = service.all_consumers().map(|stream| stream.spec().name.clone()).collect();
     manager.ready();
     let listing = listing(&service, &streams, &own);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use salver_model::access::{AccessRule, Role};
+use salver_model::access::{AccessRule, ColumnRestriction, Role};
 use salver_model::{AccessPolicy, ColumnMask, Mask, Permission};
 
 use super::role::{self, expression, not_empty};
@@ -40,17 +40,16 @@ fn rule(table: &Table, known: &[Role], findings: &mut Findings) -> Option<Access
         entries: texts("entries"),
         permissions,
         deny: table.bool("deny"),
-        columns_hidden: texts("columns_hidden"),
-        columns_masked: masks(table, findings),
+        columns: ColumnRestriction { hidden: texts("columns_hidden"), masked: masks(table, findings) },
         rows: expression(table, "rows", findings),
     };
-    if rule.entries.is_empty() {
+    if rule.entries.is_empty() && !table.is_mistaken("entries") {
         let mistake = Mistake::new(&table.place, "[[access]] has no `entries`");
         findings.mistake(mistake.with_hint("add entries = [\"cities\", \"blog.*\"], or \"*\" for all"));
     }
     let chooses = if rule.rows.is_some() { Some("rows") } else { None };
-    let chooses = chooses.or((!rule.columns_hidden.is_empty()).then_some("columns_hidden"));
-    let chooses = chooses.or((!rule.columns_masked.is_empty()).then_some("columns_masked"));
+    let chooses = chooses.or((!rule.columns.hidden.is_empty()).then_some("columns_hidden"));
+    let chooses = chooses.or((!rule.columns.masked.is_empty()).then_some("columns_masked"));
     if let Some(key) = chooses {
         let whole = rule.permissions.iter().find(|permission| !permission.has_rows());
         if let Some(permission) = whole {

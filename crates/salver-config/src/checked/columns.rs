@@ -28,20 +28,3 @@ pub(super) fn check(dataset: &Table, findings: &mut Findings) -> Vec<ColumnSpec>
     }
     columns
 }
-
-/// Reports columns that a declared schema lacks. Without a schema they cannot be checked yet.
-pub(super) fn exist(
-    table: &Table,
-    key: &str,
-    names: &[String],
-    (dataset, schema): (&str, &[ColumnSpec]),
-    findings: &mut Findings,
-) {
-    for name in names.iter().filter(|_| !schema.is_empty()) {
-        if !schema.iter().any(|column| column.name == *name) {
-            let mistake = Mistake::new(table.place_of(key), format!("no column `{name}` in `{dataset}`"));
-            let columns = schema.iter().map(|column| column.name.as_str());
-            findings.mistake(mistake.with_hint_if(salver_model::suggest::hint(name, columns)));
-        }
-    }
-}

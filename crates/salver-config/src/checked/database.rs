@@ -181,13 +181,25 @@ fn tenancy(table: &Table, findings: &mut Findings) -> Vec<Tenancy> {
             findings.mistake(mistake.with_hint("write { \"table.column\" = \"caller.tenant\" }"));
             continue;
         };
-        let value = match value.strip_prefix("caller.") {
+        let attribute = value.strip_prefix("caller.").filter(|name| !name.is_empty());
+        if attribute.is_none() && looks_like_attribute(value) {
+            let message = format!("`{value}` as a tenant is a fixed text, and no attribute of the caller");
+            let mistake = Mistake::new(table.place_of("tenant"), message);
+            findings.mistake(mistake.with_hint(format!("write {{ \"{column}\" = \"caller.tenant\" }}")));
+        }
+        let value = match attribute {
             Some(name) => Term::Caller(name.to_owned()),
             None => Term::Literal(Value::Text(value.clone())),
         };
         all.push(Tenancy { table: table_name.to_owned(), column: column_name.to_owned(), value });
     }
     all
+}
+
+/// Returns whether a text was meant to be an attribute of the caller: `caller`, `Caller.tenant`, `caller_tenant`.
+fn looks_like_attribute(text: &str) -> bool {
+    let (head, rest) = text.split_at_checked("caller".len()).unwrap_or((text, ""));
+    head.eq_ignore_ascii_case("caller") && !rest.starts_with(|first: char| first.is_alphanumeric())
 }
 
 fn record_rule(table: &Table, findings: &mut Findings) -> RecordRule {
@@ -231,7 +243,9 @@ fn rule(table: &Table, key: &str, findings: &mut Findings) -> Option<Rule> {
 fn record_check(table: &Table, findings: &mut Findings) -> Option<RecordCheck> {
     let (shape, rule) = (table.text("is"), rule(table, "rule", findings));
     let message = super::required(table, "message", findings)?;
-    if table.texts("columns").unwrap_or_default().is_empty() || (shape.is_none() && table.get("rule").is_none()) {
+    let lacks_columns = table.texts("columns").unwrap_or_default().is_empty() && !table.is_mistaken("columns");
+    let is_mistaken = table.is_mistaken("is") || table.is_mistaken("rule");
+    if lacks_columns || (shape.is_none() && table.get("rule").is_none() && !is_mistaken) {
         let mistake = Mistake::new(&table.place, "[[database.check]] has no `columns`, or neither `is` nor `rule`");
         findings.mistake(mistake.with_hint("add columns = [\"comments.post_id\"] and is = \"numeric\""));
     }

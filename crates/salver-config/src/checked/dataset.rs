@@ -17,9 +17,6 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Option<DatasetSpe
     let sources = sources(table, findings);
     let schema = columns::check(table, findings);
     let key = table.texts("key").unwrap_or_default().to_vec();
-    if let Some(name) = &name {
-        columns::exist(table, "key", &key, (name.as_str(), &schema), findings);
-    }
     let spec = DatasetSpec {
         headers: table.pairs("headers").unwrap_or_default().to_vec(),
         format: table.text("format").and_then(SourceFormat::of_suffix),
@@ -45,7 +42,7 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Option<DatasetSpe
 fn sources(table: &Table, findings: &mut Findings) -> Option<Vec<String>> {
     let place = table.place_of("source");
     let sources = table.texts("source").unwrap_or_default();
-    if sources.is_empty() && table.unfilled.contains(&"source") {
+    if sources.is_empty() && table.is_mistaken("source") {
         return None;
     }
     if sources.is_empty() || sources.iter().any(String::is_empty) {

@@ -16,12 +16,14 @@ pub(super) fn check(tables: &[Table], known: &[Role], findings: &mut Findings) -
         let rule = rule(table, known, findings);
         let named: Vec<LimitedQuantity> =
             LimitedQuantity::ALL.into_iter().filter(|own| rule.most(*own).is_some()).collect();
-        if named.is_empty() {
+        let is_mistaken = LimitedQuantity::ALL.iter().any(|own| table.is_mistaken(own.key()));
+        if named.is_empty() && rule.burst.is_none() && !is_mistaken {
             let message = "[[limit]] limits nothing";
             let hint = "add `requests_per_second`, `rows_max` or the like";
             findings.mistake(Mistake::new(&table.place, message).with_hint(hint));
         }
-        if rule.burst.is_some() && rule.requests_per_second.is_none_or(|most| most == 0) {
+        let has_rate = rule.requests_per_second.is_some_and(|most| most > 0);
+        if rule.burst.is_some() && !has_rate && !table.is_mistaken("requests_per_second") {
             let message = "`burst` is about `requests_per_second`, which is not given";
             findings.mistake(Mistake::new(table.place_of("burst"), message).with_hint("add requests_per_second = 10"));
         }

@@ -3,7 +3,7 @@
 use salver_model::spec::{ColumnSpec, DatasetSpec};
 use salver_model::{Name, Relation};
 
-use super::{StoreSpec, columns};
+use super::StoreSpec;
 use crate::keys::Section;
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
@@ -30,7 +30,6 @@ fn relation(table: &Table, here: &DatasetSpec, datasets: &[DatasetSpec], finding
     let target = super::required(table, "target", findings);
     let from = required_list(table, "columns", findings);
     let (name, target, from) = (name?, target?, from?);
-    columns::exist(table, "columns", from, (here.name.as_str(), &here.schema), findings);
     if has(&here.schema, name) {
         let message = format!("the relation `{name}` has the name of a column of `{}`", here.name);
         findings.mistake(Mistake::new(table.place_of("name"), message).with_hint("rename the relation"));
@@ -46,7 +45,6 @@ fn relation(table: &Table, here: &DatasetSpec, datasets: &[DatasetSpec], finding
         }
         None => &there.key,
     };
-    columns::exist(table, "target_columns", to, (target, &there.schema), findings);
     if from.len() != to.len() {
         let message = format!("the relation `{name}` joins {} columns here with {} there", from.len(), to.len());
         findings.mistake(Mistake::new(table.place_of("columns"), message).with_hint("name as many there as here"));
@@ -73,9 +71,6 @@ pub(super) fn stores(tables: &[Table], datasets: &[DatasetSpec], findings: &mut 
             continue;
         }
         let (Some(name), Some(entry), Some(key), Some(value)) = (name, entry, key, value) else { continue };
-        for (setting, column) in [("key", key), ("value", value)] {
-            columns::exist(table, setting, &[column.to_owned()], (entry.name.as_str(), &entry.schema), findings);
-        }
         stores.push(StoreSpec { name, dataset: entry.name.clone(), key: key.to_owned(), value: value.to_owned() });
     }
     stores
@@ -104,6 +99,7 @@ fn dataset<'d>(
 fn required_list<'t>(table: &'t Table, key: &str, findings: &mut Findings) -> Option<&'t [String]> {
     match table.texts(key) {
         Some(texts) if !texts.is_empty() => Some(texts),
+        _ if table.is_mistaken(key) => None,
         _ => {
             let message = format!("{} has no `{key}`", table.section.header());
             let example = table.section.setting(key).map_or("", |setting| setting.example);

@@ -37,7 +37,7 @@ pub(super) fn check(raw: &Raw, auth: Option<&AuthSpec>, has_proxy: bool, finding
 
 /// Checks that somebody can prove to be this caller: a rule about nobody restricts nobody. Returns the message and the
 /// hint otherwise.
-fn can_be(caller: &str, auth: Option<&AuthSpec>, has_proxy: bool) -> Result<(), (String, String)> {
+pub(super) fn can_be(caller: &str, auth: Option<&AuthSpec>, has_proxy: bool) -> Result<(), (String, String)> {
     let nobody = |hint: &str| Err((format!("no caller can be `{caller}`"), hint.to_owned()));
     let (way, name) = caller.split_once([':', '#']).unwrap_or((caller, ""));
     match way {
@@ -48,12 +48,16 @@ fn can_be(caller: &str, auth: Option<&AuthSpec>, has_proxy: bool) -> Result<(), 
             };
             let keys = auth.map(|auth| auth.api_keys.as_slice()).unwrap_or_default();
             let is_known = keys.iter().enumerate().any(is) || auth.is_some_and(|auth| auth.api_keys_file.is_some());
-            if is_known { Ok(()) } else { nobody("`auth.api_keys` has no key of that name") }
+            let known = keys.iter().filter_map(|own| Some(format!("api_key:{}", own.name.as_ref()?)));
+            let near = near(caller, known, "`auth.api_keys` has no key of that name");
+            if is_known { Ok(()) } else { nobody(&near) }
         }
         "basic" => {
             let is_user =
                 |auth: &AuthSpec| auth.basic_file.is_some() || auth.basic_users.iter().any(|(own, _)| own == name);
-            if auth.is_some_and(is_user) { Ok(()) } else { nobody("`auth.basic_users` has no user of that name") }
+            let known = auth.iter().flat_map(|auth| &auth.basic_users).map(|(own, _)| format!("basic:{own}"));
+            let near = near(caller, known, "`auth.basic_users` has no user of that name");
+            if auth.is_some_and(is_user) { Ok(()) } else { nobody(&near) }
         }
         "jwt" if auth.is_none_or(|auth| !auth.jwt.is_accepted()) => {
             nobody("there is neither `auth.jwt_secrets` nor `auth.jwt_key_set`")
@@ -73,6 +77,15 @@ fn can_be(caller: &str, auth: Option<&AuthSpec>, has_proxy: bool) -> Result<(), 
             "write how the caller proves it: \"api_key:NAME\", \"basic:NAME\", \"jwt:ISSUER SUBJECT\", \"oidc:NAME\", \
              \"user:NAME\", \"certificate:NAME\"",
         ),
+    }
+}
+
+/// Returns the hint for a caller that is not known: which of those that are may be meant, or what is missing.
+fn near(caller: &str, known: impl Iterator<Item = String>, missing: &str) -> String {
+    let known: Vec<String> = known.collect();
+    match salver_model::suggest::nearest(caller, known.iter().map(String::as_str)) {
+        Some(near) => format!("{missing}; did you mean `{near}`?"),
+        None => missing.to_owned(),
     }
 }
 
@@ -97,7 +110,10 @@ fn role(table: &Table, findings: &mut Findings) -> Option<Role> {
         findings.mistake(Mistake::new(table.place_of("when"), message).with_hint(format!("write caller.{column}")));
     }
     let role = Role { name, callers: texts("callers").to_vec(), addresses, when };
-    if role.callers.is_empty() && role.addresses.is_empty() && role.when.is_none() {
+    // What was written and could not be read is a mistake of its own.
+    let is_written = |key| table.get(key).is_some_and(|own| own.place != SettingPlace::Default);
+    let is_named = ["callers", "addresses", "when"].iter().any(|key| table.is_mistaken(key) || is_written(key));
+    if !is_named {
         let message = format!("the role `{}` is everybody's", role.name);
         let hint = "add `callers`, `addresses` or `when`; a rule for everybody names no role";
         findings.mistake(Mistake::new(&table.place, message).with_hint(hint));

@@ -160,7 +160,7 @@ impl FileReader<'_> {
                     DeValue::Integer(n) => n.to_string(),
                     DeValue::Float(n) => n.to_string(),
                     DeValue::Boolean(b) => b.to_string(),
-                    other => article(other).to_owned(),
+                    other => part_that_is_no_text(setting.kind, other).unwrap_or_else(|| article(other).to_owned()),
                 };
                 let (key, words) = (setting.key, setting.kind.words());
                 let is_time = value::duration_ms(setting.example.trim_matches('"')).is_some();
@@ -171,6 +171,7 @@ impl FileReader<'_> {
                     _ => fix.unwrap_or_else(|| format!("for example {key} = {}", setting.example)),
                 };
                 let message = format!("`{key}` is {words}, not {shown}");
+                table.refused.push(setting.key);
                 self.findings.mistake(Mistake::new(&place, message).with_hint(fix));
             }
         }
@@ -200,6 +201,21 @@ impl FileReader<'_> {
             }
         });
         is_right.then_some(Cow::Owned(filled))
+    }
+}
+
+/// Describes a list or table of which a member is no text, where all have to be.
+fn part_that_is_no_text(kind: SettingKind, value: &DeValue<'_>) -> Option<String> {
+    match (kind, value) {
+        (SettingKind::Texts, DeValue::Array(items)) => {
+            let other = items.iter().find(|item| item.get_ref().as_str().is_none())?;
+            Some(format!("a list with {}", article(other.get_ref())))
+        }
+        (SettingKind::Pairs, DeValue::Table(table)) => {
+            let (key, other) = table.iter().find(|(_, value)| value.get_ref().as_str().is_none())?;
+            Some(format!("one in which `{}` is {}", key.get_ref(), article(other.get_ref())))
+        }
+        _ => None,
     }
 }
 

@@ -125,3 +125,58 @@ fn limits_need_roles_and_no_rules() {
     assert_eq!(known.rate.map(|rate| (rate.per_second, rate.burst)), Some((2, 7)));
     assert!(meant("").0.caller_limits.is_none());
 }
+
+#[test]
+fn one_mistake_is_told_once() {
+    let limit = |settings: &str| format!("{ROLES}[[limit]]\n{settings}\n");
+    for (text, expected) in [
+        (limit("rows_max = -1"), "`rows_max` is a whole number, not -1"),
+        (limit("requests_per_second = 0.5"), "`requests_per_second` is a whole number, not 0.5"),
+        (limit("requests_per_second = 0.5\nburst = 2"), "`requests_per_second` is a whole number, not 0.5"),
+        (limit("burst = 2"), "`burst` is about `requests_per_second`"),
+        (
+            format!("{ROLES}[[access]]\nentries = ['*']\ncolumns_masked = {{ x = 12 }}\n"),
+            "`columns_masked` is a table of texts, not one in which `x` is an integer\n  hint: write it in quotes: \
+             x = \"12\"",
+        ),
+        (
+            format!("{ROLES}[[access]]\nentries = ['a', 1]\n"),
+            "`entries` is a text or a list of texts, not a list with an integer\n  hint: write it in quotes: \"1\"",
+        ),
+    ] {
+        let told = told(&text);
+        assert!(told.contains(expected), "{text}: {told}");
+        assert_eq!(told.matches("salver.toml:").count(), 1, "{text}: {told}");
+    }
+}
+
+#[test]
+fn tenants_are_attributes_or_fixed_texts() {
+    let tenant =
+        |value: &str| format!("[[database]]\nname = 'd'\nurl = 'sqlite:a.db'\ntenant = {{ 't.region' = '{value}' }}\n");
+    for wrong in ["caller", "caller.", "Caller.region", "caller_region", "caller:region"] {
+        let told = told(&tenant(wrong));
+        assert!(told.contains("as a tenant is a fixed text") && told.contains("caller.tenant"), "{wrong}: {told}");
+    }
+    for right in ["caller.region", "north", "callers", ""] {
+        assert_eq!(meant(&tenant(right)).0.databases[0].tenancy.len(), 1, "{right}");
+    }
+}
+
+#[test]
+fn callers_that_nobody_can_be() {
+    let (checked, _) = meant(&format!("{ROLES}[[access]]\nroles = ['a']\nentries = ['*']\n"));
+    assert_eq!(checked.identity_mistake("api_key:x"), None);
+    for (identity, expected) in [
+        ("api_key:y", "no key of that name"),
+        ("basic:ann", "no user of that name"),
+        ("oidc:ann", "there is no `auth.oidc_issuer`"),
+        ("ann", "write how the caller proves it"),
+    ] {
+        let (message, hint) = checked.identity_mistake(identity).unwrap();
+        assert!(message == format!("no caller can be `{identity}`") && hint.contains(expected), "{identity}: {hint}");
+    }
+    let (checked, _) = meant("[auth]\napi_keys = ['reporting:0123456789abcdef']\n");
+    let (_, hint) = checked.identity_mistake("api_key:reportin").unwrap();
+    assert!(hint.ends_with("did you mean `api_key:reporting`?"), "{hint}");
+}

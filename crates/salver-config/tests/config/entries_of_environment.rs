@@ -93,6 +93,15 @@ fn what_is_meant_by_a_wrong_variable() {
     let text = "[[dataset]]\nname = 'AB'\nsource = 'a.csv'\n[[dataset]]\nname = 'Ab'\nsource = 'b.csv'\n";
     let told = told(text, &[("SALVER_DATASET__AB__REFRESH", "1s")]);
     assert!(told.contains("this may be the [[dataset]] `AB` or `Ab`\n  hint: say which with "), "{told}");
+    // Two groups of variables that are about one entry.
+    let groups = [
+        ("SALVER_DATASET__A__NAME", "towns"),
+        ("SALVER_DATASET__A__SOURCE", "a.csv"),
+        ("SALVER_DATASET__B__NAME", "towns"),
+        ("SALVER_DATASET__B__SOURCE", "b.csv"),
+    ];
+    let merged = self::told("", &groups);
+    assert!(merged.contains("is about the [[dataset]] `towns`, too\n  hint: begin the variables"), "{merged}");
     // What may be another program's is a warning.
     for (name, expected) in [
         ("SALVER_DATABASE_SHOP_URL", "between double underscores: SALVER_DATABASE__NAME__URL"),

@@ -200,8 +200,6 @@ schema = [
 ]
 "#,
         "
-salver.toml:4:7: no column `ident` in `a`
-  hint: there is `id2`
 salver.toml:6:27: `integre` is not a type: there is no type `integre`; did you mean `integer`?
   hint: types are text, int, float, bool, date, timestamp, decimal(10, 2), list(int), ...
 salver.toml:8:14: there are two columns called `id2`
@@ -251,8 +249,6 @@ value = "name"
         "
 salver.toml:5:1: `countries` has no `key`, so the relation must name its columns
   hint: add target_columns = [...], or `key` to that dataset
-salver.toml:7:11: no column `contry_id` in `cities`
-  hint: did you mean `country_id`?
 salver.toml:10:8: the relation `id` has the name of a column of `cities`
   hint: rename the relation
 salver.toml:12:10: there is no dataset `contries`
@@ -261,8 +257,6 @@ salver.toml:15:11: the relation `pair` joins 2 columns here with 1 there
   hint: name as many there as here
 salver.toml:23:11: there is no dataset `citis`
   hint: did you mean `cities`?
-salver.toml:30:9: no column `name` in `cities`
-  hint: there is `id`, `country_id`
 ",
     );
 }

@@ -199,7 +199,12 @@ fn what_is_found_beside_a_stream_is_not_the_streams() {
         DatasetSpec::new(Name::new(name).unwrap(), vec![path])
     };
     let discovered = vec![found("a", "a.csv"), found("b", "b.csv"), found("salver-data", "salver-data")];
-    let (checked, _) = load(&Sources { discovered, ..written.sources() }).unwrap();
+    let (checked, warnings) = load(&Sources { discovered, ..written.sources() }).unwrap();
     let names: Vec<&str> = checked.datasets.iter().map(|spec| spec.name.as_str()).collect();
     assert_eq!(names, ["b"]);
+    let told: Vec<String> = warnings.iter().map(|warning| written.shown(warning)).collect();
+    assert!(
+        matches!(&told[..], [told] if told.starts_with("salver.toml:2:8: `a.csv` is left out: `a` is a name of the stream `a`")),
+        "{told:?}"
+    );
 }

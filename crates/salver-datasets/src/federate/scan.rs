@@ -130,6 +130,7 @@ impl ExecutionPlan for PortScan {
             let first = table.describe().schema.fields().first().map(|field| field.name().clone());
             query.items = first.into_iter().map(Item::column).collect();
         }
+        let table = if only_count { RestrictedTable::unordered(&table) } else { table };
         let rows = async move {
             // The query is sent when the build side of the join is complete.
             let found = joined.iter().filter_map(join::filter);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions, new_null_array};
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use salver_model::access::Restriction;
 use salver_model::entry::Description;
 use salver_model::{Code, ColumnPath, Error, Filter, Item, Mask, Query, Result};
@@ -18,6 +18,14 @@ pub(super) struct Masks {
     columns: BTreeMap<String, Arc<Mask>>,
 }
 
+/// Returns why the mask does not fit columns of this type; `None` if it does.
+#[must_use]
+pub fn mask_misfit(mask: &Mask, data_type: &DataType) -> Option<String> {
+    // A number may still be too large for its type.
+    let unmade = || mask_array::masked(mask, &new_null_array(data_type, 1)).err().map(|error| error.to_string());
+    mask.misfit(mask_array::kind(data_type)).or_else(unmade)
+}
+
 /// The mask of a column of a batch, by its index in it.
 pub(super) type PlacedMask = (usize, Arc<Mask>);
 
@@ -29,16 +37,11 @@ impl Masks {
     pub(super) fn of(about: &Description, restriction: &Restriction) -> Result<Self> {
         let mut columns = BTreeMap::new();
         for field in about.schema.fields() {
-            let Some(mask) = restriction.mask(field.name()) else { continue };
-            let unfit = |why: String| {
-                Error::new(Code::Config, format!("`{}` of `{}` can't be masked: {why}", field.name(), about.name))
-            };
-            if let Some(why) = mask.misfit(mask_array::kind(field.data_type())) {
-                return Err(unfit(why));
+            let Some(mask) = restriction.columns.mask(field.name()) else { continue };
+            if let Some(why) = mask_misfit(mask, field.data_type()) {
+                let message = format!("`{}` of `{}` can't be masked: {why}", field.name(), about.name);
+                return Err(Error::new(Code::Config, message));
             }
-            // A number may still be too large for its type.
-            let one = new_null_array(field.data_type(), 1);
-            mask_array::masked(mask, &one).map_err(|error| unfit(error.to_string()))?;
             columns.insert(field.name().clone(), Arc::new(mask.clone()));
         }
         Ok(Self { columns })

@@ -24,7 +24,7 @@ pub(super) async fn open(context: &RequestContext<'_>, body: &[u8]) -> Result<Re
     members.boolean("flush")?;
     members.number("flushWait")?;
     let wants_count = members.boolean("count")?;
-    let batch_rows = members.batch_rows()?;
+    let batch_rows = context.rows_of_part(members.batch_rows()?);
     let limit = members.whole("limit")?.filter(|limit| *limit > 0);
     let ttl = members.ttl()?;
     let restriction = Restriction::read(&members)?;

@@ -70,7 +70,7 @@ pub(super) async fn open(context: &RequestContext<'_>, body: &[u8]) -> Result<Re
     };
     let Found { source, shape, schema, count, full_count } = found;
     let supply = Supply::new(&context.app.service, context.caller, source, shape, &schema);
-    let supply = supply.within(options.batch_rows, options.memory_bytes_max, options.runtime);
+    let supply = supply.within(context.rows_of_part(options.batch_rows), options.memory_bytes_max, options.runtime);
     let Options { is_stream, allows_retry, .. } = options;
     let facts = Facts { kind: CursorKind::Query, count, full_count, is_stream, allows_retry };
     step::first(context, Cursor::new(facts, supply, &context.app.cursors.prepared), options.ttl).await

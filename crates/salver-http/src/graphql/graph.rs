@@ -215,8 +215,7 @@ impl Graph {
             let Some(database) = databases.iter().find(|database| Some(&database.spec().name) == owner) else {
                 continue;
             };
-            let may = |permission| snapshot.permits(permission, table.entry.as_str());
-            let Some(writing) = Writing::of(table, &**database, &may, types) else { continue };
+            let Some(writing) = Writing::of(table, &**database, snapshot, types) else { continue };
             for kind in &writing.kinds {
                 self.mutations.insert(writing.name_of(*kind).to_owned(), (index, *kind));
             }

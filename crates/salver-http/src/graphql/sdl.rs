@@ -140,13 +140,16 @@ fn mutations(graph: &Graph, out: &mut String) {
     }
     out.push_str("}\n");
     for (table, writing) in writable() {
-        let inputs =
-            [(MutationKind::Create, &writing.new_type, true), (MutationKind::Update, &writing.set_type, false)];
-        for (_, input, new) in inputs.into_iter().filter(|(kind, ..)| writing.kinds.contains(kind)) {
+        let set_columns = writing.set_columns.iter().map(|place| (*place, false)).collect();
+        let inputs = [
+            (MutationKind::Create, &writing.new_type, &writing.new_columns),
+            (MutationKind::Update, &writing.set_type, &set_columns),
+        ];
+        for (_, input, columns) in inputs.into_iter().filter(|(kind, ..)| writing.kinds.contains(kind)) {
             push(out, format_args!("input {input} {{\n"));
-            for (place, needed) in &writing.columns {
+            for (place, needed) in columns {
                 let column = &table.columns[*place];
-                let required = if *needed && new { "!" } else { "" };
+                let required = if *needed { "!" } else { "" };
                 push(out, format_args!("{}: {}{required}\n", column.name, type_name(&column.shape)));
             }
             out.push_str("}\n");

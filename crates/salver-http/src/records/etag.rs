@@ -2,7 +2,8 @@
 //!
 //! `ROW` identifies the state of one row; `If-Match` compares it, and it is the tag of a record that is read alone.
 //! `ANSWER` is a hash of everything that determines any other response, including the version of the database; if the
-//! database knows its version in microseconds, `If-None-Match` is checked without reading any rows.
+//! database knows its version in microseconds, `If-None-Match` is checked without reading any rows. For callers from
+//! whom something of the database is kept back it is a hash of the response.
 
 use http::{HeaderMap, HeaderValue, header};
 use salver_formats::Coding;

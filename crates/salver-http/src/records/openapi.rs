@@ -28,6 +28,8 @@ const OPERATIONS: [(Operation, &str, &str, bool); 6] = [
 struct Shown<'a> {
     table: &'a TableInfo,
     schema: &'a DatabaseSchema,
+    /// What may be documented, whatever the operation shows.
+    documented: &'a DatabaseSchema,
     operation: Operation,
     word: &'static str,
     method: &'static str,
@@ -35,6 +37,11 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
+    /// Returns whether the column of a table may be documented.
+    fn tells(&self, table: &str, column: &str) -> bool {
+        self.documented.table(table).is_some_and(|table| table.column(column).is_some())
+    }
+
     /// Returns the table's name as a key of components.
     fn key(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '_' };
@@ -72,7 +79,8 @@ pub(super) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body
                     && (operation == Operation::List || !table.key.is_empty())
                     && (!operation.writes() || table.kind == TableKind::Table);
                 if has_it {
-                    add(&mut document, &Shown { table, schema: &schema, operation, word, method, by_key });
+                    let (schema, documented) = (&*schema, &*documented);
+                    add(&mut document, &Shown { table, schema, documented, operation, word, method, by_key });
                 }
             }
         }
@@ -124,7 +132,8 @@ fn add(document: &mut Json, shown: &Shown<'_>) {
     let path = if shown.by_key { format!("/records/{name}/{{id}}") } else { format!("/records/{name}") };
     let paths = entry(document, "paths");
     put(entry(paths, &path), shown.method, operation(shown, &key));
-    let has_geometry = shown.table.columns.iter().any(|column| column.kind == ColumnKind::Geometry);
+    let mut told = shown.table.columns.iter().filter(|column| shown.tells(name, &column.name));
+    let has_geometry = told.any(|column| column.kind == ColumnKind::Geometry);
     if has_geometry && matches!(shown.operation, Operation::List | Operation::Read) {
         let path = if shown.by_key { format!("/geojson/{name}/{{id}}") } else { format!("/geojson/{name}") };
         put(entry(paths, &path), "get", geojson(shown, &key));

@@ -279,6 +279,10 @@ impl ParamParser<'_> {
 
     fn unknown(&self, name: &str) -> Error {
         let search = self.spec.search.as_deref();
+        if search == Some(name) {
+            return self.without_meaning(name);
+        }
+        let search = search.filter(|_| self.purpose.knows("search"));
         let words: Vec<&str> = self.purpose.words().into_iter().chain(search).collect();
         Error::new(Code::InvalidRequest, format!("unknown parameter `{name}`"))
             .with_hint_if(suggest::hint(name, words.iter().copied()))

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use http::{HeaderValue, Response};
 use salver_model::ports::{Database, MaybeReady};
-use salver_model::records::{Condition, Document, RecordQuery, RecordRead, TableKind};
+use salver_model::records::{Condition, Document, DocumentBody, RecordQuery, RecordRead, TableKind};
 use salver_model::{Code, Error, Result, Version};
+use salver_service::sees_all;
 
 use super::databases::fingerprint;
 use super::path_keys::PathKeys;
@@ -15,13 +16,23 @@ use crate::body::Body;
 use crate::dialect::php;
 use crate::request_context::RequestContext;
 
+/// What the entity tag of a response is made of, beside the tag of a row.
+enum Tagging {
+    /// Nothing: what the response has may change without a sign.
+    None,
+    /// Everything that determines the response, the version of the database among it.
+    Version(Version),
+    /// The response itself. The version of the database would tell of changes of what is kept back from the caller.
+    Body,
+}
+
 /// A parsed request to read rows.
 pub(super) struct Reading<'a> {
     context: &'a RequestContext<'a>,
     database: &'a Arc<dyn Database>,
     read: RecordRead,
-    /// The version of the response, which is a part of its entity tag beside the row's own tag.
-    version: Option<Version>,
+    /// What the entity tag of the response is made of, beside the row's own tag.
+    tagging: Tagging,
     /// Whether the response is a single row without joins, tagged by its own state: reading the row is as cheap as
     /// reading the version of the database.
     is_row: bool,
@@ -56,14 +67,20 @@ impl<'a> Reading<'a> {
         let is_row = matches!(&read, RecordRead::Keys { query, many: false, .. } if query.joins.is_empty());
         // The version is read first: the rows may be newer than their tag, but never older.
         let version = if is_row { None } else { version(context, database, read.query()) };
-        Self { context, database, read, version, is_row, xml: php::wants_xml(context.query) }
+        let tagging = match version {
+            None => Tagging::None,
+            Some(version) if sees_all(context.caller, &**database) => Tagging::Version(version),
+            Some(_) => Tagging::Body,
+        };
+        Self { context, database, read, tagging, is_row, xml: php::wants_xml(context.query) }
     }
 
     /// Reads the rows and responds, at once if that takes microseconds. A client that has the response already, by its
     /// tag, gets 304.
     pub(super) fn answer(&self) -> MaybeReady<'_, Result<Response<Body>>> {
-        let known = self.version.and_then(|version| etag::known(self.context.headers, version, self.context.coding()));
-        if let Some(known) = known {
+        if let Tagging::Version(version) = self.tagging
+            && let Some(known) = etag::known(self.context.headers, version, self.context.coding())
+        {
             return MaybeReady::Ready(Ok(respond::not_modified(known)));
         }
         let service = &self.context.app.service;
@@ -91,14 +108,25 @@ impl<'a> Reading<'a> {
     fn tag(&self, document: &Document) -> Result<Option<HeaderValue>, HeaderValue> {
         // Compressed and uncompressed bytes have different tags.
         let coding = respond::coding(self.context, &document.body);
+        let answer = match (&self.tagging, &document.body) {
+            (Tagging::Version(version), _) => Some(*version),
+            (Tagging::Body, DocumentBody::Whole(bytes)) => Some(Version::of(bytes)),
+            // Its end is not known yet.
+            (Tagging::Body, DocumentBody::Stream(_)) | (Tagging::None, _) => None,
+        };
+        if let (Tagging::Body, Some(answer)) = (&self.tagging, answer)
+            && let Some(known) = etag::known(self.context.headers, answer, coding)
+        {
+            return Err(known);
+        }
         // The tag of a row does not cover the rows joined to it.
-        let row = document.tag.as_deref().filter(|_| self.is_row || self.version.is_some());
+        let row = document.tag.as_deref().filter(|_| self.is_row || answer.is_some());
         if let (true, Some(row)) = (self.is_row, row)
             && let Some(known) = etag::known_row(self.context.headers, row, coding)
         {
             return Err(known);
         }
-        Ok(etag::of(row, self.version, coding))
+        Ok(etag::of(row, answer, coding))
     }
 }
 

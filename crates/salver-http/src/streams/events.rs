@@ -65,12 +65,13 @@ impl PageLimits {
         stream: &Consumer,
         from: u64,
     ) -> Result<Vec<Event>> {
+        let count = context.rows_of_part(self.count);
         if self.wait.is_zero() {
-            return stream.events(from, self.count, PAGE_EVENTS_BYTES_MAX).await;
+            return stream.events(from, count, PAGE_EVENTS_BYTES_MAX).await;
         }
         let permit = context.app.service.wait_permit(context.caller)?;
         let mut ending = context.app.ending.subscribe();
-        let reading = stream.wait_for_events(&permit, from, (self.count, PAGE_EVENTS_BYTES_MAX), self.wait);
+        let reading = stream.wait_for_events(&permit, from, (count, PAGE_EVENTS_BYTES_MAX), self.wait);
         tokio::select! {
             events = reading => events,
             _ = ending.wait_for(|is_ending| *is_ending) => Ok(Vec::new()),

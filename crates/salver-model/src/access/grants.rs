@@ -60,13 +60,13 @@ impl<'a> Granted<'a> {
     /// Returns whether the column is there.
     #[must_use]
     pub fn shows(&self, column: &str) -> bool {
-        self.rule.shows(column)
+        self.rule.columns.shows(column)
     }
 
     /// Returns what masks the column; `None` for one that has its own values.
     #[must_use]
     pub fn mask(&self, column: &str) -> Option<&'a Mask> {
-        self.rule.mask(column)
+        self.rule.columns.mask(column)
     }
 
     /// Returns the filter of the rows that are there; `None` for all rows.
@@ -78,7 +78,7 @@ impl<'a> Granted<'a> {
     /// Returns whether everything of the entry is there.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.rule.columns_hidden.is_empty() && self.rule.columns_masked.is_empty() && self.rule.rows.is_none()
+        self.rule.columns.is_empty() && self.rule.rows.is_none()
     }
 }
 

@@ -46,6 +46,12 @@ impl RecordRule {
         !self.except.as_ref().is_some_and(|except| except.is_for(caller))
     }
 
+    /// Returns whether the rule hides the column.
+    #[must_use]
+    pub fn hides(&self, column: &str) -> bool {
+        self.columns_hidden.iter().any(|pattern| matches_pattern(pattern, column))
+    }
+
     /// Returns whether the rule applies to a table.
     #[must_use]
     pub fn is_about(&self, table: &str) -> bool {

@@ -99,3 +99,115 @@ fn what_comes_from_outside_is_not_told() {
         assert!(!told.contains("s3cret-of-a"), "{told}");
     }
 }
+
+const ROLES: &str = "[auth]\napi_keys = ['desk:0123456789abcdef']\n[[role]]\nname = 'desk'\n\
+    callers = ['api_key:desk']\n[[dataset]]\nname = 'people'\nsource = 'people.csv'\n";
+
+fn mistakes(run: &crate::Run) -> usize {
+    run.err.lines().filter(|line| line.starts_with("error: ")).count()
+}
+
+/// Rules that restrict nothing, or not what they seem to.
+#[test]
+fn rules_that_do_not_fit_what_there_is() {
+    let place = Place::new();
+    for (rules, expected) in [
+        ("[[access]]\nentries = ['people']\n", ""),
+        (
+            "[[access]]\nentries = ['people']\ncolumns_masked = { age = \"left(age, 1)\" }\n",
+            "[[access]] 1: `age` of `people` can't be masked: `left(age, 1)` is for columns of text",
+        ),
+        (
+            "[[access]]\nentries = ['people']\ncolumns_masked = { agee = 'null' }\n",
+            "[[access]] 1: no entry it is about has a column `agee` to mask",
+        ),
+        (
+            "[[access]]\nentries = ['p*']\n[[access]]\nroles = ['desk']\nentries = ['people']\ncolumns_hidden = ['age']\n",
+            "[[access]] 2 never decides: what it is about is decided before, by [[access]] 1",
+        ),
+        (
+            "[[access]]\nroles = ['desk']\nentries = ['people']\n[[access]]\nentries = ['people']\ncolumns_hidden = ['age']\n",
+            "",
+        ),
+        ("[[access]]\nentries = ['peple']\n", "no entry is called `peple`\n  hint: did you mean `people`?"),
+    ] {
+        place.write("salver.toml", &format!("{ROLES}{rules}"));
+        let run = place.run(&["check"]);
+        assert_eq!(run.code, Some(i32::from(!expected.is_empty())), "{rules}: {run:?}");
+        assert!(run.err.contains(expected) && mistakes(&run) <= 1, "{rules}: {run:?}");
+    }
+}
+
+/// Rules of databases, and of databases that can't be reached.
+#[test]
+fn rules_of_databases() {
+    let place = Place::new();
+    let statements = "create table items(id integer primary key, name text, region text)";
+    let made = std::process::Command::new("sqlite3").arg(place.path().join("shop.db")).arg(statements).status();
+    assert!(made.unwrap().success());
+    let shop = "[[database]]\nname = 'shop'\nurl = 'sqlite:shop.db'\n";
+    for (rules, expected) in [
+        ("[[database.rule]]\ntables = ['items']\ncolumns_hidden = ['name']\n", ""),
+        ("[[database.rule]]\ntables = ['items']\n", "[[database.rule]] 1 of shop keeps nothing back"),
+        (
+            "[[database.rule]]\ntables = ['item']\ndeny = true\n",
+            "no table is called `item`\n  hint: did you mean `items`",
+        ),
+        ("[[database.rule]]\ncolumns_hidden = ['nam']\n", "no table it is about has a column `nam` to hide"),
+        ("[[database.rule]]\nrows = \"regio = 'a'\"\n", "`rows` names `regio`, which `items` does not have"),
+        ("tenant = { 'items.regio' = 'caller.region' }\n", "no table `items` has a column `regio`"),
+        ("tenant = { '*.region' = 'caller.region' }\n", ""),
+    ] {
+        place.write("salver.toml", &format!("{shop}{rules}"));
+        let run = place.run(&["check"]);
+        assert_eq!(run.code, Some(i32::from(!expected.is_empty())), "{rules}: {run:?}");
+        assert!(run.err.contains(expected) && mistakes(&run) <= 1, "{rules}: {run:?}");
+    }
+    // What can't be reached is one mistake, and says nothing of the rules.
+    let gone = "[[database]]\nname = 'gone'\nurl = 'postgres://u:p@127.0.0.1:1/gone'\n\
+        [[database.rule]]\ntables = ['items']\ndeny = true\n[[access]]\nentries = ['gone.items', 'gone.*']\n";
+    place.write("salver.toml", &format!("{ROLES}{gone}[[access]]\nentries = ['gon.items']\n"));
+    let run = place.run(&["check"]);
+    assert!(run.err.contains("error: gone: "), "{run:?}");
+    assert!(run.err.contains("no entry is called `gon.items`") && !run.err.contains("`gone."), "{run:?}");
+    assert_eq!((run.code, mistakes(&run)), (Some(1), 2), "{run:?}");
+}
+
+/// `salver access explain` says of whom and of what nothing is known, and explains all the same.
+#[test]
+fn who_and_what_is_not_known() {
+    let place = Place::new();
+    let rules = "[[access]]\nroles = ['desk']\nentries = ['*']\nrows = \"name = caller.tenant\"\n";
+    place.write("salver.toml", &format!("{ROLES}{rules}"));
+    let explain = |arguments: &[&str]| {
+        let run = place.run(&[&["access", "explain"], arguments].concat());
+        (run.good().to_owned(), run.err)
+    };
+    let (told, notes) = explain(&["--as", "api_key:desk", "--as", "tenant=a", "--entry", "people"]);
+    assert!(told.starts_with("roles: desk\n"), "{told}");
+    assert!(["no caller", "no role", "no entry"].iter().all(|unknown| !notes.contains(unknown)), "{notes}");
+    let (told, notes) = explain(&["--as", "api_key:des", "--as", "tenat=a", "--entry", "peple"]);
+    assert!(told.starts_with("roles: none\n"), "{told}");
+    for expected in [
+        "no caller can be `api_key:des`",
+        "did you mean `api_key:desk`?",
+        "no role or rule names `caller.tenat`\n  hint: did you mean `tenant`?",
+        "no entry is called `peple`\n  hint: did you mean `people`?",
+    ] {
+        assert!(notes.contains(expected), "{expected}: {notes}");
+    }
+}
+
+/// Columns that `schema` leaves to be inferred can be the key, and be related.
+#[test]
+fn schemas_of_some_columns() {
+    let place = Place::new();
+    let people = "[[dataset]]\nname = 'people'\nsource = 'people.csv'\nschema = [{ name = 'age', type = 'float' }]\n";
+    let pets = "[[dataset]]\nname = 'pets'\nsource = 'pets.ndjson'\nschema = [{ name = 'kind', type = 'text' }]\n\
+        [[dataset.relation]]\nname = 'whose'\ncolumns = ['owner']\ntarget = 'people'\n";
+    place.write("salver.toml", &format!("{people}key = ['id']\n{pets}"));
+    assert!(place.run(&["check"]).good().contains("ok  people: 3 rows, "));
+    place.write("salver.toml", &format!("{people}key = ['ident']\n"));
+    let run = place.run(&["check"]);
+    assert!(run.code == Some(1) && run.err.contains("ident"), "{run:?}");
+}

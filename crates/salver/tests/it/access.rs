@@ -1,6 +1,7 @@
 //! Access rules: every answer to a caller is that of a server whose data never had what is kept back. Rules, data and
 //! questions are generated; each question goes to every API that can ask it.
 
+mod doors;
 mod questions;
 mod world;
 

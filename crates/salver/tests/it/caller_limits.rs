@@ -175,6 +175,21 @@ fn rows_are_bounded_by_caller() {
     let token = opened["export"].as_str().unwrap_or_else(|| panic!("{opened}"));
     let part = server.get(&format!("/api/export/{token}/0?rows=100"));
     assert_eq!((part.status, part.header("salver-rows"), part.header("salver-next")), (200, Some("2"), Some("2")));
+    // So have pages of events, and batches of cursors.
+    for event in ["{\"a\":1}", "{\"a\":2}", "{\"a\":3}"] {
+        assert_eq!(server.ask("POST", "/api/streams/clicks", &post, event.as_bytes()).status, 200);
+    }
+    let events = |headers: &[(&str, &str)]| {
+        let page = server.get_with("/api/streams/clicks/events?limit=100", headers).json();
+        page["events"].as_array().map(Vec::len)
+    };
+    assert_eq!((events(&[]), events(&STAFF)), (Some(2), Some(3)));
+    let cursor = |headers: &[(&str, &str)]| {
+        let query = b"{\"query\":\"FOR p IN people RETURN p.id\",\"batchSize\":100}";
+        let batch = server.ask("POST", "/_api/cursor", headers, query).json();
+        (batch["result"].as_array().map(Vec::len), batch["hasMore"].as_bool())
+    };
+    assert_eq!((cursor(&post), cursor(&[STAFF[0], post[0]])), ((Some(2), Some(true)), (Some(3), Some(false))));
 }
 
 #[test]

@@ -64,6 +64,7 @@ pub(super) fn set(given: Vec<(Entry<'_>, Given)>, raw: &mut Raw, findings: &mut 
         let key = (section.header(), name.to_lowercase());
         entries.entry(key).or_insert_with(|| (section, Vec::new())).1.push(given);
     }
+    let mut told: Vec<(&'static str, String, SettingPlace)> = Vec::new();
     for ((_, lower), (section, values)) in entries {
         let (Some(tables), Some(first)) = (raw.tables(section), values.first()) else { continue };
         let said = values.iter().find(|given| given.setting.key == "name");
@@ -87,6 +88,15 @@ pub(super) fn set(given: Vec<(Entry<'_>, Given)>, raw: &mut Raw, findings: &mut 
             }
         };
         let table = &mut tables[at];
+        let name = name_of(table).unwrap_or_default();
+        let is_same = |own: &&(&str, String, SettingPlace)| own.0 == section.header() && own.1 == name;
+        if let Some((_, _, other)) = told.iter().find(is_same) {
+            let message = format!("{other} is about the {} `{name}`, too", section.header());
+            let hint = "begin the variables of an entry with one name, or give it another by ..__NAME";
+            findings.mistake(Mistake::new(&first.place, message).with_hint(hint));
+            continue;
+        }
+        told.push((section.header(), name.to_owned(), first.place.clone()));
         values.iter().filter(|given| given.setting.key != "name").for_each(|given| given.set(table, findings));
     }
 }

@@ -24,9 +24,9 @@ pub(super) fn rule(roles: &[Role], rule: &AccessRule, key: &str) -> Option<Strin
         "entries" => texts(&rule.entries),
         "permissions" => texts(&rule.permissions.iter().map(|own| own.word().to_owned()).collect::<Vec<_>>()),
         "deny" => rule.deny.to_string(),
-        "columns_hidden" => texts(&rule.columns_hidden),
+        "columns_hidden" => texts(&rule.columns.hidden),
         "columns_masked" => {
-            let masks = rule.columns_masked.iter().map(|own| (own.columns.clone(), own.mask.text().to_owned()));
+            let masks = rule.columns.masked.iter().map(|own| (own.columns.clone(), own.mask.text().to_owned()));
             return pairs_unless_empty(&masks.collect::<Vec<_>>());
         }
         _ => quoted(rule.rows.as_ref()?.text()),

@@ -1,8 +1,9 @@
 //! Mutations of a table: their names, and the writable columns.
 
+use salver_model::Name;
 use salver_model::ports::Database;
-use salver_model::records::{TableInfo, TableKind};
-use salver_model::{Name, Permission};
+use salver_model::records::{Operation, TableInfo, TableKind};
+use salver_service::Snapshot;
 
 use super::TableType;
 use crate::graphql::naming::Names;
@@ -23,8 +24,10 @@ pub(crate) struct Writing {
     /// Names of the input types.
     pub(crate) new_type: String,
     pub(crate) set_type: String,
-    /// Writable columns, as indexes in the table's type, and whether a new row must have them.
-    pub(crate) columns: Vec<(usize, bool)>,
+    /// Columns that the caller may give a new row, as indexes in the table's type, and whether it must have them.
+    pub(crate) new_columns: Vec<(usize, bool)>,
+    /// Columns that the caller may change.
+    pub(crate) set_columns: Vec<usize>,
 }
 
 /// The operation of a mutation's root field.
@@ -36,12 +39,12 @@ pub(crate) enum MutationKind {
 }
 
 impl Writing {
-    /// Returns the mutations of `table` that the caller `may` make; `None` when there are none: it is not writable, or
-    /// has no name in the database.
+    /// Returns the mutations of `table` that the caller of the snapshot may make; `None` when there are none: it is not
+    /// writable, or has no name in the database. What can't be written is not offered.
     pub(crate) fn of(
         table: &TableType,
         database: &dyn Database,
-        may: &dyn Fn(Permission) -> bool,
+        snapshot: &Snapshot,
         types: &mut Names,
     ) -> Option<Self> {
         let spec = database.spec();
@@ -55,17 +58,25 @@ impl Writing {
         if !is_open || info.kind == TableKind::View || table.key.is_empty() {
             return None;
         }
-        let all = [
-            (MutationKind::Create, Permission::Create),
-            (MutationKind::Update, Permission::Update),
-            (MutationKind::Delete, Permission::Delete),
-        ];
-        let kinds: Vec<MutationKind> =
-            all.into_iter().filter(|(_, permission)| may(*permission)).map(|(kind, _)| kind).collect();
+        let may = |operation, column: Option<&str>| snapshot.permits_change(spec, name, operation, column);
+        let columns = |operation| -> Vec<(usize, bool)> {
+            let writable = (0..table.columns.len()).filter_map(|place| writable(table, place, info));
+            writable.filter(|(place, _)| may(operation, Some(&table.columns[*place].column))).collect()
+        };
+        let new_columns = columns(Operation::Create);
+        let set_columns: Vec<usize> = columns(Operation::Update).into_iter().map(|(place, _)| place).collect();
+        // An input type without a field is none.
+        let kinds: Vec<MutationKind> = [
+            (MutationKind::Create, !new_columns.is_empty() && may(Operation::Create, None)),
+            (MutationKind::Update, !set_columns.is_empty() && may(Operation::Update, None)),
+            (MutationKind::Delete, may(Operation::Delete, None)),
+        ]
+        .into_iter()
+        .filter_map(|(kind, may)| may.then_some(kind))
+        .collect();
         if kinds.is_empty() {
             return None;
         }
-        let columns = (0..table.columns.len()).filter_map(|place| writable(table, place, info)).collect();
         let type_name = &table.type_name;
         Some(Self {
             database: spec.name.clone(),
@@ -76,7 +87,8 @@ impl Writing {
             delete: types.claim(&format!("delete_{type_name}")),
             new_type: types.claim(&format!("{type_name}_new")),
             set_type: types.claim(&format!("{type_name}_set")),
-            columns,
+            new_columns,
+            set_columns,
         })
     }
 

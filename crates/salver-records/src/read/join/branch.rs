@@ -140,9 +140,11 @@ impl<'s> Branch<'s> {
         let mut first = true;
         sql.push(" FROM ");
         if let (Link::Through { far, target, .. }, (_, Some(between))) = (&self.link, self.near()) {
-            // A row hidden by a rule leaves a null in its place, unless the client has its own condition.
+            // A row that was never there leaves a null in its place, as in PHP-CRUD-API. One that may be kept back must
+            // not, since it would be counted.
+            let is_whole = self.filter.is_none() && scope.access.rows(operation, self.table).is_empty();
             seen_table(scope, operation, between, BETWEEN, sql)?;
-            sql.push(if self.filter.is_some() { " JOIN " } else { " LEFT JOIN " });
+            sql.push(if is_whole { " LEFT JOIN " } else { " JOIN " });
             seen_table(scope, operation, self.table, ALIAS, sql)?;
             sql.push(" ON ");
             for (at, (there, here)) in target.iter().zip(far).enumerate() {
