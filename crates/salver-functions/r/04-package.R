@@ -1,7 +1,7 @@
 # Packages that are not installed, whose interfaces stand here.
 
-# Makes `library(NAME)`, `require`, `requireNamespace` and `NAME::` find `exports`: the package is registered as loaded,
-# so that R never looks for its files.
+# Makes `library(NAME)`, `require`, `requireNamespace` and `NAME::` find `exports`: the package is registered as loaded
+# and attached, so that R never looks for its files.
 provide_package <- function(name, version, exports) {
   namespace <- list2env(exports, new.env(parent = .BaseNamespaceEnv))
   described <- new.env(parent = baseenv())
@@ -13,5 +13,5 @@ provide_package <- function(name, version, exports) {
   described$S3methods <- matrix(NA_character_, 0L, 4L)
   assign(".__NAMESPACE__.", described, envir = namespace)
   .Internal(registerNamespace(name, namespace))
-  invisible(namespace)
+  attach(list2env(exports, new.env(parent = emptyenv())), name = paste0("package:", name), warn.conflicts = FALSE)
 }

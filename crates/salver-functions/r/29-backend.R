@@ -143,7 +143,6 @@ provide_restrserve <- function() {
     options(RestRserve.headers.server = paste0("RestRserve/", interface_version, "; Salver"))
   }
   provide_package("RestRserve", interface_version, exports)
-  attach(list2env(exports, new.env(parent = emptyenv())), name = "package:RestRserve", warn.conflicts = FALSE)
   for (class in c("Request", "Response", "Application")) {
     registerS3method("print", class, get(paste0("print_", tolower(class))), envir = baseenv())
   }

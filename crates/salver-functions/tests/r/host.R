@@ -17,6 +17,13 @@ start_host <- function(directory = test_file("../../r")) {
   salver
 }
 
+# A runtime that is made again in a process that has one: what is done once there stays as it is.
+start_again <- function() {
+  salver <- start_host()
+  assign("prepare", function() if (isNamespaceLoaded("plumber")) salver$adopt_plumber(), envir = salver)
+  salver
+}
+
 # One request; the answer's body as text, and its header fields without `Server`, which nearly all have.
 ask <- function(salver, path, ...) {
   answer <- ask_whole(salver, path, ...)
