@@ -44,6 +44,22 @@ ask_whole <- function(salver, path, method = "GET", headers = character(), body 
   list(status = answer[[1L]], headers = answer[[2L]], body = text, kind = answer[[4L]])
 }
 
+# The requests at the end of a file: `#> METHOD TARGET | field: value | body`, with `\\r\\n` for line breaks.
+requests_of <- function(file) {
+  lines <- sub("^#> ", "", grep("^#> ", readLines(file), value = TRUE))
+  lapply(strsplit(lines, " | ", fixed = TRUE), function(parts) {
+    head <- strsplit(parts[1L], " ", fixed = TRUE)[[1L]]
+    is_field <- grepl("^[a-z-]+: ", parts[-1L])
+    fields <- parts[-1L][is_field]
+    body <- parts[-1L][!is_field]
+    list(
+      method = head[1L], target = head[2L],
+      fields = stats::setNames(sub("^[^:]*: ", "", fields), sub(":.*$", "", fields)),
+      body = if (length(body)) gsub("\\r\\n", "\r\n", body, fixed = TRUE) else ""
+    )
+  })
+}
+
 failures <- 0L
 checks <- 0L
 

@@ -20,21 +20,6 @@ repeat {
 }
 invisible(reg.finalizer(globalenv(), function(...) tools::pskill(numbers[1L]), onexit = TRUE))
 
-requests_of <- function(file) {
-  lines <- sub("^#> ", "", grep("^#> ", readLines(file), value = TRUE))
-  lapply(strsplit(lines, " | ", fixed = TRUE), function(parts) {
-    head <- strsplit(parts[1L], " ", fixed = TRUE)[[1L]]
-    is_field <- grepl("^[a-z-]+: ", parts[-1L])
-    fields <- parts[-1L][is_field]
-    body <- parts[-1L][!is_field]
-    list(
-      method = head[1L], target = head[2L],
-      fields = stats::setNames(sub("^[^:]*: ", "", fields), sub(":.*$", "", fields)),
-      body = if (length(body)) gsub("\\r\\n", "\r\n", body, fixed = TRUE) else ""
-    )
-  })
-}
-
 # Fields of the transport, and of the moment.
 passing <- c("date", "content-length", "connection", "transfer-encoding", "content-encoding", "last-modified")
 
