@@ -63,6 +63,18 @@ check("a shared secret", refused("options(plumber.sharedSecret = 'x')")[1:2],
 options(plumber.sharedSecret = NULL)
 check("a file without them", substr(refused("# @filter")[[2L]], 1L, 1L), "{")
 
+# A response that is returned, with any serializer and without a body.
+writeLines(c(
+  "#* @get /a", "function(res) {", "  res$status <- 202", "  res$setHeader('X-A', 'b')", "  res", "}",
+  "#* @get /b", "#* @serializer html", "function(res) {", "  res$body <- '<p>'", "  res", "}",
+  "#* @get /c", "#* @serializer octet", "function(res) res"
+), file <- tempfile(fileext = ".R"))
+invisible(salver$load(file))
+returned <- lapply(1:3, function(i) salver$call_function(i, list(), request))
+check("a response that is returned", returned, list(
+  list(202L, c("X-A" = "b"), raw(), 0L), list(200L, NULL, "<p>", 0L), list(200L, NULL, raw(), 0L)
+))
+
 # Every method.
 writeLines(c("#* @use /use", "#* @any /any", "function() 1"), file <- tempfile(fileext = ".R"))
 every <- jsonlite::parse_json(salver$load(file))$endpoints
