@@ -89,11 +89,13 @@ json_classed <- function(x, unbox) {
   stop("no JSON for a value of type ", typeof(x))
 }
 
-# Decodes with jsonlite where it is installed, else here. `simplify = FALSE` keeps arrays lists.
+# Decodes with jsonlite where it is installed, else here. `simplify = FALSE` keeps arrays lists; otherwise those of
+# scalars are vectors, and no others: rows stay lists of lists, as RestRserve has them.
 from_json_text <- function(text, simplify = TRUE) {
   if (requireNamespace("jsonlite", quietly = TRUE)) {
-    value <- jsonlite::parse_json(text, simplifyVector = simplify)
-    return(value)
+    return(jsonlite::parse_json(
+      text, simplifyVector = simplify, simplifyDataFrame = FALSE, simplifyMatrix = FALSE
+    ))
   }
   value <- json_parse(text)
   if (simplify) json_simplify(value) else value
@@ -101,11 +103,9 @@ from_json_text <- function(text, simplify = TRUE) {
 
 # Arrays of scalars become vectors.
 json_simplify <- function(x) {
-  if (!is.list(x)) return(x)
-  x <- lapply(x, json_simplify)
-  if (!is.null(names(x)) || !length(x)) return(x)
-  scalar <- vapply(x, function(v) is.null(v) || (is.atomic(v) && length(v) == 1L), TRUE)
-  if (!all(scalar)) return(x)
+  if (!is.list(x) || !length(x)) return(x)
+  scalar <- vapply(x, function(v) !is.list(v), TRUE)
+  if (!is.null(names(x)) || !all(scalar)) return(lapply(x, json_simplify))
   unlist(lapply(x, function(v) if (is.null(v)) NA else v))
 }
 

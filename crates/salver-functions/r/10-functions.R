@@ -104,15 +104,22 @@ call_with_request <- function(endpoint, arguments, request) {
   res$setHeader <- function(name, value) res$headers[[name]] <- value
   given <- list(req = do.call(rook_request, unname(request)), res = res)
   arguments <- c(arguments, given[endpoint$wants])
-  value <- if (is.null(endpoint$write)) {
-    list(200L, NULL, do.call(endpoint$call, arguments), 3L)
-  } else {
-    endpoint$write(function() do.call(endpoint$call, arguments))
+  is_whole <- FALSE
+  make <- function() {
+    made <- do.call(endpoint$call, arguments)
+    is_whole <<- identical(made, res)
+    if (is_whole) "" else made
   }
-  if (identical(value[[3L]], res)) value[3L] <- list(res$body)
+  value <- if (is.null(endpoint$write)) list(200L, NULL, make(), 3L) else endpoint$write(make)
+  # A response that is returned has its body as it is.
+  if (is_whole) value <- list(200L, NULL, whole_body(res$body), 0L)
   value[[1L]] <- as.integer(res$status)
   if (length(res$headers)) value[[2L]] <- c(value[[2L]], vapply(res$headers, paste, "", collapse = ", "))
   value
+}
+
+whole_body <- function(body) {
+  if (is.null(body)) raw() else if (is.raw(body)) body else paste(as.character(body), collapse = "\n")
 }
 
 # Rows (a list of named lists, as the host makes an array of objects) as a data frame; columns in the order in which

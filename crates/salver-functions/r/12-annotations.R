@@ -2,6 +2,13 @@
 
 route_words <- c("get", "post", "put", "delete", "head", "options", "patch")
 
+# The same with those that take every method: plumber's and Python's.
+routing_words <- c(route_words, "use", "any")
+
+# What only the real package does. A file that says one of them must not be served without it: a filter may be its
+# log-in.
+plumber_words <- c("filter", "preempt", "plumber", "assets", "parser")
+
 empty_block <- function() {
   list(
     name = NULL, expression = NULL, line = 0L, routes = list(), parameters = list(), serializer = NULL, pure = FALSE,
@@ -15,6 +22,26 @@ is_annotation <- function(lines) grepl("^[[:space:]]*#['*]", lines)
 has_plumber_annotations <- function(lines) {
   words <- c(route_words, "use", "filter", "plumber", "assets")
   any(grepl(paste0("^[[:space:]]*#['*][[:space:]]*@(", paste(words, collapse = "|"), ")\\b"), lines))
+}
+
+# Refuses a file that says what only plumber does.
+refuse_plumber_words <- function(lines) {
+  pattern <- paste0("^[[:space:]]*#['*][[:space:]]*@(", paste(plumber_words, collapse = "|"), ")\\b")
+  at <- grep(pattern, lines, ignore.case = TRUE)
+  if (!length(at)) return(invisible())
+  word <- regmatches(lines[at[1L]], regexpr("@[[:alpha:]]+", lines[at[1L]]))
+  needs_plumber(paste0("line ", at[1L], ": `", word, "`"))
+}
+
+# Refuses a file that sets options by which only plumber protects it.
+refuse_plumber_options <- function() {
+  for (name in c("plumber.sharedSecret", "plumber.maxRequestSize")) {
+    if (!is.null(getOption(name))) needs_plumber(paste0("the option `", name, "`"))
+  }
+}
+
+needs_plumber <- function(what) {
+  stop(what, " needs the package plumber, which is not installed (Debian: r-cran-plumber)", call. = FALSE)
 }
 
 # The annotated expressions of a file, in order. `parsed` was made with its source kept.
@@ -58,8 +85,10 @@ read_block <- function(lines) {
   for (i in which(tagged)) {
     word <- words[i]
     rest <- rests[i]
-    if (word %in% route_words) {
-      block$routes <- c(block$routes, list(list(method = toupper(word), path = sub("[[:space:]].*$", "", rest))))
+    if (word %in% routing_words) {
+      # A route without a method takes all of them.
+      method <- if (word %in% route_words) toupper(word)
+      block$routes <- c(block$routes, list(list(method = method, path = sub("[[:space:]].*$", "", rest))))
     } else if (word == "param") {
       parameter <- read_parameter(rest)
       block$parameters[[parameter$name]] <- parameter

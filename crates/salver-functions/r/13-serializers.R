@@ -6,6 +6,9 @@ serializer_of <- function(text) {
   if (is.null(text)) return(NULL)
   alias <- sub("[[:space:](].*$", "", text)
   options <- serializer_options(trimws(substr(text, nchar(alias) + 1L, nchar(text))))
+  if (length(options) && !alias %in% c("contentType", "png", "jpeg", "svg", "bmp", "tiff", "pdf")) {
+    needs_plumber(paste0("`@serializer ", alias, "` with options"))
+  }
   switch(
     alias,
     unboxedJSON = NULL,
@@ -28,7 +31,7 @@ serializer_of <- function(text) {
     bmp = drawn("image/bmp", grDevices::bmp, options),
     tiff = drawn("image/tiff", grDevices::tiff, options),
     pdf = drawn("application/pdf", grDevices::pdf, options),
-    stop("no serializer named '", alias, "'")
+    needs_plumber(paste0("`@serializer ", alias, "`"))
   )
 }
 

@@ -37,6 +37,9 @@ cookies_of_headers <- function(headers) {
   cookies
 }
 
+# No pairs, as JSON an object.
+no_pairs <- structure(list(), names = character())
+
 request_object <- function() {
   .parameters_body <- list()
   # NULL while the form was not read.
@@ -53,9 +56,10 @@ request_object <- function() {
     method <<- call_method
     path <<- call_path
     body <<- bytes
-    parameters_query <<- query
+    parameters_query <<- if (length(query)) query else no_pairs
     .fields <<- fields
     .form_bytes <<- bytes
+    .default_type <<- "text/plain"
     if (!is.null(decode)) decode <<- NULL
     if (length(parameters_path)) parameters_path <<- list()
     if (.touched) .forget()
@@ -94,6 +98,8 @@ request_object <- function() {
   }
   reset <- function() {
     .accept("GET", "/", list(), NULL, NULL)
+    parameters_query <<- list()
+    .default_type <<- NULL
     .cookies <<- list()
     .touched <<- TRUE
     invisible(self)
@@ -127,7 +133,10 @@ request_object <- function() {
   bind("content_type", function(value) {
     .touched <<- TRUE
     if (!missing(value)) .content_type <<- value
-    else if (is.null(.content_type)) .content_type <<- headers[["content-type"]]
+    else if (is.null(.content_type)) {
+      type <- headers[["content-type"]]
+      .content_type <<- if (is.null(type)) .default_type else type
+    }
     .content_type
   })
   bind("parameters_body", function(value) {
@@ -162,6 +171,8 @@ request_object <- function() {
 
   # What nearly every call touches stands behind all else: the variables of a frame are searched from its last on.
   .form_bytes <- NULL
+  # The type of a request that names none: text when it came from the wire.
+  .default_type <- NULL
   # Header fields as they came.
   .fields <- NULL
   # Whether something that is read when it is first asked for was asked for or set since the call came.
@@ -186,7 +197,9 @@ new_request <- function(path = "/", method = c(
   if (!is_path(path)) stop("Assertion on 'path' failed: Must start with '/'.")
   if (length(headers)) names(headers) <- tolower(names(headers))
   self <- request_object()
-  self$.accept(method, path, parameters_query, NULL, NULL)
+  self$.accept(method, path, list(), NULL, NULL)
+  self$parameters_query <- parameters_query
+  self$.default_type <- NULL
   self$parameters_body <- parameters_body
   self$headers <- headers
   self$cookies <- cookies

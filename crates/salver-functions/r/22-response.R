@@ -40,18 +40,19 @@ response_object <- function() {
     encode <<- NULL
     .context <<- NULL
   }
-  # Becomes what an error says.
+  # Becomes what an error says. Its body is made text here: the middleware that encodes others need not be there, and a
+  # content type of its own has its own encoder.
   .become <- function(other) {
-    body <<- other$body
+    body <<- if (is.function(other$encode)) other$encode(other$body) else error_text(other)
     content_type <<- other$content_type
     headers <<- other$headers
     status_code <<- other$status_code
     cookies <<- other$cookies
-    encode <<- other$encode
+    encode <<- identity
   }
   # Makes of the body what the content type says; once, so that nothing encodes it again.
   .encode <- function(handlers) {
-    if (is.null(body) || is.character(body) && is_file_body(body)) return(NULL)
+    if (is.character(body) && is_file_body(body)) return(NULL)
     if (is.function(encode)) {
       body <<- encode(body)
       encode <<- NULL
@@ -150,6 +151,14 @@ response_object <- function() {
   }
   class(self) <- "Response"
   self
+}
+
+# The body of an error as its content type has it; as text where nothing is registered for that.
+error_text <- function(response) {
+  if (is.raw(response$body)) return(response$body)
+  key <- tolower(trimws(sub(";.*$", "", response$content_type)))
+  encode <- state$content_handlers$handlers[[key]]$encode
+  if (is.function(encode)) encode(response$body) else encode_text(response$body)
 }
 
 new_response <- function(body = NULL, content_type = "text/plain", headers = default_headers(), status_code = 200L,

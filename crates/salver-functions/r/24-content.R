@@ -45,11 +45,19 @@ content_handlers_factory <- function() {
       raise(state$http_error$internal_server_error(body = base::list(error = message)))
     }
     found <- handlers[[.key(content_type)]]
-    if (is.null(found$encode)) raise(state$http_error$internal_server_error())
+    if (is.null(found$encode)) {
+      message <- paste0("500 Internal Server Error: can't encode body with content_type = '", .key(content_type), "'")
+      raise(state$http_error$internal_server_error(body = base::list(error = message)))
+    }
     found$encode
   }
   get_decode <- function(content_type) {
-    found <- if (is_string(content_type)) handlers[[.key(content_type)]]
+    if (!is_string(content_type)) {
+      raise(state$http_error$unsupported_media_type(
+        body = "'content-type' header is not set/invalid - don't know how to decode the body"
+      ))
+    }
+    found <- handlers[[.key(content_type)]]
     if (is.null(found$decode)) raise(state$http_error$unsupported_media_type())
     found$decode
   }

@@ -32,6 +32,10 @@ choose_guard <- function() {
   if (!works) guard <<- guard_slowly
 }
 
+# An error that a step returns counts as if it had been raised: otherwise a middleware that returns 401 would let
+# everybody in.
+heed <- function(value) if (is.environment(value) && inherits(value, "HTTPError")) raise(value)
+
 application_object <- function() {
   HTTPError <- NULL
   logger <- NULL
@@ -134,10 +138,7 @@ application_object <- function() {
   # Makes the response of an error.
   .fail <- function(caught, response) {
     condition <- guarded_condition(caught)
-    if (inherits(condition, "HTTPError")) {
-      response$.become(condition$response)
-      return(invisible())
-    }
+    if (inherits(condition, "HTTPError")) return(response$.become(condition$response))
     call <- conditionCall(condition)
     .subset2(logger, "error")(
       conditionMessage(condition),
@@ -157,15 +158,15 @@ application_object <- function() {
           forwarded <- TRUE
           for (process in .before) {
             called <- called + 1L
-            process(request, response)
+            heed(process(request, response))
           }
           handler <- .find_handler(request)
-          handler(request, response)
+          heed(handler(request, response))
         }
         while (called > 0L) {
           process <- .after[[called]]
           called <- called - 1L
-          process(request, response)
+          heed(process(request, response))
         }
       })
       if (is.null(caught)) return(NULL)
@@ -180,7 +181,7 @@ application_object <- function() {
       table <- .exact[[.subset2(request, "method")]]
       at <- .Internal(match(.subset2(request, "path"), table$paths, 0L, NULL))
       handler <- if (at > 0L) .subset2(table$handlers, at) else .find_handler(request)
-      handler(request, response)
+      heed(handler(request, response))
       encoding <- TRUE
       .subset2(response, ".encode")(.content_handlers)
     })

@@ -2,6 +2,7 @@
 
 auth_backend <- function(FUN, classname, authenticate) {
   if (!is.function(FUN)) stop("Assertion on 'FUN' failed: Must be a function.")
+  force(authenticate)
   self <- new.env(parent = emptyenv())
   self$HTTPError <- state$http_error
   self$authenticate <- function(request, response) authenticate(request, FUN)
@@ -14,30 +15,36 @@ unauthorized <- function(text, headers) raise(state$http_error$unauthorized(body
 # What stands behind `Basic` or `Bearer` in the request.
 auth_credentials <- function(request, scheme) {
   header <- request$get_header("authorization")
-  if (is.null(header)) unauthorized("401 Missing Authorization Header", list("WWW-Authenticate" = "Basic"))
+  invalid <- function(why) unauthorized(paste0("401 Invalid Authorization Header", why), basic_challenge)
+  if (is.null(header)) unauthorized("401 Missing Authorization Header", basic_challenge)
   parts <- strsplit(header[[1L]], " ", fixed = TRUE)[[1L]]
-  if (length(parts) != 2L || tolower(parts[[1L]]) != tolower(scheme)) {
-    unauthorized("401 Invalid Authorization Header", list("WWW-Authenticate" = scheme))
-  }
+  if (!length(parts) || tolower(parts[[1L]]) != scheme) invalid(paste0(". Must start with '", scheme, "'"))
+  if (length(parts) == 1L) invalid(": Token Missing")
+  if (length(parts) > 2L) invalid(": Contains extra content")
   parts[[2L]]
 }
 
+basic_challenge <- list("WWW-Authenticate" = "Basic")
+bearer_challenge <- list(
+  "WWW-Authenticate" = "error=\"invalid_token\",error_description=\"Invalid or expired access token\""
+)
+
+# What the caller sent is taken apart before user code runs. As an argument it would be evaluated inside that code,
+# which could swallow the refusal, and let in who sent nothing.
 authenticate_basic <- function(request, FUN) {
-  bytes <- base64_decode(auth_credentials(request, "Basic"))
+  bytes <- base64_decode(auth_credentials(request, "basic"))
   text <- if (is.null(bytes) || any(bytes == 0)) "" else rawToChar(bytes)
   colon <- regexpr(":", text, fixed = TRUE)
-  if (colon < 0L) unauthorized("401 Invalid Authorization Header", list("WWW-Authenticate" = "Basic"))
-  allowed <- FUN(substr(text, 1L, colon - 1L), substr(text, colon + 1L, 1000000L))
-  if (!isTRUE(allowed)) unauthorized("401 Invalid Username/Password", list("WWW-Authenticate" = "Basic"))
+  if (colon < 0L) unauthorized("401 Invalid Authorization Header: Unable to decode credentials", basic_challenge)
+  user <- substr(text, 1L, colon - 1L)
+  password <- substr(text, colon + 1L, 1000000L)
+  if (!isTRUE(FUN(user, password))) unauthorized("401 Invalid Username/Password", basic_challenge)
   TRUE
 }
 
 authenticate_bearer <- function(request, FUN) {
-  if (!isTRUE(FUN(auth_credentials(request, "Bearer")))) {
-    unauthorized("401 Invalid Token", list(
-      error_description = "Invalid or expired access token", "WWW-Authenticate" = "error=invalid_token"
-    ))
-  }
+  token <- auth_credentials(request, "bearer")
+  if (!isTRUE(FUN(token))) unauthorized("401 Invalid Token", bearer_challenge)
   TRUE
 }
 

@@ -61,13 +61,19 @@ etag_apply <- function(request, response, hash_function, last_modified_function)
   match <- request$get_header("if-match")
   unmodified <- since("if-unmodified-since")
   stale <- if (!is.null(match)) !holds(match) else !is.null(unmodified) && floor_second(modified) > unmodified
-  if (stale) raise(state$http_error$precondition_failed())
+  if (stale) {
+    response$body <- NULL
+    response$set_content_type("text/plain")
+    response$set_status_code(412L)
+    return(invisible())
+  }
   none_match <- request$get_header("if-none-match")
   modified_since <- since("if-modified-since")
   fresh <- if (!is.null(none_match)) holds(none_match)
   else !is.null(modified_since) && floor_second(modified) <= modified_since
   if (fresh) {
     response$body <- NULL
+    response$set_content_type("text/plain")
     response$set_status_code(304L)
   } else {
     response$set_header("Last-Modified", to_http_date(modified))

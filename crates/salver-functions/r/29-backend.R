@@ -50,14 +50,11 @@ new_backend <- function(..., jit_level = 0L, precompile = TRUE) {
   self$set_request <- backend_set_request
   self$convert_response <- function(response) {
     answer <- response$.answer()
-    body <- answer[[3L]]
-    if (answer[[4L]] > 0L) body <- stats::setNames(list(body), if (answer[[4L]] == 1L) "file" else "tmpfile")
     fields <- answer[[2L]][-1L]
-    list(body, answer[[2L]][[1L]], if (length(fields)) {
-      paste(paste0(names(fields), ": ", fields), collapse = "\r\n")
-    } else {
-      character()
-    }, answer[[1L]])
+    lines <- if (length(fields)) paste(paste0(names(fields), ": ", fields), collapse = "\r\n") else character()
+    converted <- list(answer[[3L]], answer[[2L]][[1L]], lines, answer[[1L]])
+    if (answer[[4L]] > 0L) names(converted) <- c(if (answer[[4L]] == 1L) "file" else "tmpfile", "", "", "")
+    converted
   }
   class(self) <- c("BackendRserve", "Backend")
   self
@@ -95,21 +92,9 @@ foreign_worker <- function(app, backend = asNamespace("RestRserve")$BackendRserv
                            request = asNamespace("RestRserve")$Request$new()) {
   function(method, path, query, headers, body, address) {
     request$reset()
-    lines <- c(paste0("Request-Method: ", method), paste0(names(headers), ": ", headers, recycle0 = TRUE))
-    type <- headers[match("content-type", names(headers))]
-    if (length(type) && !is.na(type)) attr(body, "content-type") <- unname(type)
-    query <- unlist(parse_query(query))
-    backend$set_request(request, url_decode(path), query, charToRaw(paste(lines, collapse = "\r\n")), body)
-    converted <- backend$convert_response(app$process_request(request))
-    body <- converted[[1L]]
-    kind <- 0L
-    if (is.list(body) || is_file_body(body)) {
-      kind <- if (names(body)[1L] == "file") 1L else 2L
-      body <- unname(body[[1L]])
-    }
-    fields <- strsplit(paste(converted[[3L]], collapse = "\r\n"), "\r\n", fixed = TRUE)[[1L]]
-    values <- stats::setNames(sub("^[^:]*: *", "", fields), sub(":.*$", "", fields))
-    list(as.integer(converted[[4L]]), c("Content-Type" = converted[[2L]], values), body, kind)
+    call <- rserve_call(method, path, query, headers, body)
+    backend$set_request(request, call[[1L]], call[[2L]], call[[4L]], call[[3L]])
+    answer_of_rserve(backend$convert_response(app$process_request(request)))
   }
 }
 
@@ -150,26 +135,14 @@ restrserve_exports <- function() {
 # The version of the package whose interface this is.
 interface_version <- "1.2.4"
 
-# Makes `library(RestRserve)`, `require`, `requireNamespace` and `RestRserve::` find these names: the package is
-# registered as loaded and attached, so that R never looks for its files.
+# Makes `library(RestRserve)`, `require`, `requireNamespace` and `RestRserve::` find these names.
 provide_restrserve <- function() {
   exports <- restrserve_exports()
   if (is.null(getOption("RestRserve.headers.server"))) {
     # The package names itself and Rserve, which runs it.
     options(RestRserve.headers.server = paste0("RestRserve/", interface_version, "; Salver"))
   }
-  namespace <- new.env(parent = .BaseNamespaceEnv)
-  list2env(exports, namespace)
-  described <- new.env(parent = baseenv())
-  described$spec <- c(name = "RestRserve", version = interface_version)
-  described$exports <- list2env(as.list(stats::setNames(nm = names(exports))), new.env(parent = emptyenv()))
-  described$imports <- list(base = TRUE)
-  described$path <- ""
-  described$lazydata <- new.env(parent = emptyenv())
-  described$S3methods <- matrix(NA_character_, 0L, 4L)
-  assign(".__NAMESPACE__.", described, envir = namespace)
-  .Internal(registerNamespace("RestRserve", namespace))
-  attach(list2env(exports, new.env(parent = emptyenv())), name = "package:RestRserve", warn.conflicts = FALSE)
+  provide_package("RestRserve", interface_version, exports)
   for (class in c("Request", "Response", "Application")) {
     registerS3method("print", class, get(paste0("print_", tolower(class))), envir = baseenv())
   }

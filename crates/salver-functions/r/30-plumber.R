@@ -25,6 +25,8 @@ start_plumber <- function(router) {
 
 load_plumber <- function(file) {
   router <- NULL
+  # Where the real package serves a file, somebody has attached it before: files use its functions by their names.
+  suppressPackageStartupMessages(library("plumber", character.only = TRUE))
   # `plumb` reads the annotations and evaluates the file; what `@plumber` blocks do with the router counts.
   withRestarts(router <- plumber::plumb(file), salver_served = function() NULL)
   if (!is.null(router)) state$application <- list(kind = "plumber", object = router)
@@ -58,15 +60,17 @@ plumber_worker <- function(router) {
   }
 }
 
-# Calls the router as httpuv does: an error that gets out is answered in httpuv's words.
+# Calls the router as httpuv does. The message of an error that gets out goes to the log; httpuv gives it to callers.
 rook_call <- function(router, req) {
   tryCatch(settled(router$call(req)), error = function(e) {
-    list(
-      status = 500L, headers = list("Content-Type" = "text/plain; charset=UTF-8"),
-      body = charToRaw(enc2utf8(paste("ERROR:", conditionMessage(e), collapse = "\n")))
-    )
+    message("ERROR: ", conditionMessage(e))
+    unanswered
   })
 }
+
+unanswered <- list(
+  status = 500L, headers = list("Content-Type" = "text/plain; charset=UTF-8"), body = "An exception occurred."
+)
 
 # The value of a promise, running what waits in the event loop until it is there; other values as they are.
 settled <- function(value) {
@@ -90,8 +94,10 @@ settled <- function(value) {
   result
 }
 
-# `list(status, headers, body)` as httpuv takes it.
+# `list(status, headers, body)` as httpuv takes it; what is none is answered in its words.
 answer_of_rook <- function(answer) {
+  status <- if (is.list(answer)) suppressWarnings(as.integer(answer$status))
+  if (length(status) != 1L || is.na(status)) answer <- unanswered
   body <- answer$body
   kind <- 0L
   if ("file" %in% names(body)) {
@@ -105,7 +111,9 @@ answer_of_rook <- function(answer) {
   # A header may have several values (`Set-Cookie`): each becomes a field of its own. The length is the server's.
   values <- lapply(answer$headers, paste)
   values <- values[tolower(names(values)) != "content-length"]
-  fields <- stats::setNames(unlist(values, use.names = FALSE), rep(names(values), lengths(values)))
+  # Nobody may have set any.
+  fields <- unlist(values, use.names = FALSE)
+  if (length(fields)) names(fields) <- rep(names(values), lengths(values))
   list(as.integer(answer$status), fields, body, kind)
 }
 

@@ -8,11 +8,7 @@ load <- function(file) {
   file <- normalizePath(file, mustWork = TRUE)
   lines <- readLines(file, warn = FALSE, encoding = "UTF-8")
   setwd(dirname(file))
-  offer <- if (has_plumber_annotations(lines) && requireNamespace("plumber", quietly = TRUE)) {
-    load_plumber(file)
-  } else {
-    load_script(file, lines)
-  }
+  offer <- if (has_plumber_annotations(lines) && has_plumber()) load_plumber(file) else load_script(file, lines)
   compile_globals()
   words <- file_words(lines)
   to_json_text(c(list(application = offer$application), fill(words, offer), list(endpoints = offer$endpoints)))
@@ -36,11 +32,15 @@ prepare <- function() {
   } else {
     provide_restrserve()
   }
+  take_rserve()
   if (isNamespaceLoaded("plumber")) adopt_plumber() else setHook(packageEvent("plumber", "onLoad"), adopt_plumber)
 }
 
+has_plumber <- function() requireNamespace("plumber", quietly = TRUE)
+
 # Evaluates the file as a script in the global environment, as `Rscript` does.
 load_script <- function(file, lines) {
+  if (!has_plumber()) refuse_plumber_words(lines)
   parsed <- parse(text = lines, keep.source = TRUE, encoding = "UTF-8")
   blocks <- annotation_blocks(lines, parsed)
   names_in_file <- unlist(lapply(parsed, assigned_name))
@@ -53,6 +53,7 @@ load_script <- function(file, lines) {
   if (is.null(state$application)) adopt_value(value, names_in_file)
   if (!is.null(state$application)) return(application_offer())
   state$endpoints <- function_endpoints(blocks, names_in_file, globalenv())
+  if (has_plumber_annotations(lines)) refuse_plumber_options()
   if (!length(state$endpoints)) stop("the file has neither an application nor a function")
   list(application = FALSE, endpoints = lapply(state$endpoints, endpoint_offer))
 }
@@ -67,21 +68,33 @@ run_script <- function(expressions) {
 end_of_file <- function() invokeRestart("salver_served")
 
 # An application that is made but not started is taken as well: the last value when it is a router of plumber (as in
-# `entrypoint.R`), or the `Application` named `app`, or the last that was made.
+# `entrypoint.R`); the `Application` named `app`, or the last that was made; the function `.http.request`.
 adopt_value <- function(value, names_in_file) {
+  app <- unstarted_application(value, names_in_file)
   if (inherits(value, "Plumber")) {
     state$application <- list(kind = "plumber", object = value)
-  } else if (length(state$applications)) {
-    app <- get0("app", globalenv(), inherits = FALSE)
-    if (!inherits(app, "Application")) app <- state$applications[[length(state$applications)]]
+  } else if (!is.null(app)) {
     state$application <- list(kind = "restrserve", object = app)
+  } else if (!is.null(http_request_function())) {
+    state$application <- list(kind = "rserve", object = http_request_function())
   }
+}
+
+# Those of the real package are found by the names the file gave them.
+unstarted_application <- function(value, names_in_file) {
+  named <- lapply(c("app", rev(names_in_file)), get0, envir = globalenv(), inherits = FALSE)
+  found <- Filter(function(app) inherits(app, "Application"), c(named[1L], rev(state$applications), list(value), named))
+  if (length(found)) found[[1L]]
 }
 
 application_offer <- function() {
   kind <- state$application$kind
   object <- state$application$object
   if (kind == "plumber") return(plumber_offer(object))
+  if (kind == "rserve") {
+    state$answer <- rserve_worker(object)
+    return(list(application = TRUE, endpoints = list()))
+  }
   if (inherits(object, "R6")) state$answer <- foreign_worker(object) else state$own_answer <- own_answer(object)
   list(application = TRUE, endpoints = restrserve_endpoints(object))
 }

@@ -88,6 +88,20 @@ fn values_become_json() {
             concat!("[{\"n\":1,\"t\":\"x\",\"f\":\"u\"},", "{\"n\":2,\"t\":null,\"f\":\"v\"}]"),
         ),
         ("data.frame()", "[]"),
+        // As jsonlite writes them.
+        ("data.frame(n = 1:2, row.names = c('a', 'b'))", r#"[{"n":1,"_row":"a"},{"n":2,"_row":"b"}]"#),
+        ("data.frame(n = 1:3)[c(1, 3), , drop = FALSE]", r#"[{"n":1},{"n":3}]"#),
+        (
+            "local({ d <- data.frame(n = 1:2); d$i <- data.frame(x = c(TRUE, NA), y = c('p', 'q')); d })",
+            r#"[{"n":1,"i":{"x":true,"y":"p"}},{"n":2,"i":{"x":null,"y":"q"}}]"#,
+        ),
+        (
+            "local({ d <- data.frame(n = 1:2); d$m <- matrix(1:4, 2); d$a <- array(1:8, c(2, 2, 2)); d })",
+            r#"[{"n":1,"m":[1,3],"a":[[1,5],[3,7]]},{"n":2,"m":[2,4],"a":[[2,6],[4,8]]}]"#,
+        ),
+        ("array(1:8, c(2, 2, 2))", "[[[1,5],[3,7]],[[2,6],[4,8]]]"),
+        ("array(1:3, 3)", "[1,2,3]"),
+        ("matrix(1:6, 2)[, 0]", "[[],[]]"),
         ("iconv('\\u00e9', 'UTF-8', 'latin1')", "\"é\""),
         ("'tab\\t\"\\u0001'", "\"tab\\t\\\"\\u0001\""),
     ] {

@@ -1,8 +1,8 @@
 //! Serialization of R values as JSON.
 //!
 //! Vectors of one element without names are scalars unless wrapped by `I()`; other vectors arrays; named lists objects;
-//! data frames arrays of row objects; matrices arrays of rows; factors text; dates and times ISO 8601 text; what is
-//! missing or not a number null; raw vectors base64.
+//! data frames arrays of row objects, with names of rows as `_row`; matrices and arrays nested arrays; factors text;
+//! dates and times ISO 8601 text; what is missing or not a number null; raw vectors base64.
 
 use salver_model::limits::FUNCTION_DEPTH_MAX;
 
@@ -127,7 +127,7 @@ fn any(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -> 
             return object(inside, out, column, names, depth);
         }
         let dimensions = inside.attribute(value, Attribute::Dimensions);
-        if inside.length(dimensions) == 2 && !matches!(column, JsonVector::Bytes(_)) {
+        if inside.length(dimensions) >= 2 && !matches!(column, JsonVector::Bytes(_)) {
             return matrix(inside, out, column, inside.numbers(dimensions), depth);
         }
         let boxed = inside.has_class(value) && inside.inherits(value, c"AsIs");
@@ -199,29 +199,96 @@ fn name(inside: &Inside<'_>, out: &mut Vec<u8>, names: Value<'_>, index: usize, 
 
 /// Writes the rows of a data frame.
 fn frame(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -> Result<(), Unfit> {
-    let names = inside.attribute(value, Attribute::Names);
-    let rows = inside.length(inside.attribute(value, Attribute::RowNames));
-    let columns = inside.array(inside.length(value), |index| {
-        let column = JsonVector::of(inside, inside.element(value, index))?;
-        if column.length(inside) == rows { Ok(column) } else { Err(Unfit::Shape) }
-    });
+    let rows = Rows::of(inside, value, depth)?;
     out.push(b'[');
-    for row in 0..rows {
-        out.extend_from_slice(if row == 0 { &b"{"[..] } else { b",{" });
-        for (index, column) in columns.iter().enumerate() {
-            if index > 0 {
-                out.push(b',');
-            }
-            name(inside, out, names, index, index + 1);
-            (*column)?.put(inside, out, row, depth)?;
+    for row in 0..rows.count {
+        if row > 0 {
+            out.push(b',');
         }
-        out.push(b'}');
+        rows.write(inside, out, row, depth)?;
     }
     out.push(b']');
     Ok(())
 }
 
-/// Writes the rows of a matrix, which is stored in column-major order.
+/// Rows of a data frame. An error of R may leave this without dropping it, so that it owns nothing.
+#[derive(Clone, Copy)]
+struct Rows<'x> {
+    count: usize,
+    names: Value<'x>,
+    columns: &'x [Result<Column<'x>, Unfit>],
+    /// Names of the rows, unless they are only numbers.
+    row_names: Option<Value<'x>>,
+}
+
+/// Column of a data frame.
+#[derive(Clone, Copy)]
+enum Column<'x> {
+    Vector(JsonVector<'x>),
+    /// Matrix or array, whose first dimension are the rows.
+    Array(JsonVector<'x>, &'x [i32]),
+    Frame(Rows<'x>),
+}
+
+impl<'x> Rows<'x> {
+    fn of(inside: &'x Inside<'_>, value: Value<'x>, depth: u32) -> Result<Self, Unfit> {
+        if depth > FUNCTION_DEPTH_MAX {
+            return Err(Unfit::Depth);
+        }
+        let row_names = inside.attribute(value, Attribute::RowNames);
+        let count = inside.length(row_names);
+        let columns =
+            inside.array(inside.length(value), |index| Column::of(inside, inside.element(value, index), count, depth));
+        let row_names = (inside.kind(row_names) == RValueKind::Text).then_some(row_names);
+        Ok(Self { count, names: inside.attribute(value, Attribute::Names), columns, row_names })
+    }
+
+    /// Writes a row, as jsonlite does: with its name as `_row`.
+    fn write(&self, inside: &Inside<'_>, out: &mut Vec<u8>, row: usize, depth: u32) -> Result<(), Unfit> {
+        out.push(b'{');
+        for (index, column) in self.columns.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            name(inside, out, self.names, index, index + 1);
+            match (*column)? {
+                Column::Vector(column) => column.put(inside, out, row, depth)?,
+                Column::Array(column, dimensions) => {
+                    nested(inside, out, column, &dimensions[1..], (row, self.count), depth)?;
+                }
+                Column::Frame(rows) => rows.write(inside, out, row, depth + 1)?,
+            }
+        }
+        if let Some(row_names) = self.row_names {
+            out.extend_from_slice(if self.columns.is_empty() { &b"\"_row\":"[..] } else { b",\"_row\":" });
+            text(inside, out, row_names, row);
+        }
+        out.push(b'}');
+        Ok(())
+    }
+}
+
+impl<'x> Column<'x> {
+    fn of(inside: &'x Inside<'_>, value: Value<'x>, rows: usize, depth: u32) -> Result<Self, Unfit> {
+        if inside.has_class(value) && inside.inherits(value, c"data.frame") {
+            let inner = Rows::of(inside, value, depth + 1)?;
+            return if inner.count == rows { Ok(Self::Frame(inner)) } else { Err(Unfit::Shape) };
+        }
+        let column = JsonVector::of(inside, value)?;
+        // There may be more columns than R lets anybody protect.
+        if inside.scope(|inside| inside.length(inside.attribute(value, Attribute::Dimensions))) < 2 {
+            return if column.length(inside) == rows { Ok(Self::Vector(column)) } else { Err(Unfit::Shape) };
+        }
+        let dimensions = inside.numbers(inside.attribute(value, Attribute::Dimensions));
+        let first = usize::try_from(dimensions[0]).map_err(|_| Unfit::Shape)?;
+        if first != rows || elements(dimensions, depth)? != column.length(inside) {
+            return Err(Unfit::Shape);
+        }
+        Ok(Self::Array(column, dimensions))
+    }
+}
+
+/// Writes a matrix or an array, which is stored in column-major order: arrays of its last dimension, in arrays.
 fn matrix(
     inside: &Inside<'_>,
     out: &mut Vec<u8>,
@@ -229,16 +296,38 @@ fn matrix(
     dimensions: &[i32],
     depth: u32,
 ) -> Result<(), Unfit> {
-    let (rows, width) = (dimensions[0].cast_unsigned() as usize, dimensions[1].cast_unsigned() as usize);
-    if rows.checked_mul(width) != Some(column.length(inside)) {
+    if elements(dimensions, depth)? != column.length(inside) {
         return Err(Unfit::Shape);
     }
+    nested(inside, out, column, dimensions, (0, 1), depth)
+}
+
+/// Returns the number of elements of an array.
+fn elements(dimensions: &[i32], depth: u32) -> Result<usize, Unfit> {
+    if u32::try_from(dimensions.len()).unwrap_or(u32::MAX).saturating_add(depth) > FUNCTION_DEPTH_MAX {
+        return Err(Unfit::Depth);
+    }
+    let all = dimensions.iter().try_fold(1_usize, |all, size| all.checked_mul(usize::try_from(*size).ok()?));
+    all.ok_or(Unfit::Shape)
+}
+
+/// Writes the part of an array that begins at an index, and in which the first of these dimensions has this stride.
+fn nested(
+    inside: &Inside<'_>,
+    out: &mut Vec<u8>,
+    column: JsonVector<'_>,
+    dimensions: &[i32],
+    (at, stride): (usize, usize),
+    depth: u32,
+) -> Result<(), Unfit> {
+    let Some((size, inner)) = dimensions.split_first() else { return column.put(inside, out, at, depth) };
+    let size = size.cast_unsigned() as usize;
     out.push(b'[');
-    for row in 0..rows {
-        if row > 0 {
+    for index in 0..size {
+        if index > 0 {
             out.push(b',');
         }
-        array(inside, out, column, (0..width).map(|index| index * rows + row), depth)?;
+        nested(inside, out, column, inner, (at + index * stride, stride * size), depth)?;
     }
     out.push(b']');
     Ok(())

@@ -20,6 +20,7 @@ macro_rules! sources {
 /// Sources of the runtime, in the order of evaluation: that of their names.
 const SOURCES: &[(&str, &str)] = sources![
     "00-json.R",
+    "04-package.R",
     "05-text.R",
     "10-functions.R",
     "11-columns.R",
@@ -37,6 +38,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "29-backend.R",
     "30-plumber.R",
     "31-rook.R",
+    "32-rserve.R",
     "90-entry.R",
 ];
 

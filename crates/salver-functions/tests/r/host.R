@@ -17,6 +17,13 @@ start_host <- function(directory = test_file("../../r")) {
   salver
 }
 
+# A runtime that is made again in a process that has one: what is done once there stays as it is.
+start_again <- function() {
+  salver <- start_host()
+  assign("prepare", function() if (isNamespaceLoaded("plumber")) salver$adopt_plumber(), envir = salver)
+  salver
+}
+
 # One request; the answer's body as text, and its header fields without `Server`, which nearly all have.
 ask <- function(salver, path, ...) {
   answer <- ask_whole(salver, path, ...)
@@ -35,6 +42,22 @@ ask_whole <- function(salver, path, method = "GET", headers = character(), body 
   text <- answer[[3L]]
   if (answer[[4L]] == 0L && is.raw(text)) text <- if (any(text == 0)) text else rawToChar(text)
   list(status = answer[[1L]], headers = answer[[2L]], body = text, kind = answer[[4L]])
+}
+
+# The requests at the end of a file: `#> METHOD TARGET | field: value | body`, with `\\r\\n` for line breaks.
+requests_of <- function(file) {
+  lines <- sub("^#> ", "", grep("^#> ", readLines(file), value = TRUE))
+  lapply(strsplit(lines, " | ", fixed = TRUE), function(parts) {
+    head <- strsplit(parts[1L], " ", fixed = TRUE)[[1L]]
+    is_field <- grepl("^[a-z-]+: ", parts[-1L])
+    fields <- parts[-1L][is_field]
+    body <- parts[-1L][!is_field]
+    list(
+      method = head[1L], target = head[2L],
+      fields = stats::setNames(sub("^[^:]*: ", "", fields), sub(":.*$", "", fields)),
+      body = if (length(body)) gsub("\\r\\n", "\r\n", body, fixed = TRUE) else ""
+    )
+  })
 }
 
 failures <- 0L

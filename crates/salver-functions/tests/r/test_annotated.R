@@ -1,7 +1,7 @@
 # Annotated functions where plumber is not installed.
 source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "host.R"))
 salver <- start_host()
-assign("has_plumber_annotations", function(lines) FALSE, envir = salver)
+assign("has_plumber", function() FALSE, envir = salver)
 offer <- jsonlite::parse_json(salver$load(test_file("apps/annotated.R")))
 check("title", offer[1:2], list(application = FALSE, title = "Numbers"))
 routes <- vapply(offer$endpoints, function(e) paste(e$method, e$path), "")
@@ -38,4 +38,47 @@ check("req and res", call("GET /request"), list(201L, c("X-Path" = "/request"), 
 devices <- grDevices::dev.list()
 check("stop()", tryCatch(call("GET /stop"), error = conditionMessage), "no plot")
 check("no device stays open", grDevices::dev.list(), devices)
+
+# What only plumber does refuses the file, before any of its code runs.
+salver <- start_again()
+assign("has_plumber", function() FALSE, envir = salver)
+refused <- function(...) {
+  file <- tempfile(fileext = ".R")
+  writeLines(c("ran <<- TRUE", ..., "#* @get /x", "function() 1"), file)
+  ran <<- FALSE
+  message <- tryCatch(salver$load(file), error = conditionMessage)
+  list(grepl("needs the package plumber, which is not installed", message, fixed = TRUE), sub(" needs.*", "", message), ran)
+}
+options(plumber.sharedSecret = NULL)
+for (word in c("@filter a", "@preempt a", "@plumber", "@assets .", "@parser json", "@Filter a")) {
+  said <- paste0("line 2: `", sub(" .*", "", word), "`")
+  check(word, refused(paste("#*", word), "function() NULL"), list(TRUE, said, FALSE))
+}
+check("above the route itself", refused("#' @preempt a")[[1L]], TRUE)
+check("options of a serializer", refused("#* @serializer json list(digits = 2)"),
+  list(TRUE, "`@serializer json` with options", TRUE))
+check("other serializers", refused("#* @serializer feather")[1:2], list(TRUE, "`@serializer feather`"))
+check("a shared secret", refused("options(plumber.sharedSecret = 'x')")[1:2],
+  list(TRUE, "the option `plumber.sharedSecret`"))
+options(plumber.sharedSecret = NULL)
+check("a file without them", substr(refused("# @filter")[[2L]], 1L, 1L), "{")
+
+# A response that is returned, with any serializer and without a body.
+writeLines(c(
+  "#* @get /a", "function(res) {", "  res$status <- 202", "  res$setHeader('X-A', 'b')", "  res", "}",
+  "#* @get /b", "#* @serializer html", "function(res) {", "  res$body <- '<p>'", "  res", "}",
+  "#* @get /c", "#* @serializer octet", "function(res) res"
+), file <- tempfile(fileext = ".R"))
+invisible(salver$load(file))
+returned <- lapply(1:3, function(i) salver$call_function(i, list(), request))
+check("a response that is returned", returned, list(
+  list(202L, c("X-A" = "b"), raw(), 0L), list(200L, NULL, "<p>", 0L), list(200L, NULL, raw(), 0L)
+))
+
+# Every method.
+writeLines(c("#* @use /use", "#* @any /any", "function() 1"), file <- tempfile(fileext = ".R"))
+every <- jsonlite::parse_json(salver$load(file))$endpoints
+check("every method", lapply(every, `[`, c("method", "path")), list(
+  list(method = NULL, path = "/use"), list(method = NULL, path = "/any")
+))
 finish()

@@ -103,8 +103,8 @@ check("whole response", backend$convert_response(r), list(
   paste0(server, "\r\nDate: Fri, 02 Aug 2019 15:36:13 GMT\r\nCustom-Header: text\r\nSet-Cookie: param=value"), 200L
 ))
 check("file", backend$convert_response(Response$new(body = c(file = "/a.html"), content_type = "text/html")),
-  list(list(file = "/a.html"), "text/html", server, 200L))
-check("tmpfile", backend$convert_response(Response$new(body = c(tmpfile = "/a")))[[1L]], list(tmpfile = "/a"))
+  list(file = "/a.html", "text/html", server, 200L))
+check("tmpfile", backend$convert_response(Response$new(body = c(tmpfile = "/a")))[1L], list(tmpfile = "/a"))
 check("encode", backend$convert_response(Response$new(body = list(), encode = to_json))[[1L]], "[]")
 r$set_response(404L, "No no", "text/unknown")
 check("set_response", list(r$status_code, r$body, r$content_type, r$status),

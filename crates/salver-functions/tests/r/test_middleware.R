@@ -82,8 +82,46 @@ check("token: none", reply("/secure"), list(401L, "401 Missing Authorization Hea
 check("token: right", reply("/secure", Authorization = "Bearer valid-token"), list(200L, "Hello, World!", list()))
 check("token: wrong", reply("/secure", Authorization = "Bearer invalid-token"), list(
   401L, "401 Invalid Token",
-  list(error_description = "Invalid or expired access token", "WWW-Authenticate" = "error=invalid_token")
+  list("WWW-Authenticate" = "error=\"invalid_token\",error_description=\"Invalid or expired access token\"")
 ))
+basics <- function(text) list(401L, paste0("401 Invalid Authorization Header", text), challenge)
+check("token: another scheme", reply("/secure", Authorization = "Basic x"), basics(". Must start with 'bearer'"))
+check("token: empty", reply("/secure", Authorization = ""), basics(". Must start with 'bearer'"))
+check("token: missing", reply("/secure", Authorization = "Bearer"), basics(": Token Missing"))
+check("token: more", reply("/secure", Authorization = "Bearer a b"), basics(": Contains extra content"))
+
+# Nothing that is refused before user code is asked can be swallowed by that code, and what it returns counts.
+swallow <- function(...) !inherits(tryCatch(list(...), error = identity), "nothing")
+for (class in list(AuthBackendBearer, AuthBackendBasic)) {
+  app <- quiet(middleware = list(EncodeDecodeMiddleware$new(), AuthMiddleware$new(class$new(FUN = swallow), "/secure")))
+  app$add_get("/secure", function(rq, rs) rs$body <- "secret")
+  check("nothing swallows a missing header", reply("/secure"), list(401L, "401 Missing Authorization Header", challenge))
+  check("nothing swallows a wrong one", reply("/secure", Authorization = "x y z")[[1L]], 401L)
+}
+returned <- Middleware$new(process_request = function(rq, rs) if (rq$path == "/secure") HTTPError$unauthorized())
+for (middleware in list(list(returned), list(EncodeDecodeMiddleware$new(), returned))) {
+  app <- quiet(middleware = middleware)
+  app$add_get("/secure", function(rq, rs) rs$body <- "secret")
+  app$add_get("/gone", function(rq, rs) HTTPError$gone())
+  check("an error that is returned", reply("/secure")[1:2], list(401L, "401 Unauthorized"))
+  check("also by a handler", reply("/gone")[1:2], list(410L, "410 Gone"))
+}
+app <- quiet()
+app$add_get("/gone", function(rq, rs) HTTPError$gone())
+check("also where nothing else runs", reply("/gone")[1:2], list(410L, "410 Gone"))
+
+# Errors need no middleware that encodes.
+for (middleware in list(list(), list(EncodeDecodeMiddleware$new()))) {
+  app <- quiet(middleware = c(middleware, ETagMiddleware$new()))
+  app$add_get("/x", function(rq, rs) rs$body <- "x")
+  app$add_get("/stop", function(rq, rs) stop("x"))
+  app$add_get("/list", function(rq, rs) raise(HTTPError$conflict(list(a = "b"))))
+  check("404", reply("/none")[1:2], list(404L, "404 Not Found"))
+  check("405", get(app, "/x", "POST")$body, "405 Method Not Allowed")
+  check("412", reply("/x", "If-Match" = "y")[[1L]], 412L)
+  check("500", reply("/stop")[1:2], list(500L, "500 Internal Server Error"))
+  check("a list", reply("/list")[1:2], list(409L, "b"))
+}
 check("no backend", inherits(try(AuthMiddleware$new(), silent = TRUE), "try-error"), TRUE)
 bad <- try(AuthMiddleware$new(basic, "/", c("exact", "exact")), silent = TRUE)
 check("more matches than routes", inherits(bad, "try-error"), TRUE)

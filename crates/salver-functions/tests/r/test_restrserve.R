@@ -18,7 +18,7 @@ check("json", ask(salver, "/json"), answer(
   200L, "{\"answer\":\"json\",\"list\":[\"object\"],\"n\":1.5,\"yes\":true,\"none\":null,\"v\":[1,2,3]}", json
 ))
 check("a type nobody encodes", ask(salver, "/unknown-type"),
-  answer(500L, "500 Internal Server Error (body is not character or raw)"))
+  answer(500L, "500 Internal Server Error: can't encode body with content_type = 'application/x-unknown'"))
 bytes <- function(path) unserialize(ask(salver, path)$body)
 check("encode of the response", bytes("/rds"), "rds")
 check("encode of the content type", bytes("/rds2"), "rds2")

@@ -82,3 +82,61 @@ fn applications_are_mounted_where_the_settings_say() {
     assert_eq!(server.get("/fib?n=20").json()["error"], "not_found");
     assert_eq!(server.get("/api/functions/store").json()["path"], "/shop/");
 }
+
+/// What a file of plumber serves only to who logs in.
+const GUARDED: &[u8] = br#"
+#* @filter guard
+function(req, res) {
+  if (identical(req$HTTP_X_KEY, "right")) return(forward())
+  res$status <- 401
+  list(error = "who are you?")
+}
+
+#* @get /guarded/secret
+function() "treasure"
+"#;
+
+#[test]
+fn a_filter_is_never_left_out() {
+    // With the package, whose names the file uses without attaching it, the filter is asked.
+    let server = serve("", &[("functions/guarded.R", GUARDED)]);
+    let answer = server.get("/guarded/secret");
+    assert_eq!((answer.status, answer.text()), (401, r#"{"error":["who are you?"]}"#));
+    let answer = server.ask("GET", "/guarded/secret", &[("x-key", "right")], b"");
+    assert_eq!((answer.status, answer.text()), (200, r#"["treasure"]"#));
+    // Without it, the file is not served: also what would need no package is not.
+    let without = "
+        [[function]]
+        file = 'guarded.R'
+        environment = { R_LIBS_SITE = '/none', R_LIBS_USER = '/none', R_LIBS = '/none' }
+    ";
+    let server = serve(without, &[("guarded.R", GUARDED)]);
+    assert_eq!(server.get("/ready").json()["functions"]["guarded"]["state"], "failed");
+    let answer = server.ask("GET", "/guarded/secret", &[("x-key", "right")], b"");
+    assert!(answer.status >= 400 && !answer.text().contains("treasure"), "{}: {}", answer.status, answer.text());
+}
+
+#[test]
+fn a_function_of_rserve_is_an_application() {
+    let file = br#"
+        .http.request <- function(url, query, body, headers) {
+          if (url == "/raw") return(list(paste("a is", query[["a"]]), "text/plain", "X-Own: yes", 203L))
+          list("not here", "text/plain", character(), 404L)
+        }
+    "#;
+    let server = serve("", &[("functions/raw.R", file)]);
+    let answer = server.get("/raw?a=b%20c");
+    assert_eq!((answer.status, answer.text(), answer.header("x-own")), (203, "a is b c", Some("yes")));
+    assert_eq!((server.get("/none").status, server.get("/none").text()), (404, "not here"));
+}
+
+#[test]
+fn a_file_of_nothing_but_assets_serves_them() {
+    let files: [(&str, &[u8]); 2] =
+        [("site.R", b"#* @assets ./pages /pages\nlist()\n"), ("pages/a.html", b"<p>hello</p>")];
+    let server = serve("[[function]]\nfile = 'site.R'\n", &files);
+    let answer = server.get("/pages/a.html");
+    assert_eq!((answer.status, answer.text()), (200, "<p>hello</p>"));
+    assert_eq!(answer.header("content-type"), Some("text/html; charset=UTF-8"));
+    assert_eq!(server.get("/pages/b.html").status, 404);
+}

@@ -1,0 +1,15 @@
+# Serves files by the real plumber over HTTP, for test_plumber_beside.R: `Rscript beside_plumber.R PARENT FILE...`. Prints
+# its own process and the port of each file, and ends with its parent.
+arguments <- commandArgs(TRUE)
+suppressPackageStartupMessages(library(plumber))
+files <- normalizePath(arguments[-1L])
+setwd(dirname(files[1L]))
+ports <- vapply(files, function(file) {
+  router <- pr(file) |> pr_set_docs(FALSE)
+  router$.__enclos_env__$private$maxSize <- 0
+  port <- httpuv::randomPort()
+  httpuv::startServer("127.0.0.1", port, router)
+  port
+}, 1L)
+cat(Sys.getpid(), ports, "\n")
+while (dir.exists(file.path("/proc", arguments[1L]))) httpuv::service(200)

@@ -1,0 +1,22 @@
+# A raw `.http.request` application, as Rserve runs them.
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1L])), "host.R"))
+salver <- start_host()
+offer <- jsonlite::parse_json(salver$load(test_file("apps/rserve.R")))
+check("an application", offer[c("application", "endpoints")], list(application = TRUE, endpoints = list()))
+plain <- c("Content-Type" = "text/plain")
+answer <- function(status, body, headers = plain, kind = 0L) {
+  list(status = status, headers = headers, body = body, kind = kind)
+}
+check("text is a page", ask(salver, "/page"), answer(200L, "<b>page</b>", c("Content-Type" = "text/html")))
+check("list", ask(salver, "/list"), answer(201L, "text", c(plain, "X-A" = "1", "X-B" = "2")))
+check("query and bytes", ask(salver, "/echo?a=x%20y", "PUT", c("content-type" = "a/b"), "z")$body, "PUT x y z")
+form <- c("content-type" = "application/x-www-form-urlencoded", "request-method" = "DELETE")
+check("form, and the true method", ask(salver, "/echo?a=1", "POST", form, "b=%C3%A9+2")$body, "POST 1 \u00e9 2")
+check("type of a body", ask(salver, "/type", "POST", c("content-type" = "a/b"), "z")$body, "a/b")
+check("neither query nor body", ask(salver, "/none"), answer(200L, "TRUE"))
+check("bytes", ask(salver, "/bytes")$body, as.raw(0:2))
+file <- ask(salver, "/file")
+check("file", list(basename(file$body), file$kind), list("hello.txt", 1L))
+check("status", ask(salver, "/x"), answer(404L, "Not here"))
+check("stop()", inherits(try(ask(salver, "/stop"), silent = TRUE), "try-error"), TRUE)
+finish()
