@@ -1,7 +1,8 @@
 //! Keeps a file loaded: initially, after changes, and after the end of its processes.
 
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use salver_model::limits::{FUNCTION_IDLE_MS_MAX, FUNCTION_RETRY_MS_MAX};
 use salver_model::ports::Functions;
@@ -33,10 +34,12 @@ impl FunctionFile {
             zygotes: JoinSet::new(),
             loading: None,
             seen: None,
+            beside: Vec::new(),
             number: 0,
             failures: 0,
             retry: None,
             loaded: Instant::now(),
+            told: None,
         };
         let mut looks = tokio::time::interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -59,6 +62,8 @@ struct Keeper {
     loading: Option<PendingZygote>,
     /// Stamp of the file when last checked; `None` while it is unreadable.
     seen: Option<Stamp>,
+    /// Further files of the loaded code.
+    beside: Vec<FileBeside>,
     number: u64,
     /// Number of consecutive failures to load, or early ends of the zygote.
     failures: u32,
@@ -66,6 +71,30 @@ struct Keeper {
     retry: Option<Instant>,
     /// Time of the last load.
     loaded: Instant,
+    /// The failure that was logged last, with its causes; `None` after a success.
+    told: Option<String>,
+}
+
+/// File that the loaded code was read from, besides its own.
+struct FileBeside {
+    path: PathBuf,
+    /// Stamp of the file when last checked; `None` while it is unreadable.
+    seen: Option<Stamp>,
+    /// Whether it was checked since the load.
+    is_seen: bool,
+    /// Begin of the load that read it.
+    loaded: SystemTime,
+}
+
+impl FileBeside {
+    /// Returns whether it has changed since it was read, and keeps what it is now.
+    fn changes(&mut self, now: Option<Stamp>) -> bool {
+        let before = std::mem::replace(&mut self.seen, now);
+        match std::mem::replace(&mut self.is_seen, true) {
+            true => before != now,
+            false => now.is_none_or(|now| now.is_since(self.loaded)),
+        }
+    }
 }
 
 /// Zygote that has not loaded the file yet.
@@ -73,6 +102,7 @@ struct PendingZygote {
     result: oneshot::Receiver<Result<Arc<Zygote>>>,
     task: AbortHandle,
     began: Instant,
+    began_at: SystemTime,
 }
 
 /// Waits for the result of loading. Never ready while there is no load.
@@ -100,7 +130,14 @@ impl Keeper {
             stamp = Stamp::settled(path).await;
         }
         match stamp {
-            Ok(stamp) if self.seen == Some(stamp) => {}
+            Ok(stamp) if self.seen == Some(stamp) => {
+                if let Some(changed) = self.changed_beside().await {
+                    // A file that is gone is not waited for.
+                    drop(Stamp::settled(&changed).await);
+                    self.failures = 0;
+                    self.load();
+                }
+            }
             Ok(stamp) => {
                 self.seen = Some(stamp);
                 self.failures = 0;
@@ -111,6 +148,21 @@ impl Keeper {
                 self.failed(errors::unreadable(&self.file.spec, error));
             }
         }
+    }
+
+    /// Returns one of the further files that has changed.
+    async fn changed_beside(&mut self) -> Option<PathBuf> {
+        if self.beside.is_empty() {
+            return None;
+        }
+        let stamps = Stamp::of_all(self.beside.iter().map(|file| file.path.clone()).collect()).await;
+        let mut changed = None;
+        for (file, now) in self.beside.iter_mut().zip(stamps) {
+            if file.changes(now) {
+                changed = Some(file.path.clone());
+            }
+        }
+        changed
     }
 
     /// Starts loading the current file, and aborts a load in progress.
@@ -126,13 +178,15 @@ impl Keeper {
         };
         let (sender, result) = oneshot::channel();
         let task = self.zygotes.spawn(supervisor::run(start, Arc::clone(&self.file.pool), sender));
-        if let Some(before) = self.loading.replace(PendingZygote { result, task, began: Instant::now() }) {
+        if let Some(before) =
+            self.loading.replace(PendingZygote { result, task, began: Instant::now(), began_at: SystemTime::now() })
+        {
             before.task.abort();
         }
     }
 
     fn settle(&mut self, result: Result<Arc<Zygote>>) {
-        let began = self.loading.take().map(|loading| loading.began);
+        let (began, began_at) = self.loading.take().map(|loading| (loading.began, loading.began_at)).unzip();
         match result {
             Ok(zygote) => {
                 let ms = began.map_or(0, |began| began.elapsed().as_millis());
@@ -140,10 +194,14 @@ impl Keeper {
                 tracing::info!(target: "function", %entry, endpoints, ms, "loaded");
                 self.loaded = Instant::now();
                 let interface = Arc::clone(&zygote.interface);
+                let loaded = began_at.unwrap_or_else(SystemTime::now);
+                let files = interface.files.iter().cloned();
+                self.beside = files.map(|path| FileBeside { path, seen: None, is_seen: false, loaded }).collect();
                 // In this order, so that a caller that knows the new interface never gets an older worker.
                 self.file.pool.adopt(zygote);
                 self.file.interface.store(Some(interface));
                 self.file.set_fault(None);
+                self.told = None;
             }
             Err(error) => {
                 self.failed(error);
@@ -154,11 +212,13 @@ impl Keeper {
     }
 
     /// Handles a file that cannot be served.
-    fn failed(&self, error: Error) {
+    fn failed(&mut self, error: Error) {
+        let chain = error.chain();
         // A repeated failure is not logged again.
-        if self.file.fault().is_none_or(|known| known.message != error.message) {
+        if self.told.as_ref() != Some(&chain) {
             let entry = &self.file.spec.name;
-            tracing::warn!(target: "function", %entry, "{}", error.chain());
+            tracing::warn!(target: "function", %entry, "{chain}");
+            self.told = Some(chain);
         }
         self.file.set_fault(Some(error));
         self.file.pool.refuse();
