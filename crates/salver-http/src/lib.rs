@@ -30,6 +30,7 @@ mod gate;
 mod graphql;
 mod graphql_http;
 mod header_lines;
+mod html_page;
 mod idempotency;
 mod index;
 mod kv;

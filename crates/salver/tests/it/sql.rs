@@ -18,6 +18,10 @@ fn answers() {
             "select p.name, c.name as city from people p join cities c on c.id = p.city_id order by p.id",
             r#"[{"name":"Ann","city":"Leeds"},{"name":"Bob","city":"York"},{"name":"Cy","city":"Leeds"}]"#,
         ),
+        ("from people limit 1", r#"[{"id":1,"name":"Ann","city_id":10}]"#),
+        ("from people select name where id = 2", r#"[{"name":"Bob"}]"#),
+        ("select count(*) as n from (from people p where p.id > 1) x", r#"[{"n":2}]"#),
+        ("with x as (from people) select max(id) as m from x", r#"[{"m":3}]"#),
         ("select 1 as a union all select 2 order by a", r#"[{"a":1},{"a":2}]"#),
         (
             "with x as (select city_id, count(*) as n from people group by city_id) select * from x order by n desc",
