@@ -1,10 +1,8 @@
-//! Parts of queries besides expressions: `fetch first`, `table t`, `from t`, samples of tables, and duplicate
-//! column names.
+//! Parts of queries besides expressions: `fetch first`, `table t`, samples of tables, and duplicate column names.
 
 use datafusion::sql::sqlparser::ast::{
-    CastKind, DataType, Expr, Ident, LimitClause, ObjectNamePart, Parens, Query, Select, SelectFlavor, SelectItem,
-    SetExpr, TableAlias, TableFactor, TableSample, TableSampleKind, TableSampleMethod, TableSampleUnit, Value,
-    WildcardAdditionalOptions,
+    CastKind, DataType, Expr, Ident, LimitClause, ObjectNamePart, Parens, Query, Select, SetExpr, TableAlias,
+    TableFactor, TableSample, TableSampleKind, TableSampleMethod, TableSampleUnit, Value,
 };
 use datafusion::sql::sqlparser::parser::Parser;
 use salver_model::Error;
@@ -91,11 +89,6 @@ fn is_decimal(expr: &Expr) -> bool {
 }
 
 pub(super) fn select(select: &mut Select) -> Result<(), Box<Error>> {
-    // `from t` without `select` has every column, as in DuckDB; the engine would give rows without any.
-    if matches!(select.flavor, SelectFlavor::FromFirstNoSelect) {
-        select.projection = vec![SelectItem::Wildcard(WildcardAdditionalOptions::default())];
-        select.flavor = SelectFlavor::Standard;
-    }
     named_windows::of_select(select)?;
     using_columns::of_select(select)?;
     for from in &mut select.from {
