@@ -35,6 +35,7 @@ impl FunctionFile {
             loading: None,
             seen: None,
             beside: Vec::new(),
+            is_again: false,
             number: 0,
             failures: 0,
             retry: None,
@@ -64,6 +65,9 @@ struct Keeper {
     seen: Option<Stamp>,
     /// Further files of the loaded code.
     beside: Vec<FileBeside>,
+    /// Whether the load is one again because a file changed during the last: a file that is written by every load would
+    /// otherwise be loaded for ever.
+    is_again: bool,
     number: u64,
     /// Number of consecutive failures to load, or early ends of the zygote.
     failures: u32,
@@ -82,8 +86,8 @@ struct FileBeside {
     seen: Option<Stamp>,
     /// Whether it was checked since the load.
     is_seen: bool,
-    /// Begin of the load that read it.
-    loaded: SystemTime,
+    /// Begin of the load that read it, where a change since then counts.
+    loaded: Option<SystemTime>,
 }
 
 impl FileBeside {
@@ -92,7 +96,8 @@ impl FileBeside {
         let before = std::mem::replace(&mut self.seen, now);
         match std::mem::replace(&mut self.is_seen, true) {
             true => before != now,
-            false => now.is_none_or(|now| now.is_since(self.loaded)),
+            // One that is not there never was a file.
+            false => now.zip(self.loaded).is_some_and(|(now, loaded)| now.is_since(loaded)),
         }
     }
 }
@@ -131,7 +136,8 @@ impl Keeper {
         }
         match stamp {
             Ok(stamp) if self.seen == Some(stamp) => {
-                if let Some(changed) = self.changed_beside().await {
+                if let Some((changed, was_seen)) = self.changed_beside().await {
+                    self.is_again = !was_seen;
                     // A file that is gone is not waited for.
                     drop(Stamp::settled(&changed).await);
                     self.failures = 0;
@@ -150,16 +156,17 @@ impl Keeper {
         }
     }
 
-    /// Returns one of the further files that has changed.
-    async fn changed_beside(&mut self) -> Option<PathBuf> {
+    /// Returns one of the further files that has changed, and whether it was checked before.
+    async fn changed_beside(&mut self) -> Option<(PathBuf, bool)> {
         if self.beside.is_empty() {
             return None;
         }
         let stamps = Stamp::of_all(self.beside.iter().map(|file| file.path.clone()).collect()).await;
         let mut changed = None;
         for (file, now) in self.beside.iter_mut().zip(stamps) {
+            let was_seen = file.is_seen;
             if file.changes(now) {
-                changed = Some(file.path.clone());
+                changed = Some((file.path.clone(), was_seen));
             }
         }
         changed
@@ -194,7 +201,7 @@ impl Keeper {
                 tracing::info!(target: "function", %entry, endpoints, ms, "loaded");
                 self.loaded = Instant::now();
                 let interface = Arc::clone(&zygote.interface);
-                let loaded = began_at.unwrap_or_else(SystemTime::now);
+                let loaded = began_at.filter(|_| !std::mem::take(&mut self.is_again));
                 let files = interface.files.iter().cloned();
                 self.beside = files.map(|path| FileBeside { path, seen: None, is_seen: false, loaded }).collect();
                 // In this order, so that a caller that knows the new interface never gets an older worker.
