@@ -48,7 +48,7 @@ impl FunctionFile {
             let retry = keeper.retry;
             tokio::select! {
                 _ = looks.tick() => keeper.look().await,
-                result = result(&mut keeper.loading) => keeper.settle(result),
+                result = result(&mut keeper.loading) => keeper.settle(result).await,
                 () = self.pool.fallen() => keeper.fell(),
                 () = tokio::time::sleep_until(retry.unwrap_or_else(Instant::now)), if retry.is_some() => keeper.load(),
                 Some(_) = keeper.zygotes.join_next() => {}
@@ -63,8 +63,8 @@ struct Keeper {
     loading: Option<PendingZygote>,
     /// Stamp of the file when last checked; `None` while it is unreadable.
     seen: Option<Stamp>,
-    /// Further files of the loaded code.
-    beside: Vec<FileBeside>,
+    /// Further files of the loaded code, with their stamps; `None` for those that can't be read.
+    beside: Vec<(PathBuf, Option<Stamp>)>,
     /// Whether the load is one again because a file changed during the last: a file that is written by every load would
     /// otherwise be loaded for ever.
     is_again: bool,
@@ -77,29 +77,6 @@ struct Keeper {
     loaded: Instant,
     /// The failure that was logged last, with its causes; `None` after a success.
     told: Option<String>,
-}
-
-/// File that the loaded code was read from, besides its own.
-struct FileBeside {
-    path: PathBuf,
-    /// Stamp of the file when last checked; `None` while it is unreadable.
-    seen: Option<Stamp>,
-    /// Whether it was checked since the load.
-    is_seen: bool,
-    /// Begin of the load that read it, where a change since then counts.
-    loaded: Option<SystemTime>,
-}
-
-impl FileBeside {
-    /// Returns whether it has changed since it was read, and keeps what it is now.
-    fn changes(&mut self, now: Option<Stamp>) -> bool {
-        let before = std::mem::replace(&mut self.seen, now);
-        match std::mem::replace(&mut self.is_seen, true) {
-            true => before != now,
-            // One that is not there never was a file.
-            false => now.zip(self.loaded).is_some_and(|(now, loaded)| now.is_since(loaded)),
-        }
-    }
 }
 
 /// Zygote that has not loaded the file yet.
@@ -136,8 +113,7 @@ impl Keeper {
         }
         match stamp {
             Ok(stamp) if self.seen == Some(stamp) => {
-                if let Some((changed, was_seen)) = self.changed_beside().await {
-                    self.is_again = !was_seen;
+                if let Some(changed) = self.changed_beside().await {
                     // A file that is gone is not waited for.
                     drop(Stamp::settled(&changed).await);
                     self.failures = 0;
@@ -156,20 +132,33 @@ impl Keeper {
         }
     }
 
-    /// Returns one of the further files that has changed, and whether it was checked before.
-    async fn changed_beside(&mut self) -> Option<(PathBuf, bool)> {
+    /// Returns one of the further files that has changed.
+    async fn changed_beside(&mut self) -> Option<PathBuf> {
         if self.beside.is_empty() {
             return None;
         }
-        let stamps = Stamp::of_all(self.beside.iter().map(|file| file.path.clone()).collect()).await;
+        let stamps = Stamp::of_all(self.beside.iter().map(|(path, _)| path.clone()).collect()).await;
         let mut changed = None;
-        for (file, now) in self.beside.iter_mut().zip(stamps) {
-            let was_seen = file.is_seen;
-            if file.changes(now) {
-                changed = Some((file.path.clone(), was_seen));
+        for ((path, seen), now) in self.beside.iter_mut().zip(stamps) {
+            if *seen != now {
+                *seen = now;
+                changed = Some(path.clone());
             }
         }
         changed
+    }
+
+    /// Keeps what the further files of loaded code are. Those that were written during the load, which `began` then, may
+    /// have been read before: all is loaded again, once.
+    async fn keep_beside(&mut self, files: &[PathBuf], began: Option<SystemTime>) {
+        let stamps = if files.is_empty() { Vec::new() } else { Stamp::of_all(files.to_vec()).await };
+        let is_since = |stamp: &Stamp| began.is_some_and(|began| stamp.is_since(began));
+        let is_again = stamps.iter().flatten().any(is_since) && !self.is_again;
+        self.is_again = is_again;
+        self.beside = files.iter().cloned().zip(stamps).collect();
+        if is_again {
+            self.load();
+        }
     }
 
     /// Starts loading the current file, and aborts a load in progress.
@@ -192,7 +181,7 @@ impl Keeper {
         }
     }
 
-    fn settle(&mut self, result: Result<Arc<Zygote>>) {
+    async fn settle(&mut self, result: Result<Arc<Zygote>>) {
         let (began, began_at) = self.loading.take().map(|loading| (loading.began, loading.began_at)).unzip();
         match result {
             Ok(zygote) => {
@@ -201,9 +190,8 @@ impl Keeper {
                 tracing::info!(target: "function", %entry, endpoints, ms, "loaded");
                 self.loaded = Instant::now();
                 let interface = Arc::clone(&zygote.interface);
-                let loaded = began_at.filter(|_| !std::mem::take(&mut self.is_again));
-                let files = interface.files.iter().cloned();
-                self.beside = files.map(|path| FileBeside { path, seen: None, is_seen: false, loaded }).collect();
+                // Before a caller sees the new interface, so that what changes later is noticed.
+                self.keep_beside(&interface.files, began_at).await;
                 // In this order, so that a caller that knows the new interface never gets an older worker.
                 self.file.pool.adopt(zygote);
                 self.file.interface.store(Some(interface));
