@@ -148,8 +148,8 @@ impl Keeper {
         changed
     }
 
-    /// Keeps what the further files of loaded code are. Those that were written during the load, which `began` then, may
-    /// have been read before: all is loaded again, once.
+    /// Keeps what the further files of loaded code are. Those that were written during the load, which `began` then,
+    /// may have been read before: all is loaded again, once.
     async fn keep_beside(&mut self, files: &[PathBuf], began: Option<SystemTime>) {
         let stamps = if files.is_empty() { Vec::new() } else { Stamp::of_all(files.to_vec()).await };
         let is_since = |stamp: &Stamp| began.is_some_and(|began| stamp.is_since(began));
