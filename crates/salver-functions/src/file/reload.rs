@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use salver_model::limits::{FUNCTION_IDLE_MS_MAX, FUNCTION_RETRY_MS_MAX};
-use salver_model::ports::Functions;
 use salver_model::{Error, Result};
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
