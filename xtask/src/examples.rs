@@ -4,13 +4,14 @@
 //! `...` in an expected line stands for any text, and a line of it alone for any lines. A command without expected
 //! lines is shown for the reader and not run. A block that begins by making files (`$ printf ...`, `$ mkdir ...`) runs
 //! whole, in an empty folder of its own, with the `toml` block before it under the same heading as its `salver.toml`.
+//! In such a block, `$ salver serve ... &` starts a server of its own, which the commands after it ask.
 
 mod document;
 mod places;
 
 use crate::tree::Tree;
 use document::Block;
-use places::{Folder, Server};
+use places::{Background, Folder, Server};
 
 /// Runs every example of the documents.
 pub(crate) fn run(tree: &Tree) -> Result<(), String> {
@@ -36,8 +37,15 @@ fn complaints(block: &Block, server: &Server) -> Result<Vec<(usize, String)>, St
     let own = if block.makes_files() { Some(Folder::with_settings(&block.settings)?) } else { None };
     let folder = own.as_ref().map_or(server.folder(), Folder::path);
     let mut wrong = Vec::new();
+    let mut background: Option<Background> = None;
     for example in &block.commands {
-        let printed = server.run(&example.command, folder)?;
+        let printed = match Background::command(&example.command).filter(|_| own.is_some()) {
+            Some(command) => {
+                let started = background.insert(server.serve(command, folder)?);
+                started.printed(|printed| matches(&example.printed, printed))
+            }
+            None => server.run(&example.command, folder, background.as_ref())?,
+        };
         if !matches(&example.printed, &printed) {
             let (command, expected, printed) = (&example.command, &example.printed, printed.trim_end());
             wrong.push((example.line, format!("`{command}` should print\n{expected}\nbut prints\n{printed}")));

@@ -235,8 +235,18 @@ pub(crate) fn word(format: SourceFormat) -> &'static str {
 }
 
 fn unknown_format(path: &Path) -> Error {
-    Error::new(Code::Source, format!("can't tell the format of `{}` from its name", path.display()))
-        .with_hint("say it: `format = \"csv\"` (or tsv, json, ndjson, parquet, arrow, arrows, avro, xlsx)")
+    let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let error = Error::new(Code::Source, format!("can't tell the format of `{}` from its name", path.display()));
+    match suffix.as_str() {
+        "db" | "db3" | "sqlite" | "sqlite3" => {
+            return error.with_hint("a database of SQLite is a [[database]], with `url = \"sqlite:FILE\"`");
+        }
+        "duckdb" | "ddb" => {
+            return error.with_hint("DuckDB writes its tables to files: `EXPORT DATABASE 'exported' (FORMAT parquet)`");
+        }
+        _ => {}
+    }
+    error.with_hint("say it: `format = \"csv\"` (or tsv, json, ndjson, parquet, arrow, arrows, avro, xlsx)")
 }
 
 /// Returns the error for a path that can't be read.

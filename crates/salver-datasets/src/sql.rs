@@ -5,6 +5,7 @@ mod bounds;
 mod catalog;
 mod duplicate_columns;
 mod error_position;
+mod from_first;
 mod grammar;
 mod identifier_case;
 mod lower;

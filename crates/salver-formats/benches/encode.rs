@@ -76,7 +76,7 @@ fn main() {
         ("csv", Format::Csv, Nulls::Write),
         ("html", Format::Html, Nulls::Write),
     ] {
-        let text = TextEncoder::new(format, &schema, &Style { nulls, title: String::new() });
+        let text = TextEncoder::new(format, &schema, &Style { nulls, ..Style::default() });
         let mut out = Vec::new();
         report(
             name,

@@ -17,4 +17,8 @@ pub struct Style {
     pub nulls: Nulls,
     /// The title of an HTML page.
     pub title: String,
+    /// Longest text of a cell of an HTML page, in bytes; the rest of a longer one is left out. `None`: any length.
+    pub cell_bytes: Option<usize>,
+    /// What an HTML page says above its rows.
+    pub note: String,
 }

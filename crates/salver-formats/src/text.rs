@@ -43,7 +43,7 @@ impl TextEncoder {
             Format::NdJson => TextLayout::Lines(keys()),
             Format::Csv => TextLayout::Delimited(b','),
             Format::Tsv => TextLayout::Delimited(b'\t'),
-            Format::Html => TextLayout::Page(Page::new(&style.title)),
+            Format::Html => TextLayout::Page(Page::new(style)),
             Format::Json | Format::ArrowStream | Format::ArrowFile | Format::Parquet => TextLayout::Array(keys()),
         };
         Self { schema: SchemaRef::clone(schema), shape }
@@ -89,7 +89,7 @@ impl TextEncoder {
             TextLayout::Array(keys) => array(keys, &columns, rows, first, out),
             TextLayout::Lines(keys) => lines(keys, &columns, rows, out),
             TextLayout::Delimited(delimiter) => delimited(*delimiter, &columns, rows, out),
-            TextLayout::Page(_) => page::rows(&columns, rows, out),
+            TextLayout::Page(page) => page.rows(&columns, rows, out),
         }
         Ok(())
     }

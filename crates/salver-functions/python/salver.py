@@ -1,11 +1,12 @@
-"""What files of functions may import from Salver: `from salver import HTTPError, Request, Response`."""
+"""What files of functions may import from Salver: `from salver import HTTPError, Request, Response, Upload`."""
 
+import io
 import json
 import re
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
-__all__ = ["HTTPError", "Request", "Response"]
+__all__ = ["HTTPError", "Request", "Response", "Upload"]
 
 _KNOWN = frozenset(HTTPStatus)
 
@@ -81,6 +82,38 @@ class Request:
             return json.loads(self.text())
         except ValueError as error:
             raise HTTPError(400, f"the body is not JSON: {error}", "invalid_body") from None
+
+
+class Upload:
+    """A file that came in a form (`multipart/form-data`). A parameter with this type gets it; one with the type `bytes`
+    gets its content.
+
+    It has `filename` (as the client says; `None`: it says none), `content_type`, `content` (bytes), and `file`, from
+    which it can be read like a file.
+    """
+
+    def __init__(self, content, filename=None, content_type=None):
+        self.content, self.filename, self.content_type = content, filename, content_type
+        self.file = io.BytesIO(content)
+
+    @property
+    def size(self):
+        """How many bytes it has."""
+        return len(self.content)
+
+    def read(self, size=-1):
+        """The next bytes of its content, by default all that are left."""
+        return self.file.read(size)
+
+    def text(self):
+        """The content as text."""
+        try:
+            return self.content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise HTTPError(400, f"the file is not UTF-8 text: {error.reason} at byte {error.start}", "invalid_body")
+
+    def __repr__(self):
+        return f"<Upload {self.filename!r}, {self.size} bytes>"
 
 
 def _status(status):

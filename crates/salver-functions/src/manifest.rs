@@ -1,7 +1,11 @@
 //! Parsing of a loaded file's offer, a JSON description of its interface.
 
+use std::path::PathBuf;
+
 use salver_model::functions::{Endpoint, Interface, Matching, Parameter, ParameterKind};
+use salver_model::limits::FUNCTION_FILES_MAX;
 use serde::Deserialize;
+use serde_json::Value as Json;
 
 /// Parses the text of an offer.
 ///
@@ -18,6 +22,8 @@ struct Offer {
     description: Option<String>,
     #[serde(default)]
     endpoints: Vec<Offered>,
+    #[serde(default)]
+    files: Vec<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -41,6 +47,7 @@ struct Offered {
     gathers: bool,
     #[serde(default)]
     request: bool,
+    answer: Option<Json>,
 }
 
 #[derive(Deserialize)]
@@ -55,6 +62,7 @@ struct ManifestParameter {
     #[serde(default)]
     table: bool,
     description: Option<String>,
+    schema: Option<Json>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -72,9 +80,10 @@ enum ManifestType {
 
 impl From<Offer> for Interface {
     fn from(offer: Offer) -> Self {
-        let Offer { application, title, description, endpoints } = offer;
+        let Offer { application, title, description, endpoints, mut files } = offer;
+        files.truncate(FUNCTION_FILES_MAX);
         let endpoints = endpoints.into_iter().map(Endpoint::from).collect();
-        Self { application, endpoints, title, description, load: 0 }
+        Self { application, endpoints, title, description, load: 0, files }
     }
 }
 
@@ -95,6 +104,7 @@ impl From<Offered> for Endpoint {
             vectorized: offered.vectorized,
             gathers,
             takes_request: offered.request,
+            answer_schema: offered.answer.as_ref().map(Json::to_string),
         }
     }
 }
@@ -108,8 +118,9 @@ impl ManifestParameter {
 
 impl From<ManifestParameter> for Parameter {
     fn from(taken: ManifestParameter) -> Self {
-        let ManifestParameter { name, kind, list, required, table, description } = taken;
-        Self { name, kind: kind.into(), list, required, table, description }
+        let ManifestParameter { name, kind, list, required, table, description, schema } = taken;
+        let schema = schema.as_ref().map(Json::to_string);
+        Self { name, kind: kind.into(), list, required, table, description, schema }
     }
 }
 

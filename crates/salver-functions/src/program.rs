@@ -32,6 +32,7 @@ const PYTHON: &[(&str, &str)] = files![
     "salver_host/json_text.py",
     "salver_host/offer.py",
     "salver_host/parameters.py",
+    "salver_host/schemas.py",
     "salver_host/tables.py",
     "salver_host/wire.py",
     "salver_host/worker.py",

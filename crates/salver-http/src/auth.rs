@@ -15,6 +15,7 @@ mod jwt;
 mod login;
 mod oidc;
 mod password;
+mod schemes;
 mod session;
 mod users;
 mod watched_file;

@@ -7,6 +7,7 @@ mod describe;
 mod invocation;
 mod job_state;
 mod jobs;
+mod multipart;
 mod openapi;
 mod preference;
 mod pure_cache;

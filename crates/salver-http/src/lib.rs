@@ -32,6 +32,7 @@ mod gate;
 mod graphql;
 mod graphql_http;
 mod header_lines;
+mod html_page;
 mod idempotency;
 mod in_force;
 mod index;

@@ -181,7 +181,7 @@ impl<'a> RequestContext<'a> {
     pub(crate) fn encoding(&self, format: Format, title: &str) -> Encoding {
         let nulls = if self.app.options.omit_nulls { Nulls::Omit } else { Nulls::Write };
         let title = if format == Format::Html { title.to_owned() } else { String::new() };
-        Encoding { format, style: Style { nulls, title }, coding: self.coding(), time: None }
+        Encoding { format, style: Style { nulls, title, ..Style::default() }, coding: self.coding(), time: None }
     }
 
     /// Returns the content coding that the client accepts.

@@ -16,6 +16,7 @@ use crate::body::{self, Body, Encoding};
 use crate::cache::{CachedResponse, SingleFlight};
 use crate::conditional;
 use crate::exit;
+use crate::html_page;
 use crate::offload::INLINE_BYTES;
 use crate::refuse::{observed, refuse};
 use crate::request_context::RequestContext;
@@ -101,7 +102,7 @@ fn not_modified(headers: &HeaderMap) -> Response<Body> {
 }
 
 /// Turns rows into a response. Small results are completed and cached, at once if all of their rows are there; large
-/// ones are encoded while they are sent.
+/// ones are encoded while they are sent. A page for browsers has the first rows only, and is always complete.
 pub(crate) fn rows<'a>(
     context: &'a RequestContext<'a>,
     heading: &'a Heading,
@@ -109,7 +110,15 @@ pub(crate) fn rows<'a>(
     links: HeaderMap,
     flight: SingleFlight<'a>,
 ) -> MaybeReady<'a, Result<Response<Body>>> {
+    let is_page = heading.choice.format == Format::Html;
     match std::mem::replace(&mut rows.batches, Batches::Ready(Vec::new())) {
+        Batches::Ready(batches) if is_page => {
+            MaybeReady::Ready(whole(context, heading, (&rows, &batches), links, flight))
+        }
+        Batches::Stream(stream) if is_page => MaybeReady::pending(async move {
+            let batches = html_page::head(stream, rows.schema.fields().len()).await?;
+            whole(context, heading, (&rows, &batches), links, flight)
+        }),
         Batches::Ready(batches) if is_small(&batches) => {
             MaybeReady::Ready(whole(context, heading, (&rows, &batches), links, flight))
         }
@@ -202,11 +211,16 @@ fn finish(
     batches: &[RecordBatch],
     links: HeaderMap,
 ) -> Result<Arc<CachedResponse>> {
-    let encoding = context.encoding(heading.choice.format, &heading.title);
-    let plain = encode(encoding.format, &rows.schema, batches, &encoding.style)?;
+    let mut encoding = context.encoding(heading.choice.format, &heading.title);
+    let is_page = heading.choice.format == Format::Html;
+    let plain = if is_page {
+        let shown = html_page::fitted(batches, rows.schema.fields().len(), &mut encoding.style);
+        encode(encoding.format, &rows.schema, &shown, &encoding.style)?
+    } else {
+        encode(encoding.format, &rows.schema, batches, &encoding.style)?
+    };
     let (body, coding) = compress(encoding.coding, plain);
     let mut headers = head_of(heading, rows, links, coding);
-    let is_page = heading.choice.format == Format::Html;
     security_headers::add_to_rows(&mut headers, is_page, context.app.options.cors);
     Ok(Arc::new(CachedResponse {
         status: StatusCode::OK,

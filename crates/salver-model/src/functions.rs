@@ -50,6 +50,8 @@ pub struct Interface {
     pub description: Option<String>,
     /// Number of the load this interface is from; later loads have higher numbers.
     pub load: u64,
+    /// Further files that the code was loaded from: when one changes, it is loaded again.
+    pub files: Vec<PathBuf>,
 }
 
 /// Function or route.
@@ -78,6 +80,8 @@ pub struct Endpoint {
     pub gathers: bool,
     /// Whether it gets the request itself, beside its arguments.
     pub takes_request: bool,
+    /// JSON Schema of its result, as text, if more is known than `result` says.
+    pub answer_schema: Option<String>,
 }
 
 /// Matching of a route's path.
@@ -105,6 +109,8 @@ pub struct Parameter {
     pub table: bool,
     /// Description of the parameter.
     pub description: Option<String>,
+    /// JSON Schema of its values, as text, if more is known than `kind` says.
+    pub schema: Option<String>,
 }
 
 /// Type of a parameter.

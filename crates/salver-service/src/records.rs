@@ -20,7 +20,7 @@ impl Service {
     /// yet.
     ///
     /// # Errors
-    /// Returns `UnknownTable`.
+    /// Returns `UnknownTable`; `DatabaseUnavailable` where a database that was never reached may have it.
     pub fn database_with<'n>(&self, name: &'n str) -> Result<(&Arc<dyn Database>, &'n str)> {
         if let [only] = self.databases() {
             let inside = name.strip_prefix(only.spec().name.as_str()).and_then(|rest| rest.strip_prefix('.'));
@@ -35,9 +35,10 @@ impl Service {
             Some((database, inside))
         });
         let of_caller = || self.databases().iter().find(|database| database.spec().of_caller.is_some());
-        qualified
-            .or_else(|| Some((of_caller()?, name)))
-            .ok_or_else(|| Error::new(Code::UnknownTable, format!("Table '{name}' not found")))
+        qualified.or_else(|| Some((of_caller()?, name))).ok_or_else(|| match self.catalog().snapshot().absent(name) {
+            Some(absent) => Error::new(Code::DatabaseUnavailable, absent.message).with_hint_if(absent.hint),
+            None => Error::new(Code::UnknownTable, format!("Table '{name}' not found")),
+        })
     }
 
     /// Returns the database that `caller` uses under the name of `entry`: a separate one where each caller has one.

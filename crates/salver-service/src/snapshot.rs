@@ -281,9 +281,23 @@ impl Snapshot {
                 Err(Error::new(Code::EntryUnavailable, format!("`{name}` grows, and no rows of it are held")))
             }
             Some(entry) => entry.require(),
-            None => Err(Error::new(Code::UnknownEntry, format!("no table `{name}`"))
-                .with_hint_if(suggest::hint(name, self.contents.entries.keys().map(Name::as_str)))),
+            None => Err(self.absent(name).unwrap_or_else(|| {
+                Error::new(Code::UnknownEntry, format!("no table `{name}`"))
+                    .with_hint_if(suggest::hint(name, self.contents.entries.keys().map(Name::as_str)))
+            })),
         }
+    }
+
+    /// Returns the error for a table that no entry is, where a database that was never reached may have it: its tables
+    /// are not known.
+    pub(crate) fn absent(&self, name: &str) -> Option<Error> {
+        let is_unreached = |entry: &Entry| {
+            entry.database.is_some() && entry.table().is_none() && matches!(entry.state, LoadState::Failed(_))
+        };
+        self.entries().any(is_unreached).then(|| {
+            let message = format!("no table `{name}` is known, and a database that may have it can't be reached");
+            Error::new(Code::EntryUnavailable, message).with_hint("`/ready` says which, and why")
+        })
     }
 
     /// Returns whether an entry that grows has changed its columns since the catalog last changed.
@@ -321,7 +335,7 @@ pub(crate) fn same(one: &SchemaRef, other: &SchemaRef) -> bool {
 impl Tables for Snapshot {
     fn table(&self, name: &str) -> Result<Option<Arc<dyn Table>>> {
         match self.entry(name) {
-            None => Ok(None),
+            None => self.absent(name).map_or(Ok(None), Err),
             Some(entry) => entry.require().map(|table| Some(Arc::clone(table))),
         }
     }

@@ -1,4 +1,4 @@
-//! `salver check`: reports every mistake in the settings, then opens every source once.
+//! `salver check`: reports every mistake in the settings, then opens every source and every file of functions once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use salver_config::Checked;
 use salver_model::ports::Loader;
 use salver_model::spec::AuthSpec;
-use salver_model::{Description, Error};
+use salver_model::{Code, Description, Error};
 
 use crate::access::entries::RuledEntries;
 use crate::access::idle_rules;
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
         Ok::<_, CommandFailure>(unopened + unreached + unread + count_idle_rules(&checked, &entries))
     });
     runtime.shutdown_background();
-    match done? + mistakes.len() {
+    match done? + mistakes.len() + unreadable_functions(&checked)? {
         0 => output::out("the settings are right, and every source can be read\n"),
         _ => Err(CommandFailure::Told),
     }
@@ -54,7 +54,10 @@ async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<(usi
         match loader.load().await {
             Ok(table) => {
                 let description = table.describe().clone();
-                let rows = description.rows.map(|rows| format!("{} rows, ", serve::thousands(rows)));
+                let rows = description.rows.map(|rows| match rows {
+                    1 => "1 row, ".to_owned(),
+                    _ => format!("{} rows, ", serve::thousands(rows)),
+                });
                 let line = format!("ok  {}: {}{}\n", loader.name(), rows.unwrap_or_default(), description.source);
                 output::out(&line)?;
                 known.insert(loader.name().as_str(), description);
@@ -118,6 +121,24 @@ fn count_idle_rules(checked: &Checked, entries: &RuledEntries) -> usize {
     let mistakes: Vec<String> = of_policy.chain(of_databases).collect();
     mistakes.iter().for_each(|mistake| output::note(mistake));
     mistakes.len()
+}
+
+/// Reads every file of functions, without running it, and counts those that are missing or can't be read.
+fn unreadable_functions(checked: &Checked) -> Result<usize, CommandFailure> {
+    let mut wrong = 0;
+    for spec in &checked.functions {
+        let file = spec.file.display();
+        match std::fs::read(&spec.file) {
+            Ok(_) => output::out(&format!("ok  {}: {file}, which is not run here\n", spec.name))?,
+            Err(cause) => {
+                wrong += 1;
+                let error = Error::new(Code::Source, format!("the file `{file}` can't be read: {cause}"))
+                    .with_hint("check `file` in its [[function]]; a relative path starts at the configuration");
+                output::note(&format!("error: {}: {}", spec.name, output::with_hint(&error)));
+            }
+        }
+    }
+    Ok(wrong)
 }
 
 /// Reads the keys of `[auth]`, also what an issuer of tokens and an identity provider publish.

@@ -212,8 +212,8 @@ pub(crate) struct IngestArguments {
     /// The stream.
     pub(crate) stream: String,
 
-    /// Files of events: one a line, one after the other, or in an array; `.gz` and `.zst` are unpacked. `-` is
-    /// standard input.
+    /// Files of events: one a line, one after the other, or in an array, or the records of CSV and TSV; `.gz` and
+    /// `.zst` are unpacked. `-` is standard input.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
 

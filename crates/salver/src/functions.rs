@@ -105,6 +105,7 @@ pub(crate) fn state(file: &FunctionFile, url: &str) -> String {
             1 => format!("1 function, {url}"),
             count => format!("{count} functions, {url}"),
         },
+        Err(_) if file.is_loading() => "is still being loaded".to_owned(),
         Err(error) => {
             let hint = error.hint.as_deref().map(|hint| format!("\n      hint: {hint}")).unwrap_or_default();
             masked(&format!("FAILED: {}{hint}", error.message)).into_owned()

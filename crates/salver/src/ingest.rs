@@ -1,6 +1,7 @@
 //! `salver ingest`: sends the events of files to a stream of a running server, in batches, each exactly once.
 
 mod batches;
+mod csv_events;
 mod progress;
 mod resume_state;
 mod sender;

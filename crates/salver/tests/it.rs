@@ -22,6 +22,7 @@ mod it {
     mod client_certificates;
     mod cursor;
     mod export;
+    mod first_hour;
     mod formats;
     mod functions;
     mod golden;

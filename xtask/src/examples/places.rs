@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The address the documents use, which the server of the check may not have.
@@ -26,8 +27,7 @@ impl Server {
     pub(super) fn start(root: &Path) -> Result<Self, String> {
         let this = std::env::current_exe().map_err(|error| format!("can't tell where this program is: {error}"))?;
         let binaries = this.parent().unwrap_or(root).to_path_buf();
-        let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        let address = free.map_err(|error| format!("no free port: {error}"))?.to_string();
+        let address = free_address()?;
         let folder = Folder::with_settings("")?;
         copy(&root.join("examples/demo"), folder.path())
             .map_err(|error| format!("can't copy the demo to {}: {error}", folder.path().display()))?;
@@ -40,7 +40,7 @@ impl Server {
             .map_err(|error| format!("can't start {}: {error}", binaries.join("salver").display()))?;
         let server = Self { child, address, binaries, folder };
         let started = Instant::now();
-        while !server.is_ready() {
+        while !is_ready(&server.address) {
             if started.elapsed() > READY {
                 return Err("the demo was not ready in time".to_owned());
             }
@@ -49,35 +49,108 @@ impl Server {
         Ok(server)
     }
 
-    fn is_ready(&self) -> bool {
-        let ask = || -> std::io::Result<bool> {
-            let mut stream = TcpStream::connect(&self.address)?;
-            write!(stream, "GET /ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
-            let mut answer = String::new();
-            stream.read_to_string(&mut answer)?;
-            Ok(answer.starts_with("HTTP/1.1 200"))
-        };
-        ask().unwrap_or(false)
-    }
-
     /// The folder that is served.
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// What a command prints that runs in `folder`.
-    pub(super) fn run(&self, command: &str, folder: &Path) -> Result<String, String> {
-        let quiet = command.replace(WRITTEN, &self.address).replacen("curl ", "curl -sS ", 1);
-        let path = std::env::var("PATH").unwrap_or_default();
-        let output = Command::new("sh")
-            .args(["-c", &quiet])
-            .env("PATH", format!("{}:{path}", self.binaries.display()))
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("can't run sh: {error}"))?;
+    /// What a command prints that runs in `folder`, and asks the server of its block, if there is one.
+    pub(super) fn run(&self, command: &str, folder: &Path, server: Option<&Background>) -> Result<String, String> {
+        let address = server.map_or(&self.address, |server| &server.address);
+        let quiet = command.replace(WRITTEN, address).replacen("curl ", "curl -sS ", 1);
+        let output = self.shell(&quiet, folder).output().map_err(|error| format!("can't run sh: {error}"))?;
         let printed = [output.stdout, output.stderr].concat();
-        Ok(String::from_utf8_lossy(&printed).replace(&self.address, WRITTEN).replace('\r', ""))
+        Ok(String::from_utf8_lossy(&printed).replace(address, WRITTEN).replace('\r', ""))
+    }
+
+    /// Starts the server of a block in `folder`, and waits until everything is loaded.
+    pub(super) fn serve(&self, command: &str, folder: &Path) -> Result<Background, String> {
+        let address = free_address()?;
+        let mut child = self
+            .shell(&format!("exec {command} --listen {address}"), folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("can't run sh: {error}"))?;
+        let output = Arc::new(Mutex::new(Vec::new()));
+        if let Some(mut stdout) = child.stdout.take() {
+            let output = Arc::clone(&output);
+            std::thread::spawn(move || {
+                let mut piece = [0; 4096];
+                while let Ok(count @ 1..) = stdout.read(&mut piece) {
+                    output.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&piece[..count]);
+                }
+            });
+        }
+        let server = Background { child, address, output };
+        let started = Instant::now();
+        while !is_ready(&server.address) {
+            if started.elapsed() > READY {
+                return Err(format!("`{command}` was not ready in time"));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(server)
+    }
+
+    /// A command of the shell, with the programs that are checked.
+    fn shell(&self, command: &str, folder: &Path) -> Command {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]).env("PATH", format!("{}:{path}", self.binaries.display()));
+        shell.current_dir(folder).stdin(Stdio::null());
+        shell
+    }
+}
+
+fn free_address() -> Result<String, String> {
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    free.map(|address| address.to_string()).map_err(|error| format!("no free port: {error}"))
+}
+
+fn is_ready(address: &str) -> bool {
+    let ask = || -> std::io::Result<bool> {
+        let mut stream = TcpStream::connect(address)?;
+        write!(stream, "GET /ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer.starts_with("HTTP/1.1 200"))
+    };
+    ask().unwrap_or(false)
+}
+
+/// A server that a block starts, ended with this value.
+pub(super) struct Background {
+    child: Child,
+    address: String,
+    output: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Background {
+    /// The command that starts one: `salver serve ... &`, without the `&`.
+    pub(super) fn command(command: &str) -> Option<&str> {
+        command.strip_suffix('&').map(str::trim_end).filter(|command| command.starts_with("salver serve"))
+    }
+
+    /// What it has printed, as soon as that is what it should be, or after a while.
+    pub(super) fn printed(&self, is_right: impl Fn(&str) -> bool) -> String {
+        let started = Instant::now();
+        loop {
+            let bytes = self.output.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let printed = String::from_utf8_lossy(&bytes).replace(&self.address, WRITTEN).replace('\r', "");
+            if is_right(&printed) || started.elapsed() > READY {
+                return printed;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        // As for the demo's server.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

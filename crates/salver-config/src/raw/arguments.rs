@@ -35,6 +35,15 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Table> {
     let place = SettingPlace::CommandLine(text.into());
     let (name, rest) = if is_database(text) { (None, text) } else { split_name(text) };
     let (uri, options) = split_options(rest);
+    if has_suffix(&uri, &DUCKDB_SUFFIXES) {
+        let mistake = Mistake::new(&place, format!("`{uri}` is a database of DuckDB, which can't be served"));
+        let export = format!("duckdb {uri} \"EXPORT DATABASE 'exported' (FORMAT parquet)\"");
+        findings.mistake(mistake.with_hint(format!("write its tables to files, and serve these: {export}")));
+        return None;
+    }
+    // With a format it is said to be a file of rows.
+    let has_format = options.iter().any(|(key, _)| key == "format");
+    let uri = if !has_format && is_sqlite_file(&uri) { format!("sqlite:{uri}") } else { uri };
     let section = match &uri {
         uri if is_database(uri) => Section::Database,
         uri if Language::of_file(Path::new(uri)).is_some() => Section::Function,
@@ -68,6 +77,21 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Table> {
         }
     }
     Some(table)
+}
+
+/// Suffixes of files that are databases of SQLite.
+const SQLITE_SUFFIXES: [&str; 4] = ["db", "db3", "sqlite", "sqlite3"];
+/// Suffixes of files that are databases of DuckDB.
+const DUCKDB_SUFFIXES: [&str; 2] = ["duckdb", "ddb"];
+
+/// Returns whether `uri` is the path of a SQLite database.
+fn is_sqlite_file(uri: &str) -> bool {
+    !is_database(uri) && !uri.contains("://") && has_suffix(uri, &SQLITE_SUFFIXES)
+}
+
+fn has_suffix(uri: &str, suffixes: &[&str]) -> bool {
+    let suffix = Path::new(uri).extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
+    suffixes.iter().any(|known| known.eq_ignore_ascii_case(suffix))
 }
 
 /// Returns whether the URI is that of a database.

@@ -8,7 +8,7 @@ use salver_model::limits::SQL_WORDS_MAX;
 use salver_model::{Code, Error, Result, SqlQuery};
 
 use super::grammar::{self, Grammar};
-use super::{bounds, parameters};
+use super::{bounds, from_first, parameters};
 use crate::sql_allowlist;
 
 /// Parses the only statement of a request and binds its parameters. The tree may be too deep for the stacks of threads
@@ -29,6 +29,7 @@ pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Stateme
         _ => None,
     });
     let tokens = grammar::write_tables_out(parameters::bind(tokens, &query.parameters)?);
+    let tokens = from_first::write_selects_out(tokens);
     grammar.allow(tokens.len());
     let mut statements = Parser::new(&grammar)
         .with_recursion_limit(bounds::PARSER_LEVELS)

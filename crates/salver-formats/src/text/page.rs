@@ -4,6 +4,7 @@ use arrow::datatypes::Schema;
 
 use crate::column::Column;
 use crate::escape;
+use crate::style::Style;
 
 const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
@@ -16,7 +17,8 @@ const STYLE: &str = "</title>\n<style>\n\
     th, td { padding: .25rem .6rem; border-bottom: 1px solid #8884; text-align: left; vertical-align: top; }\n\
     th { position: sticky; top: 0; background: Canvas; white-space: nowrap; }\n\
     th small { display: block; font-weight: 400; opacity: .65; }\n\
-    td { max-width: 40rem; overflow-wrap: anywhere; }\n\
+    td { max-width: 40rem; overflow-wrap: break-word; }\n\
+    p { opacity: .65; }\n\
     td.number { text-align: right; white-space: nowrap; }\n\
     td.null::after { content: \"null\"; opacity: .45; font-style: italic; }\n\
     tbody tr:hover { background: #8881; }\n\
@@ -26,11 +28,13 @@ const STYLE: &str = "</title>\n<style>\n\
 #[derive(Debug)]
 pub(super) struct Page {
     title: String,
+    note: String,
+    cell_bytes: Option<usize>,
 }
 
 impl Page {
-    pub(super) fn new(title: &str) -> Self {
-        Self { title: title.to_owned() }
+    pub(super) fn new(style: &Style) -> Self {
+        Self { title: style.title.clone(), note: style.note.clone(), cell_bytes: style.cell_bytes }
     }
 
     pub(super) fn begin(&self, schema: &Schema, out: &mut Vec<u8>) {
@@ -42,36 +46,59 @@ impl Page {
             escape::html(self.title.as_bytes(), out);
             out.extend_from_slice(b"</h1>\n");
         }
+        if !self.note.is_empty() {
+            out.extend_from_slice(b"<p>");
+            escape::html(self.note.as_bytes(), out);
+            out.extend_from_slice(b"</p>\n");
+        }
         out.extend_from_slice(b"<table>\n<thead>\n<tr>");
         for field in schema.fields() {
             out.extend_from_slice(b"<th scope=\"col\">");
             escape::html(field.name().as_bytes(), out);
             out.extend_from_slice(b"<small>");
+            let start = out.len();
             escape::html(field.data_type().to_string().as_bytes(), out);
+            self.cut(start, out);
             out.extend_from_slice(b"</small></th>");
         }
         out.extend_from_slice(b"</tr>\n</thead>\n<tbody>\n");
     }
 
+    /// Writes rows. A null is an empty cell whose text comes from the style sheet, so that it is not copied.
+    pub(super) fn rows(&self, columns: &[Column<'_>], rows: usize, out: &mut Vec<u8>) {
+        for row in 0..rows {
+            out.extend_from_slice(b"<tr>");
+            for column in columns {
+                out.extend_from_slice(match column {
+                    _ if column.is_null(row) => b"<td class=\"null\">".as_slice(),
+                    _ if column.is_numeric() => b"<td class=\"number\">",
+                    _ => b"<td>",
+                });
+                let start = out.len();
+                column.html(row, out);
+                self.cut(start, out);
+                out.extend_from_slice(b"</td>");
+            }
+            out.extend_from_slice(b"</tr>\n");
+        }
+    }
+
+    /// Cuts off the end of a text that begins at `start` and is longer than cells may be, between characters.
+    fn cut(&self, start: usize, out: &mut Vec<u8>) {
+        let Some(end) = self.cell_bytes.map(|most| start + most).filter(|end| *end < out.len()) else { return };
+        let is_inside = |byte: &u8| byte & 0xC0 == 0x80;
+        let mut end = (start..=end).rev().find(|at| !is_inside(&out[*at])).unwrap_or(start);
+        // A reference like `&amp;` stays whole.
+        if let Some(at) = out[start..end].iter().rposition(|byte| matches!(byte, b'&' | b';'))
+            && out[start + at] == b'&'
+        {
+            end = start + at;
+        }
+        out.truncate(end);
+        out.extend_from_slice("…".as_bytes());
+    }
+
     pub(super) fn end(out: &mut Vec<u8>) {
         out.extend_from_slice(b"</tbody>\n</table>\n</body>\n</html>\n");
-    }
-}
-
-/// Writes the rows of the table. A null is an empty cell whose text comes from the style sheet, so that it is not
-/// copied.
-pub(super) fn rows(columns: &[Column<'_>], rows: usize, out: &mut Vec<u8>) {
-    for row in 0..rows {
-        out.extend_from_slice(b"<tr>");
-        for column in columns {
-            out.extend_from_slice(match column {
-                _ if column.is_null(row) => b"<td class=\"null\">".as_slice(),
-                _ if column.is_numeric() => b"<td class=\"number\">",
-                _ => b"<td>",
-            });
-            column.html(row, out);
-            out.extend_from_slice(b"</td>");
-        }
-        out.extend_from_slice(b"</tr>\n");
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn column(array: ArrayRef) -> RecordBatch {
 
 pub(crate) fn text_of(format: Format, nulls: Nulls, batches: &[RecordBatch]) -> String {
     let schema: SchemaRef = batches[0].schema();
-    let style = Style { nulls, title: "A <title>".to_owned() };
+    let style = Style { nulls, title: "A <title>".to_owned(), ..Style::default() };
     String::from_utf8(encode(format, &schema, batches, &style).unwrap()).unwrap()
 }
 

@@ -7,28 +7,45 @@ import inspect
 import os
 import re
 import sys
+import typing
 
 import salver
-from salver_host import comments, faults, parameters
+from salver_host import comments, faults, parameters, schemas
 
 _TITLE = re.compile(r"^#+[*']?\s*@api(Title|Description)\s+(.+?)\s*$", re.MULTILINE)
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_ONLY)
 
+
+class _Identical:
+    """What contains these objects, and none that are only equal to them: comparing a default may run user code."""
+
+    def __init__(self, *members):
+        self._members = members
+
+    def __contains__(self, value):
+        return any(value is member for member in self._members)
+
+
+# Of more modules beside a file the server does not look at the rest.
+_BESIDE = 500
+# Where a default is `...`, the parameter must be given, as in FastAPI.
+_NO_DEFAULT = _Identical(inspect.Parameter.empty, ...)
 _IN_ORDER = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 class Endpoint:
     """A function and what calling it takes."""
 
-    def __init__(self, name, function, found, route):
+    def __init__(self, name, function, found, route, file):
         docstring, annotation = found
-        self.name, self.route, self.pure = name, route, annotation.pure
+        self.name, self.route, self.pure, self.file = name, route, annotation.pure, file
         self.vectorized = annotation.vectorized
         self.summary, self.description = annotation.summary, annotation.description
         if self.summary is None:
             self.summary, self.description = comments.paragraphs(docstring)
         self.signature = inspect.signature(function)
         self.own, self.function = function, _by_name(function, self.signature)
+        self.answer = None
         # The names of parameters that get the request, and of the one that gets all other arguments.
         self.parameters, self.requests, self.further = [], [], None
         hints = parameters.hints(function)
@@ -36,6 +53,8 @@ class Endpoint:
         said = parameters.of_kind(annotation.result, False)
         result = parameters.taken(hints["return"]) if "return" in hints else said
         self.result = "object" if result.is_list and not self.vectorized else result.kind
+        if "return" in hints and not self.vectorized:
+            self.answer = schemas.of(hints["return"])
         # What has to be done before the call, mostly nothing: values are converted, and `null` for a parameter that
         # has a default and does not take `None` leaves the default.
         self.converted = [
@@ -52,6 +71,8 @@ class Endpoint:
 
     def _read(self, hints, said):
         for name, each in self.signature.parameters.items():
+            if each.kind is inspect.Parameter.VAR_POSITIONAL:
+                self._read_positional(name, hints.get(name), said.pop(name, (None, False, None, None)))
             if each.kind not in _NAMED:
                 continue
             kind, is_list, required, description = said.pop(name, (None, False, None, None))
@@ -60,7 +81,11 @@ class Endpoint:
                 self.requests.append(name)
                 continue
             required = required or (self._has_no_default(name) and not taken.nullable)
-            self.parameters.append(parameters.Parameter(name, taken, required, description))
+            parameter = parameters.Parameter(name, taken, required, description)
+            schema = schemas.of(hints[name]) if name in hints else None
+            has_default = not required and not self._has_no_default(name)
+            parameter.schema = schemas.with_default(schema, each.default) if has_default and schema else schema
+            self.parameters.append(parameter)
         for each in self.signature.parameters.values():
             if each.kind is inspect.Parameter.VAR_KEYWORD:
                 for name, (kind, is_list, required, description) in said.items():
@@ -68,9 +93,15 @@ class Endpoint:
                     self.parameters.append(parameters.Parameter(name, taken, bool(required), description))
                 self.further = f"**{each.name}"
 
+    def _read_positional(self, name, hint, said):
+        """Reads `*name`, which is given as a list."""
+        element = hint or {"integer": int, "number": float, "text": str}.get(said[0], typing.Any)
+        taken = parameters.taken(typing.List[element])
+        self.parameters.append(parameters.Parameter(name, taken, bool(said[2]), said[3]))
+
     def _has_no_default(self, name):
         parameter = self.signature.parameters.get(name)
-        return parameter is not None and parameter.default is inspect.Parameter.empty
+        return parameter is not None and parameter.default in _NO_DEFAULT and parameter.kind in _NAMED
 
     def convert(self, arguments, is_of_columns=False):
         """Makes of JSON's values, or of those in columns, what the parameters take."""
@@ -142,7 +173,9 @@ class Endpoint:
         method, path = self.route or (None, None)
         prefix = bool(path) and path.endswith("/*")
         further = [parameters.Parameter(self.further, parameters.Taken(), False)] if self.further else []
+        answer = {} if self.answer is None else {"answer": self.answer}
         return {
+            **answer,
             "function": self.name,
             "method": method,
             "path": (path[:-2] or "/") if prefix else path,
@@ -158,6 +191,19 @@ class Endpoint:
         }
 
 
+def _beside(path):
+    """The files of modules that were imported from the folder of a file: when one changes, all is loaded again."""
+    folder = os.path.dirname(path) + os.sep
+    found = []
+    for module in list(sys.modules.values()):
+        own = getattr(module, "__file__", None)
+        if isinstance(own, str) and own != path and os.path.abspath(own).startswith(folder):
+            below = os.path.abspath(own)[len(folder):].split(os.sep)
+            if not {"site-packages", "dist-packages"}.intersection(below):
+                found.append(os.path.abspath(own))
+    return sorted(set(found))[:_BESIDE]
+
+
 class File:
     """A loaded file: its module, and its endpoints in the order of the offer."""
 
@@ -166,6 +212,7 @@ class File:
         said = dict(_TITLE.findall(source))
         self.title, self.description = said.get("Title", title), said.get("Description", description)
         self.endpoints = _endpoints(module, comments.functions(tree, source))
+        self.beside = _beside(module.__file__)
 
     def offer(self):
         """The offer, as `wire.rs` has it."""
@@ -174,6 +221,7 @@ class File:
             "title": self.title,
             "description": self.description,
             "endpoints": [endpoint.offer() for endpoint in self.endpoints],
+            "files": self.beside,
         }
 
 
@@ -195,29 +243,35 @@ def load(path):
 
 
 def _endpoints(module, found):
+    file = os.path.basename(module.__file__)
     present = [(name, vars(module)[name]) for name in found if callable(vars(module).get(name))]
     routed = [
-        Endpoint(name, function, found[name], route) for name, function in present for route in found[name][1].routes
+        Endpoint(name, function, found[name], route, file)
+        for name, function in present for route in found[name][1].routes
     ]
     if routed:
         return routed
-    return [Endpoint(name, function, found[name], None) for name, function in present if not name.startswith("_")]
+    return [Endpoint(name, function, found[name], None, file) for name, function in present if not name.startswith("_")]
 
 
 def _by_name(function, signature):
     """The function, such that all its arguments can be given by name."""
-    positional = [
-        each.name for each in signature.parameters.values() if each.kind is inspect.Parameter.POSITIONAL_ONLY
-    ]
-    if not positional:
+    several = [each.name for each in signature.parameters.values() if each.kind is inspect.Parameter.VAR_POSITIONAL]
+    # What stands before `*names` can't be given by name when these are.
+    in_order = _IN_ORDER if several else (inspect.Parameter.POSITIONAL_ONLY,)
+    positional = [each for each in signature.parameters.values() if each.kind in in_order]
+    if not positional and not several:
         return function
 
     def by_name(**arguments):
-        given = []
-        for name in positional:
-            if name not in arguments:
+        given, more = [], arguments.pop(several[0], None) if several else None
+        for each in positional:
+            if each.name in arguments:
+                given.append(arguments.pop(each.name))
+            elif more and each.default not in _NO_DEFAULT:
+                given.append(each.default)
+            else:
                 break
-            given.append(arguments.pop(name))
-        return function(*given, **arguments)
+        return function(*given, *(more or ()), **arguments)
 
     return by_name

@@ -26,6 +26,8 @@ _FROM_TEXT = {
     uuid.UUID: uuid.UUID,
     pathlib.Path: pathlib.Path,
 }
+# What stands in the arguments for a file of a form.
+_FILE = {"filename", "content_type", "content"}
 
 
 # What a parameter may be of which no more is said than this kind.
@@ -47,10 +49,13 @@ class Parameter:
 
     def __init__(self, name, taken, required, description=None):
         self.name, self.taken, self.required, self.description = name, taken, required, description
+        self.schema = None
 
     def offer(self):
         """Its part of the offer."""
+        schema = {} if self.schema is None else {"schema": self.schema}
         return {
+            **schema,
             "name": self.name,
             "kind": self.taken.kind,
             "list": self.taken.is_list,
@@ -113,15 +118,20 @@ def _simple(hint):
         convert, of_table = table
         return Taken("object", convert=convert, of_table=of_table)
     if not isinstance(hint, type):
+        for name in ("__supertype__", "__value__"):  # NewType, and the statement `type`.
+            if hasattr(hint, name):
+                return taken(getattr(hint, name))
         return Taken()
     if issubclass(hint, enum.Enum):
         return _choice({member.value: member for member in hint})
     if hasattr(hint, "model_validate"):  # Models of pydantic.
         return Taken("object", convert=hint.model_validate)
     if is_dataclass(hint):
-        return Taken("object", convert=_dataclass(hint))
+        return Taken("object", convert=_record(hint))
+    if issubclass(hint, tuple) and hasattr(hint, "_fields"):
+        return Taken("object", convert=_record(hint))
     if issubclass(hint, dict):  # Also a TypedDict, which is a `dict` while it runs.
-        return Taken("object")
+        return Taken("object", convert=_record(hint) if hasattr(hint, "__required_keys__") else None)
     return Taken()
 
 
@@ -132,9 +142,36 @@ def _union(arguments):
         one = kinds[0]
         convert = one.convert and (lambda value: None if value is None else one.convert(value))
         return Taken(one.kind, one.is_list, nullable, convert, one.from_body, one.of_table)
-    # A float or an int is a number. Of other unions JSON's value is taken as it is.
+    # A float or an int is a number.
     numbers = {kind.kind for kind in kinds} == {"integer", "number"} and not any(kind.is_list for kind in kinds)
-    return Taken("number" if numbers else "any", nullable=nullable)
+    if numbers:
+        return Taken("number", nullable=nullable)
+    same = len({kind.kind for kind in kinds}) == 1 and not any(kind.is_list for kind in kinds)
+    kind = kinds[0].kind if same and kinds[0].kind != "bytes" else "any"
+    return Taken(kind, nullable=nullable, convert=_first_of(kinds) if any(each.convert for each in kinds) else None)
+
+
+def _first_of(kinds):
+    """Makes a value of the first kind that takes it; plain values stay what JSON says they are."""
+    plain = {"boolean": (bool,), "integer": (int,), "number": (int, float), "text": (str,), "object": (dict, list)}
+
+    def convert(value):
+        if value is None:
+            return None
+        said = []
+        for each in kinds:
+            wanted = (list,) if each.is_list else plain.get(each.kind)
+            if wanted and (not isinstance(value, wanted) or isinstance(value, bool) and each.kind != "boolean"):
+                continue
+            try:
+                return value if each.convert is None else each.convert(value)
+            except (MemoryError, salver.HTTPError):
+                raise
+            except Exception as error:
+                said.append(str(error))
+        raise ValueError("; ".join(said) or "it is of none of its types")
+
+    return convert
 
 
 def _list(origin, arguments):
@@ -155,8 +192,28 @@ def _list(origin, arguments):
 
 
 def _mapping(arguments):
-    one = taken(arguments[1]).convert if len(arguments) == 2 else None
-    return Taken("object", convert=one and (lambda value: {key: one(each) for key, each in value.items()}))
+    if len(arguments) != 2:
+        return Taken("object", convert=_object)
+    key, one = _key(arguments[0]), taken(arguments[1]).convert
+
+    def convert(value):
+        items = _object(value).items()
+        return {name if key is None else key(name): each if one is None else one(each) for name, each in items}
+
+    return Taken("object", convert=convert)
+
+
+def _object(value):
+    if not isinstance(value, dict):
+        raise ValueError("it is not an object")
+    return value
+
+
+def _key(hint):
+    """What makes the key of a dictionary of the text that it is in JSON; `None`: nothing has to."""
+    if hint in (int, float, decimal.Decimal):
+        return hint
+    return None if hint in (str, typing.Any) else taken(hint).convert
 
 
 def _choice(members):
@@ -171,11 +228,16 @@ def _choice(members):
     return Taken(kinds.pop() if len(kinds) == 1 else "any", convert=choose)
 
 
-def _dataclass(hint):
+def _record(hint):
+    """What makes a value of a class with named members: a dataclass, a named tuple, a TypedDict."""
+
     def make(value):
         parts, required = _members(hint)
-        if not isinstance(value, dict):
-            raise ValueError("it is not an object")
+        if isinstance(value, list) and issubclass(hint, tuple):
+            if len(value) > len(hint._fields):
+                raise ValueError(f"it has more than {len(hint._fields)} members")
+            value = dict(zip(hint._fields, value))
+        _object(value)
         for name in value:
             if name not in parts:
                 raise ValueError(f"there is no member `{name}`")
@@ -184,8 +246,7 @@ def _dataclass(hint):
                 raise ValueError(f"the member `{name}` is missing")
         given = {}
         for name, each in value.items():
-            convert = parts[name].convert
-            given[name] = each if convert is None else convert(each)
+            given[name] = _member(name, parts[name], each)
         return hint(**given)
 
     return make
@@ -193,12 +254,40 @@ def _dataclass(hint):
 
 @functools.lru_cache(maxsize=None)
 def _members(hint):
-    """A dataclass's fields, and which of them must be there; found at the first call, as a class may name itself."""
+    """A class's members, and which of them must be there; found at the first call, as a class may name itself."""
     found = hints(hint)
+    if not is_dataclass(hint):
+        names = hint._fields if issubclass(hint, tuple) else list(found)
+        absent = getattr(hint, "_field_defaults", {})
+        required = hint.__required_keys__ if issubclass(hint, dict) else [each for each in names if each not in absent]
+        return {name: taken(found.get(name, typing.Any)) for name in names}, list(required)
     members = [field for field in fields(hint) if field.init]
     parts = {field.name: taken(found.get(field.name, typing.Any)) for field in members}
     absent = MISSING
     return parts, [each.name for each in members if each.default is absent and each.default_factory is absent]
+
+
+# What JSON says where a member is of this kind; numbers and texts of a wrong kind would be found much later.
+_PLAIN = {"boolean": (bool,), "integer": (int,), "number": (int, float), "text": (str,)}
+
+
+def _member(name, part, value):
+    """The value of a member, of the kind that it has."""
+    if value is None and part.nullable:
+        return None
+    wanted = _PLAIN.get(part.kind)
+    is_number = not isinstance(value, bool) or part.kind == "boolean"
+    whole = part.kind == "integer" and isinstance(value, float) and value.is_integer()
+    if wanted and not part.is_list and not whole and not (isinstance(value, wanted) and is_number):
+        raise ValueError(f"the member `{name}` is no {part.kind}")
+    if part.is_list and not isinstance(value, list):
+        raise ValueError(f"the member `{name}` is no list")
+    try:
+        return value if part.convert is None else part.convert(value)
+    except (MemoryError, salver.HTTPError):
+        raise
+    except Exception as error:
+        raise ValueError(f"the member `{name}` is not right: {error}") from error
 
 
 def _integer(value):
@@ -214,7 +303,15 @@ OF_NUMBERS = (_integer, _number)
 
 
 def _bytes(value):
+    if isinstance(value, dict) and set(value) == _FILE:
+        value = value["content"]
     return base64.b64decode(value, validate=True) if isinstance(value, str) else value
+
+
+def _upload(value):
+    if not isinstance(value, dict) or set(value) != _FILE:
+        raise ValueError("it is not a file of a form")
+    return salver.Upload(_bytes(value), value["filename"], value["content_type"])
 
 
 def _decimal(value):
@@ -228,6 +325,8 @@ _SCALARS = {
     str: Taken("text"),
     bytes: Taken("bytes", convert=_bytes, from_body=lambda call: call.body or None),
     decimal.Decimal: Taken("number", convert=_decimal),
+    datetime.timedelta: Taken("number", convert=lambda value: datetime.timedelta(seconds=value)),
+    salver.Upload: Taken("bytes", convert=_upload),
     salver.Request: Taken("request"),
 }
 _SCALARS.update((hint, Taken("text", convert=convert)) for hint, convert in _FROM_TEXT.items())

@@ -163,7 +163,8 @@ def failure(endpoint, error, arguments=None, begun=False):
         error = endpoint.misfit(error, arguments)
     if isinstance(error, faults.ArgumentFault):
         return answers.failure(answers.WRONG_ARGUMENT, str(error), f"in a call of {endpoint.name}: {error}")
-    return answers.failure(answers.RAISED, f"the function `{endpoint.name}` raised an error", faults.detail(error))
+    message = f"the function `{endpoint.name}` of `{endpoint.file}` raised an error"
+    return answers.failure(answers.RAISED, message, faults.detail(error))
 
 
 def _end(error):

@@ -24,6 +24,8 @@ def main(file, path):
     # Imports of the file are looked for beside it, as they are when it is run by itself.
     sys.path[0] = os.path.dirname(os.path.abspath(file))
     sys.argv = [file]
+    # A module beside the file that changes within a second would else be taken from a cache of what it was.
+    sys.dont_write_bytecode = True
     try:
         with _ended_with(control):
             loaded = offer.load(file)

@@ -150,7 +150,7 @@ class Calls(unittest.TestCase):
 
     def test_errors(self):
         answer = self.call("boom", {"n": 1})
-        self.assertEqual((answer.why, answer.message), (0, "the function `boom` raised an error"))
+        self.assertEqual((answer.why, answer.message), (0, "the function `boom` of `sample.py` raised an error"))
         self.assertIn("NameError: name 'unknown_name' is not defined", answer.detail)
         self.assertIn("in boom", answer.detail)
         self.assertNotIn("salver_host", answer.detail)

@@ -206,7 +206,7 @@ class Hints(unittest.TestCase):
         self.assertEqual(kinds('''
             import salver
             def f(request, n: int, asked: salver.Request, *further, **named): ...
-        '''), {"n": ("integer", False, True), "**named": ("any", False, False)})
+        '''), {"n": ("integer", False, True), "further": ("any", True, False), "**named": ("any", False, False)})
 
 
 class Refused(unittest.TestCase):

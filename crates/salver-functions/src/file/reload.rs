@@ -1,10 +1,10 @@
 //! Keeps a file loaded: initially, after changes, and after the end of its processes.
 
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use salver_model::limits::{FUNCTION_IDLE_MS_MAX, FUNCTION_RETRY_MS_MAX};
-use salver_model::ports::Functions;
 use salver_model::{Error, Result};
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
@@ -33,10 +33,13 @@ impl FunctionFile {
             zygotes: JoinSet::new(),
             loading: None,
             seen: None,
+            beside: Vec::new(),
+            is_again: false,
             number: 0,
             failures: 0,
             retry: None,
             loaded: Instant::now(),
+            told: None,
         };
         let mut looks = tokio::time::interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -44,7 +47,7 @@ impl FunctionFile {
             let retry = keeper.retry;
             tokio::select! {
                 _ = looks.tick() => keeper.look().await,
-                result = result(&mut keeper.loading) => keeper.settle(result),
+                result = result(&mut keeper.loading) => keeper.settle(result).await,
                 () = self.pool.fallen() => keeper.fell(),
                 () = tokio::time::sleep_until(retry.unwrap_or_else(Instant::now)), if retry.is_some() => keeper.load(),
                 Some(_) = keeper.zygotes.join_next() => {}
@@ -59,6 +62,11 @@ struct Keeper {
     loading: Option<PendingZygote>,
     /// Stamp of the file when last checked; `None` while it is unreadable.
     seen: Option<Stamp>,
+    /// Further files of the loaded code, with their stamps; `None` for those that can't be read.
+    beside: Vec<(PathBuf, Option<Stamp>)>,
+    /// Whether the load is one again because a file changed during the last: a file that is written by every load would
+    /// otherwise be loaded for ever.
+    is_again: bool,
     number: u64,
     /// Number of consecutive failures to load, or early ends of the zygote.
     failures: u32,
@@ -66,6 +74,8 @@ struct Keeper {
     retry: Option<Instant>,
     /// Time of the last load.
     loaded: Instant,
+    /// The failure that was logged last, with its causes; `None` after a success.
+    told: Option<String>,
 }
 
 /// Zygote that has not loaded the file yet.
@@ -73,6 +83,7 @@ struct PendingZygote {
     result: oneshot::Receiver<Result<Arc<Zygote>>>,
     task: AbortHandle,
     began: Instant,
+    began_at: SystemTime,
 }
 
 /// Waits for the result of loading. Never ready while there is no load.
@@ -100,7 +111,14 @@ impl Keeper {
             stamp = Stamp::settled(path).await;
         }
         match stamp {
-            Ok(stamp) if self.seen == Some(stamp) => {}
+            Ok(stamp) if self.seen == Some(stamp) => {
+                if let Some(changed) = self.changed_beside().await {
+                    // A file that is gone is not waited for.
+                    drop(Stamp::settled(&changed).await);
+                    self.failures = 0;
+                    self.load();
+                }
+            }
             Ok(stamp) => {
                 self.seen = Some(stamp);
                 self.failures = 0;
@@ -110,6 +128,35 @@ impl Keeper {
                 self.seen = None;
                 self.failed(errors::unreadable(&self.file.spec, error));
             }
+        }
+    }
+
+    /// Returns one of the further files that has changed.
+    async fn changed_beside(&mut self) -> Option<PathBuf> {
+        if self.beside.is_empty() {
+            return None;
+        }
+        let stamps = Stamp::of_all(self.beside.iter().map(|(path, _)| path.clone()).collect()).await;
+        let mut changed = None;
+        for ((path, seen), now) in self.beside.iter_mut().zip(stamps) {
+            if *seen != now {
+                *seen = now;
+                changed = Some(path.clone());
+            }
+        }
+        changed
+    }
+
+    /// Keeps what the further files of loaded code are. Those that were written during the load, which `began` then,
+    /// may have been read before: all is loaded again, once.
+    async fn keep_beside(&mut self, files: &[PathBuf], began: Option<SystemTime>) {
+        let stamps = if files.is_empty() { Vec::new() } else { Stamp::of_all(files.to_vec()).await };
+        let is_since = |stamp: &Stamp| began.is_some_and(|began| stamp.is_since(began));
+        let is_again = stamps.iter().flatten().any(is_since) && !self.is_again;
+        self.is_again = is_again;
+        self.beside = files.iter().cloned().zip(stamps).collect();
+        if is_again {
+            self.load();
         }
     }
 
@@ -126,13 +173,15 @@ impl Keeper {
         };
         let (sender, result) = oneshot::channel();
         let task = self.zygotes.spawn(supervisor::run(start, Arc::clone(&self.file.pool), sender));
-        if let Some(before) = self.loading.replace(PendingZygote { result, task, began: Instant::now() }) {
+        if let Some(before) =
+            self.loading.replace(PendingZygote { result, task, began: Instant::now(), began_at: SystemTime::now() })
+        {
             before.task.abort();
         }
     }
 
-    fn settle(&mut self, result: Result<Arc<Zygote>>) {
-        let began = self.loading.take().map(|loading| loading.began);
+    async fn settle(&mut self, result: Result<Arc<Zygote>>) {
+        let (began, began_at) = self.loading.take().map(|loading| (loading.began, loading.began_at)).unzip();
         match result {
             Ok(zygote) => {
                 let ms = began.map_or(0, |began| began.elapsed().as_millis());
@@ -140,10 +189,13 @@ impl Keeper {
                 tracing::info!(target: "function", %entry, endpoints, ms, "loaded");
                 self.loaded = Instant::now();
                 let interface = Arc::clone(&zygote.interface);
+                // Before a caller sees the new interface, so that what changes later is noticed.
+                self.keep_beside(&interface.files, began_at).await;
                 // In this order, so that a caller that knows the new interface never gets an older worker.
                 self.file.pool.adopt(zygote);
                 self.file.interface.store(Some(interface));
                 self.file.set_fault(None);
+                self.told = None;
             }
             Err(error) => {
                 self.failed(error);
@@ -154,11 +206,13 @@ impl Keeper {
     }
 
     /// Handles a file that cannot be served.
-    fn failed(&self, error: Error) {
+    fn failed(&mut self, error: Error) {
+        let chain = error.chain();
         // A repeated failure is not logged again.
-        if self.file.fault().is_none_or(|known| known.message != error.message) {
+        if self.told.as_ref() != Some(&chain) {
             let entry = &self.file.spec.name;
-            tracing::warn!(target: "function", %entry, "{}", error.chain());
+            tracing::warn!(target: "function", %entry, "{chain}");
+            self.told = Some(chain);
         }
         self.file.set_fault(Some(error));
         self.file.pool.refuse();

@@ -31,6 +31,10 @@ pub(super) enum Unloaded {
 
 impl Unloaded {
     /// Converts to the error for requests of the file. `tail` is the last output of the process.
+    ///
+    /// What the code itself said (a traceback, paths, the address of a database) is the cause, which only the log has:
+    /// callers learn the fact.
+    ///
     /// A process that was started by other programs tells by its status that the last one was not found.
     pub(super) fn into_error(
         self,
@@ -40,11 +44,13 @@ impl Unloaded {
         tail: &str,
     ) -> Error {
         let (name, file) = (&spec.name, spec.file.display());
-        let hint = format!("correct {file}; it is loaded again when it changes");
+        let hint = format!("the server's log has the error; correct {file}, which is loaded again when it changes");
         match self {
             Self::Said(why) => {
                 let hint = too_few_files(spec, &why).unwrap_or(hint);
-                unavailable(format!("`{name}` can't be loaded: {}", why.trim())).with_hint(hint)
+                unavailable(format!("`{name}` can't be loaded: there is an error in its code"))
+                    .with_hint(hint)
+                    .with_source(why.trim().to_owned())
             }
             Self::Unequipped(why) => {
                 let hint = too_few_files(spec, &why).unwrap_or_else(|| install(spec));
@@ -60,8 +66,7 @@ impl Unloaded {
                 };
                 let how = status.ok().filter(|_| why.kind() == io::ErrorKind::UnexpectedEof).map(how);
                 let how = how.unwrap_or_else(|| why.to_string());
-                let last = tail.lines().last().map(|line| format!(": {}", line.trim())).unwrap_or_default();
-                unavailable(format!("the process of `{name}` ended while it loaded the file ({how}){last}"))
+                unavailable(format!("the process of `{name}` ended while it loaded the file ({how})"))
                     .with_hint(hint)
                     .with_source(if tail.is_empty() { why.to_string() } else { tail.to_owned() })
             }

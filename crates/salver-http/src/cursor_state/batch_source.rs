@@ -110,7 +110,7 @@ impl Supply {
         shape: ResultShape,
         schema: &SchemaRef,
     ) -> Self {
-        let style = Style { nulls: Nulls::Write, title: String::new() };
+        let style = Style { nulls: Nulls::Write, ..Style::default() };
         let writer = match shape {
             ResultShape::Objects => Writer::Objects(TextEncoder::new(Format::Json, schema, &style)),
             ResultShape::Values => Writer::Values,

@@ -1,6 +1,6 @@
 //! Collects the named arguments of a function from the path, the query and the body, in this order of precedence,
 //! checks them against the declared parameters, and encodes them as one JSON object. A table, which is an Arrow stream,
-//! stays in the body.
+//! stays in the body. A function that takes the request itself finds there what no parameter is for.
 
 use ahash::{AHashMap, AHashSet};
 use bytes::Bytes;
@@ -9,6 +9,7 @@ use salver_model::functions::{Endpoint, Parameter, ParameterKind};
 use salver_model::{Code, Error, Result, suggest};
 use serde_json::{Map, Value as Json};
 
+use super::multipart::{self, FORM_DATA};
 use crate::functions_state::takes_any;
 use crate::request_context::parameters;
 
@@ -45,12 +46,21 @@ pub(super) fn read(
     let mut texts = Vec::new();
     add(&mut texts, from_path);
     add(&mut texts, parameters(query)?);
-    let (mut rest, mut is_table) = (Bytes::new(), false);
+    let (mut rest, mut is_table, mut is_whole) = (Bytes::new(), false, false);
     match of_body(endpoint, headers, body)? {
-        BodyContent::Nothing => rest = body.clone(),
+        BodyContent::Nothing => (rest, is_whole) = (body.clone(), true),
         BodyContent::Table => (rest, is_table) = (body.clone(), true),
         BodyContent::Texts(more) => add(&mut texts, more),
         BodyContent::Values(values) => arguments = values,
+        BodyContent::Form(more, files) => {
+            add(&mut texts, more);
+            arguments = files;
+        }
+    }
+    if endpoint.takes_request {
+        let is_own = |name: &str| endpoint.parameters.iter().any(|own| own.name == name || takes_any(own));
+        texts.retain(|(name, _)| is_own(name));
+        arguments.retain(|name, _| is_own(name));
     }
     for (name, values) in &texts {
         let parameter = find(endpoint, name)?;
@@ -64,7 +74,7 @@ pub(super) fn read(
     }
     let table = if is_table { Some(table(endpoint, &arguments)?) } else { None };
     let is_missing = |own: &&Parameter| {
-        let is_of_body = own.kind == ParameterKind::Bytes || table.as_ref() == Some(&own.name);
+        let is_of_body = own.kind == ParameterKind::Bytes && is_whole || table.as_ref() == Some(&own.name);
         own.required && !takes_any(own) && !is_of_body && !arguments.contains_key(&own.name)
     };
     if let Some(missing) = endpoint.parameters.iter().find(is_missing) {
@@ -109,15 +119,20 @@ enum BodyContent {
     Table,
     Texts(Vec<(String, String)>),
     Values(Map<String, Json>),
+    /// The fields of a form, and its files.
+    Form(Vec<(String, String)>, Map<String, Json>),
 }
 
 fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<BodyContent> {
     let takes_bytes = endpoint.parameters.iter().any(|own| own.kind == ParameterKind::Bytes);
+    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if media_type == FORM_DATA && !body.is_empty() {
+        return form(endpoint, headers, body);
+    }
     if body.is_empty() || takes_bytes {
         return Ok(BodyContent::Nothing);
     }
-    let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if media_type == ARROW_STREAM {
         return Ok(BodyContent::Table);
     }
@@ -131,6 +146,9 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Bod
             .map_err(|cause| Error::new(Code::InvalidBody, "the form is not UTF-8").with_source(cause))?;
         return parameters(text.trim_end()).map(BodyContent::Texts);
     }
+    if !is_json && endpoint.takes_request {
+        return Ok(BodyContent::Nothing);
+    }
     if !is_json {
         return Err(Error::new(Code::UnsupportedMediaType, format!("`{media_type}` is not read as arguments"))
             .with_hint("send a JSON object, a form or an Arrow stream; for bytes a function declares a parameter"));
@@ -140,12 +158,57 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Bod
         Ok(other) => match endpoint.parameters.as_slice() {
             // The body is the value of the only parameter.
             [only] => Ok(BodyContent::Values(Map::from_iter([(only.name.clone(), other)]))),
+            _ if endpoint.takes_request => Ok(BodyContent::Nothing),
             _ => Err(Error::new(Code::InvalidBody, "the body is not a JSON object")
                 .with_hint(format!("name the arguments: {}", signature(endpoint)))),
         },
+        Err(_) if endpoint.takes_request => Ok(BodyContent::Nothing),
         Err(cause) => Err(Error::new(Code::InvalidBody, format!("the body is not JSON: {cause}"))
             .with_hint(format!("send an object with {}", signature(endpoint)))),
     }
+}
+
+/// Reads a form with files. A function that takes the bytes of a body, of whose parameters the form names none, reads
+/// it by itself.
+fn form(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<BodyContent> {
+    let parts = multipart::read(headers, body)?;
+    let parameter = |name: &str| endpoint.parameters.iter().find(|own| own.name == name);
+    let takes_bytes = endpoint.parameters.iter().any(|own| own.kind == ParameterKind::Bytes);
+    if takes_bytes && !parts.iter().any(|part| parameter(&part.name).is_some()) {
+        return Ok(BodyContent::Nothing);
+    }
+    let (mut texts, mut files) = (Vec::new(), Map::new());
+    for part in &parts {
+        let own = parameter(&part.name);
+        let is_bytes = own.is_some_and(|own| own.kind == ParameterKind::Bytes);
+        if part.file.is_none() && !is_bytes {
+            texts.push((part.name.clone(), part.text()?));
+            continue;
+        }
+        // A browser sends a file without a name or content for a field in which none was chosen.
+        if part.content.is_empty() && part.file.as_ref().is_some_and(|(name, _)| name.is_empty()) {
+            continue;
+        }
+        let takes_files = own.is_none_or(|own| matches!(own.kind, ParameterKind::Bytes | ParameterKind::Any));
+        if !takes_files {
+            let message = format!("`{}` can't be a file", part.name);
+            let kind = own.map(|own| own.kind).unwrap_or_default();
+            return Err(Error::new(Code::InvalidValue, message).with_hint(format!("it takes {}", words(kind))));
+        }
+        let is_list = own.is_some_and(|own| own.list);
+        match files.get_mut(&part.name) {
+            Some(Json::Array(several)) if is_list => several.push(part.argument()),
+            Some(_) => {
+                return Err(Error::new(Code::InvalidValue, format!("`{}` is given several times", part.name))
+                    .with_hint("it takes one file"));
+            }
+            None => {
+                let argument = part.argument();
+                files.insert(part.name.clone(), if is_list { Json::Array(vec![argument]) } else { argument });
+            }
+        }
+    }
+    Ok(BodyContent::Form(texts, files))
 }
 
 /// Adds the values of names that have none yet. A name that is repeated in `more` has several values.

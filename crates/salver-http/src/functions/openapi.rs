@@ -36,12 +36,14 @@ pub(super) fn answer(context: &RequestContext<'_>) -> Response<Body> {
         }
     }
     add_jobs(&mut paths);
-    json_response(&json!({
+    let mut document = json!({
         "openapi": "3.0.3",
         "info": { "title": "Functions", "version": env!("CARGO_PKG_VERSION") },
         "servers": [{ "url": format!("{}/", context.app.options.base_path) }],
         "paths": paths,
-    }))
+    });
+    context.app.auth.describe(&mut document);
+    json_response(&document)
 }
 
 fn add(paths: &mut Map<String, Json>, path: String, method: &str, operation: Json) {
@@ -121,7 +123,10 @@ fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> 
     if let Some(body) = others.iter().find(|own| own.kind == ParameterKind::Bytes) {
         operation["requestBody"] = json!({
             "required": body.required,
-            "content": { "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } },
+            "content": {
+                "application/octet-stream": { "schema": { "type": "string", "format": "binary" } },
+                "multipart/form-data": { "schema": object(&others) },
+            },
         });
     } else if in_body && !others.is_empty() {
         operation["requestBody"] = json!({ "content": { "application/json": { "schema": object(&others) } } });
@@ -154,7 +159,9 @@ fn answered(endpoint: &Endpoint) -> Json {
         endpoint.result,
         ParameterKind::Boolean | ParameterKind::Integer | ParameterKind::Number | ParameterKind::Text
     );
-    if is_json && !endpoint.vectorized {
+    if let Some(schema) = endpoint.answer_schema.as_deref().and_then(read) {
+        answered["content"] = json!({ "application/json": { "schema": schema } });
+    } else if is_json && !endpoint.vectorized {
         let schema = json!({ "type": word(endpoint.result), "nullable": true });
         answered["content"] = json!({ "application/json": { "schema": schema } });
     }
@@ -180,9 +187,18 @@ fn object(parameters: &[&Parameter]) -> Json {
     object
 }
 
+/// Parses the text of a schema that came from a file's process.
+fn read(text: &str) -> Option<Json> {
+    serde_json::from_str(text).ok().filter(Json::is_object)
+}
+
 fn schema(parameter: &Parameter) -> Json {
+    if let Some(schema) = parameter.schema.as_deref().and_then(read) {
+        return schema;
+    }
     let one = match parameter.kind {
-        ParameterKind::Any | ParameterKind::Bytes => json!({}),
+        ParameterKind::Any => json!({}),
+        ParameterKind::Bytes => json!({ "type": "string", "format": "binary" }),
         kind => json!({ "type": word(kind) }),
     };
     if parameter.list { json!({ "type": "array", "items": one }) } else { one }

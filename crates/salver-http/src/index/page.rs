@@ -21,7 +21,11 @@ const TABLES: usize = 50;
 /// Columns shown per table.
 const COLUMNS: usize = 64;
 /// Characters shown per value.
-const CELL_CHARS: usize = 300;
+const CELL_CHARS: usize = 80;
+/// Length of the page from which on tables are shown without rows, in bytes.
+const SAMPLED_BYTES: usize = 80 * 1024;
+/// Length of the page from which on further tables are only counted, in bytes.
+const LISTED_BYTES: usize = 92 * 1024;
 
 const STYLE: &str = "\
 body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1c2430;background:#fff}\
@@ -45,11 +49,22 @@ pub(super) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body
          <a href=\"{base}/ready\">state</a></p>",
         snapshot.entries().count(),
     );
+    let count = snapshot.entries().count();
     for (index, entry) in snapshot.entries().enumerate() {
-        section(&mut page, base, entry);
-        if entry.table().is_some() && index < TABLES {
+        let mut head = String::new();
+        section(&mut head, base, entry);
+        if page.len() + head.len() > LISTED_BYTES {
+            let _ = write!(page, "<p class=meta>… and {} more: <a href=\"{base}/ready\">all</a></p>", count - index);
+            break;
+        }
+        page.push_str(&head);
+        if entry.table().is_some() && index < TABLES && page.len() < SAMPLED_BYTES {
+            let mut rows = String::new();
             // A table whose rows can't be read still has its head; the error shows when its rows are requested.
-            let _ = sample(&mut page, context, &snapshot, entry).await;
+            let is_read = sample(&mut rows, context, &snapshot, entry).await.is_ok();
+            if is_read && page.len() + rows.len() < SAMPLED_BYTES {
+                page.push_str(&rows);
+            }
         }
     }
     let mut response = exit::reply(StatusCode::OK, Body::Full(page.into()));

@@ -92,6 +92,7 @@ pub(super) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body
         }
     }
     fixed_paths(&mut document);
+    context.app.auth.describe(&mut document);
     respond::text(context, &document.to_string(), php::wants_xml(context.query)).await
 }
 

@@ -1,5 +1,11 @@
 //! What responses may hold of the memory and of the permits that all share.
 
+/// Rows of a page for browsers; of further ones it says that they are there.
+pub const PAGE_ROWS_MAX: usize = 100;
+/// Bytes of the rows of such a page, about: where cells would make it longer, their text is cut.
+pub const PAGE_BYTES_MAX: usize = 900 * 1024;
+/// Text of a cell of such a page, in bytes; the rest is cut off.
+pub const PAGE_CELL_BYTES_MAX: usize = 4_096;
 /// Rows of a response that are encoded before the first byte is sent; a longer response is streamed.
 pub const READY_ROWS_MAX: usize = 4_096;
 /// Bytes of rows, as held in memory, that are encoded before the first byte is sent; more is streamed.

@@ -48,3 +48,5 @@ pub const RECEIVED_SPREAD_MAX: u64 = 32;
 pub const FUNCTION_TRIES_MAX: usize = 3;
 /// Deepest nesting of lists that R code answers as JSON; a call that answers deeper ones fails.
 pub const FUNCTION_DEPTH_MAX: u32 = 256;
+/// Further files that a file of functions is loaded from whose changes are noticed; those of more are not.
+pub const FUNCTION_FILES_MAX: usize = 500;

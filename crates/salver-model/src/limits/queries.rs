@@ -18,6 +18,8 @@ pub const PATTERN_BYTES_MAX: usize = 4 * 1024;
 /// Longest name for which a similar one is suggested, and that is suggested, in bytes; the error for a longer one has
 /// no suggestion.
 pub const SUGGESTED_NAME_BYTES_MAX: usize = 256;
+/// Head of a field of a form with files, in bytes; a form with a longer one is refused with `invalid_body`.
+pub const PART_HEAD_BYTES_MAX: usize = 8 * 1024;
 /// Most parameters in one query string or form; a request with more is refused with `rest_query`.
 pub const PARAMETERS_MAX: usize = 10_000;
 /// Bytes of values that one GraphQL document or AQL query may use; those of a variable count each time it is used. A

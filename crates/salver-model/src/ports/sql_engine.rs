@@ -14,7 +14,8 @@ pub trait Tables: Send + Sync + std::fmt::Debug {
     /// Returns the table called `name`; `None` when there is no such entry.
     ///
     /// # Errors
-    /// Returns `EntryUnavailable` when the entry exists but is not loaded.
+    /// Returns `EntryUnavailable` when the entry exists but is not loaded, or may be in a database that was never
+    /// reached.
     fn table(&self, name: &str) -> Result<Option<Arc<dyn Table>>>;
 
     /// Returns every loaded table, by name.

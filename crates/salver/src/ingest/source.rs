@@ -1,4 +1,4 @@
-//! Source of events: a file or standard input, plain or compressed.
+//! Source of events: a file or standard input, plain or compressed. CSV and TSV, by their suffix, become events here.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 use salver_model::{Code, Error, Result};
+
+use super::csv_events::{CsvEvents, CsvFault};
 
 /// Bytes read from a compressed file at a time.
 const READ_BYTES: usize = 256 * 1024;
@@ -30,6 +32,8 @@ pub(crate) struct EventSource {
     /// Length of the file, compressed; `None` when unknown.
     pub(crate) bytes: Option<u64>,
     compression: Compression,
+    /// Delimiter of a file whose records become events.
+    delimiter: Option<u8>,
 }
 
 impl EventSource {
@@ -41,7 +45,13 @@ impl EventSource {
             Some((_, "zst")) => Compression::Zstd,
             _ => Compression::None,
         };
-        let mut source = Self { name: name.to_owned(), path: None, bytes: None, compression };
+        let plain = lower.strip_suffix(".gz").or_else(|| lower.strip_suffix(".zst")).unwrap_or(&lower);
+        let delimiter = match plain.rsplit_once('.') {
+            Some((_, "csv")) => Some(b','),
+            Some((_, "tsv")) => Some(b'\t'),
+            _ => None,
+        };
+        let mut source = Self { name: name.to_owned(), path: None, bytes: None, compression, delimiter };
         if name != "-" {
             let about = std::fs::metadata(name).map_err(|error| unreadable(name, error))?;
             if about.is_dir() {
@@ -54,7 +64,8 @@ impl EventSource {
         Ok(source)
     }
 
-    /// Opens it at byte `offset` of its text. Also returns a counter of the bytes read from the file.
+    /// Opens it at byte `offset` of its text, which of CSV is that of the events. Also returns a counter of the bytes
+    /// read from the file.
     pub(crate) fn open(&self, offset: u64) -> Result<(Box<dyn Read + Send>, Arc<AtomicU64>)> {
         let read = Arc::new(AtomicU64::new(0));
         let failed = |error| unreadable(&self.name, error);
@@ -63,7 +74,7 @@ impl EventSource {
         };
         let mut file = File::open(path).map_err(failed)?;
         let mut behind = offset;
-        if self.compression == Compression::None && self.bytes.is_some() {
+        if self.compression == Compression::None && self.delimiter.is_none() && self.bytes.is_some() {
             file.seek(SeekFrom::Start(offset)).map_err(failed)?;
             read.store(offset, Ordering::Relaxed);
             behind = 0;
@@ -74,6 +85,9 @@ impl EventSource {
             Compression::Gzip => Box::new(MultiGzDecoder::new(counted)),
             Compression::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(counted).map_err(failed)?),
         };
+        if let Some(delimiter) = self.delimiter {
+            text = Box::new(CsvEvents::new(text, delimiter));
+        }
         io::copy(&mut text.by_ref().take(behind), &mut io::sink()).map_err(failed)?;
         Ok((text, read))
     }
@@ -81,6 +95,10 @@ impl EventSource {
 
 /// Returns the error for an unreadable source.
 pub(crate) fn unreadable(name: &str, cause: io::Error) -> Error {
+    if let Some(fault) = cause.get_ref().and_then(|inner| inner.downcast_ref::<CsvFault>()) {
+        return Error::new(Code::Source, format!("`{name}`: {fault}"))
+            .with_hint("what stands before that place may have been sent; correct the file and run the same command");
+    }
     Error::new(Code::Source, format!("can't read `{name}`"))
         .with_hint("check the path, the rights, and that the file is whole")
         .with_source(cause)

@@ -34,6 +34,20 @@ fn sources_are_opened_unless_told_not_to() {
 }
 
 #[test]
+fn files_of_functions_must_be_there() {
+    let place = Place::new();
+    place.write("salver.toml", "[[function]]\nfile = 'sums.py'\n");
+    let run = place.run(&["check"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.err.contains("error: sums: the file `") && run.err.contains("sums.py` can't be read"), "{run:?}");
+    // It is not run: that would do what it does.
+    place.write("sums.py", "open('was_run', 'w')\n");
+    let run = place.run(&["check"]);
+    assert!(run.good().contains("ok  sums: "), "{run:?}");
+    assert!(!place.path().join("was_run").exists());
+}
+
+#[test]
 fn a_directory_that_is_right() {
     let place = Place::new();
     let run = place.run(&["check", "."]);

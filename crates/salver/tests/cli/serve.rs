@@ -126,6 +126,26 @@ fn a_bad_table_stops_nothing() {
 }
 
 #[test]
+fn a_file_of_sqlite_is_served_as_a_database() {
+    let place = Place::new();
+    let database = place.path().join("app.sqlite3");
+    let made = Command::new("sqlite3").arg(&database).arg("create table users (id integer primary key)").status();
+    assert!(made.unwrap().success());
+    for argument in ["app.sqlite3", "app=app.sqlite3"] {
+        let mut server = Server::start(&place, &[argument]);
+        let said = server.listing("try ");
+        assert!(said.contains("users  table of the database app"), "{said}");
+        assert!(server.get("/api/tables/users").ends_with("\r\n\r\n[]"));
+        assert_eq!(server.end("-TERM"), Some(0));
+    }
+    // One of DuckDB can't be, and says what to do.
+    place.write("app.duckdb", "");
+    let run = place.run(&["serve", "--listen", "127.0.0.1:0", "app.duckdb"]);
+    assert_ne!(run.code, Some(0), "{run:?}");
+    assert!(run.err.contains("`app.duckdb` is a database of DuckDB") && run.err.contains("EXPORT DATABASE"), "{run:?}");
+}
+
+#[test]
 fn settings_of_the_directory_are_taken() {
     let place = Place::new();
     place.write(

@@ -6,6 +6,7 @@ mod fault_injection;
 mod gather;
 mod jobs;
 mod pure;
+mod python_applications;
 mod routes;
 mod sandbox;
 mod sql;

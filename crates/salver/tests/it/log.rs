@@ -190,6 +190,8 @@ fn each_request_is_logged() {
         let line = line(&log, &[id]);
         assert!(line.contains("method=GET uri=\"/api/tables/people"), "{line}");
         assert!(parts.iter().all(|part| line.contains(part)) && line.contains(" ms="), "{parts:?}: {line}");
+        let ms = line.split(' ').find_map(|part| part.strip_prefix("ms=")).unwrap_or_default();
+        assert!(ms.split_once('.').is_none_or(|(_, decimals)| decimals.len() <= 3), "{line}");
     }
     assert!(!log.contains("key-of-programs-16") && !log.contains("another-key"), "{log}");
 }

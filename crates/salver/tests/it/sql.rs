@@ -18,6 +18,20 @@ fn answers() {
             "select p.name, c.name as city from people p join cities c on c.id = p.city_id order by p.id",
             r#"[{"name":"Ann","city":"Leeds"},{"name":"Bob","city":"York"},{"name":"Cy","city":"Leeds"}]"#,
         ),
+        ("from people limit 1", r#"[{"id":1,"name":"Ann","city_id":10}]"#),
+        ("from people select name where id = 2", r#"[{"name":"Bob"}]"#),
+        ("select count(*) as n from (from people p where p.id > 1) x", r#"[{"n":2}]"#),
+        ("with x as (from people) select max(id) as m from x", r#"[{"m":3}]"#),
+        ("from people where id > 1 order by id limit 1", r#"[{"id":2,"name":"Bob","city_id":20}]"#),
+        (
+            "from people where id = 1 union all select * from people where id = 3",
+            r#"[{"id":1,"name":"Ann","city_id":10},{"id":3,"name":"Cy","city_id":10}]"#,
+        ),
+        (
+            "select substring(upper(name) from 2) as s, trim(both from ' x ') as t from people \
+             where id in (from people select id) and (name is distinct from 'Bob') and id = 1",
+            r#"[{"s":"NN","t":"x"}]"#,
+        ),
         ("select 1 as a union all select 2 order by a", r#"[{"a":1},{"a":2}]"#),
         (
             "with x as (select city_id, count(*) as n from people group by city_id) select * from x order by n desc",

@@ -93,6 +93,26 @@ fn every_way_events_lie_in_files() {
 }
 
 #[test]
+fn records_of_csv_are_events() {
+    let process = Process::start(STREAM);
+    let record = |n: usize| format!("{n},\"an, event\"\r\n");
+    let records = |numbers: std::ops::Range<usize>| numbers.map(record).collect::<String>();
+    write(&process, "a.csv", format!("n,text\r\n{}", records(0..2000)));
+    let packed = zstd::encode_all(format!("n,text\n{}", records(2000..3000)).as_bytes(), 1).unwrap();
+    write(&process, "b.csv.zst", packed);
+    write(&process, "c.tsv", "n\ttext\n3000\tan event\n");
+    let run = ingest(&process, &["events", "a.csv", "b.csv.zst", "c.tsv", "--batch-bytes", "5000"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.out.starts_with("3 001 events in `events`; "), "{run:?}");
+    holds(&process, 3001);
+    write(&process, "bad.csv", "n,text\n3001,x\n3002\n");
+    let run = ingest(&process, &["events", "bad.csv"]);
+    assert_ne!(run.code, Some(0), "{run:?}");
+    assert!(run.err.contains("`bad.csv`: the record in line 3 has 1 fields, and the first line has 2"), "{run:?}");
+    holds(&process, 3001);
+}
+
+#[test]
 fn several_at_a_time() {
     let process = Process::start(STREAM);
     write(&process, "a.ndjson", lines(0..20_000));

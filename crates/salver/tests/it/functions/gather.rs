@@ -141,7 +141,7 @@ fn one_that_fails_is_told_by_himself() {
     };
     for (file, function, message) in [
         ("r", "fussy", "the function raised an error"),
-        ("py", "fussy", "the function `fussy` raised an error"),
+        ("py", "fussy", "the function `fussy` of `py.py` raised an error"),
         ("py", "shy", "there is nothing below zero"),
         ("r", "deadly", "the process of the function ended while it worked on `r`"),
         ("py", "deadly", "the process of the function ended while it worked on `py`"),

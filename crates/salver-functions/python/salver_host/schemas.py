@@ -1,0 +1,172 @@
+"""Schemas: type hints in the words of OpenAPI 3.0, for documents; what is checked stands in `parameters.py`."""
+
+import collections.abc
+import datetime
+import decimal
+import enum
+import json
+import pathlib
+import types
+import typing
+import uuid
+from dataclasses import MISSING, fields, is_dataclass
+
+import salver
+from salver_host import tables
+
+_UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
+_SETS = (set, frozenset)
+_ARRAYS = (list, *_SETS, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
+_STREAMS = (
+    collections.abc.Iterator, collections.abc.Generator, collections.abc.AsyncIterator, collections.abc.AsyncGenerator,
+)
+_OBJECTS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+_SIMPLE = {
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    decimal.Decimal: {"type": "number"},
+    datetime.timedelta: {"type": "number"},
+    str: {"type": "string"},
+    bytes: {"type": "string", "format": "binary"},
+    salver.Upload: {"type": "string", "format": "binary"},
+    datetime.datetime: {"type": "string", "format": "date-time"},
+    datetime.date: {"type": "string", "format": "date"},
+    datetime.time: {"type": "string", "format": "time"},
+    uuid.UUID: {"type": "string", "format": "uuid"},
+    pathlib.Path: {"type": "string"},
+}
+# Of a class in a class in a class the rest is an object.
+_DEEPEST = 6
+# A schema beyond that is too long for a document.
+_LONGEST = 16 * 1024
+
+
+def of(hint):
+    """The schema of a hint; `None` when nothing is known of it, or it is too long."""
+    try:
+        schema = _of(hint, 0)
+        return schema if schema and len(json.dumps(schema, allow_nan=False)) <= _LONGEST else None
+    except Exception:  # Classes may do anything when they are looked at.
+        return None
+
+
+def with_default(schema, default):
+    """The schema of a parameter with this default, where that is a value of JSON."""
+    if isinstance(default, enum.Enum):
+        default = default.value
+    if default is None or isinstance(default, (bool, int, float, str)) and default == default:
+        try:
+            json.dumps(default, allow_nan=False)
+        except ValueError:
+            return schema
+        return {**(schema or {}), **({} if default is None else {"default": default})} or None
+    return schema
+
+
+def _of(hint, depth):
+    if isinstance(hint, collections.abc.Hashable) and hint in _SIMPLE:
+        return dict(_SIMPLE[hint])
+    if depth > _DEEPEST:
+        return {}
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in _UNIONS:
+        return _union(arguments, depth)
+    if origin is getattr(typing, "Annotated", MISSING):
+        return _of(arguments[0], depth)
+    if origin is getattr(typing, "Literal", MISSING):
+        return _choice(list(arguments))
+    kind = origin or hint
+    if kind is tuple:
+        return _tuple(arguments, depth)
+    if kind in _STREAMS:
+        return {}
+    if kind in _ARRAYS:
+        unique = {"uniqueItems": True} if kind in _SETS else {}
+        return {"type": "array", "items": _of(arguments[0], depth + 1) if arguments else {}, **unique}
+    if kind in _OBJECTS:
+        values = _of(arguments[1], depth + 1) if len(arguments) == 2 else {}
+        return {"type": "object", **({"additionalProperties": values} if values else {})}
+    for name in ("__supertype__", "__value__"):  # NewType, and the statement `type`.
+        if hasattr(hint, name) and not isinstance(hint, type):
+            return _of(getattr(hint, name), depth + 1)
+    return _class(hint, depth) if isinstance(hint, type) else {}
+
+
+def _class(hint, depth):
+    if tables.reader(hint) is not None:
+        return {"type": "array", "items": {"type": "object"}}
+    if issubclass(hint, enum.Enum):
+        return _choice([member.value for member in hint])
+    if hasattr(hint, "model_json_schema"):  # Models of pydantic.
+        schema = hint.model_json_schema()
+        return _inlined(schema, schema.pop("$defs", {}), depth)
+    if is_dataclass(hint):
+        members = [each for each in fields(hint) if not each.name.startswith("_")]
+        required = [each.name for each in members if each.default is MISSING and each.default_factory is MISSING]
+        defaults = {each.name: each.default for each in members if each.default is not MISSING}
+        return _object(hint, [each.name for each in members], required, defaults, depth)
+    if issubclass(hint, tuple) and hasattr(hint, "_fields"):
+        defaults = getattr(hint, "_field_defaults", {})
+        return _object(hint, hint._fields, [each for each in hint._fields if each not in defaults], defaults, depth)
+    if issubclass(hint, dict) and hasattr(hint, "__required_keys__"):
+        names = list(getattr(hint, "__annotations__", {}))
+        return _object(hint, names, [each for each in names if each in hint.__required_keys__], {}, depth)
+    return {"type": "object"} if issubclass(hint, dict) else {}
+
+
+def _object(hint, names, required, defaults, depth):
+    found = typing.get_type_hints(hint)
+    properties = {}
+    for name in names:
+        schema = _of(found[name], depth + 1) if name in found else {}
+        properties[name] = with_default(schema, defaults[name]) or {} if name in defaults else schema
+    schema = {"type": "object", "title": hint.__name__, "properties": properties}
+    said = (vars(hint).get("__doc__") or "").strip()
+    if said and not said.startswith(f"{hint.__name__}("):  # A dataclass without its own gets its signature.
+        schema["description"] = said.partition("\n")[0]
+    return {**schema, **({"required": required} if required else {})}
+
+
+def _union(arguments, depth):
+    members = [_of(each, depth + 1) for each in arguments if each is not type(None)]
+    nullable = {"nullable": True} if type(None) in arguments else {}
+    if len(members) == 1:
+        return {**members[0], **nullable}
+    return {"anyOf": members, **nullable} if all(members) else nullable
+
+
+def _choice(values):
+    kinds = {_SIMPLE[type(value)]["type"] if type(value) in _SIMPLE else None for value in values}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    json.dumps(values)
+    return {**({"type": kind} if kind else {}), "enum": values}
+
+
+def _tuple(arguments, depth):
+    if not arguments or len(arguments) == 2 and arguments[1] is ...:
+        return {"type": "array", "items": _of(arguments[0], depth + 1) if arguments else {}}
+    members = [_of(each, depth + 1) for each in arguments]
+    same = all(each == members[0] for each in members)
+    items = members[0] if same else {"anyOf": members} if all(members) else {}
+    return {"type": "array", "items": items, "minItems": len(members), "maxItems": len(members)}
+
+
+def _inlined(schema, definitions, depth):
+    """A schema of pydantic without references, and with the words that OpenAPI 3.0 has."""
+    if isinstance(schema, list):
+        return [_inlined(each, definitions, depth) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        named = definitions.get(schema["$ref"].rpartition("/")[2], {})
+        return _inlined(named, definitions, depth + 1) if depth < _DEEPEST else {}
+    kinds = schema.get("anyOf", [])
+    if {"type": "null"} in kinds:
+        others = [each for each in kinds if each != {"type": "null"}]
+        rest = {name: each for name, each in schema.items() if name != "anyOf" and (name, each) != ("default", None)}
+        merged = {**rest, **(others[0] if len(others) == 1 else {"anyOf": others}), "nullable": True}
+        return _inlined(merged, definitions, depth)
+    if "const" in schema:
+        schema = {"enum": [schema["const"]], **{name: each for name, each in schema.items() if name != "const"}}
+    return {name: _inlined(each, definitions, depth) for name, each in schema.items()}

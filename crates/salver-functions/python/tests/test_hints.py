@@ -1,0 +1,223 @@
+"""Type hints: what arguments become, what is refused, and what documents say of them."""
+
+import base64
+import json
+import unittest
+
+from served import Served
+
+SOURCE = '''
+import dataclasses, datetime, decimal, enum, typing, uuid
+from typing import Annotated, Dict, List, Literal, NamedTuple, NewType, Optional, Tuple, TypedDict, Union
+from salver import Upload
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+@dataclasses.dataclass
+class Item:
+    """A thing in a basket."""
+    name: str
+    price: decimal.Decimal = decimal.Decimal("1")
+    tags: List[str] = dataclasses.field(default_factory=list)
+    colour: Optional[Colour] = None
+    parent: "Optional[Item]" = None
+
+@dataclasses.dataclass
+class Circle:
+    radius: float
+
+@dataclasses.dataclass
+class Square:
+    side: float
+
+class Pair(NamedTuple):
+    a: int
+    b: str = "x"
+
+class Options(TypedDict, total=False):
+    depth: int
+    when: datetime.date
+
+UserId = NewType("UserId", int)
+
+def told(value): return f"{type(value).__name__} {value}"
+def optional(x: Optional[int] = None) -> Optional[int]: return x
+def union(x: Union[int, str]): return told(x)
+def either(x: Union[Circle, Square, None]): return told(x)
+def mapping(x: Dict[int, datetime.date]): return {type(k).__name__: told(v) for k, v in x.items()}
+def counted(x: Dict[str, int]): return x
+def exact(x: decimal.Decimal) -> decimal.Decimal: return told(x)
+def choice(x: Literal["a", "b", 3]): return told(x)
+def colour(x: Colour = Colour.RED): return told(x)
+def level(x: Level): return told(x)
+def colours(x: List[Colour]): return [each.name for each in x]
+def day(x: datetime.date): return told(x)
+def moment(x: datetime.datetime): return told(x)
+def span(x: datetime.timedelta): return told(x)
+def key(x: uuid.UUID): return told(x)
+def item(x: Item) -> Item: return x
+def pair(x: Pair): return told(x)
+def options(x: Options): return sorted(told(each) for each in x.values())
+def user(x: UserId): return told(x)
+def noted(x: Annotated[int, "a note"]): return told(x)
+def ordered(x: Tuple[int, int]): return told(x)
+def must(x: int = ..., y: int = 2): return [x, y]
+def total(*numbers: float): return sum(numbers)
+def joined(sep: str, *words: str, end: str = "."): return sep.join(words) + end
+def data(x: bytes): return len(x)
+def upload(x: Upload): return [x.filename, x.content_type, x.size, x.text()]
+def uploads(x: List[Upload], y: Optional[bytes] = None): return [[each.filename for each in x], y and len(y)]
+'''
+
+
+def file_argument(content, name="n.txt", media_type="text/plain"):
+    return {"filename": name, "content_type": media_type, "content": base64.b64encode(content).decode()}
+
+
+class Hints(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.served = Served(SOURCE)
+        offer = cls.served.offer()
+        cls.endpoints = {each["function"]: each for each in offer["endpoints"]}
+        cls.numbers = {each["function"]: at for at, each in enumerate(offer["endpoints"])}
+        cls.worker = cls.served.worker()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.served.__exit__()
+
+    def call(self, function, arguments):
+        return self.worker.call(self.numbers[function], arguments)
+
+    def test_what_arguments_become(self):
+        for function, x, expected in [
+            ("optional", 3, 3), ("optional", None, None), ("union", 3, "int 3"), ("union", "3", "str 3"),
+            ("either", {"radius": 1}, "Circle Circle(radius=1.0)"), ("either", {"side": 1}, "Square Square(side=1.0)"),
+            ("either", None, "NoneType None"),
+            ("mapping", {"7": "2026-01-02"}, {"int": "date 2026-01-02"}), ("counted", {"a": 1}, {"a": 1}),
+            ("exact", 1.1, "Decimal 1.1"), ("choice", "b", "str b"), ("choice", 3, "int 3"),
+            ("colour", "blue", "Colour Colour.BLUE"), ("level", 2, "Level 2"), ("colours", ["red"], ["RED"]),
+            ("day", "2026-01-02", "date 2026-01-02"),
+            ("moment", "2026-01-02T03:04:05Z", "datetime 2026-01-02 03:04:05+00:00"),
+            ("span", 90, "timedelta 0:01:30"),
+            ("key", "00000000-0000-0000-0000-000000000001", "UUID 00000000-0000-0000-0000-000000000001"),
+            ("item", {"name": "a", "price": 2.5, "colour": "red", "parent": {"name": "b"}}, {
+                "name": "a", "price": 2.5, "tags": [], "colour": "red",
+                "parent": {"name": "b", "price": 1, "tags": [], "colour": None, "parent": None},
+            }),
+            ("pair", {"a": 1}, "Pair Pair(a=1, b='x')"), ("pair", [1, "y"], "Pair Pair(a=1, b='y')"),
+            ("options", {"depth": 1, "when": "2026-01-02"}, ["date 2026-01-02", "int 1"]),
+            ("user", 7, "int 7"), ("noted", 7, "int 7"), ("ordered", [1, 2], "tuple (1, 2)"),
+            ("data", base64.b64encode(b"abc").decode(), 3), ("data", file_argument(b"abcd"), 4),
+            ("upload", file_argument(b"\xef\xbb\xbfhi"), ["n.txt", "text/plain", 5, "hi"]),
+            ("uploads", [file_argument(b"a"), file_argument(b"b", "m")], [["n.txt", "m"], None]),
+        ]:
+            answer = self.call(function, {"x": x})
+            self.assertEqual(answer.kind, b"A", f"{function}({x!r}): {vars(answer)}")
+            self.assertEqual(answer.json(), expected, f"{function}({x!r})")
+
+    def test_arguments_without_a_name_of_their_own(self):
+        self.assertEqual(self.call("must", {"x": 1}).json(), [1, 2])
+        self.assertEqual(self.call("must", {}).message, "`x` is missing")
+        self.assertEqual(self.call("total", {"numbers": [1, 2.5]}).json(), 3.5)
+        self.assertEqual(self.call("total", {}).json(), 0)
+        self.assertEqual(self.call("joined", {"sep": "-", "words": ["a", "b"], "end": "!"}).json(), "a-b!")
+
+    def test_what_is_refused(self):
+        for function, x, message in [
+            ("union", [1], "`x` is not right: it is of none of its types"),
+            ("either", {"radius": "a"},
+             "`x` is not right: the member `radius` is no number; there is no member `radius`"),
+            ("mapping", {"a": "2026-01-02"}, "`x` is not right: invalid literal for int() with base 10: 'a'"),
+            ("choice", "c", "`x` is not right: it is none of a, b, 3"),
+            ("colour", "green", "`x` is not right: it is none of red, blue"),
+            ("day", "2026-13-01", "`x` is not right: month must be in 1..12"),
+            ("item", {"name": 1}, "`x` is not right: the member `name` is no text"),
+            ("item", {"name": "a", "tags": "b"}, "`x` is not right: the member `tags` is no list"),
+            ("item", {"name": "a", "parent": {}},
+             "`x` is not right: the member `parent` is not right: the member `name` is missing"),
+            ("pair", {"a": True}, "`x` is not right: the member `a` is no integer"),
+            ("options", {"wide": 1}, "`x` is not right: there is no member `wide`"),
+            ("upload", "text", "`x` is not right: it is not a file of a form"),
+            ("upload", {"filename": "a"}, "`x` is not right: it is not a file of a form"),
+        ]:
+            answer = self.call(function, {"x": x})
+            self.assertEqual((answer.kind, answer.why, answer.message), (b"X", 2, message), f"{function}({x!r})")
+
+    def schema(self, function, name="x"):
+        found = [each for each in self.endpoints[function]["parameters"] if each["name"] == name]
+        return found[0].get("schema")
+
+    def test_schemas(self):
+        text = {"type": "string"}
+        colours = {"type": "string", "enum": ["red", "blue"]}
+        for function, schema in [
+            ("optional", {"type": "integer", "nullable": True}),
+            ("union", {"anyOf": [{"type": "integer"}, text]}),
+            ("mapping", {"type": "object", "additionalProperties": {"type": "string", "format": "date"}}),
+            ("choice", {"enum": ["a", "b", 3]}), ("colour", {**colours, "default": "red"}),
+            ("level", {"type": "integer", "enum": [1, 2]}), ("colours", {"type": "array", "items": colours}),
+            ("moment", {"type": "string", "format": "date-time"}), ("key", {"type": "string", "format": "uuid"}),
+            ("user", {"type": "integer"}), ("noted", {"type": "integer"}),
+            ("ordered", {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}),
+            ("upload", {"type": "string", "format": "binary"}),
+            ("options", {"type": "object", "title": "Options", "properties": {
+                "depth": {"type": "integer"}, "when": {"type": "string", "format": "date"}}}),
+        ]:
+            self.assertEqual(self.schema(function), schema, function)
+        self.assertEqual(self.schema("must", "y"), {"type": "integer", "default": 2})
+        self.assertEqual(self.endpoints["optional"]["answer"], {"type": "integer", "nullable": True})
+        item = self.endpoints["item"]["answer"]
+        told = (item["title"], item["description"], item["required"])
+        self.assertEqual(told, ("Item", "A thing in a basket.", ["name"]))
+        self.assertEqual(item["properties"]["colour"], {**colours, "nullable": True})
+        json.dumps(self.endpoints, allow_nan=False)
+
+
+class Models(unittest.TestCase):
+    def test_models_of_pydantic(self):
+        try:
+            import pydantic  # noqa: F401
+        except ImportError:
+            self.skipTest("pydantic is not installed")
+        source = '''
+        from typing import List, Optional
+        from pydantic import BaseModel, Field
+        class Part(BaseModel):
+            name: str
+        class Order(BaseModel):
+            number: int = Field(gt=0)
+            parts: List[Part] = []
+            note: Optional[str] = None
+        def order(x: Order) -> Order: return x
+        '''
+        with Served(source) as served:
+            endpoint = served.offer()["endpoints"][0]
+            worker = served.worker()
+            answer = worker.call(0, {"x": {"number": 1, "parts": [{"name": "a"}]}})
+            self.assertEqual(answer.json(), {"number": 1, "parts": [{"name": "a"}], "note": None})
+            self.assertEqual(worker.call(0, {"x": {"number": 0}}).why, 2)
+        schema = endpoint["answer"]
+        self.assertEqual(schema["required"], ["number"])
+        self.assertEqual(schema["properties"]["parts"]["items"]["properties"]["name"]["type"], "string")
+        self.assertEqual(schema["properties"]["note"], {"title": "Note", "type": "string", "nullable": True})
+
+
+class Beside(unittest.TestCase):
+    def test_modules_beside_the_file_are_told(self):
+        beside = {"helpers.py": "WORD = 'one'\n", "other.py": "x = 1\n"}
+        with Served("import json, helpers\ndef word(): return helpers.WORD\n", beside=beside) as served:
+            files = served.offer()["files"]
+            self.assertEqual([each.rpartition("/")[2] for each in files], ["helpers.py"])
+            self.assertFalse((served.folder / "__pycache__").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

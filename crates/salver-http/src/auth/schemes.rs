@@ -1,0 +1,51 @@
+//! The authentication methods in the words of OpenAPI (<https://spec.openapis.org/oas/v3.0.3#security-scheme-object>).
+
+use http::{HeaderName, header};
+use serde_json::{Map, Value as Json, json};
+
+use super::{Auth, CurrentAuth};
+
+impl CurrentAuth {
+    /// Adds the ways to authenticate to an OpenAPI document: each alone suffices. Without any, it stays as it is.
+    pub(crate) fn describe(&self, document: &mut Json) {
+        let Some(auth) = self.load() else { return };
+        let schemes = auth.schemes();
+        let mut ways: Vec<Json> = schemes.keys().map(|name| json!({ name: [] })).collect();
+        if !auth.required {
+            ways.push(json!({}));
+        }
+        document["security"] = ways.into();
+        document["components"]["securitySchemes"] = schemes.into();
+    }
+}
+
+impl Auth {
+    /// Returns the methods that OpenAPI 3.0 can express, by name; certificates of clients are none of them.
+    fn schemes(&self) -> Map<String, Json> {
+        let mut schemes = Map::new();
+        let in_header = |name: &HeaderName, description: &str| {
+            let name = name.as_str();
+            json!({ "type": "apiKey", "in": "header", "name": name, "description": description })
+        };
+        let bearer = || json!({ "type": "http", "scheme": "bearer" });
+        if let Some(name) = &self.key_header {
+            schemes.insert("apiKey".to_owned(), in_header(name, "An API key."));
+            schemes.insert("bearer".to_owned(), bearer());
+        }
+        for name in self.jwt.iter().flat_map(|(_, names)| names) {
+            if name == header::AUTHORIZATION {
+                let token = json!({ "type": "http", "scheme": "bearer", "bearerFormat": "JWT" });
+                schemes.insert("bearer".to_owned(), token);
+            } else {
+                schemes.insert("token".to_owned(), in_header(name, "`Bearer`, and a token."));
+            }
+        }
+        if self.basic.is_some() {
+            schemes.insert("basic".to_owned(), json!({ "type": "http", "scheme": "basic" }));
+        }
+        if let Some(cookie) = &self.session_cookie {
+            schemes.insert("session".to_owned(), json!({ "type": "apiKey", "in": "cookie", "name": cookie }));
+        }
+        schemes
+    }
+}
