@@ -18,7 +18,6 @@ use salver_model::limits::{HEAD_BYTES_MAX, LOBBY_MS_MAX, STALL_MS_MAX, STREAMS_P
 use salver_service::Service;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
-use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
 use crate::body::Body;
@@ -35,7 +34,7 @@ use crate::receive::Incoming;
 use crate::request_record::REQUEST_ID;
 use crate::socket::Socket;
 use crate::streams::{AppendPlan, AppendState, Taken};
-use crate::transport::{Begun, Transport};
+use crate::transport::{Begun, TlsDoor, Transport};
 use crate::unsent_responses::ResponseTraits;
 
 /// The connection builders for both versions of HTTP.
@@ -56,6 +55,7 @@ pub async fn serve(
     let places = listener.places().ok();
     options.listens = places.as_ref().and_then(|places| places.addresses.first().copied());
     options.only_local = places.is_some_and(|places| places.exposed().is_none());
+    options.metrics = listener.metrics_places()?;
     let look_every = connections::look_every(limits.head_ms_max.min(LOBBY_MS_MAX));
     let per_address_max = limits.connections_per_address_max;
     let connections = Connections::new(limits.connections_max, per_address_max, !options.reverse_proxy, look_every);
@@ -68,7 +68,7 @@ pub async fn serve(
     let head_ms_max = Duration::from_millis(limits.head_ms_max);
     let reception = Arc::new(Reception {
         builders: [builders(head_ms_max), builders(Duration::from_millis(LOBBY_MS_MAX))],
-        acceptor: app.options.tls.clone().map(TlsAcceptor::from),
+        tls: app.options.tls.as_ref().map(TlsDoor::new),
         proxies: TrustedProxies::new(&app.options.proxy_protocol),
         app: Arc::clone(&app),
         connections: Arc::clone(&connections),
@@ -110,7 +110,7 @@ struct Reception {
     connections: Arc<Connections>,
     /// For connections with a place, and for those in the lobby.
     builders: [Builders; 2],
-    acceptor: Option<TlsAcceptor>,
+    tls: Option<TlsDoor>,
     proxies: TrustedProxies,
     head_ms_max: Duration,
 }
@@ -127,7 +127,7 @@ impl Reception {
     /// Serves a connection in a task of its own; one of a proxy as soon as it is known whose it is.
     fn accept(self: &Arc<Self>, mut socket: Socket, peer: Peer, mut end: ConnectionEnd) {
         prepare(&socket);
-        if !self.proxies.has(&peer) {
+        if peer.is_at_metrics() || !self.proxies.has(&peer) {
             return self.serve(socket, peer, false, end);
         }
         // Until then it counts as the proxy's, and can be closed for another like every connection that waits.
@@ -161,8 +161,9 @@ impl Reception {
         let (reception, own) = (Arc::clone(self), Arc::clone(&connection));
         let task = tokio::spawn(async move {
             let _seat = seat;
-            let Reception { app, acceptor, .. } = &*reception;
-            let beginning = Begun::of(socket, acceptor.as_ref());
+            let app = &reception.app;
+            let tls = reception.tls.as_ref().filter(|_| !peer.is_at_metrics());
+            let beginning = Begun::of(socket, tls);
             let begun = tokio::select! {
                 begun = tokio::time::timeout(reception.patience(&own), beginning) => begun.ok().flatten(),
                 _ = end.ended.changed() => None,
@@ -171,7 +172,7 @@ impl Reception {
             let builders = (http1, http2);
             match begun {
                 Some(Begun::Plain(stream, version)) => {
-                    let transport = if acceptor.is_some() { Transport::Unprotected } else { Transport::Plain };
+                    let transport = if tls.is_some() { Transport::Unprotected } else { Transport::Plain };
                     speak(version, stream, handler(peer, transport), builders, end.watcher).await;
                 }
                 Some(Begun::Tls(stream, version, certificate)) => {
@@ -308,6 +309,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
         let mut charge = Charge::default();
         // Reads with a body are not handled here, because the body has to be received.
         if request.body().is_end_stream()
+            && !self.peer.is_at_metrics()
             && let Some(mut response) = crate::router::answer_now(&self.app, &request, &said, &self.peer, &mut charge)
         {
             if asked.counts(&response) {
@@ -319,7 +321,9 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             }
             return Answering::Now(Some(response));
         }
-        let plan = crate::router::plan_append(&self.app, &request, &said, &self.peer, &mut charge);
+        let plan = (!self.peer.is_at_metrics())
+            .then(|| crate::router::plan_append(&self.app, &request, &said, &self.peer, &mut charge))
+            .flatten();
         // Where a body ends that came in another coding, a proxy may have seen differently.
         let closes = said.packed.is_some() && request.version() < Version::HTTP_2;
         let request = Incoming::of(request, &self.connection, expects);

@@ -88,7 +88,7 @@ async fn reach_all(checked: &Checked) -> Result<usize, CommandFailure> {
             }
         }
     }
-    if let Some(Err(error)) = checked.server.tls.as_ref().map(Certificate::open) {
+    if let Some(Err(error)) = checked.server.tls.as_ref().map(Certificate::check) {
         wrong += 1;
         output::note(&format!("error: [server]: {}", output::with_hint(&error)));
     }

@@ -212,6 +212,12 @@ pub(crate) fn http_options(checked: &Checked, sessions: &LateSessions) -> Result
     Ok(HttpOptions {
         hosts: server.hosts.clone(),
         listen_host: server.listen.host().to_owned(),
+        certificate_names: server
+            .tls
+            .iter()
+            .filter_map(|tls| tls.acme())
+            .flat_map(|spec| spec.domains.clone())
+            .collect(),
         private_dirs: secrets::of(checked),
         listens: None,
         base_path: server.base_path.clone(),
