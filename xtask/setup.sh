@@ -4,12 +4,14 @@
 # nothing, and asks for no rights, when all is there.
 #
 #   xtask/setup.sh            what building needs
-#   xtask/setup.sh test       also the databases, the Kafka broker and the packages of Python that the tests use
+#   xtask/setup.sh test       also the databases, the Kafka broker, the packages of Python and the authority for
+#                             certificates that the tests use
 #   xtask/setup.sh bench      also what `make bench` needs
 set -eu
 
 RUST_MIN=1.95
 KAFKA=4.1.0
+PEBBLE=2.10.3
 packages=
 
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -98,6 +100,24 @@ if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, ar
     if ! "$python/bin/pip" install --quiet --disable-pip-version-check pandas pyarrow python-arango prometheus-client; then
         echo "Not all of them are there: the tests leave out what needs the others." >&2
         "$python/bin/python3" -c 'import pandas, pyarrow' 2>/dev/null || rm -rf "$python"
+    fi
+fi
+# An authority for certificates, where there is Go to build it. Moved to its place when it is whole.
+pebble=${XDG_CACHE_HOME:-$HOME/.cache}/salver/pebble/$PEBBLE
+go=$(command -v go || echo /usr/local/go/bin/go)
+if [ "${1:-}" = test ] && ! [ -x "$pebble/pebble" ]; then
+    if [ -x "$go" ]; then
+        echo "Building Pebble $PEBBLE from Go's module proxy into $pebble"
+        mkdir -p "$pebble.part"
+        if GOFLAGS=-mod=mod GOBIN=$pebble.part "$go" install "github.com/letsencrypt/pebble/v2/cmd/pebble@v$PEBBLE"; then
+            rm -rf "$pebble"
+            mv "$pebble.part" "$pebble"
+        else
+            echo "It is not there: the tests leave out certificates from an authority." >&2
+            rm -rf "$pebble.part"
+        fi
+    else
+        echo "Go is not installed (https://go.dev): the tests leave out certificates from an authority." >&2
     fi
 fi
 # Another driver, where there is Node to run it.

@@ -16,6 +16,7 @@ mod role;
 mod server;
 mod sources;
 pub(crate) mod stream;
+mod tls;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -63,6 +64,8 @@ pub struct Checked {
 pub struct Server {
     /// What it listens on.
     pub listen: Listen,
+    /// Address that `/metrics` has for itself: host and port.
+    pub metrics_listen: Option<String>,
     /// Mode of the file of a Unix socket.
     pub socket_mode: u32,
     /// Base path: empty, or begins with `/` and does not end with one.
@@ -100,8 +103,8 @@ pub struct Server {
     pub proxy_protocol: Vec<String>,
     /// Allowed prefixes of callback URLs.
     pub callbacks: Vec<String>,
-    /// Certificate and private key; `None` for a server without TLS.
-    pub tls: Option<TlsFiles>,
+    /// Certificates; `None` for a server without TLS.
+    pub tls: Option<Tls>,
     /// Whether requests without TLS are redirected.
     pub ssl_redirect: bool,
     /// Whether files that come into served directories, or go, are noticed.
@@ -141,15 +144,64 @@ impl WhenInUse {
     }
 }
 
-/// Files of a server that speaks TLS.
+/// Certificates of a server that speaks TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tls {
+    /// Where the server's own comes from.
+    pub source: CertificateSource,
+    /// Certificates of clients; `None` if they are not asked for any.
+    pub client: Option<TlsClient>,
+}
+
+/// Where the certificate of the server comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CertificateSource {
+    /// Files that somebody else renews.
+    Files(TlsFiles),
+    /// An authority that the server asks for it (ACME, RFC 8555).
+    Acme(AcmeSpec),
+}
+
+impl Tls {
+    /// Returns the files of the certificate, if it comes from files.
+    #[must_use]
+    pub fn files(&self) -> Option<&TlsFiles> {
+        match &self.source {
+            CertificateSource::Files(files) => Some(files),
+            CertificateSource::Acme(_) => None,
+        }
+    }
+
+    /// Returns how the certificate is asked for, if it comes from an authority.
+    #[must_use]
+    pub fn acme(&self) -> Option<&AcmeSpec> {
+        match &self.source {
+            CertificateSource::Files(_) => None,
+            CertificateSource::Acme(spec) => Some(spec),
+        }
+    }
+}
+
+/// Files with the certificate of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
     /// Chain of certificates, as PEM.
     pub certificate: PathBuf,
     /// Private key of the first of them, as PEM.
     pub key: PathBuf,
-    /// Certificates of clients; `None` if they are not asked for any.
-    pub client: Option<TlsClient>,
+}
+
+/// How the server asks an authority for its certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AcmeSpec {
+    /// Names in the certificate, in small letters.
+    pub domains: Vec<String>,
+    /// Address of mail by which the authority reaches the operator.
+    pub contact: Option<String>,
+    /// URL of the authority's directory.
+    pub directory: String,
+    /// Certificates that the authority's own leads to, as PEM; `None` for those of the public authorities.
+    pub authorities: Option<PathBuf>,
 }
 
 /// Which certificates clients show.
@@ -160,6 +212,9 @@ pub struct TlsClient {
     /// Whether there is no connection without one.
     pub required: bool,
 }
+
+/// Folder of the data directory with what the server keeps of an authority.
+pub const ACME_DIR: &str = "acme";
 
 /// What stands in `proxy_protocol` for the callers of a Unix socket.
 pub const UNIX: &str = "unix";

@@ -18,7 +18,10 @@ pub mod setting_place;
 mod value;
 
 pub use checked::real_location::is_same as is_same_database;
-pub use checked::{Checked, Compat, Listen, Server, StoreSpec, TlsClient, TlsFiles, UNIX, WhenInUse};
+pub use checked::{
+    ACME_DIR, AcmeSpec, CertificateSource, Checked, Compat, Listen, Server, StoreSpec, Tls, TlsClient, TlsFiles, UNIX,
+    WhenInUse,
+};
 pub use hidden::HiddenText;
 pub use load::{Override, Sources, load};
 pub use mistake::{Mistake, Warning};

@@ -148,7 +148,7 @@ fn read_file(path: &Path, sources: &Sources, findings: &mut Findings) -> Raw {
     for key in ["basic_file", "api_keys_file", "jwt_key_set", "oidc_client_secret_file"] {
         relate(&mut raw.auth, key, directory);
     }
-    for key in ["tls_certificate", "tls_key", "tls_client_ca"] {
+    for key in ["tls_certificate", "tls_key", "tls_client_ca", "acme_ca"] {
         relate(&mut raw.server, key, directory);
     }
     raw

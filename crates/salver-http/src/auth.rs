@@ -38,6 +38,7 @@ use self::jwt::{Jwt, TokenCheck};
 pub(crate) use self::login::Logins;
 pub(crate) use self::oidc::{BegunLogin, CallbackParameters, Oidc, astray};
 use self::password::Passwords;
+pub(crate) use self::session::Session;
 pub use self::session::Sessions;
 use self::session::{Scope, session_in};
 pub use self::users::is_same_table;
@@ -301,6 +302,15 @@ impl Auth {
     /// `AuthenticationFailed` where there are several.
     pub(crate) fn session_of<'h>(&self, headers: &'h HeaderMap) -> Result<Option<&'h str>> {
         self.session_cookie.as_deref().map_or(Ok(None), |cookie| session_in(headers, cookie))
+    }
+
+    /// Returns the session that the cookie of a request names, if it began at the provider.
+    ///
+    /// # Errors
+    /// `AuthenticationFailed` where there are several.
+    pub(crate) fn session_at_provider(&self, headers: &HeaderMap) -> Result<Option<Arc<Session>>> {
+        let name = self.session_of(headers)?;
+        Ok(name.and_then(|name| self.oidc.as_ref()?.session(&self.sessions, name)))
     }
 
     /// Adds the `WWW-Authenticate` challenges to a 401 response.

@@ -103,6 +103,8 @@ impl<'h> CheckedHeaders<'h> {
 pub(crate) struct Gate {
     base_path: String,
     hosts: Hosts,
+    /// The hosts of the address that `/metrics` has for itself.
+    metrics_hosts: Option<Hosts>,
     cors: bool,
     reverse_proxy: bool,
     caller_headers: Vec<(String, HeaderName)>,
@@ -138,6 +140,7 @@ impl Gate {
         Self {
             base_path: options.base_path.clone(),
             hosts: Hosts::new(options),
+            metrics_hosts: options.metrics.as_ref().map(|places| Hosts::of_metrics(options, places)),
             cors: options.cors,
             reverse_proxy: options.reverse_proxy,
             caller_headers: options.caller_headers.iter().filter_map(header).collect(),
@@ -155,7 +158,7 @@ impl Gate {
     /// that is unverified input from the client.
     /// `None` for one who comes through a Unix socket.
     pub(crate) fn address(&self, peer: &Peer, headers: &HeaderMap) -> Option<IpAddr> {
-        if !self.reverse_proxy {
+        if !self.is_behind_proxy(peer) {
             return peer.address();
         }
         let last = headers.get_all(FORWARDED_FOR).iter().next_back().and_then(|line| line.to_str().ok());
@@ -165,16 +168,21 @@ impl Gate {
         said.and_then(address).map_or(peer.address(), |address| Some(address.to_canonical()))
     }
 
+    /// Returns whether a peer is the operator's own proxy.
+    fn is_behind_proxy(&self, peer: &Peer) -> bool {
+        self.reverse_proxy && !peer.is_at_metrics()
+    }
+
     /// Returns what is known of the caller. Attributes from authentication precede those from the proxy's headers.
     ///
     /// The certificate on a proxy's connection is the proxy's own. It stands for its callers only where the proxy does
     /// not name them.
     pub(crate) fn principal(&self, peer: &Peer, headers: &HeaderMap, proved: &[(String, String)]) -> Principal {
         let address = self.address(peer, headers);
-        let is_proxys = self.reverse_proxy && auth::is_by_certificate(proved) && self.names_user(headers);
+        let is_proxys = self.is_behind_proxy(peer) && auth::is_by_certificate(proved) && self.names_user(headers);
         let attributes = if is_proxys { Vec::new() } else { proved.to_vec() };
         let mut caller = Principal { address, attributes, local_user: peer.user() };
-        if self.reverse_proxy {
+        if self.is_behind_proxy(peer) {
             for (name, header) in &self.caller_headers {
                 // A proxy that appends its own value to the client's means the last.
                 let last = headers.get_all(header).iter().next_back().filter(|value| !value.is_empty());
@@ -227,7 +235,7 @@ impl Gate {
             }
         }
         // Probes come from beside the server, past the proxy.
-        if self.ssl_redirect && !is_probe && !is_secure(headers) {
+        if self.ssl_redirect && !is_probe && !peer.is_at_metrics() && !is_secure(headers) {
             return Ok(secured(method, uri, headers));
         }
         Ok(None)
@@ -239,7 +247,7 @@ impl Gate {
     /// `InvalidRequest` where such requests are not redirected; the errors of [`Gate::check_host`] and
     /// [`Gate::check_address`].
     pub(crate) fn without_tls<B>(&self, request: &Request<B>, peer: &Peer) -> Result<Response<Body>> {
-        self.check_host(request.version(), &CheckedHeaders::of(request.headers()))?;
+        self.check_host(request.version(), &CheckedHeaders::of(request.headers()), peer)?;
         let redirect = self.check_address(peer, request.method(), request.uri(), request.headers())?;
         redirect.ok_or_else(|| {
             Error::new(Code::InvalidRequest, "this port speaks TLS, and the request came without it")
@@ -311,8 +319,9 @@ impl Gate {
     ///
     /// # Errors
     /// `InvalidRequest` for none or several, `HostForbidden`.
-    pub(crate) fn check_host(&self, version: Version, said: &CheckedHeaders<'_>) -> Result<()> {
-        self.hosts.admit(version, said)
+    pub(crate) fn check_host(&self, version: Version, said: &CheckedHeaders<'_>, peer: &Peer) -> Result<()> {
+        let metrics = self.metrics_hosts.as_ref().filter(|_| peer.is_at_metrics());
+        metrics.unwrap_or(&self.hosts).admit(version, said)
     }
 
     /// Checks that a page may send this request: a page of another site may read what the options allow, and must not

@@ -14,6 +14,7 @@ mod auth;
 mod body;
 mod cache;
 mod caller_accounts;
+mod certificate_state;
 mod client_certificate;
 mod conditional;
 mod connections;
@@ -72,8 +73,9 @@ mod treeql;
 mod unsent_responses;
 
 pub use auth::{Auth, AuthSources, CurrentAuth, Sessions, is_same_table};
+pub use certificate_state::CertificateState;
 pub use doors::Doors;
 pub use listener::{Listener, Places};
-pub use options::{Callbacks, HttpOptions, OriginOptions};
+pub use options::{Callbacks, HttpOptions, OriginOptions, TlsOptions};
 pub use redaction::{keep_private, keep_secret};
 pub use server::{serve, serve_behind};

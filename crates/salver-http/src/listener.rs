@@ -21,6 +21,8 @@ use crate::socket::Socket;
 pub struct Listener {
     // Before the file: fields are dropped in this order, and the file is removed when nobody listens any more.
     sockets: Vec<ListeningSocket>,
+    /// Number of the first socket that is for `/metrics` alone, as are those after it.
+    metrics_from: usize,
     /// The one that is asked first for the next connection, so that none has to wait for another.
     next: usize,
     /// The file of a Unix socket, which is removed on drop.
@@ -61,6 +63,7 @@ impl From<TcpListener> for Listener {
 impl Listener {
     fn of(sockets: Vec<ListeningSocket>) -> Self {
         Self {
+            metrics_from: sockets.len(),
             sockets,
             next: 0,
             #[cfg(unix)]
@@ -102,23 +105,28 @@ impl Listener {
         Ok(Self::of(sockets))
     }
 
+    /// Adds what another listens on, where `/metrics` is served alone.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Self) -> Self {
+        self.sockets.extend(metrics.sockets);
+        self
+    }
+
     /// Returns where it listens.
     ///
     /// # Errors
     /// Those of the system.
     pub fn places(&self) -> io::Result<Places> {
-        let mut places = Places::default();
-        for socket in &self.sockets {
-            match socket {
-                ListeningSocket::Tcp(listener) => places.addresses.push(listener.local_addr()?),
-                #[cfg(unix)]
-                ListeningSocket::Unix(listener) => {
-                    let address = listener.local_addr()?;
-                    places.files.push(address.as_pathname().map(PathBuf::from).unwrap_or_default());
-                }
-            }
-        }
-        Ok(places)
+        places(&self.sockets[..self.metrics_from])
+    }
+
+    /// Returns where `/metrics` is served alone; `None` if it is not.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn metrics_places(&self) -> io::Result<Option<Places>> {
+        let sockets = &self.sockets[self.metrics_from..];
+        if sockets.is_empty() { Ok(None) } else { places(sockets).map(Some) }
     }
 
     /// Waits for the next connection. It can be dropped before that, and no connection is lost.
@@ -141,11 +149,28 @@ impl Listener {
             };
             if accepted.is_ready() {
                 self.next = (at + 1) % count;
-                return accepted;
+                let is_metrics = at >= self.metrics_from;
+                return accepted.map_ok(|(socket, peer)| (socket, if is_metrics { peer.at_metrics() } else { peer }));
             }
         }
         Poll::Pending
     }
+}
+
+/// Returns where sockets listen.
+fn places(sockets: &[ListeningSocket]) -> io::Result<Places> {
+    let mut places = Places::default();
+    for socket in sockets {
+        match socket {
+            ListeningSocket::Tcp(listener) => places.addresses.push(listener.local_addr()?),
+            #[cfg(unix)]
+            ListeningSocket::Unix(listener) => {
+                let address = listener.local_addr()?;
+                places.files.push(address.as_pathname().map(PathBuf::from).unwrap_or_default());
+            }
+        }
+    }
+    Ok(places)
 }
 
 /// Takes over one socket.

@@ -42,7 +42,7 @@ pub(crate) async fn answer(context: &RequestContext<'_>, step: ProviderStep) -> 
             Err(Refusal::of_method(context.method, "GET, OPTIONS"))
         }
         ProviderStep::Callback => finish(context, auth, oidc).await,
-        ProviderStep::Logout => Ok(log_out(context, auth).await?),
+        ProviderStep::Logout => Ok(log_out(context, auth, oidc).await?),
     }
 }
 
@@ -50,9 +50,7 @@ pub(crate) async fn answer(context: &RequestContext<'_>, step: ProviderStep) -> 
 async fn begin(context: &RequestContext<'_>, oidc: &Oidc) -> Result<Response<Body>> {
     let base = &context.app.options.base_path;
     let to = path_in(context)?.unwrap_or_else(|| format!("{base}/"));
-    let server = gate::own_url(context.headers, context.app.options.reverse_proxy).ok_or_else(|| {
-        Error::new(Code::InvalidRequest, "the request does not say which host it means").with_hint("send `Host`")
-    })?;
+    let server = own_url(context)?;
     let (url, begun) = oidc.begin(format!("{server}{base}{CALLBACK}"), to).await?;
     let content = serde_json::to_vec(&begun).map_err(|error| Error::internal("a log-in").with_source(error))?;
     let sealed = context.app.tokens.seal(DOOR, &Owner::default(), content)?;
@@ -92,19 +90,33 @@ async fn enter(context: &RequestContext<'_>, auth: &Auth, oidc: &Oidc, begun: &B
     Ok(response)
 }
 
-/// Ends the session of the request.
-async fn log_out(context: &RequestContext<'_>, auth: &Auth) -> Result<Response<Body>> {
+/// Ends the session of the request, and then the one at the provider if that is wanted.
+async fn log_out(context: &RequestContext<'_>, auth: &Auth, oidc: &Oidc) -> Result<Response<Body>> {
     let to = path_in(context)?;
+    let mut elsewhere = None;
     if let Some(name) = auth.session_of(context.headers)? {
+        let is_of_provider = oidc.session(&auth.sessions, name).is_some();
         auth.sessions.end(name).await?;
+        if is_of_provider {
+            let base = &context.app.options.base_path;
+            let to = to.clone().unwrap_or_else(|| format!("{base}/"));
+            elsewhere = oidc.logout(&format!("{}{to}", own_url(context)?)).await;
+        }
     }
-    let mut response = match to {
+    let mut response = match elsewhere.or(to) {
         Some(to) => redirect(&to)?,
         None => exit::empty(StatusCode::NO_CONTENT),
     };
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     add_cookie(&mut response, session_cookie(context, auth, "", true)?);
     Ok(response)
+}
+
+/// Returns scheme and host of this server, as the browser has them.
+fn own_url(context: &RequestContext<'_>) -> Result<String> {
+    gate::own_url(context.headers, context.app.options.reverse_proxy).ok_or_else(|| {
+        Error::new(Code::InvalidRequest, "the request does not say which host it means").with_hint("send `Host`")
+    })
 }
 
 /// Returns the log-in that the browser of the request has begun.

@@ -10,6 +10,8 @@ use salver_model::ports::WebhookSender;
 use tokio_rustls::rustls::ServerConfig;
 
 use crate::auth::CurrentAuth;
+use crate::certificate_state::CertificateState;
+use crate::listener::Places;
 
 /// The operator's options of the doors.
 #[derive(Clone, Debug)]
@@ -18,6 +20,8 @@ pub struct HttpOptions {
     pub hosts: Vec<String>,
     /// Host that the server was configured to listen on.
     pub listen_host: String,
+    /// Names for which the server gets itself a certificate, to which it answers beside others.
+    pub certificate_names: Vec<String>,
     /// Directories of entries and of the server, whose paths are not disclosed to clients.
     pub private_dirs: Vec<PathBuf>,
     /// First address of the listener, which the server determines itself.
@@ -54,8 +58,10 @@ pub struct HttpOptions {
     /// Addresses and networks whose connections begin with a header of the PROXY protocol; `unix` for the callers of a
     /// Unix socket.
     pub proxy_protocol: Vec<String>,
+    /// Where `/metrics` is served alone, which the server determines itself; `None` if it is served with the rest.
+    pub metrics: Option<Places>,
     /// TLS of the listener; `None` for a listener without it.
-    pub tls: Option<Arc<ServerConfig>>,
+    pub tls: Option<TlsOptions>,
     /// Whether requests that reached the proxy, or a listener with TLS, without TLS are redirected to `https://`.
     pub ssl_redirect: bool,
     /// Whether writes at the records doors must repeat the cookie `XSRF-TOKEN` in a header.
@@ -68,6 +74,18 @@ pub struct HttpOptions {
     pub auth: CurrentAuth,
     /// Key that seals tokens; by default a key of this process, so that its tokens end with it.
     pub root_key: RootKey,
+}
+
+/// TLS of a listener.
+#[derive(Clone, Debug)]
+pub struct TlsOptions {
+    /// What connections of clients are accepted with.
+    pub clients: Arc<ServerConfig>,
+    /// What those connections are accepted with by which an authority checks that a name is this server's (RFC 8737);
+    /// `None` if none asks.
+    pub challenges: Option<Arc<ServerConfig>>,
+    /// What is known of the certificate.
+    pub certificate: Arc<CertificateState>,
 }
 
 /// The callbacks that are allowed at the end of jobs.
@@ -116,6 +134,7 @@ impl Default for HttpOptions {
         Self {
             hosts: Vec::new(),
             listen_host: String::new(),
+            certificate_names: Vec::new(),
             private_dirs: Vec::new(),
             listens: None,
             only_local: false,
@@ -133,6 +152,7 @@ impl Default for HttpOptions {
             caller_headers: Vec::new(),
             firewall: Vec::new(),
             proxy_protocol: Vec::new(),
+            metrics: None,
             tls: None,
             ssl_redirect: false,
             xsrf: false,

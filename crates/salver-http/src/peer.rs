@@ -15,6 +15,8 @@ pub(crate) struct Peer {
     user: Option<u32>,
     /// Name in the certificate that the client showed and the server checked.
     certificate: Option<Arc<str>>,
+    /// Whether it came to the address that `/metrics` has for itself.
+    is_at_metrics: bool,
 }
 
 impl Peer {
@@ -31,6 +33,16 @@ impl Peer {
     /// Returns the same peer with the name of its certificate.
     pub(crate) fn with_certificate(self, certificate: Option<Arc<str>>) -> Self {
         Self { certificate, ..self }
+    }
+
+    /// Returns the same peer at the address that `/metrics` has for itself.
+    pub(crate) fn at_metrics(self) -> Self {
+        Self { is_at_metrics: true, ..self }
+    }
+
+    /// Returns whether it came to the address that `/metrics` has for itself.
+    pub(crate) fn is_at_metrics(&self) -> bool {
+        self.is_at_metrics
     }
 
     /// Returns the address; `None` at a Unix socket.

@@ -149,7 +149,7 @@ fn checked(
     asked: &RequestTarget<'_>,
 ) -> Result<Checked> {
     let redirected = app.gate.check_address(peer, head.method, head.uri, head.headers)?;
-    screen(app, head, said, asked)?;
+    screen(app, head, said, (peer, asked))?;
     if let Some(response) = redirected {
         return Ok(Checked::Answered(Box::new(response)));
     }
@@ -176,10 +176,15 @@ pub(crate) fn release(app: &App, pass: CorsGrant, mut response: Response<Body>) 
 }
 
 /// Checks the host of the request, and whether the page that sent it may do so.
-fn screen(app: &App, head: Head<'_>, said: &CheckedHeaders<'_>, asked: &RequestTarget<'_>) -> Result<()> {
+fn screen(
+    app: &App,
+    head: Head<'_>,
+    said: &CheckedHeaders<'_>,
+    (peer, asked): (&Peer, &RequestTarget<'_>),
+) -> Result<()> {
     // The liveness probe discloses nothing, and does not know the server's name.
     if !is_liveness(asked) {
-        app.gate.check_host(head.version, said)?;
+        app.gate.check_host(head.version, said, peer)?;
     }
     if let Some(packed) = said.packed {
         let packed = String::from_utf8_lossy(packed.as_bytes());

@@ -5,8 +5,9 @@ use http::{Method, Uri, header};
 use salver_model::Caller;
 
 use crate::app::App;
+use crate::peer::Peer;
 use crate::routes::declared::{DeclaredFound, DeclaredMatch, DeclaredTarget};
-use crate::routes::{Does, Family, Found, Methods, RouteLabel, RouteTarget, own, precedence};
+use crate::routes::{self, Does, Family, Found, Methods, RouteLabel, RouteTarget, own, precedence};
 
 /// The target of a request.
 #[derive(Debug)]
@@ -29,6 +30,9 @@ impl<'p> RequestTarget<'p> {
     /// precedence over those that entries declare, except for its index.
     fn among(app: &App, method: &Method, path: &'p str, query: &str, may_know: impl Fn(&str) -> bool) -> Self {
         let found = precedence::find_own(&app.service, method, path, query);
+        if app.options.metrics.is_some() && is_of_metrics(&found) {
+            return Self::Table(Found::Nothing(Family::Own));
+        }
         if !precedence::is_free(&found, || app.has_provider()) {
             return Self::Table(found);
         }
@@ -47,9 +51,15 @@ impl<'p> RequestTarget<'p> {
         }
     }
 
-    /// Returns the target of the request with this head.
-    pub(crate) fn of_head(app: &App, head: &'p Parts) -> Self {
+    /// Returns the target of the request with this head. At the address that `/metrics` has for itself, there is little
+    /// else.
+    pub(crate) fn of_head(app: &App, head: &'p Parts, peer: &Peer) -> Self {
         match below_base(app, head.uri.path()) {
+            Some(path) if peer.is_at_metrics() => {
+                let found = routes::find(&head.method, path, "");
+                let is_there = is_of_metrics(&found) || is_of_probes(&found);
+                Self::Table(if is_there { found } else { Found::Nothing(Family::Own) })
+            }
             Some(path) => Self::of(app, &head.method, path, head.uri.query().unwrap_or("")),
             None => Self::Table(Found::Nothing(Family::Own)),
         }
@@ -107,6 +117,24 @@ impl<'p> RequestTarget<'p> {
             Self::Declared(declared) => declared.family(),
             Self::OtherMethod(_, family) => *family,
         }
+    }
+}
+
+/// Returns whether a request is for what is measured.
+fn is_of_metrics(found: &Found<'_>) -> bool {
+    match found {
+        Found::Row(_, target) => *target == RouteTarget::Own(own::OwnTarget::Metrics),
+        Found::OtherMethod(place) => place.path == "/metrics",
+        Found::Nothing(_) => false,
+    }
+}
+
+/// Returns whether a request asks how the server is.
+fn is_of_probes(found: &Found<'_>) -> bool {
+    match found {
+        Found::Row(_, RouteTarget::Own(target)) => matches!(target, own::OwnTarget::Health | own::OwnTarget::Ready),
+        Found::OtherMethod(place) => matches!(place.path, "/health" | "/ready"),
+        Found::Row(..) | Found::Nothing(_) => false,
     }
 }
 

@@ -217,7 +217,7 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: Peer
             let error = Error::internal("the server failed while it answered")
                 .with_hint("this is a bug; the server's log has the cause")
                 .with_source(format!("panic: {}", what.unwrap_or("of unknown kind")));
-            let dialect = dialect(&head, RequestTarget::of_head(&app, &head).family());
+            let dialect = dialect(&head, RequestTarget::of_head(&app, &head, &peer).family());
             record.scope_now(|| refuse(&app, dialect, error))
         });
     let mut response = leave(&app, response);
@@ -276,7 +276,7 @@ async fn life(
     peer: &Peer,
     (timer, record): (Timer, &RequestRecord),
 ) -> Response<Body> {
-    let asked = RequestTarget::of_head(app, head);
+    let asked = RequestTarget::of_head(app, head, peer);
     record.label.set(asked.label());
     let dialect = dialect(head, asked.family());
     let said = CheckedHeaders::of(&head.headers);

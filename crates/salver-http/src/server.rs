@@ -18,7 +18,6 @@ use salver_model::limits::{LOBBY_MS_MAX, STALL_MS_MAX};
 use salver_service::Service;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
-use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
 use crate::body::Body;
@@ -37,7 +36,7 @@ use crate::receive::Incoming;
 use crate::request_record::REQUEST_ID;
 use crate::socket::Socket;
 use crate::streams::{AppendPlan, AppendState, Taken};
-use crate::transport::{Begun, Transport};
+use crate::transport::{Begun, TlsDoor, Transport};
 use crate::unsent_responses::ResponseTraits;
 
 /// Serves until `shutdown` is done, then lets open requests finish for `limits.drain_ms_max`.
@@ -69,10 +68,11 @@ pub async fn serve_behind(
     let places = listener.places().ok();
     options.listens = places.as_ref().and_then(|places| places.addresses.first().copied());
     options.only_local = places.is_some_and(|places| places.exposed().is_none());
+    options.metrics = listener.metrics_places()?;
     let look_every = connections::look_every(limits.head_ms_max.min(LOBBY_MS_MAX));
     let per_address_max = limits.connections_per_address_max;
     let connections = Connections::new(limits.connections_max, per_address_max, !options.reverse_proxy, look_every);
-    let acceptor = options.tls.clone().map(TlsAcceptor::from);
+    let tls = options.tls.as_ref().map(TlsDoor::new);
     let app = App::new(service, options, Arc::clone(&connections));
     let watching = tokio::spawn(app.ending_with_rules());
     let current = Arc::new(ArcSwap::from_pointee(InForce::new(app)));
@@ -80,8 +80,7 @@ pub async fn serve_behind(
     let graceful = GracefulShutdown::new();
     // Dropped when the shutdown begins: connections that have not sent anything yet are not waited for.
     let serving = watch::Sender::new(());
-    let reception =
-        Arc::new(Reception { current: Arc::clone(&current), connections: Arc::clone(&connections), acceptor });
+    let reception = Arc::new(Reception { current: Arc::clone(&current), connections: Arc::clone(&connections), tls });
     let mut shutdown = std::pin::pin!(shutdown);
     let mut clock = tokio::time::interval(look_every);
     let mut spare = Spare::default();
@@ -120,7 +119,7 @@ pub async fn serve_behind(
 struct Reception {
     current: Arc<ArcSwap<InForce>>,
     connections: Arc<Connections>,
-    acceptor: Option<TlsAcceptor>,
+    tls: Option<TlsDoor>,
 }
 
 /// How a connection learns that the server shuts down.
@@ -135,7 +134,7 @@ impl Reception {
     /// Serves a connection in a task of its own; one of a proxy as soon as it is known whose it is.
     fn accept(self: &Arc<Self>, mut socket: Socket, peer: Peer, mut end: ConnectionEnd) {
         prepare(&socket);
-        if !self.current.load().proxies.has(&peer) {
+        if peer.is_at_metrics() || !self.current.load().proxies.has(&peer) {
             return self.serve(socket, peer, false, end);
         }
         // Until then it counts as the proxy's, and can be closed for another like every connection that waits.
@@ -169,8 +168,9 @@ impl Reception {
         let (reception, own) = (Arc::clone(self), Arc::clone(&connection));
         let task = tokio::spawn(async move {
             let _seat = seat;
-            let Reception { current, acceptor, .. } = &*reception;
-            let beginning = Begun::of(socket, acceptor.as_ref());
+            let current = &reception.current;
+            let tls = reception.tls.as_ref().filter(|_| !peer.is_at_metrics());
+            let beginning = Begun::of(socket, tls);
             let begun = tokio::select! {
                 begun = tokio::time::timeout(reception.patience(&own), beginning) => begun.ok().flatten(),
                 _ = end.ended.changed() => None,
@@ -179,7 +179,7 @@ impl Reception {
             let builders = (http1, http2);
             match begun {
                 Some(Begun::Plain(stream, version)) => {
-                    let transport = if acceptor.is_some() { Transport::Unprotected } else { Transport::Plain };
+                    let transport = if tls.is_some() { Transport::Unprotected } else { Transport::Plain };
                     speak(version, stream, handler(peer, transport), builders, end.watcher).await;
                 }
                 Some(Begun::Tls(stream, version, certificate)) => {
@@ -300,6 +300,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
         let mut charge = Charge::default();
         // Reads with a body are not handled here, because the body has to be received.
         if request.body().is_end_stream()
+            && !self.peer.is_at_metrics()
             && let Some(mut response) = crate::router::answer_now(app, &request, &said, &self.peer, &mut charge)
         {
             if asked.counts(&response) {
@@ -311,7 +312,9 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             }
             return Answering::Now(Some(response));
         }
-        let plan = crate::router::plan_append(app, &request, &said, &self.peer, &mut charge);
+        let plan = (!self.peer.is_at_metrics())
+            .then(|| crate::router::plan_append(app, &request, &said, &self.peer, &mut charge))
+            .flatten();
         // Where a body ends that came in another coding, a proxy may have seen differently.
         let closes = said.packed.is_some() && request.version() < Version::HTTP_2;
         let request = Incoming::of(request, &self.connection, expects);

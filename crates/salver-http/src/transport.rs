@@ -7,14 +7,53 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::Version;
-use tokio_rustls::TlsAcceptor;
+use tokio::io::AsyncWriteExt;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::server::{Acceptor, ClientHello};
 use tokio_rustls::server::TlsStream;
+use tokio_rustls::{LazyConfigAcceptor, TlsAcceptor};
 
 use crate::client_certificate;
+use crate::options::TlsOptions;
 use crate::socket::Socket;
 
 /// First byte of a TLS handshake.
 const HANDSHAKE: u8 = 22;
+
+/// The protocol by which an authority checks that a name is this server's (RFC 8737, section 4).
+const CHALLENGE: &[u8] = b"acme-tls/1";
+
+/// Accepts connections with TLS.
+pub(crate) struct TlsDoor {
+    clients: TlsAcceptor,
+    challenges: Option<Arc<ServerConfig>>,
+}
+
+impl TlsDoor {
+    pub(crate) fn new(options: &TlsOptions) -> Self {
+        Self { clients: TlsAcceptor::from(Arc::clone(&options.clients)), challenges: options.challenges.clone() }
+    }
+
+    /// Completes a handshake. `None` when it fails, and after one of an authority: nothing else is said then.
+    async fn accept(&self, stream: Socket) -> Option<TlsStream<Socket>> {
+        let failed = |error: &std::io::Error| tracing::debug!("no TLS: {error}");
+        let Some(challenges) = &self.challenges else {
+            return self.clients.accept(stream).await.inspect_err(failed).ok();
+        };
+        let begun = LazyConfigAcceptor::new(Acceptor::default(), stream).await.inspect_err(failed).ok()?;
+        if !is_challenge(&begun.client_hello()) {
+            return begun.into_stream(Arc::clone(self.clients.config())).await.inspect_err(failed).ok();
+        }
+        let mut asked = begun.into_stream(Arc::clone(challenges)).await.inspect_err(failed).ok()?;
+        let _ = asked.shutdown().await;
+        None
+    }
+}
+
+/// Returns whether an authority asks for the proof that a name is this server's, and for nothing else.
+fn is_challenge(hello: &ClientHello<'_>) -> bool {
+    hello.alpn().is_some_and(|mut offered| offered.next() == Some(CHALLENGE) && offered.next().is_none())
+}
 
 /// A connection whose first bytes have come.
 pub(crate) enum Begun {
@@ -38,11 +77,11 @@ pub(crate) enum Transport {
 impl Begun {
     /// Waits until the client has sent enough to tell how it speaks, and completes the handshake. `None` when the
     /// handshake fails.
-    pub(crate) async fn of(mut stream: Socket, tls: Option<&TlsAcceptor>) -> Option<Self> {
-        if let Some(acceptor) = tls
+    pub(crate) async fn of(mut stream: Socket, tls: Option<&TlsDoor>) -> Option<Self> {
+        if let Some(door) = tls
             && has_handshake(&mut stream).await
         {
-            let stream = acceptor.accept(stream).await.inspect_err(|error| tracing::debug!("no TLS: {error}")).ok()?;
+            let stream = door.accept(stream).await?;
             let session = stream.get_ref().1;
             let version = if session.alpn_protocol() == Some(b"h2") { Version::HTTP_2 } else { Version::HTTP_11 };
             let shown = session.peer_certificates().and_then(<[_]>::first);

@@ -101,7 +101,7 @@ async fn read_schemas(checked: &Checked, entries: &mut RuledEntries) -> Result<u
 /// Reads the certificates and the keys of `[auth]`, and counts what cannot be read.
 async fn read_keys(checked: &Checked) -> usize {
     let mut wrong = 0;
-    if let Some(Err(error)) = checked.server.tls.as_ref().map(Certificate::open) {
+    if let Some(Err(error)) = checked.server.tls.as_ref().map(Certificate::check) {
         wrong += 1;
         output::note(&format!("error: [server]: {}", output::with_hint(&error)));
     }

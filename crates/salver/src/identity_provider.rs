@@ -153,6 +153,7 @@ mod tests {
             client_secret_file: secret_file,
             scopes: "openid".to_owned(),
             claim: "sub".to_owned(),
+            logout: false,
             session_cookie: "sid".to_owned(),
             session_idle: Duration::from_secs(1),
         })

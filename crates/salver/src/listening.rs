@@ -9,11 +9,22 @@ use salver_model::{Code, Error, Result};
 
 use crate::socket_activation::Activated;
 
-/// Listens as the settings say; on what was `activated`, if there is something.
+/// Listens as the settings say; on what was `activated`, if there is something, and where `/metrics` is served alone.
 ///
 /// # Errors
 /// `Config`.
 pub(crate) async fn open(server: &Server, activated: Activated) -> Result<Listener> {
+    let listener = open_main(server, activated).await?;
+    let Some(address) = &server.metrics_listen else { return Ok(listener) };
+    let metrics = Listener::bind(address).await.map_err(|error| {
+        Error::new(Code::Config, format!("can't listen on {address} for `/metrics`: {error}"))
+            .with_hint("`server.metrics_listen` is a free address of this machine, like \"127.0.0.1:9090\"")
+            .with_source(error)
+    })?;
+    Ok(listener.with_metrics(metrics))
+}
+
+async fn open_main(server: &Server, activated: Activated) -> Result<Listener> {
     if !activated.is_empty() {
         if server.listen != Listen::Systemd {
             tracing::info!("listening on what the service manager handed over, in place of {}", server.listen);

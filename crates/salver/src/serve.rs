@@ -91,8 +91,10 @@ async fn serve(
     (root_key, activated): (OpenedKey, Activated),
     (arguments, loaded): (ServeArguments, Loaded),
 ) -> Result<(), CommandFailure> {
-    let certificate = checked.server.tls.as_ref().map(Certificate::open).transpose()?;
-    let tls = certificate.as_ref().map(Certificate::listener).transpose()?;
+    let keep_dir = checked.server.keep_dir(loaded.sources.file.as_deref());
+    let open_certificate = |tls| Certificate::open(tls, keep_dir.as_deref());
+    let certificate = checked.server.tls.as_ref().map(open_certificate).transpose()?;
+    let tls = certificate.as_ref().map(|certificate| certificate.options()).transpose()?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let sessions = LateSessions::new(&root_key);
     let auth = wiring::current_auth(checked, &sessions, None)?;
@@ -103,10 +105,18 @@ async fn serve(
     let hang_ups = signals::hang_ups().map_err(broken)?;
     let manager = ServiceManager::of_environment();
     let listener = listening::open(&checked.server, activated).await?;
-    let places = listener.places().map_err(broken)?;
+    let mut places = listener.places().map_err(broken)?;
     exposure::check(checked, &places)?;
     let own = OwnAddress::of(&places, scheme, &checked.server.base_path);
-    output::out(&format!("salver {}\nlistening on {}\n", env!("CARGO_PKG_VERSION"), own.told))?;
+    let mut told = format!("salver {}\nlistening on {}\n", env!("CARGO_PKG_VERSION"), own.told);
+    if let Some(metrics) = listener.metrics_places().map_err(broken)? {
+        exposure::check(checked, &metrics)?;
+        let url = OwnAddress::of(&metrics, "http", &checked.server.base_path).url;
+        told.push_str(&format!("measurements at {url}/metrics\n"));
+        tracing::info!("`/metrics` is served at {url}/metrics alone");
+        places.addresses.extend(metrics.addresses);
+    }
+    output::out(&told)?;
     let log = Arc::new(Log::default());
     let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
     let wired = wiring::wire(checked, engine, &observer, wiring::Streams::Open);

@@ -1,12 +1,18 @@
-//! TLS of the server: the certificate and its key, and whom it trusts to sign the certificates of clients, read again
-//! when their files change.
+//! TLS of the server: the certificate and its key, from files that are read again when they change or from an
+//! authority, and whom it trusts to sign the certificates of clients.
 
+#[cfg(feature = "acme")]
+mod acme;
 mod client_authorities;
+mod shown;
+mod validity;
+#[cfg(not(feature = "acme"))]
+mod without_acme;
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use rustls::ServerConfig;
@@ -14,13 +20,19 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::danger::ClientCertVerifier;
-use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert};
+use rustls::server::{NoServerSessionStorage, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use salver_config::TlsFiles;
+use salver_config::{CertificateSource, Tls, TlsFiles};
+use salver_http::TlsOptions;
 use salver_model::limits::TLS_FILE_BYTES_MAX;
 use salver_model::{Code, Error, Result};
 
+#[cfg(feature = "acme")]
+use self::acme::{Authority, check_spec};
 use self::client_authorities::ClientAuthorities;
+use self::shown::Shown;
+#[cfg(not(feature = "acme"))]
+use self::without_acme::{Authority, check_spec};
 
 /// Interval at which the files are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -28,34 +40,75 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The certificate that the server shows.
 #[derive(Debug)]
 pub(crate) struct Certificate {
-    files: TlsFiles,
-    current: RwLock<Arc<CertifiedKey>>,
+    source: Source,
+    shown: Arc<Shown>,
     clients: Option<Arc<ClientAuthorities>>,
+}
+
+/// Where it comes from.
+#[derive(Debug)]
+enum Source {
+    Files(TlsFiles),
+    Authority(Arc<Authority>),
 }
 
 /// What tells that a file is another than before.
 type Stamp = Option<(u64, Option<SystemTime>)>;
 
 impl Certificate {
-    /// Reads the certificate, the key, and the authorities of clients.
+    /// Reads the certificate, the key, and the authorities of clients. A certificate from an authority is the one that
+    /// is kept in `keep_dir`; without it there is none yet.
     ///
     /// # Errors
     /// `Config` when a file can't be read, has nothing of its kind, or the key is another certificate's.
-    pub(crate) fn open(files: &TlsFiles) -> Result<Arc<Self>> {
-        let current = RwLock::new(Arc::new(read(files)?));
-        let clients = files.client.as_ref().map(ClientAuthorities::open).transpose()?;
-        Ok(Arc::new(Self { files: files.clone(), current, clients }))
+    pub(crate) fn open(tls: &Tls, keep_dir: Option<&Path>) -> Result<Arc<Self>> {
+        let shown = Arc::new(Shown::default());
+        let source = match &tls.source {
+            CertificateSource::Files(files) => {
+                shown.put(read(files)?);
+                Source::Files(files.clone())
+            }
+            CertificateSource::Acme(spec) => {
+                let authority = Authority::open(spec, keep_dir)?;
+                if let Some(kept) = authority.kept() {
+                    shown.put(kept);
+                }
+                Source::Authority(authority)
+            }
+        };
+        let clients = tls.client.as_ref().map(ClientAuthorities::open).transpose()?;
+        Ok(Arc::new(Self { source, shown, clients }))
     }
 
-    /// Returns the settings of a listener that shows this certificate.
+    /// Checks what can be checked without an authority.
+    ///
+    /// # Errors
+    /// `Config`.
+    pub(crate) fn check(tls: &Tls) -> Result<()> {
+        match &tls.source {
+            CertificateSource::Files(files) => read(files).map(drop)?,
+            CertificateSource::Acme(spec) => check_spec(spec)?,
+        }
+        tls.client.as_ref().map(ClientAuthorities::open).transpose().map(drop)
+    }
+
+    /// Returns the TLS of a listener that shows this certificate.
     ///
     /// # Errors
     /// `Internal` when the library has no protocol in common with itself.
-    pub(crate) fn listener(self: &Arc<Self>) -> Result<Arc<ServerConfig>> {
+    pub(crate) fn options(&self) -> Result<TlsOptions> {
+        let challenges = match &self.source {
+            Source::Files(_) => None,
+            Source::Authority(authority) => Some(authority.listener()?),
+        };
+        Ok(TlsOptions { clients: self.listener()?, challenges, certificate: Arc::clone(self.shown.state()) })
+    }
+
+    fn listener(&self) -> Result<Arc<ServerConfig>> {
         let failed = |error| Error::internal("TLS can't be set up").with_source(error);
         let provider = Arc::new(ring::default_provider());
         let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let resolver: Arc<dyn ResolvesServerCert> = Arc::<Self>::clone(self);
+        let resolver: Arc<dyn ResolvesServerCert> = Arc::<Shown>::clone(&self.shown);
         let builder = builder.map_err(failed)?;
         let mut config = match &self.clients {
             Some(clients) => {
@@ -77,8 +130,18 @@ impl Certificate {
         Ok(Arc::new(config))
     }
 
-    /// Reads the files again whenever they change. While they are wrong, the last good certificate stays.
+    /// Keeps the certificate fresh, for ever.
     pub(crate) async fn keep_fresh(self: Arc<Self>) {
+        match &self.source {
+            Source::Files(_) => self.keep_files_fresh().await,
+            Source::Authority(authority) => {
+                tokio::join!(self.keep_files_fresh(), authority.keep_fresh(&self.shown));
+            }
+        }
+    }
+
+    /// Reads the files again whenever they change. While they are wrong, the last good certificate stays.
+    async fn keep_files_fresh(&self) {
         let mut seen = self.stamps();
         loop {
             tokio::time::sleep(LOOK).await;
@@ -89,12 +152,13 @@ impl Certificate {
             {
                 clients.read_again();
             }
+            let Source::Files(files) = &self.source else { continue };
             if now[..2] == before[..2] {
                 continue;
             }
-            match read(&self.files) {
+            match read(files) {
                 Ok(certified) => {
-                    *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(certified);
+                    self.shown.put(certified);
                     tracing::info!("the certificate of the server was read again");
                 }
                 Err(error) => {
@@ -109,14 +173,12 @@ impl Certificate {
     fn stamps(&self) -> [Stamp; 3] {
         let stamp = |metadata: Metadata| (metadata.len(), metadata.modified().ok());
         let clients = self.clients.as_ref().map(|clients| clients.path());
-        let paths = [Some(self.files.certificate.as_path()), Some(self.files.key.as_path()), clients];
+        let files = match &self.source {
+            Source::Files(files) => Some(files),
+            Source::Authority(_) => None,
+        };
+        let paths = [files.map(|files| files.certificate.as_path()), files.map(|files| files.key.as_path()), clients];
         paths.map(|path| path.and_then(|path| std::fs::metadata(path).ok()).map(stamp))
-    }
-}
-
-impl ResolvesServerCert for Certificate {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
@@ -150,9 +212,13 @@ fn read(files: &TlsFiles) -> Result<CertifiedKey> {
 /// # Errors
 /// `Config` when it can't be read, or has none.
 pub(crate) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
-    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text(path)?).collect();
-    let all = all.map_err(|error| unread("certificate", path, &error))?;
-    if all.is_empty() { Err(unread("certificate", path, &pem::Error::NoItemsFound)) } else { Ok(all) }
+    certificates_in(&text(path)?).map_err(|error| unread("certificate", path, &error))
+}
+
+/// Returns the certificates of a text, of which there must be one.
+fn certificates_in(text: &[u8]) -> Result<Vec<CertificateDer<'static>>, pem::Error> {
+    let all: Vec<_> = CertificateDer::pem_slice_iter(text).collect::<Result<_, _>>()?;
+    if all.is_empty() { Err(pem::Error::NoItemsFound) } else { Ok(all) }
 }
 
 /// Reads a file, unless it is none, or too large to be meant: a pipe would have no end, and a device neither.

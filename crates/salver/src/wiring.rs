@@ -182,6 +182,12 @@ pub(crate) fn http_options(checked: &Checked, auth: CurrentAuth) -> HttpOptions 
     HttpOptions {
         hosts: server.hosts.clone(),
         listen_host: server.listen.host().to_owned(),
+        certificate_names: server
+            .tls
+            .iter()
+            .filter_map(|tls| tls.acme())
+            .flat_map(|spec| spec.domains.clone())
+            .collect(),
         private_dirs: secrets::of(checked),
         listens: None,
         base_path: server.base_path.clone(),

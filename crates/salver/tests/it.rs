@@ -16,6 +16,8 @@ mod it {
     pub(crate) mod server;
 
     mod access;
+    #[cfg(feature = "acme")]
+    mod acme;
     mod becomes;
     mod cache;
     mod caller_limits;
@@ -32,6 +34,7 @@ mod it {
     mod log;
     mod malformed;
     mod metrics;
+    mod metrics_listen;
     mod namesakes;
     mod odd_names;
     mod oidc;

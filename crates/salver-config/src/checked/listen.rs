@@ -59,6 +59,17 @@ pub(super) fn listen(table: &Table, findings: &mut Findings) -> Listen {
     listen.unwrap_or(Listen::Address(String::new()))
 }
 
+/// Returns the address that `/metrics` has for itself.
+pub(super) fn metrics_listen(table: &Table, findings: &mut Findings) -> Option<String> {
+    let text = table.text("metrics_listen").filter(|text| !text.is_empty())?;
+    let is_taken = !text.ends_with(":0") && table.text("listen") == Some(text);
+    let parsed = if is_taken { Err("`listen` has it".to_owned()) } else { address(text) };
+    findings.keep(parsed.map_err(|why| {
+        let message = format!("`{text}` is not an address for `/metrics` alone: {why}");
+        Mistake::new(table.place_of("metrics_listen"), message).with_hint("write HOST:PORT, like \"127.0.0.1:9090\"")
+    }))
+}
+
 fn parsed(text: &str) -> Result<Listen, String> {
     if text == SYSTEMD {
         return Ok(Listen::Systemd);

@@ -16,7 +16,7 @@ use salver_model::spec::{DatabaseSpec, DatasetSpec, Reserve, SourceFormat, url_t
 use salver_text::percent;
 
 use super::real_location::{self, FileId, file_id};
-use super::{Checked, sources, stream};
+use super::{ACME_DIR, Checked, sources, stream};
 use crate::mistake::{Findings, Mistake};
 use crate::raw::{Raw, Table};
 
@@ -25,7 +25,8 @@ const BESIDE_SQLITE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// URL parameters that name a file.
 const URL_FILES: [&str; 4] = ["sslrootcert", "ssl-ca", "ssl_ca", "sslkey"];
 /// Files of the data directory that nobody but the server may read.
-const SECRET_FILES: [&str; 3] = ["tokens.key", "sessions.journal", "sessions.next"];
+const SECRET_FILES: [&str; 5] =
+    ["tokens.key", "sessions.journal", "sessions.next", "acme/account.json", "acme/certificate.pem"];
 /// Prefix of the directories of running processes.
 const RUN_PREFIX: &str = "salver-run-";
 
@@ -78,7 +79,9 @@ impl Files {
             let named = [auth.basic_file.clone(), auth.api_keys_file.clone(), key_set, secret];
             own.files.extend(named.into_iter().flatten());
         }
-        own.files.extend(checked.server.tls.iter().flat_map(|tls| [tls.certificate.clone(), tls.key.clone()]));
+        let certificate = checked.server.tls.iter().filter_map(|tls| tls.files());
+        own.files.extend(certificate.flat_map(|files| [files.certificate.clone(), files.key.clone()]));
+        own.files.extend(checked.server.tls.iter().filter_map(|tls| tls.acme()?.authorities.clone()));
         let client = checked.server.tls.iter().filter_map(|tls| tls.client.as_ref());
         own.files.extend(client.map(|client| client.authorities.clone()));
         for spec in &checked.functions {
@@ -99,6 +102,7 @@ impl Files {
         // Where rows are kept in the same directory, what is secret in it stays so.
         let secret = checked.server.data_dir.iter().flat_map(|dir| SECRET_FILES.map(|name| dir.join(name)));
         own.files.extend(secret);
+        own.trees.extend(checked.server.data_dir.iter().map(|dir| dir.join(ACME_DIR)));
         own.trees.extend(checked.server.data_dir.clone().filter(|dir| !serves_from(dir, given)));
         own
     }

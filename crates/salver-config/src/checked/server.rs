@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use salver_model::Limits;
 
-use super::{Listen, Server, TlsClient, TlsFiles, UNIX, WhenInUse, listen};
+use super::{Listen, Server, UNIX, WhenInUse, listen, tls};
 use crate::event_field;
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
-use crate::setting_place::SettingPlace;
 
 pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
     let base = table.text("base_path").unwrap_or_default();
@@ -19,6 +18,7 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
     }));
     Server {
         listen: listen::listen(table, findings),
+        metrics_listen: listen::metrics_listen(table, findings),
         socket_mode: listen::socket_mode(table, findings),
         base_path: base_path.unwrap_or_default(),
         data_dir: table.text("data_dir").map(PathBuf::from),
@@ -42,8 +42,8 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         firewall: firewall(table, findings),
         proxy_protocol: networks(table, "proxy_protocol", &[UNIX], findings),
         callbacks: callbacks(table, findings),
-        ssl_redirect: ssl_redirect(table, findings),
-        tls: tls(table, findings),
+        ssl_redirect: tls::ssl_redirect(table, findings),
+        tls: tls::tls(table, findings),
         insecure: table.bool("insecure"),
         xsrf: table.bool("xsrf"),
         ajax_only: table.bool("ajax_only"),
@@ -78,55 +78,6 @@ fn is_origin(origin: &str) -> bool {
         _ => "::",
     };
     !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']) && !host.ends_with(own_port)
-}
-
-/// Returns the files of TLS, of which none or both must be given, and what clients have to show.
-fn tls(table: &Table, findings: &mut Findings) -> Option<TlsFiles> {
-    let file = |key| table.text(key).filter(|text| !text.is_empty()).map(PathBuf::from);
-    let client = tls_client(table, findings);
-    match (file("tls_certificate"), file("tls_key")) {
-        (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key, client }),
-        (None, None) => {
-            if client.is_some() {
-                let message = "`tls_client_ca` needs `tls_certificate`";
-                let hint = "clients show certificates to a server that speaks TLS itself: name `tls_certificate` and \
-                            `tls_key` too";
-                findings.mistake(Mistake::new(table.place_of("tls_client_ca"), message).with_hint(hint));
-            }
-            None
-        }
-        (certificate, _) => {
-            let names = ["tls_certificate", "tls_key"];
-            let [given, missing] = if certificate.is_some() { names } else { [names[1], names[0]] };
-            let message = format!("`{given}` needs `{missing}`");
-            let hint = "name both files: the certificate, and its private key";
-            findings.mistake(Mistake::new(table.place_of(given), message).with_hint(hint));
-            None
-        }
-    }
-}
-
-/// Returns whose certificates clients show, and whether they must.
-fn tls_client(table: &Table, findings: &mut Findings) -> Option<TlsClient> {
-    let authorities = table.text("tls_client_ca").filter(|text| !text.is_empty()).map(PathBuf::from);
-    if authorities.is_none() && *table.place_of("tls_client") != SettingPlace::Default {
-        let message = "`tls_client` needs `tls_client_ca`";
-        let hint = "name the file with the certificates of the authorities that sign those of clients";
-        findings.mistake(Mistake::new(table.place_of("tls_client"), message).with_hint(hint));
-    }
-    let required = table.text("tls_client") != Some("optional");
-    authorities.map(|authorities| TlsClient { authorities, required })
-}
-
-/// Returns whether requests without TLS are redirected, which needs somebody who speaks it.
-fn ssl_redirect(table: &Table, findings: &mut Findings) -> bool {
-    let wanted = table.bool("ssl_redirect");
-    if wanted && table.text("tls_certificate").is_none() && !table.bool("reverse_proxy") {
-        let message = "`ssl_redirect` needs `tls_certificate` or `reverse_proxy`";
-        let hint = "give the server a certificate, or put a proxy of your own before it that has one";
-        findings.mistake(Mistake::new(table.place_of("ssl_redirect"), message.to_owned()).with_hint(hint));
-    }
-    wanted
 }
 
 fn hosts(table: &Table, findings: &mut Findings) -> Vec<String> {

@@ -148,6 +148,11 @@ const ROWS: &[Setting] = &[
         "The claim that names the user, who is `oidc:NAME` in roles, and `caller.user`. It must be one that no user of \
             the provider can choose as he likes. `email` is believed only with `email_verified`.",
         &[]),
+    new_row(Section::Auth, "oidc_logout", SettingKind::Bool, ["false", "true"],
+        "Whether `POST /auth/logout` sends the browser on to the provider when the session here has ended, so that its \
+            session there ends too, and the user does not come back without a password. Register \
+            `https://HOST/` there as the address to return to after that, and the paths that `to` names.",
+        &["oidc_rp_initiated_logout"]),
     row(Section::Auth, "database", SettingKind::Text, ["", r#""blog""#],
         "The `[[database]]` with the table of users, who log in with `POST /api/login`, stay known by a cookie, and \
             leave with `POST /api/logout`; `POST /api/password` changes a password, `GET /api/me` tells who one is.",

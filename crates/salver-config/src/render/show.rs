@@ -95,6 +95,7 @@ fn server(checked: &Checked, key: &str) -> Option<String> {
     let server = &checked.server;
     Some(match key {
         "listen" => quoted(&server.listen.to_string()),
+        "metrics_listen" => quoted(server.metrics_listen.as_ref()?),
         "socket_mode" => quoted(&format!("{:04o}", server.socket_mode)),
         "base_path" => quoted(&server.base_path),
         "data_dir" => quoted(&absolute(server.data_dir.as_ref()?.to_str()?)),
@@ -114,13 +115,17 @@ fn server(checked: &Checked, key: &str) -> Option<String> {
         "firewall" => texts(&server.firewall),
         "proxy_protocol" => texts(&server.proxy_protocol),
         "callbacks" => texts(&server.callbacks),
-        "tls_certificate" => quoted(&absolute(server.tls.as_ref()?.certificate.to_str()?)),
-        "tls_key" => quoted(&absolute(server.tls.as_ref()?.key.to_str()?)),
+        "tls_certificate" => quoted(&absolute(server.tls.as_ref()?.files()?.certificate.to_str()?)),
+        "tls_key" => quoted(&absolute(server.tls.as_ref()?.files()?.key.to_str()?)),
         "tls_client_ca" => quoted(&absolute(server.tls.as_ref()?.client.as_ref()?.authorities.to_str()?)),
         "tls_client" => {
             let is_required = server.tls.as_ref()?.client.as_ref()?.required;
             quoted(if is_required { "required" } else { "optional" })
         }
+        "acme_domains" => texts(&server.tls.as_ref()?.acme()?.domains),
+        "acme_contact" => quoted(server.tls.as_ref()?.acme()?.contact.as_ref()?),
+        "acme_directory" => quoted(&server.tls.as_ref()?.acme()?.directory),
+        "acme_ca" => quoted(&absolute(server.tls.as_ref()?.acme()?.authorities.as_ref()?.to_str()?)),
         "ssl_redirect" => server.ssl_redirect.to_string(),
         "insecure" => server.insecure.to_string(),
         "xsrf" => server.xsrf.to_string(),

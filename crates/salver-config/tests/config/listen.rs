@@ -44,6 +44,47 @@ fn sockets() {
 }
 
 #[test]
+fn an_address_for_measurements() {
+    let (checked, _) = meant("[server]\nmetrics_listen = '9090'\n");
+    assert_eq!(checked.server.metrics_listen.as_deref(), Some("127.0.0.1:9090"));
+    let (checked, _) = meant("[server]\nlisten = '127.0.0.1:0'\nmetrics_listen = '127.0.0.1:0'\n");
+    assert_eq!(checked.server.metrics_listen.as_deref(), Some("127.0.0.1:0"));
+    for (text, expected) in [
+        ("metrics_listen = '127.0.0.1'", "it has no port"),
+        ("metrics_listen = 'unix:/run/m.sock'", "is not a port"),
+        ("metrics_listen = '[::1]:99999'", "is not a port"),
+        ("listen = '[::1]:80'\nmetrics_listen = '[::1]:80'", "`listen` has it"),
+    ] {
+        let told = told(&format!("[server]\n{text}\n"));
+        assert!(told.contains(expected), "{text}: {told}");
+    }
+}
+
+#[test]
+fn certificates_from_an_authority() {
+    let (checked, _) = meant("[server]\nacme_domains = ['a.example']\nssl_redirect = true\ntls_client_ca = 'c.pem'\n");
+    let tls = checked.server.tls.expect("TLS");
+    let spec = tls.acme().expect("an authority");
+    assert_eq!(spec.directory, "https://acme-v02.api.letsencrypt.org/directory");
+    assert!(tls.client.is_some() && tls.files().is_none() && spec.contact.is_none() && spec.authorities.is_none());
+    let files = "tls_certificate = 'a.pem'\ntls_key = 'b.pem'";
+    let many: Vec<String> = (0..101).map(|number| format!("'n{number}.example'")).collect();
+    for (text, expected) in [
+        (format!("acme_domains = ['a.example']\n{files}"), "both say where the certificate comes from"),
+        ("acme_domains = ['*.example.org']".to_owned(), "it stands for several names"),
+        ("acme_domains = ['10.0.0.1']".to_owned(), "it is an address"),
+        ("acme_domains = ['localhost']".to_owned(), "without a dot"),
+        (format!("acme_domains = [{}]", many.join(", ")), "101 names"),
+        ("acme_contact = 'a@b.example'".to_owned(), "`acme_contact` needs `acme_domains`"),
+        ("acme_domains = ['a.example']\nacme_contact = 'ops'".to_owned(), "is not an address of mail"),
+        ("acme_domains = ['a.example']\nacme_directory = 'http://a.example/'".to_owned(), "is not the directory"),
+    ] {
+        let told = told(&format!("[server]\n{text}\n"));
+        assert!(told.contains(expected), "{text}: {told}");
+    }
+}
+
+#[test]
 fn certificates_of_clients() {
     let files = "tls_certificate = 'a.pem'\ntls_key = 'b.pem'\ntls_client_ca = 'c.pem'\n";
     let role = "[[role]]\nname = 'r'\ncallers = ['certificate:ann']\n[[access]]\nroles = ['r']\nentries = ['*']\n";

@@ -14,6 +14,7 @@ data_dir = "cache"
 data_dir_in_use = "end"
 log = "debug"
 log_format = "json"
+metrics_listen = "127.0.0.1:9090"
 cors = true
 access_log = true
 slow_ms = "250ms"
@@ -63,6 +64,7 @@ oidc_client_id = "shop"
 oidc_client_secret = "a secret of a client"
 oidc_client_secret_file = "client.secret"
 oidc_scopes = "openid groups"
+oidc_logout = true
 oidc_claim = "name"
 database = "blog"
 wordpress = "wp_"
@@ -292,9 +294,27 @@ fn everything() {
     let shown = show(&checked);
     for section in salver_config::keys::Section::ALL {
         for setting in section.settings() {
-            assert!(shown.contains(&format!("{} = ", setting.key)), "{} is not shown\n{shown}", setting.path());
+            // A certificate comes from files or from an authority.
+            let is_shown = shown.contains(&format!("{} = ", setting.key));
+            assert_ne!(is_shown, setting.key.starts_with("acme_"), "{}\n{shown}", setting.path());
         }
     }
+}
+
+#[test]
+fn a_certificate_from_an_authority() {
+    let text = r#"
+[server]
+acme_domains = ["Data.example.org", "data.example.org", "b.example.org"]
+acme_contact = "mailto:ops@example.org"
+acme_directory = "https://acme.example/dir"
+acme_ca = "ca.pem"
+"#;
+    let (checked, _) = load(&Written::new(text).sources()).unwrap();
+    let spec = checked.server.tls.as_ref().and_then(|tls| tls.acme()).unwrap();
+    assert_eq!(spec.domains, ["data.example.org", "b.example.org"]);
+    assert_eq!(spec.contact.as_deref(), Some("ops@example.org"));
+    assert_eq!(round(&checked), checked);
 }
 
 #[test]

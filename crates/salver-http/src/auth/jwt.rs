@@ -264,11 +264,12 @@ fn identity(claims: &Map<String, Value>) -> Identity {
     let subject = text("sub").or_else(|| text("user"));
     let whole = subject.map(|subject| text("iss").map_or(subject.clone(), |issuer| format!("{issuer} {subject}")));
     let mut identity = proved_by("jwt", whole.as_deref());
+    // The caller's name is the subject, also where a claim of the token's own is called `user`: the latter may be one
+    // that its holder chooses.
+    let name = text("sub");
+    let lasting = lasting.filter(|(own, _)| name.is_none() || *own != "user");
     identity.extend(lasting.filter_map(|(name, value)| Some((name.clone(), super::users::as_text(value)?))));
-    let subject = identity.iter().find(|(name, _)| name == "sub").map(|(_, value)| value.clone());
-    if let Some(subject) = subject.filter(|_| !claims.contains_key("user")) {
-        identity.push(("user".to_owned(), subject));
-    }
+    identity.extend(name.map(|name| ("user".to_owned(), name)));
     identity
 }
 

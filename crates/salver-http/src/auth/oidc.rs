@@ -130,9 +130,27 @@ impl Oidc {
             ("code_challenge", &URL_SAFE_NO_PAD.encode(challenge)),
             ("code_challenge_method", "S256"),
         ]);
-        let endpoint = &known.metadata.authorization_endpoint;
-        let separator = if endpoint.contains('?') { '&' } else { '?' };
-        Ok((format!("{endpoint}{separator}{query}"), begun))
+        Ok((with_query(&known.metadata.authorization_endpoint, &query), begun))
+    }
+
+    /// Returns the URL at which the session at the provider ends, and from which the browser is sent back to
+    /// `return_uri`; `None` if the settings, or the provider, leave it at the session here.
+    pub(crate) async fn logout(&self, return_uri: &str) -> Option<String> {
+        if !self.spec.logout {
+            return None;
+        }
+        let known = self.provider.known().await.ok()?;
+        let Some(endpoint) = &known.metadata.end_session_endpoint else {
+            tracing::warn!("`{}` has no `end_session_endpoint`, which `oidc_logout` needs", self.spec.issuer);
+            return None;
+        };
+        let query = form(&[("client_id", &self.spec.client_id), ("post_logout_redirect_uri", return_uri)]);
+        Some(with_query(endpoint, &query))
+    }
+
+    /// Returns a session that began at the provider.
+    pub(crate) fn session(&self, sessions: &Sessions, name: &str) -> Option<Arc<Session>> {
+        sessions.find(name, &self.scope)
     }
 
     /// Ends a log-in that the browser has begun: redeems the code, and returns the user's session.
@@ -208,6 +226,12 @@ impl Oidc {
             unavailable()
         })
     }
+}
+
+/// Returns the URL of an endpoint with further parameters.
+fn with_query(endpoint: &str, query: &str) -> String {
+    let separator = if endpoint.contains('?') { '&' } else { '?' };
+    format!("{endpoint}{separator}{query}")
 }
 
 /// Writes a form (application/x-www-form-urlencoded).

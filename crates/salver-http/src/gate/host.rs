@@ -10,6 +10,7 @@ use salver_model::spec::matches_host;
 use salver_model::{Code, Error, Result};
 
 use super::CheckedHeaders;
+use crate::listener::Places;
 use crate::options::HttpOptions;
 
 /// The accepted hosts.
@@ -30,13 +31,24 @@ impl Hosts {
     /// host is accepted by default, since the proxy knows the names.
     pub(super) fn new(options: &HttpOptions) -> Self {
         let HttpOptions { listens, only_local, ref hosts, reverse_proxy, ref listen_host, .. } = *options;
-        let named = hosts.iter().chain([listen_host]).map(|name| name.trim().to_ascii_lowercase());
+        let named = hosts.iter().chain([listen_host]).chain(&options.certificate_names);
+        let named = named.map(|name| name.trim().to_ascii_lowercase());
         Self {
             own: listens.map(|address| address.to_string()).unwrap_or_default(),
             usual: OnceLock::new(),
             named: named.filter(|name| !name.is_empty()).collect(),
             any: hosts.is_empty() && (reverse_proxy || !only_local),
         }
+    }
+
+    /// Collects the hosts of the address that `/metrics` has for itself, which no proxy stands before.
+    pub(super) fn of_metrics(options: &HttpOptions, places: &Places) -> Self {
+        Self::new(&HttpOptions {
+            listens: places.addresses.first().copied(),
+            only_local: places.exposed().is_none(),
+            reverse_proxy: false,
+            ..options.clone()
+        })
     }
 
     /// Checks that the request is for one of the hosts.

@@ -11,6 +11,7 @@ use crate::status;
 
 pub(super) fn write(app: &App, out: &mut Exposition) {
     permits(app, out);
+    certificate(app, out);
     entries(app, out);
     streams(app, out);
     functions(app, out);
@@ -26,6 +27,22 @@ fn permits(app: &App, out: &mut Exposition) {
     kinds.iter().for_each(|kind| out.sample("", &[("kind", kind.kind)], kind.total));
     out.family("salver_permits_taken", "gauge", "Permits of a kind that are taken.");
     kinds.iter().for_each(|kind| out.sample("", &[("kind", kind.kind)], kind.taken));
+}
+
+fn certificate(app: &App, out: &mut Exposition) {
+    let Some(tls) = &app.options.tls else { return };
+    if let Some(ends_s) = tls.certificate.end() {
+        let name = "salver_certificate_expiry_timestamp_seconds";
+        out.family(name, "gauge", "Time at which the certificate of the server expires.");
+        out.sample("", &[], ends_s.max(0).unsigned_abs());
+    }
+    if tls.challenges.is_some() {
+        let name = "salver_certificate_requests_total";
+        out.family(name, "counter", "Requests to the authority for a certificate that were answered with one, or not.");
+        for (result, count) in ["success", "failure"].into_iter().zip(tls.certificate.attempts()) {
+            out.sample("", &[("result", result)], count);
+        }
+    }
 }
 
 fn entries(app: &App, out: &mut Exposition) {

@@ -3,11 +3,12 @@
 use bytes::Bytes;
 use http::{HeaderValue, Response, header};
 use salver_model::records::{Document, Field};
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Error, Principal, Result};
+use serde_json::{Map, Value};
 
 use super::databases::nowhere;
 use super::{body, respond};
-use crate::auth::{self, Login, User, Users};
+use crate::auth::{self, Login, Session, User, Users};
 use crate::body::Body;
 use crate::dialect::php;
 use crate::gate;
@@ -24,9 +25,16 @@ struct Form {
 /// Handles a request.
 pub(super) async fn answer(context: &RequestContext<'_>, step: AccountStep, bytes: &[u8]) -> Result<Response<Body>> {
     let auth = context.app.auth.load();
+    if matches!(step, AccountStep::Me)
+        && let Some(auth) = auth.as_ref().filter(|auth| auth.oidc.is_some())
+        && let Some(session) = auth.session_at_provider(context.headers)?
+    {
+        return tell(context, &claims(&session)?, None).await;
+    }
     let users = auth.as_ref().and_then(|auth| auth.users.as_ref());
     let Some(users) = users.filter(|users| users.spec.login) else {
-        return Err(nowhere(context));
+        let is_known = matches!(step, AccountStep::Me) && auth.as_ref().is_some_and(|auth| auth.oidc.is_some());
+        return Err(if is_known { auth::required() } else { nowhere(context) });
     };
     match step {
         AccountStep::Login => login(context, users, &form(context, users, bytes)?).await,
@@ -44,6 +52,19 @@ pub(super) async fn answer(context: &RequestContext<'_>, step: AccountStep, byte
             tell(context, &session.told, None).await
         }
     }
+}
+
+/// Returns what is known of a user who logged in at a provider, as a JSON object: the name, and the claims that rules
+/// see.
+fn claims(session: &Session) -> Result<Bytes> {
+    let mut told = Map::new();
+    // How the user proved it is the server's own word, and no claim.
+    for (name, value) in session.identity.iter().filter(|(name, _)| name != "auth" && name != Principal::IDENTITY) {
+        // Rules see the first value of a name.
+        told.entry(name.as_str()).or_insert_with(|| Value::from(value.as_str()));
+    }
+    let told = serde_json::to_vec(&told).map_err(|error| Error::internal("a user").with_source(error))?;
+    Ok(Bytes::from(told))
 }
 
 async fn login(context: &RequestContext<'_>, users: &Users, form: &Form) -> Result<Response<Body>> {

@@ -135,14 +135,14 @@ pub(super) const ROWS: &[RouteRow] = &[
         GET,
         Does::Runs,
         |_| Any::Own(OwnTarget::Provider(ProviderStep::Callback)),
-        "Come back from the identity provider.",
+        "Come back from the identity provider. HEAD is refused (405), so that no look at the link uses up its code.",
     ),
     row(
         &["/auth/logout"],
         POST,
         Does::Changes,
         |_| Any::Own(OwnTarget::Provider(ProviderStep::Logout)),
-        "Log out, and go on at the path `to` if there is one.",
+        "Log out, and go on at the path `to` if there is one; with `oidc_logout` by way of the provider.",
     ),
     row(
         &["/api/table", "/api/tables/drop"],

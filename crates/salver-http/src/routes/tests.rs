@@ -131,8 +131,8 @@ fn page() -> String {
         "# Routes\n\n\
          Every path that the server answers, relative to `server.base_path`. Files of functions \
          and streams add the routes that\n\
-         they declare. HEAD is answered wherever GET is, \
-         and OPTIONS everywhere. The paths of Confluent, Tinybird and functions\n\
+         they declare. HEAD is answered wherever GET is \
+         (but at `/auth/callback`), and OPTIONS everywhere. The paths of Confluent, Tinybird and functions\n\
          exist when a stream or a function is configured.\n\n\
          The column *does* tells what [pages of other sites](security.md) may do: a \
          site that the settings do not name may\n\

@@ -70,6 +70,24 @@ pub const SOCKET_PATH_BYTES_MAX: usize = 103;
 pub const CERTIFICATE_NAME_BYTES_MAX: usize = 256;
 /// Largest file of certificates or of a key; a larger one is refused.
 pub const TLS_FILE_BYTES_MAX: u64 = 1024 * 1024;
+/// Most names in a certificate that the server gets from an authority, as Let's Encrypt has it.
+pub const ACME_DOMAINS_MAX: usize = 100;
+/// Longest name in such a certificate, in bytes (RFC 1035, section 2.3.4).
+pub const DOMAIN_BYTES_MAX: usize = 253;
+/// Longest part of such a name between dots, in bytes (RFC 1035, section 2.3.4).
+pub const DOMAIN_LABEL_BYTES_MAX: usize = 63;
+/// Largest answer of an authority, in bytes; with a larger one no certificate comes of it.
+pub const ACME_ANSWER_BYTES_MAX: u64 = 1024 * 1024;
+/// Longest request to an authority, in milliseconds.
+pub const ACME_REQUEST_MS_MAX: u64 = 30_000;
+/// Longest time in which an authority checks the names, and longest in which it then makes the certificate, in seconds;
+/// after that it is asked again later.
+pub const ACME_ORDER_S_MAX: u64 = 120;
+/// Shortest time after a failure until the authority is asked again, in seconds. It doubles with every further one, and
+/// is longer by chance by up to a quarter.
+pub const ACME_RETRY_S_MIN: u64 = 120;
+/// Longest such time, in seconds.
+pub const ACME_RETRY_S_MAX: u64 = 21_600;
 /// Largest key set of an issuer of tokens, in bytes; of a larger one the last that was good stays.
 pub const JWK_SET_BYTES_MAX: u64 = 1024 * 1024;
 /// Most keys of such a set; of a larger one the last that was good stays.

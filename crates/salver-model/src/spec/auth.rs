@@ -136,6 +136,8 @@ pub struct OidcSpec {
     pub scopes: String,
     /// Claim that names the user.
     pub claim: String,
+    /// Whether a logout leads to the provider, which ends its own session.
+    pub logout: bool,
     /// Name of the session cookie.
     pub session_cookie: String,
     /// Idle timeout of a session.

@@ -138,6 +138,56 @@ fn users_log_in_and_out() {
 }
 
 #[test]
+fn a_log_out_leads_to_the_provider() {
+    let provider = Provider::start();
+    let end = format!("{}/end?x=1", provider.url);
+    provider.state().metadata.push(("end_session_endpoint", json!(end)));
+    let process = start_with(&settings(&provider, "oidc_logout = true"));
+    for (target, back) in [("/auth/logout", "/"), ("/auth/logout?to=/api/version", "/api/version")] {
+        let session = log_in(&process, &provider, "ann");
+        let out = ask(&process, "POST", target, &[("cookie", &session)]);
+        let location = out.header("location").expect("a place");
+        assert_eq!((out.status, location.starts_with(&format!("{end}&"))), (303, true), "{out:?}");
+        let query = query(location);
+        assert_eq!(query["client_id"], CLIENT);
+        assert_eq!(query["post_logout_redirect_uri"], format!("http://{}{back}", process.address()));
+        // The session here has ended before, and is not at the provider's mercy.
+        assert_eq!(status(&process, &session), 401);
+    }
+    // Who was not logged in is not sent there, and no other site sends anybody.
+    assert_eq!(ask(&process, "POST", "/auth/logout", &[]).status, 204);
+    assert_eq!(ask(&process, "POST", "/auth/logout", &[("cookie", "salver_session=x")]).status, 204);
+    let session = log_in(&process, &provider, "ann");
+    let foreign = [("origin", "https://evil.example"), ("cookie", session.as_str())];
+    assert_eq!(ask(&process, "POST", "/auth/logout", &foreign).status, 403);
+    assert_eq!(status(&process, &session), 200);
+    // A provider without such a place.
+    let provider = Provider::start();
+    let process = start_with(&settings(&provider, "oidc_logout = true"));
+    let session = log_in(&process, &provider, "ann");
+    assert_eq!(ask(&process, "POST", "/auth/logout", &[("cookie", &session)]).status, 204);
+    assert_eq!(status(&process, &session), 401);
+}
+
+#[test]
+fn who_one_is() {
+    let provider = Provider::start();
+    let process = start(&provider);
+    assert_eq!(ask(&process, "GET", "/api/me", &[]).status, 401);
+    let session = log_in(&process, &provider, "ann");
+    let me = ask(&process, "GET", "/api/me", &[("cookie", &session)]);
+    assert_eq!((me.status, me.header("cache-control")), (200, Some("no-store")), "{me:?}");
+    let me = me.json();
+    assert_eq!((&me["user"], &me["groups"], &me["sub"]), (&json!("ann"), &json!("staff"), &json!("ann")), "{me}");
+    assert!(me.get("identity").is_none() && me.get("auth").is_none() && me.get("nonce").is_none(), "{me}");
+    ask(&process, "POST", "/auth/logout", &[("cookie", &session)]);
+    assert_eq!(ask(&process, "GET", "/api/me", &[("cookie", &session)]).status, 401);
+    // Without either way to log in there is nobody to be.
+    let process = start_with("");
+    assert_eq!(ask(&process, "GET", "/api/me", &[]).status, 404);
+}
+
+#[test]
 fn what_the_provider_must_not_say() {
     let provider = Provider::start();
     let process = start(&provider);
@@ -296,6 +346,7 @@ fn providers_that_are_not_who_they_should_be() {
         ("authorization_endpoint", json!("javascript:alert(1)")),
         ("jwks_uri", json!("file:///etc/passwd")),
         ("jwks_uri", json!("http://127.0.0.1@evil.example/")),
+        ("end_session_endpoint", json!("http://evil.example/end")),
     ] {
         let provider = Provider::start();
         provider.state().metadata.push((name, other.clone()));

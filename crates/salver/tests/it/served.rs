@@ -49,6 +49,11 @@ impl Served {
         assert!(sent.success());
     }
 
+    /// What it has logged so far.
+    pub(crate) fn logged(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+
     /// Waits until it has logged a text.
     #[track_caller]
     pub(crate) fn until_logged(&self, text: &str) {

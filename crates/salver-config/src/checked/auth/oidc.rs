@@ -62,6 +62,7 @@ pub(super) fn check(
         client_secret_file: secret_file.map(PathBuf::from),
         scopes: scopes.to_owned(),
         claim: table.text("oidc_claim").unwrap_or_default().to_owned(),
+        logout: table.bool("oidc_logout"),
         session_cookie,
         session_idle,
     })

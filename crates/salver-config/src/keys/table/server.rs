@@ -17,6 +17,11 @@ pub(super) const ROWS: &[Setting] = &[
         "Address and port to listen on; port 0 takes a free one. `unix:PATH` is a Unix socket at an absolute path, and \
             `systemd` takes the sockets that systemd hands over, which are also taken without this when there are any.",
         &["addr", "address"])),
+    at_start(new_row(Section::Server, "metrics_listen", SettingKind::Text, ["", r#""127.0.0.1:9090""#],
+        "Address and port at which `/metrics` is served, and no longer at `listen`; port 0 takes a free one. Beside it \
+            there are only `/health` and `/ready`. There is no TLS there, and headers of a proxy are not believed; \
+            `[auth]`, `[[access]]` and `firewall` hold as they do at `listen`.",
+        &["metrics_addr", "metrics_address", "telemetry_listen"])),
     at_start(new_row(Section::Server, "socket_mode", SettingKind::Text, [r#""0660""#, r#""0600""#],
         "Mode of the file of a Unix socket, in octal: who may write to it may connect. The file is removed at the end.",
         &["unix_socket_permissions", "socket_permissions"])),
@@ -118,6 +123,25 @@ pub(super) const ROWS: &[Setting] = &[
             about those who show none. One of another authority, or one that has expired, ends the connection in any \
             case. Needs `tls_client_ca`.",
         &["ssl_verify_client", "tls_client_auth"])),
+    at_start(new_row(Section::Server, "acme_domains", SettingKind::Texts, ["[]", r#"["data.example.org"]"#],
+        "Names for which the server gets itself a certificate from an authority (ACME), and renews it when two thirds \
+            of its time are over, in place of `tls_certificate`. To name them is to agree to the terms of the \
+            authority, which must reach the server by each name at port 443: it checks there, by TLS-ALPN-01, that \
+            the name is the server's. Account, certificate and key are in `acme` of the data directory.",
+        &["acme_domain", "letsencrypt_domains", "autocert"])),
+    at_start(new_row(Section::Server, "acme_contact", SettingKind::Text, ["", r#""ops@example.org""#],
+        "Address of mail that the authority may write to.",
+        &["acme_email", "letsencrypt_email"])),
+    at_start(new_row(Section::Server, "acme_directory", SettingKind::Text,
+        [r#""https://acme-v02.api.letsencrypt.org/directory""#,
+         r#""https://acme-staging-v02.api.letsencrypt.org/directory""#],
+        "URL of the authority's directory. Without this setting it is Let's Encrypt; the example is its place for \
+            trials, whose certificates no browser trusts.",
+        &["acme_server", "acme_url"])),
+    at_start(new_row(Section::Server, "acme_ca", SettingKind::Text, ["", r#""/etc/salver/acme-ca.pem""#],
+        "File with the certificates that the directory's own leads to, as PEM, for an authority of your own. Without \
+            it, those of the public authorities count.",
+        &["acme_ca_root"])),
     at_start(row(Section::Server, "ssl_redirect", SettingKind::Bool, ["false", "true"],
         "Whether requests that came without TLS are sent to `https://`, at the same port where the server has a \
             `tls_certificate`. Needs one, or `reverse_proxy`.",

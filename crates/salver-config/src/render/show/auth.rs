@@ -85,6 +85,7 @@ fn oidc(oidc: &OidcSpec, key: &str) -> Option<String> {
         }
         "oidc_scopes" => Some(quoted(&oidc.scopes)),
         "oidc_claim" => Some(quoted(&oidc.claim)),
+        "oidc_logout" => Some(oidc.logout.to_string()),
         _ => None,
     }
 }

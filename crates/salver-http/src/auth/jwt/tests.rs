@@ -84,6 +84,25 @@ fn secrets_of_every_length() {
 }
 
 #[test]
+fn the_subject_is_the_name() {
+    let jwt = jwt(&[(None, SECRET)], |_| {});
+    for (claims, user, whole) in [
+        (r#"{"sub":"9","user":"admin"}"#, Some("9"), "jwt:9"),
+        (r#"{"user":"admin","sub":"9","iss":"id"}"#, Some("9"), "jwt:id 9"),
+        (r#"{"sub":9,"user":["admin"]}"#, Some("9"), "jwt:9"),
+        (r#"{"user":"ann"}"#, Some("ann"), "jwt:ann"),
+        (r#"{"sub":null,"user":"ann"}"#, Some("ann"), "jwt:ann"),
+    ] {
+        let identity = jwt.prove_at(&token(HEADER, claims), NOW_S).unwrap();
+        let all = |wanted: &str| {
+            identity.iter().filter(|(name, _)| name == wanted).map(|(_, value)| value.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(all("user"), user.into_iter().collect::<Vec<_>>(), "{claims}");
+        assert_eq!(all("identity"), [whole], "{claims}");
+    }
+}
+
+#[test]
 fn public_keys() {
     for key in [PUBLIC, PUBLIC_BARE] {
         let rsa = jwt(&[(None, key)], |_| {});

@@ -108,6 +108,7 @@ mod tests {
             client_secret_file: None,
             scopes: "openid".to_owned(),
             claim: claim.to_owned(),
+            logout: false,
             session_cookie: "sid".to_owned(),
             session_idle: Duration::from_secs(1),
         }

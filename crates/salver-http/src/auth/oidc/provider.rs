@@ -59,6 +59,8 @@ pub(super) struct Metadata {
     pub(super) authorization_endpoint: String,
     pub(super) token_endpoint: String,
     jwks_uri: String,
+    /// Where browsers are sent to end the session at the provider (OpenID Connect RP-Initiated Logout, section 2.1).
+    pub(super) end_session_endpoint: Option<String>,
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
     /// Whether its answers say which issuer they are from (RFC 9207).
     #[serde(default, rename = "authorization_response_iss_parameter_supported")]
@@ -153,11 +155,12 @@ impl Provider {
                 .with_hint("write `auth.oidc_issuer` to the letter as the provider does, also the slash at its end"));
         }
         let endpoints = [&metadata.authorization_endpoint, &metadata.token_endpoint, &metadata.jwks_uri];
+        let mut endpoints = endpoints.into_iter().chain(&metadata.end_session_endpoint);
         let is_fit = |url: &str| {
             let is_plain = url.bytes().all(|byte| byte.is_ascii_graphic()) && !url.contains('#');
             is_plain && is_protected(url) && (url.starts_with("https://") || !issuer.starts_with("https://"))
         };
-        match endpoints.into_iter().find(|url| !is_fit(url)) {
+        match endpoints.find(|url| !is_fit(url)) {
             Some(url) => {
                 let shown: String = url.chars().take(200).collect();
                 Err(Error::new(Code::Config, format!("`{issuer}` has an endpoint that is not protected: `{shown}`"))
