@@ -11,7 +11,7 @@ load <- function(file) {
   offer <- if (has_plumber_annotations(lines) && has_plumber()) load_plumber(file) else load_script(file, lines)
   compile_globals()
   words <- file_words(lines)
-  to_json_text(c(list(application = offer$application), fill(words, offer), list(endpoints = offer$endpoints)))
+  to_json_text(c(list(application = offer$application), fill(words, offer), list(endpoints = as.list(offer$endpoints))))
 }
 
 fill <- function(words, offer) {
