@@ -7,7 +7,8 @@ if (!requireNamespace("plumber", quietly = TRUE) || !requireNamespace("curl", qu
   quit()
 }
 files <- sort(list.files(test_file("apps/plumber_beside"), "[.]R$", full.names = TRUE), method = "radix")
-program <- shQuote(c(file.path(R.home("bin"), "Rscript"), "--vanilla", test_file("beside_plumber.R"), Sys.getpid(), files))
+program <- file.path(R.home("bin"), "Rscript")
+program <- shQuote(c(program, "--vanilla", test_file("beside_plumber.R"), Sys.getpid(), files))
 real <- pipe(paste(c(program, "2>&1"), collapse = " "), "r")
 started <- character()
 # What the package prints while it starts stands before the line that is waited for.
