@@ -134,7 +134,7 @@ pub(crate) fn start(server: &Server, secrets: Vec<String>) {
     };
     let (filter, handle) = reload::Layer::new(filter(server));
     let _ = tracing_subscriber::registry().with(lines).with(filter).try_init();
-    let _ = FILTER.set(Box::new(move |other| {
+    let _ = FILTER.set(Box::new(move |other: EnvFilter| {
         // It fails only when there is no log any more.
         let _ = handle.reload(other);
     }));
