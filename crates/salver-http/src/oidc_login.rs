@@ -50,7 +50,7 @@ pub(crate) async fn answer(context: &RequestContext<'_>, step: ProviderStep) -> 
 async fn begin(context: &RequestContext<'_>, oidc: &Oidc) -> Result<Response<Body>> {
     let base = &context.app.options.base_path;
     let to = path_in(context)?.unwrap_or_else(|| format!("{base}/"));
-    let server = gate::own_url(context.headers, context.app.options.reverse_proxy).ok_or_else(|| {
+    let server = context.app.gate.own_url(context.headers).ok_or_else(|| {
         Error::new(Code::InvalidRequest, "the request does not say which host it means").with_hint("send `Host`")
     })?;
     let (url, begun) = oidc.begin(format!("{server}{base}{CALLBACK}"), to).await?;
@@ -176,7 +176,7 @@ fn redirect(url: &str) -> Result<Response<Body>> {
 }
 
 fn cookie_name(context: &RequestContext<'_>) -> String {
-    if gate::is_secure(context.headers) { format!("__Host-{COOKIE}") } else { COOKIE.to_owned() }
+    if context.app.gate.is_secure(context.headers) { format!("__Host-{COOKIE}") } else { COOKIE.to_owned() }
 }
 
 /// Returns the cookie that keeps a log-in for so many seconds. The provider's page leads back to the server, and the
@@ -193,7 +193,7 @@ fn session_cookie(context: &RequestContext<'_>, auth: &Auth, name: &str, is_over
 }
 
 fn set_cookie(context: &RequestContext<'_>, name: &str, value: &str, attributes: &str) -> Result<HeaderValue> {
-    let secure = if gate::is_secure(context.headers) { "; Secure" } else { "" };
+    let secure = if context.app.gate.is_secure(context.headers) { "; Secure" } else { "" };
     let separator = if attributes.is_empty() { "" } else { "; " };
     let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{separator}{attributes}");
     let mut value = HeaderValue::from_str(&text).map_err(|error| Error::internal("a cookie").with_source(error))?;

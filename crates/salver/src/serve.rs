@@ -9,6 +9,7 @@ use salver_config::Checked;
 use salver_http::{HttpOptions, Places};
 use salver_model::limits::{ANNOUNCED_ENTRIES_MAX, ANNOUNCED_S_MAX};
 use salver_model::observation::Observer;
+use salver_model::ports::Tracer;
 use salver_model::secrecy::masked;
 use salver_model::{Error, Name, Result, cursor};
 use salver_service::{Entry, Service};
@@ -25,6 +26,7 @@ use crate::sessions::LateSessions;
 use crate::settings::Loaded;
 use crate::socket_activation::Activated;
 use crate::tls::Certificate;
+use crate::traces::Traces;
 use crate::watch::Watch;
 use crate::{
     access, data_format, descriptors, exposure, functions, listening, logging, memory_monitor, output, root_key,
@@ -38,8 +40,6 @@ const YIELD_AT_ONCE: usize = 8;
 
 /// Runs until shutdown is requested.
 pub(crate) fn run(arguments: ServeArguments, activated: Activated) -> Result<(), CommandFailure> {
-    // If it can't be done, a hang-up ends the server, as it does everywhere.
-    let _ = signals::survive_first_hang_ups();
     let loaded = settings::of_server(&arguments)?;
     let mut checked = loaded.checked.clone();
     logging::start(&checked.server, secrets::secrets(&checked));
@@ -55,9 +55,12 @@ pub(crate) fn run(arguments: ServeArguments, activated: Activated) -> Result<(),
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
     let engine = wiring::engine(&checked, data_dir.path())?;
     let runtime = wiring::runtime(checked.server.threads)?;
-    let done = runtime.block_on(serve(&checked, &engine, (root_key, activated), (arguments, loaded)));
+    let traces = Traces::start(&checked.server)?;
+    let begun = (root_key, activated, traces.tracer());
+    let done = runtime.block_on(serve(&checked, &engine, begun, (arguments, loaded)));
     // A load in progress must not delay the exit.
     runtime.shutdown_timeout(Duration::from_secs(1));
+    traces.finish();
     done
 }
 
@@ -76,14 +79,14 @@ fn keep_descriptors(checked: &mut Checked) {
 async fn serve(
     checked: &Checked,
     engine: &Arc<salver_datasets::Engine>,
-    (root_key, activated): (OpenedKey, Activated),
+    (root_key, activated, tracer): (OpenedKey, Activated, Option<Arc<dyn Tracer>>),
     (arguments, loaded): (ServeArguments, Loaded),
 ) -> Result<(), CommandFailure> {
     let certificate = checked.server.tls.as_ref().map(Certificate::open).transpose()?;
     let tls = certificate.as_ref().map(Certificate::listener).transpose()?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let sessions = LateSessions::new(&root_key);
-    let options = HttpOptions { root_key: root_key.key, tls, ..wiring::http_options(checked, &sessions)? };
+    let options = HttpOptions { root_key: root_key.key, tls, tracer, ..wiring::http_options(checked, &sessions)? };
     let auth = options.auth.clone();
     let broken = |error| CommandFailure::Error(Error::internal("the server broke down").with_source(error));
     let asked_to_end = signals::asked_to_end().map_err(broken)?;

@@ -21,6 +21,8 @@ mod it {
     mod caller_limits;
     mod client_certificates;
     mod cursor;
+    mod documents;
+    mod drain;
     mod export;
     mod formats;
     mod functions;
@@ -40,5 +42,6 @@ mod it {
     mod sessions;
     mod sql;
     mod tls;
+    mod traces;
     mod transport;
 }
