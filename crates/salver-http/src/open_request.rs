@@ -141,7 +141,7 @@ impl<'a> OpenRequest<'a> {
 
     /// Returns path and query as they are logged.
     fn target(&self) -> String {
-        tokens::shown(self.head.uri.path_and_query().map_or("*", PathAndQuery::as_str)).to_string()
+        tokens::shown(self.head.uri.path_and_query().map_or("*", PathAndQuery::as_str))
     }
 
     /// Tells the span what the request was, without anything that its client chose: neither path nor query.

@@ -61,7 +61,7 @@ impl ActiveSpan {
             return None;
         }
         let context = SpanContext { is_sampled: true, ..context };
-        let parent = (parent.map(|parent| parent.span), true);
+        let parent = (parent.as_ref().map(|parent| parent.span), parent.is_some());
         Some(Self::new(Arc::clone(tracer), context, parent, ("request", SpanKind::Server)))
     }
 

@@ -107,7 +107,7 @@ impl WatchedStream {
         let plan = beginning(&plan, SLOW_PLAN_CHARS_MAX).trim_end();
         let statement: &str = &self.query.statement;
         // The plan is last, because it has several lines.
-        let id = self.query.request.as_deref().map(RequestId::id);
+        let id = self.query.request.as_deref().map(|request| request.id());
         tracing::warn!(target: "slow", id, ms, rows = self.rows, statement, %plan, "a query was slow");
     }
 }

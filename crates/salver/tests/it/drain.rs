@@ -22,7 +22,7 @@ fn answers_go_out_whole() {
     let rows: String = (0..40_000).map(|n| format!("{n},{}\n", "x".repeat(100))).collect();
     let long = format!("id,text\n{rows}");
     let settings = format!("[limits]\ndrain_ms_max = \"{}s\"\n", PATIENCE.as_secs());
-    let mut process = Process::with(&settings, &[("long.csv", &long)]);
+    let mut process = Process::with(&settings, &[("long.csv", long.as_str())]);
     let versions = ["--http1.1", "--http2-prior-knowledge"];
     let taking = versions.map(|version| take(&process, version));
     let begun = |version| std::fs::metadata(process.directory().join(version)).is_ok_and(|file| file.len() > 0);
