@@ -106,7 +106,7 @@ fn bytes<const N: usize>(text: &str) -> Result<[u8; N], NoSpanContext> {
     }
     let mut bytes = [0; N];
     for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+        *byte = (digit(pair[0])? << 4) | digit(pair[1])?;
     }
     Ok(bytes)
 }

@@ -21,7 +21,7 @@ const LAYERS: [(&str, u8); 13] = [
 ];
 
 /// Dependencies (by the beginning of their name) that only the named crates may have.
-const ONLY: [(&str, &[&str]); 11] = [
+const ONLY: [(&str, &[&str]); 13] = [
     ("datafusion", &["salver-datasets"]),
     ("object_store", &["salver-datasets"]),
     ("ureq", &["salver-datasets", "salver"]),
@@ -33,6 +33,8 @@ const ONLY: [(&str, &[&str]); 11] = [
     ("mysql", &["salver-records"]),
     ("rdkafka", &["salver-streams"]),
     ("clap", &["salver"]),
+    ("opentelemetry", &["salver"]),
+    ("prost", &["salver"]),
 ];
 
 /// Dependencies a crate must do without: no runtime and no wire form in the vocabulary, no runtime in the formats.

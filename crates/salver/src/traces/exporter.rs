@@ -73,7 +73,7 @@ impl Exporter {
         let own = endpoint.map(|endpoint| format!("{}{TRACES_PATH}", endpoint.trim_end_matches('/')));
         let told = own.clone().or_else(|| ENDPOINTS.iter().find_map(|name| variable(name))).unwrap_or_default();
         logging::mask(secret_headers());
-        let unusable = |cause| {
+        let unusable = |cause: String| {
             Error::new(Code::Config, "traces can't be sent as the settings say")
                 .with_hint("see `server.otlp_endpoint` and the OTEL_EXPORTER_OTLP_... variables")
                 .with_source(cause)

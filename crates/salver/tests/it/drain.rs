@@ -25,7 +25,7 @@ fn answers_go_out_whole() {
     let mut process = Process::with(&settings, &[("long.csv", long.as_str())]);
     let versions = ["--http1.1", "--http2-prior-knowledge"];
     let taking = versions.map(|version| take(&process, version));
-    let begun = |version| std::fs::metadata(process.directory().join(version)).is_ok_and(|file| file.len() > 0);
+    let begun = |version: &str| std::fs::metadata(process.directory().join(version)).is_ok_and(|file| file.len() > 0);
     until("both have begun", || versions.into_iter().all(begun));
     let sent = Command::new("kill").args(["-TERM", &process.pid().to_string()]).status().expect("kill");
     assert!(sent.success());
