@@ -14,7 +14,6 @@ use crate::body::Body;
 use crate::cookie;
 use crate::dialect::Refusal;
 use crate::exit;
-use crate::gate;
 use crate::request_context::{RequestContext, parameters};
 use crate::routes::own::ProviderStep;
 use crate::tokens::Owner;

@@ -304,7 +304,8 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
             }
         }
         let span = begin_span(&self.app, request.headers());
-        let said = CheckedHeaders { is_traced: span.is_some(), ..CheckedHeaders::of(request.headers()) };
+        let mut said = CheckedHeaders::of(request.headers());
+        said.is_traced = span.is_some();
         let expects = said.expects;
         if self.connection.is_in_lobby() {
             let request = Incoming::of(request, &self.connection, expects);

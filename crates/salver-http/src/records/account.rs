@@ -10,7 +10,6 @@ use super::{body, respond};
 use crate::auth::{self, Login, User, Users};
 use crate::body::Body;
 use crate::dialect::php;
-use crate::gate;
 use crate::request_context::RequestContext;
 use crate::routes::records::AccountStep;
 
