@@ -87,6 +87,8 @@ pub struct Server {
     pub slow_ms: u64,
     /// Whether responses tell how long they took.
     pub server_timing: bool,
+    /// Address of the collector that the traces of requests are sent to; `None` leaves it to the environment.
+    pub otlp_endpoint: Option<String>,
     /// Whether `/ready` fails while an entry can't be served.
     pub ready_needs_all: bool,
     /// Suffix of the default format of rows.

@@ -1,7 +1,7 @@
 //! Texts that environment variables and files put into settings: they may be secrets, and are shown to nobody.
 
-use salver_model::limits::MASKED_SECRET_BYTES_MIN;
-use salver_model::secrecy::MASK;
+use salver_model::limits::{MASKED_SECRET_BYTES_MIN, UNNAMED_SECRET_BYTES_MIN};
+use salver_model::secrecy::{MASK, is_secret_name};
 use salver_model::spec::Secret;
 
 use crate::keys::{Section, Setting, SettingKind};
@@ -43,11 +43,33 @@ impl HiddenText {
         matches!(kind, Some(SettingKind::Text | SettingKind::Texts | SettingKind::Pairs))
     }
 
+    /// Returns whether the text is masked wherever it occurs, in the log and in answers: if its setting is one for
+    /// secrets, or if it looks like one. A common word stands in too many places that have nothing to do with it.
+    #[must_use]
+    pub fn is_masked_everywhere(&self) -> bool {
+        let is_column = self.key == "key";
+        let is_for_secrets = !is_column && is_secret_name(self.key)
+            || matches!(self.key, "url" | "source")
+            || self.section.setting(self.key).is_some_and(|setting| matches!(setting.kind, SettingKind::Pairs));
+        self.may_be_secret() && (is_for_secrets || looks_secret(self.text.reveal()))
+    }
+
     /// Returns whether the text may stand in the value of `setting`, or in a part of it.
     fn is_in(&self, setting: &Setting) -> bool {
         let is_part = matches!(setting.kind, SettingKind::Tables(section) if section == self.section);
         self.may_be_secret() && (is_part || self.section == setting.section && self.key == setting.key)
     }
+}
+
+/// Returns whether a text is no common word: it is not too short, and has characters of several kinds.
+fn looks_secret(text: &str) -> bool {
+    let kinds: [fn(char) -> bool; 4] =
+        [char::is_lowercase, char::is_uppercase, char::is_numeric, |c| !c.is_alphanumeric()];
+    // `Production` is as common as `production`.
+    let mut inner = text.chars();
+    inner.next();
+    let inner = inner.as_str();
+    text.len() >= UNNAMED_SECRET_BYTES_MIN && kinds.iter().filter(|kind| inner.contains(**kind)).count() > 1
 }
 
 /// Masks in `text`, which is in the value of `setting`, what came into such settings from outside.
@@ -98,7 +120,17 @@ fn without_word(told: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::without_word;
+    use super::{looks_secret, without_word};
+
+    #[test]
+    fn common_words_are_no_secrets() {
+        for text in ["", "shop", "orders", "production", "Production", "eu-west", "12345678"] {
+            assert!(!looks_secret(text), "{text}");
+        }
+        for text in ["s3cretvalue", "aBcDeFgH", "correct horse", "db.internal", "0af76519"] {
+            assert!(looks_secret(text), "{text}");
+        }
+    }
 
     #[test]
     fn short_texts_are_masked_as_words() {

@@ -109,9 +109,10 @@ impl App {
     /// Responses are cached anew: they may be others under other options.
     pub(crate) fn successor(&self, service: Arc<Service>, options: HttpOptions) -> Self {
         // The listener stays as it is.
-        let HttpOptions { listens, only_local, ref tls, ref metrics, ref root_key, .. } = self.options;
-        let (tls, metrics, root_key) = (tls.clone(), metrics.clone(), root_key.clone());
-        let options = effective(HttpOptions { listens, only_local, tls, metrics, root_key, ..options });
+        let HttpOptions { listens, only_local, .. } = self.options;
+        let own = self.options.clone();
+        let HttpOptions { tls, metrics, tracer, root_key, .. } = own;
+        let options = effective(HttpOptions { listens, only_local, tls, metrics, tracer, root_key, ..options });
         let has_provider = options.auth.load().is_some_and(|auth| auth.oidc.is_some());
         let budget = receiving(service.limits());
         let is_same = service.limits().body_bytes_max == self.service.limits().body_bytes_max;

@@ -9,6 +9,7 @@ mod body_sink;
 mod budget;
 mod cpu_pool;
 mod produce;
+mod send_watch;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ use crate::connections::Turn;
 pub(crate) use body_sink::{Idle, Outlet};
 use budget::BodyBudget;
 pub(crate) use cpu_pool::off_the_loop;
+pub(crate) use send_watch::SendWatch;
 use source::Batches;
 pub(crate) use source::BodySource;
 
@@ -71,6 +73,8 @@ pub(crate) struct Pieces {
     running: Option<RunningRequest>,
     /// Bound on the bytes, and how many of them may still be sent.
     bound: Option<(Bound, u64)>,
+    /// Notices how the sending ends.
+    watch: Option<Box<SendWatch>>,
 }
 
 impl Pieces {
@@ -101,21 +105,29 @@ impl Pieces {
                 Some(Ok(Frame::data(bytes)))
             }
             Some(body_sink::Part::End(trailers)) => {
-                self.ended = true;
+                self.end(true);
                 trailers.map(|trailers| Ok(Frame::trailers(trailers)))
             }
             Some(body_sink::Part::Failed(error)) => {
-                self.ended = true;
+                self.end(false);
                 if let Some(failed) = self.failed.take() {
                     failed(&error);
                 }
                 Some(Err(Aborted))
             }
             None => {
-                self.ended = true;
+                self.end(false);
                 Some(Err(Aborted))
             }
         })
+    }
+
+    /// Ends the body, which is whole or was broken off.
+    fn end(&mut self, is_whole: bool) {
+        self.ended = true;
+        if let Some(watch) = &mut self.watch {
+            watch.over(is_whole);
+        }
     }
 }
 
@@ -200,6 +212,13 @@ impl Body {
     pub(crate) fn counts_as(&mut self, running: Option<RunningRequest>) {
         if let Self::Stream(pieces) = self {
             pieces.running = running;
+        }
+    }
+
+    /// Sets who notices how the sending ends.
+    pub(crate) fn is_watched_by(&mut self, watch: SendWatch) {
+        if let Self::Stream(pieces) = self {
+            pieces.watch = Some(Box::new(watch));
         }
     }
 

@@ -13,7 +13,6 @@ use salver_model::{Code, Error, Principal, Result};
 
 use self::host::Hosts;
 pub(crate) use self::host::settle;
-pub(crate) use self::origin::own_url;
 use crate::auth;
 use crate::body::Body;
 use crate::cookie;
@@ -69,6 +68,8 @@ pub(crate) struct CheckedHeaders<'h> {
     pub(crate) packed: Option<&'h HeaderValue>,
     /// Whether the client sent an ID for the request, valid or not.
     pub(crate) request_id: bool,
+    /// Whether the request is recorded in a trace.
+    pub(crate) is_traced: bool,
 }
 
 impl<'h> CheckedHeaders<'h> {
@@ -235,7 +236,7 @@ impl Gate {
             }
         }
         // Probes come from beside the server, past the proxy.
-        if self.ssl_redirect && !is_probe && !peer.is_at_metrics() && !is_secure(headers) {
+        if self.ssl_redirect && !is_probe && !peer.is_at_metrics() && !self.is_secure(headers) {
             return Ok(secured(method, uri, headers));
         }
         Ok(None)
@@ -261,6 +262,18 @@ impl Gate {
         if !self.reverse_proxy {
             headers.insert(FORWARDED_PROTO, HeaderValue::from_static("https"));
         }
+    }
+
+    /// Returns whether the client used TLS, according to the proxy or the own listener. Without either, the header is
+    /// the client's, and says nothing.
+    pub(crate) fn is_secure(&self, headers: &HeaderMap) -> bool {
+        let says_https = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"https");
+        (self.reverse_proxy || self.tls) && headers.get(FORWARDED_PROTO).is_some_and(says_https)
+    }
+
+    /// Returns the URL of the server without a path, as the client or its proxy names it; `None` if it does not.
+    pub(crate) fn own_url(&self, headers: &HeaderMap) -> Option<String> {
+        origin::own_url(headers, self.reverse_proxy, self.is_secure(headers))
     }
 
     /// Returns whether [`Gate::check_origin_and_csrf`] checks anything.
@@ -303,7 +316,7 @@ impl Gate {
         if self.xsrf {
             let token = cookie::only(headers, XSRF_COOKIE).ok().flatten();
             if token.is_none() {
-                pass.cookie = Some(Box::new(fresh_cookie(is_secure(headers))?));
+                pass.cookie = Some(Box::new(fresh_cookie(self.is_secure(headers))?));
             }
             if writes && (token.is_none() || token != text(&XSRF_HEADER)) {
                 return Err(Error::new(Code::XsrfToken, "Bad or missing XSRF token"));
@@ -473,11 +486,6 @@ fn put(headers: &mut HeaderMap, name: HeaderName, text: &str) {
     if let (false, Ok(value)) = (text.is_empty(), HeaderValue::from_str(text)) {
         headers.insert(name, value);
     }
-}
-
-/// Returns whether the client used TLS, according to the proxy.
-pub(crate) fn is_secure(headers: &HeaderMap) -> bool {
-    headers.get(FORWARDED_PROTO).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"https"))
 }
 
 /// Returns a redirect to the same URL over TLS; `None` for a request without a host, or without a path. Clients repeat

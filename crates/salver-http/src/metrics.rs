@@ -3,6 +3,7 @@
 
 mod exposition;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -12,9 +13,13 @@ use salver_model::access::LimitedQuantity;
 pub(crate) use self::exposition::{Exposition, MEDIA_TYPE};
 use crate::routes::{self, RouteLabel};
 
-/// The statuses that are counted each for itself; others are counted together.
-const STATUSES: [u16; 22] =
-    [200, 201, 202, 204, 206, 207, 301, 304, 400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 422, 429, 500, 503];
+/// The statuses that are counted each for itself; others are counted together. 499 is no response: the client left
+/// before there was one.
+const STATUSES: [u16; 23] =
+    [200, 201, 202, 204, 206, 207, 301, 304, 400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 422, 429, 499, 500, 503];
+
+/// Status under which requests are counted and logged whose client left before there was a response: nginx's for them.
+pub(crate) const CLIENT_LEFT: u16 = 499;
 
 /// The methods that are counted each for itself; others are counted together.
 const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other"];
@@ -44,6 +49,8 @@ pub(crate) struct Metrics {
     routes: Vec<RouteCounts>,
     /// Responses that came out of the cache.
     cached: AtomicU64,
+    /// Responses whose client left before their end.
+    aborted: Arc<AtomicU64>,
 }
 
 /// The requests of one route and method.
@@ -66,23 +73,17 @@ pub(crate) struct Timer {
 impl Timer {
     /// Begins with a request of this method, whose route is not known yet.
     pub(crate) fn begin(method: &Method) -> Self {
-        // In the order of `METHODS`.
-        let method = match *method {
-            Method::GET => 0,
-            Method::HEAD => 1,
-            Method::POST => 2,
-            Method::PUT => 3,
-            Method::PATCH => 4,
-            Method::DELETE => 5,
-            Method::OPTIONS => 6,
-            _ => METHODS.len() - 1,
-        };
-        Self { began: Instant::now(), route: RouteLabel::NONE, method }
+        Self { began: Instant::now(), route: RouteLabel::NONE, method: index_of(method) }
     }
 
     /// Returns the time since it began.
     pub(crate) fn elapsed(self) -> Duration {
         self.began.elapsed()
+    }
+
+    /// Returns whether the request asks for a head alone.
+    pub(crate) fn is_of_head(self) -> bool {
+        METHODS[self.method] == "HEAD"
     }
 
     /// Returns the timer of a request of this route.
@@ -91,16 +92,49 @@ impl Timer {
     }
 }
 
+/// Returns the place of a method in `METHODS`.
+fn index_of(method: &Method) -> usize {
+    match *method {
+        Method::GET => 0,
+        Method::HEAD => 1,
+        Method::POST => 2,
+        Method::PUT => 3,
+        Method::PATCH => 4,
+        Method::DELETE => 5,
+        Method::OPTIONS => 6,
+        _ => METHODS.len() - 1,
+    }
+}
+
+/// Returns the name of a method, or `other`.
+pub(crate) fn method_name(method: &Method) -> &'static str {
+    METHODS[index_of(method)]
+}
+
 impl Metrics {
     pub(crate) fn new() -> Self {
         let routes = routes::labels().flat_map(|_| METHODS).map(|_| RouteCounts::default()).collect();
-        Self { routes, cached: AtomicU64::new(0) }
+        Self { routes, cached: AtomicU64::new(0), aborted: Arc::default() }
     }
 
     /// Counts a request whose response is ready.
     pub(crate) fn count(&self, timer: Timer, status: StatusCode) {
+        self.count_as(timer, status.as_u16());
+    }
+
+    /// Counts a request whose client left before there was a response.
+    pub(crate) fn count_left(&self, timer: Timer) {
+        self.count_as(timer, CLIENT_LEFT);
+    }
+
+    /// Returns the counter of responses whose client left before their end.
+    pub(crate) fn aborted(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.aborted)
+    }
+
+    fn count_as(&self, timer: Timer, status: u16) {
         let Some(counts) = self.routes.get(timer.route.index() * METHODS.len() + timer.method) else { return };
-        let status = STATUSES.iter().position(|known| *known == status.as_u16()).unwrap_or(STATUSES.len());
+        let status = STATUSES.iter().position(|known| *known == status).unwrap_or(STATUSES.len());
         let ns = u64::try_from(timer.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let bucket = BUCKETS.iter().position(|(bound, _)| ns <= *bound).unwrap_or(BUCKETS.len());
         counts.by_status[status].fetch_add(1, Ordering::Relaxed);
@@ -149,6 +183,9 @@ impl Metrics {
             out.sample("_sum", &own, counts.ns.load(Ordering::Relaxed) as f64 / 1e9);
             out.sample("_count", &own, total);
         }
+        let help = "Streamed responses whose client left before their end.";
+        out.family("salver_http_responses_aborted_total", "counter", help);
+        out.sample("", &[], self.aborted.load(Ordering::Relaxed));
         out.family("salver_cache_hits_total", "counter", "Responses that came out of the cache.");
         out.sample("", &[], self.cached.load(Ordering::Relaxed));
         out.family("salver_limit_refusals_total", "counter", "Requests that a limit of callers ended, by the limit.");

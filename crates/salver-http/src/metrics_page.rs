@@ -27,7 +27,7 @@ pub(crate) fn answer(context: &RequestContext<'_>) -> Result<Response<Body>> {
     out.family("salver_build_info", "gauge", "The version of the server.");
     out.sample("", &[("version", env!("CARGO_PKG_VERSION"))], 1_u64);
     app.metrics.write(&mut out);
-    state::write(app, &mut out);
+    state::write(app, context.caller, &mut out);
     process::write(&mut out);
     Ok(exit::unstored(StatusCode::OK, HeaderValue::from_static(MEDIA_TYPE), Body::Full(out.finish().into())))
 }

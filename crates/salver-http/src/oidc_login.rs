@@ -14,7 +14,6 @@ use crate::body::Body;
 use crate::cookie;
 use crate::dialect::Refusal;
 use crate::exit;
-use crate::gate;
 use crate::request_context::{RequestContext, parameters};
 use crate::routes::own::ProviderStep;
 use crate::tokens::Owner;
@@ -114,7 +113,7 @@ async fn log_out(context: &RequestContext<'_>, auth: &Auth, oidc: &Oidc) -> Resu
 
 /// Returns scheme and host of this server, as the browser has them.
 fn own_url(context: &RequestContext<'_>) -> Result<String> {
-    gate::own_url(context.headers, context.app.options.reverse_proxy).ok_or_else(|| {
+    context.app.gate.own_url(context.headers).ok_or_else(|| {
         Error::new(Code::InvalidRequest, "the request does not say which host it means").with_hint("send `Host`")
     })
 }
@@ -188,7 +187,7 @@ fn redirect(url: &str) -> Result<Response<Body>> {
 }
 
 fn cookie_name(context: &RequestContext<'_>) -> String {
-    if gate::is_secure(context.headers) { format!("__Host-{COOKIE}") } else { COOKIE.to_owned() }
+    if context.app.gate.is_secure(context.headers) { format!("__Host-{COOKIE}") } else { COOKIE.to_owned() }
 }
 
 /// Returns the cookie that keeps a log-in for so many seconds. The provider's page leads back to the server, and the
@@ -205,7 +204,7 @@ fn session_cookie(context: &RequestContext<'_>, auth: &Auth, name: &str, is_over
 }
 
 fn set_cookie(context: &RequestContext<'_>, name: &str, value: &str, attributes: &str) -> Result<HeaderValue> {
-    let secure = if gate::is_secure(context.headers) { "; Secure" } else { "" };
+    let secure = if context.app.gate.is_secure(context.headers) { "; Secure" } else { "" };
     let separator = if attributes.is_empty() { "" } else { "; " };
     let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{separator}{attributes}");
     let mut value = HeaderValue::from_str(&text).map_err(|error| Error::internal("a cookie").with_source(error))?;

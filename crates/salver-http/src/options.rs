@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use salver_formats::Format;
 use salver_model::RootKey;
-use salver_model::ports::WebhookSender;
+use salver_model::ports::{Tracer, WebhookSender};
 use tokio_rustls::rustls::ServerConfig;
 
 use crate::auth::CurrentAuth;
@@ -72,6 +72,8 @@ pub struct HttpOptions {
     pub callbacks: Option<Callbacks>,
     /// Authentication of callers.
     pub auth: CurrentAuth,
+    /// Recorder of the traces of requests; `None` for none.
+    pub tracer: Option<Arc<dyn Tracer>>,
     /// Key that seals tokens; by default a key of this process, so that its tokens end with it.
     pub root_key: RootKey,
 }
@@ -159,6 +161,7 @@ impl Default for HttpOptions {
             ajax_only: false,
             callbacks: None,
             auth: CurrentAuth::default(),
+            tracer: None,
             root_key: RootKey::random(),
         }
     }

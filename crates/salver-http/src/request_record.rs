@@ -1,12 +1,14 @@
 //! What is known of a request beside its answer, for the log: its ID, its route, who sent it, and when it was admitted.
 //! Whatever works for a request finds it in its task.
 
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use salver_model::limits::REQUEST_ID_BYTES_MAX;
+use salver_model::observation::{RequestId, for_request};
 use salver_model::{Principal, seal};
 
 use crate::routes::AtomicLabel;
@@ -96,14 +98,22 @@ impl RequestRecord {
         }
     }
 
-    /// Returns `work` as work for this request.
+    /// Returns `work` as work for this request, also for who logs something of it and knows nothing of HTTP.
     pub(crate) fn scope<F: Future>(self: &Arc<Self>, work: F) -> impl Future<Output = F::Output> + use<F> {
-        CURRENT.scope(Some(Arc::clone(self)), work)
+        let own: Arc<dyn RequestId> = Arc::<Self>::clone(self);
+        let mut work = Box::pin(CURRENT.scope(Some(Arc::clone(self)), work));
+        poll_fn(move |context| for_request(&own, || work.as_mut().poll(context)))
     }
 
     /// Does `work` for this request.
     pub(crate) fn scope_now<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> T {
         CURRENT.sync_scope(Some(Arc::clone(self)), work)
+    }
+}
+
+impl RequestId for RequestRecord {
+    fn id(&self) -> &str {
+        Self::id(self)
     }
 }
 
@@ -114,7 +124,13 @@ pub(crate) fn current() -> Option<Arc<RequestRecord>> {
 
 /// Returns `work` as work for the request of this task, to be done in another.
 pub(crate) fn carried<F: Future>(work: F) -> impl Future<Output = F::Output> {
-    CURRENT.scope(current(), work)
+    let current = current();
+    async move {
+        match current {
+            Some(request) => request.scope(work).await,
+            None => work.await,
+        }
+    }
 }
 
 /// Returns whether a client may call its request this: what neither breaks a line of the log nor needs escapes in it.

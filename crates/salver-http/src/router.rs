@@ -6,20 +6,21 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use http::request::Parts;
-use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use salver_model::{Code, Error, Permission, Result};
 use salver_service::Snapshot;
+use salver_service::trace::ActiveSpan;
 
 use crate::absent::{nothing_at, options, refuse_method};
 use crate::app::App;
-use crate::body::Body;
+use crate::body::{Body, SendWatch};
 use crate::cache::SingleFlight;
 use crate::caller_accounts::Charge;
 use crate::connections::Connection;
 use crate::dialect::{Dialect, Refusal};
 use crate::gate::CheckedHeaders;
 use crate::metrics::Timer;
+use crate::open_request::{OpenRequest, end_policy};
 use crate::peer::Peer;
 use crate::policy::{Admission, Admitted, Head};
 use crate::receive::Incoming;
@@ -31,7 +32,7 @@ use crate::routes::declared::{DeclaredMatch, DeclaredTarget};
 use crate::routes::{self, Family, Found, RouteTarget, own};
 use crate::{
     cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, policy, receive, records, respond,
-    rest, schema, security_headers, sql, status, streams, tokens,
+    rest, schema, security_headers, sql, status, streams,
 };
 
 /// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
@@ -100,12 +101,15 @@ pub(crate) fn answer_now<B>(
 /// to [`answer`].
 #[inline]
 fn is_told_of(app: &App, said: &CheckedHeaders<'_>) -> bool {
-    said.request_id || app.options.access_log || app.options.server_timing
+    said.request_id || said.is_traced || app.options.access_log || app.options.server_timing
 }
 
 /// Counts a response that is ready.
-fn counted(app: &App, timer: Timer, response: Response<Body>) -> Response<Body> {
+fn counted(app: &App, timer: Timer, mut response: Response<Body>) -> Response<Body> {
     app.metrics.count(timer, response.status());
+    if matches!(response.body(), Body::Stream(_)) && !timer.is_of_head() {
+        response.body_mut().is_watched_by(SendWatch::new(app.metrics.aborted(), None, None));
+    }
     response
 }
 
@@ -204,13 +208,19 @@ pub(crate) fn plan_append<B>(
     Some((timer.of(row.label), streams::AppendPlan::of(app, &admitted, request, name)?))
 }
 
-/// Answers any request.
-pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: Peer, charge: Charge) -> Response<Body> {
+/// Answers any request, which is recorded if it has a span.
+pub(crate) async fn answer(
+    app: Arc<App>,
+    request: Request<Incoming>,
+    peer: Peer,
+    (charge, span): (Charge, Option<ActiveSpan>),
+) -> Response<Body> {
     let timer = Timer::begin(request.method());
     let record = Arc::new(RequestRecord::of(request.headers().get(REQUEST_ID)));
     let (head, body) = request.into_parts();
+    let open = OpenRequest::new(&app, &record, (&head, &peer), timer, span);
     let response = record
-        .scope(AssertUnwindSafe(life(&app, &head, (body, charge), &peer, (timer, &*record))).catch_unwind())
+        .scope(AssertUnwindSafe(life(&app, &head, (body, charge), &peer, &open)).catch_unwind())
         .await
         .unwrap_or_else(|panic| {
             let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
@@ -227,40 +237,8 @@ pub(crate) async fn answer(app: Arc<App>, request: Request<Incoming>, peer: Peer
     {
         auth.challenge(response.headers_mut());
     }
-    app.metrics.count(timer.of(record.label.get()), response.status());
-    let (took, slow_ms) = (timer.elapsed(), app.options.slow_ms);
-    let is_slow = slow_ms > 0 && took > Duration::from_millis(slow_ms);
-    let is_logged = app.options.access_log || is_slow;
-    let is_failure = response.status().is_server_error();
-    record.tell(response.headers_mut(), is_logged || is_failure);
-    if app.options.server_timing {
-        record.tell_times(response.headers_mut(), took);
-    }
-    if is_logged {
-        log(&app, &record, (&head, &peer), response.status(), (took, is_slow));
-    }
+    open.answered(&mut response);
     response
-}
-
-/// Logs a request: every one if that is wanted, and those that were slow.
-fn log(
-    app: &App,
-    record: &RequestRecord,
-    (head, peer): (&Parts, &Peer),
-    status: StatusCode,
-    (took, is_slow): (Duration, bool),
-) {
-    // Three decimals: microseconds.
-    let ms = took.as_micros() as f64 / 1000.0;
-    let (id, method, status) = (record.id(), &head.method, status.as_u16());
-    let uri = tokens::shown(head.uri.path_and_query().map_or("*", PathAndQuery::as_str));
-    if app.options.access_log {
-        let address = app.gate.address(peer, &head.headers).map_or_else(|| peer.to_string(), |ip| ip.to_string());
-        tracing::info!(target: "access", id, %method, uri, status, ms, %address, caller = record.caller());
-    }
-    if is_slow {
-        tracing::warn!(target: "slow", id, %method, uri, status, ms, "a request was slow");
-    }
 }
 
 /// Returns the dialect in which a request to this family is refused.
@@ -274,13 +252,17 @@ async fn life(
     head: &Parts,
     (mut body, mut charge): (Incoming, Charge),
     peer: &Peer,
-    (timer, record): (Timer, &RequestRecord),
+    open: &OpenRequest<'_>,
 ) -> Response<Body> {
+    let record = open.record;
     let asked = RequestTarget::of_head(app, head, peer);
     record.label.set(asked.label());
     let dialect = dialect(head, asked.family());
     let said = CheckedHeaders::of(&head.headers);
-    let admitted = match policy::admit(app, Head::of_parts(head), &said, peer, &asked, &mut charge).await {
+    let deciding = open.begin_policy();
+    let admission = policy::admit(app, Head::of_parts(head), &said, peer, &asked, &mut charge).await;
+    end_policy(deciding, &admission);
+    let admitted = match admission {
         Admission::In(admitted) => admitted,
         Admission::Answered(response) => return *response,
         Admission::Refused(error, pass, caller) => {
@@ -291,7 +273,7 @@ async fn life(
         }
     };
     if app.options.server_timing {
-        record.admitted(timer.elapsed());
+        record.admitted(open.elapsed());
     }
     if app.options.access_log {
         record.identify(admitted.caller());
@@ -299,7 +281,7 @@ async fn life(
     let (is_read, body_bytes) = (asked.is_read(&head.method), admitted.caller().limits.body_bytes());
     body.within(body_bytes);
     let answered = match receive::check_declared(&head.headers, body_bytes) {
-        Ok(()) => door(app, &admitted, head, asked, body).await,
+        Ok(()) => open.operate(door(app, &admitted, head, asked, body)).await,
         Err(error) => Err(error.into()),
     };
     let response = answered.unwrap_or_else(|refusal| refuse(app, dialect, refusal));

@@ -16,6 +16,7 @@ use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use salver_model::limits::{LOBBY_MS_MAX, STALL_MS_MAX};
 use salver_service::Service;
+use salver_service::trace::ActiveSpan;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
@@ -27,8 +28,10 @@ use crate::dialect::Refusal;
 use crate::doors::Doors;
 use crate::gate::CheckedHeaders;
 use crate::in_force::{Builders, InForce};
+use crate::lingering::Lingering;
 use crate::listener::Listener;
 use crate::metrics::Timer;
+use crate::open_request::{SettlingAppend, begin_span};
 use crate::options::HttpOptions;
 use crate::peer::Peer;
 use crate::proxy_protocol;
@@ -221,10 +224,12 @@ async fn speak<S>(version: Version, stream: S, handler: Handler, (http1, http2):
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let stream = TokioIo::new(stream);
     let _ = match version {
-        Version::HTTP_2 => watcher.watch(http2.serve_connection(stream, HeadOnly(handler))).await,
-        _ => watcher.watch(http1.serve_connection(stream, handler)).await,
+        Version::HTTP_2 => {
+            let stream = TokioIo::new(Lingering::new(stream));
+            watcher.watch(http2.serve_connection(stream, HeadOnly(handler))).await
+        }
+        _ => watcher.watch(http1.serve_connection(TokioIo::new(stream), handler)).await,
     };
 }
 
@@ -290,7 +295,9 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
                 return Answering::Now(Some(crate::router::answer_without_tls(app, &request, &self.peer)));
             }
         }
-        let said = CheckedHeaders::of(request.headers());
+        let span = begin_span(app, request.headers());
+        let mut said = CheckedHeaders::of(request.headers());
+        said.is_traced = span.is_some();
         let expects = said.expects;
         if self.connection.is_in_lobby() {
             let request = Incoming::of(request, &self.connection, expects);
@@ -334,7 +341,7 @@ impl hyper::service::Service<Request<hyper::body::Incoming>> for Handler {
                     Append { app: Arc::clone(app), request, peer: self.peer.clone(), charge, plan, asked, turn };
                 Answering::Append(Box::new(append))
             }
-            None => Answering::later(app, (request, self.peer.clone()), charge, (asked, turn), closes),
+            None => Answering::later(app, (request, self.peer.clone()), (charge, span), (asked, turn), closes),
         }
     }
 }
@@ -384,7 +391,7 @@ enum Answering {
     Append(Box<Append>),
     /// An append whose events are being written.
     Settling(
-        (Arc<App>, Timer),
+        SettlingAppend,
         BoxFuture<'static, Result<Response<Body>, Refusal>>,
         Option<(Turn, Option<RunningRequest>)>,
     ),
@@ -408,13 +415,13 @@ impl Answering {
     fn later(
         app: &Arc<App>,
         (request, peer): (Request<Incoming>, Peer),
-        charge: Charge,
+        charged: (Charge, Option<ActiveSpan>),
         (asked, turn): (ResponseTraits, Turn),
         closes: bool,
     ) -> Self {
         let (app, connection) = (Arc::clone(app), Arc::clone(turn.connection()));
         let answer = async move {
-            let mut response = crate::router::answer(Arc::clone(&app), request, peer, charge).await;
+            let mut response = crate::router::answer(Arc::clone(&app), request, peer, charged).await;
             if closes {
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
@@ -432,14 +439,15 @@ impl Append {
                 Answering::Now(Some(crate::router::leave_appended(&self.app, timer, answered)))
             }
             AppendState::Settling(answered) => {
-                Answering::Settling((self.app, timer), answered, Some((self.turn, self.charge.into_running())))
+                let append = SettlingAppend { app: self.app, timer, is_answered: false };
+                Answering::Settling(append, answered, Some((self.turn, self.charge.into_running())))
             }
             AppendState::General(first) => {
                 if let Some(first) = first {
                     self.request.extensions_mut().insert(Taken(first));
                 }
                 let sender = (self.request, self.peer);
-                Answering::later(&self.app, sender, self.charge, (self.asked, self.turn), false)
+                Answering::later(&self.app, sender, (self.charge, None), (self.asked, self.turn), false)
             }
         }
     }
@@ -464,11 +472,12 @@ impl Future for Answering {
                 response.body_mut().belongs_to(turn.take());
                 Ok(response)
             }),
-            Self::Settling((app, timer), future, turn) => {
+            Self::Settling(append, future, turn) => {
                 let polled = future.as_mut().poll(context);
                 polled.map(|answered| {
                     drop(turn.take());
-                    Ok(crate::router::leave_appended(app, *timer, answered))
+                    append.is_answered = true;
+                    Ok(crate::router::leave_appended(&append.app, append.timer, answered))
                 })
             }
             Self::Append(_) | Self::Done => Poll::Pending,

@@ -36,6 +36,7 @@ pub mod shares;
 pub mod spec;
 pub mod streams;
 pub mod suggest;
+pub mod trace;
 pub mod value;
 pub mod version;
 

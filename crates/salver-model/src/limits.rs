@@ -14,6 +14,7 @@ mod records;
 mod settings;
 mod sql;
 mod streams;
+mod trace;
 
 pub use answers::*;
 pub use commands::*;
@@ -27,3 +28,4 @@ pub use records::*;
 pub use settings::*;
 pub use sql::*;
 pub use streams::*;
+pub use trace::*;

@@ -1,6 +1,9 @@
 //! Observations: everything worth logging or counting, as one type. Code emits observations; the binary decides how to
 //! handle them.
 
+use std::cell::RefCell;
+use std::sync::Arc;
+
 use crate::error::Error;
 use crate::name::Name;
 use crate::version::Version;
@@ -42,6 +45,36 @@ pub enum Observation<'a> {
         /// ID of the request; `None` if its client was told none.
         request: Option<&'a str>,
     },
+}
+
+/// A request, as those name it in the log who work for it and know nothing else of it.
+pub trait RequestId: std::fmt::Debug + Send + Sync {
+    /// Returns the ID of the request.
+    fn id(&self) -> &str;
+}
+
+thread_local! {
+    /// The request that the thread works for at the moment.
+    static CURRENT: RefCell<Option<Arc<dyn RequestId>>> = const { RefCell::new(None) };
+}
+
+/// Does `work` for a request, on this thread.
+pub fn for_request<T>(request: &Arc<dyn RequestId>, work: impl FnOnce() -> T) -> T {
+    /// Sets what was before, also after a panic.
+    struct Before(Option<Arc<dyn RequestId>>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            CURRENT.set(self.0.take());
+        }
+    }
+    let _before = Before(CURRENT.replace(Some(Arc::clone(request))));
+    work()
+}
+
+/// Returns the request that this thread works for at the moment; `None` if it works for none.
+#[must_use]
+pub fn current_request() -> Option<Arc<dyn RequestId>> {
+    CURRENT.with_borrow(Option::clone)
 }
 
 /// Receiver of observations. Must not block.

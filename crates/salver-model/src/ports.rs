@@ -13,6 +13,7 @@ pub mod scan;
 pub mod session_store;
 pub mod sql_engine;
 pub mod table;
+pub mod tracer;
 pub mod webhook_sender;
 
 pub use database::{ArrivingRow, Database, RecordStream};
@@ -27,4 +28,5 @@ pub use scan::{FileKind, Held, HeldFile, Scan};
 pub use session_store::SessionStore;
 pub use sql_engine::{SqlEngine, Tables};
 pub use table::{Left, Table};
+pub use tracer::{SpanCounts, Tracer};
 pub use webhook_sender::{Delivery, WebhookSender};

@@ -238,6 +238,16 @@ pub enum DatabaseKind {
 }
 
 impl DatabaseKind {
+    /// Returns the system's name, as OpenTelemetry writes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgresql",
+            Self::Mysql => "mysql",
+        }
+    }
+
     /// Returns the kind for a URL, by its scheme.
     #[must_use]
     pub fn of_url(url: &str) -> Option<Self> {

@@ -5,9 +5,13 @@ use std::sync::Arc;
 use salver_model::functions::{Answer, Call, Interface, Workers};
 use salver_model::ports::Functions;
 use salver_model::spec::FunctionSpec;
+use salver_model::trace::SpanKind;
 use salver_model::{Caller, Code, Error, Permission, Result};
 
-use crate::access;
+use crate::{access, trace};
+
+/// Field of a call with the span that it is a part of (<https://www.w3.org/TR/trace-context/>).
+const TRACE_PARENT: &str = "traceparent";
 
 /// A file of functions that is served.
 #[derive(Clone, Debug)]
@@ -79,6 +83,25 @@ impl FunctionFile {
     /// # Errors
     /// Returns the errors of [`Functions::call`].
     pub async fn hook(&self, caller: &Caller, call: Call) -> Result<Answer> {
-        self.0.call(Call { holder: Some(caller.holder()), ..call }).await
+        let mut call = Call { holder: Some(caller.holder()), ..call };
+        let mut span = trace::begin("function call", SpanKind::Client);
+        if let Some(span) = &mut span {
+            self.tell(span, &mut call);
+        }
+        trace::within(span, self.0.call(call)).await
+    }
+
+    /// Tells the span what is called, and the callee, if it sees the header fields of the request, of the span.
+    fn tell(&self, span: &mut trace::ActiveSpan, call: &mut Call) {
+        span.set("salver.entry", self.spec().name.to_string());
+        let endpoint = call.endpoint.and_then(|index| call.interface.as_ref()?.endpoints.get(index));
+        if let Some(endpoint) = endpoint {
+            span.set("code.function.name", endpoint.function.clone());
+        }
+        let sees_headers = call.endpoint.is_none() || endpoint.is_some_and(|endpoint| endpoint.takes_request);
+        if let Some(context) = span.context().filter(|_| sees_headers) {
+            call.headers.retain(|(name, _)| !name.eq_ignore_ascii_case(TRACE_PARENT));
+            call.headers.push((TRACE_PARENT.to_owned(), context.to_string()));
+        }
     }
 }

@@ -19,6 +19,7 @@ pub mod service;
 pub mod snapshot;
 pub mod stream_columns;
 pub mod streams;
+pub mod trace;
 
 pub use catalog::Catalog;
 pub use functions::FunctionFile;

@@ -12,6 +12,7 @@ use salver_model::records::{
 use salver_model::{Caller, Code, Error, Result};
 
 use crate::service::Service;
+use crate::trace;
 
 impl Service {
     /// Resolves the public table name `name` to its database and the name in it: the first database that has the table,
@@ -63,9 +64,13 @@ impl Service {
         database: &'a Arc<dyn Database>,
         read: &'a RecordRead,
     ) -> MaybeReady<'a, Result<Document>> {
+        let span = self.begin_on(database, "read", Some(&read.query().table));
         match database.read(caller, read) {
-            MaybeReady::Ready(document) => MaybeReady::Ready(document),
-            MaybeReady::Pending(work) => MaybeReady::pending(self.bounded(caller, work)),
+            MaybeReady::Ready(document) => {
+                trace::end(span, &document);
+                MaybeReady::Ready(document)
+            }
+            MaybeReady::Pending(work) => MaybeReady::pending(trace::within(span, self.bounded(caller, work))),
         }
     }
 
@@ -90,7 +95,8 @@ impl Service {
     /// # Errors
     /// Returns whatever [`Database::change`] refuses, and limits.
     pub async fn change(&self, caller: &Caller, database: &Arc<dyn Database>, change: Change) -> Result<Changed> {
-        self.bounded(caller, database.change(caller, change)).await
+        let span = self.begin_on(database, "change", Some(&change.table));
+        trace::within(span, self.bounded(caller, database.change(caller, change))).await
     }
 
     /// Applies several changes atomically.
@@ -103,7 +109,8 @@ impl Service {
         database: &Arc<dyn Database>,
         changes: Vec<Change>,
     ) -> Result<Changed> {
-        self.bounded(caller, database.transact(caller, changes)).await
+        let span = self.begin_on(database, "transact", None);
+        trace::within(span, self.bounded(caller, database.transact(caller, changes))).await
     }
 
     /// Loads many rows. A load is not limited in time as queries are: it ends when rows stop arriving.
@@ -117,7 +124,8 @@ impl Service {
         load: &Load,
         rows: RecordStream,
     ) -> Result<LoadReport> {
-        database.load(caller, load, rows).await
+        let span = self.begin_on(database, "load", Some(&load.table));
+        trace::within(span, database.load(caller, load, rows)).await
     }
 
     /// Changes the schema.
@@ -125,7 +133,8 @@ impl Service {
     /// # Errors
     /// Returns whatever [`Database::define`] refuses, and limits.
     pub async fn define(&self, caller: &Caller, database: &Arc<dyn Database>, definition: &Definition) -> Result<()> {
-        self.bounded(caller, database.define(caller, definition)).await
+        let span = self.begin_on(database, "define", None);
+        trace::within(span, self.bounded(caller, database.define(caller, definition))).await
     }
 
     /// Returns the schema that `caller` may see for `operation`; reads it first if it was never read.

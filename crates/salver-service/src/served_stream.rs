@@ -10,7 +10,10 @@ use salver_model::limits::PARTITIONS_S_MAX;
 use salver_model::ports::EventStream;
 use salver_model::spec::StreamSpec;
 use salver_model::streams::{Ack, Ends, Envelope, Event, EventDelivery, Framing, NewEvent, Receipt, RejectedEvent};
+use salver_model::trace::SpanKind;
 use salver_model::{Name, Result, Share};
+
+use crate::trace::{self, ActiveSpan};
 
 /// Timeout for the broker to return the number of partitions.
 const PARTITIONS_PATIENCE: Duration = Duration::from_secs(PARTITIONS_S_MAX);
@@ -64,7 +67,10 @@ impl Appender {
     /// # Errors
     /// Returns the errors of [`EventStream::append`].
     pub fn append(&self, events: &[NewEvent], envelope: &Envelope) -> Result<Receipt> {
-        self.0.append(events, envelope)
+        let span = self.begin("append");
+        let receipt = self.0.append(events, envelope);
+        trace::end(span, &receipt);
+        receipt
     }
 
     /// Appends the complete events at the beginning of a JSON text, see [`EventStream::append_text`].
@@ -78,7 +84,10 @@ impl Appender {
         is_last: bool,
         envelope: &Envelope,
     ) -> Result<Receipt> {
-        self.0.append_text(text, framing, is_last, envelope)
+        let span = self.begin("append");
+        let receipt = self.0.append_text(text, framing, is_last, envelope);
+        trace::end(span, &receipt);
+        receipt
     }
 
     /// Waits until an append would accept more events; returns `false` when `patience` is over first.
@@ -91,7 +100,7 @@ impl Appender {
     /// # Errors
     /// Returns the errors of [`EventStream::settle`].
     pub async fn settle(&self, receipt: &Receipt, ack: Ack) -> Result<Vec<RejectedEvent>> {
-        self.0.settle(receipt, ack).await
+        trace::within(self.begin("append settled"), self.0.settle(receipt, ack)).await
     }
 
     /// Waits for the broker, and returns what became of each event, see [`EventStream::place`].
@@ -99,7 +108,14 @@ impl Appender {
     /// # Errors
     /// Returns the errors of [`EventStream::place`].
     pub async fn place(&self, receipt: &Receipt) -> Result<Vec<EventDelivery>> {
-        self.0.place(receipt).await
+        trace::within(self.begin("append placed"), self.0.place(receipt)).await
+    }
+
+    /// Begins a span of the request about this stream.
+    fn begin(&self, name: &'static str) -> Option<ActiveSpan> {
+        let mut span = trace::begin(name, SpanKind::Producer)?;
+        span.set("messaging.destination.name", self.spec().name.to_string());
+        Some(span)
     }
 
     /// Returns the number of partitions; 1 without Kafka.

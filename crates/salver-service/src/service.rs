@@ -6,6 +6,7 @@ use std::time::Duration;
 use salver_model::limits::SNAPSHOTS_PER_DATABASE_MAX;
 use salver_model::observation::Observer;
 use salver_model::ports::{Database, EventStream, Functions, MaybeReady, SqlEngine};
+use salver_model::trace::SpanKind;
 use salver_model::{
     AccessPolicy, Caller, Code, Comparison, Error, Filter, Item, LimitPolicy, Limits, Principal, Query, Result, Rows,
     Shares, SqlQuery, Value,
@@ -18,6 +19,7 @@ use crate::functions::FunctionFile;
 use crate::query_limits::{QueryPermit, QueryPermits, bound_rows};
 use crate::served_stream::ServedStream;
 use crate::snapshot::Snapshot;
+use crate::trace::{self, ActiveSpan};
 
 /// Longest time a request waits for the catalog to reflect a schema change in a database, which is about to be
 /// published.
@@ -51,6 +53,8 @@ pub struct Service {
     /// Permits for responses that wait for events.
     waits: Arc<Shares>,
     functions: Vec<FunctionFile>,
+    /// Whether requests may be recorded; otherwise nothing looks for the span of a read.
+    is_traced: bool,
 }
 
 impl Service {
@@ -74,6 +78,7 @@ impl Service {
             streams,
             waits,
             functions,
+            is_traced: false,
         }
     }
 
@@ -120,6 +125,45 @@ impl Service {
     /// Announces that other access rules are in force from now on.
     pub fn rules_changed(&self) {
         self.rights.send_modify(|rights| rights.rules += 1);
+    }
+
+    /// Says that requests may be recorded.
+    #[must_use]
+    pub fn with_tracing(self, is_traced: bool) -> Self {
+        Self { is_traced, ..self }
+    }
+
+    /// Begins a span of the request about the engine or an entry, if the request is recorded.
+    fn begin(&self, name: &'static str, entry: Option<&str>) -> Option<ActiveSpan> {
+        if !self.is_traced {
+            return None;
+        }
+        let mut span = trace::begin(name, SpanKind::Internal)?;
+        if let Some(entry) = entry {
+            span.set("salver.entry", entry.to_owned());
+        }
+        Some(span)
+    }
+
+    /// Begins a span of the request about a database, if the request is recorded.
+    pub(crate) fn begin_on(
+        &self,
+        database: &Arc<dyn Database>,
+        operation: &'static str,
+        table: Option<&str>,
+    ) -> Option<ActiveSpan> {
+        if !self.is_traced {
+            return None;
+        }
+        let mut span = trace::begin("database statement", SpanKind::Client)?;
+        let spec = database.spec();
+        span.set("db.system.name", spec.kind.name());
+        span.set("db.namespace", spec.name.to_string());
+        span.set("db.operation.name", operation);
+        if let Some(table) = table.filter(|table| database.schema().table(table).is_some()) {
+            span.set("db.collection.name", table.to_owned());
+        }
+        Some(span)
     }
 
     /// Announces that callers are found out in other ways from now on.
@@ -275,16 +319,21 @@ impl Service {
             Ok(table) => table,
             Err(error) => return MaybeReady::Ready(Err(error)),
         };
+        let span = self.begin("engine query", Some(name));
         let work = match table.read(query) {
-            MaybeReady::Ready(rows) => return MaybeReady::Ready(self.bounded_rows(caller, rows)),
+            MaybeReady::Ready(rows) => {
+                trace::end(span, &rows);
+                return MaybeReady::Ready(self.bounded_rows(caller, rows));
+            }
             MaybeReady::Pending(work) => work,
         };
-        MaybeReady::pending(async move {
+        let work = async move {
             let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
             let again = |newer: Arc<Snapshot>| async move { newer.resolve(name)?.read(query).await };
             let rows = self.run_again(&mut place, snapshot, work, again).await?;
             place.hold(rows, &self.limits).await
-        })
+        };
+        MaybeReady::pending(trace::within(span, work))
     }
 
     /// Limits rows that are already there.
@@ -333,16 +382,21 @@ impl Service {
         snapshot: &'a Arc<Snapshot>,
         query: &'a SqlQuery,
     ) -> MaybeReady<'a, Result<Rows>> {
+        let span = self.begin("engine query", None);
         let work = match self.sql.run(Arc::<Snapshot>::clone(snapshot), query) {
-            MaybeReady::Ready(rows) => return MaybeReady::Ready(self.bounded_rows(caller, rows)),
+            MaybeReady::Ready(rows) => {
+                trace::end(span, &rows);
+                return MaybeReady::Ready(self.bounded_rows(caller, rows));
+            }
             MaybeReady::Pending(work) => work,
         };
-        MaybeReady::pending(async move {
+        let work = async move {
             let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
             let again = |newer: Arc<Snapshot>| self.sql.run(newer, query);
             let rows = self.run_again(&mut place, snapshot, work, again).await?;
             place.hold(rows, &self.limits).await
-        })
+        };
+        MaybeReady::pending(trace::within(span, work))
     }
 
     /// Looks up `key` in the key-value store `store`, and returns one row with one column. Of several rows with the key

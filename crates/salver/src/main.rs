@@ -40,6 +40,7 @@ mod signals;
 mod socket_activation;
 mod streams;
 mod tls;
+mod traces;
 mod watch;
 mod webhook_sender;
 mod wiring;
@@ -57,6 +58,10 @@ static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 fn main() -> ExitCode {
     // First, while the numbers of descriptors still say what they are.
     let activated = socket_activation::take();
+    if std::env::args_os().nth(1).is_some_and(|command| command == "serve") {
+        // At once, since one may come at any time. If it can't be done, a hang-up ends the server, as everywhere.
+        let _ = signals::survive_first_hang_ups();
+    }
     // Without it everything works as by default.
     let _ = signals::survive_file_limits();
     let done = match Cli::parse().command {

@@ -58,9 +58,9 @@ pub(crate) fn secrets(checked: &Checked) -> Vec<String> {
     told_apart(secrets)
 }
 
-/// Returns what environment variables and files put into texts of the settings.
+/// Returns what environment variables and files put into texts of the settings, without common words.
 pub(crate) fn from_outside(checked: &Checked) -> Vec<String> {
-    let hidden = checked.hidden.iter().filter(|hidden| hidden.may_be_secret()).map(HiddenText::reveal);
+    let hidden = checked.hidden.iter().filter(|hidden| hidden.is_masked_everywhere()).map(HiddenText::reveal);
     let decoded = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
     told_apart(hidden.flat_map(|text| [text.to_owned(), decoded(text)]).collect())
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use salver_config::Checked;
-use salver_http::{CurrentAuth, Doors, HttpOptions, Places};
+use salver_http::{CurrentAuth, Doors, HttpOptions, Listener, Places};
 use salver_model::limits::{ANNOUNCED_ENTRIES_MAX, ANNOUNCED_S_MAX};
 use salver_model::observation::Observer;
+use salver_model::ports::Tracer;
 use salver_model::secrecy::masked;
 use salver_model::{Error, Name, Result, cursor};
 use salver_service::{Entry, Service};
@@ -27,6 +28,7 @@ use crate::settings::Loaded;
 use crate::socket_activation::Activated;
 use crate::streams::OpenStreams;
 use crate::tls::Certificate;
+use crate::traces::Traces;
 use crate::watch::Watch;
 use crate::{
     access, data_dir_lock, data_format, descriptors, exposure, functions, listening, logging, memory_monitor, output,
@@ -58,9 +60,12 @@ pub(crate) fn run(arguments: ServeArguments, activated: Activated) -> Result<(),
     let data_dir = DataDir::open(checked.server.data_dir.as_deref())?;
     let engine = wiring::engine(&checked, data_dir.path())?;
     let runtime = wiring::runtime(checked.server.threads)?;
-    let done = runtime.block_on(serve(&checked, &engine, (root_key, activated), (arguments, loaded)));
+    let traces = Traces::start(&checked.server)?;
+    let begun = (root_key, activated, traces.tracer());
+    let done = runtime.block_on(serve(&checked, &engine, begun, (arguments, loaded)));
     // A load in progress must not delay the exit.
     runtime.shutdown_timeout(Duration::from_secs(1));
+    traces.finish();
     done
 }
 
@@ -88,7 +93,7 @@ fn take_data_dir(loaded: &mut Loaded, arguments: &ServeArguments) -> Result<Opti
 async fn serve(
     checked: &Checked,
     engine: &Arc<salver_datasets::Engine>,
-    (root_key, activated): (OpenedKey, Activated),
+    (root_key, activated, tracer): (OpenedKey, Activated, Option<Arc<dyn Tracer>>),
     (arguments, loaded): (ServeArguments, Loaded),
 ) -> Result<(), CommandFailure> {
     let keep_dir = checked.server.keep_dir(loaded.sources.file.as_deref());
@@ -99,24 +104,12 @@ async fn serve(
     let sessions = LateSessions::new(&root_key);
     let auth = wiring::current_auth(checked, &sessions, None)?;
     auth.begin(&CurrentAuth::default());
-    let options = HttpOptions { root_key: root_key.key, tls, ..wiring::http_options(checked, auth.clone()) };
-    let broken = |error| CommandFailure::Error(Error::internal("the server broke down").with_source(error));
+    let options = HttpOptions { root_key: root_key.key, tls, tracer, ..wiring::http_options(checked, auth.clone()) };
     let asked_to_end = signals::asked_to_end().map_err(broken)?;
     let hang_ups = signals::hang_ups().map_err(broken)?;
     let manager = ServiceManager::of_environment();
     let listener = listening::open(&checked.server, activated).await?;
-    let mut places = listener.places().map_err(broken)?;
-    exposure::check(checked, &places)?;
-    let own = OwnAddress::of(&places, scheme, &checked.server.base_path);
-    let mut told = format!("salver {}\nlistening on {}\n", env!("CARGO_PKG_VERSION"), own.told);
-    if let Some(metrics) = listener.metrics_places().map_err(broken)? {
-        exposure::check(checked, &metrics)?;
-        let url = OwnAddress::of(&metrics, "http", &checked.server.base_path).url;
-        told.push_str(&format!("measurements at {url}/metrics\n"));
-        tracing::info!("`/metrics` is served at {url}/metrics alone");
-        places.addresses.extend(metrics.addresses);
-    }
-    output::out(&told)?;
+    let (places, own) = tell_places(checked, &listener, scheme)?;
     let log = Arc::new(Log::default());
     let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
     let wired = wiring::wire(checked, engine, &observer, wiring::Streams::Open);
@@ -165,6 +158,27 @@ async fn serve(
     let closed = opened.close().await;
     served.map_err(broken)?;
     Ok(closed?)
+}
+
+fn broken(error: io::Error) -> CommandFailure {
+    CommandFailure::Error(Error::internal("the server broke down").with_source(error))
+}
+
+/// Checks that the server may be reached where it listens, and prints where that is.
+fn tell_places(checked: &Checked, listener: &Listener, scheme: &str) -> Result<(Places, OwnAddress), CommandFailure> {
+    let mut places = listener.places().map_err(broken)?;
+    exposure::check(checked, &places)?;
+    let own = OwnAddress::of(&places, scheme, &checked.server.base_path);
+    let mut told = format!("salver {}\nlistening on {}\n", env!("CARGO_PKG_VERSION"), own.told);
+    if let Some(metrics) = listener.metrics_places().map_err(broken)? {
+        exposure::check(checked, &metrics)?;
+        let url = OwnAddress::of(&metrics, "http", &checked.server.base_path).url;
+        told.push_str(&format!("measurements at {url}/metrics\n"));
+        tracing::info!("`/metrics` is served at {url}/metrics alone");
+        places.addresses.extend(metrics.addresses);
+    }
+    output::out(&told)?;
+    Ok((places, own))
 }
 
 /// Where clients find the server.

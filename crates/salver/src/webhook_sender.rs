@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use salver_model::limits::CALLBACK_MS_MAX;
 use salver_model::ports::{Delivery, WebhookSender};
+use salver_model::trace::SpanContext;
 use salver_model::{Code, Error, Result};
 use ureq::Agent;
 
@@ -31,9 +32,15 @@ impl HttpWebhookSender {
 
 #[async_trait]
 impl WebhookSender for HttpWebhookSender {
-    async fn post(&self, address: &str, document: Bytes) -> Result<Delivery> {
-        let (agent, address) = (self.agent.clone(), address.to_owned());
-        let asked = move || agent.post(&address).content_type("application/json").send(&document[..]);
+    async fn post(&self, address: &str, document: Bytes, trace: Option<&SpanContext>) -> Result<Delivery> {
+        let mut request = self.agent.post(address).content_type("application/json");
+        if let Some(trace) = trace {
+            request = request.header("traceparent", trace.to_string());
+            if let Some(state) = &trace.state {
+                request = request.header("tracestate", &**state);
+            }
+        }
+        let asked = move || request.send(&document[..]);
         let away = || Error::new(Code::Source, "the address of the callback can't be reached");
         let answered = tokio::task::spawn_blocking(asked).await.map_err(|broken| away().with_source(broken))?;
         match answered.map_err(|cause| away().with_source(cause))?.status().as_u16() {

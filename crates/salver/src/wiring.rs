@@ -24,7 +24,7 @@ use crate::identity_provider::HttpIdentityProvider;
 use crate::key_set_source::key_set_source;
 use crate::sessions::LateSessions;
 use crate::webhook_sender::HttpWebhookSender;
-use crate::{functions, secrets, streams};
+use crate::{functions, secrets, streams, traces};
 
 /// Most connections for looking up users.
 const AUTH_CONNECTIONS: usize = 2;
@@ -113,7 +113,8 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
         .with_streams(streams.clone())
         .with_functions(files)
         .with_access(access)
-        .with_caller_limits(checked.caller_limits.clone());
+        .with_caller_limits(checked.caller_limits.clone())
+        .with_tracing(traces::is_wanted(&checked.server));
     Wired { service: Arc::new(service), streams, keepers, databases, functions, columns }
 }
 

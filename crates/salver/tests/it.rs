@@ -23,6 +23,8 @@ mod it {
     mod caller_limits;
     mod client_certificates;
     mod cursor;
+    mod documents;
+    mod drain;
     mod export;
     mod first_hour;
     mod formats;
@@ -45,5 +47,6 @@ mod it {
     mod sql;
     mod takeover;
     mod tls;
+    mod traces;
     mod transport;
 }

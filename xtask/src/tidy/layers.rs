@@ -21,7 +21,7 @@ const LAYERS: [(&str, u8); 13] = [
 ];
 
 /// Dependencies (by the beginning of their name) that only the named crates may have.
-const ONLY: [(&str, &[&str]); 12] = [
+const ONLY: [(&str, &[&str]); 14] = [
     ("datafusion", &["salver-datasets"]),
     ("object_store", &["salver-datasets"]),
     ("ureq", &["salver-datasets", "salver"]),
@@ -34,6 +34,8 @@ const ONLY: [(&str, &[&str]); 12] = [
     ("rdkafka", &["salver-streams"]),
     ("clap", &["salver"]),
     ("instant-acme", &["salver"]),
+    ("opentelemetry", &["salver"]),
+    ("prost", &["salver"]),
 ];
 
 /// Dependencies a crate must do without: no runtime and no wire form in the vocabulary, no runtime in the formats.

@@ -34,6 +34,7 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         access_log: table.bool("access_log"),
         slow_ms: table.count("slow_ms"),
         server_timing: table.bool("server_timing"),
+        otlp_endpoint: otlp_endpoint(table, findings),
         ready_needs_all: table.bool("ready_needs_all"),
         default_format: table.text("default_format").unwrap_or_default().to_owned(),
         threads: usize::try_from(table.count("threads")).unwrap_or(0),
@@ -146,6 +147,23 @@ fn networks(table: &Table, key: &str, words: &[&str], findings: &mut Findings) -
         }
     }
     networks.to_vec()
+}
+
+/// Returns the address of the collector of traces.
+fn otlp_endpoint(table: &Table, findings: &mut Findings) -> Option<String> {
+    let address = table.text("otlp_endpoint").map(|address| address.trim_end_matches('/'))?;
+    if address.is_empty() {
+        return None;
+    }
+    let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://")).unwrap_or_default();
+    let host = rest.split('/').next().unwrap_or_default();
+    if host.is_empty() || rest.contains(['@', '?', '#', ' ']) {
+        let message = "`otlp_endpoint` is not the address of a collector";
+        let hint = "write scheme and host, like \"http://collector:4318\"; header fields that prove who you are stand \
+                    in the variable OTEL_EXPORTER_OTLP_HEADERS";
+        findings.mistake(Mistake::new(table.place_of("otlp_endpoint"), message.to_owned()).with_hint(hint));
+    }
+    Some(address.to_owned())
 }
 
 /// Returns the prefixes of callback URLs. Each must contain the complete host, since it would otherwise match other

@@ -1,6 +1,7 @@
 //! The rows of the table of settings.
 
 mod access;
+mod database;
 mod function;
 mod limit;
 mod server;
@@ -46,16 +47,18 @@ const fn at_start(row: Setting) -> Setting {
 }
 
 /// Every setting, by section.
-pub const SETTINGS: &[Setting] = &joined::<
-    {
-        server::ROWS.len()
-            + access::ROWS.len()
-            + limit::ROWS.len()
-            + ROWS.len()
-            + stream::ROWS.len()
-            + function::ROWS.len()
-    },
->([server::ROWS, access::ROWS, limit::ROWS, ROWS, stream::ROWS, function::ROWS]);
+pub const SETTINGS: &[Setting] =
+    &joined::<
+        {
+            server::ROWS.len()
+                + access::ROWS.len()
+                + limit::ROWS.len()
+                + ROWS.len()
+                + database::ROWS.len()
+                + stream::ROWS.len()
+                + function::ROWS.len()
+        },
+    >([server::ROWS, access::ROWS, limit::ROWS, ROWS, database::ROWS, stream::ROWS, function::ROWS]);
 
 /// Concatenates the rows of these tables.
 const fn joined<const N: usize>(tables: [&[Setting]; 6]) -> [Setting; N] {
@@ -375,130 +378,5 @@ const ROWS: &[Setting] = &[
         &[]),
     row(Section::Store, "value", SettingKind::Text, ["", r#""city""#],
         "The column that is answered. Required.",
-        &[]),
-    // Database
-    row(Section::Database, "name", SettingKind::Text, ["", r#""blog""#],
-        "The name of the database. Its tables are entries under their own names. Required.",
-        &["id"]),
-    row(Section::Database, "url", SettingKind::Text, ["", r#""sqlite:blog.db""#],
-        "`sqlite:PATH`, `postgres://USER:PASSWORD@HOST:PORT/DATABASE` or `mysql://USER:PASSWORD@HOST:PORT/DATABASE`. \
-            Relative paths start at this file's directory. With `{caller.NAME}` in the path or the database's name, \
-            each caller has a separate one. Required.",
-        &["uri", "dsn", "source", "address"]),
-    row(Section::Database, "init", SettingKind::Text, ["", r#""blog.sql""#],
-        "A file of SQL statements that make a SQLite database which is not there yet. Relative paths start at this \
-            file's directory.",
-        &[]),
-    row(Section::Database, "tables", SettingKind::Texts, [r#"["*"]"#, r#"["posts", "blog_*"]"#],
-        "Which tables and views are served; `*` stands for any characters.",
-        &[]),
-    row(Section::Database, "writable", SettingKind::Bool, ["false", "true"],
-        "Whether rows may be changed.",
-        &["write"]),
-    row(Section::Database, "columns", SettingKind::Bool, ["false", "true"],
-        "Whether `/api/columns` may change the schema.",
-        &["definable", "ddl"]),
-    row(Section::Database, "mapping", SettingKind::Pairs, ["", r#"{ "abc_posts.abc_id" = "posts.id" }"#],
-        "Other names for tables (`real = \"name\"`) and columns (`\"table.column\" = \"name.name\"`).",
-        &[]),
-    row(Section::Database, "strict", SettingKind::Bool, ["false", "true"],
-        "Whether unknown parameters and columns are errors also in requests in PHP-CRUD-API's own grammar.",
-        &[]),
-    row(Section::Database, "connections_max", SettingKind::Count(1), ["8", "32"],
-        "Most connections to the database.",
-        &["pool_size", "max_connections"]),
-    row(Section::Database, "statement_ms_max", SettingKind::Milliseconds, ["30000", r#""5s""#],
-        "Longest run of one statement.",
-        &["statement_timeout"]),
-    row(Section::Database, "refresh", SettingKind::Text, [r#""1s""#, r#""10s""#],
-        "How often to look for changes of the schema. A request that names something new looks at once.",
-        &["cache_time"]),
-    row(Section::Database, "geometry_srid", SettingKind::Count(0), ["4326", "3857"],
-        "Spatial reference system of geometries.",
-        &["srid"]),
-    row(Section::Database, "pages_max", SettingKind::Count(1), ["", "100"],
-        "The last page that may be asked for; none when not given.",
-        &[]),
-    row(Section::Database, "records_max", SettingKind::Count(1), ["", "1000"],
-        "Most records of one list; none when not given.",
-        &[]),
-    row(Section::Database, "joins_depth_max", SettingKind::Count(1), ["", "3"],
-        "Longest path of joined tables; none when not given.",
-        &[]),
-    row(Section::Database, "joins_tables_max", SettingKind::Count(1), ["", "10"],
-        "Most joined tables of one request; none when not given.",
-        &[]),
-    row(Section::Database, "joins_records_max", SettingKind::Count(1), ["", "1000"],
-        "Most joined records of one relation for each parent; none when not given.",
-        &[]),
-    row(Section::Database, "search", SettingKind::Text, ["", r#""search""#],
-        "The parameter of text search over all text columns; without it there is none.",
-        &["text_search"]),
-    row(Section::Database, "validate", SettingKind::Texts, ["[]", r#"["*"]"#],
-        "Tables whose values are checked against the types of their columns before they are written.",
-        &["validation"]),
-    row(Section::Database, "check", SettingKind::Tables(Section::Check),
-        ["[]", r#"[{ columns = ["comments.post_id"], is = "numeric", message = "must be numeric" }]"#],
-        "Checks of your own.",
-        &["checks"]),
-    row(Section::Database, "sanitize", SettingKind::Texts, ["[]", r#"["*"]"#],
-        "Tables whose values are brought into the form of their columns' types before they are written.",
-        &["sanitation"]),
-    row(Section::Database, "strip_tags", SettingKind::Texts, ["[]", r#"["comments.*"]"#],
-        "Columns out of whose values HTML tags are taken before they are written.",
-        &[]),
-    row(Section::Database, "ip_address", SettingKind::Texts, ["[]", r#"["barcodes.ip_address"]"#],
-        "Columns that get the caller's address when a row is made, and never change.",
-        &[]),
-    row(Section::Database, "json_columns", SettingKind::Texts, ["[]", r#"["products.properties"]"#],
-        "Columns whose text is JSON, and goes out and comes in as such.",
-        &["json"]),
-    row(Section::Database, "tenant", SettingKind::Pairs, ["", r#"{ "*.tenant_id" = "caller.tenant" }"#],
-        "Columns that keep tenants apart, and their value: `caller.NAME`, or a literal. Rows of others are not there, \
-            new rows get it, it can't be changed.",
-        &["tenancy", "multi_tenancy"]),
-    row(Section::Database, "rule", SettingKind::Tables(Section::Rule),
-        ["[]", r#"[{ tables = ["users"], columns_hidden = ["password"] }]"#],
-        "What is there for whom.",
-        &["rules", "authorization"]),
-    row(Section::Database, "before", SettingKind::Text, ["", r#""hooks/before""#],
-        "The function, as `FILE/FUNCTION` of a [[function]], that is called before each request for records.",
-        &["before_handler"]),
-    row(Section::Database, "after", SettingKind::Text, ["", r#""hooks/after""#],
-        "The function that is called with each answer to a request for records.",
-        &["after_handler"]),
-    // Rule
-    row(Section::Rule, "tables", SettingKind::Texts, ["[]", r#"["posts", "comments"]"#],
-        "The tables it is about; all when not given.",
-        &["table"]),
-    row(Section::Rule, "operations", SettingKind::Texts, ["[]", r#"["update", "delete"]"#],
-        "The operations it is about: `list`, `read`, `create`, `update`, `increment`, `delete`, `reflect`, `remodel`, \
-            `document`; all when not given. What is about `update` is about every way in which a row changes, with \
-            `increment` and upserts; what is about `read` is about `list` too.",
-        &["operation"]),
-    row(Section::Rule, "deny", SettingKind::Bool, ["false", "true"],
-        "Whether the tables are not there: to be found in no list, read, joined, written or described.",
-        &[]),
-    row(Section::Rule, "columns_hidden", SettingKind::Texts, ["[]", r#"["password", "secret_*"]"#],
-        "Columns that are not there.",
-        &["columns"]),
-    row(Section::Rule, "rows", SettingKind::Text, ["", r#""user_id = caller.user or status = 'public'""#],
-        "The rows that are there: an expression over the columns and the caller.",
-        &["records", "filter"]),
-    row(Section::Rule, "except", SettingKind::Text, ["", r#""caller.role = 'staff'""#],
-        "Callers whom the rule is not about: an expression over the caller alone.",
-        &["unless"]),
-    // Check
-    row(Section::Check, "columns", SettingKind::Texts, ["", r#"["comments.post_id"]"#],
-        "The columns, as `table.column`, either with `*`. Required.",
-        &["column"]),
-    row(Section::Check, "is", SettingKind::Choice(&["numeric", "email", "filled"]), ["", r#""numeric""#],
-        "What the value must be.",
-        &[]),
-    row(Section::Check, "rule", SettingKind::Text, ["", r#""price >= 0""#],
-        "An expression over the columns that are written, which must hold.",
-        &[]),
-    row(Section::Check, "message", SettingKind::Text, ["", r#""must be numeric""#],
-        "What the client is told of the column. Required.",
         &[]),
 ];

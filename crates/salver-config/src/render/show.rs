@@ -107,6 +107,7 @@ fn server(checked: &Checked, key: &str) -> Option<String> {
         "access_log" => server.access_log.to_string(),
         "slow_ms" => server.slow_ms.to_string(),
         "server_timing" => server.server_timing.to_string(),
+        "otlp_endpoint" => quoted(server.otlp_endpoint.as_ref()?),
         "ready_needs_all" => server.ready_needs_all.to_string(),
         "default_format" => quoted(&server.default_format),
         "threads" => server.threads.to_string(),

@@ -19,6 +19,7 @@ cors = true
 access_log = true
 slow_ms = "250ms"
 server_timing = true
+otlp_endpoint = "http://collector:4318"
 ready_needs_all = true
 default_format = "csv"
 threads = 3

@@ -13,6 +13,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{Stream, StreamExt};
 use salver_model::Name;
 use salver_model::limits::{SLOW_PLAN_CHARS_MAX, SLOW_STATEMENT_CHARS_MAX};
+use salver_model::observation::{RequestId, current_request};
 
 use crate::engine::Engine;
 
@@ -20,6 +21,8 @@ use crate::engine::Engine;
 #[derive(Clone, Debug)]
 pub(crate) struct WatchedQuery {
     slow_after: Duration,
+    /// The request that it is for, if it is for one.
+    request: Option<Arc<dyn RequestId>>,
     /// Beginning of the statement, or a description of a query without one.
     statement: Arc<str>,
 }
@@ -28,13 +31,17 @@ impl WatchedQuery {
     /// Returns a statement of SQL; `None` if slow ones are not logged.
     pub(crate) fn of_sql(engine: &Engine, text: &str) -> Option<Self> {
         let slow_after = engine.slow_after()?;
-        Some(Self { slow_after, statement: beginning(text, SLOW_STATEMENT_CHARS_MAX).into() })
+        Some(Self {
+            slow_after,
+            request: current_request(),
+            statement: beginning(text, SLOW_STATEMENT_CHARS_MAX).into(),
+        })
     }
 
     /// Returns a query of one entry that no statement was written for; `None` if slow ones are not logged.
     pub(crate) fn of_entry(engine: &Engine, name: &Name) -> Option<Self> {
         let slow_after = engine.slow_after()?;
-        Some(Self { slow_after, statement: format!("rows of `{name}`").into() })
+        Some(Self { slow_after, request: current_request(), statement: format!("rows of `{name}`").into() })
     }
 
     /// Returns the rows of `stream`, which executes `plan` and was `begun` before the plan was made.
@@ -100,7 +107,8 @@ impl WatchedStream {
         let plan = beginning(&plan, SLOW_PLAN_CHARS_MAX).trim_end();
         let statement: &str = &self.query.statement;
         // The plan is last, because it has several lines.
-        tracing::warn!(target: "slow", ms, rows = self.rows, statement, %plan, "a query was slow");
+        let id = self.query.request.as_deref().map(|request| request.id());
+        tracing::warn!(target: "slow", id, ms, rows = self.rows, statement, %plan, "a query was slow");
     }
 }
 

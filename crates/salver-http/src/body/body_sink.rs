@@ -78,6 +78,7 @@ impl Outlet {
             turn: None,
             running: None,
             bound: None,
+            watch: None,
         };
         (outlet, Body::Stream(Box::new(pieces)))
     }

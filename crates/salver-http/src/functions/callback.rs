@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderName};
 use salver_model::limits::{CALLBACK_BYTES_MAX, CALLBACK_RETRY_MS, CALLBACK_TRIES_MAX};
 use salver_model::ports::Delivery;
 use salver_model::{Code, Error, Result};
+use salver_service::trace;
 
 use super::job_state::document;
 use crate::app::App;
@@ -69,7 +70,8 @@ pub(super) async fn tell(app: &App, job: &Job) {
     for attempt in 1..=CALLBACK_TRIES_MAX {
         // The semaphore is never closed.
         let place = app.jobs.callbacks.acquire().await;
-        let brought = callbacks.webhooks.post(&callback.address, document.clone()).await;
+        let trace = trace::current();
+        let brought = callbacks.webhooks.post(&callback.address, document.clone(), trace.as_ref()).await;
         drop(place);
         match brought {
             Ok(delivery) => {

@@ -9,7 +9,7 @@ use futures::{FutureExt, poll};
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use salver_model::functions::{Answer, AnswerBody, Call};
 use salver_model::{Caller, Code, Error, Result};
-use salver_service::FunctionFile;
+use salver_service::{FunctionFile, trace};
 use tokio::time::timeout;
 
 use super::job_state::{document, state};
@@ -39,8 +39,8 @@ pub(super) async fn open(
     let callback = callback::of(app, context.headers)?;
     let job = app.jobs.open(function, context.caller, callback, call.arguments.len() + call.body.len())?;
     let call = Call { job: Some(Arc::clone(&job.begun)), ..call };
-    let mut work =
-        Box::pin(maybe_done(work((Arc::clone(app), context.caller.clone()), file.clone(), call, Arc::clone(&job))));
+    let work = work((Arc::clone(app), context.caller.clone()), file.clone(), call, Arc::clone(&job));
+    let mut work = Box::pin(maybe_done(trace::carried(work)));
     // Polled once to join the queue: tasks start in any order, but jobs run in the order of their requests.
     let _ = poll!(work.as_mut());
     job.is_done_by(tokio::spawn(work).abort_handle());

@@ -33,7 +33,10 @@ pub(super) async fn answer(
     let app = context.app;
     let Some(key) = key(file.spec(), &call) else { return ask(context, file, call).await };
     let flight = match app.cache.get_or_lead(&key, || app.service.peek_all(), patience(file.spec())).await {
-        SingleFlight::Completed(finished) => return Ok(again(context, &finished)),
+        SingleFlight::Completed(finished) => {
+            app.metrics.count_cached();
+            return Ok(again(context, &finished));
+        }
         flight => flight,
     };
     match ask(context, file, call).await.map(finish) {
@@ -54,7 +57,9 @@ pub(super) async fn answer(
 
 /// Returns the cached response for `key`.
 pub(super) fn kept(app: &App, key: &[u8]) -> Option<Response<Body>> {
-    Some(exit::again(None, &*app.cache.get(key, &app.service.peek_all())?))
+    let finished = app.cache.get(key, &app.service.peek_all())?;
+    app.metrics.count_cached();
+    Some(exit::again(None, &finished))
 }
 
 /// Caches a response under `key`, if it is cacheable.

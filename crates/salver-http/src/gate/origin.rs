@@ -34,14 +34,14 @@ pub(super) fn is_own(origin: &str, headers: &HeaderMap, proxied: bool) -> bool {
 }
 
 /// Returns the URL of the server without a path, as the client or its proxy names it; `None` if it does not.
-pub(crate) fn own_url(headers: &HeaderMap, proxied: bool) -> Option<String> {
+pub(super) fn own_url(headers: &HeaderMap, proxied: bool, is_secure: bool) -> Option<String> {
     let forwarded = headers.get_all(FORWARDED_HOST).iter().next_back().filter(|_| proxied);
     let host = forwarded.or_else(|| headers.get(header::HOST))?.to_str().ok()?;
     // A proxy that appends its own value to the client's means the last.
     let host = host.rsplit(',').next().unwrap_or_default().trim();
     let port = headers.get(FORWARDED_PORT).filter(|_| forwarded.is_some() && without_port(host) == host);
     let port = port.and_then(|port| port.to_str().ok()?.trim().parse::<u16>().ok());
-    let scheme = if super::is_secure(headers) { "https" } else { "http" };
+    let scheme = if is_secure { "https" } else { "http" };
     let usual = if scheme == "https" { 443 } else { 80 };
     let authority = match port.filter(|port| *port != usual) {
         Some(port) => format!("{host}:{port}"),
@@ -147,16 +147,19 @@ mod tests {
         assert!(!is_own("https://data.example.org", &headers, true));
     }
 
+    /// What a proxy, or the own listener, says of a request with TLS.
+    const TLS: (&str, &str) = ("x-forwarded-proto", "https");
+
     #[test]
     fn what_the_server_is_called() {
         let url = |proxied: bool, said: &[(&'static str, &str)]| {
             let mut headers = HeaderMap::new();
             said.iter().for_each(|(name, value)| drop(headers.insert(*name, value.parse().unwrap())));
-            own_url(&headers, proxied)
+            own_url(&headers, proxied, said.contains(&TLS))
         };
         let host = ("host", "backend:8080");
         let forwarded = ("x-forwarded-host", "evil.example, data.example");
-        let tls = ("x-forwarded-proto", "https");
+        let tls = TLS;
         assert_eq!(url(false, &[host]).as_deref(), Some("http://backend:8080"));
         assert_eq!(url(false, &[host, forwarded, tls]).as_deref(), Some("https://backend:8080"));
         assert_eq!(url(true, &[host, forwarded, tls]).as_deref(), Some("https://data.example"));

@@ -3,18 +3,32 @@
 use std::time::UNIX_EPOCH;
 
 use salver_model::limits::METRICS_ENTRIES_MAX;
+use salver_model::{Caller, Permission};
 use salver_service::{Entry, LoadState};
 
 use crate::app::App;
 use crate::metrics::Exposition;
 use crate::status;
 
-pub(super) fn write(app: &App, out: &mut Exposition) {
+/// Writes the state to the page of `caller`, which names only what the caller may know of.
+pub(super) fn write(app: &App, caller: &Caller, out: &mut Exposition) {
     permits(app, out);
     certificate(app, out);
-    entries(app, out);
-    streams(app, out);
-    functions(app, out);
+    entries(app, caller, out);
+    streams(app, caller, out);
+    functions(app, caller, out);
+    spans(app, out);
+}
+
+fn spans(app: &App, out: &mut Exposition) {
+    let Some(tracer) = &app.options.tracer else { return };
+    let counts = tracer.counts();
+    let help =
+        "Spans of traces, by what became of them: exported, dropped since too many waited, or failed to be sent.";
+    out.family("salver_trace_spans_total", "counter", help);
+    for (outcome, count) in [("exported", counts.exported), ("dropped", counts.dropped), ("failed", counts.failed)] {
+        out.sample("", &[("outcome", outcome)], count);
+    }
 }
 
 fn permits(app: &App, out: &mut Exposition) {
@@ -45,9 +59,20 @@ fn certificate(app: &App, out: &mut Exposition) {
     }
 }
 
-fn entries(app: &App, out: &mut Exposition) {
+/// Returns whether the access rules let the caller know of an entry.
+fn knows(caller: &Caller, name: &str) -> bool {
+    caller.grants.as_ref().is_none_or(|grants| grants.knows(name))
+}
+
+fn entries(app: &App, caller: &Caller, out: &mut Exposition) {
     let snapshot = app.service.snapshot_of_all();
-    let all: Vec<&Entry> = snapshot.entries().take(METRICS_ENTRIES_MAX).collect();
+    // Of what the caller may read, the rules of a database may deny a table all the same.
+    let seen = app.service.snapshot(caller, Permission::Read);
+    let is_shown = |entry: &&Entry| {
+        let name = entry.name.as_str();
+        seen.entry(name).is_some() || knows(caller, name) && !caller.may(Permission::Read, name)
+    };
+    let all: Vec<&Entry> = snapshot.entries().filter(is_shown).take(METRICS_ENTRIES_MAX).collect();
     out.family("salver_entry_up", "gauge", "1 for an entry that is served in its newest version, 0 for any other.");
     for entry in &all {
         let is_up = matches!(entry.state, LoadState::Ready(_));
@@ -69,10 +94,11 @@ fn entries(app: &App, out: &mut Exposition) {
     }
 }
 
-fn streams(app: &App, out: &mut Exposition) {
-    let open = || app.service.all_consumers().filter(|stream| stream.available().is_ok());
+fn streams(app: &App, caller: &Caller, out: &mut Exposition) {
+    let all = || app.service.all_consumers().filter(|stream| knows(caller, stream.spec().name.as_str()));
+    let open = || all().filter(|stream| stream.available().is_ok());
     out.family("salver_stream_up", "gauge", "1 for a stream that is open, 0 for any other.");
-    for stream in app.service.all_consumers() {
+    for stream in all() {
         out.sample("", &[("stream", stream.spec().name.as_str())], u8::from(stream.available().is_ok()));
     }
     out.family("salver_stream_next_offset", "gauge", "Offset of the next event of a stream.");
@@ -93,9 +119,9 @@ fn streams(app: &App, out: &mut Exposition) {
     }
 }
 
-fn functions(app: &App, out: &mut Exposition) {
-    let files: Vec<_> =
-        app.service.functions().iter().map(|file| (file.spec().name.as_str(), file.workers())).collect();
+fn functions(app: &App, caller: &Caller, out: &mut Exposition) {
+    let known = app.service.functions().iter().filter(|file| knows(caller, file.spec().name.as_str()));
+    let files: Vec<_> = known.map(|file| (file.spec().name.as_str(), file.workers())).collect();
     out.family("salver_function_workers", "gauge", "Processes of a file of functions, by state.");
     for (name, workers) in &files {
         out.sample("", &[("file", name), ("state", "busy")], workers.busy);

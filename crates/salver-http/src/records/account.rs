@@ -11,7 +11,6 @@ use super::{body, respond};
 use crate::auth::{self, Login, Session, User, Users};
 use crate::body::Body;
 use crate::dialect::php;
-use crate::gate;
 use crate::request_context::RequestContext;
 use crate::routes::records::AccountStep;
 
@@ -155,7 +154,7 @@ async fn begin(context: &RequestContext<'_>, users: &Users, user: User) -> Resul
 
 /// Returns the cookie that sets the session, or removes it.
 fn cookie(context: &RequestContext<'_>, users: &Users, name: &str, is_over: bool) -> Option<HeaderValue> {
-    let secure = if gate::is_secure(context.headers) { "; Secure" } else { "" };
+    let secure = if context.app.gate.is_secure(context.headers) { "; Secure" } else { "" };
     let age = if is_over { "; Max-Age=0" } else { "" };
     let text = format!("{}={name}; Path=/; HttpOnly; SameSite=Lax{secure}{age}", users.spec.session_cookie);
     let mut value = HeaderValue::from_str(&text).ok()?;

@@ -6,7 +6,7 @@ mod parameter;
 
 use http::Response;
 use salver_model::Result;
-use salver_model::records::{ColumnKind, DatabaseSchema, Operation, TableInfo, TableKind};
+use salver_model::records::{ColumnKind, DatabaseSchema, ForeignKey, Operation, TableInfo, TableKind};
 use serde_json::{Map, Value as Json, json};
 
 use super::respond;
@@ -73,10 +73,9 @@ pub(super) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body
             if operation.writes() && !writable {
                 continue;
             }
-            let schema = database.visible(caller, operation);
+            let schema = documented_part(&database.visible(caller, operation), &documented);
             for table in schema.tables() {
-                let has_it = documented.table(&table.name).is_some()
-                    && (operation == Operation::List || !table.key.is_empty())
+                let has_it = (operation == Operation::List || !table.key.is_empty())
                     && (!operation.writes() || table.kind == TableKind::Table);
                 if has_it {
                     let (schema, documented) = (&*schema, &*documented);
@@ -94,6 +93,34 @@ pub(super) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body
     fixed_paths(&mut document);
     context.app.auth.describe(&mut document);
     respond::text(context, &document.to_string(), php::wants_xml(context.query)).await
+}
+
+/// Returns the part of a schema that may be documented: columns too can be kept from documents alone.
+fn documented_part(schema: &DatabaseSchema, documented: &DatabaseSchema) -> DatabaseSchema {
+    let part = |table: &TableInfo| {
+        let documented = documented.table(&table.name)?;
+        let is_documented = |index: &usize| documented.column(&table.columns[*index].name).is_some();
+        let kept: Vec<usize> = (0..table.columns.len()).filter(is_documented).collect();
+        let moved = |list: &[usize]| {
+            list.iter().map(|index| kept.iter().position(|own| own == index)).collect::<Option<Vec<usize>>>()
+        };
+        let mut own = table.clone();
+        own.columns = kept.iter().map(|index| table.columns[*index].clone()).collect();
+        own.key = moved(&table.key).unwrap_or_default();
+        own.unique = table.unique.iter().filter_map(|list| moved(list)).collect();
+        let keys = table.foreign_keys.iter().filter(|key| {
+            documented.foreign_keys.iter().any(|own| {
+                let names = |table: &TableInfo, at: &[usize]| {
+                    at.iter().map(|at| table.columns[*at].name.clone()).collect::<Vec<_>>()
+                };
+                own.target == key.target && names(documented, &own.columns) == names(table, &key.columns)
+            })
+        });
+        let keys = keys.filter_map(|key| Some(ForeignKey { columns: moved(&key.columns)?, ..key.clone() }));
+        own.foreign_keys = keys.collect();
+        Some(own)
+    };
+    DatabaseSchema::new(schema.tables().iter().filter_map(part).collect(), schema.stamp())
 }
 
 fn push(array: &mut Json, value: Json) {

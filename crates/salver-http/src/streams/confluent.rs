@@ -91,6 +91,6 @@ fn consumer<'a>(context: &RequestContext<'a>, name: &str) -> Result<&'a Consumer
 /// Returns the URL of the server, as seen by the client.
 fn origin(context: &RequestContext<'_>) -> String {
     let host = context.header(header::HOST.as_str()).unwrap_or("localhost");
-    let scheme = if context.header("x-forwarded-proto") == Some("https") { "https" } else { "http" };
+    let scheme = if context.app.gate.is_secure(context.headers) { "https" } else { "http" };
     format!("{scheme}://{host}{}", context.app.options.base_path)
 }

@@ -30,6 +30,9 @@ pub const MASK_CHARS_MAX: u32 = 10_000;
 /// Shortest secret of the configuration that is masked in messages, in bytes; shorter ones occur by chance in other
 /// text, and stay.
 pub const MASKED_SECRET_BYTES_MIN: usize = 6;
+/// Shortest text from outside that is masked wherever it occurs though its setting is not one for secrets, in bytes; it
+/// must have characters of several kinds, too.
+pub const UNNAMED_SECRET_BYTES_MIN: usize = 8;
 
 /// Configurable limits; `[limits]` in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use crate::error::Result;
+use crate::trace::SpanContext;
 
 /// Result of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,9 +22,9 @@ pub enum Delivery {
 /// An attempt times out within some seconds, follows no redirects, and does not reveal the response.
 #[async_trait]
 pub trait WebhookSender: Debug + Send + Sync {
-    /// Sends a JSON document to `address`, once.
+    /// Sends a JSON document to `address`, once, as a part of the span of `trace`, if there is one.
     ///
     /// # Errors
     /// Returns `Source` when a retry may succeed.
-    async fn post(&self, address: &str, document: Bytes) -> Result<Delivery>;
+    async fn post(&self, address: &str, document: Bytes, trace: Option<&SpanContext>) -> Result<Delivery>;
 }

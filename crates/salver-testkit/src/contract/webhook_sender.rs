@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use salver_model::Code;
 use salver_model::ports::{Delivery, WebhookSender};
+use salver_model::trace::SpanContext;
 
 /// Runs the suite, with a receiver of its own.
 ///
@@ -26,6 +27,7 @@ pub async fn run(sender: &dyn WebhookSender) {
     });
     let document = Bytes::from_static("{\"a\":\"ü\"}".as_bytes());
     let send = |path: &str| (format!("{base}{path}"), document.clone());
+    let trace = SpanContext::root().with_state("vendor=1");
     for (path, outcome) in [
         ("/200", Some(Delivery::Taken)),
         ("/204", Some(Delivery::Taken)),
@@ -37,7 +39,8 @@ pub async fn run(sender: &dyn WebhookSender) {
         ("/503", None),
     ] {
         let (address, document) = send(path);
-        match (sender.post(&address, document).await, outcome) {
+        let trace = (path == "/200").then_some(&trace);
+        match (sender.post(&address, document, trace).await, outcome) {
             (Ok(delivery), Some(wanted)) => assert_eq!(delivery, wanted, "{path}"),
             (Err(error), None) => {
                 assert_eq!(error.code, Code::Source, "{path}");
@@ -52,10 +55,13 @@ pub async fn run(sender: &dyn WebhookSender) {
         for request in heard.iter() {
             assert!(request.starts_with("POST /") && request.ends_with("{\"a\":\"ü\"}"), "{request}");
             assert!(request.to_lowercase().contains("content-type: application/json"), "{request}");
+            let tells_trace = request.contains(&format!("traceparent: {trace}\r\ntracestate: vendor=1\r\n"));
+            assert_eq!(tells_trace, request.starts_with("POST /200"), "{request}");
+            assert_eq!(request.contains("traceparent"), tells_trace, "{request}");
         }
     }
     let gone = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
-    let away = sender.post(&format!("http://{gone}/"), document.clone()).await.expect_err("nobody is there");
+    let away = sender.post(&format!("http://{gone}/"), document.clone(), None).await.expect_err("nobody is there");
     assert_eq!(away.code, Code::Source);
 }
 

@@ -251,10 +251,13 @@ fn what_is_slow_is_logged() {
     }
     let queries: Vec<&str> = log.split("a query was slow ").skip(1).collect();
     let query = queries.iter().find(|query| query.contains("> 10\" plan=")).unwrap_or_else(|| panic!("{log}"));
-    for part in ["ms=", "rows=1 ", "statement=\"select count(*) as pairs\\nfrom numbers a", "\n    ", "metrics=["] {
+    for part in
+        [own.as_str(), "ms=", "rows=1 ", "statement=\"select count(*) as pairs\\nfrom numbers a", "\n    ", "metrics=["]
+    {
         assert!(query.contains(part), "{part}: {query}");
     }
     let query = queries.iter().find(|query| query.contains("-- xxx")).unwrap_or_else(|| panic!("{log}"));
+    assert!(query.contains("id=\"long\""), "{query}");
     let (_, text) = query.split_once("-- ").unwrap();
     assert!(text.bytes().take_while(|byte| *byte == b'x').count() < 2_000, "{query}");
 }

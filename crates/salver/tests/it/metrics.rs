@@ -115,6 +115,28 @@ fn who_may_read_it() {
     assert_eq!(free.send("POST", "/metrics", Some("")).status, 405);
 }
 
+/// It names what the caller may know of, and no table that the rules of its database deny.
+#[test]
+fn what_it_names() {
+    let shop = "create table items (id integer primary key); create table wages (id integer primary key);";
+    let settings = format!(
+        "{SETTINGS}[[database]]\nname = \"shop\"\nurl = \"sqlite:shop.db\"\ninit = \"shop.sql\"\n\
+         [[database.rule]]\ntables = [\"wages\"]\ndeny = true\n"
+    );
+    let process = Process::with(&settings, &[("people.csv", ROWS), ("shop.sql", shop)]);
+    let page = process.get("/metrics");
+    assert!(page.contains("{entry=\"people\"}") && page.contains("{stream=\"clicks\"}"), "{page}");
+    assert!(page.contains("items") && !page.contains("wages"), "{page}");
+    let access = format!(
+        "{SETTINGS}[[access]]\nentries = [\"metrics\"]\npermissions = [\"administer\"]\n\
+         [[access]]\nentries = [\"people\"]\npermissions = [\"read\"]\n"
+    );
+    let process = Process::with(&access, &[("people.csv", ROWS), ("secrets.csv", ROWS)]);
+    let page = process.get("/metrics");
+    assert!(page.contains("{entry=\"people\"}"), "{page}");
+    assert!(!page.contains("secrets") && !page.contains("clicks"), "{page}");
+}
+
 #[test]
 fn prometheus_reads_it() {
     if !Command::new("python3")

@@ -11,6 +11,8 @@ use std::process::{Command, Output};
 
 use super::served::{PATIENCE, Served, until};
 use super::server::Answer;
+use crate::client::Client;
+use crate::process::Process;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_salver");
 const ROWS: &str = "id,name\n1,ann\n2,bob\n";
@@ -347,5 +349,21 @@ fn connections_of_one_address() {
     assert!(!ask(&mut oldest) && ask(&mut second) && ask(&mut third));
     for mut other in others {
         assert!(ask(&mut other));
+    }
+}
+
+/// Only the operator's proxy says that a client used TLS.
+#[test]
+fn who_says_that_a_client_used_tls() {
+    let stream = "[[stream]]\nname = \"clicks\"\n";
+    for (settings, scheme) in [("", "http"), ("[server]\nreverse_proxy = true\n", "https")] {
+        let process = Process::start(&format!("{settings}{stream}"));
+        let headers = [("x-forwarded-proto", "https"), ("content-type", "application/vnd.kafka.v2+json")];
+        let body = b"{\"name\":\"one\",\"format\":\"json\"}";
+        let made =
+            Client::new(process.address()).send("POST", "/consumers/g", &headers, Some(body)).expect("an answer");
+        assert_eq!(made.status, 200, "{made:?}");
+        let base = format!("{scheme}://{}/consumers/g/instances/one", process.address());
+        assert_eq!(made.json()["base_uri"], base, "{settings}");
     }
 }

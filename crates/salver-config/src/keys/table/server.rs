@@ -67,6 +67,11 @@ pub(super) const ROWS: &[Setting] = &[
         "Whether answers tell in the header `Server-Timing` how long they took, which the developer tools of browsers \
             show.",
         &[]),
+    at_start(new_row(Section::Server, "otlp_endpoint", SettingKind::Text, ["", r#""http://collector:4318""#],
+        "Address of an OpenTelemetry collector that the traces of requests are sent to, by OTLP over HTTP \
+            (`/v1/traces` below it). Without it the variables `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` and \
+            `OTEL_EXPORTER_OTLP_ENDPOINT` name one; without any there are no traces.",
+        &["otel_endpoint", "otlp_traces_endpoint"])),
     new_row(Section::Server, "ready_needs_all", SettingKind::Bool, ["false", "true"],
         "Whether `/ready` answers 503 also while an entry or a file of functions can't be loaded, not even in an older \
             version. Off, because one broken file would take the server out of service.",

@@ -97,6 +97,9 @@ fn equal_arguments_are_one_call() {
         assert_eq!(server.get(&format!("/api/functions/r/double?n=5&log={r}")).text(), "10");
     }
     assert_eq!(calls(&r), 1);
+    let page = server.get("/metrics");
+    let hits = page.text().lines().find_map(|line| line.strip_prefix("salver_cache_hits_total ")?.parse::<u64>().ok());
+    assert_eq!(hits, Some(6), "four of Python, and two of R: {}", page.text());
 }
 
 #[test]
