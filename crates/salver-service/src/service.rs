@@ -105,6 +105,7 @@ impl Service {
             streams: self.streams.clone(),
             waits,
             functions: self.functions.clone(),
+            is_traced: self.is_traced,
         }
     }
 

@@ -61,7 +61,7 @@ pub const SETTINGS: &[Setting] =
     >([server::ROWS, access::ROWS, limit::ROWS, ROWS, database::ROWS, stream::ROWS, function::ROWS]);
 
 /// Concatenates the rows of these tables.
-const fn joined<const N: usize>(tables: [&[Setting]; 6]) -> [Setting; N] {
+const fn joined<const N: usize>(tables: [&[Setting]; 7]) -> [Setting; N] {
     let (mut all, mut at, mut table) = ([ROWS[0]; N], 0, 0);
     while table < tables.len() {
         let mut row = 0;

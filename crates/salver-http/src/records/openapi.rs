@@ -28,8 +28,6 @@ const OPERATIONS: [(Operation, &str, &str, bool); 6] = [
 struct Shown<'a> {
     table: &'a TableInfo,
     schema: &'a DatabaseSchema,
-    /// What may be documented, whatever the operation shows.
-    documented: &'a DatabaseSchema,
     operation: Operation,
     word: &'static str,
     method: &'static str,
@@ -37,11 +35,6 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Returns whether the column of a table may be documented.
-    fn tells(&self, table: &str, column: &str) -> bool {
-        self.documented.table(table).is_some_and(|table| table.column(column).is_some())
-    }
-
     /// Returns the table's name as a key of components.
     fn key(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '_' };
@@ -78,8 +71,7 @@ pub(super) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body
                 let has_it = (operation == Operation::List || !table.key.is_empty())
                     && (!operation.writes() || table.kind == TableKind::Table);
                 if has_it {
-                    let (schema, documented) = (&*schema, &*documented);
-                    add(&mut document, &Shown { table, schema, documented, operation, word, method, by_key });
+                    add(&mut document, &Shown { table, schema: &schema, operation, word, method, by_key });
                 }
             }
         }
@@ -160,8 +152,7 @@ fn add(document: &mut Json, shown: &Shown<'_>) {
     let path = if shown.by_key { format!("/records/{name}/{{id}}") } else { format!("/records/{name}") };
     let paths = entry(document, "paths");
     put(entry(paths, &path), shown.method, operation(shown, &key));
-    let mut told = shown.table.columns.iter().filter(|column| shown.tells(name, &column.name));
-    let has_geometry = told.any(|column| column.kind == ColumnKind::Geometry);
+    let has_geometry = shown.table.columns.iter().any(|column| column.kind == ColumnKind::Geometry);
     if has_geometry && matches!(shown.operation, Operation::List | Operation::Read) {
         let path = if shown.by_key { format!("/geojson/{name}/{{id}}") } else { format!("/geojson/{name}") };
         put(entry(paths, &path), "get", geojson(shown, &key));

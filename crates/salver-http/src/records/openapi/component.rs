@@ -132,7 +132,7 @@ pub(super) fn schema(shown: &Shown<'_>) -> Json {
             Operation::Create | Operation::Update => !column.generated,
             _ => true,
         };
-        if can_be_there && shown.tells(&shown.table.name, &column.name) {
+        if can_be_there {
             properties.insert(column.name.clone(), property(shown, at, column));
         }
     }
@@ -172,15 +172,12 @@ fn property(shown: &Shown<'_>, at: usize, column: &ColumnInfo) -> Json {
         let referenced: Vec<String> = tables
             .flat_map(|table| {
                 let keys = table.foreign_keys.iter().filter(|key| key.target == shown.table.name);
-                let columns = keys.flat_map(|key| &key.columns).map(|at| &table.columns[*at].name);
-                columns.filter(|own| shown.tells(&table.name, own)).map(|own| format!("{}.{own}", table.name))
+                keys.flat_map(|key| key.columns.iter().map(|at| format!("{}.{}", table.name, table.columns[*at].name)))
             })
             .collect();
         put(&mut property, "x-referenced", json!(referenced));
     }
-    if let Some(key) = shown.table.foreign_keys.iter().find(|key| key.columns == [at])
-        && shown.documented.table(&key.target).is_some()
-    {
+    if let Some(key) = shown.table.foreign_keys.iter().find(|key| key.columns == [at]) {
         put(&mut property, "x-references", json!(key.target));
     }
     property
