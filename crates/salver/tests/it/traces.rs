@@ -101,6 +101,51 @@ fn part<'s>(spans: &'s [TracedSpan], name: &str, parent: &TracedSpan) -> &'s Tra
     found[0]
 }
 
+/// A method, target and body, with the names of the request's span and of its step.
+type Asked = (&'static str, &'static str, Option<&'static str>, &'static str, &'static str);
+
+const ASKED: [Asked; 6] = [
+    ("GET", "/api/tables/people?filter%5Bname%5D=secret-value", None, "GET /api/tables/{name}", "engine query"),
+    (
+        "POST",
+        "/api/sql",
+        Some("select count(*) from people where name <> 'secret-value'"),
+        "POST /api/sql",
+        "engine query",
+    ),
+    ("GET", "/api/records/items/1", None, "GET /api/records/{table}/{id}", "database statement"),
+    (
+        "POST",
+        "/api/records/items",
+        Some("{\"name\":\"secret-value\"}"),
+        "POST /api/records/{table}",
+        "database statement",
+    ),
+    ("POST", "/api/streams/clicks", Some("{\"a\":\"secret-value\"}"), "POST /api/streams/{name}", "append"),
+    ("POST", "/api/functions/code/double", Some("{\"x\":2}"), "POST /api/functions/{file}/{function}", "function call"),
+];
+
+/// Checks the spans of one request.
+fn check_parts(spans: &[TracedSpan], (method, _, _, name, step): Asked) {
+    let request = spans.iter().find(|span| span.parent() == "b7ad6b7169203331").unwrap();
+    assert_eq!(request.kind(), SpanKind::Server, "{request:?}");
+    let route = request.text("http.route").unwrap();
+    assert_eq!((request.name(), format!("{method} {route}").as_str()), (name, name), "{request:?}");
+    assert_eq!(request.text("http.request.method").as_deref(), Some(method));
+    assert_eq!(request.text("url.scheme").as_deref(), Some("http"));
+    assert!(matches!(request.number("http.response.status_code"), Some(200..=202)), "{request:?}");
+    assert_eq!((request.status(), request.state()), (StatusCode::Unset, "vendor=1"), "{request:?}");
+    assert_eq!(request.service(), "the-shop");
+    part(spans, "policy", request);
+    let operation = part(spans, "operation", request);
+    let step = part(spans, step, operation);
+    assert!(request.begins() <= step.begins() && step.ends() <= request.ends(), "{request:?} {step:?}");
+    for span in spans {
+        assert!(span.id() != request.parent() && span.id().len() == 16, "{span:?}");
+        assert!(!format!("{span:?}").contains("secret-value"), "{span:?}");
+    }
+}
+
 #[test]
 fn a_request_and_its_parts() {
     let collector = Collector::start();
@@ -117,58 +162,16 @@ fn a_request_and_its_parts() {
     ];
     let shop = "create table items (id integer primary key, name text);\ninsert into items values (1, 'a');\n";
     let traced = Traced::serve(&settings, &[("code.py", code), ("shop.sql", shop)], &variables);
-    let asked = [
-        ("GET", "/api/tables/people?filter%5Bname%5D=secret-value", None, "GET /api/tables/{name}", "engine query"),
-        (
-            "POST",
-            "/api/sql",
-            Some("select count(*) from people where name <> 'secret-value'"),
-            "POST /api/sql",
-            "engine query",
-        ),
-        ("GET", "/api/records/items/1", None, "GET /api/records/{table}/{id}", "database statement"),
-        (
-            "POST",
-            "/api/records/items",
-            Some("{\"name\":\"secret-value\"}"),
-            "POST /api/records/{table}",
-            "database statement",
-        ),
-        ("POST", "/api/streams/clicks", Some("{\"a\":\"secret-value\"}"), "POST /api/streams/{name}", "append"),
-        (
-            "POST",
-            "/api/functions/code/double",
-            Some("{\"x\":2}"),
-            "POST /api/functions/{file}/{function}",
-            "function call",
-        ),
-    ];
-    for (number, (method, target, body, _, _)) in asked.iter().enumerate() {
+    for (number, (method, target, body, _, _)) in ASKED.iter().enumerate() {
         let parent = PARENT.replace("0af7", &format!("00{number:02}"));
         let headers = [("traceparent", parent.as_str()), ("tracestate", "vendor=1"), ("x-api-key", "secret-value")];
         let answer = traced.ask(method, target, &headers, *body);
         assert!(answer.status < 300, "{method} {target}: {answer:?}");
     }
-    for (number, (method, _, _, name, step)) in asked.iter().enumerate() {
+    for (number, asked) in ASKED.iter().enumerate() {
         let trace = TRACE.replace("0af7", &format!("00{number:02}"));
         let spans = collector.until(&trace, |spans| spans.iter().any(|span| span.parent() == "b7ad6b7169203331"));
-        let request = spans.iter().find(|span| span.parent() == "b7ad6b7169203331").unwrap();
-        assert_eq!(request.kind(), SpanKind::Server, "{request:?}");
-        let route = request.text("http.route").unwrap();
-        assert_eq!((request.name(), format!("{method} {route}").as_str()), (*name, *name), "{request:?}");
-        assert_eq!(request.text("http.request.method").as_deref(), Some(*method));
-        assert_eq!(request.text("url.scheme").as_deref(), Some("http"));
-        assert!(matches!(request.number("http.response.status_code"), Some(200..=202)), "{request:?}");
-        assert_eq!((request.status(), request.state()), (StatusCode::Unset, "vendor=1"), "{request:?}");
-        assert_eq!(request.service(), "the-shop");
-        part(&spans, "policy", request);
-        let operation = part(&spans, "operation", request);
-        let step = part(&spans, step, operation);
-        assert!(request.begins() <= step.begins() && step.ends() <= request.ends(), "{request:?} {step:?}");
-        for span in &spans {
-            assert!(span.id() != request.parent() && span.id().len() == 16, "{span:?}");
-            assert!(!format!("{span:?}").contains("secret-value"), "{span:?}");
-        }
+        check_parts(&spans, *asked);
     }
     let spans = collector.until(&TRACE.replace("0af7", "0000"), |spans| spans.len() >= 4);
     let query = spans.iter().find(|span| span.name() == "engine query").unwrap();
