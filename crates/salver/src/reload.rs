@@ -169,7 +169,8 @@ impl Reload {
             self.auth.begin(&old);
             self.wired.service.callers_changed();
         }
-        if has_other_rules {
+        // What waits for events has passed the firewall of before.
+        if has_other_rules || next.server.firewall != self.checked.server.firewall {
             self.wired.service.rules_changed();
         }
         logging::set_level(&next.server);

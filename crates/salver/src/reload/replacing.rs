@@ -1,35 +1,56 @@
 //! Puts what decides about requests in the place of what did so far.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use salver_config::Checked;
 use salver_http::CurrentAuth;
 use salver_model::ports::{Database, Functions};
 use salver_model::spec::FunctionSpec;
 
-use super::{KeptFresh, Reload, SETTLING};
+use super::{KeptFresh, Reload};
+use crate::functions::OpenFile;
 use crate::{functions, wiring};
+
+/// Longest wait for files of functions to be loaded before they take the place of others.
+const LOADING: Duration = Duration::from_secs(60);
 
 impl Reload {
     /// Returns the files of functions of the next settings: those that stay, and others that were opened beside them.
-    /// The files that go stay open while something may call them.
+    /// The files that go stay open while something may call them. A file that can't be loaded as it is declared now is
+    /// served as it was before, until the next reload.
     pub(super) async fn other_files(&mut self, next: &Checked) -> (Vec<Arc<dyn Functions>>, usize) {
         let mut own = std::mem::take(&mut self.wired.functions);
         let is_new = |spec: &&FunctionSpec| own.iter().all(|open| open.declared != **spec);
         let mut new = functions::open(next.functions.iter().filter(is_new));
-        functions::loaded(&new, SETTLING).await;
-        let changed = new.len();
+        functions::loaded(&new, LOADING).await;
+        let mut changed = 0;
         for spec in &next.functions {
-            let known = own.iter().position(|open| open.declared == *spec).map(|at| own.remove(at));
-            let opened = || new.iter().position(|open| open.declared == *spec);
-            let open = match known {
-                Some(open) => Some(open),
-                None => opened().map(|at| new.remove(at)),
-            };
-            self.wired.functions.extend(open);
+            if let Some(at) = own.iter().position(|open| open.declared == *spec) {
+                self.wired.functions.push(own.remove(at));
+                continue;
+            }
+            let opened = new.iter().position(|open| open.declared == *spec).map(|at| new.remove(at));
+            let loads = opened.as_ref().is_some_and(|open| open.file.interface().is_ok());
+            let is_good = |open: &OpenFile| open.declared.name == spec.name && open.file.interface().is_ok();
+            match own.iter().position(is_good).filter(|_| !loads) {
+                Some(at) => {
+                    tracing::warn!(
+                        "the functions `{}` can't be loaded as they are declared now, and are served as before until \
+                         the next SIGHUP",
+                        spec.name
+                    );
+                    self.wired.functions.push(own.remove(at));
+                }
+                None => {
+                    changed += usize::from(opened.is_some());
+                    self.wired.functions.extend(opened);
+                }
+            }
         }
         let users = self.current.users();
-        let gone = own.len();
+        let is_gone = |open: &&OpenFile| next.functions.iter().all(|spec| spec.name != open.declared.name);
+        let gone = own.iter().filter(is_gone).count();
         for open in own {
             let users = users.clone();
             tokio::spawn(async move { open.drained(&users).await });

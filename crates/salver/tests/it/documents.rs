@@ -11,7 +11,7 @@ fn what_rules_keep_from_documents() {
         [[database.rule]]\ntables = [\"plans\"]\noperations = [\"document\"]\ndeny = true\n\
         [[database.rule]]\ntables = [\"items\"]\noperations = [\"document\"]\ncolumns_hidden = [\"cost\"]\n";
     let process = Process::with(settings, &[("shop.sql", SHOP)]);
-    let document = process.get("/api/openapi");
+    let document = process.get("/api/openapi").replace("\\/", "/");
     assert!(document.contains("\"name\"") && document.contains("/records/items"), "{document}");
     assert!(!document.contains("cost") && !document.contains("plans"), "{document}");
     // What is not documented is there all the same.

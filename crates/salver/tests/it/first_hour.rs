@@ -65,7 +65,9 @@ fn documents_tell_how_to_authenticate() {
     let database = "[[database]]\nname = 'db'\nurl = 'sqlite:db.db'\nwritable = true\n";
     let auth = "[auth]\nmode = 'optional'\napi_keys = ['a:0123456789abcdef']\n\
                 basic_users = ['ann:$2y$10$cg7/nswxVZ0cmVIsMB/pVOh1OfcHScBJGq7Xu4KF9dFEQgRZ8HWe.']\n";
-    let server = Server::with(&format!("{auth}{database}"), &[]);
+    let function = "[[function]]\nfile = 'one.py'\n";
+    let files: [(&str, &[u8]); 1] = [("one.py", b"def one() -> int:\n    return 1\n")];
+    let server = Server::with(&format!("{auth}{database}{function}"), &files);
     for target in ["/api/openapi", "/api/functions.openapi.json"] {
         let document = server.get(target).json();
         let schemes = &document["components"]["securitySchemes"];

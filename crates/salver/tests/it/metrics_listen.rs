@@ -106,6 +106,7 @@ fn an_address_that_is_taken() {
     let directory = tempfile::tempdir().expect("a directory");
     let settings = format!("[server]\nmetrics_listen = \"{address}\"\n");
     std::fs::write(directory.path().join("salver.toml"), settings).expect("a file");
+    std::fs::write(directory.path().join("people.csv"), "id\n1\n").expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_salver"));
     let output = command.args(["serve", "--listen", "127.0.0.1:0"]).arg(directory.path()).output().expect("an end");
     let told = String::from_utf8_lossy(&output.stderr);

@@ -24,7 +24,7 @@ fn answers() {
         ("with x as (from people) select max(id) as m from x", r#"[{"m":3}]"#),
         ("from people where id > 1 order by id limit 1", r#"[{"id":2,"name":"Bob","city_id":20}]"#),
         (
-            "from people where id = 1 union all select * from people where id = 3",
+            "from people where id = 1 union all select * from people where id = 3 order by id",
             r#"[{"id":1,"name":"Ann","city_id":10},{"id":3,"name":"Cy","city_id":10}]"#,
         ),
         (
