@@ -50,8 +50,13 @@ fn certified(name: &str, digest: &[u8]) -> Result<CertifiedKey> {
     parameters.custom_extensions = vec![CustomExtension::new_acme_identifier(digest)];
     let certificate = parameters.self_signed(&key).map_err(failed)?;
     let private = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    CertifiedKey::from_der(vec![certificate.der().clone()], private, &ring::default_provider())
-        .map_err(|error| Error::internal("the certificate of a challenge can't be used").with_source(error))
+    let private = ring::default_provider()
+        .key_provider
+        .load_private_key(private)
+        .map_err(|error| Error::internal("the key of a challenge can't be used").with_source(error))?;
+    // `from_der` would read the certificate, and refuses each with a critical extension that it does not know, as the
+    // one for the digest is.
+    Ok(CertifiedKey::new(vec![certificate.der().clone()], private))
 }
 
 #[cfg(test)]
