@@ -7,7 +7,7 @@ routing_words <- c(route_words, "use", "any")
 
 # What only the real package does. A file that says one of them must not be served without it: a filter may be its
 # log-in.
-plumber_words <- c("filter", "preempt", "plumber", "assets", "parser")
+plumber_words <- c("filter", "preempt", "plumber", "assets", "static", "parser")
 
 empty_block <- function() {
   list(
@@ -18,10 +18,11 @@ empty_block <- function() {
 
 is_annotation <- function(lines) grepl("^[[:space:]]*#['*]", lines)
 
-# Whether plumber would find something to serve.
+# Whether the file is one for plumber, also where it would find nothing to serve: it serves no function by its name.
 has_plumber_annotations <- function(lines) {
-  words <- c(route_words, "use", "filter", "plumber", "assets")
-  any(grepl(paste0("^[[:space:]]*#['*][[:space:]]*@(", paste(words, collapse = "|"), ")\\b"), lines))
+  words <- c(route_words, "use", plumber_words)
+  pattern <- paste0("^[[:space:]]*#['*][[:space:]]*@(", paste(words, collapse = "|"), ")\\b")
+  any(grepl(pattern, lines, ignore.case = TRUE))
 }
 
 # Refuses a file that says what only plumber does.

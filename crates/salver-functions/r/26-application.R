@@ -219,7 +219,7 @@ new_application <- function(middleware = list(new_encode_decode()), content_type
   self$HTTPError <- state$http_error
   self$logger <- new_logger("info", "Application")
   for (mw in middleware) self$append_middleware(mw)
-  state$applications <- c(state$applications, list(self))
+  made_application(self)
   self
 }
 

@@ -81,6 +81,7 @@ backend_set_request <- function(request, path = "/", parameters_query = NULL, he
 # Where the real package is installed, its applications run on it; only the start of its backend is replaced.
 adopt_restrserve <- function() {
   options(salver.start_application = start_application)
+  tell_when_made(asNamespace("RestRserve")$Application, made_application)
   backend <- asNamespace("RestRserve")$BackendRserve
   backend$set("public", "start", overwrite = TRUE, function(app, http_port = 8080, ..., background = FALSE) {
     getOption("salver.start_application")(app, background)
@@ -99,6 +100,7 @@ foreign_worker <- function(app, backend = asNamespace("RestRserve")$BackendRserv
 }
 
 start_application <- function(app, background) {
+  refuse_second_start(app)
   state$application <- list(kind = "restrserve", object = app)
   if (background) {
     process <- structure(list(pid = Sys.getpid(), kill = function(signal = 15L) invisible(TRUE)),

@@ -4,6 +4,17 @@ adopt_plumber <- function(...) {
   options(salver.start_plumber = start_plumber)
   plumber <- asNamespace("plumber")
   plumber$Plumber$set("public", "run", overwrite = TRUE, plumber_run)
+  tell_when_made(plumber$Plumber, made_router)
+}
+
+made_router <- function(router) state$routers <- c(state$routers, list(router))
+
+# Has the objects of an R6 class given to `tell` when they are made.
+tell_when_made <- function(generator, tell) {
+  initialize <- generator$public_methods$initialize
+  if (!is.function(initialize)) initialize <- function(...) NULL
+  body(initialize) <- call("{", as.call(list(tell, quote(self))), body(initialize))
+  generator$set("public", "initialize", overwrite = TRUE, initialize)
 }
 
 # Takes the place of `Plumber$run`. R6 makes it a method of each router, in the router's own environment: so it sees
@@ -19,6 +30,7 @@ plumber_run <- function(host = "127.0.0.1", port = NULL, swagger = NULL, debug =
 }
 
 start_plumber <- function(router) {
+  refuse_second_start(router)
   state$application <- list(kind = "plumber", object = router)
   end_of_file()
 }
@@ -29,7 +41,10 @@ load_plumber <- function(file) {
   suppressPackageStartupMessages(library("plumber", character.only = TRUE))
   # `plumb` reads the annotations and evaluates the file; what `@plumber` blocks do with the router counts.
   withRestarts(router <- plumber::plumb(file), salver_served = function() NULL)
-  if (!is.null(router)) state$application <- list(kind = "plumber", object = router)
+  if (!is.null(router)) {
+    if (length(state$applications)) refuse_unstarted("has annotations and makes an `Application`")
+    state$application <- list(kind = "plumber", object = router)
+  }
   application_offer()
 }
 

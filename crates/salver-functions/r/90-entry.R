@@ -25,6 +25,7 @@ prepare <- function() {
   compiler::enableJIT(3L)
   choose_guard()
   state$applications <- list()
+  state$routers <- list()
   state$http_error <- http_error_factory()
   state$content_handlers <- content_handlers_factory()
   if (nzchar(system.file(package = "RestRserve"))) {
@@ -50,8 +51,10 @@ load_script <- function(file, lines) {
   if (keep) options(keep.source = TRUE)
   value <- withRestarts(run_script(expressions), salver_served = function() NULL)
   options(keep.source = FALSE)
-  if (is.null(state$application)) adopt_value(value, names_in_file)
+  if (is.null(state$application)) adopt_value(value)
   if (!is.null(state$application)) return(application_offer())
+  # With annotations, only what stands below them is served.
+  if (!any(lengths(lapply(blocks, `[[`, "routes")))) refuse_unmade(expressions, names_in_file)
   state$endpoints <- function_endpoints(blocks, names_in_file, globalenv())
   if (has_plumber_annotations(lines)) refuse_plumber_options()
   if (!length(state$endpoints)) stop("the file has neither an application nor a function")
@@ -67,27 +70,94 @@ run_script <- function(expressions) {
 # A server that starts in the foreground never comes back: what stands behind it in the file is not evaluated.
 end_of_file <- function() invokeRestart("salver_served")
 
-# An application that is made but not started is taken as well: the last value when it is a router of plumber (as in
-# `entrypoint.R`); the `Application` named `app`, or the last that was made; the function `.http.request`.
-adopt_value <- function(value, names_in_file) {
-  app <- unstarted_application(value, names_in_file)
-  if (inherits(value, "Plumber")) {
+# An application that is made but not started is taken as well: the last value of the file (as in `entrypoint.R`); the
+# only `Application` that was made; the function `.http.request`. Where another one was made, the file is refused: its
+# functions must not be served by their names, past its filters.
+adopt_value <- function(value) {
+  made <- made_in_file()
+  if (is_router(value)) {
     state$application <- list(kind = "plumber", object = value)
-  } else if (!is.null(app)) {
-    state$application <- list(kind = "restrserve", object = app)
+  } else if (is_application(value)) {
+    state$application <- list(kind = "restrserve", object = value)
+  } else if (length(made) == 1L && is_application(made[[1L]])) {
+    state$application <- list(kind = "restrserve", object = made[[1L]])
+  } else if (length(made)) {
+    refuse_unstarted(if (length(made) > 1L) "makes several routers or applications" else "makes a router")
   } else if (!is.null(http_request_function())) {
     state$application <- list(kind = "rserve", object = http_request_function())
   }
 }
 
-# Those of the real package are found by the names the file gave them.
-unstarted_application <- function(value, names_in_file) {
-  named <- lapply(c("app", rev(names_in_file)), get0, envir = globalenv(), inherits = FALSE)
-  found <- Filter(function(app) inherits(app, "Application"), c(named[1L], rev(state$applications), list(value), named))
-  if (length(found)) found[[1L]]
+is_router <- function(value) inherits(value, "Plumber")
+
+is_application <- function(value) {
+  is.environment(value) && inherits(value, "Application") && is.function(value[["process_request"]])
+}
+
+made_application <- function(app) state$applications <- c(state$applications, list(app))
+
+# The routers and applications that were made while the file was loaded, or that stand among its variables.
+made_in_file <- function() {
+  names <- ls(globalenv(), all.names = TRUE, sorted = FALSE)
+  names <- names[!vapply(names, bindingIsActive, TRUE, env = globalenv())]
+  found <- c(state$applications, state$routers, lapply(names, get0, envir = globalenv(), inherits = FALSE))
+  found <- Filter(function(value) is_router(value) || is_application(value), found)
+  found[!duplicated(found)]
+}
+
+# Refuses a file that would make one when it is not loaded (`if (sys.nframe() == 0L) main()`): it attaches one of the
+# packages, or calls what only they have. `parsed` is the whole file.
+refuse_unmade <- function(parsed, names_in_file) {
+  said <- setdiff(packages_in_code(parsed), names_in_file)
+  if (length(said)) refuse_unstarted(paste0("is written for plumber or RestRserve (`", said[1L], "`)"))
+}
+
+packages_in_code <- function(code) {
+  if (is.expression(code)) return(unlist(lapply(as.list(code), packages_in_code)))
+  if (is.pairlist(code)) code <- as.list(code)
+  if (is.list(code)) return(unlist(lapply(code, function(part) if (!missing(part)) packages_in_code(part))))
+  if (is.name(code)) return(intersect(as.character(code), c("BackendRserve", "pr_run")))
+  if (!is.call(code)) return(NULL)
+  head <- code[[1L]]
+  first <- if (length(code) > 1L && !identical(code[[2L]], quote(expr = ))) code[[2L]]
+  name <- if (is.name(head)) as.character(head) else ""
+  own <- if (name %in% c("library", "require") && names_package(first)) {
+    deparse(code)[1L]
+  } else if (name %in% c("::", ":::") && names_package(first) && makes_application(as.character(code[[3L]]))) {
+    deparse(code)[1L]
+  } else if (makes_application(name) && !name %in% c("pr", "Application")) {
+    name
+  } else if (name == "$" && identical(first, quote(Plumber))) {
+    "Plumber"
+  }
+  c(own, packages_in_code(as.list(code)))
+}
+
+names_package <- function(value) {
+  (is.name(value) || is.character(value)) && as.character(value)[1L] %in% c("plumber", "RestRserve")
+}
+
+makes_application <- function(name) {
+  name %in% c("pr", "plumb", "Plumber", "Application", "BackendRserve") ||
+    grepl("^pr_(run|filter|hooks?|get|post|put|delete|head|handle|mount|static|cookie|set_[a-z0-9_]+)$", name)
+}
+
+refuse_unstarted <- function(what) {
+  stop(
+    "the file ", what, ", but starts none while it is loaded, so that it is not served: end the file with the router ",
+    "or the application, or start it (`pr_run(router)`, `BackendRserve$new()$start(app)`) without a condition such as ",
+    "`interactive()` or `sys.nframe() == 0L`; or remove it", call. = FALSE
+  )
+}
+
+# Of several that are started, nobody knows which is to be served. Told when the file is loaded, whatever it catches.
+refuse_second_start <- function(object) {
+  started <- state$application$object
+  if (!is.null(started) && !identical(started, object)) state$several <- TRUE
 }
 
 application_offer <- function() {
+  if (isTRUE(state$several)) stop("the file starts several applications; only one can be served", call. = FALSE)
   kind <- state$application$kind
   object <- state$application$object
   if (kind == "plumber") return(plumber_offer(object))

@@ -6,6 +6,7 @@ app$add_get("/x", function(.req, .res) .res$set_body("app"))
 app$add_get("/list", function(.req, .res) .res$set_body(list(1)))
 app$add_get("/forbidden", function(.req, .res) raise(HTTPError$forbidden()))
 last <- Application$new()
+app
 
 #> GET /x
 #< 200 text/plain app
