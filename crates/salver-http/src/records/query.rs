@@ -267,7 +267,8 @@ impl ParamParser<'_> {
     }
 
     fn without_meaning(&self, name: &str) -> Error {
-        if !parameter_names::ALL.contains(&name) && !name.starts_with("filter") {
+        let is_known = parameter_names::ALL.contains(&name) || self.spec.search.as_deref() == Some(name);
+        if !is_known && !name.starts_with("filter") {
             return self.unknown(name);
         }
         Error::new(Code::InvalidRequest, format!("`{name}` has no meaning here")).with_hint(format!(
