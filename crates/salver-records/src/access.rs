@@ -91,6 +91,11 @@ impl<'a> Access<'a> {
         !self.rules(operation, table).any(|rule| rule.deny) && !matches!(self.granted(operation, table), Some(None))
     }
 
+    /// Returns whether the caller's rights keep the table back, as against the rules of its database.
+    pub(crate) fn keeps_back(self, operation: Operation, table: &str) -> bool {
+        matches!(self.granted(operation, table), Some(None))
+    }
+
     /// Returns whether the caller's rights let it make a table of this name.
     pub(crate) fn may_define(self, table: &str) -> bool {
         !matches!(self.granted(Operation::Remodel, table), Some(None))

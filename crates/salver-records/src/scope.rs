@@ -55,9 +55,9 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// Returns whether any table is hidden from this operation.
-    pub(crate) fn hides_tables(&self, operation: Operation) -> bool {
-        self.schema.tables().iter().any(|table| !self.access.table(operation, &table.name))
+    /// Returns whether the caller's rights keep any table back from this operation.
+    pub(crate) fn keeps_tables_back(&self, operation: Operation) -> bool {
+        self.schema.tables().iter().any(|table| self.access.keeps_back(operation, &table.name))
     }
 
     /// Returns the column, if it is visible to this operation.

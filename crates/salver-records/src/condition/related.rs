@@ -12,8 +12,9 @@ use crate::scope::Scope;
 /// Appends a test whose path leads to another table; returns `false`, and appends nothing, when it is ignored: there is
 /// no table of that name, or none that is related, and the request is not strict.
 ///
-/// A table that a rule hides is an error: ignoring the test would return more rows than requested. Callers from whom a
-/// table is hidden get the same error for names that no table has, so that it does not tell the ones from the others.
+/// A table that a rule hides is an error: ignoring the test would return more rows than requested. Callers from whom
+/// access rules keep a table back get the same error for names that no table has, so that it does not tell the ones from
+/// the others.
 pub(super) fn test(
     ground: &ConditionContext<'_>,
     table: &TableInfo,
@@ -24,7 +25,8 @@ pub(super) fn test(
 ) -> Result<bool> {
     let Condition::Test { path, operator, negated, value } = condition else { return Ok(false) };
     let Some((next, rest)) = path.split_first() else { return Ok(false) };
-    if !ground.strict && ground.scope.schema.table(next).is_none() && !ground.scope.hides_tables(ground.operation) {
+    if !ground.strict && ground.scope.schema.table(next).is_none() && !ground.scope.keeps_tables_back(ground.operation)
+    {
         return Ok(false);
     }
     let there = ground.scope.table(ground.operation, next).map_err(|mut error| {
