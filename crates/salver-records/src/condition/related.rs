@@ -13,8 +13,8 @@ use crate::scope::Scope;
 /// no table of that name, or none that is related, and the request is not strict.
 ///
 /// A table that a rule hides is an error: ignoring the test would return more rows than requested. Callers from whom
-/// access rules keep a table back get the same error for names that no table has, so that it does not tell the ones from
-/// the others.
+/// access rules keep a table back get the same error for names that no table has, so that it does not tell the ones
+/// from the others.
 pub(super) fn test(
     ground: &ConditionContext<'_>,
     table: &TableInfo,
