@@ -26,7 +26,7 @@ async fn rows_of_the_caller() {
         for (query, expected) in [
             (table("users").include("id"), r#"[{"id":1},{"id":2}]"#),
             (table("comments").include("id"), r#"[{"id":2},{"id":3},{"id":4},{"id":5}]"#),
-            // To one becomes null, to many is not there, through a table between leaves its place.
+            // To one becomes null, to many is not there, nor through a table between, where a place would tell of it.
             (
                 table("posts").include("id,user_id").join("users").filter("id,eq,4"),
                 r#"[{"id":4,"user_id":null,"editor_id":null}]"#,
@@ -35,7 +35,7 @@ async fn rows_of_the_caller() {
                 table("posts").include("id").join("comments").filter("id,eq,1"),
                 r#"[{"id":1,"comments":[{"post_id":1},{"post_id":1}]}]"#,
             ),
-            (table("posts").include("id").join("tags").filter("id,eq,4"), r#"[{"id":4,"tags":[null]}]"#),
+            (table("posts").include("id").join("tags").filter("id,eq,4"), r#"[{"id":4,"tags":[]}]"#),
             // Nothing can be found by it.
             (table("posts").include("id").filter("comments.text,eq,one"), "[]"),
             (table("posts").include("id").filter("users.name,eq,cid"), "[]"),
