@@ -66,15 +66,14 @@ pub(crate) fn again(if_none_match: Option<&str>, finished: &CachedResponse) -> R
 /// Returns an error instead of a response that is known to be larger than its caller may get; one that is still being
 /// made breaks off there. Unless the request `is_read`, a response that is complete is sent: it may be the only report
 /// of a change.
-pub(crate) fn bounded(context: &RequestContext<'_>, is_read: bool, mut response: Response<Body>) -> Response<Body> {
+pub(crate) fn bound(context: &RequestContext<'_>, is_read: bool, response: &mut Response<Body>) {
     let bound = context.caller.limits.response_bytes();
     if bound.most().is_none() || !response.status().is_success() {
-        return response;
+        return;
     }
     let is_read = is_read || response.extensions().get::<Repeatable>().is_some();
-    match response.body_mut().bound(bound, is_read) {
-        Ok(()) => response,
-        Err(error) => refuse(context.app, context.dialect(), error),
+    if let Err(error) = response.body_mut().bound(bound, is_read) {
+        *response = refuse(context.app, context.dialect(), error);
     }
 }
 

@@ -57,22 +57,24 @@ pub(crate) fn answer_now<B>(
     let context = RequestContext::new(app, &admitted, method, (path, query), request.headers());
     let RequestTarget::Table(Found::Row(_, target)) = asked else { return None };
     let target = match target {
-        RouteTarget::Own(own::OwnTarget::Health) => return Some(counted(app, timer, leave(app, status::health()))),
+        RouteTarget::Own(own::OwnTarget::Health) => return Some(complete(app, timer, status::health())),
         RouteTarget::Own(target) => target,
         RouteTarget::Records(target) => {
             let answer = || records::answer_now(&context, &target);
-            let answered = std::panic::catch_unwind(AssertUnwindSafe(answer));
-            return answered
-                .ok()?
-                .map(|response| counted(app, timer, leave(app, respond::bounded(&context, true, response))));
+            let mut response = std::panic::catch_unwind(AssertUnwindSafe(answer)).ok()??;
+            respond::bound(&context, true, &mut response);
+            return Some(complete(app, timer, response));
         }
         _ => return None,
     };
     let snapshot = app.service.peek(context.caller, permission(&target));
     if let Some(finished) = app.cache.get(context.key(), &snapshot) {
         app.metrics.count_cached();
-        let response = respond::bounded(&context, true, respond::finished(&context, &finished));
-        return Some(counted(app, timer, leave_finished(app, response)));
+        let mut response = respond::finished(&context, &finished);
+        respond::bound(&context, true, &mut response);
+        leave_finished(app, &mut response);
+        count(app, timer, &mut response);
+        return Some(response);
     }
     let own::OwnTarget::Table(name) = target else { return None };
     // Names that are unknown, or still loading, are left to `answer`, which can wait.
@@ -84,7 +86,10 @@ pub(crate) fn answer_now<B>(
     // After a panic `answer` repeats the request, since it can report the panic.
     let answered = std::panic::catch_unwind(AssertUnwindSafe(table));
     let response = match answered.ok()?? {
-        Ok(response) => respond::bounded(&context, true, response),
+        Ok(mut response) => {
+            respond::bound(&context, true, &mut response);
+            response
+        }
         Err(error) => {
             let refusal = Refusal::from(error);
             // `answer` reports what is the server's fault under the ID of the request.
@@ -94,7 +99,7 @@ pub(crate) fn answer_now<B>(
             refuse(app, Dialect::Salver, refusal)
         }
     };
-    Some(counted(app, timer, leave(app, response)))
+    Some(complete(app, timer, response))
 }
 
 /// Returns whether something is told of every request like this one, in the log or in the response, so that it is left
@@ -104,13 +109,19 @@ fn is_told_of(app: &App, said: &CheckedHeaders<'_>) -> bool {
     said.request_id || said.is_traced || app.options.access_log || app.options.server_timing
 }
 
+/// Adds the headers that every response gets, and counts the response.
+fn complete(app: &App, timer: Timer, mut response: Response<Body>) -> Response<Body> {
+    leave(app, &mut response);
+    count(app, timer, &mut response);
+    response
+}
+
 /// Counts a response that is ready.
-fn counted(app: &App, timer: Timer, mut response: Response<Body>) -> Response<Body> {
+fn count(app: &App, timer: Timer, response: &mut Response<Body>) {
     app.metrics.count(timer, response.status());
     if matches!(response.body(), Body::Stream(_)) && !timer.is_of_head() {
         response.body_mut().is_watched_by(SendWatch::new(app.metrics.aborted(), None, None));
     }
-    response
 }
 
 /// Admits a request, unless that takes waiting or the response needs headers for the page that sent the request.
@@ -139,7 +150,8 @@ pub(crate) fn answer_without_tls<B>(app: &App, request: &Request<B>, peer: &Peer
     if request.version() < http::Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    leave(app, response)
+    leave(app, &mut response);
+    response
 }
 
 /// Answers requests beyond the capacity: `/health` as usual, and anything else with an error.
@@ -167,12 +179,15 @@ pub(crate) fn answer_beyond<B>(app: &App, request: &Request<B>, connection: &Con
     if request.version() < http::Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    leave(app, response)
+    leave(app, &mut response);
+    response
 }
 
 /// Returns an error instead of a response that can't be sent, to a request for which the client may have sent an ID.
 pub(crate) fn refuse_response(app: &App, sent: Option<&HeaderValue>, error: Error) -> Response<Body> {
-    leave(app, with_id(sent, || refuse(app, Dialect::Salver, error)))
+    let mut response = with_id(sent, || refuse(app, Dialect::Salver, error));
+    leave(app, &mut response);
+    response
 }
 
 /// Makes a response elsewhere than in [`answer`], and adds the ID of its request as that does.
@@ -219,7 +234,7 @@ pub(crate) async fn answer(
     let record = Arc::new(RequestRecord::of(request.headers().get(REQUEST_ID)));
     let (head, body) = request.into_parts();
     let open = OpenRequest::new(&app, &record, (&head, &peer), timer, span);
-    let response = record
+    let mut response = record
         .scope(AssertUnwindSafe(life(&app, &head, (body, charge), &peer, &open)).catch_unwind())
         .await
         .unwrap_or_else(|panic| {
@@ -230,7 +245,7 @@ pub(crate) async fn answer(
             let dialect = dialect(&head, RequestTarget::of_head(&app, &head, &peer).family());
             record.scope_now(|| refuse(&app, dialect, error))
         });
-    let mut response = leave(&app, response);
+    leave(&app, &mut response);
     app.gate.apply_cors_named(&head.headers, response.headers_mut());
     if response.status() == StatusCode::UNAUTHORIZED
         && let Some(auth) = app.auth.load()
@@ -284,10 +299,10 @@ async fn life(
         Ok(()) => open.operate(door(app, &admitted, head, asked, body)).await,
         Err(error) => Err(error.into()),
     };
-    let response = answered.unwrap_or_else(|refusal| refuse(app, dialect, refusal));
+    let mut response = answered.unwrap_or_else(|refusal| refuse(app, dialect, refusal));
     let target = (head.uri.path(), head.uri.query().unwrap_or(""));
     let context = RequestContext::new(app, &admitted, &head.method, target, &head.headers);
-    let mut response = respond::bounded(&context, is_read, response);
+    respond::bound(&context, is_read, &mut response);
     response.body_mut().counts_as(charge.into_running());
     policy::release(app, admitted.into_pass(), response)
 }
@@ -437,25 +452,27 @@ async fn join_flight<'a>(context: &RequestContext<'a>, snapshot: &Snapshot) -> S
 
 /// Adds the headers that every response gets.
 #[inline]
-pub(crate) fn leave(app: &App, mut response: Response<Body>) -> Response<Body> {
+pub(crate) fn leave(app: &App, response: &mut Response<Body>) {
     security_headers::add(response.headers_mut(), app.options.cors);
-    leave_finished(app, response)
+    leave_finished(app, response);
 }
 
 /// Adds the headers that every response gets to the answer to an append, and counts it.
 pub(crate) fn leave_appended(app: &App, timer: Timer, answered: Result<Response<Body>, Refusal>) -> Response<Body> {
     let refused = |refusal: Refusal| with_id(None, || refuse(app, Dialect::Salver, refusal));
-    counted(app, timer, leave_finished(app, answered.unwrap_or_else(refused)))
+    let mut response = answered.unwrap_or_else(refused);
+    leave_finished(app, &mut response);
+    count(app, timer, &mut response);
+    response
 }
 
 /// Adds the headers that every response gets to one that already has its security headers.
 #[inline]
-pub(crate) fn leave_finished(app: &App, mut response: Response<Body>) -> Response<Body> {
+pub(crate) fn leave_finished(app: &App, response: &mut Response<Body>) {
     app.gate.apply_cors_all(response.headers_mut());
     if app.auth.is_some() {
         keep_private(response.headers_mut());
     }
-    response
 }
 
 /// Keeps shared caches from storing responses that are for some callers only.

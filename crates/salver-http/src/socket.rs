@@ -10,6 +10,9 @@ use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
 
+/// Longest response that is written in one piece, in bytes.
+const ONE_PIECE_BYTES: usize = 1_024;
+
 /// A connection.
 #[derive(Debug)]
 pub(crate) enum Socket {
@@ -107,6 +110,15 @@ impl AsyncWrite for Socket {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        // A small response costs the system less in one piece than its head and its body do in two.
+        if slices.iter().map(|slice| slice.len()).sum::<usize>() <= ONE_PIECE_BYTES {
+            let (mut piece, mut length) = ([0; ONE_PIECE_BYTES], 0);
+            for slice in slices {
+                piece[length..length + slice.len()].copy_from_slice(slice);
+                length += slice.len();
+            }
+            return self.poll_write(context, &piece[..length]);
+        }
         inside!(self.get_mut(), stream => Pin::new(stream).poll_write_vectored(context, slices))
     }
 

@@ -1,11 +1,17 @@
 //! Hexadecimal encoding of bytes, with two digits per byte.
 
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
 /// Encodes `bytes` in lower case.
 #[must_use]
 pub fn encode(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from(DIGITS[usize::from(digit)]));
+        }
+    }
+    text
 }
 
 /// Decodes `text`, with digits of either case; `None` when it has other characters or an odd length.

@@ -1,7 +1,9 @@
 //! The version of an entry's content, as an opaque token.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash};
+
+use foldhash::quality::FixedState;
 
 use crate::hexadecimal;
 
@@ -10,13 +12,15 @@ use crate::hexadecimal;
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Version(pub u64);
 
+/// Seed of the hash.
+const SEED: u64 = 0;
+
 impl Version {
     /// Returns a version from any hashable value. Stable within one build of Salver, not across releases.
     #[must_use]
     pub fn of(content: &impl Hash) -> Self {
-        let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
-        content.hash(&mut hasher);
-        Self(hasher.finish())
+        // Without a random seed, so that a version survives a restart.
+        Self(FixedState::with_seed(SEED).hash_one(content))
     }
 
     /// Returns its 16 hexadecimal digits, as `Display` writes them.
@@ -38,25 +42,10 @@ impl fmt::Debug for Version {
     }
 }
 
-/// FNV-1a (<http://www.isthe.com/chongo/tech/comp/fnv/>) with a final mix: without a random seed, so that a version
-/// survives a restart, which the standard library's hasher does not promise.
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        let mixed = (self.0 ^ (self.0 >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        mixed ^ (mixed >> 33)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::Version;
 
     #[test]
@@ -64,5 +53,13 @@ mod tests {
         assert_eq!(Version::of(&("a", 1)), Version::of(&("a", 1)));
         assert_ne!(Version::of(&("a", 1)), Version::of(&("a", 2)));
         assert_eq!(Version(0x0f0_abcd).to_string(), "0000000000f0abcd");
+        let bytes = [7_u8; 300];
+        let all: BTreeSet<Version> = (0..300).map(|length| Version::of(&bytes[..length].to_vec())).collect();
+        assert_eq!(all.len(), 300);
+        for at in 0..40 {
+            let mut other = bytes[..40].to_vec();
+            other[at] ^= 1;
+            assert_ne!(Version::of(&other), Version::of(&bytes[..40].to_vec()), "{at}");
+        }
     }
 }

@@ -31,7 +31,7 @@ use equal::{equals, key_binds};
 
 pub(crate) use convert::{bind_for, bind_of, exact_bind, only_noughts_behind, place};
 pub(crate) use cursor_value::Mark;
-pub(crate) use operand::{Around, Operand};
+pub(crate) use operand::{Around, ComparedColumn, Operand};
 pub(crate) use predicate::{Comparand, Literal, Manner, Side, TextOrder, compare, push, push_ordered};
 #[cfg(test)]
 pub(crate) use reading::ReadOperand;

@@ -62,6 +62,7 @@ impl RecordsDatabase {
         self.with_schema(caller, |scope| async move {
             match read {
                 RecordRead::List(query) => read::list(&scope, query).await,
+                RecordRead::Row { table, key } => read::row(&scope, table, key).await,
                 RecordRead::Keys { query, keys, many } => read::by_key(&scope, query, keys, *many).await,
                 RecordRead::Features(geo, key) => read::geojson(&scope, geo, key.as_ref()).await,
             }

@@ -34,7 +34,7 @@ pub(crate) use cursor::null_key;
 pub(crate) use etag::EtagColumns;
 pub(crate) use geojson::geojson;
 pub(crate) use immediate::now;
-pub(crate) use key::{by_key, not_found};
+pub(crate) use key::{by_key, not_found, row};
 
 /// Returns a list.
 pub(crate) async fn list(scope: &Scope<'_>, query: &RecordQuery) -> Result<Document> {

@@ -64,7 +64,7 @@ impl Service {
         database: &'a Arc<dyn Database>,
         read: &'a RecordRead,
     ) -> MaybeReady<'a, Result<Document>> {
-        let span = self.begin_on(database, "read", Some(&read.query().table));
+        let span = self.begin_on(database, "read", Some(read.table()));
         match database.read(caller, read) {
             MaybeReady::Ready(document) => {
                 trace::end(span, &document);

@@ -248,7 +248,7 @@ impl Users {
             size: Some(SAMPLE_ROWS),
             ..RecordQuery::default()
         };
-        let list = RecordRead::List(query);
+        let list = RecordRead::List(Box::new(query));
         let bytes = service.collect_records(&Caller::default(), &self.database, &list).await?;
         let rows: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         for row in rows["records"].as_array().into_iter().flatten() {
@@ -353,7 +353,7 @@ impl Users {
     ) -> Result<Option<(Bytes, UserRow)>> {
         table.clone_into(&mut query.table);
         (query.filter, query.size) = (Some(equals(column, value)), Some(2));
-        let list = RecordRead::List(query);
+        let list = RecordRead::List(Box::new(query));
         let bytes = service.collect_records(&Caller::default(), &self.database, &list).await?;
         let list = bytes.strip_prefix(b"{\"records\":").and_then(|rest| rest.strip_suffix(b"}"));
         let list = list.ok_or_else(|| Error::internal("the list of users is malformed"))?;

@@ -53,20 +53,30 @@ impl<'a> Reading<'a> {
         let purpose = if id.is_some() { Purpose::Read } else { Purpose::List };
         // Most requests for one row have no parameters.
         let query = match context.query {
-            "" => query::plain(table, database.spec()),
-            given => query::read(given, table, purpose, database.spec())?.query,
+            "" => None,
+            given => Some(Box::new(query::read(given, table, purpose, database.spec())?.query)),
         };
-        let read = match id.map(|id| PathKeys::read(id, &**database, table)).transpose()? {
-            Some(PathKeys { keys, many, .. }) => RecordRead::Keys { query, keys, many },
-            None => RecordRead::List(query),
+        let some =
+            |query: Option<Box<RecordQuery>>| query.unwrap_or_else(|| Box::new(query::plain(table, database.spec())));
+        let Some(id) = id else { return Ok(Self::new(context, database, RecordRead::List(some(query)))) };
+        let PathKeys { mut keys, many, .. } = PathKeys::read(id, &**database, table)?;
+        let is_plain = !many && query.as_deref().is_none_or(RecordQuery::is_plain);
+        let read = if is_plain && let Some(key) = keys.pop() {
+            RecordRead::Row { table: table.to_owned(), key }
+        } else {
+            RecordRead::Keys { query: some(query), keys, many }
         };
         Ok(Self::new(context, database, read))
     }
 
     fn new(context: &'a RequestContext<'a>, database: &'a Arc<dyn Database>, read: RecordRead) -> Self {
-        let is_row = matches!(&read, RecordRead::Keys { query, many: false, .. } if query.joins.is_empty());
         // The version is read first: the rows may be newer than their tag, but never older.
-        let version = if is_row { None } else { version(context, database, read.query()) };
+        let (is_row, version) = match &read {
+            RecordRead::Row { .. } => (true, None),
+            RecordRead::Keys { query, many: false, .. } if query.joins.is_empty() => (true, None),
+            RecordRead::List(query) | RecordRead::Keys { query, .. } => (false, version(context, database, query)),
+            RecordRead::Features(geo, _) => (false, version(context, database, &geo.query)),
+        };
         let tagging = match version {
             None => Tagging::None,
             Some(version) if sees_all(context.caller, &**database) => Tagging::Version(version),
@@ -168,8 +178,8 @@ pub(super) async fn geojson(context: &RequestContext<'_>, table: &str, id: Optio
     let geo = query::read(context.query, table, purpose, database.spec())?.into_geo();
     let keys = id.map(|id| PathKeys::read(id, &*database, table)).transpose()?;
     if let Some(keys) = keys.as_ref().filter(|keys| keys.many) {
-        return Err(Error::new(Code::RecordNotFound, format!("Record '{}' not found", keys.text)));
+        return Err(Error::new(Code::RecordNotFound, format!("Record '{}' not found", keys.text())));
     }
     let key = keys.and_then(|keys| keys.keys.into_iter().next());
-    Reading::new(context, &database, RecordRead::Features(geo, key)).answer().await
+    Reading::new(context, &database, RecordRead::Features(Box::new(geo), key)).answer().await
 }

@@ -150,7 +150,7 @@ async fn change(
         let read = body::read(bytes, php::wants_xml(context.query))?;
         // A mismatch between records and keys shows in their numbers; a single key accepts an array of one record.
         if read.batch != keys.many && read.records.len() != 1 || keys.keys.len() != read.records.len() {
-            let message = format!("Argument count mismatch in '{}'", keys.text);
+            let message = format!("Argument count mismatch in '{}'", keys.text());
             return Err(Error::new(Code::ArgumentCount, message));
         }
         change.batch |= read.batch;
@@ -161,7 +161,8 @@ async fn change(
         return Err(Error::new(Code::InvalidRequest, "`If-Match` is about one record, and there are several keys")
             .with_hint("send one request for each record, or `if_match` in the operations of `POST /api/records`"));
     }
-    (change.keys, change.keys_text) = (keys.keys, keys.text);
+    change.keys_text = keys.text().into_owned();
+    change.keys = keys.keys;
     context.app.service.change(context.caller, &database, change).await
 }
 

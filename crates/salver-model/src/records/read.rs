@@ -177,31 +177,53 @@ pub struct RecordQuery {
     pub strict: bool,
 }
 
+impl RecordQuery {
+    /// Returns whether it is for whole rows, whichever they are, and no others beside them.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.is_whole() && self.filter.is_none()
+    }
+
+    /// Returns whether it is for all columns, and no joined rows.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.include.is_none() && self.exclude.is_none() && self.joins.is_empty() && self.children.is_empty()
+    }
+}
+
 /// Read of rows of a database: the operation that [`crate::ports::Database::read`] runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RecordRead {
     /// Rows by condition: `{"records":[...]}`.
-    List(RecordQuery),
+    List(Box<RecordQuery>),
+    /// The whole row with a key: an object.
+    Row {
+        /// Table.
+        table: String,
+        /// Key.
+        key: RecordKey,
+    },
     /// Rows by key: an object, or an array with null for missing rows when `many`.
     Keys {
         /// Columns and joined rows.
-        query: RecordQuery,
+        query: Box<RecordQuery>,
         /// Keys, of which there is one without `many`.
         keys: Vec<RecordKey>,
         /// Whether the response is an array.
         many: bool,
     },
     /// Rows as a GeoJSON feature collection, or the one with the key as a feature.
-    Features(GeoQuery, Option<RecordKey>),
+    Features(Box<GeoQuery>, Option<RecordKey>),
 }
 
 impl RecordRead {
-    /// Returns the table, the columns and the conditions.
+    /// Returns the table.
     #[must_use]
-    pub fn query(&self) -> &RecordQuery {
+    pub fn table(&self) -> &str {
         match self {
-            Self::List(query) | Self::Keys { query, .. } => query,
-            Self::Features(geo, _) => &geo.query,
+            Self::List(query) | Self::Keys { query, .. } => &query.table,
+            Self::Row { table, .. } => table,
+            Self::Features(geo, _) => &geo.query.table,
         }
     }
 }

@@ -9,7 +9,7 @@ use salver_model::spec::matches_pattern;
 use salver_model::{Code, Error, Result, Value, suggest};
 
 use super::convert::ConversionTarget;
-use crate::condition::{Operand, exact_bind};
+use crate::condition::{ComparedColumn, exact_bind};
 use crate::scope::Scope;
 use crate::statement::Bind;
 
@@ -116,8 +116,8 @@ impl<'a> WriteContext<'a> {
     /// Checks that a value from the caller's identity is in its column's canonical form: ` 7` is not the tenant 7.
     fn is_exact(&self, column: usize, value: &Value) -> Result<()> {
         let Value::Bare(text) = value else { return Ok(()) };
-        let operand = Operand::column_by_text(self.scope.dialect, &self.table.columns[column], "");
-        match exact_bind(self.scope.dialect, &operand, text) {
+        let compared = ComparedColumn::by_text(self.scope.dialect, &self.table.columns[column]);
+        match exact_bind(self.scope.dialect, compared, text) {
             Some(_) => Ok(()),
             None => Err(forbidden().with_hint(format!(
                 "`{}` of `{}` can't be what is known of the caller",

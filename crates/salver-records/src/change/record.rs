@@ -9,7 +9,7 @@ use super::context::{Fields, WriteContext, argument_count, invalid};
 use super::decimal::Decimal;
 use super::sanitize::Sanitizer;
 use super::validation;
-use crate::condition::{Operand, bind_for};
+use crate::condition::{ComparedColumn, bind_for};
 use crate::dialect::{Dialect, is_untyped};
 use crate::json::base64;
 use crate::statement::Bind;
@@ -152,8 +152,8 @@ impl WriteContext<'_> {
 
     /// Returns whether two texts denote the same value of a column.
     fn is_same(&self, column: usize, one: &str, other: &str) -> bool {
-        let operand = Operand::column_by_text(self.scope.dialect, &self.table.columns[column], "");
-        let bind = |text: &str| bind_for(self.scope.dialect, &operand, text);
+        let compared = ComparedColumn::by_text(self.scope.dialect, &self.table.columns[column]);
+        let bind = |text: &str| bind_for(self.scope.dialect, compared, text);
         one == other || bind(one).is_some_and(|one| bind(other).is_some_and(|other| one == other))
     }
 

@@ -6,7 +6,7 @@ use salver_model::records::ColumnKind;
 use salver_model::rule::{exact_number, exact_truth};
 
 use super::instant;
-use super::operand::Operand;
+use super::operand::{ComparedColumn, Operand};
 use super::uncommon_dates::{self, Far};
 use crate::dialect::{Dialect, Sql, push_decimal};
 use crate::json::base64;
@@ -33,15 +33,15 @@ pub(crate) fn bind_of(kind: ColumnKind, has_zone: bool, text: &str) -> Option<Bi
     }
 }
 
-/// Returns the value of `text` for a comparison with this expression.
-pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> Option<Bind> {
-    let column = operand.column;
+/// Returns the value of `text` for a comparison with this column or expression.
+pub(crate) fn bind_for(dialect: Dialect, compared: ComparedColumn<'_>, text: &str) -> Option<Bind> {
+    let column = compared.column;
     let has_zone = dialect.has_zone(column);
     if dialect == Dialect::Postgres && text.contains('\0') {
         return None;
     }
     match (dialect, column.kind) {
-        (Dialect::Sqlite, _) if operand.is_untyped(dialect) => {
+        (Dialect::Sqlite, _) if compared.is_untyped(dialect) => {
             let whole = text.parse::<i64>().ok().map(Bind::Int);
             Some(whole.or_else(|| float(text).map(Bind::Float)).unwrap_or_else(|| Bind::Text(text.to_owned())))
         }
@@ -49,7 +49,7 @@ pub(crate) fn bind_for(dialect: Dialect, operand: &Operand<'_>, text: &str) -> O
         (Dialect::Postgres, ColumnKind::Varchar) if !column.words.is_empty() => {
             column.words.iter().any(|word| word == text).then(|| Bind::Text(text.to_owned()))
         }
-        (Dialect::Postgres, ColumnKind::Json) if !operand.as_text => {
+        (Dialect::Postgres, ColumnKind::Json) if !compared.as_text => {
             serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok().then(|| Bind::Text(text.to_owned()))
         }
         // A MySQL time is a span.
@@ -122,8 +122,8 @@ fn far(kind: ColumnKind) -> Option<Far> {
 
 /// Returns the value of `text`, which comes from the caller's identity, for a comparison with this expression; `None`
 /// where it is not the canonical form of that value, so that no two callers share one.
-pub(crate) fn exact_bind(dialect: Dialect, operand: &Operand<'_>, text: &str) -> Option<Bind> {
-    let is_exact = match operand.column.kind {
+pub(crate) fn exact_bind(dialect: Dialect, compared: ComparedColumn<'_>, text: &str) -> Option<Bind> {
+    let is_exact = match compared.column.kind {
         ColumnKind::Integer | ColumnKind::BigInt => {
             matches!(exact_number(text), Some(Value::Int(_) | Value::UInt(_)))
         }
@@ -137,7 +137,7 @@ pub(crate) fn exact_bind(dialect: Dialect, operand: &Operand<'_>, text: &str) ->
         ColumnKind::Uuid => dialect == Dialect::Sqlite || uuid(text).is_some_and(|own| own == text),
         ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Geometry => true,
     };
-    if is_exact { bind_for(dialect, operand, text) } else { None }
+    if is_exact { bind_for(dialect, compared, text) } else { None }
 }
 
 /// Appends the placeholder of a value for this expression, with a cast where the system would infer another type.

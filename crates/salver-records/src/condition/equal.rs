@@ -22,12 +22,12 @@ pub(super) fn shown_as(dialect: Dialect, operand: &Operand<'_>, main: Option<Bin
     let also_text = match &main {
         Some(Bind::Text(own)) => own != text,
         Some(Bind::Bool(_)) => !matches!(text, "true" | "false"),
-        Some(_) => operand.is_untyped(dialect) || kind.is_binary(),
+        Some(_) => operand.compared().is_untyped(dialect) || kind.is_binary(),
         None => true,
     };
     // Bytes may be in a column of any type; text that can be a number or a boolean is taken as that.
     let is_plain = kind.is_numeric() || kind == ColumnKind::Boolean;
-    let may_be_bytes = main.is_none() || !is_plain || operand.is_untyped(dialect);
+    let may_be_bytes = main.is_none() || !is_plain || operand.compared().is_untyped(dialect);
     let mut all: Vec<Bind> = main.into_iter().collect();
     if also_text {
         all.push(as_it_is);
@@ -54,7 +54,7 @@ pub(super) fn equals(column: &ColumnInfo, alias: &str, value: &str, sql: &mut Sq
 /// Returns the values that match a part of a key: only one, even if others are shown alike, since a key identifies one
 /// row. Only bytes in SQLite may also be stored as their base64 text, as PHP-CRUD-API writes it.
 pub(super) fn key_binds(dialect: Dialect, operand: &Operand<'_>, value: &str) -> Vec<Bind> {
-    let main = bind_for(dialect, operand, value);
+    let main = bind_for(dialect, operand.compared(), value);
     if dialect == Dialect::Sqlite
         && operand.column.kind.is_binary()
         && let Some(bytes) = base64::decode(value)

@@ -7,6 +7,42 @@ use crate::dialect::Dialect;
 /// The text before and after an expression.
 pub(crate) type Around = (&'static str, &'static str);
 
+/// A column, or an expression whose values are like the column's, as values are compared with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ComparedColumn<'c> {
+    pub(crate) column: &'c ColumnInfo,
+    /// Whether only the text form compares.
+    pub(super) as_text: bool,
+}
+
+impl<'c> ComparedColumn<'c> {
+    /// Returns how a column compares with possibly invalid values of its type.
+    pub(crate) fn by_text(dialect: Dialect, column: &'c ColumnInfo) -> Self {
+        Self::new(dialect, column, true)
+    }
+
+    fn new(dialect: Dialect, column: &'c ColumnInfo, by_text: bool) -> Self {
+        let as_text = match column.kind {
+            ColumnKind::Varchar | ColumnKind::Clob => !dialect.is_plain_text(column) && (by_text || !column.ordered),
+            ColumnKind::Json => dialect == Dialect::Postgres && (by_text || !column.ordered),
+            ColumnKind::Geometry => dialect != Dialect::Sqlite,
+            _ => false,
+        };
+        Self { column, as_text }
+    }
+
+    /// Returns whether SQLite stores and compares its values without conversion, so that a number and its text are
+    /// different values: a column without a type, and a computed column of a view.
+    pub(super) fn is_untyped(&self, dialect: Dialect) -> bool {
+        let native = &self.column.native;
+        let has = |word: &str| native.to_ascii_uppercase().contains(word);
+        dialect == Dialect::Sqlite
+            && matches!(self.column.kind, ColumnKind::Clob | ColumnKind::Blob)
+            && (native.is_empty() || native.eq_ignore_ascii_case("any") || has("BLOB"))
+            && !(has("CHAR") || has("CLOB") || has("TEXT"))
+    }
+}
+
 /// The left side of a comparison: an expression without bound values, and the column that it is like.
 #[derive(Clone, Debug)]
 pub(crate) struct Operand<'c> {
@@ -41,12 +77,7 @@ impl<'c> Operand<'c> {
     }
 
     fn new(dialect: Dialect, column: &'c ColumnInfo, bare: String, by_text: bool) -> Self {
-        let as_text = match column.kind {
-            ColumnKind::Varchar | ColumnKind::Clob => !dialect.is_plain_text(column) && (by_text || !column.ordered),
-            ColumnKind::Json => dialect == Dialect::Postgres && (by_text || !column.ordered),
-            ColumnKind::Geometry => dialect != Dialect::Sqlite,
-            _ => false,
-        };
+        let ComparedColumn { as_text, .. } = ComparedColumn::new(dialect, column, by_text);
         let text = if as_text {
             let (before, behind) = dialect.selected(column);
             format!("{before}{bare}{behind}")
@@ -56,6 +87,11 @@ impl<'c> Operand<'c> {
             bare.clone()
         };
         Self { column, bare, text, as_text }
+    }
+
+    /// Returns how values are compared with it.
+    pub(crate) fn compared(&self) -> ComparedColumn<'c> {
+        ComparedColumn { column: self.column, as_text: self.as_text }
     }
 
     /// Returns whether only its text compares; geometries have an equality of their own.
@@ -77,16 +113,5 @@ impl<'c> Operand<'c> {
     pub(super) fn like(&self, dialect: Dialect) -> String {
         let is_text = self.as_text || (self.column.kind.is_text() && dialect.is_plain_text(self.column));
         if dialect == Dialect::Postgres && !is_text { format!("{}::text", self.bare) } else { self.text.clone() }
-    }
-
-    /// Returns whether SQLite stores and compares its values without conversion, so that a number and its text are
-    /// different values: a column without a type, and a computed column of a view.
-    pub(super) fn is_untyped(&self, dialect: Dialect) -> bool {
-        let native = &self.column.native;
-        let has = |word: &str| native.to_ascii_uppercase().contains(word);
-        dialect == Dialect::Sqlite
-            && matches!(self.column.kind, ColumnKind::Clob | ColumnKind::Blob)
-            && (native.is_empty() || native.eq_ignore_ascii_case("any") || has("BLOB"))
-            && !(has("CHAR") || has("CLOB") || has("TEXT"))
     }
 }

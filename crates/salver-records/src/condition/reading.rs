@@ -90,12 +90,12 @@ impl ReadOperand<'_> {
         let own = &self.operand;
         let bind = match value {
             Value::Null => return Literal::Null,
-            Value::Text(text) => bind_for(dialect, own, text),
+            Value::Text(text) => bind_for(dialect, own.compared(), text),
             // A value of the caller's identity: a text that a client may have chosen.
-            Value::Bare(text) => exact_bind(dialect, own, text),
+            Value::Bare(text) => exact_bind(dialect, own.compared(), text),
             // Every kind but text can parse it: as a boolean, or as SQL's number for it.
-            Value::Bool(truth) => bind_for(dialect, own, if *truth { "1" } else { "0" }),
-            other => bind_for(dialect, own, &other.to_string()),
+            Value::Bool(truth) => bind_for(dialect, own.compared(), if *truth { "1" } else { "0" }),
+            other => bind_for(dialect, own.compared(), &other.to_string()),
         };
         match bind {
             Some(Bind::Text(text)) if self.has_base64(dialect) => {
@@ -110,7 +110,7 @@ impl ReadOperand<'_> {
     }
 
     fn of_client(&self, dialect: Dialect, op: Comparison, text: &str) -> Result<Literal> {
-        let bind = bind_for(dialect, &self.operand, text);
+        let bind = bind_for(dialect, self.operand.compared(), text);
         if bind.is_none() {
             self.refuse(text)?;
         }

@@ -59,7 +59,7 @@ fn filter(read: &ReadOperand<'_>, operator: Operator, value: &str, dialect: Dial
         Operator::GreaterOrEqual => compare(Comparison::GtEq, value),
         Operator::Greater => compare(Comparison::Gt, value),
         Operator::Between => {
-            let is_value = |text: &str| bind_for(dialect, &read.operand, text).is_some();
+            let is_value = |text: &str| bind_for(dialect, read.operand.compared(), text).is_some();
             let Some((low, high)) = value.split_once(',').filter(|(low, high)| is_value(low) && is_value(high)) else {
                 read.refuse(value)?;
                 return Ok(None);

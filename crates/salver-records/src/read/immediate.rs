@@ -15,28 +15,21 @@ pub(crate) fn now(scope: &Scope<'_>, read: &RecordRead) -> Option<Result<Documen
         return None;
     }
     match read {
-        RecordRead::Keys { query, keys, many: false } => row(scope, query, keys),
+        RecordRead::Row { table, key } => row(scope, table, key),
         RecordRead::List(query) => rows(scope, query),
         RecordRead::Keys { .. } | RecordRead::Features(..) => None,
     }
 }
 
-fn row(scope: &Scope<'_>, query: &RecordQuery, keys: &[RecordKey]) -> Option<Result<Document>> {
-    let [key] = keys else { return None };
-    let [part] = key.as_slice() else { return None };
-    if !key::is_plain(query) {
-        return None;
-    }
-    let position = scope.schema.position(&query.table)?;
-    let point = Point::of(scope, position)?;
+fn row(scope: &Scope<'_>, table: &str, key: &RecordKey) -> Option<Result<Document>> {
     let absent = || key::not_found(key);
-    let read = match point.read(scope, &scope.schema.tables()[position], part) {
+    let (point, read) = match Point::find(scope, table, key) {
         Err(NoSuchKey) => return Some(Err(absent())),
-        Ok(read) => read?,
+        Ok(found) => found?,
     };
     let sink = asked(scope.backend.read_at_once(&read, &mut || PointSink::new(&point)))?;
     Some(match sink.finish() {
-        Some(row) => key::whole(Some(row), &Vec::new()),
+        Some(row) => key::whole(Some(row), key),
         None => Err(absent()),
     })
 }

@@ -14,10 +14,10 @@ use super::list;
 use super::point::{NoSuchKey, Point};
 use super::root_rows::Root;
 use super::rows::{Envelope, RowsWriter};
-use super::statements::{self, Parts, is_whole};
+use super::statements::{self, Parts};
 use crate::buffered_rows::Gathered;
 use crate::cell::{Cell, RowSink};
-use crate::condition::{Operand, bind_for};
+use crate::condition::{ComparedColumn, bind_for};
 use crate::scope::Scope;
 use crate::statement::{Bind, Read};
 
@@ -47,20 +47,17 @@ pub(crate) fn not_found(key: &RecordKey) -> Error {
     Error::new(Code::RecordNotFound, format!("Record '{}' not found", key.join(",")))
 }
 
-/// Returns whether the request is for the whole row and nothing else.
-pub(crate) fn is_plain(query: &RecordQuery) -> bool {
-    is_whole(query) && query.filter.is_none()
+/// Reads the whole row with a key.
+pub(crate) async fn row(scope: &Scope<'_>, table: &str, key: &RecordKey) -> Result<Document> {
+    if let Some(document) = point(scope, table, key).await? {
+        return Ok(document);
+    }
+    let query = RecordQuery { table: table.to_owned(), ..RecordQuery::default() };
+    by_key(scope, &query, std::slice::from_ref(key), false).await
 }
 
 /// Reads rows by key.
 pub(crate) async fn by_key(scope: &Scope<'_>, query: &RecordQuery, keys: &[RecordKey], many: bool) -> Result<Document> {
-    if let ([key], false) = (keys, many)
-        && let [part] = key.as_slice()
-        && is_plain(query)
-        && let Some(document) = point(scope, query, key, part).await?
-    {
-        return Ok(document);
-    }
     let table = table(scope, &query.table, keys)?;
     let mut root = Root::new(list::ground(scope, Operation::Read, query), table);
     // PHP-CRUD-API has no conditions here and ignores them.
@@ -68,7 +65,7 @@ pub(crate) async fn by_key(scope: &Scope<'_>, query: &RecordQuery, keys: &[Recor
     root.keys = Some(keys.iter().collect());
     let (parts, rows) = statements::joined(&root, query, &[], |shape, _| (shape, Envelope::Record))?;
     // The entity tag of a single row covers its whole content.
-    let part = !many && keys.len() == 1 && !is_whole(query);
+    let part = !many && keys.len() == 1 && !query.is_whole();
     let told = if part {
         EtagScope::By(EtagColumns::of(scope, table, &parts.fetched))
     } else {
@@ -79,13 +76,9 @@ pub(crate) async fn by_key(scope: &Scope<'_>, query: &RecordQuery, keys: &[Recor
 }
 
 /// Reads the row by its prepared statement, if there is one.
-async fn point(scope: &Scope<'_>, query: &RecordQuery, key: &RecordKey, part: &str) -> Result<Option<Document>> {
-    let Some(position) = scope.schema.position(&query.table) else { return Ok(None) };
-    let Some(point) = Point::of(scope, position) else { return Ok(None) };
-    let read = match point.read(scope, &scope.schema.tables()[position], part) {
-        Err(NoSuchKey) => return Err(not_found(key)),
-        Ok(None) => return Ok(None),
-        Ok(Some(read)) => read,
+async fn point(scope: &Scope<'_>, table: &str, key: &RecordKey) -> Result<Option<Document>> {
+    let Some((point, read)) = Point::find(scope, table, key).map_err(|NoSuchKey| not_found(key))? else {
+        return Ok(None);
     };
     whole(batched_key::row(scope.backend, &point, read).await?, key).map(Some)
 }
@@ -182,8 +175,8 @@ fn whole_keys(scope: &Scope<'_>, table: &TableInfo, keys: &[RecordKey]) -> Optio
     if column.kind.is_binary() {
         return None;
     }
-    let operand = Operand::column_by_text(scope.dialect, column, "");
-    let whole = |key: &RecordKey| match bind_for(scope.dialect, &operand, key.first()?) {
+    let compared = ComparedColumn::by_text(scope.dialect, column);
+    let whole = |key: &RecordKey| match bind_for(scope.dialect, compared, key.first()?) {
         Some(Bind::Int(number)) => Some(Some(number)),
         None => Some(None),
         Some(_) => None,
@@ -194,8 +187,8 @@ fn whole_keys(scope: &Scope<'_>, table: &TableInfo, keys: &[RecordKey]) -> Optio
 /// Returns whether a row can have the key.
 fn is_possible(scope: &Scope<'_>, table: &TableInfo, key: &RecordKey) -> bool {
     table.key.iter().zip(key).all(|(index, part)| {
-        let operand = Operand::column_by_text(scope.dialect, &table.columns[*index], "");
-        bind_for(scope.dialect, &operand, part).is_some()
+        let compared = ComparedColumn::by_text(scope.dialect, &table.columns[*index]);
+        bind_for(scope.dialect, compared, part).is_some()
     })
 }
 

@@ -4,13 +4,13 @@
 use std::mem::Discriminant;
 use std::sync::Arc;
 
-use salver_model::records::{ColumnKind, Operation, TableInfo};
+use salver_model::records::{ColumnKind, Operation, RecordKey, TableInfo};
 use salver_model::{Result, memory};
 
 use super::etag::marks;
 use super::key_batch::Gather;
 use crate::cell::{Cell, RowSink};
-use crate::condition::{Operand, bind_for, place};
+use crate::condition::{ComparedColumn, Operand, bind_for, place};
 use crate::dialect::Dialect;
 use crate::json::{self, JsonRow};
 use crate::prepared_cache::PreparedKind;
@@ -35,8 +35,21 @@ pub(crate) struct Point {
 }
 
 impl Point {
+    /// Returns the prepared read of the table's row with this key, and the statement; `Err` means that no row can have
+    /// the key, `Ok(None)` that it takes the regular path.
+    pub(super) fn find(
+        scope: &Scope<'_>,
+        table: &str,
+        key: &RecordKey,
+    ) -> Result<Option<(Arc<Self>, Read)>, NoSuchKey> {
+        let ([part], Some(position)) = (key.as_slice(), scope.schema.position(table)) else { return Ok(None) };
+        let Some(point) = Self::of(scope, position) else { return Ok(None) };
+        let read = point.read(scope, &scope.schema.tables()[position], part)?;
+        Ok(read.map(|read| (point, read)))
+    }
+
     /// Returns the prepared read for the table at this position of the scope's schema.
-    pub(crate) fn of(scope: &Scope<'_>, position: usize) -> Option<Arc<Self>> {
+    fn of(scope: &Scope<'_>, position: usize) -> Option<Arc<Self>> {
         if !scope.access.is_uniform() {
             return None;
         }
@@ -101,11 +114,10 @@ impl Point {
         Some(Arc::new(Self { sql: sql.text.into(), kinds: json::kinds(table, &shown), row, key, form, gather }))
     }
 
-    /// Returns the read of the row with this key; `Err` means that no row can have it, `Ok(None)` that it takes the
-    /// regular path.
-    pub(crate) fn read(&self, scope: &Scope<'_>, table: &TableInfo, key: &str) -> Result<Option<Read>, NoSuchKey> {
-        let operand = Operand::column_by_text(scope.dialect, &table.columns[self.key], "");
-        let bind = bind_for(scope.dialect, &operand, key).ok_or(NoSuchKey)?;
+    /// Returns the statement for the row with this key.
+    fn read(&self, scope: &Scope<'_>, table: &TableInfo, key: &str) -> Result<Option<Read>, NoSuchKey> {
+        let compared = ComparedColumn::by_text(scope.dialect, &table.columns[self.key]);
+        let bind = bind_for(scope.dialect, compared, key).ok_or(NoSuchKey)?;
         if std::mem::discriminant(&bind) != self.form {
             return Ok(None);
         }

@@ -15,11 +15,6 @@ use crate::condition::{ConditionContext, Mark};
 use crate::dialect::Sql;
 use crate::statement::Read;
 
-/// Returns whether all columns are requested, and no joins.
-pub(crate) fn is_whole(query: &RecordQuery) -> bool {
-    query.include.is_none() && query.exclude.is_none() && query.joins.is_empty() && query.children.is_empty()
-}
-
 /// The statements of the joins, and the columns that the first table's own must fetch.
 #[derive(Debug)]
 pub(crate) struct Parts {
@@ -39,7 +34,7 @@ pub(crate) fn joined<'s>(
 ) -> Result<(Parts, RowsWriter)> {
     let ConditionContext { scope, operation, strict } = root.ground;
     if forced.is_empty()
-        && is_whole(query)
+        && query.is_whole()
         && let Some(flat) = Flat::of(scope, operation, root.table)
     {
         let rows = RowsWriter::new(Arc::clone(&flat.shape), Envelope::Record, scope.rows());

@@ -152,7 +152,7 @@ async fn entity_tags_guard_a_row() {
     for kind in Kind::ALL {
         let world = World::plain(kind);
         let query = RecordQuery { table: "users".to_owned(), ..RecordQuery::default() };
-        let read = RecordRead::Keys { query, keys: vec![vec!["1".to_owned()]], many: false };
+        let read = RecordRead::Keys { query: Box::new(query), keys: vec![vec!["1".to_owned()]], many: false };
         let tag = world.database.read(&world.caller, &read).await.unwrap().tag.unwrap();
         let guarded = |tag: &str, body: &str| {
             let mut change = update("users", "1", body);

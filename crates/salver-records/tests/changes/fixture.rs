@@ -105,9 +105,8 @@ impl World {
     /// One row, as a caller who may read everything sees it in this database; read in the way that may wait, in which
     /// concurrent reads meet.
     pub(crate) async fn row(&self, table: &str, key: &str) -> String {
-        let query = RecordQuery { table: table.to_owned(), ..RecordQuery::default() };
         let key: Vec<String> = key.split(',').map(str::to_owned).collect();
-        let read = RecordRead::Keys { query, keys: vec![key], many: false };
+        let read = RecordRead::Row { table: table.to_owned(), key };
         match self.database.read_later(&self.caller, &read).await {
             Ok(document) => text(document).await.unwrap(),
             Err(error) => error.message,
@@ -118,7 +117,7 @@ impl World {
     pub(crate) async fn list(&self, table: &str, columns: &[&str]) -> String {
         let include = Some(columns.iter().map(|column| (*column).to_owned()).collect());
         let query = RecordQuery { table: table.to_owned(), include, ..RecordQuery::default() };
-        text(self.database.read(&self.caller, &RecordRead::List(query)).await.unwrap()).await.unwrap()
+        text(self.database.read(&self.caller, &RecordRead::List(Box::new(query))).await.unwrap()).await.unwrap()
     }
 }
 

@@ -12,7 +12,7 @@ fn now(world: &World, read: &RecordRead) -> Option<Result<Document>> {
 }
 
 fn key_of(table_name: &str, key: &str) -> RecordRead {
-    RecordRead::Keys { query: table(table_name), keys: vec![vec![key.to_owned()]], many: false }
+    RecordRead::Row { table: table_name.to_owned(), key: vec![key.to_owned()] }
 }
 
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn at_once_and_otherwise_are_the_same() {
                     }
                     // Not every table has every column.
                     let _ = world.try_list(&query).await;
-                    at_once += usize::from(now(&world, &RecordRead::List(query)).is_some());
+                    at_once += usize::from(now(&world, &RecordRead::List(Box::new(query))).is_some());
                 }
             }
         }

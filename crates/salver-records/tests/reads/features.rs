@@ -9,7 +9,7 @@ use super::fixture::{Ask, World, table, text};
 
 async fn geojson(world: &World, query: &GeoQuery, key: Option<&str>) -> salver_model::Result<String> {
     let key = key.map(|key| vec![key.to_owned()]);
-    text(world.database.read(&world.caller, &RecordRead::Features(query.clone(), key)).await?).await
+    text(world.database.read(&world.caller, &RecordRead::Features(Box::new(query.clone()), key)).await?).await
 }
 
 #[tokio::test]

@@ -121,7 +121,7 @@ impl World {
     }
 
     pub(crate) async fn try_list(&self, query: &RecordQuery) -> Result<String> {
-        self.try_read(&RecordRead::List(query.clone())).await
+        self.try_read(&RecordRead::List(Box::new(query.clone()))).await
     }
 
     pub(crate) async fn list(&self, query: &RecordQuery) -> String {
@@ -152,7 +152,17 @@ impl World {
     pub(crate) async fn read(&self, query: &RecordQuery, keys: &[&str]) -> Result<String> {
         let keys: Vec<Vec<String>> = keys.iter().map(|key| key.split('~').map(str::to_owned).collect()).collect();
         let many = keys.len() > 1;
-        self.try_read(&RecordRead::Keys { query: query.clone(), keys, many }).await
+        let read = RecordRead::Keys { query: Box::new(query.clone()), keys: keys.clone(), many };
+        let rows = self.try_read(&read).await;
+        if let ([key], true) = (keys.as_slice(), query.is_plain()) {
+            let row = self.try_read(&RecordRead::Row { table: query.table.clone(), key: key.clone() }).await;
+            let known = |read: &Result<String>| match read {
+                Ok(row) => (None, row.clone()),
+                Err(error) => (Some(error.code), error.message.clone()),
+            };
+            assert_eq!(known(&row), known(&rows), "{:?} {query:?} {key:?}", self.kind);
+        }
+        rows
     }
 }
 

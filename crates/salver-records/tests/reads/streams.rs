@@ -22,7 +22,7 @@ fn many(kind: Kind) -> String {
 async fn in_pieces() {
     for kind in Kind::ALL {
         let world = World::with(kind, &many(kind), |_| {});
-        let document = world.database.read(&world.caller, &RecordRead::List(table("many"))).await.unwrap();
+        let document = world.database.read(&world.caller, &RecordRead::List(Box::new(table("many")))).await.unwrap();
         let DocumentBody::Stream(mut pieces) = document.body else { panic!("{kind:?}: not a stream") };
         let mut whole = Vec::new();
         let mut count = 0;
@@ -46,7 +46,8 @@ async fn a_client_that_goes_away_stops_the_work() {
     for kind in Kind::ALL {
         let world = World::with(kind, &many(kind), |spec| spec.connections_max = 1);
         for _ in 0..10 {
-            let document = world.database.read(&world.caller, &RecordRead::List(table("many"))).await.unwrap();
+            let document =
+                world.database.read(&world.caller, &RecordRead::List(Box::new(table("many")))).await.unwrap();
             let DocumentBody::Stream(mut pieces) = document.body else { panic!("{kind:?}: not a stream") };
             assert!(pieces.next().await.unwrap().unwrap().starts_with(b"{\"records\":[{"));
         }

@@ -46,7 +46,7 @@ async fn changes(database: &dyn Database, caller: &Caller) {
     assert_eq!(created, "[1,2]");
     assert_eq!(row(database, caller, "2").await, r#"{"id":2,"name":"ü\""}"#);
     let rows = r#"{"records":[{"id":1,"name":"a"},{"id":2,"name":"ü\""}]}"#;
-    let list = RecordRead::List(query("things"));
+    let list = RecordRead::List(Box::new(query("things")));
     assert_eq!(text(database.read(caller, &list).await.expect("rows")).await.expect("text"), rows);
     let update = change(database, caller, ChangeKind::Update, &["1"], vec![record(&[("name", "'b'")])]).await;
     assert_eq!(update.expect("an update"), "1");
@@ -165,7 +165,11 @@ fn query(table: &str) -> RecordQuery {
 
 /// A read of rows with keys of one part.
 fn keys(table: &str, keys: &[&str], many: bool) -> RecordRead {
-    RecordRead::Keys { query: query(table), keys: keys.iter().map(|key| vec![(*key).to_owned()]).collect(), many }
+    RecordRead::Keys {
+        query: Box::new(query(table)),
+        keys: keys.iter().map(|key| vec![(*key).to_owned()]).collect(),
+        many,
+    }
 }
 
 /// Returns the text of a document.
