@@ -10,6 +10,7 @@ mod column;
 pub mod encoder;
 mod escape;
 pub mod format;
+pub mod html;
 mod in_place;
 mod ipc;
 pub mod json;

@@ -164,15 +164,13 @@ impl Reload {
         let opening = streams.add(&mut self.wired, &self.engine, &self.observer, &self.streams);
         let is_same = !databases.differs() && next.access == self.checked.access;
         let has_other_rules = next.access != self.checked.access || databases.ends_others();
-        let old_auth = self.replace(&next, (auth, files), (&databases.all(), is_same)).await;
+        // What waits for events has passed the firewall of before.
+        let has_other_rules = has_other_rules || next.server.firewall != self.checked.server.firewall;
+        let old_auth = self.replace(&next, (auth, files), (&databases.all(), is_same), has_other_rules).await;
         if let Some(old) = old_auth {
             self.auth.begin(&old);
-            self.wired.service.callers_changed();
         }
-        // What waits for events has passed the firewall of before.
-        if has_other_rules || next.server.firewall != self.checked.server.firewall {
-            self.wired.service.rules_changed();
-        }
+        self.wired.service.announce_rights();
         logging::set_level(&next.server);
         self.put_in(&datasets, &next).await;
         self.wired.databases.put_in(databases, &catalog, &self.observer);

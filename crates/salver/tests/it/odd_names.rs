@@ -38,3 +38,17 @@ fn names_without_letters_leave_graphql_a_schema() {
     assert_eq!(rows.status, 200, "{}", rows.text());
     assert_eq!(rows.json()["data"]["a"][0]["name"], "x");
 }
+
+/// What would turn the text beside it is isolated on both kinds of pages, and no control character comes out.
+#[test]
+fn values_on_pages() {
+    let rows = "{\"id\":1,\"v\":\"a\\u0000b\"}\n{\"id\":2,\"v\":\"x\\u202ey\"}\n";
+    let server = Server::of(&[("odd.ndjson", rows.as_bytes())]);
+    for target in ["/", "/api/tables/odd"] {
+        let page = server.get_with(target, &[("Accept", "text/html")]);
+        let text = page.text();
+        assert!(page.status == 200 && text.contains("<table>"), "{target}: {text}");
+        assert!(text.contains("<bdi>x\u{202e}y</bdi>") && text.contains("a\u{fffd}b"), "{target}: {text}");
+        assert!(!text.contains('\0'), "{target}");
+    }
+}

@@ -88,7 +88,8 @@ async fn read(
                 tokio::time::sleep(wait).await;
                 return None;
             }
-            Some(select_all(waiting).await.0)
+            let (name, events) = select_all(waiting).await.0;
+            Some((name, events.map(Option::unwrap_or_default)))
         };
         let first = tokio::select! {
             first = first => first,
