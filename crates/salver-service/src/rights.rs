@@ -10,12 +10,14 @@ pub struct RightsVersion {
     pub callers: u64,
     /// Changes of the access rules.
     pub rules: u64,
+    /// Changes by which streams were gone.
+    pub streams: u64,
 }
 
 impl RightsVersion {
     /// Returns whether something was changed after `other`.
     pub(crate) fn is_after(self, other: Self) -> bool {
-        self.callers > other.callers || self.rules > other.rules
+        self.callers > other.callers || self.rules > other.rules || self.streams > other.streams
     }
 }
 

@@ -119,11 +119,13 @@ impl Service {
         self
     }
 
-    /// Says that callers are found out in other ways than so far, or that other rules hold for them.
+    /// Says that callers are found out in other ways than so far, that other rules hold for them, or that streams are
+    /// gone.
     #[must_use]
-    pub fn with_other_rights(mut self, has_other_callers: bool, has_other_rules: bool) -> Self {
+    pub fn with_other_rights(mut self, has_other_callers: bool, has_other_rules: bool, loses_streams: bool) -> Self {
         self.own_rights.callers += u64::from(has_other_callers);
         self.own_rights.rules += u64::from(has_other_rules);
+        self.own_rights.streams += u64::from(loses_streams);
         self
     }
 

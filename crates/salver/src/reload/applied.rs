@@ -1,5 +1,7 @@
 //! What of the next settings a reload applies. The table of settings says what it does not; that stays as it was.
 
+use std::path::Path;
+
 use salver_config::keys::{Effect, Setting};
 use salver_config::{Checked, Server};
 use salver_model::Limits;
@@ -64,7 +66,7 @@ fn streams(before: &[StreamSpec], next: &[StreamSpec], has_moved: bool, pending:
     let mut streams = Vec::new();
     for spec in next {
         let own = before.iter().find(|own| own.name == spec.name);
-        if own.map_or(has_moved, |own| own != spec && !has_moved) {
+        if own.map_or(has_moved, |own| differs(own, spec, has_moved)) {
             pending.push(format!("[[stream]] `{}`", spec.name));
         }
         match own {
@@ -74,6 +76,16 @@ fn streams(before: &[StreamSpec], next: &[StreamSpec], has_moved: bool, pending:
         }
     }
     streams
+}
+
+/// Returns whether a stream is declared otherwise. That it lies in the data directory is no difference where that
+/// `has_moved`.
+fn differs(own: &StreamSpec, spec: &StreamSpec, has_moved: bool) -> bool {
+    let is_default = |spec: &StreamSpec| spec.dir.ends_with(Path::new("streams").join(spec.name.as_str()));
+    if has_moved && is_default(own) && is_default(spec) {
+        return StreamSpec { dir: own.dir.clone(), ..spec.clone() } != *own;
+    }
+    own != spec
 }
 
 #[cfg(test)]
@@ -163,8 +175,12 @@ mod tests {
         assert_eq!(applied.streams[1], before.streams[0]);
         // Where the data directory is another, nothing new is opened in it.
         let moved = Applied::of(&before, checked(format!("[server]\ndata_dir = \"/elsewhere\"\n{next}")));
-        assert_eq!(moved.pending, ["server.data_dir", "[[stream]] `c`"]);
+        assert_eq!(moved.pending, ["server.data_dir", "[[stream]] `c`", "[[stream]] `a`"]);
         assert_eq!(moved.checked.streams, before.streams[..1]);
+        let elsewhere = format!("[server]\ndata_dir = \"/elsewhere\"\n{}", stream("b", "dir = \"/other\"\n"));
+        let pending = |text: String| Applied::of(&before, checked(text)).pending;
+        assert_eq!(pending(elsewhere.clone()), ["server.data_dir", "[[stream]] `b`"]);
+        assert_eq!(pending(elsewhere.replace("dir = \"/other\"\n", "")), ["server.data_dir"]);
     }
 
     /// The page for operators names exactly those that need a restart.

@@ -43,8 +43,9 @@ pub(super) const ROWS: &[Setting] = &[
     at_start(new_row(Section::Server, "data_dir_in_use", SettingKind::Choice(&["wait", "end", "share"]),
         [r#""wait""#, r#""end""#],
         "What a server does whose `data_dir` another server has: it waits until that one ends, before it listens, and \
-            takes over; or it ends, with a message, as with `--no-wait`; or both use the directory, and each stream, \
-            and what is kept of sessions, is that of the server which has it first.",
+            takes over; or it ends, with a message, as with `--no-wait`; or, if \
+            both say `share`, both use the directory, and each stream, and what is kept of sessions, is that of the \
+            server which has it first.",
         &[])),
     row(Section::Server, "log", LEVELS, [r#""info""#, r#""warn""#],
         "What is logged to standard error. The environment variable `RUST_LOG` goes before it.",
