@@ -8,6 +8,7 @@ use salver_config::Checked;
 use salver_model::ports::Loader;
 use salver_model::spec::AuthSpec;
 use salver_model::{Code, Description, Error};
+use salver_service::databases::unfit_tables;
 
 use crate::access::entries::RuledEntries;
 use crate::access::idle_rules;
@@ -101,7 +102,13 @@ async fn read_schemas(checked: &Checked, entries: &mut RuledEntries) -> Result<u
         match &read {
             // The databases depend on the callers.
             Ok(_) if spec.of_caller.is_some() => output::out(&format!("ok  {}: one for each caller\n", spec.name))?,
-            Ok(schema) => output::out(&format!("ok  {}: {} tables and views\n", spec.name, schema.tables().len()))?,
+            Ok(schema) => {
+                output::out(&format!("ok  {}: {} tables and views\n", spec.name, schema.tables().len()))?;
+                for table in unfit_tables(&spec.name, schema) {
+                    let name = &spec.name;
+                    output::note(&format!("note: `{table}` of {name} is served at /api/records alone, for its name"));
+                }
+            }
             Err(error) => {
                 wrong += 1;
                 output::note(&format!("error: {}: {}", spec.name, output::with_hint(error)));

@@ -22,6 +22,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Longest time that a stream stays open for requests of before while another waits for its directory.
 const HANDING_OVER: Duration = Duration::from_millis(200);
 
+type Streams = Vec<Arc<dyn EventStream>>;
+
 /// The streams that differ.
 pub(super) struct StreamChanges<'s> {
     new: Vec<&'s StreamSpec>,
@@ -45,12 +47,7 @@ impl<'s> StreamChanges<'s> {
     }
 
     /// Takes those that go out of the catalog, and returns them.
-    pub(super) fn take_out(
-        &self,
-        wired: &mut Wired,
-        catalog: &Catalog,
-        stores: Vec<Store>,
-    ) -> Vec<Arc<dyn EventStream>> {
+    pub(super) fn take_out(&self, wired: &mut Wired, catalog: &Catalog, stores: Vec<Store>) -> Streams {
         if self.gone.is_empty() {
             return Vec::new();
         }
@@ -68,10 +65,7 @@ impl<'s> StreamChanges<'s> {
 
     /// Splits the streams that are gone into those whose directory a new one has, as after a change of its name, and the
     /// others.
-    pub(super) fn handed_over(
-        &self,
-        gone: Vec<Arc<dyn EventStream>>,
-    ) -> (Vec<Arc<dyn EventStream>>, Vec<Arc<dyn EventStream>>) {
+    pub(super) fn handed_over(&self, gone: Streams) -> (Streams, Streams) {
         let real = |spec: &StreamSpec| std::fs::canonicalize(&spec.dir).unwrap_or_else(|_| spec.dir.clone());
         let taken: Vec<PathBuf> = self.new.iter().map(|spec| real(spec)).collect();
         gone.into_iter().partition(|stream| taken.contains(&real(stream.spec())))
@@ -101,7 +95,7 @@ impl<'s> StreamChanges<'s> {
 }
 
 /// Closes `gone` streams, which are served no more: as soon as nobody has them from before, after a while in any case.
-pub(super) fn close(gone: Vec<Arc<dyn EventStream>>, current: &CurrentService, ms_max: u64, open: &OpenStreams) {
+pub(super) fn close(gone: Streams, current: &CurrentService, ms_max: u64, open: &OpenStreams) {
     if gone.is_empty() {
         return;
     }
@@ -110,7 +104,7 @@ pub(super) fn close(gone: Vec<Arc<dyn EventStream>>, current: &CurrentService, m
 }
 
 /// Closes `gone` streams, which are served no more, before others open their directories.
-pub(super) async fn hand_over(gone: Vec<Arc<dyn EventStream>>, current: &CurrentService, open: &OpenStreams) {
+pub(super) async fn hand_over(gone: Streams, current: &CurrentService, open: &OpenStreams) {
     if !gone.is_empty() {
         close_unused(gone, users_of_before(current), HANDING_OVER, open.clone()).await;
     }
