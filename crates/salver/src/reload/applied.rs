@@ -98,15 +98,15 @@ mod tests {
 
     use super::Applied;
 
-    /// What some settings need beside them, and other values of these.
-    const NEEDED: [(&str, &str); 4] = [
-        ("reverse_proxy", "true"),
-        ("tls_certificate", "\"a.pem\""),
-        ("tls_key", "\"b.pem\""),
-        ("tls_client_ca", "\"c.pem\""),
+    /// What some settings need beside them, with a value; whether those of an authority need it, which is in place of a
+    /// certificate in files.
+    const NEEDED: [(&str, &str, bool); 5] = [
+        ("reverse_proxy", "true", false),
+        ("tls_certificate", "\"a.pem\"", false),
+        ("tls_key", "\"b.pem\"", false),
+        ("tls_client_ca", "\"c.pem\"", false),
+        ("acme_domains", "[\"a.example.org\"]", true),
     ];
-    /// What settings of an authority need, which is in place of a certificate in files.
-    const NEEDED_BY_ACME: [(&str, &str); 1] = [("acme_domains", "[\"a.example.org\"]")];
 
     fn checked(text: String) -> Checked {
         let sources = Sources { text: Some(Secret::new(text.clone())), ..Sources::default() };
@@ -119,15 +119,15 @@ mod tests {
 
     /// Settings in which `setting` has its default, or one that it needs, and others in which it has another value.
     fn pair(setting: &Setting) -> [Checked; 2] {
-        let list: &[_] = if setting.key.starts_with("acme_") { &NEEDED_BY_ACME } else { &NEEDED };
+        let list = || NEEDED.iter().filter(|(.., by_acme)| *by_acme == setting.key.starts_with("acme_"));
         let needed = |own: Option<&str>| {
-            let lines = list.iter().map(|(key, value)| match own {
+            let lines = list().map(|(key, value, _)| match own {
                 Some(other) if *key == setting.key => format!("{key} = {other}\n"),
                 _ => format!("{key} = {value}\n"),
             });
             format!("[server]\n{}", lines.collect::<String>())
         };
-        let is_needed = setting.section == Section::Server && list.iter().any(|(key, _)| *key == setting.key);
+        let is_needed = setting.section == Section::Server && list().any(|(key, ..)| *key == setting.key);
         let other = if setting.key == "reverse_proxy" { "false" } else { setting.example };
         let line = format!("{} = {other}\n", setting.key);
         let text = match setting.section {
