@@ -30,6 +30,6 @@ pub use coding::{Coding, Compressor};
 pub use encoder::{Encoder, encode};
 pub use format::{Choice, Format};
 pub use negotiate::{names_before, negotiate};
-pub use received_arrow::receive_arrow_stream;
+pub use received_arrow::{arrow_stream_rows, receive_arrow_stream};
 pub use style::{Nulls, Style};
 pub use text::TextEncoder;

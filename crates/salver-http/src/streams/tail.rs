@@ -51,7 +51,9 @@ pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<R
     if let Some((name, _)) = parameters.iter().find(|(name, _)| name != "from" && name != "limit") {
         return Err(unknown(name, &PARAMETERS));
     }
-    let left = value(&parameters, "limit").map(|text| number("limit", text)).transpose()?;
+    let limit: Option<u64> = value(&parameters, "limit").map(|text| number("limit", text)).transpose()?;
+    // One that ends for this, too, is gone on with by `Last-Event-ID`.
+    let left = [limit, context.rows_max()].into_iter().flatten().min();
     let permit = context.app.service.wait_permit(context.caller)?;
     let from = match context.header("last-event-id").and_then(|id| id.trim().parse::<u64>().ok()) {
         Some(last) => Position::Offset(last.saturating_add(1)),
