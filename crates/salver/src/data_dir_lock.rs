@@ -30,7 +30,7 @@ pub(crate) enum Taken {
     Now(DataDirLock),
     /// It is, after another server ended: meanwhile the settings may have changed.
     Later(DataDirLock),
-    /// Nothing is locked, since the operator did not name the directory and another server has it, or locks do not work.
+    /// Nothing is locked: another server has the directory, which the operator did not name, or locks do not work.
     Unlocked,
 }
 

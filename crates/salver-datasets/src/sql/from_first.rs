@@ -69,8 +69,8 @@ pub(super) fn write_selects_out(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan
     written
 }
 
-/// Refuses a query that begins with `from` and to which no `select *` was written, which would have no columns: `select`
-/// stands in it as a name.
+/// Refuses a query that begins with `from` and to which no `select *` was written, which would have no columns:
+/// `select` stands in it as a name.
 pub(super) fn has_columns(select: &Select) -> ControlFlow<Box<Error>> {
     if select.flavor != SelectFlavor::FromFirstNoSelect {
         return ControlFlow::Continue(());

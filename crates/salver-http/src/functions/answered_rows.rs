@@ -1,7 +1,7 @@
 //! Bounds the rows that a function answers with: objects in an array of JSON, or those of an Arrow stream.
 //!
-//! As with the bytes of answers, what may be the only report of a change is sent: only answers to reads, and of functions
-//! that are pure, are bounded. What applications answer is their own.
+//! As with the bytes of answers, what may be the only report of a change is sent: only answers to reads, and of
+//! functions that are pure, are bounded. What applications answer is their own.
 
 use http::{Method, Response, header};
 use salver_formats::arrow_stream_rows;

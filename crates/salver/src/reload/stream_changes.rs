@@ -63,8 +63,8 @@ impl<'s> StreamChanges<'s> {
         gone
     }
 
-    /// Splits the streams that are gone into those whose directory a new one has, as after a change of its name, and the
-    /// others.
+    /// Splits the streams that are gone into those whose directory a new one has, as after a change of its name, and
+    /// the others.
     pub(super) fn handed_over(&self, gone: Streams) -> (Streams, Streams) {
         let real = |spec: &StreamSpec| std::fs::canonicalize(&spec.dir).unwrap_or_else(|_| spec.dir.clone());
         let taken: Vec<PathBuf> = self.new.iter().map(|spec| real(spec)).collect();
