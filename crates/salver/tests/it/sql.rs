@@ -200,8 +200,8 @@ fn parameters_keep_their_digits() {
 /// `select` as a name leaves no query without columns.
 #[test]
 fn names_that_are_words_of_sql() {
-    let server = Server::of(&[("select.csv", b"id\n1\n"), ("t.csv", b"a\n2\n")]);
-    for sql in ["from select", "from select limit 1", "FROM t, select", "select * from (from select) x"] {
+    let server = Server::of(&[("select.csv", b"id\n1\n")]);
+    for sql in ["from select", "from select limit 1", "select * from (from select) x"] {
         let answer = server.post("/api/sql", sql);
         assert_eq!(answer.status, 400, "{sql}: {}", answer.text());
     }
