@@ -40,7 +40,7 @@ impl HiddenText {
     #[must_use]
     pub fn may_be_secret(&self) -> bool {
         let kind = self.section.setting(self.key).map(|setting| setting.kind);
-        matches!(kind, Some(SettingKind::Text | SettingKind::Texts | SettingKind::Pairs))
+        matches!(kind, Some(SettingKind::Text | SettingKind::Location | SettingKind::Texts | SettingKind::Pairs))
     }
 
     /// Returns whether the text is masked wherever it occurs, in the log and in answers: if its setting is one for

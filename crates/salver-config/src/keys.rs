@@ -177,6 +177,8 @@ pub enum SettingKind {
     Milliseconds,
     /// Text.
     Text,
+    /// A path or an address, which is not empty: an empty path would stand for a directory nobody named.
+    Location,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// A text, or a list of texts.
@@ -198,6 +200,7 @@ impl SettingKind {
             Self::Bytes => "a whole number of bytes, or a size like \"64MiB\"".to_owned(),
             Self::Milliseconds => "a whole number of milliseconds, or a time like \"30s\"".to_owned(),
             Self::Text => "a text".to_owned(),
+            Self::Location => "a path or an address".to_owned(),
             Self::Choice(words) => {
                 let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
                 format!("one of {}", quoted.join(", "))

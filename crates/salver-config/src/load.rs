@@ -79,6 +79,7 @@ pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> 
             list.push(table);
         }
     }
+    raw.refuse_empty_locations(&mut findings);
     raw.fill();
     let mut checked = checked::check(&raw, sources.file.as_deref(), sources.discovered.clone(), &mut findings);
     checked.add_databases(&sources.discovered_databases, sources.file.as_deref(), &mut findings);

@@ -6,7 +6,7 @@ pub(crate) mod file;
 pub(crate) mod placeholders;
 mod value_file;
 
-use crate::keys::{Section, Setting};
+use crate::keys::{Section, Setting, SettingKind};
 use crate::mistake::{Findings, Mistake};
 use crate::setting_place::SettingPlace;
 use crate::value::{self, Value};
@@ -111,6 +111,23 @@ impl Table {
         self.tables.iter_mut().for_each(Table::fill);
     }
 
+    /// Takes out paths and addresses that were written and are empty, each of which is a mistake, recursively.
+    fn refuse_empty_locations(&mut self, findings: &mut Findings) {
+        let is_empty = |value: &Value| matches!(value, Value::Text(text) if text.trim().is_empty());
+        let refused = &mut self.refused;
+        self.written.retain(|WrittenValue { setting, value, place }| {
+            let is_refused = setting.kind == SettingKind::Location && is_empty(value);
+            if is_refused {
+                refused.push(setting.key);
+                let message = format!("`{}` is {}, and can't be empty", setting.key, setting.kind.words());
+                let hint = format!("write one, for example {} = {}, or leave it out", setting.key, setting.example);
+                findings.mistake(Mistake::new(place, message).with_hint(hint));
+            }
+            !is_refused
+        });
+        self.tables.iter_mut().for_each(|table| table.refuse_empty_locations(findings));
+    }
+
     /// Parses a plain text for a setting, or records the mistake.
     pub(crate) fn set_text(
         &mut self,
@@ -186,6 +203,17 @@ impl Raw {
             Section::Stream => Some(&mut self.streams),
             Section::Function => Some(&mut self.functions),
             _ => None,
+        }
+    }
+
+    /// Takes out paths and addresses that were written and are empty, each of which is a mistake.
+    pub(crate) fn refuse_empty_locations(&mut self, findings: &mut Findings) {
+        for table in [&mut self.server, &mut self.auth] {
+            table.refuse_empty_locations(findings);
+        }
+        let Self { datasets, databases, streams, functions, .. } = self;
+        for tables in [datasets, databases, streams, functions] {
+            tables.iter_mut().for_each(|table| table.refuse_empty_locations(findings));
         }
     }
 

@@ -11,7 +11,7 @@ pub(crate) enum Value {
     Bool(bool),
     /// For [`SettingKind::Count`], [`SettingKind::Bytes`] and [`SettingKind::Milliseconds`].
     Count(u64),
-    /// For [`SettingKind::Text`] and [`SettingKind::Choice`].
+    /// For [`SettingKind::Text`], [`SettingKind::Location`] and [`SettingKind::Choice`].
     Text(String),
     /// For [`SettingKind::Texts`].
     Texts(Vec<String>),
@@ -33,6 +33,7 @@ pub(crate) fn from_toml(kind: SettingKind, value: &DeValue<'_>) -> Result<Value,
             SettingKind::Bytes
             | SettingKind::Milliseconds
             | SettingKind::Text
+            | SettingKind::Location
             | SettingKind::Choice(_)
             | SettingKind::Texts,
             DeValue::String(text),
@@ -63,7 +64,9 @@ pub(crate) fn from_toml(kind: SettingKind, value: &DeValue<'_>) -> Result<Value,
         (SettingKind::Bool, DeValue::String(text)) if matches!(&**text, "true" | "false") => {
             Err(Some(format!("write {text} without quotes")))
         }
-        (SettingKind::Text | SettingKind::Choice(_), DeValue::Integer(n)) => Err(Some(in_quotes(&n.to_string()))),
+        (SettingKind::Text | SettingKind::Location | SettingKind::Choice(_), DeValue::Integer(n)) => {
+            Err(Some(in_quotes(&n.to_string())))
+        }
         _ => Err(None),
     }
 }
@@ -93,7 +96,7 @@ pub(crate) fn from_text(kind: SettingKind, text: &str) -> Result<Value, Option<S
         SettingKind::Count(_) => count(kind, text.parse().map_err(|_| None)?),
         SettingKind::Bytes => Ok(Value::Count(bytes(text).ok_or(None)?)),
         SettingKind::Milliseconds => Ok(Value::Count(milliseconds(text).ok_or(None)?)),
-        SettingKind::Text => Ok(Value::Text(text.to_owned())),
+        SettingKind::Text | SettingKind::Location => Ok(Value::Text(text.to_owned())),
         SettingKind::Choice(words) => match words.iter().find(|word| word.eq_ignore_ascii_case(text)) {
             Some(word) => Ok(Value::Text((*word).to_owned())),
             None => {

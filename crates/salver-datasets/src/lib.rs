@@ -44,4 +44,4 @@ pub use discover::{Stamp, discover, discover_beside, look};
 pub use engine::{Engine, EngineOptions, own_bytes};
 pub use loader::DatasetLoader;
 pub use residency::{Budget, Content, Loaded, ParquetFile, Reservation, SourceFile, WideColumn, load, probe};
-pub use restricted::mask_misfit;
+pub use restricted::{mask_misfit, rows_misfit};

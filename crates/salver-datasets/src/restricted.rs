@@ -29,6 +29,7 @@ use crate::{plan, resolve};
 use held::RestrictedHeld;
 pub use masks::mask_misfit;
 use masks::{Masks, PlacedMask};
+pub use rows::rows_misfit;
 
 /// A table without what a restriction keeps back.
 #[derive(Clone, Debug)]

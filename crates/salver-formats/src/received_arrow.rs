@@ -48,6 +48,18 @@ pub fn receive_arrow_stream(bytes: &[u8], bytes_max: u64) -> Result<Vec<u8>> {
     panics::caught(|| rewrite(bytes, bytes_max)).unwrap_or_else(|| Err(damaged("its values can't be")))
 }
 
+/// Returns how many rows a stream says it has, as far as it can be read.
+#[must_use]
+pub fn arrow_stream_rows(bytes: &[u8]) -> u64 {
+    let (mut rest, mut rows) = (bytes, 0_u64);
+    while let Ok(Some(frame)) = IpcMessage::first_of(rest) {
+        let length = frame.message.header_as_record_batch().map_or(0, |batch| batch.length());
+        rows = rows.saturating_add(u64::try_from(length).unwrap_or(0));
+        rest = frame.after;
+    }
+    rows
+}
+
 fn rewrite(bytes: &[u8], bytes_max: u64) -> Result<Vec<u8>> {
     let (mut decoder, mut rest) = (StreamDecoder::new(), Buffer::from(bytes));
     let mut batches: Vec<Rows> = Vec::new();

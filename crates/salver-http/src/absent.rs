@@ -10,6 +10,9 @@ use crate::exit;
 use crate::request_target::below_base;
 use crate::routes::{self, Family};
 
+/// What may have an address of its own.
+const METRICS: &str = "/metrics";
+
 /// Answers a request for a path that has these methods only.
 pub(crate) fn refuse_method(method: &Method, methods: &str, family: Family) -> Result<Response<Body>, Refusal> {
     match *method {
@@ -36,9 +39,20 @@ pub(crate) fn nothing_at(app: &App, path: &str, caller: Option<&Caller>) -> Erro
     let shown: String = path.chars().take(200).collect();
     let may_know =
         |name: &str| caller.is_some_and(|caller| caller.grants.as_ref().is_none_or(|grants| grants.knows(name)));
-    let suggested = below_base(app, path)
-        .and_then(|path| routes::suggestion(path).or_else(|| app.declared().suggestion(path, may_know)));
+    // It has an address of its own.
+    let is_apart = |path: &str| app.options.metrics.is_some() && path == METRICS;
+    let suggested = below_base(app, path).and_then(|path| {
+        let own = routes::suggestion(path, |pattern| !is_apart(pattern));
+        own.or_else(|| app.declared().suggestion(path, may_know))
+    });
     Error::new(Code::NotFound, format!("there is nothing at {shown}"))
         .with_hint("`/` lists what is served; tables are at `/api/tables/{name}`")
         .with_hint_if(suggested)
+}
+
+/// The error for a path at the address that `/metrics` has for itself.
+pub(crate) fn nothing_at_metrics(path: &str) -> Error {
+    let shown: String = path.chars().take(200).collect();
+    Error::new(Code::NotFound, format!("there is nothing at {shown}"))
+        .with_hint("`/metrics`, `/health` and `/ready` are served at this address, everything else at `server.listen`")
 }

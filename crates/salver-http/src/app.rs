@@ -109,10 +109,16 @@ impl App {
     /// Responses are cached anew: they may be others under other options.
     pub(crate) fn successor(&self, service: Arc<Service>, options: HttpOptions) -> Self {
         // The listener stays as it is.
-        let HttpOptions { listens, only_local, .. } = self.options;
-        let own = self.options.clone();
-        let HttpOptions { tls, metrics, tracer, root_key, .. } = own;
-        let options = effective(HttpOptions { listens, only_local, tls, metrics, tracer, root_key, ..options });
+        let HttpOptions { listens, only_local, tls, metrics, tracer, root_key, .. } = &self.options;
+        let options = effective(HttpOptions {
+            listens: *listens,
+            only_local: *only_local,
+            tls: tls.clone(),
+            metrics: metrics.clone(),
+            tracer: tracer.clone(),
+            root_key: root_key.clone(),
+            ..options
+        });
         let has_provider = options.auth.load().is_some_and(|auth| auth.oidc.is_some());
         let budget = receiving(service.limits());
         let is_same = service.limits().body_bytes_max == self.service.limits().body_bytes_max;

@@ -1,6 +1,7 @@
 //! The handlers of functions: calls by name at `/api/functions/{file}/{function}`, the routes that files declare, the
 //! list of functions, and asynchronous calls at `/api/jobs`.
 
+mod answered_rows;
 mod arguments;
 mod callback;
 mod describe;

@@ -89,9 +89,13 @@ impl<'a> RequestContext<'a> {
 
     /// Returns how many of the `asked` rows, of which the client can ask for more, one answer may have.
     pub(crate) fn rows_of_part(&self, asked: usize) -> usize {
-        let bound = self.caller.limits.rows(self.app.service.limits().rows_max);
-        let most = bound.most().map(|most| usize::try_from(most).unwrap_or(usize::MAX));
+        let most = self.rows_max().map(|most| usize::try_from(most).unwrap_or(usize::MAX));
         most.map_or(asked, |most| asked.min(most))
+    }
+
+    /// Returns how many rows one answer may have; `None` for any number.
+    pub(crate) fn rows_max(&self) -> Option<u64> {
+        self.caller.limits.rows(self.app.service.limits().rows_max).most()
     }
 
     /// Returns the key of the request in the response cache.

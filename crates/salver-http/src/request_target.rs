@@ -69,7 +69,13 @@ impl<'p> RequestTarget<'p> {
     /// is not there.
     pub(crate) fn seen_by(self, app: &App, head: &'p Parts, caller: &Caller) -> Self {
         let (Some(grants), Some(path)) = (&caller.grants, below_base(app, head.uri.path())) else { return self };
-        if matches!(self, Self::Table(_)) || self.is_preflight(app, head) {
+        let is_seen = match &self {
+            Self::Table(_) => true,
+            // Of the rows in their order, the first that is found: without those that are not known it is the same.
+            Self::Declared(declared) => grants.knows(declared.entry()),
+            Self::OtherMethod(..) => false,
+        };
+        if is_seen || self.is_preflight(app, head) {
             return self;
         }
         Self::among(app, &head.method, path, head.uri.query().unwrap_or(""), |name| grants.knows(name))

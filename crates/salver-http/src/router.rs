@@ -11,7 +11,7 @@ use salver_model::{Code, Error, Permission, Result};
 use salver_service::Snapshot;
 use salver_service::trace::ActiveSpan;
 
-use crate::absent::{nothing_at, options, refuse_method};
+use crate::absent::{nothing_at, nothing_at_metrics, options, refuse_method};
 use crate::app::App;
 use crate::body::{Body, SendWatch};
 use crate::cache::SingleFlight;
@@ -296,7 +296,7 @@ async fn life(
     let (is_read, body_bytes) = (asked.is_read(&head.method), admitted.caller().limits.body_bytes());
     body.within(body_bytes);
     let answered = match receive::check_declared(&head.headers, body_bytes) {
-        Ok(()) => open.operate(door(app, &admitted, head, asked, body)).await,
+        Ok(()) => open.operate(door(app, &admitted, (head, peer), asked, body)).await,
         Err(error) => Err(error.into()),
     };
     let mut response = answered.unwrap_or_else(|refusal| refuse(app, dialect, refusal));
@@ -311,11 +311,15 @@ async fn life(
 async fn door(
     app: &Arc<App>,
     admitted: &Admitted,
-    head: &Parts,
+    (head, peer): (&Parts, &Peer),
     asked: RequestTarget<'_>,
     body: Incoming,
 ) -> Result<Response<Body>, Refusal> {
-    let path = below_base(app, head.uri.path()).ok_or_else(|| nothing_at(app, head.uri.path(), None))?;
+    let absent = |caller| match peer.is_at_metrics() {
+        true => nothing_at_metrics(head.uri.path()),
+        false => nothing_at(app, head.uri.path(), caller),
+    };
+    let path = below_base(app, head.uri.path()).ok_or_else(|| absent(None))?;
     let target = (path, head.uri.query().unwrap_or(""));
     let context = RequestContext::new(app, admitted, &head.method, target, &head.headers);
     let found = match asked.seen_by(app, head, context.caller) {
@@ -335,7 +339,7 @@ async fn door(
         (found, Family::ArangoDb) => return Err(cursor::refuse_method(&head.method, &found)),
         (Found::OtherMethod(place), _) => return Err(Refusal::of_method(&head.method, &place.methods)),
         (Found::Nothing(_), Family::Streams) => return Err(streams::nothing_at(path).into()),
-        (Found::Nothing(_), _) => return Err(nothing_at(app, head.uri.path(), Some(context.caller)).into()),
+        (Found::Nothing(_), _) => return Err(absent(Some(context.caller)).into()),
     };
     match target {
         RouteTarget::Records(target) => Ok(Box::pin(records::answer(&context, target, body)).await?),

@@ -15,11 +15,12 @@ mod column_restriction;
 mod grants;
 mod limit;
 mod permission;
+mod policy_rules;
 mod restriction;
 
-use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::net::IpAddr;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ahash::{AHashMap, RandomState};
@@ -29,12 +30,12 @@ use crate::network::Network;
 use crate::principal::Principal;
 use crate::rule::Rule;
 use crate::spec::{DatabaseSpec, matches_pattern};
-use crate::version::Version;
 
 pub use column_restriction::ColumnRestriction;
 pub use grants::{Granted, Grants};
 pub use limit::{Bound, CallerLimits, ConcurrentRequests, LimitPolicy, LimitRule, LimitedQuantity, RequestRate};
 pub use permission::Permission;
+pub use policy_rules::PolicyRules;
 pub use restriction::Restriction;
 
 /// The entry that `administer` is given for where it is about the server's measurements.
@@ -91,18 +92,11 @@ impl AccessRule {
     }
 }
 
-/// Every role and rule, in order.
+/// Every role and rule, and the callers that were asked for.
 #[derive(Debug, Default)]
 pub struct AccessPolicy {
-    roles: Vec<Role>,
-    rules: Vec<AccessRule>,
-    is_open: bool,
-    /// Whom rules of databases except: callers that differ in this see other tables and columns.
-    exceptions: Vec<Rule>,
-    version: Version,
-    /// The attributes of callers that any role or rule names: two callers that agree in these are the same.
-    attributes: Vec<String>,
-    asks_address: bool,
+    /// Shared with the rights, which must not hold the policy: it holds them.
+    rules: Arc<PolicyRules>,
     /// Callers that were asked for, by their hash. Every request looks, so that looking must write nothing that other
     /// processors read.
     known: ArcSwap<AHashMap<u64, Vec<Arc<KnownCaller>>>>,
@@ -111,9 +105,17 @@ pub struct AccessPolicy {
     classes: Mutex<AHashMap<Box<[bool]>, u64>>,
 }
 
+impl Deref for AccessPolicy {
+    type Target = PolicyRules;
+
+    fn deref(&self) -> &PolicyRules {
+        &self.rules
+    }
+}
+
 impl PartialEq for AccessPolicy {
     fn eq(&self, other: &Self) -> bool {
-        self.roles == other.roles && self.rules == other.rules && self.exceptions == other.exceptions
+        self.rules.decide_alike(&other.rules)
     }
 }
 
@@ -125,78 +127,34 @@ struct KnownCaller {
     grants: Arc<Grants>,
 }
 
+impl From<PolicyRules> for AccessPolicy {
+    fn from(rules: PolicyRules) -> Self {
+        Self { rules: Arc::new(rules), ..Self::default() }
+    }
+}
+
 impl AccessPolicy {
     /// Creates a policy.
     #[must_use]
     pub fn new(roles: Vec<Role>, rules: Vec<AccessRule>) -> Self {
-        let conditions = roles.iter().filter_map(|role| role.when.as_ref());
-        let conditions = conditions.chain(rules.iter().filter_map(|rule| rule.rows.as_ref()));
-        let named: Vec<String> = conditions.flat_map(Rule::attributes).map(str::to_owned).collect();
-        let asks_address = roles.iter().any(|role| !role.addresses.is_empty());
-        let version = Version::of(&format!("{roles:?} {rules:?}"));
-        Self { roles, rules, version, asks_address, ..Self::default() }.telling_apart(named)
+        PolicyRules::new(roles, rules).into()
     }
 
     /// Creates the policy under which every caller may do everything, but for what databases keep back.
     #[must_use]
     pub fn open() -> Self {
-        let permissions = Permission::ALL.map(|(_, permission)| permission).to_vec();
-        let everything = AccessRule { entries: vec!["*".to_owned()], permissions, ..AccessRule::default() };
-        Self { is_open: true, ..Self::new(Vec::new(), vec![everything]) }
-    }
-
-    /// Returns whether it permits everything, as no rule was declared.
-    #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.is_open
+        PolicyRules::open().into()
     }
 
     /// Returns the policy, which also tells callers apart that rules or tenancies of `databases` do.
     #[must_use]
     pub fn with_databases<'s>(self, databases: impl Iterator<Item = &'s DatabaseSpec> + Clone) -> Self {
-        let rules = databases.clone().flat_map(|spec| &spec.rules);
-        let exceptions: Vec<Rule> = rules.clone().filter_map(|rule| rule.except.clone()).collect();
-        let conditions = rules.flat_map(|rule| [&rule.rows, &rule.except]).flatten().flat_map(Rule::attributes);
-        let tenancies = databases.flat_map(|spec| &spec.tenancy).filter_map(|tenancy| tenancy.attribute());
-        let named = conditions.chain(tenancies).map(str::to_owned).collect();
-        Self { exceptions, ..self }.telling_apart(named)
-    }
-
-    /// Adds attributes of callers that matter.
-    fn telling_apart(mut self, named: Vec<String>) -> Self {
-        let mut all: BTreeSet<String> = self.attributes.drain(..).chain(named).collect();
-        self.asks_address |= all.remove("address");
-        self.attributes = all.into_iter().collect();
-        self
-    }
-
-    /// Returns the attributes of callers that any role or rule names, but for the address.
-    #[must_use]
-    pub fn attributes(&self) -> &[String] {
-        &self.attributes
-    }
-
-    /// Returns a number that other roles or rules have another of, for tags of responses.
-    #[must_use]
-    pub fn version(&self) -> Version {
-        self.version
-    }
-
-    /// Returns the roles.
-    #[must_use]
-    pub fn roles(&self) -> &[Role] {
-        &self.roles
-    }
-
-    /// Returns the rules, in the order in which they are asked.
-    #[must_use]
-    pub fn rules(&self) -> &[AccessRule] {
-        &self.rules
+        Arc::unwrap_or_clone(self.rules).with_databases(databases).into()
     }
 
     /// Returns what the caller may do.
     #[must_use]
-    pub fn grants(self: &Arc<Self>, caller: &Principal) -> Arc<Grants> {
+    pub fn grants(&self, caller: &Principal) -> Arc<Grants> {
         let hash = self.hash(caller);
         let found = |known: &AHashMap<u64, Vec<Arc<KnownCaller>>>| {
             let same = known.get(&hash)?.iter().find(|known| self.is(known, caller))?;
@@ -212,10 +170,10 @@ impl AccessPolicy {
         }
         // A caller may have any number of names: those that come again are found again.
         let mut known = if known.len() >= GRANTS_KEPT { AHashMap::new() } else { AHashMap::clone(&known) };
-        let roles: Box<[bool]> = self.roles.iter().map(|role| role.has(caller)).collect();
-        let excepted = self.exceptions.iter().map(|except| except.is_for(caller));
+        let roles: Box<[bool]> = self.roles().iter().map(|role| role.has(caller)).collect();
+        let excepted = self.exceptions().iter().map(|except| except.is_for(caller));
         let class = class(&mut classes, roles.iter().copied().chain(excepted).collect());
-        let grants = Arc::new(Grants::new(Arc::clone(self), caller, class, roles));
+        let grants = Arc::new(Grants::new(Arc::clone(&self.rules), caller, class, roles));
         let key = self.key(caller).map(|part| part.map(str::to_owned)).collect();
         let address = self.address(caller);
         known.entry(hash).or_default().push(Arc::new(KnownCaller { address, key, grants: Arc::clone(&grants) }));
@@ -226,11 +184,11 @@ impl AccessPolicy {
     /// Returns what tells callers apart. The identity is not among the attributes, since a proxy may send one of that
     /// name.
     fn key<'c>(&'c self, caller: &'c Principal) -> impl Iterator<Item = Option<&'c str>> {
-        [caller.identity()].into_iter().chain(self.attributes.iter().map(|name| caller.text(name)))
+        [caller.identity()].into_iter().chain(self.attributes().iter().map(|name| caller.text(name)))
     }
 
     fn address(&self, caller: &Principal) -> Option<IpAddr> {
-        caller.address.filter(|_| self.asks_address)
+        caller.address.filter(|_| self.asks_address())
     }
 
     /// Returns a number that the same callers have, and few others: no text is copied to find a caller that is known.
@@ -252,4 +210,25 @@ fn class(classes: &mut AHashMap<Box<[bool]>, u64>, traits: Box<[bool]>) -> u64 {
         classes.clear();
     }
     *classes.entry(traits).or_insert_with(grants::next_number)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{AccessPolicy, Grants};
+    use crate::principal::Principal;
+
+    /// What is kept for callers goes with the policy: nothing of it holds itself.
+    #[test]
+    fn rights_end_with_their_policy() {
+        let policy = AccessPolicy::open();
+        let grants = policy.grants(&Principal::default());
+        assert!(Arc::ptr_eq(&grants, &policy.grants(&Principal::default())));
+        let kept = Arc::downgrade(&grants);
+        drop(grants);
+        assert!(kept.upgrade().is_some());
+        drop(policy);
+        assert!(kept.upgrade().as_deref().map(Grants::id).is_none());
+    }
 }

@@ -38,6 +38,13 @@ pub enum Observation<'a> {
         /// Reason.
         error: &'a Error,
     },
+    /// Tables of a database can't be entries, because of their names.
+    LeftOut {
+        /// Name of the database.
+        name: &'a Name,
+        /// Names of the tables.
+        tables: &'a [String],
+    },
     /// A request failed because of the server.
     RequestFailed {
         /// Error, with its cause.

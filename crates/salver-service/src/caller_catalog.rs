@@ -28,7 +28,7 @@ impl Service {
             None => self.catalog().snapshot(),
             Some(grants) => {
                 let view = self.view(grants, permission);
-                view.of_a_request().map_or(view, Arc::new)
+                Arc::new(view.of_a_request().unwrap_or(view))
             }
         }
     }
@@ -97,24 +97,23 @@ impl Service {
             None => self.catalog().snapshot(),
             Some((grants, permission)) => {
                 let view = self.view(grants, permission);
-                view.of_a_request().map_or(view, Arc::new)
+                Arc::new(view.of_a_request().unwrap_or(view))
             }
         }
     }
 
-    fn view(&self, grants: &Arc<Grants>, permission: Permission) -> Arc<Snapshot> {
+    fn view(&self, grants: &Arc<Grants>, permission: Permission) -> Snapshot {
         let kept = grants.kept::<Views>().map(|views| &views[place(permission)]);
         let whole = self.catalog().peek();
         let current = kept.and_then(ArcSwapOption::load_full);
-        if let Some(view) = current.filter(|view| view.generation() == whole.generation()) {
-            return view;
+        if let Some(contents) = current.filter(|contents| contents.generation == whole.generation()) {
+            return Snapshot::viewed(contents, grants, permission);
         }
-        let contents = self.left_for(&whole.contents, grants, Permission::READING[place(permission)]);
-        let view = Arc::new(Snapshot::viewed(contents, grants, permission));
+        let contents = Arc::new(self.left_for(&whole.contents, grants, Permission::READING[place(permission)]));
         if let Some(kept) = kept {
-            kept.store(Some(Arc::clone(&view)));
+            kept.store(Some(Arc::clone(&contents)));
         }
-        view
+        Snapshot::viewed(contents, grants, permission)
     }
 
     /// Returns the contents of the catalog without what is kept back.

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use arc_swap::{ArcSwapOption, Guard};
 use salver_model::Permission;
 
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Contents, Snapshot};
 
-/// The views for callers with some rights, by permission: see [`place`].
-pub(crate) type Views = [ArcSwapOption<Snapshot>; Permission::READING.len()];
+/// The contents of the views for callers with some rights, by permission: see [`place`]. The rights keep them, so that
+/// they must not hold the rights, as views do.
+pub(crate) type Views = [ArcSwapOption<Contents>; Permission::READING.len()];
 
 /// Returns where the view for a permission is kept; those that don't read rows see what may be read.
 pub(crate) fn place(permission: Permission) -> usize {
@@ -22,7 +23,7 @@ pub enum Peek {
     /// All of it.
     Whole(Guard<Arc<Snapshot>>),
     /// A caller's.
-    View(Arc<Snapshot>),
+    View(Snapshot),
 }
 
 impl fmt::Debug for Peek {

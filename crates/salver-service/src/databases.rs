@@ -4,9 +4,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use salver_model::Version;
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::Database;
+use salver_model::records::DatabaseSchema;
+use salver_model::{Name, Version};
 use tokio::task::JoinSet;
 
 use crate::catalog::Catalog;
@@ -45,6 +46,13 @@ pub fn start(
     }
 }
 
+/// Returns the tables of the database called `owner` that can't be entries, whose names follow more rules.
+#[must_use]
+pub fn unfit_tables(owner: &Name, schema: &DatabaseSchema) -> Vec<String> {
+    let names = schema.tables().iter().map(|table| &table.name);
+    names.filter(|table| Name::new(&format!("{owner}.{table}")).is_err()).cloned().collect()
+}
+
 impl Keeper {
     async fn keep(&self, place: usize) {
         let Some(database) = self.databases.get(place) else { return };
@@ -60,6 +68,10 @@ impl Keeper {
                     let source = format!("{} tables", schema.tables().len());
                     let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
                     self.observer.observe(&Observation::Loaded { name, version: Version(stamp), ms, source: &source });
+                    let tables = unfit_tables(name, &schema);
+                    if !tables.is_empty() {
+                        self.observer.observe(&Observation::LeftOut { name, tables: &tables });
+                    }
                     failing = false;
                 }
                 Err(error) => {

@@ -12,6 +12,8 @@ use crate::{access, trace};
 
 /// Field of a call with the span that it is a part of (<https://www.w3.org/TR/trace-context/>).
 const TRACE_PARENT: &str = "traceparent";
+/// Field of a call with what other systems say of its trace.
+const TRACE_STATE: &str = "tracestate";
 
 /// A file of functions that is served.
 #[derive(Clone, Debug)]
@@ -100,8 +102,11 @@ impl FunctionFile {
         }
         let sees_headers = call.endpoint.is_none() || endpoint.is_some_and(|endpoint| endpoint.takes_request);
         if let Some(context) = span.context().filter(|_| sees_headers) {
-            call.headers.retain(|(name, _)| !name.eq_ignore_ascii_case(TRACE_PARENT));
+            // What a client said of another trace, or of none, does not belong to this one.
+            let is_of_trace = |name: &str| [TRACE_PARENT, TRACE_STATE].iter().any(|own| name.eq_ignore_ascii_case(own));
+            call.headers.retain(|(name, _)| !is_of_trace(name));
             call.headers.push((TRACE_PARENT.to_owned(), context.to_string()));
+            call.headers.extend(context.state.iter().map(|state| (TRACE_STATE.to_owned(), state.to_string())));
         }
     }
 }

@@ -11,8 +11,9 @@ use salver_model::ports::EventStream;
 use salver_model::spec::StreamSpec;
 use salver_model::streams::{Ack, Ends, Envelope, Event, EventDelivery, Framing, NewEvent, Receipt, RejectedEvent};
 use salver_model::trace::SpanKind;
-use salver_model::{Name, Result, Share};
+use salver_model::{Name, Result};
 
+use crate::rights::WaitPermit;
 use crate::trace::{self, ActiveSpan};
 
 /// Timeout for the broker to return the number of partitions.
@@ -25,18 +26,6 @@ pub struct Appender(Arc<dyn EventStream>);
 /// A stream, as those see it who read it.
 #[derive(Clone, Debug)]
 pub struct Consumer(Arc<dyn EventStream>);
-
-/// Permit for a response that waits for events; held until it is dropped.
-#[derive(Debug)]
-pub struct WaitPermit {
-    _share: Share,
-}
-
-impl WaitPermit {
-    pub(crate) fn new(share: Share) -> Self {
-        Self { _share: share }
-    }
-}
 
 /// A stream that is served, in both its forms.
 #[derive(Clone, Debug)]
@@ -162,18 +151,25 @@ impl Consumer {
         self.0.events(from, count_max, bytes_max, Duration::ZERO).await
     }
 
-    /// Returns the same; if there are none, waits for some until `patience` is over.
+    /// Returns the same; if there are none, waits for some until `patience` is over. Returns `None` once other rights
+    /// are in force than those under which the permit was given: whoever waits has to prove itself again.
     ///
     /// # Errors
     /// Returns the errors of [`EventStream::events`].
     pub async fn wait_for_events(
         &self,
-        _permit: &WaitPermit,
+        permit: &WaitPermit,
         from: u64,
         (count_max, bytes_max): (usize, usize),
         patience: Duration,
-    ) -> Result<Vec<Event>> {
-        self.0.events(from, count_max, bytes_max, patience).await
+    ) -> Result<Option<Vec<Event>>> {
+        let events = tokio::select! {
+            biased;
+            () = permit.ended() => return Ok(None),
+            events = self.0.events(from, count_max, bytes_max, patience) => events?,
+        };
+        // Also where they changed while the last events were read.
+        Ok((!permit.is_over()).then_some(events))
     }
 
     /// Returns the first offset from `from` on that can be read, behind events that are damaged or lost.

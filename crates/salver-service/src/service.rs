@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use crate::catalog::Catalog;
 use crate::functions::FunctionFile;
 use crate::query_limits::{QueryPermit, QueryPermits, bound_rows};
+use crate::rights::RightsVersion;
 use crate::served_stream::ServedStream;
 use crate::snapshot::Snapshot;
 use crate::trace::{self, ActiveSpan};
@@ -25,22 +26,15 @@ use crate::trace::{self, ActiveSpan};
 /// published.
 const NEWER_WITHIN: Duration = Duration::from_millis(500);
 
-/// How often what callers may do was changed as a whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RightsVersion {
-    /// Changes of the ways to find out who a caller is.
-    pub callers: u64,
-    /// Changes of the access rules.
-    pub rules: u64,
-}
-
 /// The service. A reload makes a successor of it; requests end with the one that they began with.
 #[derive(Debug)]
 pub struct Service {
     catalog: Arc<Catalog>,
     access: Option<Arc<AccessPolicy>>,
     caller_limits: Option<Arc<LimitPolicy>>,
-    /// Shared with the successors.
+    /// The rights of its callers.
+    own_rights: RightsVersion,
+    /// Those in force, shared with the successors.
     rights: Arc<watch::Sender<RightsVersion>>,
     sql: Arc<dyn SqlEngine>,
     observer: Arc<dyn Observer>,
@@ -68,6 +62,7 @@ impl Service {
             catalog,
             access: None,
             caller_limits: None,
+            own_rights: RightsVersion::default(),
             rights: Arc::default(),
             sql,
             observer,
@@ -95,6 +90,7 @@ impl Service {
             catalog: Arc::clone(&self.catalog),
             access: self.access.clone(),
             caller_limits: self.caller_limits.clone(),
+            own_rights: self.own_rights,
             rights: Arc::clone(&self.rights),
             sql: Arc::clone(&self.sql),
             observer: Arc::clone(&self.observer),
@@ -123,9 +119,20 @@ impl Service {
         self
     }
 
-    /// Announces that other access rules are in force from now on.
-    pub fn rules_changed(&self) {
-        self.rights.send_modify(|rights| rights.rules += 1);
+    /// Says that callers are found out in other ways than so far, that other rules hold for them, or that streams are
+    /// gone.
+    #[must_use]
+    pub fn with_other_rights(mut self, has_other_callers: bool, has_other_rules: bool, loses_streams: bool) -> Self {
+        self.own_rights.callers += u64::from(has_other_callers);
+        self.own_rights.rules += u64::from(has_other_rules);
+        self.own_rights.streams += u64::from(loses_streams);
+        self
+    }
+
+    /// Announces that the rights of this service are in force from now on. What waits under those of before ends.
+    pub fn announce_rights(&self) {
+        let own = self.own_rights;
+        self.rights.send_if_modified(|rights| own.is_after(std::mem::replace(rights, own)));
     }
 
     /// Says that requests may be recorded.
@@ -167,12 +174,12 @@ impl Service {
         Some(span)
     }
 
-    /// Announces that callers are found out in other ways from now on.
-    pub fn callers_changed(&self) {
-        self.rights.send_modify(|rights| rights.callers += 1);
+    /// Returns the rights of its callers.
+    pub(crate) fn own_rights(&self) -> RightsVersion {
+        self.own_rights
     }
 
-    /// Returns a receiver of changes of rules and callers, for what lasts longer than a request.
+    /// Returns a receiver of the rights in force, for what lasts longer than a request.
     #[must_use]
     pub fn rights(&self) -> watch::Receiver<RightsVersion> {
         self.rights.subscribe()

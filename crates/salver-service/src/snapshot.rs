@@ -203,8 +203,8 @@ impl Snapshot {
     }
 
     /// Creates the snapshot that all requests with these rights share.
-    pub(crate) fn viewed(contents: Contents, grants: &Arc<Grants>, permission: Permission) -> Self {
-        Self { view: Some((Arc::clone(grants), permission)), ..Self::shared(contents) }
+    pub(crate) fn viewed(contents: Arc<Contents>, grants: &Arc<Grants>, permission: Permission) -> Self {
+        Self { contents, held: Box::default(), view: Some((Arc::clone(grants), permission)) }
     }
 
     /// Returns whose view of the catalog it is, and for what.

@@ -3,7 +3,8 @@
 use salver_model::{Caller, Code, Error, Permission, Result};
 
 use crate::access;
-use crate::served_stream::{Appender, Consumer, ServedStream, WaitPermit};
+use crate::rights::WaitPermit;
+use crate::served_stream::{Appender, Consumer, ServedStream};
 use crate::service::Service;
 
 impl Service {
@@ -53,7 +54,7 @@ impl Service {
         self.streams().iter().filter(|stream| is_known(caller, stream)).map(|stream| &stream.consumer)
     }
 
-    /// Acquires a permit for a response to `caller` that waits for events.
+    /// Acquires a permit for a response to `caller` that waits for events, under the rights of this service.
     ///
     /// # Errors
     /// Returns `Overloaded` when the caller holds as many as allowed.
@@ -64,7 +65,7 @@ impl Service {
                 "end some of them; half of `limits.connections_max` may, and three quarters of these be one's",
             )
         })?;
-        Ok(WaitPermit::new(share))
+        Ok(WaitPermit::new(share, self.own_rights(), self.rights()))
     }
 
     fn stream(&self, caller: &Caller, permission: Permission, name: &str) -> Result<&ServedStream> {

@@ -1,28 +1,33 @@
 //! `salver check`: reports every mistake in the settings, then opens every source and every file of functions once.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use salver_config::Checked;
 use salver_model::ports::Loader;
 use salver_model::spec::AuthSpec;
 use salver_model::{Code, Description, Error};
+use salver_service::databases::unfit_tables;
 
 use crate::access::entries::RuledEntries;
 use crate::access::idle_rules;
 use crate::cli::CheckArguments;
 use crate::data_dir::DataDir;
+use crate::exposure::Exposure;
 use crate::failure::CommandFailure;
 use crate::sessions::LateSessions;
-use crate::settings::Need;
+use crate::settings::Loaded;
 use crate::tls::Certificate;
-use crate::{databases, logging, output, secrets, serve, settings, streams, wiring};
+use crate::traces::Traces;
+use crate::{data_format, databases, logging, output, secrets, serve, settings, streams, wiring};
 
 /// Runs the checks, and fails when anything is wrong.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
-    let checked = settings::load(&arguments.sources, Vec::new(), Need::Settings)?;
+    let Loaded { checked, sources, .. } = settings::of_check(arguments)?;
     // These settings can only be validated by their users.
-    let mistakes = streams::mistakes(&checked);
+    let mut mistakes = streams::mistakes(&checked);
+    mistakes.extend(refusals(&checked, sources.file.as_deref()));
     mistakes.iter().for_each(|mistake| output::note(mistake));
     if arguments.no_sources {
         return if mistakes.is_empty() { output::out("the settings are right\n") } else { Err(CommandFailure::Told) };
@@ -43,6 +48,16 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
         0 => output::out("the settings are right, and every source can be read\n"),
         _ => Err(CommandFailure::Told),
     }
+}
+
+/// Returns why a server with these settings would not start, which it finds out in the same way.
+fn refusals(checked: &Checked, file: Option<&Path>) -> Vec<String> {
+    let server = &checked.server;
+    let exposed = Exposure::planned(server).and_then(|exposure| exposure.check(checked));
+    let kept = server.keep_dir(file).map_or(Ok(()), |dir| data_format::check(&dir));
+    let traced = Traces::start(server).map(Traces::finish);
+    let refused = [exposed, kept, traced].into_iter().filter_map(Result::err);
+    refused.map(|error| format!("error: [server]: {}", output::with_hint(&error))).collect()
 }
 
 /// Opens every source, and returns the number of failures, with the entries that access rules can be about.
@@ -71,7 +86,7 @@ async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<(usi
     let mut entries = RuledEntries::declared(checked);
     for entry in &mut entries.all {
         if let Some(description) = known.get(entry.name.as_str()) {
-            entry.set_columns(&description.schema);
+            entry.describe(description);
         }
     }
     wrong += missing_columns(checked, &known);
@@ -87,7 +102,13 @@ async fn read_schemas(checked: &Checked, entries: &mut RuledEntries) -> Result<u
         match &read {
             // The databases depend on the callers.
             Ok(_) if spec.of_caller.is_some() => output::out(&format!("ok  {}: one for each caller\n", spec.name))?,
-            Ok(schema) => output::out(&format!("ok  {}: {} tables and views\n", spec.name, schema.tables().len()))?,
+            Ok(schema) => {
+                output::out(&format!("ok  {}: {} tables and views\n", spec.name, schema.tables().len()))?;
+                for table in unfit_tables(&spec.name, schema) {
+                    let name = &spec.name;
+                    output::note(&format!("note: `{table}` of {name} is served at /api/records alone, for its name"));
+                }
+            }
             Err(error) => {
                 wrong += 1;
                 output::note(&format!("error: {}: {}", spec.name, output::with_hint(error)));

@@ -343,6 +343,14 @@ pub(crate) struct CheckArguments {
     /// Check the settings only; open no source.
     #[arg(long)]
     pub(crate) no_sources: bool,
+
+    /// Where the server is to listen, as for `salver serve`.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
+
+    /// Check the settings for `salver serve --insecure`, which lets everybody in.
+    #[arg(long)]
+    pub(crate) insecure: bool,
 }
 
 /// `salver config`

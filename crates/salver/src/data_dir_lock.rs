@@ -1,5 +1,5 @@
 //! One server at a time for a data directory. A second one waits, before it listens, and takes over when the first
-//! ends.
+//! ends. Several may have it together if all of them share it.
 //!
 //! The lock is the operating system's, on a file in the directory: it is released however the process ends, also by
 //! `kill -9`. The file stays, and has the number of the process that holds the lock, for the message alone.
@@ -30,49 +30,50 @@ pub(crate) enum Taken {
     Now(DataDirLock),
     /// It is, after another server ended: meanwhile the settings may have changed.
     Later(DataDirLock),
-    /// Nothing is locked, and other servers may use the directory at the same time.
-    Shared,
+    /// Nothing is locked: another server has the directory, which the operator did not name, or locks do not work.
+    Unlocked,
 }
 
-/// Takes the lock on `dir`. A directory that the operator did not name is shared with those who have it, and need not
-/// be there. Blocks while it waits.
+/// Takes the lock on `dir`, together with others if `when` says to share it. A directory that the operator did not name
+/// is used beside those who have it, and need not be there. Blocks while it waits.
 ///
 /// # Errors
 /// Returns `Config` when another server has it and `when` says to end, or the named directory can't be written to.
 pub(crate) fn take(dir: &Path, named: bool, when: WhenInUse) -> Result<Taken> {
     let opened = match open(dir, named) {
         Ok(opened) => opened,
-        Err(_) if !named => return Ok(Taken::Shared),
+        Err(_) if !named => return Ok(Taken::Unlocked),
         Err(error) => return Err(failed(dir, error)),
     };
-    let Some(lock) = opened else { return Ok(Taken::Shared) };
-    match lock.file.try_lock() {
+    let Some(lock) = opened else { return Ok(Taken::Unlocked) };
+    let shares = !named || when == WhenInUse::Share;
+    match if shares { lock.file.try_lock_shared() } else { lock.file.try_lock() } {
         Ok(()) => return Ok(Taken::Now(lock.signed())),
         Err(TryLockError::Error(error)) => {
             tracing::warn!(
                 "the data directory `{}` can't be locked, so that nothing keeps a second server from it: {error}",
                 dir.display()
             );
-            return Ok(Taken::Shared);
+            return Ok(Taken::Unlocked);
         }
         Err(TryLockError::WouldBlock) => {}
     }
     let holder = lock.holder();
     match when {
-        WhenInUse::Share => Ok(Taken::Shared),
-        _ if !named => Ok(Taken::Shared),
+        _ if !named => Ok(Taken::Unlocked),
         WhenInUse::End => Err(Error::new(
             Code::Config,
             format!("another server has the data directory `{}`: {holder}", dir.display()),
         )
         .with_hint("end it, name another `server.data_dir`, or wait for its end with `server.data_dir_in_use`")),
-        WhenInUse::Wait => {
+        WhenInUse::Wait | WhenInUse::Share => {
+            let alone = if shares { " for itself, without `server.data_dir_in_use = \"share\"`" } else { "" };
             tracing::warn!(
-                "waiting for {holder}, another server, which has the data directory `{}`; this one listens when that \
-                 one ends",
+                "waiting for {holder}, another server, which has the data directory `{}`{alone}; this one listens when \
+                 that one ends",
                 dir.display()
             );
-            while let Err(error) = lock.file.lock() {
+            while let Err(error) = if shares { lock.file.lock_shared() } else { lock.file.lock() } {
                 // A signal that does not end the process.
                 if error.kind() != io::ErrorKind::Interrupted {
                     return Err(failed(dir, error));
@@ -149,13 +150,12 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let dir = place.path().join("kept");
         // Nobody named it, so it is not made.
-        assert!(matches!(take(&dir, false, WhenInUse::Wait), Ok(Taken::Shared)));
+        assert!(matches!(take(&dir, false, WhenInUse::Wait), Ok(Taken::Unlocked)));
         assert!(!dir.exists());
         let Ok(Taken::Now(first)) = take(&dir, true, WhenInUse::Wait) else { panic!("it is free") };
         let refused = take(&dir, true, WhenInUse::End).unwrap_err();
         assert!(refused.message.contains(&format!("the process {}", std::process::id())), "{refused:?}");
-        assert!(matches!(take(&dir, true, WhenInUse::Share), Ok(Taken::Shared)));
-        assert!(matches!(take(&dir, false, WhenInUse::Wait), Ok(Taken::Shared)));
+        assert!(matches!(take(&dir, false, WhenInUse::Wait), Ok(Taken::Unlocked)));
         let own = dir.clone();
         let waiting = std::thread::spawn(move || take(&own, true, WhenInUse::Wait));
         drop(first);
@@ -163,6 +163,22 @@ mod tests {
         assert!(matches!(taken, Ok(Taken::Now(_) | Taken::Later(_))), "{taken:?}");
         drop(taken);
         assert!(matches!(take(&dir, true, WhenInUse::End), Ok(Taken::Now(_))));
+    }
+
+    #[test]
+    fn together_only_with_those_who_share() {
+        let place = tempfile::tempdir().unwrap();
+        let dir = place.path();
+        let Ok(Taken::Now(first)) = take(dir, true, WhenInUse::Share) else { panic!("it is free") };
+        let Ok(Taken::Now(second)) = take(dir, true, WhenInUse::Share) else { panic!("it is shared") };
+        drop(first);
+        take(dir, true, WhenInUse::End).unwrap_err();
+        drop(second);
+        let Ok(Taken::Now(alone)) = take(dir, true, WhenInUse::End) else { panic!("it is free again") };
+        let own = dir.to_owned();
+        let waiting = std::thread::spawn(move || take(&own, true, WhenInUse::Share));
+        drop(alone);
+        assert!(matches!(waiting.join().unwrap(), Ok(Taken::Now(_) | Taken::Later(_))));
     }
 
     #[cfg(unix)]

@@ -79,7 +79,8 @@ fn unix(path: &std::path::Path, _: u32) -> Result<Listener> {
         .with_hint("use an address, like `--listen 127.0.0.1:8080`"))
 }
 
-fn cannot_listen(listen: &str, error: &io::Error) -> Error {
+/// The error that a server can't listen there.
+pub(crate) fn cannot_listen(listen: &str, error: &io::Error) -> Error {
     let (why, hint) = match error.kind() {
         io::ErrorKind::AddrInUse => {
             let free = match listen.parse::<SocketAddr>() {

@@ -206,6 +206,9 @@ fn filter(server: &Server) -> EnvFilter {
     enabled.fold(filter, EnvFilter::add_directive)
 }
 
+/// Tables named in the line about those that are left out.
+const LEFT_OUT: usize = 10;
+
 /// Observer that writes to the log.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
@@ -213,6 +216,8 @@ pub(crate) struct Log {
     announced: AtomicBool,
     /// Last failure of each entry, so that a persistent failure is logged once.
     failures: Mutex<HashMap<Name, String>>,
+    /// What was last left out of each database, which is logged once, too.
+    left_out: Mutex<HashMap<Name, String>>,
 }
 
 impl Log {
@@ -252,6 +257,15 @@ impl Observer for Log {
                 match (self.is_news(name, Some(&why)), announced) {
                     (true, true) => tracing::warn!("{why}"),
                     _ => tracing::debug!("{why}"),
+                }
+            }
+            Observation::LeftOut { name, tables } => {
+                let shown: Vec<String> = tables.iter().take(LEFT_OUT).map(|table| format!("`{table}`")).collect();
+                let more = if tables.len() > LEFT_OUT { ", ..." } else { "" };
+                let told = format!("{}{more}", shown.join(", "));
+                let mut left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+                if left_out.insert((*name).clone(), told.clone()).as_ref() != Some(&told) {
+                    tracing::warn!("of `{name}`, these are served at `/api/records` alone, for their names: {told}");
                 }
             }
             Observation::RequestFailed { error, request } => {

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use salver_config::keys::Setting;
 use salver_config::{Checked, Sources};
 use salver_datasets::Engine;
-use salver_http::{CurrentAuth, Doors, Places};
+use salver_http::{CurrentAuth, Doors};
 use salver_model::limits::ANNOUNCED_S_MAX;
 use salver_model::observation::Observer;
 use salver_model::spec::DatasetSpec;
@@ -32,6 +32,7 @@ use self::dataset_changes::DatasetChanges;
 pub(crate) use self::kept_fresh::KeptFresh;
 use self::stream_changes::StreamChanges;
 use crate::cli::ServeArguments;
+use crate::exposure::Exposure;
 use crate::failure::CommandFailure;
 use crate::service_manager::ServiceManager;
 use crate::sessions::LateSessions;
@@ -55,7 +56,7 @@ pub(crate) struct Reload {
     /// The served directories, if they are looked at.
     pub(crate) watch: Option<Watch>,
     /// Where the server listens.
-    pub(crate) places: Places,
+    pub(crate) exposure: Exposure,
     /// Who is told of it.
     pub(crate) manager: ServiceManager,
     pub(crate) engine: Arc<Engine>,
@@ -164,19 +165,20 @@ impl Reload {
         let opening = streams.add(&mut self.wired, &self.engine, &self.observer, &self.streams);
         let is_same = !databases.differs() && next.access == self.checked.access;
         let has_other_rules = next.access != self.checked.access || databases.ends_others();
-        let old_auth = self.replace(&next, (auth, files), (&databases.all(), is_same)).await;
+        // What waits for events has passed the firewall of before.
+        let has_other_rules = has_other_rules || next.server.firewall != self.checked.server.firewall;
+        let old_auth =
+            self.replace(&next, (auth, files), (&databases.all(), is_same), (has_other_rules, !gone.is_empty())).await;
         if let Some(old) = old_auth {
             self.auth.begin(&old);
-            self.wired.service.callers_changed();
         }
-        // What waits for events has passed the firewall of before.
-        if has_other_rules || next.server.firewall != self.checked.server.firewall {
-            self.wired.service.rules_changed();
-        }
+        self.wired.service.announce_rights();
         logging::set_level(&next.server);
         self.put_in(&datasets, &next).await;
         self.wired.databases.put_in(databases, &catalog, &self.observer);
+        let (handed_over, gone) = streams.handed_over(gone);
         stream_changes::close(gone, &self.current, next.limits.drain_ms_max, &self.streams);
+        stream_changes::hand_over(handed_over, &self.current, &self.streams).await;
         opening.await;
         tracing::info!("SIGHUP: the settings were read again: {}", told(&changes));
         if !pending.is_empty() {

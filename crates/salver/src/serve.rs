@@ -18,6 +18,7 @@ use salver_text::percent;
 use crate::cli::ServeArguments;
 use crate::data_dir::DataDir;
 use crate::data_dir_lock::{DataDirLock, Taken};
+use crate::exposure::Exposure;
 use crate::failure::CommandFailure;
 use crate::logging::Log;
 use crate::reload::{CurrentService, KeptFresh, Reload};
@@ -31,8 +32,8 @@ use crate::tls::Certificate;
 use crate::traces::Traces;
 use crate::watch::Watch;
 use crate::{
-    access, data_dir_lock, data_format, descriptors, exposure, functions, listening, logging, memory_monitor, output,
-    root_key, secrets, settings, signals, wiring,
+    access, data_dir_lock, data_format, descriptors, functions, listening, logging, memory_monitor, output, root_key,
+    secrets, settings, signals, wiring,
 };
 
 /// Longest time the announcement waits for entries to load. Serving does not wait.
@@ -79,10 +80,12 @@ fn take_data_dir(loaded: &mut Loaded, arguments: &ServeArguments) -> Result<Opti
         let (is_named, when) = (server.data_dir.is_some(), server.data_dir_in_use);
         match data_dir_lock::take(&dir, is_named, when)? {
             Taken::Now(lock) => return Ok(Some(lock)),
-            Taken::Shared => return Ok(None),
+            Taken::Unlocked => return Ok(None),
             Taken::Later(lock) => {
                 *loaded = settings::of_server(arguments)?;
-                if loaded.checked.server.keep_dir(loaded.sources.file.as_deref()) == Some(dir) {
+                let server = &loaded.checked.server;
+                let is_same_dir = server.keep_dir(loaded.sources.file.as_deref()) == Some(dir);
+                if is_same_dir && server.data_dir_in_use == when {
                     return Ok(Some(lock));
                 }
             }
@@ -109,7 +112,7 @@ async fn serve(
     let hang_ups = signals::hang_ups().map_err(broken)?;
     let manager = ServiceManager::of_environment();
     let listener = listening::open(&checked.server, activated).await?;
-    let (places, own) = tell_places(checked, &listener, scheme)?;
+    let (exposure, own) = tell_places(checked, &listener, scheme)?;
     let log = Arc::new(Log::default());
     let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
     let wired = wiring::wire(checked, engine, &observer, wiring::Streams::Open);
@@ -130,7 +133,7 @@ async fn serve(
         watch: (checked.server.watch && !directories.is_empty()).then(|| Watch::new(directories, &sources.discovered)),
         checked: checked.clone(),
         sources,
-        places,
+        exposure,
         manager: manager.clone(),
         engine: Arc::clone(engine),
         observer,
@@ -165,20 +168,18 @@ fn broken(error: io::Error) -> CommandFailure {
 }
 
 /// Checks that the server may be reached where it listens, and prints where that is.
-fn tell_places(checked: &Checked, listener: &Listener, scheme: &str) -> Result<(Places, OwnAddress), CommandFailure> {
-    let mut places = listener.places().map_err(broken)?;
-    exposure::check(checked, &places)?;
-    let own = OwnAddress::of(&places, scheme, &checked.server.base_path);
+fn tell_places(checked: &Checked, listener: &Listener, scheme: &str) -> Result<(Exposure, OwnAddress), CommandFailure> {
+    let exposure = Exposure::of(listener).map_err(broken)?;
+    exposure.check(checked)?;
+    let own = OwnAddress::of(&exposure.main, scheme, &checked.server.base_path);
     let mut told = format!("salver {}\nlistening on {}\n", env!("CARGO_PKG_VERSION"), own.told);
-    if let Some(metrics) = listener.metrics_places().map_err(broken)? {
-        exposure::check(checked, &metrics)?;
-        let url = OwnAddress::of(&metrics, "http", &checked.server.base_path).url;
+    if let Some(metrics) = &exposure.metrics {
+        let url = OwnAddress::of(metrics, "http", &checked.server.base_path).url;
         told.push_str(&format!("measurements at {url}/metrics\n"));
         tracing::info!("`/metrics` is served at {url}/metrics alone");
-        places.addresses.extend(metrics.addresses);
     }
     output::out(&told)?;
-    Ok((places, own))
+    Ok((exposure, own))
 }
 
 /// Where clients find the server.

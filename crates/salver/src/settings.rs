@@ -7,7 +7,7 @@ use salver_config::{ArgumentTarget, Checked, Override, Sources, Warning};
 use salver_model::spec::Secret;
 use salver_model::{Code, Error};
 
-use crate::cli::{ServeArguments, SourceArguments};
+use crate::cli::{CheckArguments, ServeArguments, SourceArguments};
 use crate::failure::CommandFailure;
 use crate::{logging, output, secrets};
 
@@ -78,6 +78,14 @@ pub(crate) fn of_server(arguments: &ServeArguments) -> Result<Loaded, CommandFai
     let no_wait = given("server.data_dir_in_use", "no-wait", arguments.no_wait.then_some("end"));
     let given = listen.into_iter().chain(insecure).chain(no_wait).collect();
     load_whole(&arguments.sources, given, Need::Datasets)
+}
+
+/// Reads and validates the settings that a server with these arguments would have; also of a file that declares nothing
+/// to serve yet.
+pub(crate) fn of_check(arguments: &CheckArguments) -> Result<Loaded, CommandFailure> {
+    let listen = given("server.listen", "listen", arguments.listen.as_deref());
+    let insecure = given("server.insecure", "insecure", arguments.insecure.then_some("true"));
+    load_whole(&arguments.sources, listen.into_iter().chain(insecure).collect(), Need::Settings)
 }
 
 /// Returns the variables of the environment that are text.

@@ -61,7 +61,7 @@ pub(super) fn listen(table: &Table, findings: &mut Findings) -> Listen {
 
 /// Returns the address that `/metrics` has for itself.
 pub(super) fn metrics_listen(table: &Table, findings: &mut Findings) -> Option<String> {
-    let text = table.text("metrics_listen").filter(|text| !text.is_empty())?;
+    let text = table.text("metrics_listen")?;
     let is_taken = !text.ends_with(":0") && table.text("listen") == Some(text);
     let parsed = if is_taken { Err("`listen` has it".to_owned()) } else { address(text) };
     findings.keep(parsed.map_err(|why| {

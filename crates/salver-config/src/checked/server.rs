@@ -152,9 +152,6 @@ fn networks(table: &Table, key: &str, words: &[&str], findings: &mut Findings) -
 /// Returns the address of the collector of traces.
 fn otlp_endpoint(table: &Table, findings: &mut Findings) -> Option<String> {
     let address = table.text("otlp_endpoint").map(|address| address.trim_end_matches('/'))?;
-    if address.is_empty() {
-        return None;
-    }
     let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://")).unwrap_or_default();
     let host = rest.split('/').next().unwrap_or_default();
     if host.is_empty() || rest.contains(['@', '?', '#', ' ']) {

@@ -113,10 +113,6 @@ fn name(table: &Table, findings: &mut Findings) -> Option<Name> {
 /// does not depend on the working directory; without either it does.
 fn dir(table: &Table, name: &Name, data_dir: Option<&Path>, findings: &mut Findings) -> Option<PathBuf> {
     if let Some(dir) = table.text("dir") {
-        if dir.is_empty() {
-            let mistake = Mistake::new(table.place_of("dir"), "`dir` is empty");
-            findings.mistake(mistake.with_hint("remove it, or name a directory"));
-        }
         return Some(PathBuf::from(dir));
     }
     if matches!(name.as_str(), "." | "..") {

@@ -40,7 +40,7 @@ fn is_absent(table: &Table) -> bool {
 }
 
 fn file(table: &Table, key: &str) -> Option<PathBuf> {
-    table.text(key).filter(|text| !text.is_empty()).map(PathBuf::from)
+    table.text(key).map(PathBuf::from)
 }
 
 fn domains_of(table: &Table) -> &[String] {

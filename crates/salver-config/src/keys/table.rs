@@ -87,7 +87,7 @@ const ROWS: &[Setting] = &[
             alone. `salver key new NAME` makes one, and its hash to be written here in its place, with an expiry if \
             wanted: `NAME:sha256:HASH@2027-01-31`.",
         &["keys"]),
-    new_row(Section::Auth, "api_keys_file", SettingKind::Text, ["", r#""keys.txt""#],
+    new_row(Section::Auth, "api_keys_file", SettingKind::Location, ["", r#""keys.txt""#],
         "A file of more such keys, each as its hash, one a line. Changes of it count without restart.",
         &["keys_file"]),
     row(Section::Auth, "api_key_header", SettingKind::Text, [r#""X-API-Key""#, r#""X-Key""#],
@@ -98,7 +98,7 @@ const ROWS: &[Setting] = &[
         "Users who send name and password with each request, as `NAME:HASH` with a bcrypt hash; `htpasswd -nB ann` \
             makes one.",
         &[]),
-    row(Section::Auth, "basic_file", SettingKind::Text, ["", r#""users.htpasswd""#],
+    row(Section::Auth, "basic_file", SettingKind::Location, ["", r#""users.htpasswd""#],
         "A file of more such users, one a line, as `htpasswd -B` writes it. Changes of it count without restart.",
         &["password_file"]),
     row(Section::Auth, "realm", SettingKind::Text, [r#""Username and password required""#, r#""The shop""#],
@@ -109,7 +109,7 @@ const ROWS: &[Setting] = &[
             for RS256, PS256 and the like (RSA), ES256 (P-256), ES384 (P-384) or EdDSA (Ed25519); any other text is a \
             secret for HS256, HS384 and HS512. Rules see each claim as `caller.NAME`, and `sub` also as \
             `caller.user`.", &["secrets"]),
-    new_row(Section::Auth, "jwt_key_set", SettingKind::Text,
+    new_row(Section::Auth, "jwt_key_set", SettingKind::Location,
         ["", r#""https://id.example.com/.well-known/jwks.json""#],
         "The key set that the issuer of tokens publishes (JWKS, RFC 7517): a URL or a file. Set `jwt_issuers` and \
             `jwt_audiences` with it.", &["jwks", "jwks_url", "jwks_uri"]),
@@ -132,7 +132,7 @@ const ROWS: &[Setting] = &[
         "Whether a token must tell when it ends, by the claim `exp`, or by `iat` and `jwt_ttl`. Without that, one that \
             tells neither holds for ever.",
         &[]),
-    new_row(Section::Auth, "oidc_issuer", SettingKind::Text, ["", r#""https://id.example.com/""#],
+    new_row(Section::Auth, "oidc_issuer", SettingKind::Location, ["", r#""https://id.example.com/""#],
         "The identity provider that users log in at (OpenID Connect), as it calls itself. They begin at \
             `/auth/login?to=PATH`, stay known by a cookie, and leave with `POST /auth/logout`. Register \
             `https://HOST/auth/callback` there as the address to return to, after `server.base_path` if there is one.",
@@ -141,7 +141,7 @@ const ROWS: &[Setting] = &[
         "What this server is called at the provider.", &["client_id"]),
     new_row(Section::Auth, "oidc_client_secret", SettingKind::Text, ["", r#""the-secret-that-the-provider-gave""#],
         "The secret that the provider gave it; without one it is a public client there.", &["client_secret"]),
-    new_row(Section::Auth, "oidc_client_secret_file", SettingKind::Text, ["", r#""client.secret""#],
+    new_row(Section::Auth, "oidc_client_secret_file", SettingKind::Location, ["", r#""client.secret""#],
         "A file with that secret in place of `oidc_client_secret`. It is read whenever the secret is needed.",
         &["client_secret_file"]),
     new_row(Section::Auth, "oidc_scopes", SettingKind::Text, [r#""openid profile email""#, r#""openid groups""#],

@@ -1,5 +1,6 @@
 //! Every kind of mistake, word for word.
 
+use salver_config::keys::{SETTINGS, SettingKind};
 use salver_config::{Sources, load};
 
 use crate::{Written, meant, told};
@@ -350,4 +351,36 @@ fn a_store_and_a_relation_that_are_right() {
     );
     assert_eq!(checked.datasets[1].relations[0].target_columns, ["id"]);
     assert_eq!(checked.stores[0].dataset.as_str(), "a");
+}
+
+/// An empty path would stand for the directory of the configuration, and an empty address for none.
+#[test]
+fn paths_and_addresses_that_are_empty() {
+    check(
+        "[server]\ndata_dir = ''\nmetrics_listen = \"${NOT_SET:-}\"\notlp_endpoint = ' '\n\n[[stream]]\nname = 'a'\ndir = ''\n",
+        r#"
+salver.toml:2:12: `data_dir` is a path or an address, and can't be empty
+  hint: write one, for example data_dir = "/var/cache/salver", or leave it out
+salver.toml:3:18: `metrics_listen` is a path or an address, and can't be empty
+  hint: write one, for example metrics_listen = "127.0.0.1:9090", or leave it out
+salver.toml:4:17: `otlp_endpoint` is a path or an address, and can't be empty
+  hint: write one, for example otlp_endpoint = "http://collector:4318", or leave it out
+salver.toml:8:7: `dir` is a path or an address, and can't be empty
+  hint: write one, for example dir = "/var/lib/salver/clicks", or leave it out
+"#,
+    );
+    let environment = vec![("SALVER_SERVER_DATA_DIR".to_owned(), String::new())];
+    let mistakes = load(&Sources { environment, ..Sources::default() }).unwrap_err();
+    assert!(mistakes.len() == 1 && mistakes[0].to_string().contains("`data_dir` is a path"), "{mistakes:?}");
+}
+
+/// No setting of this kind takes an empty text, wherever it stands.
+#[test]
+fn every_path_and_address() {
+    for setting in SETTINGS.iter().filter(|setting| setting.kind == SettingKind::Location) {
+        let name = if setting.section.named_key().is_some() { "name = 'a'\n" } else { "" };
+        let text = told(&format!("{}\n{name}{} = ''\n", setting.section.header(), setting.key));
+        let expected = format!("`{}` is a path or an address, and can't be empty", setting.key);
+        assert_eq!(text.matches(&expected).count(), 1, "{text}");
+    }
 }

@@ -9,6 +9,12 @@ use salver_model::{Code, ColumnPath, Comparison, Filter, Result, Value};
 
 use crate::resolve::{self, Condition};
 
+/// Returns why the rows of such a table can't be chosen by the filter; `None` if they can.
+#[must_use]
+pub fn rows_misfit(filter: &Filter, about: &Description) -> Option<String> {
+    exact(filter, about).err().map(|error| error.message)
+}
+
 /// Returns the filter with attributes of the caller as values of their columns' types, and checks that it fits.
 ///
 /// A client may have chosen the text of an attribute: `07` and `7.0` are not the user 7, and equal nothing.

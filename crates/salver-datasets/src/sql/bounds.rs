@@ -20,6 +20,7 @@ use salver_model::limits::{
 };
 use salver_model::{Code, Error, Result};
 
+use super::from_first;
 use super::grammar::SYMMETRIC;
 use super::pg_rewrites::row_comparison;
 pub(super) use columns::columns;
@@ -336,6 +337,7 @@ impl Visitor for Measure {
 
     fn pre_visit_select(&mut self, select: &Select) -> Flow {
         self.read(Size { relations: 1 });
+        from_first::has_columns(select)?;
         items(select.projection.len())?;
         let GroupByExpr::Expressions(groups, _) = &select.group_by else { return ControlFlow::Continue(()) };
         grouping_sets(groups)?;

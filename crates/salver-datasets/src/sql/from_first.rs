@@ -1,8 +1,12 @@
 //! `from t`, `from t where ...`: queries that begin with `from` and have no `select` have every column, as in DuckDB.
 //! The parser would give them none, or not read them.
 
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{Select, SelectFlavor};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use salver_model::{Code, Error};
 
 /// What is known of the query that the tokens at one level of parentheses are in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +67,17 @@ pub(super) fn write_selects_out(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan
         written.push(token);
     }
     written
+}
+
+/// Refuses a query that begins with `from` and to which no `select *` was written, which would have no columns:
+/// `select` stands in it as a name.
+pub(super) fn has_columns(select: &Select) -> ControlFlow<Box<Error>> {
+    if select.flavor != SelectFlavor::FromFirstNoSelect {
+        return ControlFlow::Continue(());
+    }
+    let hint =
+        "write `select * from ...`; a name that is a word of SQL stands in double quotes, like `from \"select\"`";
+    ControlFlow::Break(Box::new(Error::new(Code::InvalidSql, "a query has no `select`").with_hint(hint)))
 }
 
 /// Returns for each token whether a `select` follows in the same query, as in `from t select a`.

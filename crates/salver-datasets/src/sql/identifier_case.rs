@@ -109,8 +109,17 @@ fn unknown_table(
 ) -> Error {
     let at = last.span.start;
     let place = if at.line > 0 { format!(" at line {}, column {}", at.line, at.column) } else { String::new() };
-    Error::new(Code::InvalidSql, format!("no table `{}`{place}", relation.to_string().replace('"', "")))
-        .with_hint_if(suggest::hint(&last.value, catalog.iter().map(|(name, _)| name.as_str())))
+    let names = || catalog.iter().map(|(name, _)| name.as_str());
+    let whole = relation.to_string().replace('"', "");
+    let hint = match names().find(|name| relation.0.len() > 1 && name.eq_ignore_ascii_case(&whole)) {
+        Some(name) => Some(format!("the name has a dot: write it in double quotes, as `\"{name}\"`")),
+        // One of its own database, rather than of another.
+        None => match suggest::nearest(&whole, names()) {
+            Some(near) => Some(format!("did you mean `{near}`?")),
+            None => suggest::hint(&last.value, names()),
+        },
+    };
+    Error::new(Code::InvalidSql, format!("no table `{whole}`{place}")).with_hint_if(hint)
 }
 
 fn add_fields(known: &mut Known, fields: &Fields) {

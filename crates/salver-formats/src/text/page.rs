@@ -4,6 +4,7 @@ use arrow::datatypes::Schema;
 
 use crate::column::Column;
 use crate::escape;
+use crate::html;
 use crate::style::Style;
 
 const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -39,26 +40,28 @@ impl Page {
 
     pub(super) fn begin(&self, schema: &Schema, out: &mut Vec<u8>) {
         out.extend_from_slice(HEAD.as_bytes());
-        escape::html(if self.title.is_empty() { b"Rows" } else { self.title.as_bytes() }, out);
+        let title = if self.title.is_empty() { "Rows".into() } else { html::undirected(&self.title) };
+        escape::html(title.as_bytes(), out);
         out.extend_from_slice(STYLE.as_bytes());
         if !self.title.is_empty() {
             out.extend_from_slice(b"<h1>");
-            escape::html(self.title.as_bytes(), out);
+            content(&self.title, out);
             out.extend_from_slice(b"</h1>\n");
         }
         if !self.note.is_empty() {
             out.extend_from_slice(b"<p>");
-            escape::html(self.note.as_bytes(), out);
+            content(&self.note, out);
             out.extend_from_slice(b"</p>\n");
         }
         out.extend_from_slice(b"<table>\n<thead>\n<tr>");
         for field in schema.fields() {
             out.extend_from_slice(b"<th scope=\"col\">");
-            escape::html(field.name().as_bytes(), out);
+            content(field.name(), out);
             out.extend_from_slice(b"<small>");
             let start = out.len();
             escape::html(field.data_type().to_string().as_bytes(), out);
             self.cut(start, out);
+            html::isolate(start, out);
             out.extend_from_slice(b"</small></th>");
         }
         out.extend_from_slice(b"</tr>\n</thead>\n<tbody>\n");
@@ -77,6 +80,7 @@ impl Page {
                 let start = out.len();
                 column.html(row, out);
                 self.cut(start, out);
+                html::isolate(start, out);
                 out.extend_from_slice(b"</td>");
             }
             out.extend_from_slice(b"</tr>\n");
@@ -101,4 +105,11 @@ impl Page {
     pub(super) fn end(out: &mut Vec<u8>) {
         out.extend_from_slice(b"</tbody>\n</table>\n</body>\n</html>\n");
     }
+}
+
+/// Writes text as the content of an element.
+fn content(text: &str, out: &mut Vec<u8>) {
+    let start = out.len();
+    escape::html(text.as_bytes(), out);
+    html::isolate(start, out);
 }

@@ -39,3 +39,24 @@ fn a_page_without_rows_or_title() {
     assert!(page.contains("<tbody>\n</tbody>"), "{page}");
     assert!(page.contains("<title>Rows</title>"), "{page}");
 }
+
+/// A value may turn its own text, not that beside it; and the title of a page has no elements.
+#[test]
+fn values_that_turn_text_are_isolated() {
+    let rows = batch(&[("a\u{202e}b", Arc::new(StringArray::from(vec!["x\u{202e}y", "\u{2067}<i>", "\u{5d0}", "…"])))]);
+    let schema = rows.schema();
+    let style = Style { title: "t\u{202e}u".to_owned(), cell_bytes: Some(6), ..Style::default() };
+    let page = String::from_utf8(encode(Format::Html, &schema, &[rows], &style).unwrap()).unwrap();
+    for part in [
+        "<title>t\u{fffd}u</title>",
+        "<h1><bdi>t\u{202e}u</bdi></h1>",
+        "<th scope=\"col\"><bdi>a\u{202e}b</bdi><small>",
+        "<td><bdi>x\u{202e}y</bdi></td>",
+        // Cut off where the reference would be broken.
+        "<td><bdi>\u{2067}…</bdi></td>",
+        "<td>\u{5d0}</td>",
+        "<td>…</td>",
+    ] {
+        assert!(page.contains(part), "{part:?} in {page}");
+    }
+}

@@ -11,7 +11,7 @@ use salver_service::FunctionFile;
 
 use super::arguments::Arguments;
 use super::preference::Preference;
-use super::{arguments, jobs, pure_cache, respond};
+use super::{answered_rows, arguments, jobs, pure_cache, respond};
 use crate::app::App;
 use crate::body::{Body, off_the_loop};
 use crate::dialect::Refusal;
@@ -54,7 +54,8 @@ pub(super) async fn function(
         let function = format!("{}/{}", file.spec().name, endpoint.function);
         return Ok(jobs::open(context, file, function, call, preference).await?);
     }
-    pure_cache::answer(context, file, call).await
+    let response = pure_cache::answer(context, file, call).await?;
+    Ok(answered_rows::bounded(context, endpoint, response)?)
 }
 
 /// Decodes the table in the body and encodes it again, since the callee trusts its content.

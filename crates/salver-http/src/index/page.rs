@@ -5,6 +5,7 @@ use std::fmt::Write;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
 use http::{HeaderValue, Response, StatusCode, header};
+use salver_formats::html;
 use salver_model::{Batches, Item, Permission, Query, Result};
 use salver_service::{Entry, Snapshot};
 use salver_text::percent;
@@ -77,17 +78,13 @@ pub(super) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body
 fn section(page: &mut String, base: &str, entry: &Entry) {
     let name = entry.name.as_str();
     let path = format!("{base}/api/tables/{}", percent::encode(name));
-    page.push_str("<h2 id=\"");
-    escape(name, page);
-    page.push_str("\">");
-    escape(name, page);
-    page.push_str("</h2>");
+    let _ = write!(page, "<h2 id=\"{}\">{}</h2>", html::attribute(name), html::content(name));
     if let Some(failure) = entry.failure() {
         page.push_str("<p class=failed>");
-        escape(&redaction::text(&failure.message), page);
+        page.push_str(&html::content(&redaction::text(&failure.message)));
         if let Some(hint) = &failure.hint {
             page.push_str(" — ");
-            escape(&redaction::text(hint), page);
+            page.push_str(&html::content(&redaction::text(hint)));
         }
         page.push_str("</p>");
     }
@@ -102,7 +99,7 @@ fn section(page: &mut String, base: &str, entry: &Entry) {
     if let Some(rows) = description.rows {
         let _ = write!(page, "{rows} rows · ");
     }
-    escape(&redaction::text(&description.source), page);
+    page.push_str(&html::content(&redaction::text(&description.source)));
     let first = description.schema.fields().first().map_or("", |field| field.name().as_str());
     let first = percent::encode(first);
     for (label, target) in [
@@ -114,9 +111,7 @@ fn section(page: &mut String, base: &str, entry: &Entry) {
         ("not null", format!("{path}?filter[{first}]null=false&limit=10")),
         ("schema", format!("{base}/api/schema/{}", percent::encode(name))),
     ] {
-        page.push_str(" · <a href=\"");
-        escape(&target, page);
-        let _ = write!(page, "\">{label}</a>");
+        let _ = write!(page, " · <a href=\"{}\">{label}</a>", html::attribute(&target));
     }
     page.push_str("</p>");
 }
@@ -136,11 +131,8 @@ async fn sample(page: &mut String, context: &RequestContext<'_>, snapshot: &Snap
     };
     page.push_str("<div class=scroll><table><tr>");
     for field in rows.schema.fields() {
-        page.push_str("<th>");
-        escape(field.name(), page);
-        page.push_str("<small>");
-        escape(&field.data_type().to_string(), page);
-        page.push_str("</small>");
+        let (name, data_type) = (html::content(field.name()), html::content(&field.data_type().to_string()));
+        let _ = write!(page, "<th>{name}<small>{data_type}</small>");
     }
     if more > 0 {
         let _ = write!(page, "<th>{more} more");
@@ -154,8 +146,10 @@ async fn sample(page: &mut String, context: &RequestContext<'_>, snapshot: &Snap
             for cell in &cells {
                 page.push_str("<td>");
                 if let Some(cell) = cell {
+                    let mut text = String::new();
                     // Fails early where the value is long.
-                    let _ = write!(Short { page, left: CELL_CHARS }, "{}", cell.value(row));
+                    let _ = write!(Short { text: &mut text, left: CELL_CHARS }, "{}", cell.value(row));
+                    page.push_str(&html::content(&text));
                 }
             }
         }
@@ -164,9 +158,9 @@ async fn sample(page: &mut String, context: &RequestContext<'_>, snapshot: &Snap
     Ok(())
 }
 
-/// A writer of the beginning of a value, as HTML.
+/// A writer of the beginning of a value.
 struct Short<'a> {
-    page: &'a mut String,
+    text: &'a mut String,
     /// Number of characters that may still be written.
     left: usize,
 }
@@ -174,26 +168,12 @@ struct Short<'a> {
 impl Write for Short<'_> {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         let end = text.char_indices().nth(self.left).map_or(text.len(), |(end, _)| end);
-        escape(&text[..end], self.page);
+        self.text.push_str(&text[..end]);
         if end < text.len() {
-            self.page.push('…');
+            self.text.push('…');
             return Err(std::fmt::Error);
         }
         self.left -= text.chars().count();
         Ok(())
-    }
-}
-
-/// Writes text as HTML.
-fn escape(text: &str, out: &mut String) {
-    for char in text.chars() {
-        match char {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            _ => out.push(char),
-        }
     }
 }

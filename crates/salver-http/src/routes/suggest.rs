@@ -5,14 +5,15 @@ use salver_model::suggest::nearest;
 
 use super::{Found, Methods, find, rows};
 
-/// Returns a hint with the path most similar to `path` and its summary.
-pub(crate) fn suggestion(path: &str) -> Option<String> {
+/// Returns a hint with the path most similar to `path` and its summary, among the patterns that are served.
+pub(crate) fn suggestion(path: &str, is_served: impl Fn(&str) -> bool) -> Option<String> {
     let below_api = format!("/api{path}");
     let (meant, row) = match find(&Method::GET, &below_api, "") {
         Found::Row(row, _) => (below_api, row),
         _ => rows()
             .filter(|row| row.methods != Methods::ANY)
             .flat_map(|row| row.paths.iter().map(move |pattern| (*pattern, row)))
+            .filter(|(pattern, _)| is_served(pattern))
             .find_map(|(pattern, row)| Some((like(path, pattern)?, row)))?,
     };
     Some(format!("did you mean `{meant}`? {}", row.summary))
@@ -44,11 +45,12 @@ mod tests {
             ("/healt", "`/health`?"),
             ("/api/record/posts/1", "`/api/records/posts/1`?"),
         ] {
-            let told = suggestion(path).unwrap_or_default();
+            let told = suggestion(path, |_| true).unwrap_or_default();
             assert!(told.contains(meant), "{path}: {told}");
         }
         for none in ["/", "/favicon.ico", "//", "/api", "/wp-admin/setup.php"] {
-            assert_eq!(suggestion(none), None, "{none}");
+            assert_eq!(suggestion(none, |_| true), None, "{none}");
         }
+        assert_eq!(suggestion("/metric", |pattern| pattern != "/metrics"), None);
     }
 }

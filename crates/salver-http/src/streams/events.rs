@@ -58,7 +58,8 @@ impl PageLimits {
         Ok(Self { count, wait })
     }
 
-    /// Reads the events from `from` on. Waiting ends when the server shuts down.
+    /// Reads the events from `from` on. Waiting ends when the server shuts down, and without events once other rights
+    /// are in force: the client asks again from the same place, and proves itself for that.
     pub(super) async fn events(
         &self,
         context: &RequestContext<'_>,
@@ -73,7 +74,7 @@ impl PageLimits {
         let mut ending = context.app.ending.subscribe();
         let reading = stream.wait_for_events(&permit, from, (count, PAGE_EVENTS_BYTES_MAX), self.wait);
         tokio::select! {
-            events = reading => events,
+            events = reading => Ok(events?.unwrap_or_default()),
             _ = ending.wait_for(|is_ending| *is_ending) => Ok(Vec::new()),
         }
     }

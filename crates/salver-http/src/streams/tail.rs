@@ -16,7 +16,7 @@ use http::{HeaderValue, Response, StatusCode, header};
 use salver_model::limits::STALL_MS_MAX;
 use salver_model::streams::Event;
 use salver_model::{Code, Error, Holder, Result};
-use salver_service::{Consumer, RightsVersion, WaitPermit};
+use salver_service::{Consumer, WaitPermit};
 use tokio::sync::watch;
 
 use super::event_filter::Matcher;
@@ -51,7 +51,9 @@ pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<R
     if let Some((name, _)) = parameters.iter().find(|(name, _)| name != "from" && name != "limit") {
         return Err(unknown(name, &PARAMETERS));
     }
-    let left = value(&parameters, "limit").map(|text| number("limit", text)).transpose()?;
+    let limit: Option<u64> = value(&parameters, "limit").map(|text| number("limit", text)).transpose()?;
+    // One that ends for this, too, is gone on with by `Last-Event-ID`.
+    let left = [limit, context.rows_max()].into_iter().flatten().min();
     let permit = context.app.service.wait_permit(context.caller)?;
     let from = match context.header("last-event-id").and_then(|id| id.trim().parse::<u64>().ok()) {
         Some(last) => Position::Offset(last.saturating_add(1)),
@@ -71,7 +73,6 @@ pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<R
         filter: filter.map(Matcher::new).transpose()?,
         left,
         ending: context.app.ending.subscribe(),
-        rights: context.app.service.rights(),
         lost,
         answers: Arc::clone(&context.app.answers),
         holder: context.caller.holder(),
@@ -149,7 +150,6 @@ struct Tail {
     /// Number of events that may still be sent; `None` for no limit.
     left: Option<u64>,
     ending: watch::Receiver<bool>,
-    rights: watch::Receiver<RightsVersion>,
     /// Offsets that the client has seen but the log does not have.
     lost: Option<Range<u64>>,
     answers: Arc<Answers>,
@@ -191,13 +191,12 @@ impl Tail {
             let count = self.left.map_or(COUNT_AT_ONCE, |left| left.min(COUNT_AT_ONCE as u64) as usize);
             let reading = self.stream.wait_for_events(&self.permit, self.from, (count, bytes), HEARTBEAT);
             let read = tokio::select! {
-                events = reading => Some(events),
+                events = reading => events.transpose(),
                 // On shutdown the response ends at an event boundary, so that the client can reconnect.
                 _ = self.ending.wait_for(|is_ending| *is_ending) => None,
-                // So it does when others may read it than at its beginning: the client has to prove itself again.
-                _ = self.rights.changed() => None,
             };
             let events = match read {
+                // Also when others may read it than at its beginning: the client has to prove itself again.
                 None => return Ok(false),
                 Some(Ok(events)) => events,
                 Some(Err(error)) => return self.go_over(error, piece).await.map(|()| true),

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use ahash::AHashMap;
 
-use super::{AccessPolicy, AccessRule, Permission};
+use super::{AccessRule, Permission, PolicyRules};
 use crate::filter::Filter;
 use crate::mask::Mask;
 use crate::principal::Principal;
@@ -19,7 +19,7 @@ const GRANTED_ENTRIES_KEPT: usize = 4096;
 pub struct Grants {
     id: u64,
     class: u64,
-    policy: Arc<AccessPolicy>,
+    policy: Arc<PolicyRules>,
     /// The caller as the rules see it.
     caller: Principal,
     /// Of each role whether the caller has it.
@@ -30,7 +30,7 @@ pub struct Grants {
     decided: RwLock<AHashMap<Box<str>, [Option<u32>; Permission::COUNT]>>,
 }
 
-/// Without the policy, which knows the rights it has made.
+/// Without the rules, of which there may be many.
 impl fmt::Debug for Grants {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Grants").field("id", &self.id).field("roles", &self.roles).finish_non_exhaustive()
@@ -89,7 +89,7 @@ pub(super) fn next_number() -> u64 {
 }
 
 impl Grants {
-    pub(super) fn new(policy: Arc<AccessPolicy>, caller: &Principal, class: u64, roles: Box<[bool]>) -> Self {
+    pub(super) fn new(policy: Arc<PolicyRules>, caller: &Principal, class: u64, roles: Box<[bool]>) -> Self {
         let (id, caller) = (next_number(), caller.clone());
         Self { id, class, policy, caller, roles, kept: OnceLock::new(), decided: RwLock::default() }
     }
@@ -119,9 +119,9 @@ impl Grants {
         &self.caller
     }
 
-    /// Returns the policy.
+    /// Returns the roles and rules that decide.
     #[must_use]
-    pub fn policy(&self) -> &AccessPolicy {
+    pub fn policy(&self) -> &PolicyRules {
         &self.policy
     }
 

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Schema};
 use salver_config::Checked;
-use salver_model::Mask;
 use salver_model::access::METRICS;
 use salver_model::mask::MaskedKind;
 use salver_model::records::DatabaseSchema;
+use salver_model::rule::Rule;
 use salver_model::spec::DatabaseSpec;
+use salver_model::{Description, Filter, Mask, Principal};
 use salver_service::Service;
 
 /// A column that rules can name.
@@ -42,21 +43,39 @@ pub(crate) struct RuledEntry {
     pub(crate) name: String,
     /// Its columns; none if they are not known.
     pub(crate) columns: Vec<RuledColumn>,
+    /// What it is, where its rows are chosen here and not by its database.
+    about: Option<Description>,
 }
 
 impl RuledEntry {
     /// Returns an entry whose columns are not known.
     fn named(name: String) -> Self {
-        Self { name, columns: Vec::new() }
+        Self { name, columns: Vec::new(), about: None }
     }
 
-    /// Gives it the columns of its file.
-    pub(crate) fn set_columns(&mut self, schema: &Schema) {
+    /// Gives it the columns of its file, by which its rows are chosen.
+    pub(crate) fn describe(&mut self, about: &Description) {
+        self.set_columns(&about.schema);
+        self.about = Some(about.clone());
+    }
+
+    fn set_columns(&mut self, schema: &Schema) {
         let columns = schema.fields().iter().map(|field| RuledColumn {
             name: field.name().clone(),
             column_type: ColumnType::Arrow(field.data_type().clone()),
         });
         self.columns = columns.collect();
+    }
+
+    /// Returns why its rows can't be chosen so; `None` if they can, or that is not known. It is tried for a caller
+    /// about whom nothing is known, and for one with a text for everything that the rule asks.
+    pub(crate) fn rows_misfit(&self, rows: &Rule) -> Option<String> {
+        let about = self.about.as_ref()?;
+        let attributes = rows.attributes().into_iter().map(|name| (name.to_owned(), "0".to_owned())).collect();
+        let known = Principal { attributes, ..Principal::default() };
+        [Principal::default(), known]
+            .iter()
+            .find_map(|caller| salver_datasets::rows_misfit(&rows.filter(caller), about))
     }
 
     /// Returns whether it has the column.
@@ -90,8 +109,13 @@ impl RuledEntries {
         let snapshot = service.snapshot_of_all();
         let of_catalog = snapshot.entries().map(|entry| {
             let mut ruled = RuledEntry::named(entry.ruled_name().to_owned());
-            if let Some(table) = entry.table() {
-                ruled.set_columns(&table.describe().schema);
+            match entry.table() {
+                // A database chooses by its own comparisons.
+                Some(table) if table.with_rows(&Filter::And(Vec::new())).is_some() => {
+                    ruled.set_columns(&table.describe().schema);
+                }
+                Some(table) => ruled.describe(table.describe()),
+                None => {}
             }
             ruled
         });
@@ -112,7 +136,7 @@ impl RuledEntries {
                 name: column.name.clone(),
                 column_type: ColumnType::OfDatabase(salver_records::masked_kind(spec.kind, column)),
             });
-            RuledEntry { name: format!("{}.{}", spec.name, table.name), columns: columns.collect() }
+            RuledEntry { columns: columns.collect(), ..RuledEntry::named(format!("{}.{}", spec.name, table.name)) }
         }));
     }
 

@@ -77,9 +77,13 @@ fn columns(rule: &AccessRule, name: &str, entries: &RuledEntries) -> Vec<String>
             }
         }
     }
-    for column in rule.rows.iter().flat_map(|rows| rows.columns()) {
-        for entry in about.iter().filter(|entry| !entry.has(column)) {
+    for (rows, entry) in rule.rows.iter().flat_map(|rows| about.iter().map(move |entry| (rows, entry))) {
+        let absent: Vec<&str> = rows.columns().into_iter().filter(|column| !entry.has(column)).collect();
+        for column in &absent {
             wrong.push(format!("error: {name}: `rows` names `{column}`, which `{}` does not have", entry.name));
+        }
+        if let Some(why) = entry.rows_misfit(rows).filter(|_| absent.is_empty()) {
+            wrong.push(format!("error: {name}: `rows` can't choose rows of `{}`: {why}", entry.name));
         }
     }
     wrong

@@ -1,5 +1,7 @@
 //! What of the next settings a reload applies. The table of settings says what it does not; that stays as it was.
 
+use std::path::Path;
+
 use salver_config::keys::{Effect, Setting};
 use salver_config::{Checked, Server};
 use salver_model::Limits;
@@ -64,7 +66,7 @@ fn streams(before: &[StreamSpec], next: &[StreamSpec], has_moved: bool, pending:
     let mut streams = Vec::new();
     for spec in next {
         let own = before.iter().find(|own| own.name == spec.name);
-        if own.map_or(has_moved, |own| own != spec && !has_moved) {
+        if own.map_or(has_moved, |own| differs(own, spec, has_moved)) {
             pending.push(format!("[[stream]] `{}`", spec.name));
         }
         match own {
@@ -74,6 +76,16 @@ fn streams(before: &[StreamSpec], next: &[StreamSpec], has_moved: bool, pending:
         }
     }
     streams
+}
+
+/// Returns whether a stream is declared otherwise. That it lies in the data directory is no difference where that
+/// `has_moved`.
+fn differs(own: &StreamSpec, spec: &StreamSpec, has_moved: bool) -> bool {
+    let is_default = |spec: &StreamSpec| spec.dir.ends_with(Path::new("streams").join(spec.name.as_str()));
+    if has_moved && is_default(own) && is_default(spec) {
+        return StreamSpec { dir: own.dir.clone(), ..spec.clone() } != *own;
+    }
+    own != spec
 }
 
 #[cfg(test)]
@@ -86,15 +98,15 @@ mod tests {
 
     use super::Applied;
 
-    /// What some settings need beside them, and other values of these.
-    const NEEDED: [(&str, &str); 4] = [
-        ("reverse_proxy", "true"),
-        ("tls_certificate", "\"a.pem\""),
-        ("tls_key", "\"b.pem\""),
-        ("tls_client_ca", "\"c.pem\""),
+    /// What some settings need beside them, with a value; whether those of an authority need it, which is in place of a
+    /// certificate in files.
+    const NEEDED: [(&str, &str, bool); 5] = [
+        ("reverse_proxy", "true", false),
+        ("tls_certificate", "\"a.pem\"", false),
+        ("tls_key", "\"b.pem\"", false),
+        ("tls_client_ca", "\"c.pem\"", false),
+        ("acme_domains", "[\"a.example.org\"]", true),
     ];
-    /// What settings of an authority need, which is in place of a certificate in files.
-    const NEEDED_BY_ACME: [(&str, &str); 1] = [("acme_domains", "[\"a.example.org\"]")];
 
     fn checked(text: String) -> Checked {
         let sources = Sources { text: Some(Secret::new(text.clone())), ..Sources::default() };
@@ -107,15 +119,15 @@ mod tests {
 
     /// Settings in which `setting` has its default, or one that it needs, and others in which it has another value.
     fn pair(setting: &Setting) -> [Checked; 2] {
-        let list: &[_] = if setting.key.starts_with("acme_") { &NEEDED_BY_ACME } else { &NEEDED };
+        let list = || NEEDED.iter().filter(|(.., by_acme)| *by_acme == setting.key.starts_with("acme_"));
         let needed = |own: Option<&str>| {
-            let lines = list.iter().map(|(key, value)| match own {
+            let lines = list().map(|(key, value, _)| match own {
                 Some(other) if *key == setting.key => format!("{key} = {other}\n"),
                 _ => format!("{key} = {value}\n"),
             });
             format!("[server]\n{}", lines.collect::<String>())
         };
-        let is_needed = setting.section == Section::Server && list.iter().any(|(key, _)| *key == setting.key);
+        let is_needed = setting.section == Section::Server && list().any(|(key, ..)| *key == setting.key);
         let other = if setting.key == "reverse_proxy" { "false" } else { setting.example };
         let line = format!("{} = {other}\n", setting.key);
         let text = match setting.section {
@@ -163,8 +175,12 @@ mod tests {
         assert_eq!(applied.streams[1], before.streams[0]);
         // Where the data directory is another, nothing new is opened in it.
         let moved = Applied::of(&before, checked(format!("[server]\ndata_dir = \"/elsewhere\"\n{next}")));
-        assert_eq!(moved.pending, ["server.data_dir", "[[stream]] `c`"]);
+        assert_eq!(moved.pending, ["server.data_dir", "[[stream]] `c`", "[[stream]] `a`"]);
         assert_eq!(moved.checked.streams, before.streams[..1]);
+        let elsewhere = format!("[server]\ndata_dir = \"/elsewhere\"\n{}", stream("b", "dir = \"/other\"\n"));
+        let pending = |text: String| Applied::of(&before, checked(text)).pending;
+        assert_eq!(pending(elsewhere.clone()), ["server.data_dir", "[[stream]] `b`"]);
+        assert_eq!(pending(elsewhere.replace("dir = \"/other\"\n", "")), ["server.data_dir"]);
     }
 
     /// The page for operators names exactly those that need a restart.

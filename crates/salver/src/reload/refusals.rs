@@ -5,7 +5,7 @@ use salver_http::CurrentAuth;
 use salver_model::{Code, Error, Name, Result};
 
 use super::Reload;
-use crate::{exposure, wiring};
+use crate::wiring;
 
 impl Reload {
     /// Checks that the next settings fit what stays as it is.
@@ -47,7 +47,7 @@ impl Reload {
         if let Some((kind, taken)) = new.find(|(_, name)| snapshot.entry(name.as_str()).is_some()) {
             return restart(format!("the {kind} `{taken}` has the name of an entry of another kind so far"));
         }
-        exposure::check(next, &self.places)
+        self.exposure.check(next)
     }
 
     /// Returns the methods of the next settings where they are others; who is logged in under them stays so.

@@ -65,6 +65,7 @@ impl Reload {
         next: &Checked,
         (auth, files): (Option<CurrentAuth>, Vec<Arc<dyn Functions>>),
         (databases, is_same): (&[Arc<dyn Database>], bool),
+        (has_other_rules, loses_streams): (bool, bool),
     ) -> Option<CurrentAuth> {
         let statements = files.clone();
         let mut service = self
@@ -74,7 +75,8 @@ impl Reload {
             .with_databases(databases.to_vec())
             .with_streams(self.wired.streams.clone())
             .with_functions(files)
-            .with_caller_limits(next.caller_limits.clone());
+            .with_caller_limits(next.caller_limits.clone())
+            .with_other_rights(auth.is_some(), has_other_rules, loses_streams);
         if !is_same {
             service = service.with_access(wiring::access(next.access.as_deref(), databases));
         }

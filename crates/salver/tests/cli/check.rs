@@ -143,6 +143,12 @@ fn rules_that_do_not_fit_what_there_is() {
             "[[access]]\nroles = ['desk']\nentries = ['people']\n[[access]]\nentries = ['people']\ncolumns_hidden = ['age']\n",
             "",
         ),
+        (
+            "[[access]]\nentries = ['people']\nrows = \"age > 'old'\"\n",
+            "[[access]] 1: `rows` can't choose rows of `people`: 'old' can't be compared with `age`",
+        ),
+        ("[[access]]\nentries = ['people']\nrows = \"age > 7 and name = caller.user\"\n", ""),
+        ("[[access]]\nentries = ['people']\nrows = \"age = caller.age or age in (1, caller.age)\"\n", ""),
         ("[[access]]\nentries = ['peple']\n", "no entry is called `peple`\n  hint: did you mean `people`?"),
     ] {
         place.write("salver.toml", &format!("{ROLES}{rules}"));
@@ -224,4 +230,31 @@ fn schemas_of_some_columns() {
     place.write("salver.toml", &format!("{people}key = ['ident']\n"));
     let run = place.run(&["check"]);
     assert!(run.code == Some(1) && run.err.contains("ident"), "{run:?}");
+}
+
+/// What a server would refuse at its start is a mistake before it.
+#[test]
+fn what_a_server_would_refuse() {
+    let place = Place::new();
+    let rows = "[[dataset]]\nname = 'people'\nsource = 'people.csv'\n";
+    std::fs::create_dir(place.path().join("kept")).unwrap();
+    place.write("kept/format", "salver-data 99\nwritten by salver 9.9.9\n");
+    for (server, expected) in [
+        ("listen = '0.0.0.0:9'\n", "whoever can reach 0.0.0.0:9 would be let in, and read everything"),
+        ("metrics_listen = '0.0.0.0:9'\n", "whoever can reach 0.0.0.0:9 would be let in, and read what is measured"),
+        ("data_dir = 'kept'\n", "has the format 99 of salver 9.9.9"),
+        ("listen = '0.0.0.0:9'\nfirewall = ['10.0.0.0/8']\n", ""),
+        ("listen = '0.0.0.0:9'\ninsecure = true\n", ""),
+        ("listen = 'unix:/tmp/salver.sock'\n", ""),
+    ] {
+        place.write("salver.toml", &format!("[server]\n{server}{rows}"));
+        for arguments in [&["check"][..], &["check", "--no-sources"]] {
+            let run = place.run(arguments);
+            assert_eq!(run.code, Some(i32::from(!expected.is_empty())), "{server}: {run:?}");
+            assert!(run.err.contains(expected), "{server}: {run:?}");
+        }
+    }
+    place.write("salver.toml", &format!("[server]\nlisten = '0.0.0.0:9'\n{rows}"));
+    assert!(place.run(&["check", "--insecure"]).good().ends_with("every source can be read\n"));
+    place.run(&["check", "--listen", "127.0.0.1:9"]).good();
 }

@@ -3,6 +3,7 @@
 
 mod doors;
 mod questions;
+mod tags;
 mod world;
 
 use crate::it::server::{Answer, Server};

@@ -184,12 +184,37 @@ fn rows_are_bounded_by_caller() {
         page["events"].as_array().map(Vec::len)
     };
     assert_eq!((events(&[]), events(&STAFF)), (Some(2), Some(3)));
+    // A tail ends after as many, and goes on where it was.
+    let tail = |headers: &[(&str, &str)]| {
+        let answer = server.get_with("/api/streams/clicks/tail?from=earliest&limit=3", headers);
+        (answer.text().contains("{\"a\":2}"), answer.text().contains("{\"a\":3}"))
+    };
+    assert_eq!((tail(&[]), tail(&STAFF)), ((true, false), (true, true)));
+    assert_eq!(tail(&[("last-event-id", "0")]), (true, true));
     let cursor = |headers: &[(&str, &str)]| {
         let query = b"{\"query\":\"FOR p IN people RETURN p.id\",\"batchSize\":100}";
         let batch = server.ask("POST", "/_api/cursor", headers, query).json();
         (batch["result"].as_array().map(Vec::len), batch["hasMore"].as_bool())
     };
     assert_eq!((cursor(&post), cursor(&[STAFF[0], post[0]])), ((Some(2), Some(true)), (Some(3), Some(false))));
+}
+
+/// What functions answer to reads has as many rows as anything else.
+#[test]
+fn rows_of_functions_are_bounded_by_caller() {
+    let code = b"#* @get /rows\ndef rows(n: int = 3):\n    return [{'id': i} for i in range(n)]\n\n\n\
+                 #* @get /numbers\ndef numbers(n: int = 3):\n    return list(range(n))\n";
+    let limits = "[[limit]]\nroles = [\"staff\"]\nrows_max = 0\n[[limit]]\nrows_max = 2\n";
+    let server = Server::with(&format!("{KEYS}{limits}[[function]]\nfile = \"code.py\"\n"), &[("code.py", code)]);
+    server.until(|server| server.get("/rows?n=1").status == 200);
+    refused_for(&server.get("/rows"), 413, "answer_too_large", "rows_max");
+    for (target, headers) in [("/rows?n=2", &[][..]), ("/rows", &STAFF), ("/numbers?n=50", &[])] {
+        let answer = server.get_with(target, headers);
+        assert_eq!(answer.status, 200, "{target}: {}", answer.text());
+    }
+    // It may be the only report of a change.
+    let told = server.post_json("/api/functions/code/rows", "{}");
+    assert!(told.status == 200 && told.json()[2]["id"] == 2, "{}", told.text());
 }
 
 #[test]

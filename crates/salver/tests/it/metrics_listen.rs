@@ -68,6 +68,13 @@ fn measurements_are_there_alone() {
         let at_metrics = apart.at_metrics(method, target, &[]);
         assert_eq!(at_metrics.status, metrics, "{method} {target}: {at_metrics:?}");
     }
+    // No hint leads to where the client is already.
+    let at_main = apart.at_main("GET", "/metrics", &[]).body;
+    assert!(at_main.contains("there is nothing at /metrics") && !at_main.contains("`/metrics`"), "{at_main}");
+    for target in ["/api/sql?q=select%201", "/metric", "/"] {
+        let hint = apart.at_metrics("GET", target, &[]).body;
+        assert!(hint.contains("everything else at `server.listen`") && !hint.contains("did you mean"), "{hint}");
+    }
     // What is asked for at one is counted for both.
     let page = apart.at_metrics("GET", "/metrics", &[]).body;
     assert!(page.contains("route=\"/api/tables/{name}\""), "{page}");

@@ -52,3 +52,15 @@ fn each_door_means_one_table() {
         assert_eq!(export["entry"], entry, "{export}");
     }
 }
+
+/// What is missing is not said to be a table of another database.
+#[test]
+fn hints_name_the_same_database() {
+    let server = Server::with(TOML, &[("one.sql", &schema("one")), ("two.sql", &schema("two"))]);
+    for (table, expected) in [("two.tag", "write it in double quotes, as `\"two.tag\"`"), ("two.tags", "`two.tag`")] {
+        let refused = server.post("/api/sql", &format!("select * from {table}"));
+        assert_eq!(refused.status, 400, "{table}: {}", refused.text());
+        let hint = refused.json()["hint"].as_str().unwrap_or_default().to_owned();
+        assert!(hint.contains(expected), "{table}: {hint}");
+    }
+}

@@ -1,6 +1,10 @@
 //! Names that GraphQL has no letters for: an entry with them is shown under others, and takes nothing from the rest.
 
+use std::process::Command;
+
+use super::served::{Served, until};
 use super::server::Server;
+use crate::client::Client;
 
 #[test]
 fn names_without_letters_leave_graphql_a_schema() {
@@ -37,4 +41,44 @@ fn names_without_letters_leave_graphql_a_schema() {
     let rows = server.post_json("/api/graphql", r#"{"query": "{ a { id name } odd { unnamed _2 } }"}"#);
     assert_eq!(rows.status, 200, "{}", rows.text());
     assert_eq!(rows.json()["data"]["a"][0]["name"], "x");
+}
+
+/// What would turn the text beside it is isolated on both kinds of pages, and no control character comes out.
+#[test]
+fn values_on_pages() {
+    let rows = "{\"id\":1,\"v\":\"a\\u0000b\"}\n{\"id\":2,\"v\":\"x\\u202ey\"}\n";
+    let server = Server::of(&[("odd.ndjson", rows.as_bytes())]);
+    for target in ["/", "/api/tables/odd"] {
+        let page = server.get_with(target, &[("Accept", "text/html")]);
+        let text = page.text();
+        assert!(page.status == 200 && text.contains("<table>"), "{target}: {text}");
+        assert!(text.contains("<bdi>x\u{202e}y</bdi>") && text.contains("a\u{fffd}b"), "{target}: {text}");
+        assert!(!text.contains('\0'), "{target}");
+    }
+}
+
+/// Tables whose names can't be those of entries are told of, and are there as records.
+#[test]
+fn tables_that_cannot_be_entries() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let statements = "create table \"a/b\" (id integer primary key); insert into \"a/b\" values (1); \
+                      create table plain (id integer primary key)";
+    let made = Command::new("sqlite3").arg(directory.path().join("app.db")).arg(statements).status();
+    assert!(made.expect("sqlite3").success());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_salver"));
+    command.args(["serve", "--listen", "127.0.0.1:0"]).arg(directory.path());
+    let served = Served::start(command);
+    served.until_logged("of `app`, these are served at `/api/records` alone, for their names: `a/b`");
+    let get = |target: &str| {
+        let address = served.place.trim_start_matches("http://");
+        Client::new(address).send("GET", target, &[], None).expect("an answer")
+    };
+    until("the database is read", || get("/api/tables/plain").status == 200);
+    let rows = get("/api/records/a%2Fb");
+    assert!(rows.status == 200 && rows.body.contains("\"id\":1"), "{rows:?}");
+    assert_eq!(get("/api/tables/a%2Fb").status, 404);
+    let checked = Command::new(env!("CARGO_BIN_EXE_salver")).arg("check").arg(directory.path()).output();
+    let checked = checked.expect("the program is there");
+    let told = String::from_utf8_lossy(&checked.stderr);
+    assert!(checked.status.success() && told.contains("note: `a/b` of app is served at /api/records alone"), "{told}");
 }

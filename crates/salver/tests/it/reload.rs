@@ -270,6 +270,80 @@ fn what_lasts_ends_with_its_rules() {
     }
 }
 
+/// A long poll hands nothing out under rights that its caller has no more, and neither does a consumer of Kafka's API.
+#[test]
+fn what_waits_ends_with_its_rights() {
+    let (key, other) = ("first-0123456789abcdef", "second-0123456789abcdef");
+    let settings = |permissions: &str, key: &str| {
+        format!(
+            "[auth]\napi_keys = [\"one:{key}\", \"two:{other}\"]\n[[stream]]\nname = \"clicks\"\n\
+             [[role]]\nname = \"reader\"\ncallers = [\"api_key:one\"]\n\
+             [[access]]\nroles = [\"reader\"]\nentries = [\"clicks\"]\npermissions = [{permissions}]\n\
+             [[access]]\nentries = [\"*\"]\npermissions = [\"append\", \"administer\"]\n"
+        )
+    };
+    let (may, may_not) = ("\"consume\"", "\"read\"");
+    for (permissions, later_key) in [(may_not, key), (may, "third-0123456789abcdef")] {
+        let process = Process::with(&settings(may, key), &FILES);
+        let (one, two) = ([("x-api-key", key)], [("x-api-key", other)]);
+        let instance = "/consumers/g/instances/i";
+        let send = |method: &str, target: &str, body: &str| {
+            let headers = [one[0], ("content-type", "application/vnd.kafka.v2+json")];
+            let mut client = Client::new(process.address());
+            client.send(method, target, &headers, Some(body.as_bytes())).expect("an answer")
+        };
+        let made = send("POST", "/consumers/g", "{\"name\":\"i\",\"format\":\"json\"}");
+        assert_eq!(made.status, 200, "{made:?}");
+        let subscribed = send("POST", &format!("{instance}/subscription"), "{\"topics\":[\"clicks\"]}");
+        assert_eq!(subscribed.status, 204, "{subscribed:?}");
+        let targets = [
+            "/api/streams/clicks/events?wait=60s".to_owned(),
+            "/api/streams/clicks/groups/g/events?wait=60s".to_owned(),
+            format!("{instance}/records?timeout=60000"),
+        ];
+        let polls = targets.map(|target| {
+            let address = process.address().to_owned();
+            let json = ("accept", "application/vnd.kafka.json.v2+json");
+            std::thread::spawn(move || {
+                let headers = if target.contains("records") { vec![one[0], json] } else { vec![one[0]] };
+                Client::new(&address).send("GET", &target, &headers, None).expect("an answer")
+            })
+        });
+        let tails = "salver_permits_taken{kind=\"tails\"} 3";
+        until(&process, "/metrics", &two, (200, tails));
+        reload(&process, &settings(permissions, later_key));
+        let answers = polls.map(|poll| poll.join().expect("a poll"));
+        let appended = Client::new(process.address()).send("POST", "/api/streams/clicks", &two, Some(b"{\"n\":1}"));
+        assert_eq!(appended.expect("an answer").status, 200);
+        for answer in answers {
+            assert_eq!(answer.status, 200, "{answer:?}");
+            assert!(!answer.body.contains("\"n\""), "{answer:?}");
+        }
+        let refused = ask(&process, "/api/streams/clicks/events", &one).0;
+        assert!(matches!(refused, 401 | 403 | 404), "{refused}");
+    }
+}
+
+/// Who is shut out by a firewall gets nothing more of what began before.
+#[test]
+fn what_waits_ends_with_its_firewall() {
+    let stream = "[[stream]]\nname = \"clicks\"\n";
+    let process = Process::with(&format!("{stream}{ONE}"), &FILES);
+    assert_eq!(process.send("POST", "/api/streams/clicks", Some("{\"a\":1}")).status, 200);
+    let targets = ["/api/streams/clicks/tail?from=earliest", "/api/streams/clicks/events?from=1&wait=60s"];
+    let waiting = targets.map(|target| {
+        let address = process.address().to_owned();
+        std::thread::spawn(move || Client::new(&address).send("GET", target, &[], None).expect("an answer"))
+    });
+    until(&process, "/metrics", &[], (200, "salver_permits_taken{kind=\"tails\"} 2"));
+    reload(&process, &format!("[server]\nfirewall = [\"10.0.0.0/8\"]\n{stream}{ONE}"));
+    // They end, so the whole answers arrive.
+    let [tail, poll] = waiting.map(|one| one.join().expect("what waited"));
+    assert!(tail.status == 200 && tail.body.contains("\"a\":1"), "{tail:?}");
+    assert_eq!(poll.said(), (200, "{\"events\":[],\"next\":1}"));
+    until(&process, "/api/streams/clicks/events", &[], (403, ""));
+}
+
 /// Nobody sends a signal: the server looks.
 #[test]
 fn files_of_a_directory_come_and_go_by_themselves() {

@@ -196,3 +196,18 @@ fn parameters_keep_their_digits() {
         .post_json("/api/sql", r#"{"sql":"select $1 as x, $2 as y, $3 as z","params":[1.5,-3,18446744073709551615]}"#);
     assert_eq!(row.text(), r#"[{"x":1.5,"y":-3,"z":18446744073709551615}]"#);
 }
+
+/// `select` as a name leaves no query without columns.
+#[test]
+fn names_that_are_words_of_sql() {
+    let server = Server::of(&[("select.csv", b"id\n1\n")]);
+    for sql in ["from select", "from select limit 1", "select * from (from select) x"] {
+        let answer = server.post("/api/sql", sql);
+        assert_eq!(answer.status, 400, "{sql}: {}", answer.text());
+    }
+    let refused = server.post("/api/sql", "from select").json();
+    assert!(refused["hint"].as_str().is_some_and(|hint| hint.contains("from \"select\"")), "{refused}");
+    for sql in ["from \"select\"", "select * from \"select\"", "from \"select\" limit 1"] {
+        assert_eq!(server.post("/api/sql", sql).text(), "[{\"id\":1}]", "{sql}");
+    }
+}

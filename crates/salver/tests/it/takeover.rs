@@ -150,14 +150,39 @@ fn without_waiting() {
         let read = reading.arg(directory.path().join("salver.toml")).output().expect("the program is there");
         assert!(read.status.success(), "{arguments:?}: {read:?}");
     }
-    // Servers that share the directory serve side by side; the stream is the first one's.
-    let path = directory.path().join("salver.toml");
-    let settings = std::fs::read_to_string(&path).expect("the settings");
-    std::fs::write(&path, settings.replace("[server]\n", "[server]\ndata_dir_in_use = \"share\"\n")).expect("a file");
-    let other = Served::start(command(directory.path()));
-    let (own, beside) = (place_of(&first), place_of(&other));
+}
+
+fn sharing(directory: &Path) -> Command {
+    let mut command = command(directory);
+    command.env("SALVER_SERVER_DATA_DIR_IN_USE", "share");
+    command
+}
+
+/// Servers that share the directory serve side by side; the stream is the first one's.
+#[test]
+fn servers_that_share() {
+    let directory = directory(STREAM);
+    let first = Served::start(sharing(directory.path()));
+    let own = place_of(&first);
     until("events are taken", || ask(&own, "POST", "/api/streams/events", "{}").status == 200);
-    assert_eq!(ask(&beside, "POST", "/api/streams/events", "{}").status, 503);
+    let other = Served::start(sharing(directory.path()));
+    assert_eq!(ask(&place_of(&other), "POST", "/api/streams/events", "{}").status, 503);
+}
+
+/// One that has the directory for itself is alone, whichever of the two comes first.
+#[test]
+fn sharing_takes_two() {
+    type Start = fn(&Path) -> Command;
+    for (one, two) in [(sharing as Start, command as Start), (command, sharing)] {
+        let directory = directory(STREAM);
+        let mut first = Served::start(one(directory.path()));
+        let second = Waiting::start(two(directory.path()), first.child.id(), directory.path());
+        assert_eq!(ask(&place_of(&first), "GET", "/health", "").status, 200);
+        first.signal("-TERM");
+        first.child.wait().expect("its end");
+        let own = second.address();
+        until("the second takes events", || ask(&own, "POST", "/api/streams/events", "{}").status == 200);
+    }
 }
 
 /// An upgrade without a refused connection: the socket is systemd's, and what arrives between two servers waits.

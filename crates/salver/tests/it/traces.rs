@@ -263,6 +263,30 @@ fn functions_are_told_whose_part_they_are() {
     assert_eq!(answer.json(), format!("00-{TRACE}-{}-01", call.id()));
 }
 
+/// What other systems say of a trace goes on with that trace, and with no other.
+#[test]
+fn functions_are_told_the_state_of_their_trace_alone() {
+    let collector = Collector::start();
+    let settings = format!("[server]\notlp_endpoint = \"{}\"\n[[function]]\nfile = \"code.py\"\n", collector.address());
+    let code = "def told(request) -> str:\n    return request.header('tracestate', '-')\n";
+    let traced = Traced::serve(&settings, &[("code.py", code)], &[]);
+    let damaged = PARENT.replace("0af7", "0AF7");
+    let zeros = format!("00-{}-b7ad6b7169203331-01", "0".repeat(32));
+    let state = ("tracestate", "vendor=abc");
+    for (headers, expected) in [
+        (vec![("traceparent", PARENT), state], "vendor=abc"),
+        (vec![("traceparent", PARENT), state, ("tracestate", "other=1")], "vendor=abc,other=1"),
+        (vec![("traceparent", PARENT)], "-"),
+        (vec![("traceparent", damaged.as_str()), state], "-"),
+        (vec![("traceparent", zeros.as_str()), state], "-"),
+        (vec![("traceparent", PARENT), ("traceparent", PARENT), state], "-"),
+        (vec![state], "-"),
+    ] {
+        let answer = traced.ask("POST", "/api/functions/code/told", &headers, Some("{}"));
+        assert_eq!((answer.status, answer.json()), (200, expected.into()), "{headers:?}");
+    }
+}
+
 #[test]
 fn a_collector_that_is_away() {
     // Nobody listens there any more.

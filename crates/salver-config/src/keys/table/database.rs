@@ -9,12 +9,12 @@ pub(super) const ROWS: &[Setting] = &[
     row(Section::Database, "name", SettingKind::Text, ["", r#""blog""#],
         "The name of the database. Its tables are entries under their own names. Required.",
         &["id"]),
-    row(Section::Database, "url", SettingKind::Text, ["", r#""sqlite:blog.db""#],
+    row(Section::Database, "url", SettingKind::Location, ["", r#""sqlite:blog.db""#],
         "`sqlite:PATH`, `postgres://USER:PASSWORD@HOST:PORT/DATABASE` or `mysql://USER:PASSWORD@HOST:PORT/DATABASE`. \
             Relative paths start at this file's directory. With `{caller.NAME}` in the path or the database's name, \
             each caller has a separate one. Required.",
         &["uri", "dsn", "source", "address"]),
-    row(Section::Database, "init", SettingKind::Text, ["", r#""blog.sql""#],
+    row(Section::Database, "init", SettingKind::Location, ["", r#""blog.sql""#],
         "A file of SQL statements that make a SQLite database which is not there yet. Relative paths start at this \
             file's directory.",
         &[]),

@@ -21,8 +21,8 @@ pub(super) const ROWS: &[Setting] = &[
         &["concurrency", "max_concurrent_requests"]),
     new_row(Section::Limit, "rows_max", SettingKind::Count(0), ["", "1000"],
         "Most rows that one answer may have, an export too; 0 is no bound but `limits.rows_max`. Batches of cursors, \
-            pages of events and parts of an export have no more, and say where the next begins. Tails, consumers of \
-            Confluent's API, streams of an export and what functions return are not bounded by it.",
+            pages of events and parts of an export have no more, and say where the next begins; a tail ends after as \
+            many. What functions answer to reads is bounded, too, and streams of an export are not.",
         &[]),
     new_row(Section::Limit, "query_ms_max", SettingKind::Milliseconds, ["", r#""2s""#],
         "Longest work on one query; 0 is no bound but `limits.query_ms_max`.",

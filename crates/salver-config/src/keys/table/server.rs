@@ -17,7 +17,7 @@ pub(super) const ROWS: &[Setting] = &[
         "Address and port to listen on; port 0 takes a free one. `unix:PATH` is a Unix socket at an absolute path, and \
             `systemd` takes the sockets that systemd hands over, which are also taken without this when there are any.",
         &["addr", "address"])),
-    at_start(new_row(Section::Server, "metrics_listen", SettingKind::Text, ["", r#""127.0.0.1:9090""#],
+    at_start(new_row(Section::Server, "metrics_listen", SettingKind::Location, ["", r#""127.0.0.1:9090""#],
         "Address and port at which `/metrics` is served, and no longer at `listen`; port 0 takes a free one. Beside it \
             there are only `/health` and `/ready`. There is no TLS there, and headers of a proxy are not believed; \
             `[auth]`, `[[access]]` and `firewall` hold as they do at `listen`.",
@@ -34,7 +34,7 @@ pub(super) const ROWS: &[Setting] = &[
     row(Section::Server, "base_path", SettingKind::Text, [r#""""#, r#""/data""#],
         "Path before every path of the API, for a server behind a proxy.",
         &["prefix"]),
-    at_start(row(Section::Server, "data_dir", SettingKind::Text, ["", r#""/var/cache/salver""#],
+    at_start(row(Section::Server, "data_dir", SettingKind::Location, ["", r#""/var/cache/salver""#],
         "Where streams are kept, in its `streams`, the key of tokens, `tokens.key`, and the spilled queries and \
             converted files of this process. Without it, streams and key are in `salver-data` beside the configuration \
             file, and the rest is in a directory of this process below `$XDG_CACHE_HOME/salver` or the temporary \
@@ -43,8 +43,9 @@ pub(super) const ROWS: &[Setting] = &[
     at_start(new_row(Section::Server, "data_dir_in_use", SettingKind::Choice(&["wait", "end", "share"]),
         [r#""wait""#, r#""end""#],
         "What a server does whose `data_dir` another server has: it waits until that one ends, before it listens, and \
-            takes over; or it ends, with a message, as with `--no-wait`; or both use the directory, and each stream, \
-            and what is kept of sessions, is that of the server which has it first.",
+            takes over; or it ends, with a message, as with `--no-wait`; or, if \
+            both say `share`, both use the directory, and each stream, and what is kept of sessions, is that of the \
+            server which has it first.",
         &[])),
     row(Section::Server, "log", LEVELS, [r#""info""#, r#""warn""#],
         "What is logged to standard error. The environment variable `RUST_LOG` goes before it.",
@@ -67,7 +68,7 @@ pub(super) const ROWS: &[Setting] = &[
         "Whether answers tell in the header `Server-Timing` how long they took, which the developer tools of browsers \
             show.",
         &[]),
-    at_start(new_row(Section::Server, "otlp_endpoint", SettingKind::Text, ["", r#""http://collector:4318""#],
+    at_start(new_row(Section::Server, "otlp_endpoint", SettingKind::Location, ["", r#""http://collector:4318""#],
         "Address of an OpenTelemetry collector that the traces of requests are sent to, by OTLP over HTTP \
             (`/v1/traces` below it). Without it the variables `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` and \
             `OTEL_EXPORTER_OTLP_ENDPOINT` name one; without any there are no traces.",
@@ -109,14 +110,14 @@ pub(super) const ROWS: &[Setting] = &[
     row(Section::Server, "callbacks", SettingKind::Texts, ["[]", r#"["https://example.org/hooks/"]"#],
         "What the addresses begin with that jobs may be told to report to, with `X-Callback-Url`; empty allows none.",
         &[]),
-    at_start(new_row(Section::Server, "tls_certificate", SettingKind::Text, ["", r#""/etc/salver/fullchain.pem""#],
+    at_start(new_row(Section::Server, "tls_certificate", SettingKind::Location, ["", r#""/etc/salver/fullchain.pem""#],
         "File with the certificate of the server and those that lead to its authority, as PEM. With it, the server \
             speaks TLS (1.2 and 1.3) and nothing else. The file is read again when it changes.",
         &["ssl_certificate", "tls_cert"])),
-    at_start(new_row(Section::Server, "tls_key", SettingKind::Text, ["", r#""/etc/salver/privkey.pem""#],
+    at_start(new_row(Section::Server, "tls_key", SettingKind::Location, ["", r#""/etc/salver/privkey.pem""#],
         "File with the private key of `tls_certificate`, as PEM, without a password. It is read again when it changes.",
         &["ssl_key", "ssl_certificate_key"])),
-    at_start(new_row(Section::Server, "tls_client_ca", SettingKind::Text, ["", r#""/etc/salver/clients.pem""#],
+    at_start(new_row(Section::Server, "tls_client_ca", SettingKind::Location, ["", r#""/etc/salver/clients.pem""#],
         "File with the certificates of the authorities that sign those of clients, as PEM. With it, the certificate \
             that a client shows proves who it is, as one of the ways of `[auth]`: by the common name of its subject, \
             or its first alternative name if there is none. The file is read again when it changes. Needs \
@@ -137,13 +138,13 @@ pub(super) const ROWS: &[Setting] = &[
     at_start(new_row(Section::Server, "acme_contact", SettingKind::Text, ["", r#""ops@example.org""#],
         "Address of mail that the authority may write to.",
         &["acme_email", "letsencrypt_email"])),
-    at_start(new_row(Section::Server, "acme_directory", SettingKind::Text,
+    at_start(new_row(Section::Server, "acme_directory", SettingKind::Location,
         [r#""https://acme-v02.api.letsencrypt.org/directory""#,
          r#""https://acme-staging-v02.api.letsencrypt.org/directory""#],
         "URL of the authority's directory. Without this setting it is Let's Encrypt; the example is its place for \
             trials, whose certificates no browser trusts.",
         &["acme_server", "acme_url"])),
-    at_start(new_row(Section::Server, "acme_ca", SettingKind::Text, ["", r#""/etc/salver/acme-ca.pem""#],
+    at_start(new_row(Section::Server, "acme_ca", SettingKind::Location, ["", r#""/etc/salver/acme-ca.pem""#],
         "File with the certificates that the directory's own leads to, as PEM, for an authority of your own. Without \
             it, those of the public authorities count.",
         &["acme_ca_root"])),

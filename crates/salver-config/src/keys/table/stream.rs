@@ -12,7 +12,7 @@ pub(super) const ROWS: &[Setting] = &[
     row(Section::Stream, "sink", SettingKind::Choice(&["log", "kafka"]), [r#""log""#, r#""kafka""#],
         "Where events end: in the log on this server's disk, or, through it, in a topic of Kafka.",
         &["type", "backend"]),
-    row(Section::Stream, "dir", SettingKind::Text, ["", r#""/var/lib/salver/clicks""#],
+    row(Section::Stream, "dir", SettingKind::Location, ["", r#""/var/lib/salver/clicks""#],
         "The directory of its log, which no other stream or server may use. Relative paths start at this file's \
             directory. Without it, `streams/NAME` in `server.data_dir`, or in `salver-data` beside this file.",
         &["directory", "path"]),

@@ -129,6 +129,39 @@ fn streams_come_and_go() {
     until(&process, "/api/sql?q=select+count(n)+as+n+from+clicks", &[], (200, "[{\"n\":2}]"));
 }
 
+/// Under another name, a stream goes on with its log, which nobody else is blamed to hold.
+#[test]
+fn a_renamed_stream_goes_on() {
+    let folder = tempfile::tempdir().expect("a directory");
+    std::fs::write(folder.path().join("people.csv"), "id\n1\n").expect("a file");
+    let path = folder.path().join("salver.toml");
+    std::fs::write(&path, "[[stream]]\nname = \"clicks\"\n").expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_salver"));
+    command.args(["serve", "--listen", "127.0.0.1:0"]).arg(folder.path());
+    let served = Served::start(command);
+    let address = served.place.trim_start_matches("http://").to_owned();
+    let send = |method: &str, target: &str, body: Option<&[u8]>| {
+        Client::new(&address).send(method, target, &[], body).expect("an answer")
+    };
+    assert_eq!(send("POST", "/api/streams/clicks", Some(b"{\"n\":1}")).status, 200);
+    // What still waits at the old name does not keep the log.
+    let waiting = address.clone();
+    let tail = std::thread::spawn(move || {
+        Client::new(&waiting).send("GET", "/api/streams/clicks/events?from=1&wait=60s", &[], None).map(|_| ())
+    });
+    let renamed = "[[stream]]\nname = \"visits\"\ndir = \"./salver-data/streams/../streams/clicks\"\n";
+    std::fs::write(&path, renamed).expect("a file");
+    served.signal("-HUP");
+    served.until_logged("the settings were read again: 1 stream new, 1 stream gone");
+    // With the reload it is open, and not by and by.
+    assert_eq!(send("POST", "/api/streams/visits", Some(b"{\"n\":2}")).status, 200);
+    let rows = send("GET", "/api/sql?q=select+count(n)+as+n+from+visits", None);
+    assert_eq!(rows.said(), (200, "[{\"n\":2}]"));
+    assert_eq!(send("GET", "/api/streams/clicks/events", None).status, 404);
+    assert!(!served.logged().contains("in use by another process"), "{}", served.logged());
+    let _ = tail.join().expect("the one that waits");
+}
+
 #[test]
 fn functions_come_change_and_go() {
     let code = "import os\n\n\ndef two():\n    return 2\n\n\ndef said():\n    return os.environ.get(\"WORD\", \"\")\n";

@@ -58,17 +58,18 @@ async fn read(
     let mut ending = context.app.ending.subscribe();
     let mut found: Read = Vec::new();
     let mut waiting = Vec::new();
-    let mut bytes_left = bytes_max;
+    let (mut bytes_left, mut count_left) = (bytes_max, context.rows_of_part(CONSUMED_EVENTS_MAX));
     // Only partition 0 has events.
     for (name, _) in state.assignment(context, instance).into_iter().filter(|(_, partition)| *partition == 0) {
         let stream = consumer(context, &name)?;
         let from = state.position(instance, &name, stream);
-        let events = match bytes_left {
-            0 => Vec::new(),
-            bytes => stream.events(from, CONSUMED_EVENTS_MAX, bytes).await?,
+        let events = match (bytes_left, count_left) {
+            (0, _) | (_, 0) => Vec::new(),
+            (bytes, count) => stream.events(from, count, bytes).await?,
         };
         let bytes: usize = events.iter().map(|event| event.value.len()).sum();
         bytes_left = bytes_left.saturating_sub(bytes);
+        count_left = count_left.saturating_sub(events.len());
         if events.is_empty() {
             waiting.push((name, stream, from));
         } else {
@@ -78,7 +79,7 @@ async fn read(
     if found.is_empty() {
         let permit = context.app.service.wait_permit(context.caller)?;
         let waiting = waiting.into_iter().map(|(name, stream, from)| {
-            let events = stream.wait_for_events(&permit, from, (CONSUMED_EVENTS_MAX, bytes_max), wait);
+            let events = stream.wait_for_events(&permit, from, (count_left, bytes_max), wait);
             Box::pin(async move { (name, events.await) })
         });
         let waiting: Vec<_> = waiting.collect();
@@ -88,7 +89,8 @@ async fn read(
                 tokio::time::sleep(wait).await;
                 return None;
             }
-            Some(select_all(waiting).await.0)
+            let (name, events) = select_all(waiting).await.0;
+            Some((name, events.map(Option::unwrap_or_default)))
         };
         let first = tokio::select! {
             first = first => first,
