@@ -18,3 +18,4 @@ pub mod wire;
 pub use discover::discover;
 pub use file::FunctionFile;
 pub use program::Program;
+pub use sandbox::check_account;

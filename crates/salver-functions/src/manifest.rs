@@ -61,6 +61,8 @@ struct ManifestParameter {
     required: bool,
     #[serde(default)]
     table: bool,
+    #[serde(default)]
+    texts: bool,
     description: Option<String>,
     schema: Option<Json>,
 }
@@ -118,9 +120,9 @@ impl ManifestParameter {
 
 impl From<ManifestParameter> for Parameter {
     fn from(taken: ManifestParameter) -> Self {
-        let ManifestParameter { name, kind, list, required, table, description, schema } = taken;
+        let ManifestParameter { name, kind, list, required, table, texts, description, schema } = taken;
         let schema = schema.as_ref().map(Json::to_string);
-        Self { name, kind: kind.into(), list, required, table, description, schema }
+        Self { name, kind: kind.into(), list, required, table, texts, description, schema }
     }
 }
 

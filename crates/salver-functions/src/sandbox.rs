@@ -170,10 +170,21 @@ impl Wrapper {
     }
 }
 
+/// Checks that the user is there that the processes of `spec` are to run as.
+///
+/// # Errors
+/// `EntryUnavailable`.
+pub fn check_account(spec: &FunctionSpec) -> Result<()> {
+    spec.sandbox.run_as.as_deref().map_or(Ok(()), |name| find_account(spec, name).map(drop))
+}
+
+fn find_account(spec: &FunctionSpec, name: &str) -> Result<Account> {
+    Account::find(name).map_err(|reason| refused(spec, &reason).with_hint("create the user, or correct `run_as`"))
+}
+
 /// Returns the user to change to; `None` if the server runs as that user.
 fn account_of(spec: &FunctionSpec, name: &str, own: u32) -> Result<Option<Account>> {
-    let account = Account::find(name)
-        .map_err(|reason| refused(spec, &reason).with_hint("create the user, or correct `run_as`"))?;
+    let account = find_account(spec, name)?;
     if account.user == own {
         return Ok(None);
     }

@@ -42,6 +42,7 @@ mod lingering;
 mod listener;
 mod metrics;
 mod metrics_page;
+mod number_text;
 mod offload;
 mod oidc_login;
 mod open_request;

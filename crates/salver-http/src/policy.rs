@@ -117,10 +117,13 @@ pub(crate) fn admit<'a>(
             Err(error) => Admission::Refused(Box::new(error), pass, Some(Box::new(caller))),
         }
     };
-    let Some(auth) = app.auth.load().filter(|_| !only_asks && !is_open(asked)) else {
+    // Which methods a path has may depend on the caller, if it says who it is.
+    let asks_as_caller = only_asks && asked.is_of_entries();
+    let is_anyone = only_asks && !asks_as_caller || is_open(asked);
+    let Some(auth) = app.auth.load().filter(|_| !is_anyone) else {
         return MaybeReady::Ready(admitted(&Identity::new(), pass));
     };
-    let lets_in = lets_strangers_in(app, asked);
+    let lets_in = asks_as_caller || lets_strangers_in(app, asked);
     let address = app.gate.address(peer, head.headers).unwrap_or(NO_ADDRESS);
     let proved = auth.identify(&app.service, (address, peer.certificate()), head.headers);
     proved.then(move |proved| {

@@ -96,6 +96,16 @@ impl<'p> RequestTarget<'p> {
         matches!(declared.target(), DeclaredTarget::Endpoint(..) | DeclaredTarget::Application(..))
     }
 
+    /// Returns whether the target is an application, which gets the path as it is.
+    pub(crate) fn is_of_application(&self) -> bool {
+        matches!(self, Self::Declared(declared) if matches!(declared.target(), DeclaredTarget::Application(..)))
+    }
+
+    /// Returns whether it is made of what entries declare, of which callers may know different parts.
+    pub(crate) fn is_of_entries(&self) -> bool {
+        !matches!(self, Self::Table(_))
+    }
+
     /// Returns whether the request changes nothing, so that its response may be replaced by an error.
     pub(crate) fn is_read(&self, method: &Method) -> bool {
         let asks = match self {

@@ -30,6 +30,7 @@ use crate::request_record::{REQUEST_ID, RequestRecord};
 use crate::request_target::{RequestTarget, below_base};
 use crate::routes::declared::{DeclaredMatch, DeclaredTarget};
 use crate::routes::{self, Family, Found, RouteTarget, own};
+use crate::segment::{check_text, is_text};
 use crate::{
     cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, policy, receive, records, respond,
     rest, schema, security_headers, sql, status, streams,
@@ -49,7 +50,7 @@ pub(crate) fn answer_now<B>(
         return None;
     }
     let timer = Timer::begin(method);
-    let path = below_base(app, request.uri().path())?;
+    let path = below_base(app, request.uri().path()).filter(|path| is_text(path))?;
     let query = request.uri().query().unwrap_or("");
     let asked = RequestTarget::of(app, method, path, query);
     let timer = timer.of(asked.label());
@@ -322,7 +323,12 @@ async fn door(
     let path = below_base(app, head.uri.path()).ok_or_else(|| absent(None))?;
     let target = (path, head.uri.query().unwrap_or(""));
     let context = RequestContext::new(app, admitted, &head.method, target, &head.headers);
-    let found = match asked.seen_by(app, head, context.caller) {
+    let asked = asked.seen_by(app, head, context.caller);
+    // An application decodes its path itself.
+    if !asked.is_of_application() {
+        check_text(path)?;
+    }
+    let found = match asked {
         RequestTarget::Declared(declared) => return Box::pin(answer_declared(&context, declared, body)).await,
         RequestTarget::OtherMethod(methods, family) => {
             return refuse_method(&head.method, &methods.list(), family);

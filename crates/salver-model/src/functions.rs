@@ -107,6 +107,8 @@ pub struct Parameter {
     pub required: bool,
     /// Whether its value may be a table, passed as an Arrow stream.
     pub table: bool,
+    /// Whether the function decides what a text of a URL or a form is: each is passed as `{"\u0000text": "..."}`.
+    pub texts: bool,
     /// Description of the parameter.
     pub description: Option<String>,
     /// JSON Schema of its values, as text, if more is known than `kind` says.

@@ -20,7 +20,7 @@ use crate::sessions::LateSessions;
 use crate::settings::Loaded;
 use crate::tls::Certificate;
 use crate::traces::Traces;
-use crate::{data_format, databases, logging, output, secrets, serve, settings, streams, wiring};
+use crate::{data_format, databases, functions, logging, output, secrets, serve, settings, streams, wiring};
 
 /// Runs the checks, and fails when anything is wrong.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
@@ -144,17 +144,19 @@ fn count_idle_rules(checked: &Checked, entries: &RuledEntries) -> usize {
     mistakes.len()
 }
 
-/// Reads every file of functions, without running it, and counts those that are missing or can't be read.
+/// Reads every file of functions, without running it, and counts those that are missing, can't be read or can't be run.
 fn unreadable_functions(checked: &Checked) -> Result<usize, CommandFailure> {
     let mut wrong = 0;
     for spec in &checked.functions {
         let file = spec.file.display();
-        match std::fs::read(&spec.file) {
-            Ok(_) => output::out(&format!("ok  {}: {file}, which is not run here\n", spec.name))?,
-            Err(cause) => {
+        let read = std::fs::read(&spec.file).map_err(|cause| {
+            Error::new(Code::Source, format!("the file `{file}` can't be read: {cause}"))
+                .with_hint("check `file` in its [[function]]; a relative path starts at the configuration")
+        });
+        match read.and_then(|_| functions::check(spec)) {
+            Ok(()) => output::out(&format!("ok  {}: {file}, which is not run here\n", spec.name))?,
+            Err(error) => {
                 wrong += 1;
-                let error = Error::new(Code::Source, format!("the file `{file}` can't be read: {cause}"))
-                    .with_hint("check `file` in its [[function]]; a relative path starts at the configuration");
                 output::note(&format!("error: {}: {}", spec.name, output::with_hint(&error)));
             }
         }

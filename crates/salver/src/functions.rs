@@ -20,9 +20,9 @@ use tokio::time::{Instant, sleep};
 use without_host::open_file;
 
 #[cfg(feature = "functions")]
-pub(crate) use host::{R_HOST, discover, run_r};
+pub(crate) use host::{R_HOST, check, discover, run_r};
 #[cfg(not(feature = "functions"))]
-pub(crate) use without_host::discover;
+pub(crate) use without_host::{check, discover};
 
 /// Interval at which loading is polled.
 const LOOK: Duration = Duration::from_millis(20);

@@ -11,7 +11,7 @@ import uuid
 from array import array
 
 import salver
-from salver_host import answers, faults, parameters, tables
+from salver_host import answers, faults, scalars, tables
 from salver_host.wire import frame
 
 _HEAD = struct.Struct("<IIBB")
@@ -67,16 +67,24 @@ def _values(endpoint, columns, rows, awaited):
 
 def _whole(taken, column):
     """A column as a parameter takes it whose hint is that of the whole: a list or an array."""
-    return taken.convert(column) if taken.convert and (taken.is_list or taken.kind == "object") else column
+    convert = taken.of_column or taken.convert
+    if convert is None or not (taken.is_list or taken.kind == "object"):
+        return column
+    try:
+        return convert(column)
+    except scalars.PASSING:
+        raise
+    except Exception as error:
+        raise faults.ArgumentFault(str(error)) from error
 
 
 def _converted(taken, column):
     # A column has numbers of the one kind already that such a parameter takes.
-    if taken.convert is None or taken.convert in parameters.OF_NUMBERS:
+    if taken.convert is None or taken.convert in scalars.OF_NUMBERS:
         return column
     try:
         return [None if value is None else taken.convert(value) for value in column]
-    except (MemoryError, salver.HTTPError):
+    except scalars.PASSING:
         raise
     except Exception as error:
         raise faults.ArgumentFault(str(error)) from error

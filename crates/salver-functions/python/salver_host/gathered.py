@@ -8,16 +8,19 @@ from salver_host.wire import U32, frame
 _HEAD = struct.Struct("<II")
 
 
-def read(data):
+def read(data, endpoints):
     """The endpoint, how many calls there are, and the columns by name: a list each, or `None` where all are null."""
     number, rows = _HEAD.unpack_from(data, 5)
-    at, calls = 5 + _HEAD.size, []
+    at, calls, seen = 5 + _HEAD.size, [], False
+    endpoint = endpoints[number]
     for _ in range(rows):
         begin = at + U32.size
         at = begin + U32.unpack_from(data, at)[0]
-        calls.append(json_text.read(data[begin:at].decode()))
+        calls.append(endpoint.read(data[begin:at].decode()))
+        seen = seen or json_text.has_numerals
+    json_text.has_numerals = seen
     columns = {name: None if one is None else [call[name] for call in calls] for name, one in calls[0].items()}
-    return number, rows, columns
+    return endpoint, rows, columns
 
 
 def written(value, rows):

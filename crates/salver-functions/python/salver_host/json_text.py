@@ -23,8 +23,38 @@ try:
 except ImportError:
     orjson = None
 
+
+class Numeral(float):
+    """A number as it is written, where a float would be written otherwise: `1.10`, or more digits than a float has."""
+
+    __slots__ = ("text",)
+
+
+# Whether one was in the text that was read last.
+has_numerals = False
+
+
+def _numeral(text):
+    global has_numerals
+    value = float(text)
+    if repr(value) == text:
+        return value
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:40]} is too large for a number")
+    has_numerals = True
+    made = Numeral(value)
+    made.text = text
+    return made
+
+
+def _constant(name):
+    raise ValueError(f"{name} is no value of JSON")
+
+
 _decoder = json.JSONDecoder()
 _scan = _decoder.scan_once
+_exact_decoder = json.JSONDecoder(parse_float=_numeral, parse_constant=_constant)
+_scan_exactly = _exact_decoder.scan_once
 
 
 def read(text):
@@ -34,6 +64,17 @@ def read(text):
     except StopIteration:
         return _decoder.decode(text)
     return value if end == len(text) else _decoder.decode(text)
+
+
+def read_exact(text):
+    """The same, with a [`Numeral`] for each number that a float would not be written as."""
+    global has_numerals
+    has_numerals = False
+    try:
+        value, end = _scan_exactly(text, 0)
+    except StopIteration:
+        return _exact_decoder.decode(text)
+    return value if end == len(text) else _exact_decoder.decode(text)
 
 
 def write(value):

@@ -10,7 +10,8 @@ import sys
 import typing
 
 import salver
-from salver_host import comments, faults, parameters, schemas
+from salver_host import comments, faults, json_text, scalars, schemas, type_hints
+from salver_host.parameters import Parameter
 
 _TITLE = re.compile(r"^#+[*']?\s*@api(Title|Description)\s+(.+?)\s*$", re.MULTILINE)
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_ONLY)
@@ -47,21 +48,24 @@ class Endpoint:
         self.own, self.function = function, _by_name(function, self.signature)
         self.answer = None
         # The names of parameters that get the request, and of the one that gets all other arguments.
-        self.parameters, self.requests, self.further = [], [], None
-        hints = parameters.hints(function)
+        self.parameters, self.requests, self.further, self.rest = [], [], None, scalars.Taken()
+        hints = type_hints.hints(function)
         self._read(hints, dict(annotation.parameters))
-        said = parameters.of_kind(annotation.result, False)
-        result = parameters.taken(hints["return"]) if "return" in hints else said
+        said = type_hints.of_kind(annotation.result, False)
+        result = type_hints.taken(hints["return"]) if "return" in hints else said
         self.result = "object" if result.is_list and not self.vectorized else result.kind
         if "return" in hints and not self.vectorized:
             self.answer = schemas.of(hints["return"])
         # What has to be done before the call, mostly nothing: values are converted, and `null` for a parameter that
         # has a default and does not take `None` leaves the default.
+        is_exact = any(each.taken.digits for each in self.parameters) or self.rest.digits
+        self.read = json_text.read_exact if is_exact else json_text.read
         self.converted = [
-            (each.name, each.taken.convert, not each.required and not each.taken.nullable)
-            for each in self.parameters if each.taken.kind != "any" or each.taken.convert
+            (each.name, _converter(each.taken, is_exact), _has_typed_default(each)) for each in self.parameters
         ]
         self.converted = [each for each in self.converted if each[1] or each[2]]
+        self.convert_rest = _converter(self.rest, is_exact) if self.further else None
+        self.converts = bool(self.converted or self.convert_rest)
         self.tables = {each.name: each.taken.of_table for each in self.parameters if each.taken.of_table}
         self.bodies = [(each.name, each.taken.from_body) for each in self.parameters if each.taken.from_body]
         self.nulls = [each.name for each in self.parameters if not each.required and self._has_no_default(each.name)]
@@ -76,12 +80,12 @@ class Endpoint:
             if each.kind not in _NAMED:
                 continue
             kind, is_list, required, description = said.pop(name, (None, False, None, None))
-            taken = parameters.taken(hints[name]) if name in hints else parameters.of_kind(kind, is_list)
+            taken = type_hints.taken(hints[name]) if name in hints else type_hints.of_kind(kind, is_list)
             if taken.kind == "request" or (name == "request" and name not in hints):
                 self.requests.append(name)
                 continue
             required = required or (self._has_no_default(name) and not taken.nullable)
-            parameter = parameters.Parameter(name, taken, required, description)
+            parameter = Parameter(name, taken, required, description)
             schema = schemas.of(hints[name]) if name in hints else None
             has_default = not required and not self._has_no_default(name)
             parameter.schema = schemas.with_default(schema, each.default) if has_default and schema else schema
@@ -89,15 +93,17 @@ class Endpoint:
         for each in self.signature.parameters.values():
             if each.kind is inspect.Parameter.VAR_KEYWORD:
                 for name, (kind, is_list, required, description) in said.items():
-                    taken = parameters.of_kind(kind, is_list)
-                    self.parameters.append(parameters.Parameter(name, taken, bool(required), description))
-                self.further = f"**{each.name}"
+                    taken = type_hints.of_kind(kind, is_list)
+                    self.parameters.append(Parameter(name, taken, bool(required), description))
+                self.further, self.names = f"**{each.name}", {name for name in self.signature.parameters}
+                self.names.update(parameter.name for parameter in self.parameters)
+                self.rest = type_hints.taken(hints[each.name]) if each.name in hints else self.rest
 
     def _read_positional(self, name, hint, said):
         """Reads `*name`, which is given as a list."""
         element = hint or {"integer": int, "number": float, "text": str}.get(said[0], typing.Any)
-        taken = parameters.taken(typing.List[element])
-        self.parameters.append(parameters.Parameter(name, taken, bool(said[2]), said[3]))
+        taken = type_hints.taken(typing.List[element])
+        self.parameters.append(Parameter(name, taken, bool(said[2]), said[3]))
 
     def _has_no_default(self, name):
         parameter = self.signature.parameters.get(name)
@@ -111,21 +117,20 @@ class Endpoint:
                 if value is None and has_default:
                     del arguments[name]
                 elif convert is not None:
-                    try:
-                        if is_of_columns and value is not None:
-                            arguments[name] = [convert(each) for each in value]
-                        else:
-                            arguments[name] = convert(value)
-                    except (MemoryError, salver.HTTPError):
-                        raise
-                    except Exception as error:
-                        raise faults.ArgumentFault(f"`{name}` is not right: {error}") from error
+                    if is_of_columns and value is not None:
+                        arguments[name] = [_converted(name, convert, each) for each in value]
+                    else:
+                        arguments[name] = _converted(name, convert, value)
+        if self.convert_rest is not None:
+            for name in arguments:
+                if name not in self.names:
+                    arguments[name] = _converted(name, self.convert_rest, arguments[name])
 
     def table(self, name, body):
         """The value of the parameter that a call's body is the table for."""
         try:
             return self.tables[name](body)
-        except (MemoryError, salver.HTTPError):
+        except scalars.PASSING:
             raise
         except ImportError as error:
             raise faults.ArgumentFault(f"`{name}` can't be a table here: {error}") from error
@@ -172,7 +177,7 @@ class Endpoint:
         """Its part of the offer."""
         method, path = self.route or (None, None)
         prefix = bool(path) and path.endswith("/*")
-        further = [parameters.Parameter(self.further, parameters.Taken(), False)] if self.further else []
+        further = [Parameter(self.further, self.rest, False)] if self.further else []
         answer = {} if self.answer is None else {"answer": self.answer}
         return {
             **answer,
@@ -189,6 +194,27 @@ class Endpoint:
             "gathers": self.gathers,
             "request": bool(self.requests),
         }
+
+
+def _converter(taken, is_exact):
+    """What has to be done with what the server has checked; with exact numbers, also where nothing is said."""
+    return taken.convert or (taken.strict if is_exact and taken.kind in ("any", "object") else None)
+
+
+def _has_typed_default(parameter):
+    """Whether `null` leaves the default of a parameter."""
+    taken = parameter.taken
+    return not parameter.required and not taken.nullable and (taken.kind != "any" or taken.convert is not None)
+
+
+def _converted(name, convert, value):
+    try:
+        return convert(value)
+    except scalars.PASSING:
+        raise
+    except Exception as error:
+        wrong = scalars.misfit(error)
+        raise faults.ArgumentFault(f"`{name}{wrong.place}` is not right: {wrong.why}") from error
 
 
 def _beside(path):

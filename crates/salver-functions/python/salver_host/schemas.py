@@ -1,5 +1,6 @@
 """Schemas: type hints in the words of OpenAPI 3.0, for documents; what is checked stands in `parameters.py`."""
 
+import collections
 import collections.abc
 import datetime
 import decimal
@@ -15,8 +16,11 @@ import salver
 from salver_host import tables
 
 _UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
-_SETS = (set, frozenset)
-_ARRAYS = (list, *_SETS, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection)
+_SETS = (set, frozenset, collections.abc.Set, collections.abc.MutableSet)
+_ARRAYS = (
+    list, *_SETS, collections.deque, collections.abc.Sequence, collections.abc.MutableSequence,
+    collections.abc.Iterable, collections.abc.Collection,
+)
 _STREAMS = (
     collections.abc.Iterator, collections.abc.Generator, collections.abc.AsyncIterator, collections.abc.AsyncGenerator,
 )

@@ -34,7 +34,7 @@ class Worker:
     def serve(self):
         """Answers calls until the connection ends. Here is what most calls need; all else is in other functions."""
         receive, send, endpoints = self._frames.next, self._send, self._endpoints
-        endpoint_of, begin, read = wire.endpoint_of, wire.ARGUMENTS, json_text.read
+        endpoint_of, begin = wire.endpoint_of, wire.ARGUMENTS
         writer, plain = json_text.DIRECT.get, answers.plain
         while True:
             call = receive()
@@ -49,8 +49,8 @@ class Worker:
                 continue
             endpoint, arguments = endpoints[number], None
             try:
-                arguments = read(call[begin:end].decode()) if end > begin else {}
-                if endpoint.converted:
+                arguments = endpoint.read(call[begin:end].decode()) if end > begin else {}
+                if endpoint.converts:
                     endpoint.convert(arguments)
                 if endpoint.completed:
                     endpoint.complete(arguments, wire.Call(call))
@@ -78,8 +78,7 @@ class Worker:
             _end(error)
 
     def _gathered(self, call):
-        number, rows, arguments = gathered.read(call)
-        endpoint = self._endpoints[number]
+        endpoint, rows, arguments = gathered.read(call, self._endpoints)
         try:
             endpoint.convert(arguments, True)
             endpoint.complete(arguments, None)
@@ -94,7 +93,7 @@ class Worker:
         number, end = wire.endpoint_of(data)
         endpoint, call, arguments = self._endpoints[number], wire.Call(data), None
         try:
-            arguments = json_text.read(str(data[wire.ARGUMENTS : end], "utf-8") or "{}")
+            arguments = endpoint.read(str(data[wire.ARGUMENTS : end], "utf-8") or "{}")
             endpoint.convert(arguments)
             arguments[parameter] = endpoint.table(parameter, call.body)
             endpoint.complete(arguments, call)

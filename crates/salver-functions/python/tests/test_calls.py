@@ -87,7 +87,9 @@ class Calls(unittest.TestCase):
             self.values("scalars", '{ "d": true, "c": "\\u00e9", "b": 1e-3, "a": 3.0 }'),
             ["int 3", "float 0.001", "str é", "bool True"],
         )
-        self.assertEqual(self.values("scalars", '{"a": 123456789012345678901234567890, "b": 0}')[0][4:10], "123456")
+        self.assertEqual(self.values("scalars", '{"a": 123456789012345678901234567890, "b": 0}')[:2], [
+            "int 123456789012345678901234567890", "float 0.0",
+        ])
 
     def test_no_arguments(self):
         for arguments in (None, "", "{}", " {} \n"):
@@ -112,7 +114,7 @@ class Calls(unittest.TestCase):
         self.assertEqual(self.wrong("even", {"e": {"n": 3}}), "`e` is not right: it is odd")
         self.assertEqual(self.call("even", {"e": {"n": -1}}).status, 404)
         self.assertEqual(self.values("many", {"e": [{"n": 2}] * 3}), 3)
-        self.assertEqual(self.wrong("many", {"e": [{"n": 1}]}), "`e` is not right: it is odd")
+        self.assertEqual(self.wrong("many", {"e": [{"n": 2}, {"n": 1}]}), "`e[1]` is not right: it is odd")
 
     def test_dataclasses(self):
         point = {"x": 1, "tags": ["a"], "next": {"x": 2}}

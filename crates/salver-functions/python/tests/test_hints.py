@@ -2,18 +2,23 @@
 
 import base64
 import json
+import sys
 import unittest
 
 from served import Served
 
 SOURCE = '''
 import dataclasses, datetime, decimal, enum, typing, uuid
-from typing import Annotated, Dict, List, Literal, NamedTuple, NewType, Optional, Tuple, TypedDict, Union
+from typing import Annotated, Any, Dict, List, Literal, NamedTuple, NewType, Optional, Tuple, TypedDict, Union
 from salver import Upload
 
 class Colour(enum.Enum):
     RED = "red"
     BLUE = "blue"
+
+class Bits(enum.Flag):
+    A = 1
+    B = 2
 
 class Level(enum.IntEnum):
     LOW = 1
@@ -72,8 +77,20 @@ def total(*numbers: float): return sum(numbers)
 def joined(sep: str, *words: str, end: str = "."): return sep.join(words) + end
 def data(x: bytes): return len(x)
 def upload(x: Upload): return [x.filename, x.content_type, x.size, x.text()]
+def exactly(x: decimal.Decimal, y: Any = None, *rest: int, **named: int): return [told(x), y, rest, named]
+def pick(x: Union[str, int]): return told(x)
+def several(x: List[Union[int, str]]): return [told(each) for each in x]
+def one_or_more(x: Union[int, List[int]]): return told(x)
+def mixed(x: Literal["1", 2, True]): return told(x)
+def counts(x: Dict[str, List[int]], *rest: Tuple[int, str]): return [x, rest]
+def bits(x: Bits): return told(x)
 def uploads(x: List[Upload], y: Optional[bytes] = None): return [[each.filename for each in x], y and len(y)]
 '''
+
+
+def text_argument(text):
+    """A text of a URL that the server leaves to the function."""
+    return {"\0text": text}
 
 
 def file_argument(content, name="n.txt", media_type="text/plain"):
@@ -114,6 +131,9 @@ class Hints(unittest.TestCase):
             }),
             ("pair", {"a": 1}, "Pair Pair(a=1, b='x')"), ("pair", [1, "y"], "Pair Pair(a=1, b='y')"),
             ("options", {"depth": 1, "when": "2026-01-02"}, ["date 2026-01-02", "int 1"]),
+            ("bits", 3, "Bits Bits.A|B" if sys.version_info >= (3, 11) else "Bits Bits.B|A"),
+            ("pick", 5, "int 5"), ("pick", "5", "str 5"), ("one_or_more", [1], "list [1]"),
+            ("mixed", 2, "int 2"), ("mixed", True, "bool True"), ("mixed", "1", "str 1"),
             ("user", 7, "int 7"), ("noted", 7, "int 7"), ("ordered", [1, 2], "tuple (1, 2)"),
             ("data", base64.b64encode(b"abc").decode(), 3), ("data", file_argument(b"abcd"), 4),
             ("upload", file_argument(b"\xef\xbb\xbfhi"), ["n.txt", "text/plain", 5, "hi"]),
@@ -130,26 +150,65 @@ class Hints(unittest.TestCase):
         self.assertEqual(self.call("total", {}).json(), 0)
         self.assertEqual(self.call("joined", {"sep": "-", "words": ["a", "b"], "end": "!"}).json(), "a-b!")
 
+    def test_texts_are_of_the_first_type_that_takes_them(self):
+        for function, text, expected in [
+            ("union", "5", "int 5"), ("union", "1.5", "str 1.5"), ("union", "true", "str true"), ("pick", "5", "str 5"),
+            ("union", "99999999999999999999", "int 99999999999999999999"), ("one_or_more", "5", "int 5"),
+            ("mixed", "2", "int 2"), ("mixed", "1", "str 1"), ("mixed", "true", "bool True"),
+        ]:
+            self.assertTrue(self.endpoints[function]["parameters"][0]["texts"], function)
+            answer = self.call(function, {"x": text_argument(text)})
+            self.assertEqual((answer.kind, answer.json()), (b"A", expected), f"{function}({text!r})")
+        texts = [text_argument("1"), text_argument("a")]
+        self.assertEqual(self.call("several", {"x": texts}).json(), ["int 1", "str a"])
+        self.assertEqual(self.call("one_or_more", {"x": [text_argument("1"), text_argument("2")]}).json(), "list [1, 2]")
+        self.assertEqual(self.call("one_or_more", {"x": text_argument("a")}).message,
+                         "`x` is not right: it is of none of its types")
+
+    def test_numbers_keep_their_digits(self):
+        for given, expected in [
+            ('{"x": 1.10}', ["Decimal 1.10", None, [], {}]),
+            ('{"x": 12345678901234567.89, "y": {"a": [1.50]}}', ["Decimal 12345678901234567.89", {"a": [1.5]}, [], {}]),
+            ('{"x": 1, "a": 9007199254740993.0}', ["Decimal 1", None, [], {"a": 9007199254740993}]),
+            ('{"x": 1, "y": 2.50, "rest": [123456789012345678901]}', ["Decimal 1", 2.5, [123456789012345678901], {}]),
+        ]:
+            self.assertEqual(self.call("exactly", given).json(), expected, given)
+
     def test_what_is_refused(self):
         for function, x, message in [
             ("union", [1], "`x` is not right: it is of none of its types"),
-            ("either", {"radius": "a"},
-             "`x` is not right: the member `radius` is no number; there is no member `radius`"),
-            ("mapping", {"a": "2026-01-02"}, "`x` is not right: invalid literal for int() with base 10: 'a'"),
+            ("either", {"radius": "a"}, "`x.radius` is not right: it is not a number"),
+            ("mapping", {"a": "2026-01-02"}, '`x` is not right: its key "a" is not right: it is not a whole number'),
+            ("mapping", {"1": "2026-01-02", "01": "2026-01-02"},
+             '`x` is not right: two of its keys are the same, one of them "01"'),
+            ("counted", {"a": None}, '`x["a"]` is not right: it is not a whole number'),
+            ("counts", {"a": [1, "q"]}, '`x["a"][1]` is not right: it is not a whole number'),
             ("choice", "c", "`x` is not right: it is none of a, b, 3"),
+            ("mixed", 1, "`x` is not right: it is none of 1, 2, True"),
+            ("bits", 4, "`x` is not right: it is no combination of 1, 2"),
             ("colour", "green", "`x` is not right: it is none of red, blue"),
             ("day", "2026-13-01", "`x` is not right: month must be in 1..12"),
-            ("item", {"name": 1}, "`x` is not right: the member `name` is no text"),
-            ("item", {"name": "a", "tags": "b"}, "`x` is not right: the member `tags` is no list"),
-            ("item", {"name": "a", "parent": {}},
-             "`x` is not right: the member `parent` is not right: the member `name` is missing"),
-            ("pair", {"a": True}, "`x` is not right: the member `a` is no integer"),
+            ("item", {"name": 1}, "`x.name` is not right: it is not a text"),
+            ("item", {"name": "a", "tags": "b"}, "`x.tags` is not right: it is not a list"),
+            ("item", {"name": "a", "tags": ["b", 1]}, "`x.tags[1]` is not right: it is not a text"),
+            ("item", {"name": "a", "parent": {}}, "`x.parent` is not right: the member `name` is missing"),
+            ("pair", {"a": True}, "`x.a` is not right: it is not a whole number"),
             ("options", {"wide": 1}, "`x` is not right: there is no member `wide`"),
             ("upload", "text", "`x` is not right: it is not a file of a form"),
             ("upload", {"filename": "a"}, "`x` is not right: it is not a file of a form"),
         ]:
             answer = self.call(function, {"x": x})
             self.assertEqual((answer.kind, answer.why, answer.message), (b"X", 2, message), f"{function}({x!r})")
+
+    def test_what_is_refused_of_all_other_arguments(self):
+        for arguments, message in [
+            ({"x": 1, "a": "q"}, "`a` is not right: it is not a whole number"),
+            ({"x": 1, "rest": [1, 2.5]}, "`rest[1]` is not right: it is not a whole number"),
+        ]:
+            answer = self.call("exactly", arguments)
+            self.assertEqual((answer.kind, answer.why, answer.message), (b"X", 2, message), f"{arguments}")
+        answer = self.call("counts", {"x": {}, "rest": [[1, "a"], [1]]})
+        self.assertEqual(answer.message, "`rest[1]` is not right: it has 1 elements, and takes 2")
 
     def schema(self, function, name="x"):
         found = [each for each in self.endpoints[function]["parameters"] if each["name"] == name]

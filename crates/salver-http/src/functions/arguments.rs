@@ -7,10 +7,12 @@ use bytes::Bytes;
 use http::{HeaderMap, header};
 use salver_model::functions::{Endpoint, Parameter, ParameterKind};
 use salver_model::{Code, Error, Result, suggest};
+use salver_text::json::Reader;
 use serde_json::{Map, Value as Json};
 
 use super::multipart::{self, FORM_DATA};
 use crate::functions_state::takes_any;
+use crate::number_text::{compact, is_json_number, is_rounded, is_whole, json_number, push_member};
 use crate::request_context::parameters;
 
 /// The media type of a body that is a table.
@@ -43,6 +45,8 @@ pub(super) fn read(
         return Ok(Arguments { named: Bytes::from_static(b"{}"), ..Arguments::default() });
     }
     let mut arguments = Map::new();
+    // What is handed on instead of the value, as JSON, since serde_json has no numbers of so many digits.
+    let mut exact = AHashMap::new();
     let mut texts = Vec::new();
     add(&mut texts, from_path);
     add(&mut texts, parameters(query)?);
@@ -51,7 +55,18 @@ pub(super) fn read(
         BodyContent::Nothing => (rest, is_whole) = (body.clone(), true),
         BodyContent::Table => (rest, is_table) = (body.clone(), true),
         BodyContent::Texts(more) => add(&mut texts, more),
-        BodyContent::Values(values) => arguments = values,
+        BodyContent::Values(values) => {
+            exact = exact_texts(&values, body);
+            arguments = values;
+        }
+        BodyContent::Only(name, value) => {
+            if let Ok(text) = std::str::from_utf8(body)
+                && is_rounded(&value)
+            {
+                exact.insert(name.clone(), compact(text));
+            }
+            arguments.insert(name, value);
+        }
         BodyContent::Form(more, files) => {
             add(&mut texts, more);
             arguments = files;
@@ -63,8 +78,8 @@ pub(super) fn read(
         arguments.retain(|name, _| is_own(name));
     }
     for (name, values) in &texts {
-        let parameter = find(endpoint, name)?;
-        arguments.insert(name.clone(), from_texts(parameter, name, values)?);
+        exact.insert(name.clone(), from_texts(find(endpoint, name)?, name, values)?);
+        arguments.insert(name.clone(), Json::Null);
     }
     let is_text: AHashSet<&str> = texts.iter().map(|(name, _)| name.as_str()).collect();
     for (name, value) in &arguments {
@@ -87,7 +102,45 @@ pub(super) fn read(
     if endpoint.pure {
         arguments = in_order(endpoint, arguments);
     }
-    Ok(Arguments { named: Json::Object(arguments).to_string().into(), body: rest, table })
+    Ok(Arguments { named: written(arguments, &exact).into(), body: rest, table })
+}
+
+/// Returns the text of the members of a body that have numbers that may have been rounded.
+fn exact_texts(values: &Map<String, Json>, body: &Bytes) -> AHashMap<String, String> {
+    let mut exact = AHashMap::new();
+    if !values.values().any(is_rounded) {
+        return exact;
+    }
+    let mut reader = Reader::new(body);
+    let mut is_first = true;
+    reader.peek();
+    reader.enter();
+    while let Some(name) = reader.member(&mut is_first) {
+        let name = name.to_text().into_owned();
+        let Some(text) = reader.skip() else { break };
+        // Of a name that is repeated the last value counts.
+        match values.get(&name).filter(|value| is_rounded(value)).and(std::str::from_utf8(text).ok()) {
+            Some(text) => _ = exact.insert(name, compact(text)),
+            None => _ = exact.remove(&name),
+        }
+    }
+    exact
+}
+
+/// Writes the arguments as the text of a JSON object. Those in `exact` are written already.
+fn written(arguments: Map<String, Json>, exact: &AHashMap<String, String>) -> String {
+    if exact.is_empty() {
+        return Json::Object(arguments).to_string();
+    }
+    let mut out = String::from("{");
+    for (name, value) in &arguments {
+        match exact.get(name) {
+            Some(text) => push_member(&mut out, name, text),
+            None => push_member(&mut out, name, &value.to_string()),
+        }
+    }
+    out.push('}');
+    out
 }
 
 /// Returns the parameter that receives a table in the body: the first one that takes a table and has no other value.
@@ -119,6 +172,8 @@ enum BodyContent {
     Table,
     Texts(Vec<(String, String)>),
     Values(Map<String, Json>),
+    /// The value of the only parameter.
+    Only(String, Json),
     /// The fields of a form, and its files.
     Form(Vec<(String, String)>, Map<String, Json>),
 }
@@ -156,8 +211,7 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Bod
     match serde_json::from_slice(body) {
         Ok(Json::Object(values)) => Ok(BodyContent::Values(values)),
         Ok(other) => match endpoint.parameters.as_slice() {
-            // The body is the value of the only parameter.
-            [only] => Ok(BodyContent::Values(Map::from_iter([(only.name.clone(), other)]))),
+            [only] => Ok(BodyContent::Only(only.name.clone(), other)),
             _ if endpoint.takes_request => Ok(BodyContent::Nothing),
             _ => Err(Error::new(Code::InvalidBody, "the body is not a JSON object")
                 .with_hint(format!("name the arguments: {}", signature(endpoint)))),
@@ -228,54 +282,53 @@ fn add(texts: &mut Vec<(String, Vec<String>)>, more: Vec<(String, String)>) {
     }
 }
 
-/// Returns the parameter called `name`; `None` when the name is accepted by a variadic parameter.
-fn find<'e>(endpoint: &'e Endpoint, name: &str) -> Result<Option<&'e Parameter>> {
+/// Returns the parameter that takes the name: the one that is called so, or else a variadic one.
+fn find<'e>(endpoint: &'e Endpoint, name: &str) -> Result<&'e Parameter> {
     let known = endpoint.parameters.iter().find(|own| own.name == name && !takes_any(own));
-    if known.is_none() && !endpoint.parameters.iter().any(takes_any) {
+    known.or_else(|| endpoint.parameters.iter().find(|own| takes_any(own))).ok_or_else(|| {
         let names = endpoint.parameters.iter().map(|own| own.name.as_str());
-        return Err(Error::new(Code::InvalidValue, format!("`{}` has no parameter `{name}`", endpoint.function))
+        Error::new(Code::InvalidValue, format!("`{}` has no parameter `{name}`", endpoint.function))
             .with_hint(format!("it takes {}", signature(endpoint)))
-            .with_hint_if(suggest::hint(name, names)));
-    }
-    Ok(known)
+            .with_hint_if(suggest::hint(name, names))
+    })
 }
 
-/// Converts texts to a value of the parameter's type.
-fn from_texts(parameter: Option<&Parameter>, name: &str, texts: &[String]) -> Result<Json> {
-    let kind = parameter.map(|own| own.kind).unwrap_or_default();
-    let one = |text: &String| from_text(kind, text).ok_or_else(|| wrong(name, kind, &format!("`{text}`")));
-    if parameter.is_some_and(|own| own.list) {
-        return texts.iter().map(one).collect::<Result<_>>().map(Json::Array);
-    }
+/// Converts texts to a value of the parameter's type, as JSON.
+fn from_texts(parameter: &Parameter, name: &str, texts: &[String]) -> Result<String> {
+    let kind = parameter.kind;
+    let one = |text: &String| match parameter.texts {
+        // The function decides what it is.
+        true => Ok(format!("{{\"\\u0000text\":{}}}", Json::from(text.as_str()))),
+        false => from_text(kind, text).ok_or_else(|| wrong(name, kind, &format!("`{text}`"))),
+    };
+    let all = || Ok(format!("[{}]", texts.iter().map(one).collect::<Result<Vec<_>>>()?.join(",")));
     match texts {
+        _ if parameter.list => all(),
         [text] => one(text),
-        several if parameter.is_none_or(|own| own.kind == ParameterKind::Any) => {
-            several.iter().map(one).collect::<Result<_>>().map(Json::Array)
-        }
+        _ if kind == ParameterKind::Any || parameter.texts => all(),
         _ => Err(Error::new(Code::InvalidValue, format!("`{name}` is given {} times", texts.len()))
             .with_hint("it takes one value")),
     }
 }
 
-fn from_text(kind: ParameterKind, text: &str) -> Option<Json> {
+fn from_text(kind: ParameterKind, text: &str) -> Option<String> {
+    let quoted = || Json::from(text).to_string();
     match kind {
-        ParameterKind::Text => Some(text.into()),
-        ParameterKind::Integer => text.trim().parse::<i64>().ok().map(Json::from),
-        ParameterKind::Number => number(text.trim()),
-        ParameterKind::Boolean => truth(text).map(Json::from),
-        ParameterKind::Object | ParameterKind::Bytes => serde_json::from_str(text).ok(),
+        ParameterKind::Text => Some(quoted()),
+        ParameterKind::Integer => json_number(text.trim()).filter(|_| is_whole(text.trim())),
+        ParameterKind::Number => json_number(text.trim()),
+        ParameterKind::Boolean => truth(text).map(|truth| truth.to_string()),
+        ParameterKind::Object | ParameterKind::Bytes => {
+            serde_json::from_str::<Json>(text).is_ok().then(|| compact(text))
+        }
         ParameterKind::Any => Some(match text {
-            "true" | "TRUE" | "True" => Json::Bool(true),
-            "false" | "FALSE" | "False" => Json::Bool(false),
+            "true" | "TRUE" | "True" => "true".to_owned(),
+            "false" | "FALSE" | "False" => "false".to_owned(),
             // A number as in JSON: `007` is text.
-            _ => serde_json::from_str::<Json>(text).ok().filter(Json::is_number).unwrap_or_else(|| text.into()),
+            _ if is_json_number(text) => text.to_owned(),
+            _ => quoted(),
         }),
     }
-}
-
-fn number(text: &str) -> Option<Json> {
-    let whole = text.parse::<i64>().ok().map(Json::from);
-    whole.or_else(|| serde_json::Number::from_f64(text.parse().ok()?).map(Json::Number))
 }
 
 fn truth(text: &str) -> Option<bool> {
@@ -287,8 +340,7 @@ fn truth(text: &str) -> Option<bool> {
 }
 
 /// Checks the type of a JSON value.
-fn check(parameter: Option<&Parameter>, name: &str, value: &Json) -> Result<()> {
-    let Some(parameter) = parameter else { return Ok(()) };
+fn check(parameter: &Parameter, name: &str, value: &Json) -> Result<()> {
     if value.is_null() && !parameter.required {
         return Ok(());
     }
@@ -375,5 +427,40 @@ mod tests {
         let said = read(&endpoint, Vec::new(), "by=x", &headers, &body).unwrap();
         assert_eq!(said.table.as_deref(), Some("frame"));
         assert_eq!(read(&endpoint, Vec::new(), "", &headers, &body).unwrap_err().message, "`by` is missing");
+    }
+
+    #[test]
+    fn numbers_are_handed_on_with_all_their_digits() {
+        let parameter =
+            |name: &str, kind, list| Parameter { name: name.to_owned(), kind, list, ..Parameter::default() };
+        let parameters = vec![
+            parameter("i", ParameterKind::Integer, false),
+            parameter("n", ParameterKind::Number, true),
+            parameter("x", ParameterKind::Any, false),
+            parameter("o", ParameterKind::Object, false),
+            Parameter { texts: true, ..parameter("u", ParameterKind::Any, false) },
+        ];
+        let endpoint = Endpoint { function: "f".to_owned(), parameters, ..Endpoint::default() };
+        let read = |query: &str, body: &'static str| {
+            let read = read(&endpoint, Vec::new(), query, &HeaderMap::new(), &Bytes::from_static(body.as_bytes()));
+            read.map(|read| String::from_utf8_lossy(&read.named).into_owned()).map_err(|error| error.message)
+        };
+        for (query, body, named) in [
+            ("", r#"{"i": 123456789012345678901, "n": [1.10, 2]}"#, r#"{"i":123456789012345678901,"n":[1.10,2]}"#),
+            ("", r#"{"x": {"a b": [ 1.50 ]}, "i": 1}"#, r#"{"x":{"a b":[1.50]},"i":1}"#),
+            ("", r#"{"x": 1.50, "x": "1.50"}"#, r#"{"x":"1.50"}"#),
+            ("", r#"{"x": "1.50", "\u0078": 1.50}"#, r#"{"x":1.50}"#),
+            ("i=123456789012345678901&n=1.10&n=.5", "", r#"{"i":123456789012345678901,"n":[1.10,0.5]}"#),
+            ("x=99999999999999999999", "", r#"{"x":99999999999999999999}"#),
+            ("x=%205", "", r#"{"x":" 5"}"#),
+            ("x=1.5", r#"{"x": 2.50, "i": 7.0}"#, r#"{"x":1.5,"i":7.0}"#),
+            ("o=[1.10, 2]", "", r#"{"o":[1.10,2]}"#),
+            ("u=5", "", r#"{"u":{"\u0000text":"5"}}"#),
+            ("u=5&u=a", "", r#"{"u":[{"\u0000text":"5"},{"\u0000text":"a"}]}"#),
+        ] {
+            assert_eq!(read(query, body), Ok(named.to_owned()), "{query} {body}");
+        }
+        assert_eq!(read("i=1e5", "").unwrap_err(), "`i` can't be `1e5`");
+        assert_eq!(read("", r#"{"i": 1.5}"#).unwrap_err(), "`i` can't be `1.5`");
     }
 }

@@ -2,6 +2,7 @@
 
 use salver_model::functions::ParameterKind;
 
+use crate::number_text::{is_number, is_whole};
 use crate::segment::segment;
 
 /// A path with parameters, each a whole segment.
@@ -156,8 +157,8 @@ fn sample(kind: ParameterKind) -> &'static str {
 /// Returns whether a segment is a valid value of this type; otherwise the path does not match, as in plumber.
 fn fits(kind: ParameterKind, text: &str) -> bool {
     match kind {
-        ParameterKind::Integer => text.parse::<i64>().is_ok(),
-        ParameterKind::Number => text.parse::<f64>().is_ok(),
+        ParameterKind::Integer => is_whole(text),
+        ParameterKind::Number => is_number(text),
         ParameterKind::Boolean => matches!(text, "true" | "false" | "TRUE" | "FALSE" | "True" | "False" | "0" | "1"),
         _ => !text.is_empty(),
     }

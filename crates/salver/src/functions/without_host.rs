@@ -13,6 +13,14 @@ pub(crate) fn discover(_: &Path) -> Vec<FunctionSpec> {
     Vec::new()
 }
 
+/// Checks nothing.
+///
+/// # Errors
+/// None.
+pub(crate) fn check(_: &FunctionSpec) -> Result<()> {
+    Ok(())
+}
+
 /// Opens no file.
 ///
 /// # Errors

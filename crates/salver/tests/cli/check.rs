@@ -48,6 +48,27 @@ fn files_of_functions_must_be_there() {
 }
 
 #[test]
+fn what_runs_functions_must_be_there() {
+    let place = Place::new();
+    place.write("sums.py", "def f():\n    return 1\n");
+    for (setting, why) in [
+        ("run_as = 'nosuchuser'", "`sums` can't be run: there is no user `nosuchuser`\n  hint: create the user"),
+        (
+            "interpreter = '/nosuch/python'",
+            "`sums` can't be run: there is no program `/nosuch/python`\n  hint: install",
+        ),
+        ("interpreter = 'no-such-python'", "there is no program `no-such-python`"),
+    ] {
+        place.write("salver.toml", &format!("[[function]]\nfile = 'sums.py'\n{setting}\n"));
+        let run = place.run(&["check"]);
+        assert_eq!(run.code, Some(1), "{run:?}");
+        assert!(run.err.contains(why), "{setting}: {run:?}");
+    }
+    place.write("salver.toml", "[[function]]\nfile = 'sums.py'\ninterpreter = 'python3'\n");
+    assert!(place.run(&["check"]).good().contains("ok  sums: "));
+}
+
+#[test]
 fn a_directory_that_is_right() {
     let place = Place::new();
     let run = place.run(&["check", "."]);

@@ -34,6 +34,8 @@ pub(crate) struct DeclaredTable {
     files: Vec<DeclaringFile>,
     /// What is told of rows that can't be reached.
     hidden: Vec<String>,
+    /// Whether access rules may hide entries from some callers.
+    has_rules: bool,
 }
 
 /// A file of functions, as it was when the table was made.
@@ -74,7 +76,8 @@ pub(crate) struct DeclaredMatch {
 impl DeclaredTable {
     /// Creates the table of what is loaded now.
     pub(super) fn new(service: &Service, has_provider: bool) -> Self {
-        let mut table = Self::default();
+        let has_rules = service.access().is_some_and(|policy| !policy.is_open());
+        let mut table = Self { has_rules, ..Self::default() };
         for stream in service.all_consumers() {
             let (name, route) = (&stream.spec().name, stream.spec().route.as_deref());
             let Some(route) = route else { continue };
@@ -131,7 +134,12 @@ impl DeclaredTable {
                     };
                     if methods != Methods::NONE {
                         let pattern = Pattern::below(&spec.path, path, endpoint.matching == Matching::Prefix);
-                        let shown = format!("`{method} {}` of {place}", pattern.template());
+                        let declared = format!("{}/{}", spec.path, path.trim_start_matches('/'));
+                        let function = match endpoint.function.as_str() {
+                            "" => String::new(),
+                            name => format!(", its function `{name}`"),
+                        };
+                        let shown = format!("`{method} {declared}` of {place}{function}");
                         add(pattern, methods, target, shown);
                     }
                 }
@@ -256,14 +264,14 @@ impl DeclaredTable {
         let exact = self.exact.values().filter(|rows| rows.len() > 1).flat_map(|rows| self.hidden_of(rows));
         let mut told: Vec<String> = taken.chain(exact).chain(self.hidden_of(&self.patterns)).collect();
         let applications = self.mounts.iter().map(|index| &self.rows[*index]).filter(|row| row.target.is_application());
-        told.extend(hidden::mounts(&applications.collect::<Vec<_>>()));
+        told.extend(hidden::mounts(&applications.collect::<Vec<_>>(), self.has_rules));
         told.sort_unstable();
         told.dedup();
         told
     }
 
     fn hidden_of(&self, rows: &[usize]) -> Vec<String> {
-        hidden::routes(&rows.iter().map(|index| &self.rows[*index]).collect::<Vec<_>>())
+        hidden::routes(&rows.iter().map(|index| &self.rows[*index]).collect::<Vec<_>>(), self.has_rules)
     }
 
     /// Tells the log of rows that can't be reached, unless it was told so of the table before this one.

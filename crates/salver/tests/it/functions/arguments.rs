@@ -190,3 +190,148 @@ fn what_there_is_is_described() {
     let post = &openapi["paths"]["/api/functions/py/fib"]["post"];
     assert_eq!(post["requestBody"]["content"]["application/json"]["schema"]["required"][0], "n");
 }
+
+const TYPED: &[u8] = br#"
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Dict, List, Union
+
+
+@dataclass
+class Line:
+    name: str
+    amounts: List[int]
+
+
+def whole(x: int):
+    return repr(x)
+
+
+def exact(x: Decimal):
+    return repr(x)
+
+
+def either(x: Union[int, str]):
+    return repr(x)
+
+
+def other(x: Union[str, int]):
+    return repr(x)
+
+
+def untyped(x):
+    return repr(x)
+
+
+def lines(x: List[Line], rates: Dict[str, float] = {}):
+    return len(x)
+
+
+def named(**names: int):
+    return repr(names)
+
+
+#* @get /at/<x>
+def at(x):
+    return repr(x)
+
+
+#* @get /number/<x:int>
+def number(x: int):
+    return repr(x)
+"#;
+
+/// The file with all of its functions called by name, and that with its routes.
+fn typed() -> super::Server {
+    let whole = String::from_utf8_lossy(TYPED);
+    let (by_name, routes) = whole.split_once("#* @get").unwrap_or_default();
+    let routes = format!("#* @get{routes}");
+    serve("", &[("functions/py.py", by_name.as_bytes()), ("functions/at.py", routes.as_bytes())])
+}
+
+#[test]
+fn numbers_arrive_with_all_their_digits() {
+    let server = typed();
+    let form = [("content-type", "application/x-www-form-urlencoded")];
+    for (function, x, told) in [
+        ("whole", "123456789012345678901234567890", "123456789012345678901234567890"),
+        ("whole", "-9223372036854775809", "-9223372036854775809"),
+        ("exact", "1.10", "Decimal('1.10')"),
+        ("exact", "12345678901234567890.123456789", "Decimal('12345678901234567890.123456789')"),
+        ("untyped", "99999999999999999999999999", "99999999999999999999999999"),
+        ("untyped", "1.10", "1.1"),
+    ] {
+        let target = format!("/api/functions/py/{function}");
+        let answers = [
+            server.post(&target, &format!("{{\"x\": {x}}}")),
+            server.post(&target, x),
+            server.post(&format!("{target}?x={x}"), ""),
+            server.ask("POST", &target, &form, format!("x={x}").as_bytes()),
+        ];
+        for (way, got) in answers.iter().enumerate() {
+            assert_eq!((got.status, got.json().as_str()), (200, Some(told)), "{function} {x} {way}");
+        }
+    }
+    assert_eq!(server.post("/api/functions/py/whole", r#"{"x": 9007199254740993.0}"#).text(), "\"9007199254740993\"");
+    for (target, body) in [("whole?x=1.5", ""), ("whole", r#"{"x": 1.5}"#), ("whole?x=1e400", ""), ("exact?x=nan", "")]
+    {
+        assert_eq!(server.post(&format!("/api/functions/py/{target}"), body).status, 400, "{target} {body}");
+    }
+    for (target, told) in [
+        ("/at/99999999999999999999999999", "99999999999999999999999999"),
+        ("/at/%205", "' 5'"),
+        ("/number/99999999999999999999999999", "99999999999999999999999999"),
+    ] {
+        assert_eq!(server.get(target).json().as_str(), Some(told), "{target}");
+    }
+}
+
+#[test]
+fn a_union_takes_the_first_type_that_takes_a_text() {
+    let server = typed();
+    for (target, body, told) in [
+        ("either?x=5", "", "5"),
+        ("either?x=1.5", "", "'1.5'"),
+        ("either?x=1e5", "", "'1e5'"),
+        ("either?x=true", "", "'true'"),
+        ("other?x=5", "", "'5'"),
+        ("other", r#"{"x": 5}"#, "5"),
+        ("either", r#"{"x": "5"}"#, "'5'"),
+        ("named?a=1&b=2", "", "{'a': 1, 'b': 2}"),
+    ] {
+        let got = server.post(&format!("/api/functions/py/{target}"), body);
+        assert_eq!((got.status, got.json().as_str()), (200, Some(told)), "{target} {body}");
+    }
+}
+
+#[test]
+fn what_is_wrong_within_an_argument_is_told_with_its_place() {
+    let server = typed();
+    for (function, body, message) in [
+        (
+            "lines",
+            r#"{"x": [{"name": "a", "amounts": [1]}, {"name": 1, "amounts": []}]}"#,
+            "`x[1].name` is not right: it is not a text",
+        ),
+        (
+            "lines",
+            r#"{"x": [{"name": "a", "amounts": [1, "2"]}]}"#,
+            "`x[0].amounts[1]` is not right: it is not a whole number",
+        ),
+        ("lines", r#"{"x": [], "rates": {"a": "b"}}"#, "`rates[\"a\"]` is not right: it is not a number"),
+        ("named", r#"{"a": "x"}"#, "`a` can't be `\"x\"`"),
+    ] {
+        let got = server.post(&format!("/api/functions/py/{function}"), body);
+        assert_eq!((got.status, got.json()["message"].as_str()), (400, Some(message)), "{function} {body}");
+    }
+}
+
+#[test]
+fn a_path_that_is_no_text_is_refused() {
+    let server = typed();
+    for target in ["/at/%ff", "/at/a%C3", "/api/tables/%ff", "/nowhere/%ff"] {
+        let got = server.get(target);
+        assert_eq!((got.status, &got.json()["error"]), (400, &"rest_query".into()), "{target}");
+    }
+    assert_eq!(server.get("/at/%C3%A9").json().as_str(), Some("'é'"));
+}

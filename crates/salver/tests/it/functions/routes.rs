@@ -161,6 +161,12 @@ fn what_is_hidden_from_a_caller_is_not_there() {
     assert_eq!(server.get_with("/", &key).text(), "\"inner\"");
     let refused = server.ask("DELETE", "/kick", &key, b"");
     assert_eq!((refused.status, refused.header("allow")), (405, Some("POST, OPTIONS")));
+    let asked = server.ask("OPTIONS", "/kick", &key, b"");
+    assert_eq!((asked.status, asked.header("allow")), (204, Some("POST, OPTIONS")));
+    let stranger = [("x-api-key", "not-a-key-of-anybody")];
+    for sent in [&[][..], &stranger[..]] {
+        assert_eq!(server.ask("OPTIONS", "/kick", sent, b"").status, 404, "{sent:?}");
+    }
     assert_eq!(server.ask("POST", "/kick", &key, b"").text(), "\"kicked\"");
 }
 
@@ -237,11 +243,22 @@ fn routes_that_hide_one_another_are_told() {
     let a = "#* @get /x/<n>\ndef f(n):\n    return 1\n";
     let b = "#* @get /x/<m:int>\ndef f(m):\n    return 2\n\n\n#* @get /health\ndef g():\n    return 3\n";
     let (served, mut client) = started(directory.path(), &[("salver.toml", settings), ("a.py", a), ("b.py", b)]);
-    served.until_logged("can't be reached: `GET /x/{n}` of `a` (");
-    served.until_logged("`GET /x/{m}` of `b` (");
+    served.until_logged("can't be reached: `GET /x/<n>` of `a` (");
+    served.until_logged("`GET /x/<m:int>` of `b` (");
     served.until_logged("`GET /health` of `b` (");
     let got = client.send("GET", "/x/7", &[], None).expect("an answer");
     assert_eq!((got.status, got.json()), (200, 1.into()));
+}
+
+#[test]
+fn under_rules_a_route_is_hidden_from_those_who_see_the_other() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let text = |source: &'static [u8]| std::str::from_utf8(source).expect("a text");
+    let settings = RULES.replace("[[stream]]\nname = 'clicks'\nroute = '/track'\n", "");
+    let files = [("salver.toml", settings.as_str()), ("inner.py", text(INNER)), ("outer.py", text(OUTER))];
+    let (served, _client) = started(directory.path(), &files);
+    served
+        .until_logged("its function `outer` can't be reached by callers who may know of `inner`: `GET /shared/<name>`");
 }
 
 #[test]

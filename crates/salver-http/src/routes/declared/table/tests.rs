@@ -154,9 +154,9 @@ fn what_hides_what() {
     let first = || (spec("first", ""), loaded(&[("GET", "/a/<x>"), ("*", "/b"), ("GET", "/c/<n:int>")], false));
     let second = |routes: &[(&str, &str)]| (spec("second", ""), loaded(routes, false));
     for (route, earlier) in [
-        (("GET", "/a/<y>"), Some("`GET /a/{x}`")),
-        (("GET", "/a/<y:int>"), Some("`GET /a/{x}`")),
-        (("HEAD", "/a/<y>"), Some("`GET /a/{x}`")),
+        (("GET", "/a/<y>"), Some("`GET /a/<x>`")),
+        (("GET", "/a/<y:int>"), Some("`GET /a/<x>`")),
+        (("HEAD", "/a/<y>"), Some("`GET /a/<x>`")),
         (("PUT", "/b/"), Some("`* /b`")),
         (("GET", "/health"), None),
     ] {
@@ -166,6 +166,17 @@ fn what_hides_what() {
         assert!(hidden[0].contains(&format!("can't be reached: {by}")), "{hidden:?}");
         assert!(hidden[0].contains("of `second` (/files/second.py)"), "{hidden:?}");
     }
+    let files =
+        vec![first(), (spec("second", ""), loaded(&[("GET", "/a/<y>"), ("GET", "/a/<z>"), ("GET", "/c/<y>")], false))];
+    let mut ruled = DeclaredTable { has_rules: true, ..DeclaredTable::default() };
+    for (spec, state) in files {
+        ruled.add_file(&spec, state);
+    }
+    ruled.arrange(|_, _| false);
+    let of = |route: &str| ruled.hidden.iter().find(|told| told.starts_with(&format!("`GET {route}` of `second`")));
+    assert!(of("/a/<y>").is_some_and(|told| told.contains("reached by callers who may know of `first`: `GET /a/<x>`")));
+    assert!(of("/a/<z>").is_some_and(|told| told.contains("can't be reached: `GET /a/<y>` of `second`")));
+    assert_eq!(of("/c/<y>"), None);
     let others = [("POST", "/a/<y>"), ("GET", "/a/b"), ("GET", "/c/<y>"), ("*", "/a/<y>"), ("GET", "/d")];
     assert!(told(vec![first(), second(&others)]).is_empty());
     let application = |name: &str| (spec(name, "/x"), loaded(&[("GET", "/a"), ("POST", "/a")], true));

@@ -1,0 +1,313 @@
+"""Type hints: what a hint says a function takes, and what makes such a value, with all that is in it."""
+
+import collections
+import collections.abc
+import enum
+import functools
+import inspect
+import json
+import types
+import typing
+from dataclasses import MISSING, fields, is_dataclass
+
+from salver_host import choices, scalars, tables
+from salver_host.scalars import PASSING, SCALARS, Misfit, Taken, misfit
+
+_UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
+# What is made of a list, by what the hint says.
+_LISTS = {
+    **dict.fromkeys((list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection,
+                     collections.abc.MutableSequence, collections.abc.Container, collections.abc.Reversible), list),
+    tuple: tuple, set: set, collections.abc.Set: set, collections.abc.MutableSet: set, frozenset: frozenset,
+    collections.deque: collections.deque,
+}
+_OBJECTS = {
+    **dict.fromkeys((dict, collections.abc.Mapping, collections.abc.MutableMapping), dict),
+    collections.OrderedDict: collections.OrderedDict,
+    collections.defaultdict: functools.partial(collections.defaultdict, None),
+}
+# What a parameter may be of which no more is said than this kind.
+_OF_TABLE = dict.fromkeys((None, "object"), tables.of_stream)
+# The server checks these itself, where they stand alone or in a list.
+_CHECKED = ("boolean", "integer", "number", "text")
+_LONGEST_NAME = 60
+# Aliases that are being looked at, as one may contain itself.
+_aliases = set()
+
+
+def hints(function):
+    """The types a function's parameters are annotated with; those that can't be found out are left away."""
+    target = inspect.unwrap(function)
+    try:
+        return typing.get_type_hints(target)
+    except Exception:  # Any name of a hint may be missing, and looking one up may run user code.
+        found = {}
+        for name, hint in getattr(target, "__annotations__", {}).items():
+            try:
+                while isinstance(hint, str):  # In a file that makes texts of all hints, one may be a text of a text.
+                    hint = eval(hint, target.__globals__)
+                found[name] = hint
+            except Exception:
+                continue
+        return found
+
+
+def taken(hint):
+    """What a type hint says."""
+    if hint is None:
+        hint = type(None)
+    if not isinstance(hint, collections.abc.Hashable):
+        return Taken()
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in _UNIONS:
+        return _union(arguments)
+    if origin is getattr(typing, "Annotated", MISSING):
+        return taken(arguments[0])
+    if origin is getattr(typing, "Literal", MISSING):
+        return choices.literal(arguments)
+    if hint in _LISTS or origin in _LISTS:
+        return _list(origin or hint, arguments, is_bare=hint in (tuple, typing.Tuple))
+    if hint is collections.Counter or origin is collections.Counter:
+        return _mapping(collections.Counter, (*(arguments or (typing.Any,)), int))
+    if hint in _OBJECTS or origin in _OBJECTS:
+        return _mapping(_OBJECTS[origin or hint], arguments)
+    if isinstance(hint, typing.TypeVar):
+        return taken(hint.__bound__) if hint.__bound__ is not None else Taken()
+    return _simple(origin if isinstance(origin, type) else hint)
+
+
+def of_kind(kind, is_list):
+    """The same for a kind that an annotation says, of a parameter without hint."""
+    of_one = {"integer": int, "number": float, "bytes": bytes}.get(kind)
+    if is_list:
+        return taken(typing.List[of_one]) if of_one else Taken(kind or "any", True)
+    return taken(of_one) if of_one else Taken(kind or "any", of_table=_OF_TABLE.get(kind))
+
+
+def _simple(hint):
+    if hint is typing.Any or hint is object:
+        return Taken(of_table=tables.of_stream)
+    if hint in SCALARS:
+        return SCALARS[hint]
+    table = tables.reader(hint)
+    if table is not None:
+        convert, of_table = table
+        return Taken("object", convert=lambda value: convert(scalars.anything(value)), of_table=of_table)
+    if not isinstance(hint, type):
+        for name in ("__supertype__", "__value__"):  # NewType, and the statement `type`.
+            if hasattr(hint, name):
+                return _alias(hint, name)
+        return Taken()
+    if issubclass(hint, enum.Enum):
+        return choices.enumeration(hint)
+    if hasattr(hint, "model_validate"):  # Models of pydantic.
+        return Taken("object", convert=lambda value: hint.model_validate(scalars.anything(value)))
+    is_tuple = issubclass(hint, tuple) and hasattr(hint, "_fields")
+    if is_dataclass(hint) or is_tuple or issubclass(hint, dict) and hasattr(hint, "__required_keys__"):
+        return Taken("object", convert=_record(hint, "strict"), exact=_record(hint, "exact"), digits=True)
+    return Taken("object", convert=_any_object) if issubclass(hint, dict) else Taken()
+
+
+def _alias(hint, name):
+    if id(hint) in _aliases:  # What it is made of can be told once it is known.
+        later = functools.lru_cache(maxsize=None)(lambda: taken(hint))
+        return Taken(strict=lambda value: later().strict(value), exact=lambda value: later().exact(value), digits=True)
+    _aliases.add(id(hint))
+    try:
+        return taken(getattr(hint, name))
+    finally:
+        _aliases.discard(id(hint))
+
+
+def _union(arguments):
+    kinds = [taken(argument) for argument in arguments if argument is not type(None)]
+    nullable = len(kinds) < len(arguments) or any(each.nullable for each in kinds)
+    if len(kinds) > 1:
+        return choices.union(kinds, nullable)
+    one = kinds[0]
+    convert = one.convert and _or_null(one.convert)
+    return Taken(one.kind, one.is_list, True, convert, _or_null(one.strict), _or_null(one.exact), one.from_text,
+                 one.texts, one.digits, one.of_column, one.from_body, one.of_table)
+
+
+def _or_null(convert):
+    return lambda value: None if value is None else convert(value)
+
+
+def _list(origin, arguments, is_bare):
+    make = _LISTS[origin]
+    if make is tuple and not is_bare and not (len(arguments) == 2 and arguments[1] is ...):
+        return _tuple([] if arguments == ((),) else arguments)
+    one = taken(arguments[0]) if arguments else Taken()
+    is_checked = not one.is_list and not one.nullable and one.kind in _CHECKED
+    within = one.convert if is_checked or one.texts else one.strict
+    if within in (None, scalars.anything):
+        convert = None if make is list else make
+    else:
+        convert = _each(make, within)
+
+    def of_column(column):
+        return make([None if each is None else within(each) for each in column])
+
+    def of_text(given):
+        return make([one.from_text(each) for each in ([given] if isinstance(given, str) else given)])
+
+    # Of a list of lists, or of what may be null, the offer can only say that it is one.
+    kind = "any" if one.is_list or one.nullable else one.kind
+    return Taken(kind, True, convert=convert, strict=_each(make, one.strict), exact=_each(make, one.exact),
+                 from_text=of_text, texts=one.texts, digits=one.digits,
+                 of_column=convert if convert in (None, make) else of_column)
+
+
+def _each(make, one):
+    def convert(value):
+        if type(value) is not list:
+            raise Misfit("it is not a list")
+        made = []
+        try:
+            for each in value:
+                made.append(one(each))
+        except PASSING:
+            raise
+        except Exception as error:
+            raise misfit(error, f"[{len(made)}]") from error
+        return made if make is list else make(made)
+
+    return convert
+
+
+def _tuple(arguments):
+    """A tuple of so many elements, each of its own type."""
+    parts = [taken(each) for each in arguments]
+    count = len(parts)
+
+    def converter(takers):
+        def convert(value):
+            if type(value) is not list:
+                raise Misfit("it is not a list")
+            if len(value) != count:
+                raise Misfit(f"it has {len(value)} elements, and takes {count}")
+            at = 0
+            try:
+                made = []
+                for at, each in enumerate(value):
+                    made.append(takers[at](each))
+                return tuple(made)
+            except PASSING:
+                raise
+            except Exception as error:
+                raise misfit(error, f"[{at}]") from error
+
+        return convert
+
+    of_texts = converter([each.from_text for each in parts])
+    texts = len({each.kind for each in parts}) > 1 or any(each.texts for each in parts)
+    strict = converter([each.strict for each in parts])
+    marked = converter([choices.marked(each.strict, each.from_text) for each in parts])
+    alike = {each.kind for each in parts} if not any(each.is_list or each.nullable for each in parts) else ()
+    return Taken(
+        parts[0].kind if len(alike) == 1 else "any", True, convert=marked if texts else strict, strict=strict,
+        exact=converter([each.exact for each in parts]), texts=texts, digits=any(each.digits for each in parts),
+        from_text=lambda given: of_texts([given] if isinstance(given, str) else given),
+    )
+
+
+def _mapping(make, arguments):
+    if len(arguments) != 2:
+        return Taken("object", convert=_any_object if make is dict else lambda value: make(_any_object(value)))
+    key, one = _key(arguments[0]), taken(arguments[1])
+    strict, exact = (_members_of(make, key, each) for each in (one.strict, one.exact))
+    return Taken("object", convert=strict, exact=exact, digits=one.digits)
+
+
+def _members_of(make, key, one):
+    def convert(value):
+        made = {}
+        for name, each in _object(value).items():
+            try:
+                own = name if key is None else key(name)
+            except Exception as error:
+                raise Misfit(f"its key {_shown(name)} is not right: {misfit(error).why}") from error
+            if own in made:
+                raise Misfit(f"two of its keys are the same, one of them {_shown(name)}")
+            try:
+                made[own] = one(each)
+            except PASSING:
+                raise
+            except Exception as error:
+                raise misfit(error, f"[{_shown(name)}]") from error
+        return made if make is dict else make(made)
+
+    return convert
+
+
+def _shown(name):
+    return json.dumps(name if len(name) <= _LONGEST_NAME else name[:_LONGEST_NAME] + "...", ensure_ascii=False)
+
+
+def _object(value):
+    if type(value) is not dict:
+        raise Misfit("it is not an object")
+    return value
+
+
+def _any_object(value):
+    return scalars.anything(_object(value))
+
+
+def _key(hint):
+    """What makes the key of a dictionary of the text that it is in JSON; `None`: nothing has to."""
+    if hint in (str, typing.Any, object):
+        return None
+    part = taken(hint)
+    if part.is_list or part.kind in ("object", "bytes"):
+        return _no_key
+    return None if part.strict is scalars.anything and not part.texts else part.from_text
+
+
+def _no_key(_):
+    raise Misfit("an object of JSON has no keys of this type")
+
+
+def _record(hint, how):
+    """What makes a value of a class with named members: a dataclass, a named tuple, a TypedDict. `how`: with which
+    converter of each."""
+
+    def make(value):
+        parts, required = _members(hint)
+        if isinstance(value, list) and issubclass(hint, tuple):
+            if len(value) > len(hint._fields):
+                raise Misfit(f"it has more than {len(hint._fields)} members")
+            value = dict(zip(hint._fields, value))
+        for name in _object(value):
+            if name not in parts:
+                raise Misfit(f"there is no member `{name[:_LONGEST_NAME]}`")
+        for name in required:
+            if name not in value:
+                raise Misfit(f"the member `{name}` is missing")
+        given = {}
+        for name, each in value.items():
+            try:
+                given[name] = getattr(parts[name], how)(each)
+            except PASSING:
+                raise
+            except Exception as error:
+                raise misfit(error, f".{name}") from error
+        return hint(**given)
+
+    return make
+
+
+@functools.lru_cache(maxsize=None)
+def _members(hint):
+    """A class's members, and which of them must be there; found at the first call, as a class may name itself."""
+    found = hints(hint)
+    if not is_dataclass(hint):
+        names = hint._fields if issubclass(hint, tuple) else list(found)
+        absent = getattr(hint, "_field_defaults", {})
+        required = hint.__required_keys__ if issubclass(hint, dict) else [each for each in names if each not in absent]
+        return {name: taken(found.get(name, typing.Any)) for name in names}, list(required)
+    members = [field for field in fields(hint) if field.init]
+    parts = {field.name: taken(found.get(field.name, typing.Any)) for field in members}
+    absent = MISSING
+    return parts, [each.name for each in members if each.default is absent and each.default_factory is absent]
