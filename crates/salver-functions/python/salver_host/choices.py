@@ -35,7 +35,8 @@ def enumeration(hint):
             raise Misfit(f"it is no combination of {', '.join(str(value) for _, value in members)}")
         return hint(whole)
 
-    return Taken("integer", convert=combined, digits=True, from_text=lambda text: combined(SCALARS[int].from_text(text)))
+    of_text = SCALARS[int].from_text
+    return Taken("integer", convert=combined, from_text=lambda text: combined(of_text(text)), digits=True)
 
 
 def _is_plain(value):

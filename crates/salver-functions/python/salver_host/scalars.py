@@ -13,8 +13,11 @@ from salver_host import json_text
 from salver_host.json_text import Numeral
 
 _WHOLE = re.compile(r"[+-]?[0-9]+\Z")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
-_TRUTH = {"true": True, "TRUE": True, "True": True, "1": True, "false": False, "FALSE": False, "False": False, "0": False}
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
+_TRUTH = {
+    **dict.fromkeys(("true", "TRUE", "True", "1"), True),
+    **dict.fromkeys(("false", "FALSE", "False", "0"), False),
+}
 # What stands in the arguments for a file of a form.
 _FILE = {"filename", "content_type", "content"}
 # What user code raises, while a value is made, that is no fault of the value.

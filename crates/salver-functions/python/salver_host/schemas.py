@@ -79,7 +79,7 @@ def _of(hint, depth):
     if origin is getattr(typing, "Annotated", MISSING):
         return _of(arguments[0], depth)
     if origin is getattr(typing, "Literal", MISSING):
-        return _choice(list(arguments))
+        return _choice([each.value if isinstance(each, enum.Enum) else each for each in arguments])
     kind = origin or hint
     if kind is tuple:
         return _tuple(arguments, depth)
@@ -100,6 +100,8 @@ def _of(hint, depth):
 def _class(hint, depth):
     if tables.reader(hint) is not None:
         return {"type": "array", "items": {"type": "object"}}
+    if issubclass(hint, enum.Flag):
+        return {"type": "integer"}
     if issubclass(hint, enum.Enum):
         return _choice([member.value for member in hint])
     if hasattr(hint, "model_json_schema"):  # Models of pydantic.
@@ -141,10 +143,10 @@ def _union(arguments, depth):
 
 
 def _choice(values):
-    kinds = {_SIMPLE[type(value)]["type"] if type(value) in _SIMPLE else None for value in values}
+    kinds = {_SIMPLE[type(value)]["type"] if type(value) in _SIMPLE else None for value in values if value is not None}
     kind = kinds.pop() if len(kinds) == 1 else None
     json.dumps(values)
-    return {**({"type": kind} if kind else {}), "enum": values}
+    return {**({"type": kind} if kind else {}), "enum": values, **({"nullable": True} if None in values else {})}
 
 
 def _tuple(arguments, depth):

@@ -82,6 +82,7 @@ def pick(x: Union[str, int]): return told(x)
 def several(x: List[Union[int, str]]): return [told(each) for each in x]
 def one_or_more(x: Union[int, List[int]]): return told(x)
 def mixed(x: Literal["1", 2, True]): return told(x)
+def maybe(x: Literal["a", Colour.RED, None]): return told(x)
 def counts(x: Dict[str, List[int]], *rest: Tuple[int, str]): return [x, rest]
 def bits(x: Bits): return told(x)
 def uploads(x: List[Upload], y: Optional[bytes] = None): return [[each.filename for each in x], y and len(y)]
@@ -132,7 +133,7 @@ class Hints(unittest.TestCase):
             ("pair", {"a": 1}, "Pair Pair(a=1, b='x')"), ("pair", [1, "y"], "Pair Pair(a=1, b='y')"),
             ("options", {"depth": 1, "when": "2026-01-02"}, ["date 2026-01-02", "int 1"]),
             ("bits", 3, "Bits Bits.A|B" if sys.version_info >= (3, 11) else "Bits Bits.B|A"),
-            ("pick", 5, "int 5"), ("pick", "5", "str 5"), ("one_or_more", [1], "list [1]"),
+            ("maybe", "red", "Colour Colour.RED"), ("maybe", None, "NoneType None"), ("pick", 5, "int 5"), ("pick", "5", "str 5"), ("one_or_more", [1], "list [1]"),
             ("mixed", 2, "int 2"), ("mixed", True, "bool True"), ("mixed", "1", "str 1"),
             ("user", 7, "int 7"), ("noted", 7, "int 7"), ("ordered", [1, 2], "tuple (1, 2)"),
             ("data", base64.b64encode(b"abc").decode(), 3), ("data", file_argument(b"abcd"), 4),
@@ -226,7 +227,8 @@ class Hints(unittest.TestCase):
             ("moment", {"type": "string", "format": "date-time"}), ("key", {"type": "string", "format": "uuid"}),
             ("user", {"type": "integer"}), ("noted", {"type": "integer"}),
             ("ordered", {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}),
-            ("upload", {"type": "string", "format": "binary"}),
+            ("upload", {"type": "string", "format": "binary"}), ("bits", {"type": "integer"}),
+            ("maybe", {"type": "string", "enum": ["a", "red", None], "nullable": True}),
             ("options", {"type": "object", "title": "Options", "properties": {
                 "depth": {"type": "integer"}, "when": {"type": "string", "format": "date"}}}),
         ]:

@@ -30,7 +30,7 @@ pub(super) fn mounts(rows: &[&DeclaredRow], has_rules: bool) -> Vec<String> {
     hidden.collect()
 }
 
-/// Returns the first of the earlier rows that hides this one, preferably one of the same entry, which does for everybody.
+/// Returns the first of the earlier rows that hides this one, preferably one of the same entry: it does for everybody.
 fn nearest<'r>(
     earlier: &[&'r DeclaredRow],
     row: &DeclaredRow,
