@@ -3,7 +3,7 @@
 import enum
 
 from salver_host import scalars
-from salver_host.scalars import PASSING, SCALARS, Misfit, Taken
+from salver_host.scalars import PASSING, SCALARS, Misfit, OtherKind, Taken
 
 # The one member of the object that stands for a text of a URL or a form, where the server leaves it to the function
 # what it is.
@@ -110,7 +110,7 @@ def union(kinds, nullable):
                     raise
                 except Exception:
                     continue
-        raise Misfit("it is of none of its types")
+        raise OtherKind("it is of none of its types")
 
     alike = {(each.kind, each.is_list) for each in kinds}
     kind = kinds[0].kind if len(alike) == 1 and not kinds[0].is_list else "any"
@@ -152,7 +152,7 @@ class _Union:
                     _Union._found.clear()
         if found[0]:
             return found[1]
-        raise Misfit(found[1].why, found[1].place)
+        raise type(found[1])(found[1].why, found[1].place)
 
     def _outcome(self, value):
         try:
@@ -161,17 +161,22 @@ class _Union:
             return False, error
 
     def _first(self, value):
-        deepest = Misfit("it is of none of its types")
+        deepest, said = None, []
         for take in self._takers:
             try:
                 return take(value)
             except PASSING:
                 raise
             except Exception as error:
-                said = scalars.misfit(error)
-                if take in self._telling and len(said.place) > len(deepest.place):
-                    deepest = said
-        raise deepest
+                wrong = scalars.misfit(error)
+                if take not in self._telling or isinstance(wrong, OtherKind):
+                    continue
+                if wrong.place and len(wrong.place) > len(deepest.place if deepest else ""):
+                    deepest = wrong
+                said.append(wrong.why)
+        if deepest is not None:
+            raise deepest
+        raise Misfit("; ".join(dict.fromkeys(said))) if said else OtherKind("it is of none of its types")
 
 
 def marked(convert, of_text):

@@ -32,10 +32,14 @@ class Misfit(ValueError):
         self.why, self.place = why, place
 
 
+class OtherKind(Misfit):
+    """A value is of another kind altogether: a text where a number is taken."""
+
+
 def misfit(error, step=""):
     """The error of a value that lies one step below."""
     if isinstance(error, Misfit):
-        return Misfit(error.why, step + error.place)
+        return Misfit(error.why, step + error.place) if step else error
     if type(error).__name__ == "ValidationError" and hasattr(error, "errors"):  # Of pydantic, on many lines.
         first = error.errors()[0]
         steps = [f"[{each}]" if isinstance(each, int) else f".{each}" for each in first["loc"]]
@@ -107,20 +111,20 @@ def integer(value):
                 return int(exactly)
         elif value.is_integer():
             return int(value)
-    raise Misfit("it is not a whole number")
+    raise OtherKind("it is not a whole number")
 
 
 def exact_integer(value):
     """A whole number that is written as one."""
     if type(value) is int:
         return value
-    raise Misfit("it is not a whole number")
+    raise OtherKind("it is not a whole number")
 
 
 def _integer_of(text):
     if _WHOLE.match(text):
         return int(text)
-    raise Misfit("it is not a whole number")
+    raise OtherKind("it is not a whole number")
 
 
 def number(value):
@@ -132,21 +136,21 @@ def number(value):
             return float(value)
         except OverflowError:
             raise Misfit("it is too large") from None
-    raise Misfit("it is not a number")
+    raise OtherKind("it is not a number")
 
 
 def exact_number(value):
     """A float of a number that is written with a point or an exponent."""
     if isinstance(value, float):
         return float(value)
-    raise Misfit("it is not a number with a point")
+    raise OtherKind("it is not a number with a point")
 
 
 def _number_of(text):
     value = float(text) if _NUMBER.match(text) else math.inf
     if math.isfinite(value):
         return value
-    raise Misfit("it is not a number")
+    raise OtherKind("it is not a number")
 
 
 def _decimal(value):
@@ -154,11 +158,11 @@ def _decimal(value):
         return decimal.Decimal(value.text)
     if type(value) in (int, float) and math.isfinite(value):
         return decimal.Decimal(repr(value))
-    raise Misfit("it is not a number")
+    raise OtherKind("it is not a number")
 
 
 def _exact_decimal(_):
-    raise Misfit("it is a number of another type")
+    raise OtherKind("it is a number of another type")
 
 
 def _decimal_of(text):
@@ -173,33 +177,33 @@ def _span(value):
 def _truth(value):
     if value is True or value is False:
         return value
-    raise Misfit("it is not true or false")
+    raise OtherKind("it is not true or false")
 
 
 def truth_of(text):
     """True or false, as texts say it."""
     if text in _TRUTH:
         return _TRUTH[text]
-    raise Misfit("it is not true or false")
+    raise OtherKind("it is not true or false")
 
 
 def _text(value):
     if type(value) is str:
         return value
-    raise Misfit("it is not a text")
+    raise OtherKind("it is not a text")
 
 
 def _nothing(value):
     if value is None:
         return value
-    raise Misfit("it is not null")
+    raise OtherKind("it is not null")
 
 
 def _bytes(value):
     if isinstance(value, dict) and set(value) == _FILE:
         value = value["content"]
     if type(value) is not str:
-        raise Misfit("it is not base64 in a text")
+        raise OtherKind("it is not base64 in a text")
     try:
         return base64.b64decode(value, validate=True)
     except ValueError as error:
@@ -208,12 +212,12 @@ def _bytes(value):
 
 def _upload(value):
     if not isinstance(value, dict) or set(value) != _FILE:
-        raise Misfit("it is not a file of a form")
+        raise OtherKind("it is not a file of a form")
     return salver.Upload(_bytes(value), value["filename"], value["content_type"])
 
 
 def _never(_):
-    raise Misfit("it is no value of JSON")
+    raise OtherKind("it is no value of JSON")
 
 
 def _from_text(read):

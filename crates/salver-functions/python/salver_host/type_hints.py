@@ -11,7 +11,7 @@ import typing
 from dataclasses import MISSING, fields, is_dataclass
 
 from salver_host import choices, scalars, tables
-from salver_host.scalars import PASSING, SCALARS, Misfit, Taken, misfit
+from salver_host.scalars import PASSING, SCALARS, Misfit, OtherKind, Taken, misfit
 
 _UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
 # What is made of a list, by what the hint says.
@@ -162,7 +162,7 @@ def _list(origin, arguments, is_bare):
 def _each(make, one):
     def convert(value):
         if type(value) is not list:
-            raise Misfit("it is not a list")
+            raise OtherKind("it is not a list")
         made = []
         try:
             for each in value:
@@ -184,7 +184,7 @@ def _tuple(arguments):
     def converter(takers):
         def convert(value):
             if type(value) is not list:
-                raise Misfit("it is not a list")
+                raise OtherKind("it is not a list")
             if len(value) != count:
                 raise Misfit(f"it has {len(value)} elements, and takes {count}")
             at = 0
@@ -247,7 +247,7 @@ def _shown(name):
 
 def _object(value):
     if type(value) is not dict:
-        raise Misfit("it is not an object")
+        raise OtherKind("it is not an object")
     return value
 
 
