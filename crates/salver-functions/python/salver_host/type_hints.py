@@ -31,6 +31,8 @@ _OF_TABLE = dict.fromkeys((None, "object"), tables.of_stream)
 # The server checks these itself, where they stand alone or in a list.
 _CHECKED = ("boolean", "integer", "number", "text")
 _LONGEST_NAME = 60
+_UNPACK = getattr(typing, "Unpack", MISSING)
+_WRAPPERS = (typing.Final, typing.ClassVar)
 # Aliases that are being looked at, as one may contain itself.
 _aliases = set()
 
@@ -73,7 +75,10 @@ def taken(hint):
         return _mapping(_OBJECTS[origin or hint], arguments)
     if isinstance(hint, typing.TypeVar):
         return taken(hint.__bound__) if hint.__bound__ is not None else Taken()
-    return _simple(origin if isinstance(origin, type) else hint)
+    if isinstance(origin, type):
+        return _simple(origin, arguments)
+    # `Final` and the like say nothing of the value.
+    return taken(arguments[0]) if origin in _WRAPPERS else _simple(hint)
 
 
 def of_kind(kind, is_list):
@@ -84,7 +89,7 @@ def of_kind(kind, is_list):
     return taken(of_one) if of_one else Taken(kind or "any", of_table=_OF_TABLE.get(kind))
 
 
-def _simple(hint):
+def _simple(hint, arguments=()):
     if hint is typing.Any or hint is object:
         return Taken(of_table=tables.of_stream)
     if hint in SCALARS:
@@ -104,7 +109,8 @@ def _simple(hint):
         return Taken("object", convert=lambda value: hint.model_validate(scalars.anything(value)))
     is_tuple = issubclass(hint, tuple) and hasattr(hint, "_fields")
     if is_dataclass(hint) or is_tuple or issubclass(hint, dict) and hasattr(hint, "__required_keys__"):
-        return Taken("object", convert=_record(hint, "strict"), exact=_record(hint, "exact"), digits=True)
+        strict, exact = (_record(hint, arguments, how) for how in ("strict", "exact"))
+        return Taken("object", convert=strict, exact=exact, digits=True)
     return Taken("object", convert=_any_object) if issubclass(hint, dict) else Taken()
 
 
@@ -136,7 +142,9 @@ def _or_null(convert):
 
 def _list(origin, arguments, is_bare):
     make = _LISTS[origin]
-    if make is tuple and not is_bare and not (len(arguments) == 2 and arguments[1] is ...):
+    if any(getattr(each, "__unpacked__", False) or typing.get_origin(each) is _UNPACK for each in arguments):
+        arguments = ()  # Of a tuple with an open middle only that it is one.
+    elif make is tuple and not is_bare and not (len(arguments) == 2 and arguments[1] is ...):
         return _tuple([] if arguments == ((),) else arguments)
     one = taken(arguments[0]) if arguments else Taken()
     is_checked = not one.is_list and not one.nullable and one.kind in _CHECKED
@@ -269,12 +277,12 @@ def _no_key(_):
     raise Misfit("an object of JSON has no keys of this type")
 
 
-def _record(hint, how):
-    """What makes a value of a class with named members: a dataclass, a named tuple, a TypedDict. `how`: with which
-    converter of each."""
+def _record(hint, arguments, how):
+    """What makes a value of a class with named members: a dataclass, a named tuple, a TypedDict. `arguments`: what
+    stands for the parameters of a generic class; `how`: with which converter of each."""
 
     def make(value):
-        parts, required = _members(hint)
+        parts, required = _members(hint, arguments)
         if isinstance(value, list) and issubclass(hint, tuple):
             if len(value) > len(hint._fields):
                 raise Misfit(f"it has more than {len(hint._fields)} members")
@@ -299,9 +307,10 @@ def _record(hint, how):
 
 
 @functools.lru_cache(maxsize=None)
-def _members(hint):
+def _members(hint, arguments):
     """A class's members, and which of them must be there; found at the first call, as a class may name itself."""
-    found = hints(hint)
+    given = dict(zip(getattr(hint, "__parameters__", ()), arguments))
+    found = {name: _filled_in(each, given) for name, each in hints(hint).items()}
     if not is_dataclass(hint):
         names = hint._fields if issubclass(hint, tuple) else list(found)
         absent = getattr(hint, "_field_defaults", {})
@@ -311,3 +320,11 @@ def _members(hint):
     parts = {field.name: taken(found.get(field.name, typing.Any)) for field in members}
     absent = MISSING
     return parts, [each.name for each in members if each.default is absent and each.default_factory is absent]
+
+
+def _filled_in(hint, given):
+    """A hint with what stands for the parameters of its class."""
+    if isinstance(hint, typing.TypeVar):
+        return given.get(hint, hint)
+    own = getattr(hint, "__parameters__", ())
+    return hint[tuple(given.get(each, each) for each in own)] if given and own else hint

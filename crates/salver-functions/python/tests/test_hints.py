@@ -9,7 +9,9 @@ from served import Served
 
 SOURCE = '''
 import dataclasses, datetime, decimal, enum, typing, uuid
-from typing import Annotated, Any, Dict, List, Literal, NamedTuple, NewType, Optional, Tuple, TypedDict, Union
+from typing import (
+    Annotated, Any, Dict, Generic, List, Literal, NamedTuple, NewType, Optional, Tuple, TypedDict, TypeVar, Union,
+)
 from salver import Upload
 
 class Colour(enum.Enum):
@@ -49,6 +51,13 @@ class Options(TypedDict, total=False):
     depth: int
     when: datetime.date
 
+T = TypeVar("T")
+
+@dataclasses.dataclass
+class Box(Generic[T]):
+    content: T
+    others: List[T] = dataclasses.field(default_factory=list)
+
 UserId = NewType("UserId", int)
 
 def told(value): return f"{type(value).__name__} {value}"
@@ -82,6 +91,7 @@ def pick(x: Union[str, int]): return told(x)
 def several(x: List[Union[int, str]]): return [told(each) for each in x]
 def one_or_more(x: Union[int, List[int]]): return told(x)
 def mixed(x: Literal["1", 2, True]): return told(x)
+def boxed(x: Box[int]): return told(x)
 def maybe(x: Literal["a", Colour.RED, None]): return told(x)
 def counts(x: Dict[str, List[int]], *rest: Tuple[int, str]): return [x, rest]
 def bits(x: Bits): return told(x)
@@ -133,6 +143,7 @@ class Hints(unittest.TestCase):
             ("pair", {"a": 1}, "Pair Pair(a=1, b='x')"), ("pair", [1, "y"], "Pair Pair(a=1, b='y')"),
             ("options", {"depth": 1, "when": "2026-01-02"}, ["date 2026-01-02", "int 1"]),
             ("bits", 3, "Bits Bits.A|B" if sys.version_info >= (3, 11) else "Bits Bits.B|A"),
+            ("boxed", {"content": 1, "others": [2]}, "Box Box(content=1, others=[2])"),
             ("maybe", "red", "Colour Colour.RED"), ("maybe", None, "NoneType None"), ("pick", 5, "int 5"), ("pick", "5", "str 5"), ("one_or_more", [1], "list [1]"),
             ("mixed", 2, "int 2"), ("mixed", True, "bool True"), ("mixed", "1", "str 1"),
             ("user", 7, "int 7"), ("noted", 7, "int 7"), ("ordered", [1, 2], "tuple (1, 2)"),
@@ -162,7 +173,8 @@ class Hints(unittest.TestCase):
             self.assertEqual((answer.kind, answer.json()), (b"A", expected), f"{function}({text!r})")
         texts = [text_argument("1"), text_argument("a")]
         self.assertEqual(self.call("several", {"x": texts}).json(), ["int 1", "str a"])
-        self.assertEqual(self.call("one_or_more", {"x": [text_argument("1"), text_argument("2")]}).json(), "list [1, 2]")
+        texts = [text_argument("1"), text_argument("2")]
+        self.assertEqual(self.call("one_or_more", {"x": texts}).json(), "list [1, 2]")
         self.assertEqual(self.call("one_or_more", {"x": text_argument("a")}).message,
                          "`x` is not right: it is of none of its types")
 
@@ -182,6 +194,8 @@ class Hints(unittest.TestCase):
             ("mapping", {"a": "2026-01-02"}, '`x` is not right: its key "a" is not right: it is not a whole number'),
             ("mapping", {"1": "2026-01-02", "01": "2026-01-02"},
              '`x` is not right: two of its keys are the same, one of them "01"'),
+            ("boxed", {"content": "a"}, "`x.content` is not right: it is not a whole number"),
+            ("boxed", {"content": 1, "others": ["a"]}, "`x.others[0]` is not right: it is not a whole number"),
             ("counted", {"a": None}, '`x["a"]` is not right: it is not a whole number'),
             ("counts", {"a": [1, "q"]}, '`x["a"][1]` is not right: it is not a whole number'),
             ("choice", "c", "`x` is not right: it is none of a, b, 3"),
