@@ -117,14 +117,24 @@ class Endpoint:
                 if value is None and has_default:
                     del arguments[name]
                 elif convert is not None:
-                    if is_of_columns and value is not None:
-                        arguments[name] = [_converted(name, convert, each) for each in value]
-                    else:
-                        arguments[name] = _converted(name, convert, value)
+                    try:
+                        if is_of_columns and value is not None:
+                            arguments[name] = [convert(each) for each in value]
+                        else:
+                            arguments[name] = convert(value)
+                    except scalars.PASSING:
+                        raise
+                    except Exception as error:
+                        raise _wrong(name, error) from error
         if self.convert_rest is not None:
             for name in arguments:
                 if name not in self.names:
-                    arguments[name] = _converted(name, self.convert_rest, arguments[name])
+                    try:
+                        arguments[name] = self.convert_rest(arguments[name])
+                    except scalars.PASSING:
+                        raise
+                    except Exception as error:
+                        raise _wrong(name, error) from error
 
     def table(self, name, body):
         """The value of the parameter that a call's body is the table for."""
@@ -207,14 +217,10 @@ def _has_typed_default(parameter):
     return not parameter.required and not taken.nullable and (taken.kind != "any" or taken.convert is not None)
 
 
-def _converted(name, convert, value):
-    try:
-        return convert(value)
-    except scalars.PASSING:
-        raise
-    except Exception as error:
-        wrong = scalars.misfit(error)
-        raise faults.ArgumentFault(f"`{name}{wrong.place}` is not right: {wrong.why}") from error
+def _wrong(name, error):
+    """The fault of an argument that could not be converted."""
+    wrong = scalars.misfit(error)
+    return faults.ArgumentFault(f"`{name}{wrong.place}` is not right: {wrong.why}")
 
 
 def _beside(path):
