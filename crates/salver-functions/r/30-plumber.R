@@ -49,6 +49,8 @@ load_plumber <- function(file) {
 }
 
 plumber_offer <- function(router) {
+  # The package as Debian has it does not know this variable, by which newer ones are told of a log-in.
+  if (!is.null(secret <- plumber_option("sharedSecret"))) options(plumber.sharedSecret = secret)
   # First, because the documentation is mounted on it then.
   endpoints <- plumber_endpoints(router)
   state$answer <- plumber_worker(router)
@@ -59,7 +61,7 @@ plumber_offer <- function(router) {
 plumber_worker <- function(router) {
   private <- router$.__enclos_env__$private
   # What `run` would have done before it listens.
-  private$maxSize <- getOption("plumber.maxRequestSize", 0)
+  private$maxSize <- as.numeric(plumber_option("maxRequestSize", 0))
   if (!is.null(private$filename)) setwd(dirname(normalizePath(private$filename)))
   mount <- get0("mount_docs", asNamespace("plumber"))
   if (is.function(mount) && isTRUE(private$docs_info$enabled)) {

@@ -1,4 +1,4 @@
-# What the host calls: `load`, `own_application`, `call_application`; `call_function` stands with the functions.
+# What the host calls: `load_or_refuse`, `own_application`, `call_application`; `call_function` stands with the functions.
 
 state <- new.env(parent = emptyenv())
 
@@ -12,6 +12,11 @@ load <- function(file) {
   compile_globals()
   words <- file_words(lines)
   to_json_text(c(list(application = offer$application), fill(words, offer), list(endpoints = as.list(offer$endpoints))))
+}
+
+# The same; for a file that asks for what would not hold, a list of the reason.
+load_or_refuse <- function(file) {
+  tryCatch(load(file), salver_refusal = function(refusal) list(conditionMessage(refusal)))
 }
 
 fill <- function(words, offer) {
@@ -143,11 +148,11 @@ makes_application <- function(name) {
 }
 
 refuse_unstarted <- function(what) {
-  stop(
+  refuse(paste0(
     "the file ", what, ", but starts none while it is loaded, so that it is not served: end the file with the router ",
     "or the application, or start it (`pr_run(router)`, `BackendRserve$new()$start(app)`) without a condition such as ",
-    "`interactive()` or `sys.nframe() == 0L`; or remove it", call. = FALSE
-  )
+    "`interactive()` or `sys.nframe() == 0L`; or remove it"
+  ))
 }
 
 # Of several that are started, nobody knows which is to be served. Told when the file is loaded, whatever it catches.
@@ -157,7 +162,7 @@ refuse_second_start <- function(object) {
 }
 
 application_offer <- function() {
-  if (isTRUE(state$several)) stop("the file starts several applications; only one can be served", call. = FALSE)
+  if (isTRUE(state$several)) refuse("the file starts several applications; only one can be served")
   kind <- state$application$kind
   object <- state$application$object
   if (kind == "plumber") return(plumber_offer(object))

@@ -36,7 +36,7 @@ function(sources, kept) {
   }
   forget <- function() .Internal(seterrmessage(""))
   functions <- mget(
-    c("load", "own_application", "call_application", "call_function", "call_columns"), envir = salver, inherits = FALSE
+    c("load_or_refuse", "own_application", "call_application", "call_function", "call_columns"), envir = salver, inherits = FALSE
   )
   c(functions, list(seed, forget))
 }

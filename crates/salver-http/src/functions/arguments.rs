@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::{HeaderMap, header};
 use salver_model::functions::{Endpoint, Parameter, ParameterKind};
 use salver_model::{Code, Error, Result, suggest};
+use salver_text::base64;
 use serde_json::{Map, Value as Json};
 
 use super::multipart::{self, FORM_DATA};
@@ -74,7 +75,8 @@ pub(super) fn read(
     }
     let table = if is_table { Some(table(endpoint, &arguments)?) } else { None };
     let is_missing = |own: &&Parameter| {
-        let is_of_body = own.kind == ParameterKind::Bytes && is_whole || table.as_ref() == Some(&own.name);
+        let is_of_body =
+            own.kind == ParameterKind::Bytes && is_whole && !rest.is_empty() || table.as_ref() == Some(&own.name);
         own.required && !takes_any(own) && !is_of_body && !arguments.contains_key(&own.name)
     };
     if let Some(missing) = endpoint.parameters.iter().find(is_missing) {
@@ -157,7 +159,7 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Bod
         Ok(Json::Object(values)) => Ok(BodyContent::Values(values)),
         Ok(other) => match endpoint.parameters.as_slice() {
             // The body is the value of the only parameter.
-            [only] => Ok(BodyContent::Values(Map::from_iter([(only.name.clone(), other)]))),
+            [only] if !takes_any(only) => Ok(BodyContent::Values(Map::from_iter([(only.name.clone(), other)]))),
             _ if endpoint.takes_request => Ok(BodyContent::Nothing),
             _ => Err(Error::new(Code::InvalidBody, "the body is not a JSON object")
                 .with_hint(format!("name the arguments: {}", signature(endpoint)))),
@@ -231,7 +233,10 @@ fn add(texts: &mut Vec<(String, Vec<String>)>, more: Vec<(String, String)>) {
 /// Returns the parameter called `name`; `None` when the name is accepted by a variadic parameter.
 fn find<'e>(endpoint: &'e Endpoint, name: &str) -> Result<Option<&'e Parameter>> {
     let known = endpoint.parameters.iter().find(|own| own.name == name && !takes_any(own));
-    if known.is_none() && !endpoint.parameters.iter().any(takes_any) {
+    // R takes the beginning of a parameter's name for that parameter, whose type was not looked at then.
+    let is_beginning = |own: &Parameter| own.name.starts_with(name) && own.name != "...";
+    let is_ambiguous = |dots: &Parameter| dots.name == "..." && endpoint.parameters.iter().any(is_beginning);
+    if known.is_none() && !endpoint.parameters.iter().any(|own| takes_any(own) && !is_ambiguous(own)) {
         let names = endpoint.parameters.iter().map(|own| own.name.as_str());
         return Err(Error::new(Code::InvalidValue, format!("`{}` has no parameter `{name}`", endpoint.function))
             .with_hint(format!("it takes {}", signature(endpoint)))
@@ -263,13 +268,23 @@ fn from_text(kind: ParameterKind, text: &str) -> Option<Json> {
         ParameterKind::Integer => text.trim().parse::<i64>().ok().map(Json::from),
         ParameterKind::Number => number(text.trim()),
         ParameterKind::Boolean => truth(text).map(Json::from),
-        ParameterKind::Object | ParameterKind::Bytes => serde_json::from_str(text).ok(),
+        ParameterKind::Object => serde_json::from_str(text).ok(),
+        ParameterKind::Bytes => from_base64(text),
         ParameterKind::Any => Some(match text {
             "true" | "TRUE" | "True" => Json::Bool(true),
             "false" | "FALSE" | "False" => Json::Bool(false),
             // A number as in JSON: `007` is text.
             _ => serde_json::from_str::<Json>(text).ok().filter(Json::is_number).unwrap_or_else(|| text.into()),
         }),
+    }
+}
+
+/// Returns a text of base64, which may be quoted, as it is in JSON; or a null.
+fn from_base64(text: &str) -> Option<Json> {
+    match serde_json::from_str(text) {
+        Ok(Json::Null) => Some(Json::Null),
+        Ok(Json::String(quoted)) => base64::is_exact(quoted.as_bytes()).then_some(Json::String(quoted)),
+        _ => base64::is_exact(text.as_bytes()).then(|| text.into()),
     }
 }
 
