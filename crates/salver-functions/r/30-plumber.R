@@ -122,8 +122,10 @@ answer_of_rook <- function(answer) {
     body <- as.character(body[["file"]])
   } else if (is.null(body)) {
     body <- raw()
-  } else if (is.character(body)) {
+  } else if (is.character(body) && length(body)) {
     body <- paste(unname(body), collapse = "\n")
+  } else if (!is.raw(body)) {
+    return(answer_of_rook(unanswered))
   }
   # A header may have several values (`Set-Cookie`): each becomes a field of its own. The length is the server's.
   values <- lapply(answer$headers, paste)
