@@ -7,7 +7,8 @@ adopt_plumber <- function(...) {
   tell_when_made(plumber$Plumber, made_router)
 }
 
-made_router <- function(router) state$routers <- c(state$routers, list(router))
+# Only while a file is loaded: a handler may make one in each call.
+made_router <- function(router) if (state$loading) state$routers <- c(state$routers, list(router))
 
 # Has the objects of an R6 class given to `tell` when they are made.
 tell_when_made <- function(generator, tell) {

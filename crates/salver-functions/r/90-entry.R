@@ -1,15 +1,20 @@
 # What the host calls: `load_or_refuse`, `own_application`, `call_application`; `call_function` stands with the functions.
 
 state <- new.env(parent = emptyenv())
+# Whether a file is being loaded.
+state$loading <- FALSE
 
 # Loads a file and gives the JSON text of what it offers. Called once in a process, before it forks.
 load <- function(file) {
+  state$loading <- TRUE
   prepare()
   file <- normalizePath(file, mustWork = TRUE)
   lines <- readLines(file, warn = FALSE, encoding = "UTF-8")
   setwd(dirname(file))
   offer <- if (has_plumber_annotations(lines) && has_plumber()) load_plumber(file) else load_script(file, lines)
   compile_globals()
+  state$loading <- FALSE
+  state$routers <- state$applications <- list()
   words <- file_words(lines)
   to_json_text(c(list(application = offer$application), fill(words, offer), list(endpoints = as.list(offer$endpoints))))
 }
@@ -99,7 +104,7 @@ is_application <- function(value) {
   is.environment(value) && inherits(value, "Application") && is.function(value[["process_request"]])
 }
 
-made_application <- function(app) state$applications <- c(state$applications, list(app))
+made_application <- function(app) if (state$loading) state$applications <- c(state$applications, list(app))
 
 # The routers and applications that were made while the file was loaded, or that stand among its variables.
 made_in_file <- function() {

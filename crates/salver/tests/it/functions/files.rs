@@ -108,6 +108,10 @@ fn dots_and_missing_arguments_in_r() {
         assert_eq!((got.status, got.json()["message"].as_str()), (400, Some(message)), "{target} {body}");
     }
     let openapi = server.get("/api/functions.openapi.json").json();
-    let schema = &openapi["paths"]["/api/functions/r/dots"]["post"]["requestBody"]["content"]["application/json"]["schema"];
-    assert_eq!((&schema["additionalProperties"], &schema["properties"]["..."]), (&true.into(), &serde_json::Value::Null));
+    let schema =
+        &openapi["paths"]["/api/functions/r/dots"]["post"]["requestBody"]["content"]["application/json"]["schema"];
+    assert_eq!(
+        (&schema["additionalProperties"], &schema["properties"]["..."]),
+        (&true.into(), &serde_json::Value::Null)
+    );
 }

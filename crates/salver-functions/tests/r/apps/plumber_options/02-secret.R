@@ -1,4 +1,4 @@
-options(plumber.sharedSecret = "open sesame")
+options_plumber(sharedSecret = "open sesame")
 
 #* @get /treasure
 function() "gold"
