@@ -51,7 +51,9 @@ impl FunctionFile {
                 _ = looks.tick() => keeper.look().await,
                 result = result(&mut keeper.loading) => keeper.settle(result).await,
                 () = self.pool.fallen() => keeper.fell(),
-                () = tokio::time::sleep_until(retry.unwrap_or_else(Instant::now)), if retry.is_some() => keeper.load().await,
+                () = tokio::time::sleep_until(retry.unwrap_or_else(Instant::now)), if retry.is_some() => {
+                    keeper.load().await;
+                }
                 Some(_) = keeper.zygotes.join_next() => {}
             }
         }
