@@ -56,7 +56,8 @@ endpoint_of <- function(fn, name, method, path, block) {
   list(
     "function" = name, method = method, path = path, parameters = parameters, summary = block$summary,
     description = block$description, pure = block$pure, result = block$result, vectorized = block$vectorized,
-    call = fn, frames = frames, files = file_parameters(parameters, block), wants = intersect(special, names(arguments)), write = serializer_of(block$serializer),
+    call = fn, frames = frames, files = file_parameters(parameters, block),
+    wants = intersect(special, names(arguments)), write = serializer_of(block$serializer),
     # Whether its first argument may be given without a name.
     leads = identical(names(arguments)[1L], names_given[1L])
   )

@@ -19,7 +19,8 @@ with_files <- function(files, arguments, request) {
       values <- if (file$list) as.list(value) else list(value)
     } else if (length(body) && !file$name %in% names(arguments)) {
       type <- request$headers[match("content-type", tolower(names(request$headers)))]
-      values <- list(list(filename = NULL, content_type = if (length(type) && !is.na(type)) unname(type), content = body))
+      type <- if (length(type) && !is.na(type)) unname(type)
+      values <- list(list(filename = NULL, content_type = type, content = body))
     } else {
       next
     }

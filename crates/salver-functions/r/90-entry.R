@@ -1,4 +1,5 @@
-# What the host calls: `load_or_refuse`, `own_application`, `call_application`; `call_function` stands with the functions.
+# What the host calls: `load_or_refuse`, `own_application`, `call_application`; `call_function` stands with the
+# functions.
 
 state <- new.env(parent = emptyenv())
 # Whether a file is being loaded.

@@ -173,7 +173,7 @@ impl Keeper {
     /// Starts loading the current file, and aborts a load in progress.
     async fn load(&mut self) {
         self.retry = None;
-        // Before its process reads it: a version that is written in between has at most more words than these.
+        // A version that is written before the process reads it is loaded again, and its words are counted then.
         let guards = Guards::of(&self.file.spec.file).await;
         self.number += 1;
         let start = Start {

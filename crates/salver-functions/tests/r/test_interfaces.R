@@ -13,7 +13,8 @@ words_of <- function(file) {
   texts <- parsed$text[parsed$token == "STR_CONST"]
   names <- parsed$text[parsed$token %in% c("SYMBOL", "SYMBOL_FUNCTION_CALL", "SYMBOL_SUB", "SYMBOL_FORMALS", "SPECIAL")]
   annotated <- grep("^[[:space:]]*#['*][[:space:]]*@[[:alpha:]]+", lines, value = TRUE)
-  c(names, texts, gsub("^[\"']|[\"']$", "", texts), sub("^[[:space:]]*#['*][[:space:]]*(@[[:alpha:]]+).*$", "\\1", annotated))
+  annotations <- sub("^[[:space:]]*#['*][[:space:]]*(@[[:alpha:]]+).*$", "\\1", annotated)
+  c(names, texts, gsub("^[\"']|[\"']$", "", texts), annotations)
 }
 
 interface <- function(package) {
@@ -27,9 +28,10 @@ interface <- function(package) {
 check_use <- function(package, listed, files) {
   used <- unique(unlist(lapply(files, words_of)))
   wanted <- names(listed)[!nzchar(listed)]
-  known <- gsub("\"", "", wanted) %in% used | sub("^.*[$]", "", wanted) %in% used | sub("^plumber[.]", "", wanted) %in% used
+  known <- gsub("\"|^.*[$]|^plumber[.]", "", wanted) %in% used | wanted %in% used
   check(paste("used by no application:", package), wanted[!known], character())
-  check(paste("used, though there is a reason for not:", package), intersect(names(listed)[nzchar(listed)], used), character())
+  excused <- names(listed)[nzchar(listed)]
+  check(paste("used, though there is a reason for not:", package), intersect(excused, used), character())
 }
 
 of_plumber <- c(applications("plumber_beside", "plumber_options"), file.path(test_file("apps"), "plumber_run.R"))

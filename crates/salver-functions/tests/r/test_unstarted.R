@@ -46,9 +46,11 @@ main <- "main <- function() {\n  library(plumber)\n  pr_run(pr())\n}"
 refused("#none", "secret <- function() 1", main, "if (sys.nframe() == 0L) main()")
 refused("#none", "secret <- function() 1", "main <- function(r) Reduce(function(x, f) f(x), list(pr_run), r)")
 # What decides nothing about callers fails as any error does.
-check("@static", startsWith(result("#none", "#* @static ./x /st", "list()", "f <- function() 1"), "failed: line 2"), TRUE)
+static <- result("#none", "#* @static ./x /st", "list()", "f <- function() 1")
+check("@static", startsWith(static, "failed: line 2"), TRUE)
 for (word in c("@filter a", "@preempt a", "@plumber")) {
-  refused("#none", "#* @assets ./x", "list()", paste("#*", word), "function(req, res) NULL", "#* @get /x", "function() 1")
+  filter <- c(paste("#*", word), "function(req, res) NULL")
+  refused("#none", "#* @assets ./x", "list()", filter, "#* @get /x", "function() 1")
 }
 for (line in c("Sys.setenv(PLUMBER_SHAREDSECRET = 'x')", "options(plumber.sharedSecret = 'x')")) {
   refused("#none", line, "#* @get /x", "function() 'SECRET'")
