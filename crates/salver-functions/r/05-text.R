@@ -71,6 +71,8 @@ from_http_date <- function(x) {
 }
 
 base64_signs <- c(LETTERS, letters, 0:9, "+", "/")
+# What each byte stands for.
+base64_values <- match(0:255, utf8ToInt(paste(base64_signs, collapse = ""))) - 1L
 
 base64_encode <- function(bytes) {
   if (is.character(bytes)) bytes <- charToRaw(bytes)
@@ -88,8 +90,8 @@ base64_encode <- function(bytes) {
 
 # The bytes of base64 text, or NULL when it is none.
 base64_decode <- function(text) {
-  signs <- strsplit(gsub("[=[:space:]]+$", "", text), "", fixed = TRUE)[[1L]]
-  digits <- match(signs, base64_signs) - 1L
+  bytes <- charToRaw(sub("[=[:space:]]+$", "", text, useBytes = TRUE))
+  digits <- base64_values[as.integer(bytes) + 1L]
   if (anyNA(digits) || length(digits) %% 4L == 1L) return(NULL)
   padding <- (4L - length(digits) %% 4L) %% 4L
   groups <- matrix(c(digits, integer(padding)), nrow = 4L)

@@ -6,7 +6,7 @@ parameter_kinds <- c(
   dbl = "number", double = "number", float = "number", number = "number", numeric = "number",
   chr = "text", character = "text", str = "text", string = "text", text = "text",
   list = "object", object = "object", df = "object", "data.frame" = "object",
-  bytes = "bytes", file = "bytes", raw = "bytes"
+  bytes = "bytes", file = "bytes", raw = "bytes", upload = "bytes"
 )
 
 # The endpoints of a file: its annotated functions, or all of its functions. Each is a list with what the offer says
@@ -35,6 +35,7 @@ endpoint_of <- function(fn, name, method, path, block) {
   special <- if (is.null(path)) character() else c("req", "res")
   arguments <- formals(args(fn))
   names_given <- setdiff(names(arguments), c("...", special))
+  tested <- tested_by_missing(body(fn))
   in_path <- path_parameters(path)
   parameters <- lapply(names_given, function(key) {
     said <- block$parameters[[key]]
@@ -44,19 +45,32 @@ endpoint_of <- function(fn, name, method, path, block) {
     frame <- type %in% c("df", "data.frame")
     list(
       name = key, kind = kind, list = isTRUE(said$list) || frame,
-      required = identical(arguments[[key]], quote(expr = )) || isTRUE(said$required),
+      required = identical(arguments[[key]], quote(expr = )) && !key %in% tested || isTRUE(said$required),
       # Whether it may be a table, which the host makes a data frame of.
       table = frame || kind %in% c("any", "object") && !isTRUE(said$list), description = said$description
     )
   })
+  # Where it stands among the others does not matter: what it takes is given by name.
+  if ("..." %in% names(arguments)) parameters <- c(parameters, list(dots))
   frames <- Filter(function(key) isTRUE(block$parameters[[key]]$type %in% c("df", "data.frame")), names_given)
   list(
     "function" = name, method = method, path = path, parameters = parameters, summary = block$summary,
     description = block$description, pure = block$pure, result = block$result, vectorized = block$vectorized,
-    call = fn, frames = frames, wants = intersect(special, names(arguments)), write = serializer_of(block$serializer),
+    call = fn, frames = frames, files = file_parameters(parameters, block),
+    wants = intersect(special, names(arguments)), write = serializer_of(block$serializer),
     # Whether its first argument may be given without a name.
     leads = identical(names(arguments)[1L], names_given[1L])
   )
+}
+
+# `...` in the offer: it takes what no other parameter is called.
+dots <- list(name = "...", kind = "any", list = FALSE, required = FALSE, table = FALSE, description = NULL)
+
+# The parameters that a function looks for with `missing()`, which may be absent for that reason.
+tested_by_missing <- function(code) {
+  if (!is.call(code) || identical(code[[1L]], quote(`function`))) return(NULL)
+  if (identical(code[[1L]], quote(missing)) && length(code) == 2L) return(as.character(code[[2L]]))
+  unlist(lapply(as.list(code), function(part) if (!missing(part)) tested_by_missing(part)))
 }
 
 parameter_kind <- function(type) {
@@ -91,6 +105,7 @@ call_function <- function(endpoint, arguments, request) {
   for (key in endpoint$frames) {
     if (!is.null(arguments[[key]])) arguments[[key]] <- frame_of_rows(arguments[[key]])
   }
+  if (length(endpoint$files)) arguments <- with_files(endpoint$files, arguments, request)
   if (length(endpoint$wants)) return(call_with_request(endpoint, arguments, request))
   if (!is.null(endpoint$write)) return(endpoint$write(function() do.call(endpoint$call, arguments)))
   list(200L, NULL, do.call(endpoint$call, arguments), 3L)
@@ -103,7 +118,8 @@ call_with_request <- function(endpoint, arguments, request) {
   res$headers <- list()
   res$setHeader <- function(name, value) res$headers[[name]] <- value
   given <- list(req = do.call(rook_request, unname(request)), res = res)
-  arguments <- c(arguments, given[endpoint$wants])
+  # A caller can't take their place with an argument for `...`.
+  arguments <- c(arguments[!names(arguments) %in% endpoint$wants], given[endpoint$wants])
   is_whole <- FALSE
   make <- function() {
     made <- do.call(endpoint$call, arguments)

@@ -8,6 +8,8 @@ routing_words <- c(route_words, "use", "any")
 # What only the real package does. A file that says one of them must not be served without it: a filter may be its
 # log-in.
 plumber_words <- c("filter", "preempt", "plumber", "assets", "static", "parser")
+# Those of them that may decide who is let in.
+access_words <- c("filter", "preempt", "plumber")
 
 empty_block <- function() {
   list(
@@ -30,19 +32,37 @@ refuse_plumber_words <- function(lines) {
   pattern <- paste0("^[[:space:]]*#['*][[:space:]]*@(", paste(plumber_words, collapse = "|"), ")\\b")
   at <- grep(pattern, lines, ignore.case = TRUE)
   if (!length(at)) return(invisible())
-  word <- regmatches(lines[at[1L]], regexpr("@[[:alpha:]]+", lines[at[1L]]))
-  needs_plumber(paste0("line ", at[1L], ": `", word, "`"))
+  words <- regmatches(lines[at], regexpr("@[[:alpha:]]+", lines[at]))
+  deciding <- tolower(words) %in% paste0("@", access_words)
+  first <- if (any(deciding)) which(deciding)[1L] else 1L
+  needs_plumber(paste0("line ", at[first], ": `", words[first], "`"), any(deciding))
 }
 
 # Refuses a file that sets options by which only plumber protects it.
 refuse_plumber_options <- function() {
-  for (name in c("plumber.sharedSecret", "plumber.maxRequestSize")) {
-    if (!is.null(getOption(name))) needs_plumber(paste0("the option `", name, "`"))
+  for (name in c("sharedSecret", "maxRequestSize")) {
+    if (!is.null(plumber_option(name))) needs_plumber(paste0("the option `plumber.", name, "`"), TRUE)
   }
 }
 
-needs_plumber <- function(what) {
-  stop(what, " needs the package plumber, which is not installed (Debian: r-cran-plumber)", call. = FALSE)
+# An option of plumber, or the environment variable that stands for it, as newer versions of the package have them.
+plumber_option <- function(name, default = NULL) {
+  value <- getOption(paste0("plumber.", name))
+  if (!is.null(value)) return(value)
+  value <- Sys.getenv(paste0("PLUMBER_", toupper(name)))
+  if (nzchar(value)) value else default
+}
+
+# `decides` says whether it is about who is let in.
+needs_plumber <- function(what, decides = FALSE) {
+  message <- paste0(what, " needs the package plumber, which is not installed (Debian: r-cran-plumber)")
+  if (decides) refuse(message)
+  stop(message, call. = FALSE)
+}
+
+# Refuses a file that asks for what would not hold, so that the server also ends the version before it.
+refuse <- function(message) {
+  stop(structure(class = c("salver_refusal", "error", "condition"), list(message = message, call = NULL)))
 }
 
 # The annotated expressions of a file, in order. `parsed` was made with its source kept.

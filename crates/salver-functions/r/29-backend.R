@@ -129,6 +129,7 @@ restrserve_exports <- function() {
     Middleware = generator("Middleware", new_middleware),
     Request = generator("Request", new_request),
     Response = generator("Response", new_response),
+    .req = new_request(), .res = new_response(),
     Router = generator("Router", new_router),
     from_http_date = from_http_date, raise = raise, to_http_date = to_http_date, to_json = to_json
   )

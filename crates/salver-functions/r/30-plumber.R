@@ -7,7 +7,8 @@ adopt_plumber <- function(...) {
   tell_when_made(plumber$Plumber, made_router)
 }
 
-made_router <- function(router) state$routers <- c(state$routers, list(router))
+# Only while a file is loaded: a handler may make one in each call.
+made_router <- function(router) if (state$loading) state$routers <- c(state$routers, list(router))
 
 # Has the objects of an R6 class given to `tell` when they are made.
 tell_when_made <- function(generator, tell) {
@@ -49,6 +50,8 @@ load_plumber <- function(file) {
 }
 
 plumber_offer <- function(router) {
+  # The package as Debian has it does not know this variable, by which newer ones are told of a log-in.
+  if (!is.null(secret <- plumber_option("sharedSecret"))) options(plumber.sharedSecret = secret)
   # First, because the documentation is mounted on it then.
   endpoints <- plumber_endpoints(router)
   state$answer <- plumber_worker(router)
@@ -59,7 +62,7 @@ plumber_offer <- function(router) {
 plumber_worker <- function(router) {
   private <- router$.__enclos_env__$private
   # What `run` would have done before it listens.
-  private$maxSize <- getOption("plumber.maxRequestSize", 0)
+  private$maxSize <- as.numeric(plumber_option("maxRequestSize", 0))
   if (!is.null(private$filename)) setwd(dirname(normalizePath(private$filename)))
   mount <- get0("mount_docs", asNamespace("plumber"))
   if (is.function(mount) && isTRUE(private$docs_info$enabled)) {
@@ -120,8 +123,10 @@ answer_of_rook <- function(answer) {
     body <- as.character(body[["file"]])
   } else if (is.null(body)) {
     body <- raw()
-  } else if (is.character(body)) {
+  } else if (is.character(body) && length(body)) {
     body <- paste(unname(body), collapse = "\n")
+  } else if (!is.raw(body)) {
+    return(answer_of_rook(unanswered))
   }
   # A header may have several values (`Set-Cookie`): each becomes a field of its own. The length is the server's.
   values <- lapply(answer$headers, paste)

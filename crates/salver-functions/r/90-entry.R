@@ -1,17 +1,28 @@
-# What the host calls: `load`, `own_application`, `call_application`; `call_function` stands with the functions.
+# What the host calls: `load_or_refuse`, `own_application`, `call_application`; `call_function` stands with the
+# functions.
 
 state <- new.env(parent = emptyenv())
+# Whether a file is being loaded.
+state$loading <- FALSE
 
 # Loads a file and gives the JSON text of what it offers. Called once in a process, before it forks.
 load <- function(file) {
+  state$loading <- TRUE
   prepare()
   file <- normalizePath(file, mustWork = TRUE)
   lines <- readLines(file, warn = FALSE, encoding = "UTF-8")
   setwd(dirname(file))
   offer <- if (has_plumber_annotations(lines) && has_plumber()) load_plumber(file) else load_script(file, lines)
   compile_globals()
+  state$loading <- FALSE
+  state$routers <- state$applications <- list()
   words <- file_words(lines)
   to_json_text(c(list(application = offer$application), fill(words, offer), list(endpoints = as.list(offer$endpoints))))
+}
+
+# The same; for a file that asks for what would not hold, a list of the reason.
+load_or_refuse <- function(file) {
+  tryCatch(load(file), salver_refusal = function(refusal) list(conditionMessage(refusal)))
 }
 
 fill <- function(words, offer) {
@@ -94,7 +105,7 @@ is_application <- function(value) {
   is.environment(value) && inherits(value, "Application") && is.function(value[["process_request"]])
 }
 
-made_application <- function(app) state$applications <- c(state$applications, list(app))
+made_application <- function(app) if (state$loading) state$applications <- c(state$applications, list(app))
 
 # The routers and applications that were made while the file was loaded, or that stand among its variables.
 made_in_file <- function() {
@@ -143,11 +154,11 @@ makes_application <- function(name) {
 }
 
 refuse_unstarted <- function(what) {
-  stop(
+  refuse(paste0(
     "the file ", what, ", but starts none while it is loaded, so that it is not served: end the file with the router ",
     "or the application, or start it (`pr_run(router)`, `BackendRserve$new()$start(app)`) without a condition such as ",
-    "`interactive()` or `sys.nframe() == 0L`; or remove it", call. = FALSE
-  )
+    "`interactive()` or `sys.nframe() == 0L`; or remove it"
+  ))
 }
 
 # Of several that are started, nobody knows which is to be served. Told when the file is loaded, whatever it catches.
@@ -157,7 +168,7 @@ refuse_second_start <- function(object) {
 }
 
 application_offer <- function() {
-  if (isTRUE(state$several)) stop("the file starts several applications; only one can be served", call. = FALSE)
+  if (isTRUE(state$several)) refuse("the file starts several applications; only one can be served")
   kind <- state$application$kind
   object <- state$application$object
   if (kind == "plumber") return(plumber_offer(object))

@@ -6,6 +6,7 @@ mod batching;
 mod columns;
 mod errors;
 mod file_stamp;
+mod guards;
 mod reload;
 
 use std::fs::Permissions;

@@ -29,7 +29,7 @@ mod worker;
 mod zygote;
 
 use session::RSession;
-use start::Runtime;
+use start::{Loaded, Runtime};
 use zygote::Control;
 
 /// Runs a file of R, as a hidden command of the program. The last two arguments are the file and the socket; standard
@@ -51,7 +51,7 @@ pub fn run_r(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return ExitCode::FAILURE;
     };
     let loaded = match home {
-        Ok(home) => load(&home, private, Path::new(&file)).map_err(|reason| (b'X', reason)),
+        Ok(home) => load(&home, private, Path::new(&file)),
         Err(reason) => Err((b'N', reason)),
     };
     match loaded {
@@ -72,19 +72,22 @@ fn is_private(directory: &Path) -> bool {
     directory.metadata().is_ok_and(|found| found.is_dir() && found.permissions().mode() & 0o077 == 0)
 }
 
-/// Starts R and loads the file.
-fn load(home: &Path, private: Option<&Path>, file: &Path) -> Result<(RSession, Runtime, String), String> {
+/// Starts R and loads the file. An error is the kind of its frame, with the reason.
+fn load(home: &Path, private: Option<&Path>, file: &Path) -> Result<(RSession, Runtime, String), (u8, String)> {
+    let failed = |reason: String| (b'X', reason);
     if !process::on_main_thread() {
-        return Err("R must run on the main thread".to_owned());
+        return Err(failed("R must run on the main thread".to_owned()));
     }
-    let file = file.canonicalize().map_err(|error| format!("{} can't be read: {error}", file.display()))?;
-    let text = file.to_str().ok_or_else(|| format!("the path {} is not UTF-8", file.display()))?;
+    let file = file.canonicalize().map_err(|error| failed(format!("{} can't be read: {error}", file.display())))?;
+    let text = file.to_str().ok_or_else(|| failed(format!("the path {} is not UTF-8", file.display())))?;
     if let Some(directory) = file.parent() {
-        env::set_current_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+        env::set_current_dir(directory).map_err(|error| failed(format!("{}: {error}", directory.display())))?;
     }
     process::raise_stack();
-    let session = RSession::start(home, text)?;
-    let runtime = start::start(&session, private).map_err(|raised| raised.0)?;
-    let offer = start::load(&session, runtime, text).map_err(|raised| raised.0)?;
-    Ok((session, runtime, offer))
+    let session = RSession::start(home, text).map_err(failed)?;
+    let runtime = start::start(&session, private).map_err(|raised| failed(raised.0))?;
+    match start::load(&session, runtime, text).map_err(|raised| failed(raised.0))? {
+        Loaded::Offer(offer) => Ok((session, runtime, offer)),
+        Loaded::Refused(reason) => Err((b'P', reason)),
+    }
 }

@@ -124,6 +124,13 @@ impl Pool {
         self.lock().refuse();
     }
 
+    /// Ends the workers of the current zygote, those that are busy with their current call, and refuses calls until
+    /// there is another one.
+    pub(crate) fn withdraw(&self) {
+        let unused = self.lock().withdraw();
+        drop(unused);
+    }
+
     /// Stops everything that is not busy, permanently.
     pub(crate) fn close(&self) {
         let unused = self.lock().close();

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{Fuse, FusedFuture};
-use salver_model::Result;
 use salver_model::functions::Interface;
 use salver_model::limits::FUNCTION_OFFER_BYTES_MAX;
+use salver_model::{Error, Result};
 use tokio::sync::{mpsc, oneshot};
 
 use self::load_errors::Unloaded;
@@ -30,12 +30,27 @@ use crate::wire::frame::Input;
 /// Time for reading the remaining output of user code after its processes were killed.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
+/// Failure to load a file.
+#[derive(Debug)]
+pub(crate) struct LoadFailure {
+    pub(crate) error: Error,
+    /// Whether the file was refused since what it says of its callers would not hold, so that no version of it that
+    /// says less may be served.
+    pub(crate) withdraws: bool,
+}
+
+impl From<Error> for LoadFailure {
+    fn from(error: Error) -> Self {
+        Self { error, withdraws: false }
+    }
+}
+
 /// Starts a zygote, reports the result of loading in `loaded`, and serves the zygote until it is no longer referenced.
 /// Dropping the future kills all its processes.
-pub(crate) async fn run(start: Start, pool: Arc<Pool>, loaded: oneshot::Sender<Result<Arc<Zygote>>>) {
+pub(crate) async fn run(start: Start, pool: Arc<Pool>, loaded: oneshot::Sender<Result<Arc<Zygote>, LoadFailure>>) {
     let mut started = match start.spawn().await {
         Ok(started) => started,
-        Err(error) => return drop(loaded.send(Err(error))),
+        Err(error) => return drop(loaded.send(Err(error.into()))),
     };
     let tail = Tail::default();
     let (out, err) = (started.child.stdout.take(), started.child.stderr.take());
@@ -53,7 +68,9 @@ pub(crate) async fn run(start: Start, pool: Arc<Pool>, loaded: oneshot::Sender<R
         Err(unloaded) => {
             let status = alongside(output.as_mut(), started.end()).await;
             listen(output).await;
-            drop(loaded.send(Err(unloaded.into_error(&start.spec, started.is_wrapped, status, &tail.text()))));
+            let withdraws = matches!(unloaded, Unloaded::Refused(_));
+            let error = unloaded.into_error(&start.spec, started.is_wrapped, status, &tail.text());
+            drop(loaded.send(Err(LoadFailure { error, withdraws })));
         }
     }
 }
@@ -85,6 +102,7 @@ async fn load(started: &mut Started, number: u64) -> Result<Interface, Unloaded>
             Ok(Interface { load: number, ..offered })
         }
         (b'X', text) => Err(Unloaded::Said(String::from_utf8_lossy(&text).into_owned())),
+        (b'P', text) => Err(Unloaded::Refused(String::from_utf8_lossy(&text).into_owned())),
         (b'N', text) => Err(Unloaded::Unequipped(String::from_utf8_lossy(&text).into_owned())),
         (kind, _) => Err(Unloaded::Ended(io::Error::other(format!("a frame of kind {kind} in place of an offer")))),
     }

@@ -13,6 +13,8 @@
 //!
 //! - `R`: the file is loaded. The rest of the frame is the text of a JSON object, an *offer*.
 //! - `X`: the file can't be loaded. The rest of the frame is the reason as text; the zygote ends.
+//! - `P`: the file is refused, since what it says of who may call it would not hold; as `X`. No other version of it is
+//!   served in its place.
 //! - `N`: this file and all others cannot be loaded, because the language's runtime is missing; as `X`.
 //!
 //! From server to zygote:

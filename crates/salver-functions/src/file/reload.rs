@@ -11,9 +11,10 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::file_stamp::Stamp;
+use super::guards::Guards;
 use super::{FunctionFile, errors};
 use crate::process::Zygote;
-use crate::supervisor::{self, Start};
+use crate::supervisor::{self, LoadFailure, Start};
 
 /// Interval at which the file is checked.
 const LOOK: Duration = Duration::from_millis(500);
@@ -39,6 +40,7 @@ impl FunctionFile {
             failures: 0,
             retry: None,
             loaded: Instant::now(),
+            guards: Guards::default(),
             told: None,
         };
         let mut looks = tokio::time::interval(LOOK);
@@ -49,12 +51,17 @@ impl FunctionFile {
                 _ = looks.tick() => keeper.look().await,
                 result = result(&mut keeper.loading) => keeper.settle(result).await,
                 () = self.pool.fallen() => keeper.fell(),
-                () = tokio::time::sleep_until(retry.unwrap_or_else(Instant::now)), if retry.is_some() => keeper.load(),
+                () = tokio::time::sleep_until(retry.unwrap_or_else(Instant::now)), if retry.is_some() => {
+                    keeper.load().await;
+                }
                 Some(_) = keeper.zygotes.join_next() => {}
             }
         }
     }
 }
+
+/// What is told where the version in use has ended with the load of a newer one.
+const WITHDRAWN: &str = "the server's log has the error; the version before is not served, since it may let in more";
 
 struct Keeper {
     file: Arc<FunctionFile>,
@@ -74,24 +81,27 @@ struct Keeper {
     retry: Option<Instant>,
     /// Time of the last load.
     loaded: Instant,
+    /// What the version in use says of who may call it.
+    guards: Guards,
     /// The failure that was logged last, with its causes; `None` after a success.
     told: Option<String>,
 }
 
 /// Zygote that has not loaded the file yet.
 struct PendingZygote {
-    result: oneshot::Receiver<Result<Arc<Zygote>>>,
+    result: oneshot::Receiver<Result<Arc<Zygote>, LoadFailure>>,
+    guards: Guards,
     task: AbortHandle,
     began: Instant,
     began_at: SystemTime,
 }
 
 /// Waits for the result of loading. Never ready while there is no load.
-async fn result(loading: &mut Option<PendingZygote>) -> Result<Arc<Zygote>> {
+async fn result(loading: &mut Option<PendingZygote>) -> Result<Arc<Zygote>, LoadFailure> {
     let Some(loading) = loading else { return std::future::pending().await };
     (&mut loading.result)
         .await
-        .unwrap_or_else(|gone| Err(Error::internal("what loads the file broke down").with_source(gone)))
+        .unwrap_or_else(|gone| Err(Error::internal("what loads the file broke down").with_source(gone).into()))
 }
 
 impl Drop for Keeper {
@@ -116,13 +126,13 @@ impl Keeper {
                     // A file that is gone is not waited for.
                     drop(Stamp::settled(&changed).await);
                     self.failures = 0;
-                    self.load();
+                    self.load().await;
                 }
             }
             Ok(stamp) => {
                 self.seen = Some(stamp);
                 self.failures = 0;
-                self.load();
+                self.load().await;
             }
             Err(error) => {
                 self.seen = None;
@@ -149,20 +159,22 @@ impl Keeper {
 
     /// Keeps what the further files of loaded code are. Those that were written during the load, which `began` then,
     /// may have been read before: all is loaded again, once.
-    async fn keep_beside(&mut self, files: &[PathBuf], began: Option<SystemTime>) {
+    async fn keep_beside(&mut self, files: &[PathBuf], began: SystemTime) {
         let stamps = if files.is_empty() { Vec::new() } else { Stamp::of_all(files.to_vec()).await };
-        let is_since = |stamp: &Stamp| began.is_some_and(|began| stamp.is_since(began));
+        let is_since = |stamp: &Stamp| stamp.is_since(began);
         let is_again = stamps.iter().flatten().any(is_since) && !self.is_again;
         self.is_again = is_again;
         self.beside = files.iter().cloned().zip(stamps).collect();
         if is_again {
-            self.load();
+            self.load().await;
         }
     }
 
     /// Starts loading the current file, and aborts a load in progress.
-    fn load(&mut self) {
+    async fn load(&mut self) {
         self.retry = None;
+        // A version that is written before the process reads it is loaded again, and its words are counted then.
+        let guards = Guards::of(&self.file.spec.file).await;
         self.number += 1;
         let start = Start {
             number: self.number,
@@ -173,21 +185,21 @@ impl Keeper {
         };
         let (sender, result) = oneshot::channel();
         let task = self.zygotes.spawn(supervisor::run(start, Arc::clone(&self.file.pool), sender));
-        if let Some(before) =
-            self.loading.replace(PendingZygote { result, task, began: Instant::now(), began_at: SystemTime::now() })
-        {
+        let (began, began_at) = (Instant::now(), SystemTime::now());
+        if let Some(before) = self.loading.replace(PendingZygote { result, guards, task, began, began_at }) {
             before.task.abort();
         }
     }
 
-    async fn settle(&mut self, result: Result<Arc<Zygote>>) {
-        let (began, began_at) = self.loading.take().map(|loading| (loading.began, loading.began_at)).unzip();
+    async fn settle(&mut self, result: Result<Arc<Zygote>, LoadFailure>) {
+        let Some(PendingZygote { guards, began, began_at, .. }) = self.loading.take() else { return };
         match result {
             Ok(zygote) => {
-                let ms = began.map_or(0, |began| began.elapsed().as_millis());
+                let ms = began.elapsed().as_millis();
                 let (entry, endpoints) = (&self.file.spec.name, zygote.interface.endpoints.len());
                 tracing::info!(target: "function", %entry, endpoints, ms, "loaded");
                 self.loaded = Instant::now();
+                self.guards = guards;
                 let interface = Arc::clone(&zygote.interface);
                 // Before a caller sees the new interface, so that what changes later is noticed.
                 self.keep_beside(&interface.files, began_at).await;
@@ -197,12 +209,28 @@ impl Keeper {
                 self.file.set_fault(None);
                 self.told = None;
             }
-            Err(error) => {
+            Err(LoadFailure { mut error, withdraws }) => {
+                let word = guards.beyond(&self.guards).or(withdraws.then_some("a part that is not honoured"));
+                if let (Some(word), Some(_)) = (word, self.file.interface.load_full()) {
+                    self.withdraw(word);
+                    error = error.with_hint(WITHDRAWN);
+                }
                 self.failed(error);
                 self.failures += 1;
                 self.retry = Some(Instant::now() + self.wait());
             }
         }
+    }
+
+    /// Ends the version in use: the newer one, which can't be loaded, may let fewer callers in.
+    fn withdraw(&self, word: &str) {
+        let entry = &self.file.spec.name;
+        tracing::warn!(
+            target: "function", %entry, word,
+            "the version in use is not served any more: the newer one says more of who may call it, and can't be loaded"
+        );
+        self.file.interface.store(None);
+        self.file.pool.withdraw();
     }
 
     /// Handles a file that cannot be served.

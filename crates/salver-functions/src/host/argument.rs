@@ -37,6 +37,23 @@ pub(super) fn object<'x>(
     list
 }
 
+/// Returns the reason why an argument can't be one of R: its texts have no character U+0000.
+pub(super) fn unfit(members: &Map<String, Json>) -> Option<String> {
+    let found = members.iter().find(|(name, value)| name.contains('\0') || has_zero(value));
+    found.map(|(name, _)| {
+        format!("`{}` has the character U+0000, which R has no text with", name.replace('\0', "\\u0000"))
+    })
+}
+
+fn has_zero(json: &Json) -> bool {
+    match json {
+        Json::String(text) => text.contains('\0'),
+        Json::Array(elements) => elements.iter().any(has_zero),
+        Json::Object(members) => members.iter().any(|(name, value)| name.contains('\0') || has_zero(value)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+    }
+}
+
 /// Converts a JSON value.
 fn value<'x>(inside: &'x Inside<'_>, json: &Json) -> Value<'x> {
     match json {

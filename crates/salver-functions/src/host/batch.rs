@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 
 use salver_model::functions::ColumnKind;
 
-use super::failure::{OUT_OF_MEMORY, USER_CODE};
+use super::failure::{OUT_OF_MEMORY, USER_CODE, WRONG_ARGUMENT};
 use super::frame;
 use super::session::RSession;
 use super::start::{self, Runtime};
@@ -32,6 +32,16 @@ impl<'a> RBatch<'a> {
         let [wanted, count] = columns::take(rest, 2)?.try_into().ok()?;
         let columns: Option<Vec<_>> = (0..count).map(|_| WireColumn::read(rest, rows)).collect();
         Some(Self { endpoint, rows, wanted: columns::kind(wanted)?, columns: columns? })
+    }
+}
+
+impl RBatch<'_> {
+    /// Returns the first row with a text that R can't have.
+    fn unfit(&self) -> Option<usize> {
+        let texts = self.columns.iter().filter(|column| column.kind == ColumnKind::Text);
+        let rows =
+            texts.filter_map(|column| column.texts().position(|text| text.is_some_and(|text| text.contains('\0'))));
+        rows.min()
     }
 }
 
@@ -70,6 +80,14 @@ pub(super) fn answer(
 ) -> io::Result<()> {
     let batch = RBatch::read(payload).ok_or(io::ErrorKind::InvalidData)?;
     let (rows, wanted) = (batch.rows, batch.wanted);
+    if let Some(row) = batch.unfit() {
+        let message = format!("can't take the text in row {} of {rows}: it has the character U+0000", row + 1);
+        frame::begin(out, b'X');
+        out.push(WRONG_ARGUMENT);
+        frame::put(out, message.as_bytes());
+        frame::put(out, b"");
+        return frame::send(&mut &*stream, out, &[]);
+    }
     let mut exchange = BatchContext { runtime, batch, out, outcome: BatchOutcome::Nothing };
     let result = session.enter(&mut exchange, serve);
     let BatchContext { out, outcome, .. } = exchange;

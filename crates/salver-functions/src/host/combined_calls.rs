@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use serde_json::{Map, Value as Json};
 
 use super::argument;
-use super::failure::{USER_CODE, fail, fail_raised};
+use super::failure::{USER_CODE, WRONG_ARGUMENT, fail, fail_raised};
 use super::frame;
 use super::json;
 use super::session::RSession;
@@ -73,6 +73,9 @@ pub(super) fn answer(
     payload: &[u8],
 ) -> io::Result<()> {
     let calls = Calls::read(payload).ok_or(io::ErrorKind::InvalidData)?;
+    if let Some(why) = argument::unfit(&calls.arguments) {
+        return fail(stream, out, WRONG_ARGUMENT, &why);
+    }
     let mut exchange = CombinedContext { runtime, calls, out, made: None };
     let result = session.enter(&mut exchange, serve);
     let CombinedContext { out, made, .. } = exchange;

@@ -35,8 +35,7 @@ function(sources, kept) {
     if (exists(".Random.seed", envir = globalenv(), inherits = FALSE)) set.seed(NULL)
   }
   forget <- function() .Internal(seterrmessage(""))
-  functions <- mget(
-    c("load", "own_application", "call_application", "call_function", "call_columns"), envir = salver, inherits = FALSE
-  )
+  called <- c("load_or_refuse", "own_application", "call_application", "call_function", "call_columns")
+  functions <- mget(called, envir = salver, inherits = FALSE)
   c(functions, list(seed, forget))
 }

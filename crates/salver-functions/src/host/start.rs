@@ -26,6 +26,7 @@ const SOURCES: &[(&str, &str)] = sources![
     "11-columns.R",
     "12-annotations.R",
     "13-serializers.R",
+    "14-files.R",
     "20-restrserve.R",
     "21-forms.R",
     "22-response.R",
@@ -48,7 +49,8 @@ pub(super) const REQUEST: [&str; 6] = ["method", "path", "query", "headers", "bo
 /// Functions of the runtime that the host calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Runtime {
-    /// Loads a file: takes a path, and returns the offer as the text of a JSON object.
+    /// Loads a file: takes a path, and returns the offer as the text of a JSON object; or a list of the reason why the
+    /// file is refused.
     pub(super) load: Preserved,
     /// Returns the function that answers calls of an application made of the runtime's own classes.
     own_application: Preserved,
@@ -103,24 +105,35 @@ pub(super) fn start(session: &RSession, private: Option<&Path>) -> Result<Runtim
 struct LoadContext<'a> {
     load: Preserved,
     file: &'a str,
-    offer: Option<String>,
+    loaded: Option<Loaded>,
 }
 
-/// Loads the file, and returns the text of its offer.
+/// What became of a file.
+pub(super) enum Loaded {
+    /// The text of its offer.
+    Offer(String),
+    /// The reason why it must not be served.
+    Refused(String),
+}
+
+/// Loads the file.
 ///
 /// # Errors
 /// Returns the error that R raised.
-pub(super) fn load(session: &RSession, runtime: Runtime, file: &str) -> Result<String, Raised> {
-    let mut loading = LoadContext { load: runtime.load, file, offer: None };
+pub(super) fn load(session: &RSession, runtime: Runtime, file: &str) -> Result<Loaded, Raised> {
+    let mut loading = LoadContext { load: runtime.load, file, loaded: None };
     session.enter(&mut loading, |inside, loading| {
-        let offer = inside.call(Value::of(loading.load), &[inside.text(loading.file)])?;
-        if inside.kind(offer) == RValueKind::Text && inside.length(offer) == 1 {
-            let text = &mut loading.offer;
-            inside.with_string(offer, 0, |bytes| *text = Some(String::from_utf8_lossy(bytes).into_owned()));
+        let given = inside.call(Value::of(loading.load), &[inside.text(loading.file)])?;
+        let is_refused = inside.kind(given) == RValueKind::List && inside.length(given) == 1;
+        let text = if is_refused { inside.element(given, 0) } else { given };
+        if inside.kind(text) == RValueKind::Text && inside.length(text) == 1 {
+            let make = if is_refused { Loaded::Refused } else { Loaded::Offer };
+            let loaded = &mut loading.loaded;
+            inside.with_string(text, 0, |bytes| *loaded = Some(make(String::from_utf8_lossy(bytes).into_owned())));
         }
         Some(())
     })?;
-    loading.offer.ok_or_else(|| Raised("loading the file gave no text".to_owned()))
+    loading.loaded.ok_or_else(|| Raised("loading the file gave no text".to_owned()))
 }
 
 /// Returns the function that answers calls of the loaded application, if it is made of the runtime's own classes. It

@@ -105,6 +105,9 @@ fn answer(
             }
         },
     };
+    if let Some(why) = argument::unfit(&arguments) {
+        return fail(stream, out, WRONG_ARGUMENT, &why);
+    }
     let table = match call.table.map(|parameter| (parameter, table::read(call.body))) {
         None => None,
         Some((parameter, Ok(table))) => Some((parameter, table)),

@@ -189,6 +189,16 @@ impl PoolState {
         }
     }
 
+    /// Has no zygote any more, and no worker: those that come back are of none.
+    pub(super) fn withdraw(&mut self) -> (Vec<Worker>, Option<Arc<Zygote>>) {
+        let unused = self.close();
+        // Zygotes are numbered from one.
+        self.generation = 0;
+        self.old += self.busy;
+        (self.busy, self.leaving) = (0, 0);
+        unused
+    }
+
     pub(super) fn close(&mut self) -> (Vec<Worker>, Option<Arc<Zygote>>) {
         let zygote = self.zygote.take();
         self.refuse();

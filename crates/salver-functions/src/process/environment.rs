@@ -7,7 +7,7 @@ use salver_model::spec::matches_pattern;
 use tokio::process::Command;
 
 /// Variables that are passed on. `*` matches any part.
-const PASSED: [&str; 34] = [
+const PASSED: [&str; 35] = [
     "PATH",
     "HOME",
     "USER",
@@ -29,6 +29,7 @@ const PASSED: [&str; 34] = [
     "DYLD_*",
     "R_*",
     "RENV_*",
+    "PLUMBER_*",
     "PYTHON*",
     "PYENV_*",
     "VIRTUAL_ENV",
@@ -71,8 +72,17 @@ mod tests {
 
     #[test]
     fn what_is_passed_on() {
-        let names = ["PATH", "LC_ALL", "R_LIBS", "PYTHONPATH", "AWS_SECRET", "SALVER_AUTH_API_KEYS", "DATABASE_URL"];
-        assert_eq!(passed(&names, &[]), ["PATH", "LC_ALL", "R_LIBS", "PYTHONPATH"]);
-        assert_eq!(passed(&names[4..], &["AWS_*", "SALVER_*", "*"]), ["AWS_SECRET", "DATABASE_URL"]);
+        let names = [
+            "PATH",
+            "LC_ALL",
+            "R_LIBS",
+            "PYTHONPATH",
+            "PLUMBER_SHAREDSECRET",
+            "AWS_SECRET",
+            "SALVER_AUTH_API_KEYS",
+            "DATABASE_URL",
+        ];
+        assert_eq!(passed(&names, &[]), names[..5]);
+        assert_eq!(passed(&names[5..], &["AWS_*", "SALVER_*", "*"]), ["AWS_SECRET", "DATABASE_URL"]);
     }
 }

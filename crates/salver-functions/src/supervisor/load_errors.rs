@@ -23,6 +23,8 @@ const FEW_FILES: u64 = 16;
 pub(super) enum Unloaded {
     /// Message of the process.
     Said(String),
+    /// Message of the process: what the file says of who may call it would not hold.
+    Refused(String),
     /// Message of the process: the language's runtime is missing.
     Unequipped(String),
     /// The process ended, or violated the protocol.
@@ -52,6 +54,9 @@ impl Unloaded {
                     .with_hint(hint)
                     .with_source(why.trim().to_owned())
             }
+            Self::Refused(why) => unavailable(format!("`{name}` is not served: what it asks for would not hold"))
+                .with_hint(hint)
+                .with_source(why.trim().to_owned()),
             Self::Unequipped(why) => {
                 let hint = too_few_files(spec, &why).unwrap_or_else(|| install(spec));
                 unavailable(format!("`{name}` can't be run: {}", why.trim())).with_hint(hint)

@@ -87,6 +87,18 @@ fn same(got: &ArrayRef, expected: &dyn Array) {
     assert_eq!(got.to_data(), expected.to_data());
 }
 
+/// R has no text with U+0000, and the row is told before any code runs; Python has.
+#[tokio::test]
+async fn texts_that_r_can_not_have() {
+    let [python, r] = both().await;
+    let texts = StringArray::from(vec!["a", "b\0"]);
+    same(&over(&python, "same", &[&texts], ColumnKind::Text).await.unwrap(), &texts);
+    let error = failure(&r, "same", &texts, ColumnKind::Text).await;
+    assert_eq!(error.code, Code::InvalidValue);
+    assert_eq!(error.message, "`same` can't take the text in row 2 of 2: it has the character U+0000");
+    same(&over(&r, "same", &[&texts.slice(0, 1)], ColumnKind::Text).await.unwrap(), &texts.slice(0, 1));
+}
+
 #[tokio::test]
 async fn values_of_every_kind_go_in_and_come_out() {
     let truths = BooleanArray::from(vec![Some(true), None, Some(false)]);

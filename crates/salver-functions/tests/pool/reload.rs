@@ -94,6 +94,40 @@ async fn a_broken_r_file_leaves_the_good_one() {
     assert_eq!(served.text("version", "{}").await.unwrap(), "2");
 }
 
+/// A newer version that asks for what would not hold, or that says more of who may call it and can't be loaded, leaves
+/// nothing in use that would not ask for it.
+#[tokio::test]
+async fn a_version_without_the_log_in_is_not_served_on() {
+    let nowhere = ["R_LIBS", "R_LIBS_SITE", "R_LIBS_USER"].map(|name| (name.to_owned(), "/none".to_owned()));
+    let plain = "#* @get /x\nversion <- function() 1L\n";
+    let served = Served::r_with(plain, |spec| spec.environment.extend(nowhere)).await;
+    let filter = "#* @filter auth\nfunction(req, res) plumber::forward()\n";
+    for (times, broken, says) in [
+        // Without plumber its filter would not be asked.
+        (2, format!("{filter}{plain}"), "is not served: what it asks for would not hold"),
+        (3, format!("{plain}stop('no 401')\n"), "there is an error in its code"),
+        (4, format!("{plain}library(RestRserve)\nApplication$new(\n"), "there is an error in its code"),
+        (5, "library(plumber)\npr() |> pr_filter('a', f)\n".to_owned(), "there is an error in its code"),
+    ] {
+        assert_eq!(served.text("version", "{}").await.unwrap(), "1");
+        fs::write(served.path(), &broken).unwrap();
+        if broken.contains("Application") {
+            // It says nothing of callers, so that the good one stays.
+            until("a fault", || served.file.fault().is_some()).await;
+            assert_eq!(served.text("version", "{}").await.unwrap(), "1", "{broken}");
+        } else {
+            until("nothing is served", || served.file.interface().is_err()).await;
+            let error = served.text("version", "{}").await.unwrap_err();
+            assert_eq!(error.code, Code::EntryUnavailable);
+            assert!(error.message.contains(says), "{broken}: {}", error.message);
+            assert_eq!(served.file.workers().busy, 0, "{broken}");
+        }
+        fs::write(served.path(), plain).unwrap();
+        served.loaded(times).await;
+        until("no fault", || served.file.fault().is_none()).await;
+    }
+}
+
 /// A file that never ends loading is given up when it changes; a call that waits gets its answer then.
 #[tokio::test]
 async fn a_file_that_loads_for_ever() {

@@ -24,6 +24,14 @@ start_again <- function() {
   salver
 }
 
+# The value of an expression in a process of its own, a copy of this one as the host's workers are.
+in_copy <- function(expression) {
+  job <- parallel::mcparallel(expression, mc.set.seed = FALSE)
+  value <- parallel::mccollect(job)[[1L]]
+  if (inherits(value, "try-error")) stop("the copy failed: ", value)
+  value
+}
+
 # One request; the answer's body as text, and its header fields without `Server`, which nearly all have.
 ask <- function(salver, path, ...) {
   answer <- ask_whole(salver, path, ...)

@@ -20,7 +20,7 @@ check("mean_of", offer$endpoints[[3L]]$parameters, list(
   parameter("rows", "object", list = TRUE, table = TRUE, description = "the rows"),
   parameter("by", "text", description = "the column")
 ))
-check("dots", offer$endpoints[[4L]]$parameters, list())
+check("dots", offer$endpoints[[4L]]$parameters, list(parameter("...", "any", required = FALSE)))
 
 request <- list("POST", "/", "", character(), raw(), "127.0.0.1:1")
 call <- function(endpoint, ...) salver$call_function(endpoint, list(...), request)
@@ -41,4 +41,36 @@ check("over two columns", columns(2L, c("Ann", "Bo"), c("Hi", "Ho"), rows = 2L),
 check("over no column", columns(4L, rows = 2L), list(list(0L, 0L), NULL))
 check("stop() over a column", columns(5L, rows = 1L), list(NULL, "no way"))
 check("stop()", tryCatch(call(5L), error = conditionMessage), "no way")
+
+# Files, bodies, and arguments that are looked for.
+writeLines(c(
+  "#' @param x:bytes", "#' @param y:[upload]", "f <- function(x, y) list(x, y)",
+  "g <- function(a, b = a, ...) if (missing(a)) names(list(...)) else (function(b) missing(b))()",
+  "#' @param a*", "h <- function(a) missing(a)", "#* @get /i", "i <- function(req, ...) names(list(...))"
+), file <- tempfile(fileext = ".R"))
+writeLines(setdiff(readLines(file), "#* @get /i"), plain <- tempfile(fileext = ".R"))
+salver <- start_again()
+offer <- jsonlite::parse_json(salver$load(plain))
+required <- function(endpoint) vapply(endpoint$parameters, `[[`, TRUE, "required")
+check("missing()", lapply(offer$endpoints[2:3], required), list(c(FALSE, FALSE, FALSE), TRUE))
+check("bytes", vapply(offer$endpoints[[1L]]$parameters, `[[`, "", "kind"), c("bytes", "bytes"))
+body <- as.raw(c(0, 255))
+asked <- list(method = "POST", path = "/", query = "", headers = c("Content-Type" = "a/b"), body = body, address = "")
+uploaded <- function(filename, content_type) {
+  structure(list(filename = filename, content_type = content_type, size = 2L, content = body), class = "upload")
+}
+check("the body", salver$call_function(1L, list(), asked)[[3L]], list(body, list(uploaded(NULL, "a/b"))))
+file_of <- list(filename = "n", content_type = NULL, content = "AP8=")
+check("files", salver$call_function(1L, list(x = file_of, y = list(file_of, "AP8=")), asked)[[3L]],
+  list(body, list(uploaded("n", NULL), uploaded(NULL, NULL))))
+check("arguments that are absent", call(2L, x = 1)[[3L]], "x")
+assign("has_plumber", function() FALSE, envir = salver)
+invisible(salver$load(file))
+check("nobody takes the place of req", salver$call_function(1L, list(req = 1, z = 2), asked)[[3L]], "z")
+for (text in c("", "Zg==", "Zm8=", "/+++rQ==")) {
+  theirs <- tryCatch(jsonlite::base64_dec(text), error = function(e) NULL)
+  check(paste("base64", text), salver$base64_decode(text), theirs)
+}
+check("without padding", salver$base64_decode("Zg"), charToRaw("f"))
+check("no base64", lapply(c("*", "a", "\xff\xff"), salver$base64_decode), list(NULL, NULL, NULL))
 finish()

@@ -6,20 +6,32 @@ if (!requireNamespace("plumber", quietly = TRUE) || !requireNamespace("curl", qu
   cat("plumber or curl is not installed: nothing to test\n")
   quit()
 }
-files <- sort(list.files(test_file("apps/plumber_beside"), "[.]R$", full.names = TRUE), method = "radix")
-program <- file.path(R.home("bin"), "Rscript")
-program <- shQuote(c(program, "--vanilla", test_file("beside_plumber.R"), Sys.getpid(), files))
-real <- pipe(paste(c(program, "2>&1"), collapse = " "), "r")
-started <- character()
-# What the package prints while it starts stands before the line that is waited for.
-repeat {
-  line <- readLines(real, 1L)
-  if (!length(line)) stop("the real package did not start: ", paste(started, collapse = "\n"))
-  numbers <- suppressWarnings(as.integer(strsplit(trimws(line), " ")[[1L]]))
-  if (length(numbers) == length(files) + 1L && !anyNA(numbers)) break
-  started <- c(started, line)
+# Those that are named, or all.
+files_in <- function(directory) {
+  files <- sort(list.files(test_file(directory), "[.]R$", full.names = TRUE), method = "radix")
+  named <- commandArgs(TRUE)
+  if (length(named)) files[basename(files) %in% named] else files
 }
-invisible(reg.finalizer(globalenv(), function(...) tools::pskill(numbers[1L]), onexit = TRUE))
+files <- files_in("apps/plumber_beside")
+alone <- files_in("apps/plumber_options")
+# Starts the real package with files; gives the ports, and ends it with this process.
+start_real <- function(files) {
+  program <- file.path(R.home("bin"), "Rscript")
+  program <- shQuote(c(program, "--vanilla", test_file("beside_plumber.R"), Sys.getpid(), files))
+  real <- pipe(paste(c(program, "2>&1"), collapse = " "), "r")
+  started <- character()
+  # What the package prints while it starts stands before the line that is waited for.
+  repeat {
+    line <- readLines(real, 1L)
+    if (!length(line)) stop("the real package did not start: ", paste(started, collapse = "\n"))
+    numbers <- suppressWarnings(as.integer(strsplit(trimws(line), " ")[[1L]]))
+    if (length(numbers) == length(files) + 1L && !anyNA(numbers)) break
+    started <- c(started, line)
+  }
+  ended <- new.env()
+  reg.finalizer(ended, function(...) tools::pskill(numbers[1L]), onexit = TRUE)
+  list(ports = numbers[-1L], connection = real, ended = ended)
+}
 
 # Fields of the transport, and of the moment.
 passing <- c("date", "content-length", "connection", "transfer-encoding", "content-encoding", "last-modified")
@@ -63,13 +75,28 @@ readable <- function(answer) {
   answer
 }
 
-salver <- start_again()
-for (i in seq_along(files)) {
+compare <- function(salver, file, port) {
   # Also one with nothing but assets offers a list.
-  check(paste("the offer of", basename(files[i])), grepl("\"endpoints\":[", salver$load(files[i]), fixed = TRUE), TRUE)
-  for (request in requests_of(files[i])) {
-    what <- paste(basename(files[i]), request$method, request$target, request$body)
-    check(what, readable(ask_salver(salver, numbers[i + 1L], request)), readable(ask_real(numbers[i + 1L], request)))
+  check(paste("the offer of", basename(file)), grepl("\"endpoints\":[", salver$load(file), fixed = TRUE), TRUE)
+  for (request in requests_of(file)) {
+    what <- paste(basename(file), request$method, request$target, request$body)
+    check(what, readable(ask_salver(salver, port, request)), readable(ask_real(port, request)))
   }
+}
+
+salver <- start_again()
+if (length(files)) {
+  real <- start_real(files)
+  for (i in seq_along(files)) compare(salver, files[i], real$ports[i])
+}
+# What these set counts for the whole process: each has its own.
+for (file in alone) {
+  real <- start_real(file)
+  counts <- in_copy({
+    compare(salver, file, real$ports)
+    c(checks, failures)
+  })
+  checks <- counts[1L]
+  failures <- counts[2L]
 }
 finish()

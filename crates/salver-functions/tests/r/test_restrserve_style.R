@@ -8,7 +8,6 @@ ask_all <- function(file) {
   requests <- requests_of(file)
   wanted <- sub("^#< ", "", grep("^#< ", lines, value = TRUE))
   if (length(requests) != length(wanted)) stop(file, ": as many answers as requests expected")
-  salver <- start_host()
   invisible(salver$load(file))
   for (i in seq_along(requests)) {
     request <- requests[[i]]
@@ -19,15 +18,13 @@ ask_all <- function(file) {
 }
 
 # Each file in a process of its own, as the host runs them.
-file <- commandArgs(TRUE)
-if (length(file)) {
-  ask_all(file)
-  finish()
-} else {
-  script <- test_file("test_restrserve_style.R")
-  for (file in files) {
-    status <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script), shQuote(file)))
-    check(basename(file), status, 0L)
-  }
-  finish()
+salver <- start_host()
+for (file in files) {
+  counts <- in_copy({
+    ask_all(file)
+    c(checks, failures)
+  })
+  checks <- counts[1L]
+  failures <- counts[2L]
 }
+finish()

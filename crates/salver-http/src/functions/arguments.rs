@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::{HeaderMap, header};
 use salver_model::functions::{Endpoint, Parameter, ParameterKind};
 use salver_model::{Code, Error, Result, suggest};
+use salver_text::base64;
 use salver_text::json::Reader;
 use serde_json::{Map, Value as Json};
 
@@ -89,7 +90,8 @@ pub(super) fn read(
     }
     let table = if is_table { Some(table(endpoint, &arguments)?) } else { None };
     let is_missing = |own: &&Parameter| {
-        let is_of_body = own.kind == ParameterKind::Bytes && is_whole || table.as_ref() == Some(&own.name);
+        let is_of_body =
+            own.kind == ParameterKind::Bytes && is_whole && !rest.is_empty() || table.as_ref() == Some(&own.name);
         own.required && !takes_any(own) && !is_of_body && !arguments.contains_key(&own.name)
     };
     if let Some(missing) = endpoint.parameters.iter().find(is_missing) {
@@ -211,7 +213,8 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Bod
     match serde_json::from_slice(body) {
         Ok(Json::Object(values)) => Ok(BodyContent::Values(values)),
         Ok(other) => match endpoint.parameters.as_slice() {
-            [only] => Ok(BodyContent::Only(only.name.clone(), other)),
+            // The body is the value of the only parameter.
+            [only] if !takes_any(only) => Ok(BodyContent::Only(only.name.clone(), other)),
             _ if endpoint.takes_request => Ok(BodyContent::Nothing),
             _ => Err(Error::new(Code::InvalidBody, "the body is not a JSON object")
                 .with_hint(format!("name the arguments: {}", signature(endpoint)))),
@@ -285,7 +288,11 @@ fn add(texts: &mut Vec<(String, Vec<String>)>, more: Vec<(String, String)>) {
 /// Returns the parameter that takes the name: the one that is called so, or else a variadic one.
 fn find<'e>(endpoint: &'e Endpoint, name: &str) -> Result<&'e Parameter> {
     let known = endpoint.parameters.iter().find(|own| own.name == name && !takes_any(own));
-    known.or_else(|| endpoint.parameters.iter().find(|own| takes_any(own))).ok_or_else(|| {
+    // R takes the beginning of a parameter's name for that parameter, whose type was not looked at then.
+    let is_beginning = |own: &Parameter| own.name.starts_with(name) && own.name != "...";
+    let is_ambiguous = |dots: &Parameter| dots.name == "..." && endpoint.parameters.iter().any(is_beginning);
+    let takes_it = |own: &&Parameter| takes_any(own) && !is_ambiguous(own);
+    known.or_else(|| endpoint.parameters.iter().find(takes_it)).ok_or_else(|| {
         let names = endpoint.parameters.iter().map(|own| own.name.as_str());
         Error::new(Code::InvalidValue, format!("`{}` has no parameter `{name}`", endpoint.function))
             .with_hint(format!("it takes {}", signature(endpoint)))
@@ -318,9 +325,8 @@ fn from_text(kind: ParameterKind, text: &str) -> Option<String> {
         ParameterKind::Integer => json_number(text.trim()).filter(|_| is_whole(text.trim())),
         ParameterKind::Number => json_number(text.trim()),
         ParameterKind::Boolean => truth(text).map(|truth| truth.to_string()),
-        ParameterKind::Object | ParameterKind::Bytes => {
-            serde_json::from_str::<Json>(text).is_ok().then(|| compact(text))
-        }
+        ParameterKind::Object => serde_json::from_str::<Json>(text).is_ok().then(|| compact(text)),
+        ParameterKind::Bytes => from_base64(text).map(|value| value.to_string()),
         ParameterKind::Any => Some(match text {
             "true" | "TRUE" | "True" => "true".to_owned(),
             "false" | "FALSE" | "False" => "false".to_owned(),
@@ -328,6 +334,15 @@ fn from_text(kind: ParameterKind, text: &str) -> Option<String> {
             _ if is_json_number(text) => text.to_owned(),
             _ => quoted(),
         }),
+    }
+}
+
+/// Returns a text of base64, which may be quoted, as it is in JSON; or a null.
+fn from_base64(text: &str) -> Option<Json> {
+    match serde_json::from_str(text) {
+        Ok(Json::Null) => Some(Json::Null),
+        Ok(Json::String(quoted)) => base64::is_exact(quoted.as_bytes()).then_some(Json::String(quoted)),
+        _ => base64::is_exact(text.as_bytes()).then(|| text.into()),
     }
 }
 

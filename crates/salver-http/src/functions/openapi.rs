@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use super::arguments::ARROW_STREAM;
 use super::describe::word;
 use crate::body::Body;
+use crate::functions_state::takes_any;
 use crate::request_context::RequestContext;
 use crate::status::json_response;
 
@@ -136,7 +137,7 @@ fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> 
                 json!({ "schema": { "type": "string", "format": "binary" } });
         }
     } else {
-        for own in others {
+        for own in others.into_iter().filter(|own| !takes_any(own)) {
             let mut parameter =
                 json!({ "name": own.name, "in": "query", "required": own.required, "schema": schema(own) });
             if let Some(description) = &own.description {
@@ -169,8 +170,8 @@ fn answered(endpoint: &Endpoint) -> Json {
 }
 
 fn object(parameters: &[&Parameter]) -> Json {
-    let properties: Map<String, Json> = parameters
-        .iter()
+    let named = parameters.iter().filter(|own| !takes_any(own));
+    let properties: Map<String, Json> = named
         .map(|own| {
             let mut schema = schema(own);
             if let Some(description) = &own.description {
@@ -181,6 +182,9 @@ fn object(parameters: &[&Parameter]) -> Json {
         .collect();
     let required: Vec<&str> = parameters.iter().filter(|own| own.required).map(|own| own.name.as_str()).collect();
     let mut object = json!({ "type": "object", "properties": properties });
+    if parameters.iter().any(|own| takes_any(own)) {
+        object["additionalProperties"] = true.into();
+    }
     if !required.is_empty() {
         object["required"] = required.into();
     }

@@ -15,10 +15,17 @@ use crate::{functions, wiring};
 /// Longest wait for files of functions to be loaded before they take the place of others.
 const LOADING: Duration = Duration::from_secs(60);
 
+/// Returns whether a file as it was declared `before` may be served where it can't be as it is declared `now`: not if
+/// it is another one, or its code is kept from something now, or told something (such as a secret that it asks for).
+fn may_stay(before: &FunctionSpec, now: &FunctionSpec) -> bool {
+    let is_same = before.name == now.name && before.file == now.file;
+    is_same && before.sandbox == now.sandbox && before.environment == now.environment
+}
+
 impl Reload {
     /// Returns the files of functions of the next settings: those that stay, and others that were opened beside them.
     /// The files that go stay open while something may call them. A file that can't be loaded as it is declared now is
-    /// served as it was before, until the next reload.
+    /// served as it was before, until the next reload, unless it would have rights that were taken from it.
     pub(super) async fn other_files(&mut self, next: &Checked) -> (Vec<Arc<dyn Functions>>, usize) {
         let mut own = std::mem::take(&mut self.wired.functions);
         let is_new = |spec: &&FunctionSpec| own.iter().all(|open| open.declared != **spec);
@@ -32,7 +39,7 @@ impl Reload {
             }
             let opened = new.iter().position(|open| open.declared == *spec).map(|at| new.remove(at));
             let loads = opened.as_ref().is_some_and(|open| open.file.interface().is_ok());
-            let is_good = |open: &OpenFile| open.declared.name == spec.name && open.file.interface().is_ok();
+            let is_good = |open: &OpenFile| may_stay(&open.declared, spec) && open.file.interface().is_ok();
             match own.iter().position(is_good).filter(|_| !loads) {
                 Some(at) => {
                     tracing::warn!(

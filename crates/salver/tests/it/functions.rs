@@ -3,6 +3,7 @@
 mod applications;
 mod arguments;
 mod fault_injection;
+mod files;
 mod gather;
 mod jobs;
 mod pure;

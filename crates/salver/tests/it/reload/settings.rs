@@ -186,8 +186,12 @@ fn functions_come_change_and_go() {
     reload(&process, &file("environment = { WORD = \"other\" }\n"));
     until_called("said", (200, "other"));
     // What can't be loaded as it is declared now is served as before.
-    reload(&process, &file("interpreter = \"/nowhere/python\"\n"));
+    let nowhere = "environment = { WORD = \"other\" }\ninterpreter = \"/nowhere/python\"\n";
+    reload(&process, &file(nowhere));
     assert_eq!((call("said").status, call("said").body.contains("other")), (200, true));
+    // But not with rights that are taken from it.
+    reload(&process, &file(&format!("{nowhere}network = false\n")));
+    until_called("said", (503, ""));
     reload(&process, ONE);
     until_called("two", (404, ""));
     assert_eq!(ask(&process, "/api/tables/people", &[]).0, 200);
