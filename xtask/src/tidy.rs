@@ -1,6 +1,7 @@
 //! What neither rustc, rustfmt nor clippy checks. Each check is a function from the tree to complaints, and each has a
 //! test on an example that must fail.
 
+mod architecture;
 mod cycles;
 mod exceptions;
 mod layers;
@@ -24,10 +25,13 @@ const EXCEPTIONS: &str = "xtask/exceptions.toml";
 pub(crate) fn run(tree: &Tree) -> Result<(), String> {
     let exceptions = Exceptions::parse(tree.file(EXCEPTIONS).map_or("", |file| &file.text))?;
     let mut complaints = Vec::new();
+    complaints.extend(architecture::check(tree));
     complaints.extend(layers::check(tree)?);
+    complaints.extend(layers::check_table(tree));
     complaints.extend(cycles::check(tree, &exceptions));
     complaints.extend(shape::check(tree, &exceptions));
     complaints.extend(names::check(tree));
+    complaints.extend(names::check_short_cuts(tree));
     complaints.extend(words::check(tree));
     complaints.extend(limits::check(tree));
     complaints.extend(links::check(tree));

@@ -17,6 +17,7 @@ mod pg_functions;
 mod pg_semantics;
 mod planner_rules;
 mod replayable_input;
+mod row_function;
 mod row_width;
 mod session;
 mod subquery_hoisting;

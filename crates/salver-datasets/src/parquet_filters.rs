@@ -26,6 +26,8 @@ use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
 use datafusion_datasource::morsel::Morselizer;
 use object_store::ObjectStore;
 
+use crate::udf;
+
 /// Functions that never fail, whatever their arguments.
 const SURE_FUNCTIONS: [&str; 7] =
     ["ordered", "coalesce", "character_length", "starts_with", "ends_with", "contains", "strpos"];
@@ -156,8 +158,10 @@ fn is_sure(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
 /// Returns whether a function can't fail. A pattern that ends with its escape character can.
 fn is_sure_call(call: &ScalarFunctionExpr) -> bool {
     let pattern = || call.args().get(1)?.downcast_ref::<Literal>()?.value().try_as_str().flatten();
-    SURE_FUNCTIONS.contains(&call.name())
-        || (matches!(call.name(), "like" | "ilike") && pattern().is_some_and(|pattern| !pattern.ends_with('\\')))
+    // A function of a file may have the name of one that only the engine itself calls.
+    !udf::is_of_file(call.fun())
+        && (SURE_FUNCTIONS.contains(&call.name())
+            || (matches!(call.name(), "like" | "ilike") && pattern().is_some_and(|pattern| !pattern.ends_with('\\'))))
 }
 
 /// Returns whether an operator can't fail.

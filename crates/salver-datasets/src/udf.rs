@@ -162,10 +162,15 @@ impl Registrar<'_> {
     }
 }
 
+/// Returns whether a function is of a file, whatever it is called.
+pub(crate) fn is_of_file(function: &ScalarUDF) -> bool {
+    function.inner().is::<Called>()
+}
+
 /// Returns whether the engine itself has a function of this name.
 fn is_own(state: &SessionState, name: &Ident) -> bool {
     let name = if name.quote_style.is_some() { name.value.clone() } else { name.value.to_lowercase() };
-    state.scalar_functions().get(&name).is_some_and(|function| !function.inner().is::<Called>())
+    state.scalar_functions().get(&name).is_some_and(|function| !is_of_file(function))
         || state.aggregate_functions().contains_key(&name)
         || state.window_functions().contains_key(&name)
 }

@@ -24,7 +24,7 @@ pub use key_set_source::KeySetSource;
 pub use loader::{Loader, WaitsFor};
 pub use maybe_ready::MaybeReady;
 pub use progress::Progress;
-pub use scan::{FileKind, Held, HeldFile, Scan};
+pub use scan::{FileKind, Held, HeldFile, Scan, locate};
 pub use session_store::SessionStore;
 pub use sql_engine::{SqlEngine, Tables};
 pub use table::{Left, Table};

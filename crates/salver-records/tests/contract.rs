@@ -81,11 +81,13 @@ async fn sqlite() {
     keeps_the_contract(Kind::Sqlite, DatabaseKind::Sqlite).await;
 }
 
+#[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread")]
 async fn postgresql() {
     keeps_the_contract(Kind::Postgres, DatabaseKind::Postgres).await;
 }
 
+#[cfg(feature = "mysql")]
 #[tokio::test(flavor = "multi_thread")]
 async fn mariadb() {
     keeps_the_contract(Kind::Mariadb, DatabaseKind::Mysql).await;
@@ -94,11 +96,14 @@ async fn mariadb() {
 /// Every system keeps the contract of the `Database` port.
 #[tokio::test(flavor = "multi_thread")]
 async fn databases() {
-    for (kind, own) in [
+    let systems = [
         (Kind::Sqlite, DatabaseKind::Sqlite),
+        #[cfg(feature = "postgres")]
         (Kind::Postgres, DatabaseKind::Postgres),
+        #[cfg(feature = "mysql")]
         (Kind::Mariadb, DatabaseKind::Mysql),
-    ] {
+    ];
+    for (kind, own) in systems {
         let made = servers::database(kind, contract::database::SCHEMA);
         let mut spec = DatabaseSpec::new(Name::new("db").unwrap(), own, made.url());
         spec.writable = true;

@@ -11,6 +11,7 @@ pub mod scan;
 pub mod session_store;
 pub mod sql_engine;
 pub mod table;
+pub mod tracer;
 pub mod webhook_sender;
 
 use arrow::record_batch::RecordBatch;

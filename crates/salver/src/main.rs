@@ -26,6 +26,7 @@ mod output;
 mod output_lock;
 mod pace;
 mod private_file;
+mod progress_line;
 mod query;
 mod reload;
 mod result_table;

@@ -1,5 +1,7 @@
 //! Black-box tests: the real program, real files, real sockets. One binary, so that linking is paid once.
 
+// What only tests of a feature use is not used without it.
+#![cfg_attr(not(all(feature = "functions", feature = "otel", feature = "postgres")), allow(dead_code, unused_imports))]
 // Helpers of tests may panic as tests do.
 #![allow(clippy::unwrap_used)]
 
@@ -28,6 +30,7 @@ mod it {
     mod export;
     mod first_hour;
     mod formats;
+    #[cfg(feature = "functions")]
     mod functions;
     mod golden;
     mod graphql;
@@ -47,6 +50,7 @@ mod it {
     mod sql;
     mod takeover;
     mod tls;
+    #[cfg(all(feature = "functions", feature = "otel"))]
     mod traces;
     mod transport;
 }

@@ -4,10 +4,9 @@
 use crate::tree::Tree;
 
 /// Every crate with its layer.
-const LAYERS: [(&str, u8); 13] = [
+const LAYERS: [(&str, u8); 12] = [
     ("salver", 4),
     ("salver-http", 3),
-    ("salver-console", 3),
     ("salver-service", 2),
     ("salver-formats", 2),
     ("salver-config", 2),
@@ -21,13 +20,11 @@ const LAYERS: [(&str, u8); 13] = [
 ];
 
 /// Dependencies (by the beginning of their name) that only the named crates may have.
-const ONLY: [(&str, &[&str]); 14] = [
+const ONLY: [(&str, &[&str]); 12] = [
     ("datafusion", &["salver-datasets"]),
     ("object_store", &["salver-datasets"]),
     ("ureq", &["salver-datasets", "salver"]),
-    ("axum", &["salver-http", "salver-console"]),
-    ("hyper", &["salver-http", "salver-console"]),
-    ("tower", &["salver-http", "salver-console"]),
+    ("hyper", &["salver-http"]),
     ("rusqlite", &["salver-records"]),
     ("tokio-postgres", &["salver-records"]),
     ("mysql", &["salver-records"]),
@@ -72,6 +69,12 @@ pub(crate) fn check(tree: &Tree) -> Result<Vec<String>, String> {
     Ok(complaints)
 }
 
+/// Checks that every crate with a layer is there.
+pub(crate) fn check_table(tree: &Tree) -> Vec<String> {
+    let gone = LAYERS.iter().filter(|(name, _)| tree.file(&format!("crates/{name}/Cargo.toml")).is_none());
+    gone.map(|(name, _)| format!("xtask/src/tidy/layers.rs: `{name}` has a layer, and is no crate")).collect()
+}
+
 fn layer(name: &str) -> Option<u8> {
     LAYERS.iter().find(|(crate_name, _)| *crate_name == name).map(|(_, layer)| *layer)
 }
@@ -100,7 +103,7 @@ fn judge(user: &str, used: &str, testing: bool) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, judge};
+    use super::{LAYERS, check, check_table, judge};
     use crate::tree::Tree;
 
     #[test]
@@ -110,12 +113,12 @@ mod tests {
         assert_eq!(judge("salver-datasets", "datafusion", false), None);
         assert_eq!(judge("xtask", "salver-config", false), None);
         for (user, used) in [
-            ("salver-http", "salver-console"),
+            ("salver-http", "salver"),
             ("salver-service", "salver-datasets"),
             ("salver-model", "salver-service"),
             ("salver-http", "salver-testkit"),
             ("salver-http", "datafusion"),
-            ("salver-service", "axum"),
+            ("salver-service", "hyper-util"),
             ("salver-model", "tokio"),
             ("salver-config", "clap_complete"),
         ] {
@@ -125,8 +128,11 @@ mod tests {
 
     #[test]
     fn a_manifest() {
-        let tree = Tree::of(&[("crates/x/Cargo.toml", "[package]\nname = \"salver-x\"\n[dependencies]\naxum = \"1\"")]);
+        let tree =
+            Tree::of(&[("crates/x/Cargo.toml", "[package]\nname = \"salver-x\"\n[dependencies]\nhyper = \"1\"")]);
         let complaints = check(&tree).unwrap();
         assert_eq!(complaints.len(), 2, "{complaints:?}");
+        let tree = Tree::of(&[("crates/salver-http/Cargo.toml", "")]);
+        assert_eq!(check_table(&tree).len(), LAYERS.len() - 1);
     }
 }

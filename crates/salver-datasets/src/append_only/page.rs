@@ -11,7 +11,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{StreamExt, TryStreamExt};
 use salver_model::limits::READY_ROWS_MAX;
-use salver_model::ports::Held;
+use salver_model::ports::{Held, locate};
 use salver_model::{Query, Result, Rows};
 
 use super::reader::SnapshotRead;
@@ -62,13 +62,8 @@ pub(super) async fn read(engine: &Engine, held: &Arc<dyn Held>, query: &Query, r
 }
 
 /// Returns `count` rows after the first `skip`.
-fn rows(held: &Arc<dyn Held>, resolved: &Resolved, mut skip: u64, count: u64) -> SendableRecordBatchStream {
-    let mut first = 0;
-    while let Some(rows) = (first < held.parts()).then(|| held.part_rows(first)).flatten().filter(|rows| *rows <= skip)
-    {
-        skip -= rows;
-        first += 1;
-    }
+fn rows(held: &Arc<dyn Held>, resolved: &Resolved, skip: u64, count: u64) -> SendableRecordBatchStream {
+    let (first, mut skip) = locate(&**held, 0..held.parts(), skip);
     let (columns, places) = match &resolved.items {
         None => ((0..resolved.schema.fields().len()).collect(), None),
         Some(items) => {

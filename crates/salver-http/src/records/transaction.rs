@@ -82,7 +82,7 @@ fn operation(members: Record, index: usize) -> Result<Change> {
                 None => return refuse("has a `record` that is not an object".to_owned()),
             },
             ("id", field) => {
-                change.keys_text = scalar(&field).unwrap_or_default();
+                change.keys_text = field.scalar().unwrap_or_default();
                 change.keys = vec![key(&field).ok_or_else(|| no_key(index))?];
             }
             ("returning", field) => change.returning = Some(names(&field).ok_or_else(|| no_names(index, &name))?),
@@ -154,20 +154,11 @@ fn reference(text: &str) -> Option<String> {
     }
 }
 
-/// Returns a scalar as text.
-fn scalar(field: &Field) -> Option<String> {
-    match field {
-        Field::Text(text) | Field::Number(text) => Some(text.clone()),
-        Field::Bool(value) => Some(value.to_string()),
-        _ => None,
-    }
-}
-
 /// Parses a key: a value, or an array of values.
 fn key(field: &Field) -> Option<Vec<String>> {
     match field {
-        Field::Json(text) => items(text)?.iter().map(scalar).collect(),
-        field => Some(vec![scalar(field)?]),
+        Field::Json(text) => items(text)?.iter().map(Field::scalar).collect(),
+        field => Some(vec![field.scalar()?]),
     }
 }
 
@@ -181,7 +172,7 @@ fn items(text: &str) -> Option<Vec<Field>> {
 fn names(field: &Field) -> Option<Vec<String>> {
     match field {
         Field::Text(text) => Some(text.split(',').map(|name| name.trim().to_owned()).collect()),
-        Field::Json(text) => items(text)?.into_iter().map(|item| scalar(&item)).collect(),
+        Field::Json(text) => items(text)?.into_iter().map(|item| item.scalar()).collect(),
         Field::Bool(true) => Some(vec!["*".to_owned()]),
         _ => None,
     }

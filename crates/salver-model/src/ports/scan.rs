@@ -1,5 +1,6 @@
 //! The ports of full scans: snapshots of rows at one version, in parts; and rows that grow while they are served.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
@@ -79,6 +80,18 @@ pub trait Held: Send + Sync + std::fmt::Debug {
         let fields: Vec<_> = columns.iter().filter_map(|index| schema.fields().get(*index).cloned()).collect();
         Arc::new(arrow::datatypes::Schema::new(fields))
     }
+}
+
+/// Finds the row behind the first `skip` of the parts `parts`, and returns its part, with the number of rows to skip in
+/// it. A part whose number of rows is not known ends the search; behind the last row it is `parts.end`.
+pub fn locate(held: &dyn Held, parts: Range<usize>, mut skip: u64) -> (usize, u64) {
+    for part in parts.clone() {
+        match held.part_rows(part) {
+            Some(rows) if rows <= skip => skip -= rows,
+            _ => return (part, skip),
+        }
+    }
+    (parts.end, skip)
 }
 
 /// Format of a [`HeldFile`].

@@ -15,7 +15,8 @@ pub struct SpanCounts {
     pub failed: u64,
 }
 
-/// Records spans. Neither method waits, fails or takes long, whatever is the matter with who gets the spans.
+/// Records spans. Neither method waits, fails or takes long, whatever is the matter with who gets the spans. Each span
+/// is counted once, when it was sent or is given up.
 pub trait Tracer: Debug + Send + Sync {
     /// Decides whether a request is recorded, whose own span would have this context, as a part of `parent` if a client
     /// sent one.

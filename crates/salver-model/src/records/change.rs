@@ -25,6 +25,18 @@ pub enum Field {
     },
 }
 
+impl Field {
+    /// Returns a scalar as text; `None` for null and anything else.
+    #[must_use]
+    pub fn scalar(&self) -> Option<String> {
+        match self {
+            Self::Text(text) | Self::Number(text) => Some(text.clone()),
+            Self::Bool(value) => Some(value.to_string()),
+            _ => None,
+        }
+    }
+}
+
 /// Input record: columns by name, in the order of the request.
 pub type Record = Vec<(String, Field)>;
 

@@ -82,7 +82,8 @@ fn spec(dialect: Dialect) -> DatabaseSpec {
     spec
 }
 
-/// Calls a function with the scope of a request to a database that is never connected.
+/// Calls a function with the scope of a request to a database that is never connected: a file of SQLite stands in for
+/// one whose driver is left out.
 pub(crate) fn with_scope<T>(
     dialect: Dialect,
     schema: DatabaseSchema,
@@ -95,7 +96,13 @@ pub(crate) fn with_scope<T>(
     let _within = runtime.enter();
     let directory = tempfile::tempdir().unwrap();
     let mut placed = spec.clone();
-    if dialect == Dialect::Sqlite {
+    let is_remote = match dialect {
+        Dialect::Sqlite => false,
+        Dialect::Mysql => cfg!(feature = "mysql"),
+        Dialect::Postgres => cfg!(feature = "postgres"),
+    };
+    if !is_remote {
+        placed.kind = DatabaseKind::Sqlite;
         let path = directory.path().join("blog.db");
         std::fs::write(&path, b"").unwrap();
         placed.url = format!("sqlite:{}", path.display());

@@ -8,7 +8,7 @@ use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
-use salver_model::ports::Held;
+use salver_model::ports::{Held, locate};
 use salver_model::reply::BatchStream;
 use salver_model::{Error, Result};
 
@@ -305,15 +305,9 @@ impl ExportReader {
 
     /// Opens the rows from `next` on.
     fn open(&mut self) -> Option<PartStream> {
-        loop {
-            let RowPosition { part, row } = self.next;
-            match self.held.part_rows(part) {
-                Some(rows) if row >= rows && part < self.end => {
-                    self.next = RowPosition { part: part + 1, row: row - rows }
-                }
-                _ => return self.open_part(part, row),
-            }
-        }
+        let (part, row) = locate(&*self.held, self.next.part..self.end, self.next.row);
+        self.next = RowPosition { part, row };
+        self.open_part(part, row)
     }
 
     fn open_part(&mut self, part: usize, row: u64) -> Option<PartStream> {

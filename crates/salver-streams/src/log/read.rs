@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use salver_model::Result;
+use salver_model::{Error, Result};
 
 use super::Log;
 use super::disk_error::missing;
 use super::frame::Frame;
 use super::lock::lock;
 use super::tail::Located;
+
+/// Bytes that a walk over the log reads at a time.
+const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Source of frames.
 enum ReadSource {
@@ -37,6 +40,32 @@ impl Log {
         match place.next_base {
             Some(base) if frames.is_empty() => Err(missing(&self.shared.options.dir, from, base)),
             _ => Ok(frames),
+        }
+    }
+
+    /// Walks over all frames from `from` on. What is damaged is passed over, and `skipped` told of it, with the offset
+    /// behind it. Blocks.
+    pub(crate) fn walk(
+        &self,
+        mut from: u64,
+        skipped: impl Fn(&Error, u64),
+        mut each: impl FnMut(&Frame),
+    ) -> Result<()> {
+        loop {
+            let frames = match self.read(from, PIECE_BYTES) {
+                Ok(frames) => frames,
+                Err(error) => match self.good_from(from)? {
+                    next if next > from => {
+                        skipped(&error, next);
+                        from = next;
+                        continue;
+                    }
+                    _ => return Err(error),
+                },
+            };
+            let Some(last) = frames.last() else { return Ok(()) };
+            from = last.head.end();
+            frames.iter().for_each(&mut each);
         }
     }
 

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use salver_model::Result;
 use salver_model::spec::StreamSpec;
+use salver_model::{Error, Result};
 
 use super::dedup::{RecentId, RecentIds};
 use crate::clock::now_ms;
 use crate::log::Log;
-
-/// Bytes of the log read at a time.
-const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Adds the ids of the events that the log keeps and that are in the deduplication window. Blocks.
 pub(super) fn add_ids(seen: &mut RecentIds, log: &Arc<Log>, spec: &StreamSpec) -> Result<()> {
@@ -19,29 +16,15 @@ pub(super) fn add_ids(seen: &mut RecentIds, log: &Arc<Log>, spec: &StreamSpec) -
     }
     let hasher = seen.hasher();
     let window_ms = i64::try_from(spec.dedupe.as_millis()).unwrap_or(i64::MAX);
-    let mut from = log.offset_at(now_ms().saturating_sub(window_ms))?;
-    loop {
-        let frames = match log.read(from, PIECE_BYTES) {
-            Ok(frames) => frames,
-            // Ids in a damaged part are lost; reading continues behind it.
-            Err(error) => match log.good_from(from)? {
-                next if next > from => {
-                    tracing::warn!("{}: {error}; goes on at offset {next}", spec.name);
-                    from = next;
-                    continue;
-                }
-                _ => return Err(error),
-            },
-        };
-        let Some(last) = frames.last() else { return Ok(()) };
-        from = last.head.end();
-        for frame in &frames {
-            for placed in frame.records() {
-                if let Some(id) = placed.record.id {
-                    let (hash, time_ms) = (hasher.hash(id), frame.head.time_ms);
-                    seen.insert(RecentId { hash, offset: placed.offset, time_ms });
-                }
+    let from = log.offset_at(now_ms().saturating_sub(window_ms))?;
+    // Ids in a damaged part are lost.
+    let skipped = |error: &Error, next| tracing::warn!("{}: {error}; goes on at offset {next}", spec.name);
+    log.walk(from, skipped, |frame| {
+        for placed in frame.records() {
+            if let Some(id) = placed.record.id {
+                let (hash, time_ms) = (hasher.hash(id), frame.head.time_ms);
+                seen.insert(RecentId { hash, offset: placed.offset, time_ms });
             }
         }
-    }
+    })
 }

@@ -16,8 +16,6 @@ use crate::table::EventScan;
 
 /// File name of the shape.
 const FILE: &str = "shape.json";
-/// Bytes of the log read at a time.
-const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Rows of a log.
 #[derive(Clone, Debug)]
@@ -113,26 +111,16 @@ fn load(path: &Path) -> Option<(EventShape, u64)> {
 }
 
 /// Widens the shape by the events from `from` on. Blocks.
-fn follow(log: &Arc<Log>, mut from: u64, checks: &Checks) -> Result<()> {
+fn follow(log: &Log, from: u64, checks: &Checks) -> Result<()> {
     let mut checker = Checker::new(checks);
-    loop {
-        let frames = match log.read(from, PIECE_BYTES) {
-            Ok(frames) => frames,
-            Err(error) => match log.good_from(from)? {
-                next if next > from => {
-                    from = next;
-                    continue;
-                }
-                _ => return Err(error),
-            },
-        };
-        let Some(last) = frames.last() else { return Ok(()) };
-        from = last.head.end();
-        for frame in &frames {
+    log.walk(
+        from,
+        |_, _| {},
+        |frame| {
             for placed in frame.records() {
                 // Some streams carry values that are not JSON objects and have no columns.
                 let _ = checker.check(placed.record.value);
             }
-        }
-    }
+        },
+    )
 }

@@ -1,13 +1,11 @@
-//! Progress on a terminal: one line that is rewritten.
+//! What the line of progress says.
 
-use std::io::{IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::session::ExportSession;
+use crate::progress_line::ProgressLine;
 use crate::{pace, serve};
 
-/// Interval between updates of the line.
-const PERIOD: Duration = Duration::from_millis(200);
 /// Most characters of an entry's name that are shown, so that the line fits into a terminal.
 const NAME_CHARS: usize = 24;
 
@@ -15,8 +13,7 @@ const NAME_CHARS: usize = 24;
 #[derive(Debug)]
 pub(super) struct ExportProgress {
     started: Instant,
-    is_shown: bool,
-    written: Option<Instant>,
+    line: ProgressLine,
     name: String,
     all: Option<u64>,
     /// Number of rows of earlier runs, and of this one.
@@ -28,8 +25,7 @@ impl ExportProgress {
     pub(super) fn new(session: &ExportSession, before: u64) -> Self {
         Self {
             started: Instant::now(),
-            is_shown: std::io::stderr().is_terminal(),
-            written: None,
+            line: ProgressLine::new(),
             name: session.entry.chars().take(NAME_CHARS).collect(),
             all: session.rows,
             before,
@@ -40,18 +36,15 @@ impl ExportProgress {
     /// Adds fetched rows.
     pub(super) fn advance(&mut self, rows: u64) {
         self.rows += rows;
-        if rows > 0 && self.is_shown && self.written.is_none_or(|written| written.elapsed() > PERIOD) {
-            self.written = Some(Instant::now());
-            let line = self.line(self.started.elapsed().as_secs_f64());
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
+        if rows > 0 && self.line.is_due() {
+            let text = self.text(self.started.elapsed().as_secs_f64());
+            self.line.write(&text);
         }
     }
 
     /// Clears the line.
     pub(super) fn clear(&mut self) {
-        if self.written.take().is_some() {
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
-        }
+        self.line.clear();
     }
 
     /// Returns the total duration and the number of rows per second.
@@ -60,7 +53,7 @@ impl ExportProgress {
         format!("{seconds:.1} s, {} a second", serve::thousands(pace::rate(self.rows, seconds)))
     }
 
-    fn line(&self, seconds: f64) -> String {
+    fn text(&self, seconds: f64) -> String {
         let there = self.before + self.rows;
         let rate = serve::thousands(pace::rate(self.rows, seconds));
         let rows = format!("{} rows, {rate} a second", serve::thousands(there));
@@ -81,9 +74,9 @@ mod tests {
         let mut session = ExportSession { token, entry, rows: Some(1000), streams: Vec::new() };
         let mut progress = ExportProgress::new(&session, 250);
         progress.rows = 250;
-        assert_eq!(progress.line(10.0), "people:  50 %, 500 rows, 25 a second, 0:20 left");
+        assert_eq!(progress.text(10.0), "people:  50 %, 500 rows, 25 a second, 0:20 left");
         session.rows = None;
         let progress = ExportProgress::new(&session, 0);
-        assert_eq!(progress.line(10.0), "people: 0 rows, 0 a second");
+        assert_eq!(progress.text(10.0), "people: 0 rows, 0 a second");
     }
 }

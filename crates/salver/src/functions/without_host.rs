@@ -26,5 +26,6 @@ pub(crate) fn check(_: &FunctionSpec) -> Result<()> {
 /// # Errors
 /// Returns `Config`.
 pub(super) fn open_file(_: &FunctionSpec) -> Result<(Arc<dyn Functions>, JoinHandle<()>)> {
-    Err(Error::new(Code::Config, "this program was built without `functions`"))
+    Err(Error::new(Code::Config, "this program was built without `functions`")
+        .with_hint("build it with the feature `functions`, or leave the [[function]] out"))
 }

@@ -1,14 +1,12 @@
-//! Progress on a terminal: one line that is rewritten.
+//! What the line of progress says.
 
-use std::io::{IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::sender::Counts;
 use super::source::EventSource;
+use crate::progress_line::ProgressLine;
 use crate::{pace, serve};
 
-/// Interval between updates of the line.
-const PERIOD: Duration = Duration::from_millis(200);
 /// Most characters of a file's name that are shown, so that the line fits into a terminal.
 const NAME_CHARS: usize = 24;
 
@@ -16,8 +14,7 @@ const NAME_CHARS: usize = 24;
 #[derive(Debug)]
 pub(crate) struct IngestProgress {
     started: Instant,
-    is_shown: bool,
-    written: Option<Instant>,
+    line: ProgressLine,
     name: String,
     bytes: Option<u64>,
     /// Start of the file, and the number of its bytes read by then, after the first batch.
@@ -33,8 +30,7 @@ impl IngestProgress {
         let now = Instant::now();
         Self {
             started: now,
-            is_shown: std::io::stderr().is_terminal(),
-            written: None,
+            line: ProgressLine::new(),
             name: String::new(),
             bytes: None,
             file: None,
@@ -57,18 +53,15 @@ impl IngestProgress {
         self.events_all += counts.there() + counts.quarantined;
         // The work of an earlier run says nothing about the pace of this one.
         let (_, from) = *self.file.get_or_insert((Instant::now(), input_bytes));
-        if self.is_shown && self.written.is_none_or(|written| written.elapsed() > PERIOD) {
-            self.written = Some(Instant::now());
-            let line = line(self, input_bytes, from);
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
+        if self.line.is_due() {
+            let text = text(self, input_bytes, from);
+            self.line.write(&text);
         }
     }
 
     /// Clears the line.
     pub(crate) fn clear(&mut self) {
-        if self.written.take().is_some() {
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
-        }
+        self.line.clear();
     }
 
     /// Returns the total duration and the number of events per second.
@@ -78,7 +71,7 @@ impl IngestProgress {
     }
 }
 
-fn line(progress: &IngestProgress, input_bytes: u64, from: u64) -> String {
+fn text(progress: &IngestProgress, input_bytes: u64, from: u64) -> String {
     let rate = pace::rate(progress.events, progress.file_started.elapsed().as_secs_f64());
     let pace = format!("{} events, {} a second", serve::thousands(progress.events), serve::thousands(rate));
     let Some(bytes) = progress.bytes.filter(|bytes| *bytes > 0) else { return format!("{}: {pace}", progress.name) };

@@ -226,3 +226,17 @@ fn secret_headers() -> Vec<String> {
     let both = values.flat_map(|value| [value.to_owned(), decoded(value)]);
     both.filter(|value| value.len() >= salver_model::limits::MASKED_SECRET_BYTES_MIN).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use salver_testkit::contract;
+
+    use super::Exporter;
+
+    /// The collector is away, which is worse for every clause than one that takes all.
+    #[test]
+    fn keeps_the_contract() {
+        let exporter = Exporter::start(Some("http://127.0.0.1:1")).unwrap();
+        contract::tracer::run(&*exporter.tracer());
+    }
+}

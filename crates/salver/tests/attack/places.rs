@@ -297,6 +297,7 @@ fn a_load_that_comes_slowly_keeps_no_writer() {
     });
 }
 
+#[cfg(feature = "functions")]
 #[test]
 fn jobs_of_one_leave_room_for_others() {
     let toml = "[limits]\njobs_max = 8\n[[function]]\nfile = \"f.py\"\nworkers = 1\n";

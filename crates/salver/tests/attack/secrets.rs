@@ -1,5 +1,6 @@
 //! What answers, logs and child processes must not tell.
 
+#[cfg(feature = "functions")]
 mod told;
 
 use std::io::{BufRead, BufReader, Read};
@@ -102,6 +103,7 @@ fn assert_cautious(answer: &Answer, target: &str) {
     assert!(!policy.contains("script-src 'unsafe"), "{target}: {policy}");
 }
 
+#[cfg(feature = "functions")]
 #[test]
 fn every_answer_tells_browsers_to_be_careful() {
     let rows: String = (0..20_000).map(|n| format!("{n},<script>alert({n})</script>\n")).collect();
@@ -177,6 +179,7 @@ fn every_answer_tells_browsers_to_be_careful() {
     assert_eq!(own.header("x-content-type-options"), Some("nosniff"));
 }
 
+#[cfg(feature = "functions")]
 #[test]
 fn no_answer_tells_where_files_are() {
     let server = told::broken();
@@ -265,6 +268,7 @@ file = "code.py"
 environment = { API_TOKEN = "env-of-function" }
 "#;
 
+#[cfg(all(feature = "functions", feature = "kafka", feature = "mysql", feature = "postgres"))]
 #[test]
 fn passwords_are_told_nowhere() {
     let directory = tempfile::tempdir().unwrap();
@@ -312,6 +316,7 @@ fn passwords_are_told_nowhere() {
     assert_discreet("the log", &log);
 }
 
+#[cfg(feature = "functions")]
 #[test]
 fn workers_have_no_settings_and_no_descriptors_of_the_server() {
     let directory = tempfile::tempdir().unwrap();

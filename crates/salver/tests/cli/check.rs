@@ -180,6 +180,7 @@ fn rules_that_do_not_fit_what_there_is() {
 }
 
 /// Rules of databases, and of databases that can't be reached.
+#[cfg(feature = "postgres")]
 #[test]
 fn rules_of_databases() {
     let place = Place::new();

@@ -23,6 +23,7 @@ fn lists_and_tables_on_the_command_line() {
 }
 
 /// A file of functions is run for a statement that calls a function, and for no other.
+#[cfg(feature = "functions")]
 #[test]
 fn functions_of_files_are_called() {
     let place = Place::new();

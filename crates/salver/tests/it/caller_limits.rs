@@ -200,6 +200,7 @@ fn rows_are_bounded_by_caller() {
 }
 
 /// What functions answer to reads has as many rows as anything else.
+#[cfg(feature = "functions")]
 #[test]
 fn rows_of_functions_are_bounded_by_caller() {
     let code = b"#* @get /rows\ndef rows(n: int = 3):\n    return [{'id': i} for i in range(n)]\n\n\n\

@@ -39,6 +39,7 @@ fn answers_go_out_whole() {
 }
 
 /// Nothing of the server's stays behind, whatever callers with rights of their own have read.
+#[cfg(feature = "functions")]
 #[test]
 fn private_directories_are_removed() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -60,6 +60,7 @@ fn the_index_stays_small() {
     assert!(page.text().contains(" more: <a href"), "what is left out is said");
 }
 
+#[cfg(feature = "functions")]
 #[test]
 fn documents_tell_how_to_authenticate() {
     let database = "[[database]]\nname = 'db'\nurl = 'sqlite:db.db'\nwritable = true\n";
@@ -84,6 +85,7 @@ fn documents_tell_how_to_authenticate() {
     assert!(open.get("/api/openapi").json()["security"].is_null());
 }
 
+#[cfg(feature = "postgres")]
 #[test]
 fn tables_of_a_database_that_is_away_are_unavailable() {
     let toml = "[[database]]\nname = 'away'\nurl = 'postgres://app:secret@127.0.0.1:1/app'\n\

@@ -113,6 +113,7 @@ fn assert_made(answer: &Answer) {
     assert!(process.len() == 8 && is_hex(process) && is_hex(number), "{answer:?}");
 }
 
+#[cfg(feature = "functions")]
 #[test]
 fn requests_have_ids() {
     let settings = "[[dataset]]\nname = \"gone\"\nsource = \"gone.csv\"\n[[stream]]\nname = \"clicks\"\n\

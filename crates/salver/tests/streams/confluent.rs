@@ -1,5 +1,6 @@
 //! Confluent's REST Proxy: producing by v2 and v3, and what there is, byte for byte.
 
+#[cfg(feature = "kafka")]
 use salver_testkit::servers::kafka;
 use serde_json::{Value, json};
 
@@ -11,6 +12,7 @@ const V2: &str = "application/vnd.kafka.v2+json";
 const STREAM: &str = "[[stream]]\nname = \"events\"\n";
 
 /// A stream that goes on to a topic of three partitions.
+#[cfg(feature = "kafka")]
 fn with_kafka(topic: &str) -> Doors {
     let broker = kafka();
     broker.create_topic(topic, 3, &[]);
@@ -170,6 +172,7 @@ fn a_batch_by_v3() {
     assert_eq!(doors.values("events"), [json!({"n":1}), json!({})]);
 }
 
+#[cfg(feature = "kafka")]
 #[test]
 fn partitions_and_offsets_are_those_of_kafka() {
     let doors = with_kafka("golden");

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+#[cfg(feature = "kafka")]
 use salver_testkit::servers::kafka;
 use serde_json::{Value, json};
 
@@ -12,6 +13,7 @@ const JSON: (&str, &str) = ("content-type", "application/vnd.kafka.json.v2+json"
 const BINARY: (&str, &str) = ("content-type", "application/vnd.kafka.binary.v2+json");
 const STREAM: &str = "[[stream]]\nname = \"events\"\n";
 
+#[cfg(feature = "kafka")]
 fn with_kafka(topic: &str, settings: &[(&str, &str)], more: &str) -> Doors {
     let broker = kafka();
     broker.create_topic(topic, 2, settings);
@@ -28,6 +30,7 @@ fn by_v3(doors: &Doors, body: impl AsRef<[u8]>) -> Vec<Value> {
     answer.body.lines().map(|line| serde_json::from_str(line).expect("a report")).collect()
 }
 
+#[cfg(feature = "kafka")]
 #[test]
 fn null_is_a_tombstone_in_kafka_and_here() {
     let doors = with_kafka("tombstones", &[], "");
@@ -73,6 +76,7 @@ fn where_a_schema_asks_for_objects_there_are_no_tombstones() {
     assert_eq!(codes, [json!(42206), Value::Null, json!(42206)], "{}", answer.body);
 }
 
+#[cfg(feature = "kafka")]
 #[test]
 fn what_kafka_refuses_says_nothing_of_the_others() {
     let doors = with_kafka("refusing", &[("max.message.bytes", "20000")], "ack = \"broker\"\n");
@@ -130,6 +134,7 @@ fn values_are_checked_at_every_door() {
     assert!(answer["offsets"][0]["error_code"].is_null(), "{answer}");
 }
 
+#[cfg(feature = "kafka")]
 #[test]
 fn partitions_that_are_not_there_are_refused() {
     let doors = with_kafka("two", &[], "ack = \"broker\"\n");

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "kafka")]
 use salver_testkit::servers::kafka;
 use serde_json::Value;
 
@@ -253,6 +254,7 @@ fn from_memory_only_the_end_is_lost() {
     assert!(siege.ledger.acknowledged.load(Ordering::Acquire) > 1_000, "{siege:?}");
 }
 
+#[cfg(feature = "kafka")]
 #[test]
 fn in_kafka_nothing_acknowledged_is_lost_or_twice() {
     let broker = kafka();

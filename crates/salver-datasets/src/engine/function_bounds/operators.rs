@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use arrow::compute::kernels::concat_elements::concat_elements_dyn;
 use arrow::datatypes::{DataType, FieldRef, TimeUnit};
-use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
+use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use salver_model::limits::SHARED_VALUE_BYTES_MAX;
 
+use super::super::row_function::{answered, rows_of};
 use super::minimum_date;
 use super::result_memory::{shown, too_large};
 use super::value_size::{scalar_bytes, widest};
@@ -53,16 +54,13 @@ impl ScalarUDFImpl for Concatenate {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let all_scalar = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
-        let rows = if all_scalar { 1 } else { args.number_rows };
+        let (are_constants, rows) = rows_of(&args);
+        // One side after the other, so that constants are repeated for all rows only one at a time.
         let mut sides = args.args.iter().map(|arg| arg.to_array(rows));
         let Some(first) = sides.next() else { return internal_err!("`||` has two sides") };
         let joined =
             sides.try_fold(first?, |left, right| Ok::<_, DataFusionError>(concat_elements_dyn(&left, &right?)?))?;
-        if all_scalar {
-            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&joined, 0)?));
-        }
-        Ok(ColumnarValue::Array(joined))
+        answered(joined, are_constants)
     }
 }
 
@@ -154,10 +152,7 @@ impl ScalarUDFImpl for Passing {
             }
             Check::Date { tries } => match given {
                 ColumnarValue::Array(values) => Ok(ColumnarValue::Array(minimum_date::values(&values, tries)?)),
-                ColumnarValue::Scalar(value) => {
-                    let values = minimum_date::values(&value.to_array()?, tries)?;
-                    Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&values, 0)?))
-                }
+                ColumnarValue::Scalar(value) => answered(minimum_date::values(&value.to_array()?, tries)?, true),
             },
         }
     }

@@ -10,7 +10,7 @@ use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 use salver_text::calendar::days_in_month;
 
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 
 /// Returns the function.
 pub(super) fn age() -> ScalarUDF {

@@ -9,7 +9,7 @@ use arrow::datatypes::{DataType, Int32Type, Int64Type, UInt64Type};
 use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 
 /// `to_hex(number)`: a negative number in two's complement, of which an `integer` has 32 bits.
 pub(super) fn to_hex() -> ScalarUDF {

@@ -8,7 +8,7 @@ use arrow::datatypes::DataType;
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 
 /// `bytea(x)`, which is `x::bytea`.
 pub(super) fn bytea() -> ScalarUDF {

@@ -17,8 +17,9 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
+use super::super::row_function::RowFunction;
+use super::super::row_function::answered;
 use super::interval_arithmetic;
-use super::row_function::RowFunction;
 use super::text_cast::time;
 use super::time_ranges;
 
@@ -115,11 +116,7 @@ impl ScalarUDFImpl for Truncated {
             },
             _ => return self.inner.inner().invoke_with_args(args),
         };
-        let cut = cast(&cut, &own)?;
-        if is_scalar {
-            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&cut, 0)?));
-        }
-        Ok(ColumnarValue::Array(cut))
+        answered(cast(&cut, &own)?, is_scalar)
     }
 
     fn preimage(&self, args: &[Expr], value: &Expr, info: &SimplifyContext) -> Result<PreimageResult> {

@@ -14,7 +14,7 @@ use md5::{Digest, Md5};
 use ring::digest;
 use salver_model::hexadecimal;
 
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 
 /// Characters in a line of base64.
 const LINE: usize = 76;

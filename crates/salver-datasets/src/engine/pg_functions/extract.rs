@@ -8,13 +8,14 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Decimal128Array, Float64Array};
 
 use arrow::datatypes::{DataType, Field as Column, FieldRef, TimeUnit};
-use datafusion::common::{Result, ScalarValue, exec_err, plan_err};
+use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::preimage::PreimageResult;
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
+use super::super::row_function::answered;
 use super::time_ranges;
 use field_values::FieldValues;
 
@@ -183,10 +184,7 @@ impl ScalarUDFImpl for ExtractFunction {
             let one = 10_f64.powi(scale.into());
             Arc::new(parts.into_iter().map(|part| part.map(|part| part as f64 / one)).collect::<Float64Array>())
         };
-        if is_scalar {
-            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&parts, 0)?));
-        }
-        Ok(ColumnarValue::Array(parts))
+        answered(parts, is_scalar)
     }
 
     fn preimage(&self, args: &[Expr], value: &Expr, info: &SimplifyContext) -> Result<PreimageResult> {

@@ -10,11 +10,13 @@ use arrow::datatypes::{
     TimeUnit, TimestampMicrosecondType, TimestampNanosecondType,
 };
 use datafusion::catalog::{TableFunctionArgs, TableFunctionImpl, TableProvider};
-use datafusion::common::{Result, ScalarValue, exec_err, plan_err};
+use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::execution::{FunctionRegistry, SessionState};
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
+
+use super::super::row_function::{answered, rows_of};
 
 /// Replaces the engine's two functions, as values and as tables.
 ///
@@ -103,8 +105,7 @@ impl ScalarUDFImpl for Series {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let all_scalar = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
-        let rows = if all_scalar { 1 } else { args.number_rows };
+        let (all_scalar, rows) = rows_of(&args);
         let arrays = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<Vec<_>>>()?;
         let [from, to, steps] = arrays.as_slice() else { return self.inner.invoke_with_args(args) };
         let next = |zone: &Option<Arc<str>>| zone.as_deref().unwrap_or("+00").parse::<Tz>();
@@ -127,10 +128,7 @@ impl ScalarUDFImpl for Series {
             }
             _ => return self.inner.invoke_with_args(args),
         };
-        if all_scalar {
-            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&lists, 0)?));
-        }
-        Ok(ColumnarValue::Array(lists))
+        answered(lists, all_scalar)
     }
 }
 

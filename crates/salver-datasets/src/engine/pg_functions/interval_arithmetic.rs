@@ -11,7 +11,7 @@ use arrow::datatypes::{
 use datafusion::common::{Result, exec_datafusion_err, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 
 const INTERVAL: DataType = DataType::Interval(IntervalUnit::MonthDayNano);
 const DAY_MICROS: f64 = 86_400e6;

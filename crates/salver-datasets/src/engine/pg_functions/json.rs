@@ -11,7 +11,7 @@ use arrow::datatypes::{DataType, Field, Fields};
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 use super::text_cast::{TextWriter, is_null, item, writer};
 
 /// Name of the field whose text is JSON.

@@ -9,7 +9,7 @@ use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 use memchr::memmem::Finder;
 
-use super::row_function::{TextFunction, Texts};
+use super::text_function::{TextFunction, Texts};
 
 /// `like(text, pattern, escape)`.
 pub(in crate::engine) fn like() -> ScalarUDF {

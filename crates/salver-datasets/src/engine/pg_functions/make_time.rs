@@ -9,7 +9,7 @@ use chrono::NaiveDate;
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 
 /// `make_timestamp(year, month, day, hour, minute, seconds)`.
 pub(super) fn make_timestamp() -> ScalarUDF {

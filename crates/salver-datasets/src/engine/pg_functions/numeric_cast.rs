@@ -6,7 +6,7 @@ use arrow::datatypes::DataType;
 use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 
 /// Returns the function.
 pub(super) fn numeric() -> ScalarUDF {

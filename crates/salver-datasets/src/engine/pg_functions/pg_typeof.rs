@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 use super::text_cast::item;
 
 /// Returns the function.

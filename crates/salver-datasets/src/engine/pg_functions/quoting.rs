@@ -9,7 +9,7 @@ use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 use salver_model::limits::SQL_FORMAT_WIDTH_MAX;
 
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 use super::text_cast::{TextWriter, is_null, texts, writer};
 
 /// `format('%s %I %L', ...)`.

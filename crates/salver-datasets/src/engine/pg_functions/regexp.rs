@@ -10,8 +10,9 @@ use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 use regex::{Regex, RegexBuilder};
 use salver_model::limits::PATTERN_PROGRAM_BYTES_MAX;
 
+use super::super::row_function::RowFunction;
 use super::regexp_syntax::CLASSES;
-use super::row_function::{RowFunction, TextFunction, Texts};
+use super::text_function::{TextFunction, Texts};
 
 /// `similar_to_escape(pattern, escape)`: translates the pattern of a `similar to` to a regular expression.
 pub(super) fn similar_to_escape() -> ScalarUDF {

@@ -8,7 +8,7 @@ use arrow::datatypes::DataType;
 use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 
 /// Character classes of all alphabets, in the engine's syntax.
 pub(super) const CLASSES: [(&str, &str); 5] = [

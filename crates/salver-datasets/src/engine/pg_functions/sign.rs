@@ -8,7 +8,7 @@ use arrow::datatypes::{DataType, Float64Type};
 use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 
 /// Returns the function.
 pub(super) fn sign() -> ScalarUDF {

@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Int64Array};
+use arrow::array::{AsArray, Int64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, FieldRef};
-use datafusion::common::{Result, ScalarValue, plan_err};
+use datafusion::common::{Result, plan_err};
 use datafusion::functions::unicode;
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
 };
+
+use super::super::row_function::computed;
 
 /// Returns the function, which is `position` and `instr` as well.
 pub(super) fn strpos() -> ScalarUDF {
@@ -43,21 +45,16 @@ impl ScalarUDFImpl for Located {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let (rows, is_scalar) = match args.args.as_slice() {
-            [ColumnarValue::Array(_), ColumnarValue::Scalar(_)] => return self.0.invoke_with_args(args),
-            [ColumnarValue::Scalar(_), ColumnarValue::Scalar(_)] => (1, true),
-            _ => (args.number_rows, false),
-        };
-        let arrays = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<Vec<_>>>()?;
-        let [texts, parts] = arrays.as_slice() else { return plan_err!("`strpos` takes a text and a part of it") };
-        let (texts, parts) = (cast(texts, &DataType::Utf8)?, cast(parts, &DataType::Utf8)?);
-        let pairs = texts.as_string::<i32>().iter().zip(parts.as_string::<i32>());
-        let places = pairs.map(|(text, part)| Some(place(text?, part?))).collect::<Int64Array>();
-        let places: ArrayRef = cast(&places, args.return_field.data_type())?;
-        if is_scalar {
-            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&places, 0)?));
+        if matches!(args.args.as_slice(), [ColumnarValue::Array(_), ColumnarValue::Scalar(_)]) {
+            return self.0.invoke_with_args(args);
         }
-        Ok(ColumnarValue::Array(places))
+        computed(&args, |arrays| {
+            let [texts, parts] = arrays else { return plan_err!("`strpos` takes a text and a part of it") };
+            let (texts, parts) = (cast(texts, &DataType::Utf8)?, cast(parts, &DataType::Utf8)?);
+            let pairs = texts.as_string::<i32>().iter().zip(parts.as_string::<i32>());
+            let places = pairs.map(|(text, part)| Some(place(text?, part?))).collect::<Int64Array>();
+            Ok(cast(&places, args.return_field.data_type())?)
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use arrow::datatypes::{
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 pub(super) use datetimes::time;
 
 /// Returns the function that formats a value.

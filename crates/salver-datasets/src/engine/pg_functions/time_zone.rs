@@ -14,7 +14,7 @@ use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
 pub(crate) use self::abbreviations::offset_of;
-use super::row_function::RowFunction;
+use super::super::row_function::RowFunction;
 
 /// Returns the function.
 pub(super) fn timezone() -> ScalarUDF {

@@ -13,6 +13,7 @@ use datafusion::config::ConfigOptions;
 use datafusion::functions::datetime;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 
+use super::super::row_function::{answered, rows_of};
 use super::{datetime_assembly, datetime_format, datetime_parser, datetime_pattern, number_pattern};
 
 /// `to_char(value, pattern)`.
@@ -121,8 +122,7 @@ impl ScalarUDFImpl for Patterned {
                 _ => self.own(args),
             };
         };
-        let all_scalar = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
-        let rows = if all_scalar { 1 } else { args.number_rows };
+        let (all_scalar, rows) = rows_of(&args);
         let patterns = cast(&pattern.to_array(rows)?, &DataType::Utf8)?;
         let patterns = patterns.as_string::<i32>();
         if patterns.iter().flatten().any(|pattern| pattern.contains('%')) {
@@ -142,10 +142,7 @@ impl ScalarUDFImpl for Patterned {
                 Arc::new(micros.collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
             }
         };
-        if all_scalar {
-            return Ok(ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(&made, 0)?));
-        }
-        Ok(ColumnarValue::Array(made))
+        answered(made, all_scalar)
     }
 }
 
@@ -158,10 +155,7 @@ fn moments(seconds: &ColumnarValue, rows: usize) -> Result<ColumnarValue> {
         seconds => Ok(seconds.map(|x| (x * 1e6).round() as i64)),
     });
     let moments = moments.collect::<Result<TimestampMicrosecondArray>>()?.with_timezone("UTC");
-    if is_scalar {
-        return Ok(ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(&moments, 0)?));
-    }
-    Ok(ColumnarValue::Array(Arc::new(moments)))
+    answered(Arc::new(moments), is_scalar)
 }
 
 /// Days from the first of the year 1 to the first of 1970, counted from 1.

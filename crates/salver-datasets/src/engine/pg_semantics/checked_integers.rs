@@ -9,13 +9,14 @@ use arrow::array::{Array, ArrayRef, Datum};
 use arrow::compute::kernels::numeric;
 use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
-use datafusion::common::{DataFusionError, Result, ScalarValue, internal_err};
+use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use salver_model::{Code, Error};
 
+use super::super::row_function::{answered, computed};
 use super::call;
 
 /// Returns the operator as a function of its two operands.
@@ -154,8 +155,7 @@ fn apply(
             ColumnarValue::Array(compute(&left.to_scalar()?, right)?)
         }
         (ColumnarValue::Scalar(left), ColumnarValue::Scalar(right)) => {
-            let computed = compute(&left.to_scalar()?, &right.to_scalar()?)?;
-            ColumnarValue::Scalar(ScalarValue::try_from_array(&computed, 0)?)
+            answered(compute(&left.to_scalar()?, &right.to_scalar()?)?, true)?
         }
     })
 }
@@ -196,14 +196,10 @@ impl ScalarUDFImpl for Negative {
                 other => other.into(),
             })
         };
-        match args.args.as_slice() {
-            [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(negated(array)?)),
-            [ColumnarValue::Scalar(value)] => {
-                let array = negated(&value.to_array()?)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
-            }
+        computed(&args, |arrays| match arrays {
+            [array] => negated(array),
             _ => internal_err!("a minus takes one number"),
-        }
+        })
     }
 }
 

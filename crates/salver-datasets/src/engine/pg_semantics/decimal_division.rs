@@ -7,10 +7,12 @@ use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, Decimal256Array};
 use arrow::compute::cast;
 use arrow::datatypes::{ArrowNativeTypeOp, DataType, Decimal256Type, i256};
 use arrow::error::ArrowError;
-use datafusion::common::{Result, ScalarValue, internal_err, plan_err};
+use datafusion::common::{Result, internal_err, plan_err};
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
+
+use super::super::row_function::computed;
 
 /// Minimum number of fractional digits of a quotient.
 pub(super) const FRACTION_DIGITS: i8 = 16;
@@ -84,15 +86,10 @@ impl ScalarUDFImpl for Quotient {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let all_scalar = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
-        let rows = if all_scalar { 1 } else { args.number_rows };
-        let sides = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<Vec<ArrayRef>>>()?;
-        let [left, right] = sides.as_slice() else { return internal_err!("`/` has two sides") };
-        let quotients = divide(left, right, args.return_field.data_type())?;
-        if all_scalar {
-            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&quotients, 0)?));
-        }
-        Ok(ColumnarValue::Array(quotients))
+        computed(&args, |sides| match sides {
+            [left, right] => Ok(divide(left, right, args.return_field.data_type())?),
+            _ => internal_err!("`/` has two sides"),
+        })
     }
 }
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Float32Array, Float64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Decimal128Type};
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
+use super::super::row_function::computed;
 use super::call;
 
 /// Bound up to which integers are exact floats, as powers of ten are up to `EXACT_SCALE`: their quotient is rounded
@@ -49,14 +50,10 @@ impl ScalarUDFImpl for Nearest {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        match args.args.as_slice() {
-            [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(nearest(array, &self.to)?)),
-            [ColumnarValue::Scalar(value)] => {
-                let array = nearest(&value.to_array()?, &self.to)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
-            }
+        computed(&args, |arrays| match arrays {
+            [array] => nearest(array, &self.to),
             _ => internal_err!("one decimal becomes a float"),
-        }
+        })
     }
 }
 

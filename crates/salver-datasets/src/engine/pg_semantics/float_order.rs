@@ -3,65 +3,35 @@
 //! NaNs, and the minimum and maximum in a Parquet file leave NaN out.
 //!
 //! Comparisons with a constant are written so that the kernels evaluate them correctly and row groups are skipped where
-//! that is safe. Everything else goes through [`Ordered`], which maps both zeros to one and both NaNs to one.
+//! that is safe. Everything else goes through `ordered`, which maps both zeros to one and both NaNs to one.
 
 use std::sync::Arc;
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, Result, ScalarValue, internal_err};
+use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::functions_aggregate::min_max::{Max, Min};
 use datafusion::logical_expr::expr::{
     AggregateFunction, Case, InList, InSubquery, ScalarFunction, Sort, WindowFunction,
 };
 use datafusion::logical_expr::{
-    Aggregate, Between, BinaryExpr, ColumnarValue, Distinct, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder,
-    Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, WindowFunctionDefinition,
-    binary_expr, lit, not,
+    Aggregate, Between, BinaryExpr, Distinct, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Operator,
+    WindowFunctionDefinition, binary_expr, lit, not,
 };
 
+use super::super::row_function::{RowFunction, same_type};
 use super::float_normalization::{holds_floats, one_of_each};
 use super::{TypeOf, call, intervals, is_comparison, list_order, max, min, range_frames, sliding_window_floats};
 
 /// Functions that compare their arguments.
 const COMPARING: [&str; 3] = ["greatest", "least", "nullif"];
 
-/// Function that returns `x` with one NaN and one zero.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Ordered {
-    signature: Signature,
-}
+/// Name of the function that gives floats their order.
+const ORDERED: &str = "ordered";
 
+/// Calls the function, which returns `x` with one NaN and one zero.
 fn ordered(expr: Expr) -> Expr {
-    call(ScalarUDF::new_from_impl(Ordered { signature: Signature::any(1, Volatility::Immutable) }), vec![expr])
-}
-
-impl ScalarUDFImpl for Ordered {
-    fn name(&self) -> &'static str {
-        "ordered"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        match arg_types {
-            [only] => Ok(only.clone()),
-            _ => internal_err!("one float is put in order"),
-        }
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        match args.args.as_slice() {
-            [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(one_of_each(array))),
-            [ColumnarValue::Scalar(value)] => {
-                let array = one_of_each(&value.to_array()?);
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
-            }
-            _ => internal_err!("one float is put in order"),
-        }
-    }
+    call(RowFunction::of_one(ORDERED, same_type, |arrays, _| Ok(one_of_each(&arrays[0]))), vec![expr])
 }
 
 fn is_float(expr: &Expr, type_of: TypeOf<'_>) -> bool {
@@ -203,7 +173,7 @@ fn without_statistics(condition: Expr, type_of: TypeOf<'_>) -> Result<Transforme
     })
 }
 
-/// Returns the operand of [`Ordered`], or the expression itself.
+/// Returns the operand of `ordered`, or the expression itself.
 pub(crate) fn unordered(expr: &Expr) -> &Expr {
     match expr {
         Expr::ScalarFunction(call) if is_ordered(expr) => call.args.first().unwrap_or(expr),
@@ -212,7 +182,9 @@ pub(crate) fn unordered(expr: &Expr) -> &Expr {
 }
 
 fn is_ordered(expr: &Expr) -> bool {
-    matches!(expr, Expr::ScalarFunction(call) if call.func.inner().is::<Ordered>())
+    // A function of a user may have the same name.
+    let own = |call: &ScalarFunction| call.func.inner().downcast_ref::<RowFunction>().map(|own| own.name);
+    matches!(expr, Expr::ScalarFunction(call) if own(call) == Some(ORDERED))
 }
 
 fn aggregated(aggregate: AggregateFunction, type_of: TypeOf<'_>) -> Transformed<Expr> {
@@ -260,7 +232,7 @@ fn windowed(mut window: WindowFunction, type_of: TypeOf<'_>) -> Transformed<Expr
     if changed { Transformed::yes(window) } else { Transformed::no(window) }
 }
 
-/// Wraps the floats among the expressions in [`Ordered`], and replaces intervals by their length.
+/// Wraps the floats among the expressions in `ordered`, and replaces intervals by their length.
 fn all(exprs: Vec<Expr>, type_of: TypeOf<'_>) -> Vec<Expr> {
     let one = |expr: Expr| match type_of(&expr) {
         Some(own) if holds_floats(&own) => ordered(expr),
@@ -284,7 +256,7 @@ fn sorts(keys: &mut Vec<Sort>, type_of: TypeOf<'_>) -> bool {
     changed | list_order::sorts(keys, type_of)
 }
 
-/// Projects the rows of a plan so that every float is wrapped in [`Ordered`].
+/// Projects the rows of a plan so that every float is wrapped in `ordered`.
 fn all_ordered(plan: LogicalPlan) -> Result<LogicalPlan> {
     if !plan.schema().fields().iter().any(|field| holds_floats(field.data_type())) {
         return Ok(plan);

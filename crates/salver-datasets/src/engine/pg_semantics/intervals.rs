@@ -9,15 +9,14 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, AsArray, Decimal128Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Decimal128Type, IntervalMonthDayNanoType, IntervalUnit};
+use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::functions_aggregate::first_last::first_value_udaf;
 use datafusion::functions_aggregate::min_max::{Max, Min};
 use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams, Case, InList, ScalarFunction};
-use datafusion::logical_expr::{
-    Between, ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::{Between, Expr};
 
+use super::super::row_function::RowFunction;
 use super::{TypeOf, call};
 pub(super) use grouping::node;
 
@@ -82,36 +81,7 @@ fn extreme(params: AggregateFunctionParams, is_least: bool) -> Transformed<Expr>
 
 /// Returns the length of an interval, in nanoseconds.
 pub(super) fn length(expr: Expr) -> Expr {
-    call(ScalarUDF::new_from_impl(Length { signature: Signature::any(1, Volatility::Immutable) }), vec![expr])
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Length {
-    signature: Signature,
-}
-
-impl ScalarUDFImpl for Length {
-    fn name(&self) -> &'static str {
-        "length"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(LENGTH)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        match args.args.as_slice() {
-            [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(lengths(array)?)),
-            [ColumnarValue::Scalar(value)] => {
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&lengths(&value.to_array()?)?, 0)?))
-            }
-            _ => internal_err!("one interval has a length"),
-        }
-    }
+    call(RowFunction::of_one("length", |_| Ok(LENGTH), |arrays, _| lengths(&arrays[0])), vec![expr])
 }
 
 fn lengths(array: &ArrayRef) -> Result<ArrayRef> {

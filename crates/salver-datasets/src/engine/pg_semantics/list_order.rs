@@ -7,13 +7,14 @@ use arrow::array::{ArrayRef, BooleanArray, Int8Array, make_comparator};
 use arrow::compute::kernels::zip::zip;
 use arrow::compute::{SortOptions, cast};
 use arrow::datatypes::DataType;
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{
     Between, BinaryExpr, ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility, binary_expr, lit, not,
 };
 
+use super::super::row_function::computed;
 use super::call;
 use super::float_normalization::one_of_each;
 
@@ -116,25 +117,14 @@ impl ScalarUDFImpl for ListFunction {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let is_one = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
-        let rows = if is_one { 1 } else { args.number_rows };
-        let lists = args.args.iter().map(|arg| arg.to_array(rows)).collect::<Result<Vec<_>>>()?;
-        let [first, others @ ..] = lists.as_slice() else { return internal_err!("lists are compared") };
-        let answer = match (&self.asked, others) {
-            (Lists::Compare, [second]) => order(first, second)?,
-            (Lists::Compare, _) => return internal_err!("two lists are compared"),
-            (Lists::Greatest, others) => {
-                let mut greatest = Arc::clone(first);
-                for other in others {
-                    greatest = greater(&greatest, other)?;
-                }
-                greatest
+        computed(&args, |lists| match (&self.asked, lists) {
+            (Lists::Compare, [first, second]) => order(first, second),
+            (Lists::Compare, _) => internal_err!("two lists are compared"),
+            (Lists::Greatest, [first, others @ ..]) => {
+                others.iter().try_fold(Arc::clone(first), |greatest, other| greater(&greatest, other))
             }
-        };
-        match is_one {
-            true => Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&answer, 0)?)),
-            false => Ok(ColumnarValue::Array(answer)),
-        }
+            (Lists::Greatest, []) => internal_err!("lists are compared"),
+        })
     }
 }
 

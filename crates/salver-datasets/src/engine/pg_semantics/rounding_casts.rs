@@ -7,11 +7,10 @@ use arrow::datatypes::{
     ArrowNativeType, ArrowNativeTypeOp, DataType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
     DecimalType, Float32Type, Float64Type,
 };
-use datafusion::common::{Result, ScalarValue, internal_err};
-use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::common::{Result, internal_err};
+use datafusion::logical_expr::Expr;
 
+use super::super::row_function::{RowFunction, same_type};
 use super::call;
 
 /// Rounds the operand of a cast that would truncate; returns whether that changed it.
@@ -37,40 +36,7 @@ pub(super) fn before_cast(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> 
 
 /// Returns the call that rounds a number to an integral one.
 pub(super) fn function(args: Vec<Expr>) -> Expr {
-    call(ScalarUDF::new_from_impl(Rounded { signature: Signature::any(1, Volatility::Immutable) }), args)
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Rounded {
-    signature: Signature,
-}
-
-impl ScalarUDFImpl for Rounded {
-    fn name(&self) -> &'static str {
-        "rounded"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        match arg_types {
-            [only] => Ok(only.clone()),
-            _ => internal_err!("one number is rounded"),
-        }
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        match args.args.as_slice() {
-            [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(rounded(array)?)),
-            [ColumnarValue::Scalar(value)] => {
-                let array = rounded(&value.to_array()?)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
-            }
-            _ => internal_err!("one number is rounded"),
-        }
-    }
+    call(RowFunction::of_one("rounded", same_type, |arrays, _| rounded(&arrays[0])), args)
 }
 
 fn rounded(array: &ArrayRef) -> Result<ArrayRef> {

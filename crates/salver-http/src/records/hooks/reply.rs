@@ -98,28 +98,20 @@ fn query(field: &Field) -> Option<Vec<(String, String)>> {
         match &field {
             Field::Json(list) => Reader::whole(list, |reader| {
                 reader.array(|reader| {
-                    let value = scalar(&reader.field()?)?;
+                    let value = reader.field()?.scalar()?;
                     pairs.push((name.clone(), value));
                     Some(())
                 })
             })?,
             Field::Null => {}
-            one => pairs.push((name, scalar(one)?)),
+            one => pairs.push((name, one.scalar()?)),
         }
     }
     Some(pairs)
 }
 
-fn scalar(field: &Field) -> Option<String> {
-    match field {
-        Field::Text(text) | Field::Number(text) => Some(text.clone()),
-        Field::Bool(value) => Some(value.to_string()),
-        _ => None,
-    }
-}
-
 fn status(field: &Field) -> Option<StatusCode> {
-    let status = StatusCode::from_u16(scalar(field)?.parse().ok()?).ok()?;
+    let status = StatusCode::from_u16(field.scalar()?.parse().ok()?).ok()?;
     (status.as_u16() >= 200).then_some(status)
 }
 
@@ -129,7 +121,7 @@ fn headers(field: &Field) -> Option<Vec<(HeaderName, HeaderValue)>> {
         return Some(Vec::new());
     }
     let record = Reader::whole(text, Reader::record)?;
-    record.iter().map(|(name, value)| Some((name.parse().ok()?, scalar(value)?.parse().ok()?))).collect()
+    record.iter().map(|(name, value)| Some((name.parse().ok()?, value.scalar()?.parse().ok()?))).collect()
 }
 
 #[cfg(test)]

@@ -95,6 +95,7 @@ fn ids_do_not_count() {
     });
 }
 
+#[cfg(feature = "functions")]
 #[test]
 fn jobs_are_their_callers() {
     let functions = "import time\ndef add(a, b):\n    return a + b\n";

@@ -134,6 +134,22 @@ fn what_user_code_raises_reaches_who_asks() {
     assert_eq!(server.post("/api/sql", "select py.twice(1) as t").text(), r#"[{"t":2}]"#);
 }
 
+/// The reader of Parquet applies conditions that can't fail, and takes an error for a damaged file. `ordered` is a name
+/// of the engine's own among those, which statements can't call.
+#[test]
+fn a_condition_of_user_code_is_not_taken_for_the_engines() {
+    let code = b"def ordered(x: int) -> bool:\n    raise ValueError(f'no {x}')\n";
+    let maker = serve("", &[("people.csv", PEOPLE)]);
+    let parquet = maker.get("/api/tables/people.parquet").body;
+    let toml =
+        "[[dataset]]\nname = \"p\"\nsource = \"p.parquet\"\nmemory = \"never\"\n[[function]]\nfile = \"py.py\"\n";
+    let server = serve(toml, &[("p.parquet", &parquet), ("py.py", code)]);
+    let answer = server.post("/api/sql", "select id from p where ordered(id)");
+    assert_eq!(answer.status, 500, "{}", answer.text());
+    let message = answer.json()["message"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("`ordered` raised ValueError: no "), "{message}");
+}
+
 /// The worker of a statement that took too long ends with it, and does not keep others waiting.
 #[test]
 fn a_statement_that_takes_too_long_ends_its_calls() {

@@ -73,6 +73,7 @@ fn what_needs_a_restart_is_named() {
     served.until_logged("the settings stay as they were");
 }
 
+#[cfg(feature = "postgres")]
 #[test]
 fn databases_come_change_and_go() {
     let files = [("shop.sql", SHOP_SQL), ("other.sql", OTHER_SQL), ("later.sql", LATER_SQL)];
@@ -162,6 +163,7 @@ fn a_renamed_stream_goes_on() {
     let _ = tail.join().expect("the one that waits");
 }
 
+#[cfg(feature = "functions")]
 #[test]
 fn functions_come_change_and_go() {
     let code = "import os\n\n\ndef two():\n    return 2\n\n\ndef said():\n    return os.environ.get(\"WORD\", \"\")\n";

@@ -3,9 +3,10 @@
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::{cast, interleave};
 use arrow::datatypes::{DataType, Decimal128Type, IntervalUnit};
-use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 
+use super::super::super::row_function::{answered, rows_of};
 use super::lengths;
 
 const INTERVAL: DataType = DataType::Interval(IntervalUnit::MonthDayNano);
@@ -35,8 +36,7 @@ impl ScalarUDFImpl for Extreme {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let all_scalar = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
-        let rows = if all_scalar { 1 } else { args.number_rows };
+        let (all_scalar, rows) = rows_of(&args);
         let arrays = args
             .args
             .iter()
@@ -62,11 +62,6 @@ impl ScalarUDFImpl for Extreme {
             })
             .collect();
         let arrays: Vec<&dyn Array> = arrays.iter().map(|array| &**array).collect();
-        let values = interleave(&arrays, &places)?;
-        Ok(if all_scalar {
-            ColumnarValue::Scalar(ScalarValue::try_from_array(&values, 0)?)
-        } else {
-            ColumnarValue::Array(values)
-        })
+        answered(interleave(&arrays, &places)?, all_scalar)
     }
 }
