@@ -5,13 +5,12 @@ const DIGITS: &[u8; 16] = b"0123456789abcdef";
 /// Encodes `bytes` in lower case.
 #[must_use]
 pub fn encode(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
+    let mut text = Vec::with_capacity(2 * bytes.len());
     for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from(DIGITS[usize::from(digit)]));
-        }
+        text.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
     }
-    text
+    // Digits are text.
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// Decodes `text`, with digits of either case; `None` when it has other characters or an odd length.

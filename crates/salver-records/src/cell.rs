@@ -88,7 +88,7 @@ pub(crate) trait RowSink: Send + 'static {
     }
 
     /// Returns whether it has enough, so that the remaining rows need not come. Only called for reads of a snapshot,
-    /// which can be repeated.
+    /// which can be repeated, and for those of SQLite at once.
     fn full(&self) -> bool {
         false
     }

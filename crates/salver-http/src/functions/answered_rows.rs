@@ -1,10 +1,11 @@
 //! Bounds the rows that a function answers with: objects in an array of JSON, or those of an Arrow stream.
 //!
 //! As with the bytes of answers, what may be the only report of a change is sent: only answers to reads, and of
-//! functions that are pure, are bounded. What applications answer is their own.
+//! functions that are pure, are bounded, also where a job makes them. What applications answer is their own.
 
 use http::{Method, Response, header};
 use salver_formats::arrow_stream_rows;
+use salver_model::access::Bound;
 use salver_model::functions::Endpoint;
 use salver_model::{Code, Error};
 use salver_text::json::Reader;
@@ -15,30 +16,38 @@ use crate::request_context::RequestContext;
 const JSON: &str = "application/json";
 const ARROW_STREAM: &str = "application/vnd.apache.arrow.stream";
 
-/// Returns an error instead of a response with more rows than its caller may get.
-///
-/// # Errors
-/// `AnswerTooLarge`.
-pub(super) fn bounded(
-    context: &RequestContext<'_>,
-    endpoint: &Endpoint,
-    response: Response<Body>,
-) -> Result<Response<Body>, Error> {
-    let bound = context.caller.limits.rows(context.app.service.limits().rows_max);
-    let is_read = endpoint.pure || matches!(*context.method, Method::GET | Method::HEAD);
-    let (Some(most), Body::Full(body)) = (bound.most().filter(|_| is_read), response.body()) else {
-        return Ok(response);
-    };
-    let rows = match response.headers().get(header::CONTENT_TYPE).and_then(|own| own.to_str().ok()) {
-        Some(media_type) if is(media_type, JSON) => json_rows(body, most),
-        Some(media_type) if is(media_type, ARROW_STREAM) => arrow_stream_rows(body),
-        _ => 0,
-    };
-    if !bound.is_exceeded_by(rows) {
-        return Ok(response);
+/// The bound on the rows of an answer; `None` where there is none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowBound(Option<Bound>);
+
+impl RowBound {
+    /// Returns that of the answer of a function to a request.
+    pub(super) fn of(context: &RequestContext<'_>, endpoint: &Endpoint) -> Self {
+        let is_read = endpoint.pure || matches!(*context.method, Method::GET | Method::HEAD);
+        Self(is_read.then(|| context.caller.limits.rows(context.app.service.limits().rows_max)))
     }
-    let message = format!("the function answers more rows than {} allows", bound.setting());
-    Err(bound.refuse(Code::AnswerTooLarge, message).with_hint("ask it for fewer, if it takes an argument for that"))
+
+    /// Returns that of the answer of an application.
+    pub(super) const NONE: Self = Self(None);
+
+    /// Returns an error instead of a response with more rows than its caller may get.
+    ///
+    /// # Errors
+    /// `AnswerTooLarge`.
+    pub(super) fn check(self, response: Response<Body>) -> Result<Response<Body>, Error> {
+        let Some((bound, most)) = self.0.and_then(|bound| Some((bound, bound.most()?))) else { return Ok(response) };
+        let Body::Full(body) = response.body() else { return Ok(response) };
+        let rows = match response.headers().get(header::CONTENT_TYPE).and_then(|own| own.to_str().ok()) {
+            Some(media_type) if is(media_type, JSON) => json_rows(body, most),
+            Some(media_type) if is(media_type, ARROW_STREAM) => arrow_stream_rows(body),
+            _ => 0,
+        };
+        if !bound.is_exceeded_by(rows) {
+            return Ok(response);
+        }
+        let message = format!("the function answers more rows than {} allows", bound.setting());
+        Err(bound.refuse(Code::AnswerTooLarge, message).with_hint("ask it for fewer, if it takes an argument for that"))
+    }
 }
 
 fn is(media_type: &str, wanted: &str) -> bool {

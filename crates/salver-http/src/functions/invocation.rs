@@ -9,9 +9,10 @@ use salver_model::functions::{Call, Interface};
 use salver_model::{Code, Error, Result};
 use salver_service::FunctionFile;
 
+use super::answered_rows::RowBound;
 use super::arguments::Arguments;
 use super::preference::Preference;
-use super::{answered_rows, arguments, jobs, pure_cache, respond};
+use super::{arguments, jobs, pure_cache, respond};
 use crate::app::App;
 use crate::body::{Body, off_the_loop};
 use crate::dialect::Refusal;
@@ -49,13 +50,12 @@ pub(super) async fn function(
     };
     let interface = Some(Arc::clone(interface));
     let call = Call { endpoint: Some(index), interface, arguments: named, table, ..seen };
-    let preference = Preference::of(headers);
+    let (preference, rows) = (Preference::of(headers), RowBound::of(context, endpoint));
     if preference.is_async {
         let function = format!("{}/{}", file.spec().name, endpoint.function);
-        return Ok(jobs::open(context, file, function, call, preference).await?);
+        return Ok(jobs::open(context, (file, function), (call, rows), preference).await?);
     }
-    let response = pure_cache::answer(context, file, call).await?;
-    Ok(answered_rows::bounded(context, endpoint, response)?)
+    Ok(rows.check(pure_cache::answer(context, file, call).await?)?)
 }
 
 /// Decodes the table in the body and encodes it again, since the callee trusts its content.
@@ -79,7 +79,8 @@ pub(super) async fn application(
     let call = Call { body, ..whole(context, path) };
     let preference = Preference::of(context.headers);
     if preference.is_async {
-        return Ok(jobs::open(context, file, file.spec().name.to_string(), call, preference).await?);
+        let name = file.spec().name.to_string();
+        return Ok(jobs::open(context, (file, name), (call, RowBound::NONE), preference).await?);
     }
     respond::ask(context, file, call).await
 }

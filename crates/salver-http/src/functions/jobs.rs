@@ -12,6 +12,7 @@ use salver_model::{Caller, Code, Error, Result};
 use salver_service::{FunctionFile, trace};
 use tokio::time::timeout;
 
+use super::answered_rows::RowBound;
 use super::job_state::{document, state};
 use super::preference::Preference;
 use super::{callback, pure_cache, refusal, respond};
@@ -30,16 +31,15 @@ const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-appli
 /// Creates a job for `call` and responds with its location, or with its result if it is done while the client waits.
 pub(super) async fn open(
     context: &RequestContext<'_>,
-    file: &FunctionFile,
-    function: String,
-    call: Call,
+    (file, function): (&FunctionFile, String),
+    (call, rows): (Call, RowBound),
     preference: Preference,
 ) -> Result<Response<Body>> {
     let app = context.app;
     let callback = callback::of(app, context.headers)?;
     let job = app.jobs.open(function, context.caller, callback, call.arguments.len() + call.body.len())?;
     let call = Call { job: Some(Arc::clone(&job.begun)), ..call };
-    let work = work((Arc::clone(app), context.caller.clone()), file.clone(), call, Arc::clone(&job));
+    let work = work((Arc::clone(app), context.caller.clone()), file.clone(), (call, rows), Arc::clone(&job));
     let mut work = Box::pin(maybe_done(trace::carried(work)));
     // Polled once to join the queue: tasks start in any order, but jobs run in the order of their requests.
     let _ = poll!(work.as_mut());
@@ -91,9 +91,10 @@ async fn wait(job: &Job, preference: Preference) -> Option<&JobOutcome> {
 }
 
 /// Runs a job to its end, including the callback.
-async fn work((app, caller): (Arc<App>, Caller), file: FunctionFile, call: Call, job: Arc<Job>) {
+async fn work((app, caller): (Arc<App>, Caller), file: FunctionFile, (call, rows): (Call, RowBound), job: Arc<Job>) {
     let broken = |_| Err(Error::internal("the server failed while it ran the job"));
     let answered = AssertUnwindSafe(answered(&app, &caller, &file, call)).catch_unwind().await.unwrap_or_else(broken);
+    let answered = answered.and_then(|response| rows.check(response));
     let is_failure = answered.is_err();
     let response = answered.unwrap_or_else(|error| refuse(&app, Dialect::Salver, refusal::of_call(error)));
     let Some(answer) = Kept::of(&response) else { return };

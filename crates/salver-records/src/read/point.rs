@@ -175,6 +175,10 @@ impl RowSink for PointSink {
         Ok(())
     }
 
+    fn full(&self) -> bool {
+        !self.out.is_empty()
+    }
+
     fn held_bytes(&self) -> usize {
         self.out.len()
     }

@@ -168,8 +168,8 @@ fn at_once<S: RowSink>(reader: &mut ReadConnection, read: &Read, mut sink: S) ->
     let mut is_long = false;
     let fed = rows::feed_until((&reader.connection, &mut reader.spare), (0, read), &mut sink, |sink| {
         is_long = sink.held_bytes() > AT_ONCE_BYTES;
-        // There is no row behind a single one.
-        Ok(!is_long && !read.point)
+        // A single row is complete already.
+        Ok((!is_long || read.point) && !sink.full())
     });
     match fed {
         Ok(()) if is_long && !read.point => (None, true),
