@@ -29,7 +29,7 @@ use crate::statement::Bind;
 
 use equal::{equals, key_binds};
 
-pub(crate) use convert::{bind_for, bind_of, exact_bind, only_noughts_behind, place};
+pub(crate) use convert::{bind_for, bind_of, exact_bind, key_bind, only_noughts_behind, place};
 pub(crate) use cursor_value::Mark;
 pub(crate) use operand::{Around, ComparedColumn, Operand};
 pub(crate) use predicate::{Comparand, Literal, Manner, Side, TextOrder, compare, push, push_ordered};

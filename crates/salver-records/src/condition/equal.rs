@@ -3,7 +3,7 @@
 
 use salver_model::records::{ColumnInfo, ColumnKind};
 
-use super::convert::{bind_for, place};
+use super::convert::{key_bind, place};
 use super::operand::Operand;
 use super::predicate::among;
 use crate::dialect::{Dialect, Sql};
@@ -54,7 +54,7 @@ pub(super) fn equals(column: &ColumnInfo, alias: &str, value: &str, sql: &mut Sq
 /// Returns the values that match a part of a key: only one, even if others are shown alike, since a key identifies one
 /// row. Only bytes in SQLite may also be stored as their base64 text, as PHP-CRUD-API writes it.
 pub(super) fn key_binds(dialect: Dialect, operand: &Operand<'_>, value: &str) -> Vec<Bind> {
-    let main = bind_for(dialect, operand.compared(), value);
+    let main = key_bind(dialect, operand.compared(), value);
     if dialect == Dialect::Sqlite
         && operand.column.kind.is_binary()
         && let Some(bytes) = base64::decode(value)

@@ -17,7 +17,7 @@ use super::rows::{Envelope, RowsWriter};
 use super::statements::{self, Parts};
 use crate::buffered_rows::Gathered;
 use crate::cell::{Cell, RowSink};
-use crate::condition::{ComparedColumn, bind_for};
+use crate::condition::{ComparedColumn, key_bind};
 use crate::scope::Scope;
 use crate::statement::{Bind, Read};
 
@@ -176,7 +176,7 @@ fn whole_keys(scope: &Scope<'_>, table: &TableInfo, keys: &[RecordKey]) -> Optio
         return None;
     }
     let compared = ComparedColumn::by_text(scope.dialect, column);
-    let whole = |key: &RecordKey| match bind_for(scope.dialect, compared, key.first()?) {
+    let whole = |key: &RecordKey| match key_bind(scope.dialect, compared, key.first()?) {
         Some(Bind::Int(number)) => Some(Some(number)),
         None => Some(None),
         Some(_) => None,
@@ -188,7 +188,7 @@ fn whole_keys(scope: &Scope<'_>, table: &TableInfo, keys: &[RecordKey]) -> Optio
 fn is_possible(scope: &Scope<'_>, table: &TableInfo, key: &RecordKey) -> bool {
     table.key.iter().zip(key).all(|(index, part)| {
         let compared = ComparedColumn::by_text(scope.dialect, &table.columns[*index]);
-        bind_for(scope.dialect, compared, part).is_some()
+        key_bind(scope.dialect, compared, part).is_some()
     })
 }
 

@@ -10,7 +10,7 @@ use salver_model::{Result, memory};
 use super::etag::marks;
 use super::key_batch::Gather;
 use crate::cell::{Cell, RowSink};
-use crate::condition::{ComparedColumn, Operand, bind_for, place};
+use crate::condition::{ComparedColumn, Operand, key_bind, place};
 use crate::dialect::Dialect;
 use crate::json::{self, JsonRow};
 use crate::prepared_cache::PreparedKind;
@@ -117,7 +117,7 @@ impl Point {
     /// Returns the statement for the row with this key.
     fn read(&self, scope: &Scope<'_>, table: &TableInfo, key: &str) -> Result<Option<Read>, NoSuchKey> {
         let compared = ComparedColumn::by_text(scope.dialect, &table.columns[self.key]);
-        let bind = bind_for(scope.dialect, compared, key).ok_or(NoSuchKey)?;
+        let bind = key_bind(scope.dialect, compared, key).ok_or(NoSuchKey)?;
         if std::mem::discriminant(&bind) != self.form {
             return Ok(None);
         }
