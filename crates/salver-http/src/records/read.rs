@@ -56,15 +56,15 @@ impl<'a> Reading<'a> {
             "" => None,
             given => Some(Box::new(query::read(given, table, purpose, database.spec())?.query)),
         };
-        let some =
+        let or_plain =
             |query: Option<Box<RecordQuery>>| query.unwrap_or_else(|| Box::new(query::plain(table, database.spec())));
-        let Some(id) = id else { return Ok(Self::new(context, database, RecordRead::List(some(query)))) };
+        let Some(id) = id else { return Ok(Self::new(context, database, RecordRead::List(or_plain(query)))) };
         let PathKeys { mut keys, many, .. } = PathKeys::read(id, &**database, table)?;
         let is_plain = !many && query.as_deref().is_none_or(RecordQuery::is_plain);
         let read = if is_plain && let Some(key) = keys.pop() {
             RecordRead::Row { table: table.to_owned(), key }
         } else {
-            RecordRead::Keys { query: some(query), keys, many }
+            RecordRead::Keys { query: or_plain(query), keys, many }
         };
         Ok(Self::new(context, database, read))
     }

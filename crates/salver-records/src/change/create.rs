@@ -142,10 +142,15 @@ impl ColumnSources {
 
 /// Returns whether the record itself has the whole key.
 fn is_verbatim(ground: &WriteContext<'_>, fields: &Fields<'_>) -> bool {
-    ground.table.key.iter().all(|key| verbatim(fields, *key).is_some())
+    ground.table.key.iter().all(|key| verbatim(ground, fields, *key).is_some())
 }
 
-fn verbatim<'f>(fields: &'f Fields<'_>, column: usize) -> Option<&'f Field> {
+/// Returns a part of the key as the record has it; `None` where it may be stored in another notation, by which alone
+/// the row is found.
+fn verbatim<'f>(ground: &WriteContext<'_>, fields: &'f Fields<'_>, column: usize) -> Option<&'f Field> {
+    if ground.scope.dialect.keeps_notation(&ground.table.columns[column]) {
+        return None;
+    }
     let (_, field) = fields.iter().find(|(own, _)| *own == column)?;
     (!matches!(**field, Field::Null | Field::Back { .. })).then_some(&**field)
 }
@@ -237,12 +242,12 @@ pub(crate) fn given_key(ground: &WriteContext<'_>, fields: &Fields<'_>) -> Optio
     }
     let mut out = Vec::new();
     if let Some(key) = ground.table.single_key() {
-        write(verbatim(fields, key)?, &mut out);
+        write(verbatim(ground, fields, key)?, &mut out);
         return Some(out);
     }
     for (at, key) in ground.table.key.iter().enumerate() {
         out.extend_from_slice(&json::lead(at == 0, &ground.table.columns[*key].name));
-        write(verbatim(fields, *key)?, &mut out);
+        write(verbatim(ground, fields, *key)?, &mut out);
     }
     out.push(b'}');
     Some(out)

@@ -103,11 +103,10 @@ pub(crate) fn bind_for(dialect: Dialect, compared: ComparedColumn<'_>, text: &st
 /// Returns the value of `text` as a part of a key; `None` when no row can have it. SQLite stores any text in any
 /// column, and shows it as it is: a key is what is shown, and no other notation of the same time or number.
 pub(crate) fn key_bind(dialect: Dialect, compared: ComparedColumn<'_>, text: &str) -> Option<Bind> {
-    let is_time = matches!(compared.column.kind, ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp);
     let as_it_is = || Some(Bind::Text(text.to_owned()));
     match dialect {
         // A number in such a column equals its text.
-        Dialect::Sqlite if is_time => as_it_is(),
+        _ if dialect.keeps_notation(compared.column) => as_it_is(),
         Dialect::Sqlite => bind_for(dialect, compared, text).or_else(as_it_is),
         Dialect::Postgres | Dialect::Mysql => bind_for(dialect, compared, text),
     }

@@ -45,6 +45,11 @@ impl Dialect {
         null_tests(is_text && !self.is_plain_text(column))
     }
 
+    /// Returns whether times in the column are texts, of which two notations of one time are different values.
+    pub(crate) fn keeps_notation(self, column: &ColumnInfo) -> bool {
+        self == Self::Sqlite && matches!(column.kind, ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp)
+    }
+
     /// Returns whether the column stores a time zone; moments in other columns are UTC.
     pub(crate) fn has_zone(self, column: &ColumnInfo) -> bool {
         let native = column.own_type();

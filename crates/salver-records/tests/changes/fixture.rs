@@ -39,7 +39,7 @@ fn schema(kind: Kind) -> String {
 
 /// One database with the blog.
 pub(crate) struct World {
-    made: servers::Database,
+    pub(crate) made: servers::Database,
     pub(crate) database: RecordsDatabase,
     pub(crate) caller: Caller,
 }

@@ -42,6 +42,24 @@ async fn keys_are_answered_as_given() {
     }
 }
 
+/// SQLite keeps times as texts: the key that is answered is the one that is stored, and leads to the row.
+#[tokio::test]
+async fn a_key_that_is_a_time_is_answered_as_it_is_stored() {
+    let world = World::plain(Kind::Sqlite);
+    let _ = world.made.run("create table days (k datetime primary key, n integer)");
+    let _ = world.made.run("create table shifts (day date, at time, n integer, primary key (day, at))");
+    for (n, time) in ["2024-01-01T10:00:00", "2024-01-02T10:00:00Z", "2024-01-03 10:00:00"].into_iter().enumerate() {
+        let key = world.change(create("days", &format!(r#"{{"k":"{time}","n":{n}}}"#))).await.unwrap();
+        let stored = format!("2024-01-0{} 10:00:00", n + 1);
+        assert_eq!(key, format!("\"{stored}\""));
+        assert_eq!(world.row("days", &stored).await, format!(r#"{{"k":"{stored}","n":{n}}}"#));
+        assert_eq!(world.change(update("days", &stored, r#"{"n":9}"#)).await.unwrap(), "1");
+    }
+    let key = world.change(create("shifts", r#"{"day":"2024-01-01","at":"08:00","n":1}"#)).await.unwrap();
+    assert_eq!(key, r#"{"day":"2024-01-01","at":"08:00:00"}"#);
+    assert_eq!(world.row("shifts", "2024-01-01,08:00:00").await, r#"{"day":"2024-01-01","at":"08:00:00","n":1}"#);
+}
+
 #[tokio::test]
 async fn what_does_not_fit_is_refused_with_its_column() {
     for kind in Kind::ALL {
