@@ -172,6 +172,12 @@ impl Engine {
         self.pressure.as_ref().map_or(u64::MAX, Pressure::bytes_max)
     }
 
+    /// Has each of the engine's threads do `work`, which must be short, if they are idle; at best, since which thread
+    /// takes a task is not the engine's to say.
+    pub fn on_each_idle_thread(&self, work: fn()) {
+        self.lanes.on_each_idle(work);
+    }
+
     /// Sets the function that releases unused memory before a query is cancelled because the process uses too much. It
     /// returns whether it released any.
     pub fn relieve_with(&self, relief: impl Fn() -> bool + Send + Sync + 'static) {

@@ -28,9 +28,14 @@ pub(crate) fn if_none_match(headers: &HeaderMap) -> Option<Cow<'_, str>> {
 }
 
 /// Returns whether `If-None-Match` contains `etag`, so that the response is 304. `*` matches nothing here: it asks
-/// whether there is any response at all, which is known only once there is one.
+/// whether there is any response at all, which is known only once there is one; see [`asks_for_any`].
 pub(crate) fn matches(if_none_match: &str, etag: &HeaderValue) -> bool {
     etag.to_str().is_ok_and(|etag| known(if_none_match).any(|tag| tag == etag))
+}
+
+/// Returns whether a value of `If-None-Match` is `*`: whatever representation there is, the client wants it not again.
+pub(crate) fn asks_for_any(if_none_match: &HeaderValue) -> bool {
+    if_none_match.as_bytes().trim_ascii() == b"*"
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use self::host::Hosts;
 pub(crate) use self::host::settle;
 use crate::auth;
 use crate::body::Body;
+use crate::conditional;
 use crate::cookie;
 use crate::exit;
 use crate::options::{HttpOptions, OriginOptions};
@@ -46,6 +47,8 @@ pub(crate) struct CheckedHeaders<'h> {
     pub(crate) packed: Option<&'h HeaderValue>,
     /// Whether the client sent an ID for the request, valid or not.
     pub(crate) request_id: bool,
+    /// Whether the client wants no representation that there is, whatever its tag (`If-None-Match: *`).
+    pub(crate) has_any: bool,
     /// Whether the request is recorded in a trace.
     pub(crate) is_traced: bool,
 }
@@ -69,6 +72,8 @@ impl<'h> CheckedHeaders<'h> {
                 is_coded = true;
             } else if *name == header::EXPECT {
                 said.expects = true;
+            } else if *name == header::IF_NONE_MATCH {
+                said.has_any |= conditional::asks_for_any(value);
             } else if *name == REQUEST_ID {
                 said.request_id = true;
             }

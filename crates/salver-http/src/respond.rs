@@ -77,6 +77,14 @@ pub(crate) fn bound(context: &RequestContext<'_>, is_read: bool, response: &mut 
     }
 }
 
+/// Returns 304 instead of a representation with an entity tag, to a client that has one (`If-None-Match: *`; RFC 9110,
+/// section 13.1.2).
+pub(crate) fn withhold(response: &mut Response<Body>) {
+    if response.status() == StatusCode::OK && response.headers().contains_key(header::ETAG) {
+        *response = not_modified(response.headers());
+    }
+}
+
 /// Capacity for the headers of most responses, so that they need not be reallocated.
 pub(crate) const HEADERS_USUAL: usize = 12;
 

@@ -103,11 +103,11 @@ pub(crate) fn answer_now<B>(
     Some(complete(app, timer, response))
 }
 
-/// Returns whether something is told of every request like this one, in the log or in the response, so that it is left
-/// to [`answer`].
+/// Returns whether something is told of every request like this one, in the log or in the response, or the response
+/// depends on there being one, so that it is left to [`answer`].
 #[inline]
 fn is_told_of(app: &App, said: &CheckedHeaders<'_>) -> bool {
-    said.request_id || said.is_traced || app.options.access_log || app.options.server_timing
+    said.request_id || said.is_traced || said.has_any || app.options.access_log || app.options.server_timing
 }
 
 /// Adds the headers that every response gets, and counts the response.
@@ -304,6 +304,9 @@ async fn life(
     let target = (head.uri.path(), head.uri.query().unwrap_or(""));
     let context = RequestContext::new(app, &admitted, &head.method, target, &head.headers);
     respond::bound(&context, is_read, &mut response);
+    if said.has_any && matches!(head.method, Method::GET | Method::HEAD) {
+        respond::withhold(&mut response);
+    }
     response.body_mut().counts_as(charge.into_running());
     policy::release(app, admitted.into_pass(), response)
 }

@@ -44,8 +44,13 @@ fn share() {
 }
 
 /// Starts monitoring the process's memory. Above `bytes_max` memory is short: free memory is returned, large rows are
-/// refused, and `relieve` is called to release idle memory.
-pub(crate) fn look_after(bytes_max: u64, relieve: impl Fn() -> bool + Send + 'static) {
+/// refused, and `relieve` is called to release idle memory. At rest `on_each_thread` has the threads return theirs:
+/// what one thread took and another freed is the first one's until it looks.
+pub(crate) fn look_after(
+    bytes_max: u64,
+    relieve: impl Fn() -> bool + Send + 'static,
+    on_each_thread: impl Fn(fn()) + Send + 'static,
+) {
     memory::give_back_by(share);
     let looking = std::thread::Builder::new().name("salver-memory".into()).spawn(move || {
         let (mut least, mut last, mut ticks, mut times) = (u64::MAX, u64::MAX, 0, 0);
@@ -74,7 +79,11 @@ pub(crate) fn look_after(bytes_max: u64, relieve: impl Fn() -> bool + Send + 'st
                 let is_at_rest = now.saturating_sub(ticks) <= REST_TICKS;
                 times = if is_at_rest { times + 1 } else { 0 };
                 let is_much = bytes - least >= MUCH_ADDED_BYTES;
-                if is_much || (1..=AT_REST_TIMES).contains(&times) {
+                let rests = (1..=AT_REST_TIMES).contains(&times);
+                if rests {
+                    on_each_thread(share);
+                }
+                if is_much || rests {
                     give_back();
                     least = own_bytes().unwrap_or(bytes);
                 }

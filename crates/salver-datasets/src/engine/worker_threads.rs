@@ -2,6 +2,7 @@
 //! them, a new set of threads replaces them, so that this costs threads and not availability.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use salver_model::limits::ENGINE_LANES_MAX;
 use salver_model::{Code, Error, Result};
@@ -12,6 +13,9 @@ use super::time_slice::{EngineThreads, SlicedTask};
 
 /// Stack size of the engine's threads, in bytes: statements are planned there, and their trees are walked recursively.
 pub(crate) const STACK_BYTES: usize = 32 * 1024 * 1024;
+
+/// Time for which a task of [`Lanes::on_each_idle`] keeps its thread.
+const SEATED_FOR: Duration = Duration::from_millis(2);
 
 /// Sets of threads, of which one takes new tasks.
 #[derive(Debug)]
@@ -73,6 +77,20 @@ impl Lanes {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<JoinHandle<T>> {
         self.with_lane(|lane| lane.runtime.spawn_blocking(work))
+    }
+
+    /// Has every thread do `work` if all are idle: a task sits on its thread for a moment, so that another thread takes
+    /// the next one.
+    pub(super) fn on_each_idle(&self, work: fn()) {
+        let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        for lane in lanes.iter().flatten().filter(|lane| lane.is_idle()) {
+            for _ in 0..self.threads {
+                lane.runtime.spawn(async move {
+                    work();
+                    std::thread::sleep(SEATED_FOR);
+                });
+            }
+        }
     }
 
     /// Ends all threads without waiting for them.

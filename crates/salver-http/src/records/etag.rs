@@ -1,4 +1,5 @@
-//! Entity tags of records: `"ROW"`, `"ROW-ANSWER"` or `"-ANSWER"`, each followed by `-CODING` when compressed.
+//! Entity tags of records: `"ROW"`, `"ROW-ANSWER"` or `"-ANSWER"`, each followed by `-xml` for XML and by `-CODING` when
+//! compressed.
 //!
 //! `ROW` identifies the state of one row; `If-Match` compares it, and it is the tag of a record that is read alone.
 //! `ANSWER` is a hash of everything that determines any other response, including the version of the database; if the
@@ -11,8 +12,29 @@ use salver_model::{Code, Error, Result, Version};
 
 use crate::conditional;
 
+/// The form in which a response has its content: two forms are two representations, whose strong tags differ (RFC 9110,
+/// section 8.8.3).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    pub(super) xml: bool,
+    pub(super) coding: Coding,
+}
+
+impl Form {
+    /// Reads the parts of a tag behind the row and the version of the response: whether it is XML, and the coding.
+    fn parts<'t>(mut parts: impl Iterator<Item = &'t str>) -> (bool, Option<&'t str>) {
+        match parts.next() {
+            Some(XML) => (true, parts.next()),
+            coding => (false, coding),
+        }
+    }
+}
+
+/// The part of a tag for XML.
+const XML: &str = "xml";
+
 /// Returns the tag of a response; `None` when neither part is known.
-pub(super) fn of(row: Option<&str>, answer: Option<Version>, coding: Coding) -> Option<HeaderValue> {
+pub(super) fn of(row: Option<&str>, answer: Option<Version>, form: Form) -> Option<HeaderValue> {
     if row.is_none() && answer.is_none() {
         return None;
     }
@@ -23,39 +45,37 @@ pub(super) fn of(row: Option<&str>, answer: Option<Version>, coding: Coding) -> 
         text.push('-');
         text.push_str(&answer.text());
     }
-    if coding != Coding::Identity {
+    let coding = Some(form.coding.token()).filter(|_| form.coding != Coding::Identity);
+    for part in Some(XML).filter(|_| form.xml).into_iter().chain(coding) {
         text.push('-');
-        text.push_str(coding.token());
+        text.push_str(part);
     }
     text.push('"');
     HeaderValue::from_maybe_shared(bytes::Bytes::from(text)).ok()
 }
 
 /// Returns the tag in `If-None-Match` that names this response, with any row part.
-pub(super) fn known(headers: &HeaderMap, answer: Version, coding: Coding) -> Option<HeaderValue> {
+pub(super) fn known(headers: &HeaderMap, answer: Version, form: Form) -> Option<HeaderValue> {
     let given = conditional::if_none_match(headers)?;
     let found = conditional::known(&given).find(|tag| {
         let inside = tag.trim_matches('"');
         let mut parts = inside.split('-').skip(1);
         let same_answer = parts.next().is_some_and(|part| part == answer.to_string());
-        let same_coding = match parts.next() {
-            // A response too small to be compressed has no coding in its tag.
-            None => true,
-            Some(token) => token == coding.token(),
-        };
-        same_answer && same_coding
+        let (xml, coding) = Form::parts(parts);
+        // A response too small to be compressed has no coding in its tag.
+        same_answer && xml == form.xml && coding.is_none_or(|token| token == form.coding.token())
     })?;
     HeaderValue::from_str(found).ok()
 }
 
 /// Returns the tag in `If-None-Match` that names this row, at any version of the database.
-pub(super) fn known_row(headers: &HeaderMap, row: &str, coding: Coding) -> Option<HeaderValue> {
+pub(super) fn known_row(headers: &HeaderMap, row: &str, form: Form) -> Option<HeaderValue> {
     let given = conditional::if_none_match(headers)?;
     let found = conditional::known(&given).find(|tag| {
         let mut parts = tag.trim_matches('"').split('-');
         let same_row = parts.next() == Some(row);
-        let given_coding = parts.find(|part| !is_answer(part)).unwrap_or(Coding::Identity.token());
-        same_row && given_coding == coding.token()
+        let (xml, coding) = Form::parts(parts.filter(|part| !is_answer(part)));
+        same_row && xml == form.xml && coding.unwrap_or(Coding::Identity.token()) == form.coding.token()
     })?;
     HeaderValue::from_str(found).ok()
 }
@@ -101,7 +121,7 @@ mod tests {
     use salver_formats::Coding;
     use salver_model::Version;
 
-    use super::{if_match, known, known_row, of};
+    use super::{Form, if_match, known, known_row, of};
 
     fn headers(name: header::HeaderName, value: &HeaderValue) -> HeaderMap {
         HeaderMap::from_iter([(name, value.clone())])
@@ -109,19 +129,30 @@ mod tests {
 
     #[test]
     fn the_row_and_the_answer_come_back() {
-        for (row, coding) in [(Some("abc1"), Coding::Identity), (Some("abc1"), Coding::Gzip), (None, Coding::Zstd)] {
-            let tag = of(row, Some(Version(7)), coding).unwrap();
-            assert_eq!(known(&headers(header::IF_NONE_MATCH, &tag), Version(7), coding), Some(tag.clone()));
-            assert_eq!(known(&headers(header::IF_NONE_MATCH, &tag), Version(8), coding), None);
+        let rows = [Some("abc1"), None];
+        let codings = [Coding::Identity, Coding::Gzip, Coding::Zstd];
+        let codings = codings.into_iter().flat_map(|coding| [(coding, false), (coding, true)]);
+        for (row, (coding, xml)) in codings.flat_map(|coding| rows.map(|row| (row, coding))) {
+            let form = Form { xml, coding };
+            let tag = of(row, Some(Version(7)), form).unwrap();
+            let sent = headers(header::IF_NONE_MATCH, &tag);
+            assert_eq!(known(&sent, Version(7), form), Some(tag.clone()));
+            assert_eq!(known(&sent, Version(8), form), None);
+            assert_eq!(known(&sent, Version(7), Form { xml: !xml, coding }), None);
             if let Some(row) = row {
-                assert_eq!(known_row(&headers(header::IF_NONE_MATCH, &tag), row, coding), Some(tag.clone()));
-                assert_eq!(known_row(&headers(header::IF_NONE_MATCH, &tag), "abc", coding), None);
+                let alone = headers(header::IF_NONE_MATCH, &of(Some(row), None, form).unwrap());
+                for sent in [&sent, &alone] {
+                    assert!(known_row(sent, row, form).is_some());
+                    assert_eq!(known_row(sent, row, Form { xml: !xml, coding }), None);
+                    assert_eq!(known_row(sent, "abc", form), None);
+                }
             }
             let named = if_match(&headers(header::IF_MATCH, &tag)).unwrap();
             assert_eq!(named.as_deref(), Some(row.unwrap_or_default()));
         }
-        assert_eq!(of(Some("a"), None, Coding::Identity).unwrap(), "\"a\"");
-        assert_eq!(of(None, None, Coding::Gzip), None);
+        assert_eq!(of(Some("a"), None, Form { xml: false, coding: Coding::Identity }).unwrap(), "\"a\"");
+        assert_eq!(of(Some("a"), None, Form { xml: true, coding: Coding::Gzip }).unwrap(), "\"a-xml-gzip\"");
+        assert_eq!(of(None, None, Form { xml: false, coding: Coding::Gzip }), None);
     }
 
     #[test]

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use http::{HeaderValue, Response};
+use salver_formats::Coding;
 use salver_model::ports::{Database, MaybeReady};
 use salver_model::records::{Condition, Document, DocumentBody, RecordQuery, RecordRead, TableKind};
 use salver_model::{Code, Error, Result, Version};
 use salver_service::sees_all;
 
 use super::databases::fingerprint;
+use super::etag::{self, Form};
 use super::path_keys::PathKeys;
 use super::query::{self, Purpose};
-use super::{etag, respond};
+use super::respond;
 use crate::body::Body;
 use crate::dialect::php;
 use crate::request_context::RequestContext;
@@ -89,7 +91,7 @@ impl<'a> Reading<'a> {
     /// tag, gets 304.
     pub(super) fn answer(&self) -> MaybeReady<'_, Result<Response<Body>>> {
         if let Tagging::Version(version) = self.tagging
-            && let Some(known) = etag::known(self.context.headers, version, self.context.coding())
+            && let Some(known) = etag::known(self.context.headers, version, self.form(self.context.coding()))
         {
             return MaybeReady::Ready(Ok(respond::not_modified(known)));
         }
@@ -117,7 +119,7 @@ impl<'a> Reading<'a> {
     /// The client's own tag, when the client has the response already.
     fn tag(&self, document: &Document) -> Result<Option<HeaderValue>, HeaderValue> {
         // Compressed and uncompressed bytes have different tags.
-        let coding = respond::coding(self.context, &document.body);
+        let form = self.form(respond::coding(self.context, &document.body));
         let answer = match (&self.tagging, &document.body) {
             (Tagging::Version(version), _) => Some(*version),
             (Tagging::Body, DocumentBody::Whole(bytes)) => Some(Version::of(bytes)),
@@ -125,18 +127,22 @@ impl<'a> Reading<'a> {
             (Tagging::Body, DocumentBody::Stream(_)) | (Tagging::None, _) => None,
         };
         if let (Tagging::Body, Some(answer)) = (&self.tagging, answer)
-            && let Some(known) = etag::known(self.context.headers, answer, coding)
+            && let Some(known) = etag::known(self.context.headers, answer, form)
         {
             return Err(known);
         }
         // The tag of a row does not cover the rows joined to it.
         let row = document.tag.as_deref().filter(|_| self.is_row || answer.is_some());
         if let (true, Some(row)) = (self.is_row, row)
-            && let Some(known) = etag::known_row(self.context.headers, row, coding)
+            && let Some(known) = etag::known_row(self.context.headers, row, form)
         {
             return Err(known);
         }
-        Ok(etag::of(row, answer, coding))
+        Ok(etag::of(row, answer, form))
+    }
+
+    fn form(&self, coding: Coding) -> Form {
+        Form { xml: self.xml, coding }
     }
 }
 

@@ -100,11 +100,18 @@ pub(super) fn conditions(parameters: Parameters) -> Result<(Option<Filter>, Para
     for (name, value) in parameters {
         match (name.as_str(), bracketed(&name)) {
             ("or" | "and" | "not", _) => conditions.push(condition::group(&name, &value, &columns)?),
+            // Without known columns, a second pair of brackets would be part of a name that no event has.
+            (_, Some(("filter", column, _))) if column.contains("][") => return Err(operator_in_brackets(&name)),
             (_, Some(("filter", column, op))) => conditions.push(condition::filter(column, op, &value, &columns)?),
             _ => others.push((name, value)),
         }
     }
     Ok((all_of(conditions), others))
+}
+
+fn operator_in_brackets(name: &str) -> Error {
+    Error::new(Code::InvalidFilter, format!("`{name}` has a second pair of brackets"))
+        .with_hint("write the operator after the name's brackets, as in `filter[price]gt=4`")
 }
 
 fn all_of(mut conditions: Vec<Filter>) -> Option<Filter> {

@@ -210,6 +210,14 @@ mod tests {
     use crate::rest::conditions;
 
     #[test]
+    fn operators_stand_after_the_brackets() {
+        for name in ["filter[n][gt]", "filter[a][b][c]"] {
+            assert!(conditions(vec![(name.to_owned(), "4".to_owned())]).is_err(), "{name}");
+        }
+        assert!(conditions(vec![("filter[a[0]]".to_owned(), "4".to_owned())]).is_ok());
+    }
+
+    #[test]
     fn conditions_over_events() {
         let value = br#"{"n":10,"x":1.5,"t":"10","b":true,"nil":null,"o":{"p":"q"},"":5,"big":18446744073709551615}"#;
         let event = Event {

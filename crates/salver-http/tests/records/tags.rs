@@ -29,6 +29,23 @@ async fn a_record_has_the_tag_of_its_row() {
 }
 
 #[tokio::test]
+async fn each_form_of_a_row_has_a_tag_of_its_own() {
+    let world = World::new().await;
+    let read = async |target: &str, tag: &str| {
+        world.database.will_answer(row("ab12"));
+        world.send("GET", target, &[("if-none-match", tag)], b"").await
+    };
+    let (json, xml) = ("/api/records/posts/1", "/api/records/posts/1?format=xml");
+    for (target, own, other) in [(json, "\"ab12\"", "\"ab12-xml\""), (xml, "\"ab12-xml\"", "\"ab12\"")] {
+        let answer = read(target, other).await;
+        assert_eq!((answer.status, answer.header("etag")), (200, Some(own)), "{target}");
+        assert_eq!(read(target, own).await.status, 304, "{target}");
+        assert_eq!(read(target, &format!("{other}, {own}")).await.status, 304, "{target}");
+        assert_eq!(read(target, "*").await.status, 304, "{target}");
+    }
+}
+
+#[tokio::test]
 async fn nothing_is_asked_while_the_version_holds() {
     let world = World::new().await;
     world.database.version.store(5, Ordering::Relaxed);

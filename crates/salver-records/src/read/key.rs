@@ -1,8 +1,9 @@
 //! Reads by key: one row as an object, several as an array in the order of the request, with null for missing ones.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use ahash::AHashMap;
+use ahash::{AHashMap, AHashSet};
 use salver_model::limits::{CHANGES_MAX, READ_BYTES_MAX};
 use salver_model::records::{Document, Operation, RecordKey, RecordQuery, TableInfo};
 use salver_model::{Code, Error, Result, memory};
@@ -42,9 +43,13 @@ pub(crate) fn table<'s>(scope: &'s Scope<'s>, name: &str, keys: &[RecordKey]) ->
     Ok(table)
 }
 
-/// Returns the error for a record that does not exist.
+/// Returns the error for a record that does not exist. It names a composite key as a path does.
 pub(crate) fn not_found(key: &RecordKey) -> Error {
-    Error::new(Code::RecordNotFound, format!("Record '{}' not found", key.join(",")))
+    let named = match key.as_slice() {
+        [part] => Cow::Borrowed(part.as_str()),
+        parts => parts.iter().map(|part| part.replace('~', "%7E")).collect::<Vec<_>>().join("~").into(),
+    };
+    Error::new(Code::RecordNotFound, format!("Record '{named}' not found"))
 }
 
 /// Reads the whole row with a key.
@@ -159,13 +164,22 @@ pub(crate) async fn fetch(
     let (by_read, by_key) = (AHashMap::new(), AHashMap::new());
     let gathered = Gathered::within(READ_BYTES_MAX);
     let sink = KeySink { rows, key_cell, gathered, out: Vec::new(), by_read, by_key, told, fetched, tag: None };
-    let sink = scope.backend.read(parts.reads, sink, None).await?;
-    let found = |at: usize| match (&whole, key_cell) {
-        (Some(whole), Some(_)) => sink.by_key.get(&whole[at]?),
-        _ => sink.by_read.get(&places[at]?),
-    };
-    let rows = (0..keys.len()).map(|at| found(at).map(|range| sink.out[range.clone()].to_vec())).collect();
-    Ok(KeyedRows { rows, tag: sink.tag })
+    let mut sink = scope.backend.read(parts.reads, sink, None).await?;
+    let mut found = Vec::with_capacity(keys.len());
+    let mut taken = AHashSet::new();
+    for at in 0..keys.len() {
+        let range = match (&whole, key_cell) {
+            (Some(whole), Some(_)) => whole[at].and_then(|key| sink.by_key.get(&key)),
+            _ => places[at].and_then(|read| sink.by_read.get(&read)),
+        };
+        let range = range.cloned();
+        // The database gives a row once, however often the path names its key.
+        if let Some(range) = range.as_ref().filter(|range| !taken.insert(range.start)) {
+            sink.count(range.len())?;
+        }
+        found.push(range.map(|range| sink.out[range].to_vec()));
+    }
+    Ok(KeyedRows { rows: found, tag: sink.tag })
 }
 
 /// Returns the keys as integers, if each is an integer or, as an inner `None`, a key that no row can have.
@@ -225,6 +239,20 @@ struct KeySink {
     tag: Option<String>,
 }
 
+impl KeySink {
+    /// Counts a row that is there once more.
+    fn count(&mut self, bytes: usize) -> Result<()> {
+        self.rows.count()?;
+        self.gather(bytes)
+    }
+
+    fn gather(&mut self, bytes: usize) -> Result<()> {
+        self.gathered.add(bytes).map_err(|error| {
+            error.with_hint("ask for fewer at once, or list them with a filter, which is sent as it is read")
+        })
+    }
+}
+
 impl RowSink for KeySink {
     type Piece = ();
 
@@ -235,9 +263,7 @@ impl RowSink for KeySink {
         let start = self.out.len();
         self.rows.root(cells, &mut self.out)?;
         memory::room_for(self.out.len() - start)?;
-        self.gathered.add(self.out.len() - start).map_err(|error| {
-            error.with_hint("ask for fewer at once, or list them with a filter, which is sent as it is read")
-        })?;
+        self.gather(self.out.len() - start)?;
         match &self.told {
             EtagScope::By(seen) => self.tag = Some(seen.tag(&self.fetched, cells)),
             EtagScope::Whole => marks(cells, &mut self.out),

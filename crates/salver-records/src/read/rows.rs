@@ -47,7 +47,11 @@ impl RowsWriter {
         Self { shape, envelope, arenas, own, below, waiting: Gathered::within(JOINED_BYTES_MAX), bound, left }
     }
 
-    fn count(&mut self) -> Result<()> {
+    /// Counts one more row.
+    ///
+    /// # Errors
+    /// `AnswerTooLarge` when there are more than the bound allows.
+    pub(crate) fn count(&mut self) -> Result<()> {
         let Some(left) = self.left.checked_sub(1) else {
             let message = format!("the answer has more rows than {} allows", self.bound.setting());
             return Err(self

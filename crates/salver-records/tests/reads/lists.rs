@@ -162,7 +162,7 @@ async fn rows_by_key() {
         for (name, key, code, message) in [
             ("users", "9", Code::RecordNotFound, "Record '9' not found"),
             ("users", "x' or 1=1", Code::RecordNotFound, "Record 'x' or 1=1' not found"),
-            ("stock", "north~9", Code::RecordNotFound, "Record 'north,9' not found"),
+            ("stock", "north~9", Code::RecordNotFound, "Record 'north~9' not found"),
             ("stock", "north", Code::ArgumentCount, "Argument count mismatch in 'north'"),
             ("bare", "1", Code::NoPrimaryKey, "Primary key for table 'bare' not found"),
         ] {

@@ -46,9 +46,21 @@ fn a_volatile_answer_is_not_kept() {
 
 /// `*` asks whether there is any answer, so it must not stand in for one; and it means nothing to a POST.
 #[test]
-fn a_star_is_not_a_tag() {
+fn a_star_asks_for_what_there_is_not() {
     let server = Server::of(&[("t.csv", b"a\n1\n")]);
     let star = [("if-none-match", "*")];
+    for target in ["/api/tables/t", "/api/tables/t?limit=1", "/api/sql?q=select%20a%20from%20t", "/api/exports/t.csv"] {
+        for _ in 0..2 {
+            let again = server.get_with(target, &star);
+            assert_eq!((again.status, again.body.len()), (304, 0), "{target}");
+            assert!(again.header("etag").is_some(), "{target}");
+        }
+        assert_eq!(server.get(target).status, 200, "{target}");
+    }
+    // What has no tag may be another one by now.
+    assert_eq!(server.get_with("/api/sql?q=select%20random()", &star).status, 200);
+    assert_eq!(server.get_with("/api/tables/nothing", &star).status, 404);
+    assert_eq!(server.ask("POST", "/api/sql", &star, b"select a from t").status, 200);
     assert_eq!(server.get_with("/api/tables/t?filter[a]=x", &star).status, 400);
     assert_eq!(server.get_with("/api/sql?q=select%20nonsense%20from", &star).status, 400);
     let first = server.post("/api/sql", "select a from t");

@@ -79,6 +79,8 @@ fn answers_of_too_many_rows() {
             "/records/people?distinct=1&include=name",
             "/records/people?group=name&aggregate=count,*,n",
             "/records/people/1,2,3,4,5",
+            "/records/people/1,1,1,1,1",
+            "/records/people/1,2,1,3,2,9",
             "/records/people?join=messages&size=2",
         ] {
             let answer = program.get(target);
@@ -88,6 +90,7 @@ fn answers_of_too_many_rows() {
         for target in ["/records/people?size=4", "/records/people?page=2,4", "/records/people?after=&size=4"] {
             assert!(!program.ids(target).is_empty(), "{kind:?} {target}");
         }
+        assert_eq!(program.get("/records/people/1,1,2,9,2").json().as_array().map(Vec::len), Some(5), "{kind:?}");
         assert_eq!(program.ids("/records/people?filter=id,le,4"), [1, 2, 3, 4], "{kind:?}");
         assert_eq!(program.get("/records/people/4?join=messages").status, 200, "{kind:?}");
         assert_eq!(program.get("/records/people?page=1,4").json()["results"], 6, "{kind:?}");

@@ -1,7 +1,8 @@
 //! Converts JSON to XML incrementally, in the format of PHP-CRUD-API's `format=xml`: `<root>`, `<item>` for the
 //! elements of an array, and the attribute `type` for `array` and `null`.
 //!
-//! Characters that are invalid in XML names are removed; PHP-CRUD-API also removes capital letters and non-ASCII ones.
+//! Characters that are invalid in XML names are removed, and the attribute `name` has the whole name then, so that no two
+//! members are alike; PHP-CRUD-API also removes capital letters and non-ASCII ones, and has no such attribute.
 
 use futures::{Stream, StreamExt, stream};
 use salver_model::records::DocumentStream;
@@ -17,12 +18,20 @@ struct Open {
     unfinished: bool,
 }
 
+/// The name of an element.
+#[derive(Debug, Default)]
+struct ElementName {
+    name: String,
+    /// The name of the member, where XML can't have it as a name.
+    whole: Option<String>,
+}
+
 /// Converts JSON in pieces of any size to XML. The JSON must be valid: it comes from a database's writer.
 #[derive(Debug, Default)]
 pub(crate) struct XmlWriter {
     open: Vec<Open>,
     /// The name of the member whose value is next.
-    name: Option<String>,
+    name: Option<ElementName>,
     /// What was read of a string, number or literal whose end is in the next piece.
     rest: Vec<u8>,
     done: bool,
@@ -87,7 +96,7 @@ impl XmlWriter {
                 } else {
                     self.begin("", out);
                     self.settle(out);
-                    put_text(&string.unescaped(), out);
+                    put_text(&string.unescaped(), put, out);
                     self.end_value(out);
                 }
                 return Some(end);
@@ -118,13 +127,19 @@ impl XmlWriter {
     /// Writes the start tag of a value.
     fn begin(&mut self, attribute: &str, out: &mut Vec<u8>) {
         self.settle(out);
-        let name = match self.open.last() {
-            None => "root".to_owned(),
-            Some(parent) if parent.array => "item".to_owned(),
+        let plain = |name: &str| ElementName { name: name.to_owned(), whole: None };
+        let ElementName { name, whole } = match self.open.last() {
+            None => plain("root"),
+            Some(parent) if parent.array => plain("item"),
             Some(_) => self.name.take().unwrap_or_default(),
         };
         out.push(b'<');
         out.extend_from_slice(name.as_bytes());
+        if let Some(whole) = whole {
+            out.extend_from_slice(b" name=\"");
+            put_text(whole.as_bytes(), put_in_attribute, out);
+            out.push(b'"');
+        }
         out.extend_from_slice(attribute.as_bytes());
         self.open.push(Open { name, array: false, unfinished: true });
     }
@@ -154,7 +169,7 @@ impl XmlWriter {
 
 /// Writes text. XML can represent any character but the controls, halves of surrogate pairs, U+FFFE and U+FFFF
 /// (<https://www.w3.org/TR/xml/#NT-Char>); text in UTF-8 has no halves.
-fn put_text(text: &[u8], out: &mut Vec<u8>) {
+fn put_text(text: &[u8], put: fn(u8, &mut Vec<u8>), out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some((byte, after)) = rest.split_first() {
         if let Some(after) = rest.strip_prefix(b"\xef\xbf\xbe").or_else(|| rest.strip_prefix(b"\xef\xbf\xbf")) {
@@ -180,8 +195,19 @@ fn put(byte: u8, out: &mut Vec<u8>) {
     }
 }
 
+/// Writes a byte of the value of an attribute, which white space and quotes would change
+/// (<https://www.w3.org/TR/xml/#AVNormalize>).
+fn put_in_attribute(byte: u8, out: &mut Vec<u8>) {
+    match byte {
+        b'"' => out.extend_from_slice(b"&quot;"),
+        b'\t' => out.extend_from_slice(b"&#9;"),
+        b'\n' => out.extend_from_slice(b"&#10;"),
+        _ => put(byte, out),
+    }
+}
+
 /// Converts a name to a valid XML name (<https://www.w3.org/TR/xml/#NT-NameChar>).
-fn element_name(name: &str) -> String {
+fn element_name(name: &str) -> ElementName {
     let starts = |c: char| {
         matches!(c, 'A'..='Z' | 'a'..='z' | '_' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}'
             | '\u{370}'..='\u{37d}' | '\u{37f}'..='\u{1fff}' | '\u{200c}'..='\u{200d}' | '\u{2070}'..='\u{218f}'
@@ -195,7 +221,8 @@ fn element_name(name: &str) -> String {
     if !kept.starts_with(starts) {
         kept.insert(0, '_');
     }
-    kept
+    let whole = (kept != name).then(|| name.to_owned());
+    ElementName { name: kept, whole }
 }
 
 #[cfg(test)]
@@ -218,7 +245,14 @@ mod tests {
         );
         assert_eq!(
             xml(r#"{"Größe m²":"a<b>&\"\/é\ud83e\udd80\r\u0001","1x":2}"#),
-            "<root><Größem>a&lt;b&gt;&amp;\"/é🦀&#13;\u{fffd}</Größem><_1x>2</_1x></root>"
+            "<root><Größem name=\"Größe m²\">a&lt;b&gt;&amp;\"/é🦀&#13;\u{fffd}</Größem>\
+             <_1x name=\"1x\">2</_1x></root>"
+        );
+        // Names that are alike without what XML can't have are told apart.
+        assert_eq!(
+            xml(r#"{"ab":1,"a b":2,"a\tb":[],"<\"":null}"#),
+            "<root><ab>1</ab><ab name=\"a b\">2</ab><ab name=\"a&#9;b\" type=\"array\"/>\
+             <_ name=\"&lt;&quot;\" type=\"null\"></_></root>"
         );
     }
 
