@@ -8,6 +8,8 @@ from salver_host.scalars import PASSING, SCALARS, Misfit, OtherKind, Taken
 # The one member of the object that stands for a text of a URL or a form, where the server leaves it to the function
 # what it is.
 TEXT = "\0text"
+# The types of single values that JSON has.
+_OF_JSON = (bool, int, float, str, type(None))
 
 
 def literal(values):
@@ -48,6 +50,9 @@ def _choice(members):
     members = {(_base(kind), value): given for (kind, value), given in members.items()}
     kinds = {SCALARS[kind].kind if kind in SCALARS else "any" for kind, _ in members if kind is not type(None)}
     why = f"it is none of {', '.join(str(value) for _, value in members)}"
+    # Of decimals, dates and the like, which JSON has as numbers and texts, there are few.
+    others = [(SCALARS[kind].strict, own, given) for (kind, own), given in members.items()
+              if kind in SCALARS and kind not in _OF_JSON]
 
     def choose(value):
         key = _key(value)
@@ -58,6 +63,12 @@ def _choice(members):
             other = (float, value) if key[0] is int else (int, _whole(value))
             if other in members:
                 return members[other]
+        for make, own, given in others:
+            try:
+                if make(value) == own:
+                    return given
+            except (ValueError, ArithmeticError):
+                continue
         raise Misfit(why)
 
     def of_text(text):
@@ -73,7 +84,8 @@ def _choice(members):
     convert = marked(choose, of_text) if is_mixed else choose
     kind = "any" if is_mixed else kinds.pop()
     nullable = (type(None), None) in members
-    return Taken(kind, nullable=nullable, convert=convert, strict=choose, from_text=of_text, texts=is_mixed)
+    return Taken(kind, nullable=nullable, convert=convert, strict=choose, from_text=of_text, texts=is_mixed,
+                 digits=any(SCALARS[kind].digits for kind, _ in members if kind in SCALARS and kind is not int))
 
 
 def _base(kind):

@@ -145,8 +145,18 @@ def _union(arguments, depth):
 def _choice(values):
     kinds = {_SIMPLE[type(value)]["type"] if type(value) in _SIMPLE else None for value in values if value is not None}
     kind = kinds.pop() if len(kinds) == 1 else None
+    values = [_in_json(value) for value in values]
     json.dumps(values)
     return {**({"type": kind} if kind else {}), "enum": values, **({"nullable": True} if None in values else {})}
+
+
+def _in_json(value):
+    """A value as JSON has it, which has no decimals and no dates."""
+    if isinstance(value, decimal.Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    return str(value) if isinstance(value, (uuid.UUID, pathlib.PurePath)) else value
 
 
 def _tuple(arguments, depth):

@@ -22,6 +22,13 @@ class Bits(enum.Flag):
     A = 1
     B = 2
 
+class Rate(enum.Enum):
+    FULL = decimal.Decimal("19.00")
+    LOW = decimal.Decimal("7.10")
+
+class Holiday(enum.Enum):
+    NEW_YEAR = datetime.date(2026, 1, 1)
+
 class Level(enum.IntEnum):
     LOW = 1
     HIGH = 2
@@ -70,6 +77,8 @@ def exact(x: decimal.Decimal) -> decimal.Decimal: return told(x)
 def choice(x: Literal["a", "b", 3]): return told(x)
 def colour(x: Colour = Colour.RED): return told(x)
 def level(x: Level): return told(x)
+def rate(x: Rate): return told(x)
+def holiday(x: Holiday): return told(x)
 def colours(x: List[Colour]): return [each.name for each in x]
 def day(x: datetime.date): return told(x)
 def moment(x: datetime.datetime): return told(x)
@@ -131,7 +140,8 @@ class Hints(unittest.TestCase):
             ("either", None, "NoneType None"),
             ("mapping", {"7": "2026-01-02"}, {"int": "date 2026-01-02"}), ("counted", {"a": 1}, {"a": 1}),
             ("exact", 1.1, "Decimal 1.1"), ("choice", "b", "str b"), ("choice", 3, "int 3"),
-            ("colour", "blue", "Colour Colour.BLUE"), ("level", 2, "Level 2"), ("colours", ["red"], ["RED"]),
+            ("colour", "blue", "Colour Colour.BLUE"), ("level", 2, "Level 2"), ("rate", 19, "Rate Rate.FULL"),
+            ("rate", 7.1, "Rate Rate.LOW"), ("holiday", "2026-01-01", "Holiday Holiday.NEW_YEAR"), ("colours", ["red"], ["RED"]),
             ("day", "2026-01-02", "date 2026-01-02"),
             ("moment", "2026-01-02T03:04:05Z", "datetime 2026-01-02 03:04:05+00:00"),
             ("span", 90, "timedelta 0:01:30"),
@@ -203,6 +213,9 @@ class Hints(unittest.TestCase):
             ("mixed", 1, "`x` is not right: it is none of 1, 2, True"),
             ("bits", 4, "`x` is not right: it is no combination of 1, 2"),
             ("colour", "green", "`x` is not right: it is none of red, blue"),
+            ("rate", 7.2, "`x` is not right: it is none of 19.00, 7.10"),
+            ("rate", "7.10", "`x` is not right: it is none of 19.00, 7.10"),
+            ("holiday", "2026-01-02", "`x` is not right: it is none of 2026-01-01"),
             ("day", "2026-13-01", "`x` is not right: month must be in 1..12"),
             ("item", {"name": 1}, "`x.name` is not right: it is not a text"),
             ("item", {"name": "a", "tags": "b"}, "`x.tags` is not right: it is not a list"),
@@ -238,7 +251,8 @@ class Hints(unittest.TestCase):
             ("union", {"anyOf": [{"type": "integer"}, text]}),
             ("mapping", {"type": "object", "additionalProperties": {"type": "string", "format": "date"}}),
             ("choice", {"enum": ["a", "b", 3]}), ("colour", {**colours, "default": "red"}),
-            ("level", {"type": "integer", "enum": [1, 2]}), ("colours", {"type": "array", "items": colours}),
+            ("level", {"type": "integer", "enum": [1, 2]}), ("rate", {"type": "number", "enum": [19, 7.1]}),
+            ("holiday", {"type": "string", "enum": ["2026-01-01"]}), ("colours", {"type": "array", "items": colours}),
             ("moment", {"type": "string", "format": "date-time"}), ("key", {"type": "string", "format": "uuid"}),
             ("user", {"type": "integer"}), ("noted", {"type": "integer"}),
             ("ordered", {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}),

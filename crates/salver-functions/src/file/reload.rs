@@ -136,6 +136,8 @@ impl Keeper {
             }
             Err(error) => {
                 self.seen = None;
+                // Another attempt would fail for the same reason, in other words, which would be told again.
+                self.retry = None;
                 self.failed(errors::unreadable(&self.file.spec, error));
             }
         }
@@ -170,11 +172,21 @@ impl Keeper {
         }
     }
 
+    /// Counts the words of modules, too, that were not known to be parts of the file when its words were counted.
+    async fn with_new_modules(&self, guards: Guards, files: &[PathBuf]) -> Guards {
+        let is_known = |file: &PathBuf| self.beside.iter().any(|(known, _)| known == file);
+        if files.iter().all(is_known) {
+            return guards;
+        }
+        Guards::of(&self.file.spec.file, files.iter().cloned()).await
+    }
+
     /// Starts loading the current file, and aborts a load in progress.
     async fn load(&mut self) {
         self.retry = None;
         // A version that is written before the process reads it is loaded again, and its words are counted then.
-        let guards = Guards::of(&self.file.spec.file).await;
+        let beside = self.beside.iter().map(|(path, _)| path.clone());
+        let guards = Guards::of(&self.file.spec.file, beside).await;
         self.number += 1;
         let start = Start {
             number: self.number,
@@ -199,8 +211,8 @@ impl Keeper {
                 let (entry, endpoints) = (&self.file.spec.name, zygote.interface.endpoints.len());
                 tracing::info!(target: "function", %entry, endpoints, ms, "loaded");
                 self.loaded = Instant::now();
-                self.guards = guards;
                 let interface = Arc::clone(&zygote.interface);
+                self.guards = self.with_new_modules(guards, &interface.files).await;
                 // Before a caller sees the new interface, so that what changes later is noticed.
                 self.keep_beside(&interface.files, began_at).await;
                 // In this order, so that a caller that knows the new interface never gets an older worker.

@@ -109,6 +109,11 @@ fn a_module_beside_a_file_that_changes_is_loaded_again() {
     assert_eq!(server.get("/shop/price/200").text(), "200");
     fs::write(&pricing, "def discounted(cents, percent):\n    return 1\n").expect("a file");
     server.until(|server| server.get("/shop/price/200").text() == "1");
+    // One that says more of who may call it, and can't be loaded, does not leave it.
+    fs::write(&pricing, "def discounted(cents, percent:\n    raise HTTPError(403)\n").expect("a file");
+    server.until(|server| server.get("/shop/price/200").status == 503);
+    fs::write(&pricing, "def discounted(cents, percent):\n    return 2\n").expect("a file");
+    server.until(|server| server.get("/shop/price/200").text() == "2");
 }
 
 #[test]
