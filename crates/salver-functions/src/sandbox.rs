@@ -170,12 +170,17 @@ impl Wrapper {
     }
 }
 
-/// Checks that the user is there that the processes of `spec` are to run as.
+/// Checks that the user is there that the processes of `spec` are to run as, and may read the file.
 ///
 /// # Errors
 /// `EntryUnavailable`.
 pub fn check_account(spec: &FunctionSpec) -> Result<()> {
-    spec.sandbox.run_as.as_deref().map_or(Ok(()), |name| find_account(spec, name).map(drop))
+    let Some(name) = spec.sandbox.run_as.as_deref() else { return Ok(()) };
+    if find_account(spec, name)?.may_read(&spec.file) == Some(false) {
+        let why = format!("`{name}` can't read the file `{}`", spec.file.display());
+        return Err(refused(spec, &why).with_hint("let that user read it, and enter the directories it is in"));
+    }
+    Ok(())
 }
 
 fn find_account(spec: &FunctionSpec, name: &str) -> Result<Account> {

@@ -45,9 +45,18 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
     });
     runtime.shutdown_background();
     match done? + mistakes.len() + unreadable_functions(&checked)? {
+        0 if is_empty(&checked) => {
+            output::out("the settings are right, and declare nothing: a server would not start without an entry\n")
+        }
         0 => output::out("the settings are right, and every source can be read\n"),
         _ => Err(CommandFailure::Told),
     }
+}
+
+/// Returns whether there is nothing to serve.
+fn is_empty(checked: &Checked) -> bool {
+    let entries = [checked.datasets.len(), checked.databases.len(), checked.streams.len(), checked.functions.len()];
+    entries.iter().sum::<usize>() == 0
 }
 
 /// Returns why a server with these settings would not start, which it finds out in the same way.

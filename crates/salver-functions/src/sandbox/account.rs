@@ -1,6 +1,7 @@
 //! Users of the system, by name.
 
 use std::io;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The system's own list of users, where there is no program to ask.
@@ -41,6 +42,24 @@ impl Account {
             return Err(format!("`{name}` is the superuser"));
         }
         Ok(account)
+    }
+
+    /// Returns whether the user may read a file; `None` if that can't be found out, as by a server that is not root.
+    pub(super) fn may_read(&self, path: &Path) -> Option<bool> {
+        let as_user = ["--reuid", &self.name, "--regid", &self.group.to_string(), "--init-groups", "--"];
+        let asked = Command::new("setpriv")
+            .args(as_user)
+            .args(["sh", "-c", "test -r \"$0\" || exit 3"])
+            .arg(std::path::absolute(path).ok()?)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        // Other codes are those of programs that could not do their part.
+        match asked.ok()?.code() {
+            Some(0) => Some(true),
+            Some(3) => Some(false),
+            _ => None,
+        }
     }
 
     /// Parses a line of passwd(5).

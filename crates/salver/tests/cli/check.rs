@@ -1,5 +1,8 @@
 //! `salver check` and `salver config`.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
 use crate::Place;
 
 #[test]
@@ -66,6 +69,31 @@ fn what_runs_functions_must_be_there() {
     }
     place.write("salver.toml", "[[function]]\nfile = 'sums.py'\ninterpreter = 'python3'\n");
     assert!(place.run(&["check"]).good().contains("ok  sums: "));
+}
+
+#[test]
+fn who_runs_functions_must_be_able_to_read_them() {
+    let place = Place::new();
+    place.write("salver.toml", "[[function]]\nfile = 'sums.py'\nrun_as = 'nobody'\n");
+    place.write("sums.py", "def f():\n    return 1\n");
+    let may_change_users = std::fs::metadata(place.path().join("sums.py")).expect("a file").uid() == 0;
+    for (mode, is_right) in [(0o600, false), (0o644, true)] {
+        for (name, own) in [("sums.py", mode), (".", 0o755)] {
+            let path = place.path().join(name);
+            std::fs::set_permissions(path, Permissions::from_mode(own)).expect("permissions");
+        }
+        let run = place.run(&["check"]);
+        let is_told = run.err.contains("`sums` can't be run: `nobody` can't read the file `");
+        assert_eq!(is_told, may_change_users && !is_right, "{mode:o}: {run:?}");
+    }
+}
+
+#[test]
+fn what_declares_nothing_is_no_server() {
+    let place = Place::new();
+    place.write("salver.toml", "[server]\nlisten = '127.0.0.1:0'\n");
+    let run = place.run(&["check", "--config", "salver.toml"]);
+    assert_eq!(run.good(), "the settings are right, and declare nothing: a server would not start without an entry\n");
 }
 
 #[test]
