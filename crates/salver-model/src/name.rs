@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::error::{Code, Error, Result};
 use crate::limits::NAME_BYTES_MAX;
 
-/// Name of a catalog entry: 1 to [`NAME_BYTES_MAX`] bytes, no `/`, no control characters, no leading or trailing space.
-/// Names are case-sensitive and cheap to clone.
+/// Name of a catalog entry: 1 to [`NAME_BYTES_MAX`] bytes, no `/`, no control characters, no leading or trailing space,
+/// and not `.` or `..`. Names are case-sensitive and cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(Arc<str>);
 
@@ -27,6 +27,9 @@ impl Name {
             Some("it contains a control character".to_owned())
         } else if text.trim() != text {
             Some("it begins or ends with a space".to_owned())
+        } else if matches!(text, "." | "..") {
+            // Clients take them for steps of a path (RFC 3986, section 5.2.4).
+            Some("clients leave it out of an address".to_owned())
         } else {
             None
         };
@@ -68,10 +71,10 @@ mod tests {
 
     #[test]
     fn good_and_bad_names() {
-        for good in ["a", "uk_cities", "Blog posts", "events.main", "größe"] {
+        for good in ["a", "uk_cities", "Blog posts", "events.main", "größe", "..."] {
             assert!(Name::new(good).is_ok(), "{good}");
         }
-        for bad in ["", "a/b", " a", "a ", "a\n", &"x".repeat(200)] {
+        for bad in ["", "a/b", " a", "a ", "a\n", ".", "..", &"x".repeat(200)] {
             assert!(Name::new(bad).is_err(), "{bad:?}");
         }
     }

@@ -20,6 +20,8 @@ pub(super) fn shown_as(dialect: Dialect, operand: &Operand<'_>, main: Option<Bin
     let as_it_is = Bind::Text(text.to_owned());
     // A number in a numeric column equals its text there; a day may have been stored in another notation.
     let also_text = match &main {
+        // With zeros after its point it would be a float there, which has fewer digits.
+        Some(Bind::Text(_)) if kind == ColumnKind::Decimal => false,
         Some(Bind::Text(own)) => own != text,
         Some(Bind::Bool(_)) => !matches!(text, "true" | "false"),
         Some(_) => operand.compared().is_untyped(dialect) || kind.is_binary(),

@@ -87,7 +87,8 @@ fn layout(text: &str, magnitude: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number that represents a decimal, with `scale` decimal places.
+/// Appends a number that represents a decimal, with `scale` decimal places. SQLite also stores numbers with more of them
+/// there, which are not rounded: they are found by what is shown.
 pub(crate) fn decimal(cell: Cell<'_>, scale: Option<u32>, out: &mut Vec<u8>) {
     let number = match cell {
         Cell::Int(value) => return whole(scale, out, |out| integer(value, out)),
@@ -98,8 +99,14 @@ pub(crate) fn decimal(cell: Cell<'_>, scale: Option<u32>, out: &mut Vec<u8>) {
     };
     match scale {
         Some(scale) if number.is_finite() => {
+            let start = out.len();
             // Writing to memory can't fail.
             let _ = write!(out, "{number:.0$}", scale as usize);
+            let shown = std::str::from_utf8(&out[start..]).ok().and_then(|text| text.parse::<f64>().ok());
+            if shown != Some(number) {
+                out.truncate(start);
+                let _ = write!(out, "{number}");
+            }
         }
         _ => double(number, out),
     }
@@ -123,7 +130,26 @@ pub(super) fn is_number(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{double, is_number, single};
+    use super::{decimal, double, is_number, single};
+    use crate::cell::Cell;
+
+    #[test]
+    fn decimals_keep_all_their_digits() {
+        for (value, scale, text) in [
+            (0.1, Some(2), "0.10"),
+            (-12.0, Some(2), "-12.00"),
+            (0.125, Some(2), "0.125"),
+            (123_456_789.125, Some(2), "123456789.125"),
+            (0.000_01, Some(2), "0.00001"),
+            (2.5, Some(0), "2.5"),
+            (1e22, Some(1), "10000000000000000000000.0"),
+            (0.125, None, "0.125"),
+        ] {
+            let mut out = Vec::new();
+            decimal(Cell::Float(value), scale, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), text);
+        }
+    }
 
     fn of(value: f64) -> String {
         let mut out = Vec::new();

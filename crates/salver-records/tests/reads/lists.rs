@@ -171,3 +171,31 @@ async fn rows_by_key() {
         }
     }
 }
+
+/// SQLite keeps any number in a column of decimals: each is found by what is shown of it, and alone.
+#[tokio::test]
+async fn decimals_of_sqlite_are_found_by_what_is_shown() {
+    let stored =
+        ["9007199254740992", "9007199254740993", "-9007199254740993", "0.125", "0.1", "12", "123456789.125", "0.00001"];
+    let mut more = "create table sums (id integer primary key, n decimal(16,2));\n".to_owned();
+    for (id, number) in stored.iter().enumerate() {
+        more += &format!("insert into sums values ({id}, {number});\n");
+    }
+    let world = World::with(Kind::Sqlite, &more, |_| {});
+    world.database.refresh().await.unwrap();
+    for (id, shown) in (0_i64..).zip([
+        "9007199254740992.00",
+        "9007199254740993.00",
+        "-9007199254740993.00",
+        "0.125",
+        "0.10",
+        "12.00",
+        "123456789.125",
+        "0.00001",
+    ]) {
+        let listed = world.list(&table("sums").filter(&format!("id,eq,{id}"))).await;
+        assert!(listed.contains(&format!("\"n\":\"{shown}\"")), "{shown}: {listed}");
+        assert_eq!(world.ids(&table("sums").filter(&format!("n,eq,{shown}"))).await, [id], "{shown}");
+        assert_eq!(world.ids(&table("sums").filter(&format!("n,in,{shown},7.77"))).await, [id], "{shown}");
+    }
+}

@@ -49,7 +49,7 @@ fn a_volatile_answer_is_not_kept() {
 fn a_star_asks_for_what_there_is_not() {
     let server = Server::of(&[("t.csv", b"a\n1\n")]);
     let star = [("if-none-match", "*")];
-    for target in ["/api/tables/t", "/api/tables/t?limit=1", "/api/sql?q=select%20a%20from%20t", "/api/exports/t.csv"] {
+    for target in ["/api/tables/t", "/api/tables/t?limit=1", "/api/sql?q=select%20a%20from%20t", "/api/export/t.csv"] {
         for _ in 0..2 {
             let again = server.get_with(target, &star);
             assert_eq!((again.status, again.body.len()), (304, 0), "{target}");

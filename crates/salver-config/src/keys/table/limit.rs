@@ -22,7 +22,8 @@ pub(super) const ROWS: &[Setting] = &[
     new_row(Section::Limit, "rows_max", SettingKind::Count(0), ["", "1000"],
         "Most rows that one answer may have, an export too; 0 is no bound but `limits.rows_max`. Batches of cursors, \
             pages of events and parts of an export have no more, and say where the next begins; a tail ends after as \
-            many. What functions answer to reads is bounded, too, and streams of an export are not.",
+            many. Arrays and tables that functions answer to reads are bounded, too; streams of an export and what \
+            generators of functions give are not.",
         &[]),
     new_row(Section::Limit, "query_ms_max", SettingKind::Milliseconds, ["", r#""2s""#],
         "Longest work on one query; 0 is no bound but `limits.query_ms_max`.",
