@@ -1,7 +1,9 @@
 //! Lists and rows by key: columns, orders, pages, conditions, and what is told of mistakes.
 
 use salver_model::Code;
+use salver_model::ports::Database;
 use salver_model::records::Condition;
+use salver_testkit::servers::Kind;
 
 use super::fixture::{Ask, World, condition, table};
 
