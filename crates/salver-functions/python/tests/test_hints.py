@@ -308,6 +308,18 @@ class Beside(unittest.TestCase):
             self.assertEqual([each.rpartition("/")[2] for each in files], ["helpers.py"])
             self.assertFalse((served.folder / "__pycache__").exists())
 
+    def test_modules_that_are_imported_by_a_call_are_told_before(self):
+        beside = {
+            "late.py": "def f():\n    from . import own\n    import deep.inner\n", "own.py": "", "other.py": "",
+            "broken.py": "def (", "json.txt": "",
+        }
+        source = "def word():\n    import late, json\n    from broken import x\n    return x\n"
+        with Served(source, beside=beside) as served:
+            (served.folder / "deep").mkdir()
+            (served.folder / "deep" / "inner.py").write_text("import late\n")
+            files = [each[len(str(served.folder)) + 1:] for each in served.offer()["files"]]
+            self.assertEqual(files, ["broken.py", "deep/inner.py", "late.py", "own.py"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -195,9 +195,8 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Bod
     }
     // By default `curl -d` sends the media type of a form, even for JSON.
     let is_form = media_type == "application/x-www-form-urlencoded" && !body.starts_with(b"{");
-    let is_json = matches!(media_type.as_str(), "" | "application/x-www-form-urlencoded" | "text/plain")
-        || media_type.ends_with("/json")
-        || media_type.ends_with("+json");
+    let says_json = media_type.ends_with("/json") || media_type.ends_with("+json");
+    let is_json = says_json || matches!(media_type.as_str(), "" | "application/x-www-form-urlencoded" | "text/plain");
     if is_form {
         let text = std::str::from_utf8(body)
             .map_err(|cause| Error::new(Code::InvalidBody, "the form is not UTF-8").with_source(cause))?;
@@ -219,7 +218,8 @@ fn of_body(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Bod
             _ => Err(Error::new(Code::InvalidBody, "the body is not a JSON object")
                 .with_hint(format!("name the arguments: {}", signature(endpoint)))),
         },
-        Err(_) if endpoint.takes_request => Ok(BodyContent::Nothing),
+        // Half of a body must not leave parameters at their defaults.
+        Err(_) if endpoint.takes_request && (!says_json || endpoint.parameters.is_empty()) => Ok(BodyContent::Nothing),
         Err(cause) => Err(Error::new(Code::InvalidBody, format!("the body is not JSON: {cause}"))
             .with_hint(format!("send an object with {}", signature(endpoint)))),
     }
@@ -417,6 +417,25 @@ mod tests {
     use salver_model::functions::{Endpoint, Parameter, ParameterKind};
 
     use super::{ARROW_STREAM, Arguments, read};
+
+    #[test]
+    fn half_of_a_body_is_no_arguments() {
+        let parameters = vec![Parameter { name: "a".to_owned(), ..Parameter::default() }];
+        let endpoint = Endpoint { takes_request: true, parameters, ..Endpoint::default() };
+        let alone = Endpoint { takes_request: true, ..Endpoint::default() };
+        for (media_type, is_json) in
+            [("application/json; charset=utf-8", true), ("a/b+json", true), ("text/plain", false)]
+        {
+            let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(media_type))]);
+            for half in ["{\"a\":5", "{\"a\":5}x", "["] {
+                let half = Bytes::from_static(half.as_bytes());
+                let given = read(&endpoint, Vec::new(), "", &headers, &half);
+                assert_eq!(given.err().map(|error| error.code), is_json.then_some(Code::InvalidBody), "{media_type}");
+                // What takes nothing but the request reads the body by itself.
+                assert_eq!(read(&alone, Vec::new(), "", &headers, &half).unwrap().body, half);
+            }
+        }
+    }
 
     #[test]
     fn whose_value_a_table_is() {

@@ -67,3 +67,21 @@ fn a_mutation_by_get_is_405() {
     assert_eq!((answer.status, media_type(&answer)), (200, OWN), "{}", answer.text());
     assert_eq!(answer.text(), r#"{"data":{"delete_items":true}}"#);
 }
+
+/// A decimal has more digits than a float keeps, as it is written and as it is answered.
+#[test]
+fn decimals_are_compared_with_all_their_digits() {
+    let toml = "[[dataset]]\nname = \"sums\"\nsource = \"sums.csv\"\n\
+        schema = [{ name = \"id\", type = \"int\" }, { name = \"n\", type = \"decimal(18,2)\" }]\n";
+    let server = Server::with(toml, &[("sums.csv", b"id,n\n1,99999999999999.99\n2,99999999999999.98\n")]);
+    for (condition, ids) in [
+        ("eq: 99999999999999.99", "[{\"id\":1}]"),
+        ("eq: \"99999999999999.99\"", "[{\"id\":1}]"),
+        ("lt: 99999999999999.99", "[{\"id\":2}]"),
+        ("lte: 99999999999999.98", "[{\"id\":2}]"),
+        ("in: [99999999999999.98, 5]", "[{\"id\":2}]"),
+    ] {
+        let answer = server.post("/api/graphql", &format!("{{ sums(filter: {{n: {{{condition}}}}}) {{ id }} }}"));
+        assert_eq!(answer.text(), format!("{{\"data\":{{\"sums\":{ids}}}}}"), "{condition}");
+    }
+}
