@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use salver_formats::{Choice, Coding, Format, encode};
 use salver_model::limits::{COMPRESSED_BYTES_MIN, READY_BYTES_MAX, READY_ROWS_MAX};
 use salver_model::ports::MaybeReady;
@@ -77,10 +77,11 @@ pub(crate) fn bound(context: &RequestContext<'_>, is_read: bool, response: &mut 
     }
 }
 
-/// Returns 304 instead of a representation with an entity tag, to a client that has one (`If-None-Match: *`; RFC 9110,
-/// section 13.1.2).
-pub(crate) fn withhold(response: &mut Response<Body>) {
-    if response.status() == StatusCode::OK && response.headers().contains_key(header::ETAG) {
+/// Returns 304 instead of a representation with an entity tag, to a client that has one whatever it is
+/// (`If-None-Match: *`; RFC 9110, section 13.1.2).
+pub(crate) fn withhold(has_any: bool, method: &Method, response: &mut Response<Body>) {
+    let is_read = matches!(*method, Method::GET | Method::HEAD);
+    if has_any && is_read && response.status() == StatusCode::OK && response.headers().contains_key(header::ETAG) {
         *response = not_modified(response.headers());
     }
 }

@@ -304,9 +304,7 @@ async fn life(
     let target = (head.uri.path(), head.uri.query().unwrap_or(""));
     let context = RequestContext::new(app, &admitted, &head.method, target, &head.headers);
     respond::bound(&context, is_read, &mut response);
-    if said.has_any && matches!(head.method, Method::GET | Method::HEAD) {
-        respond::withhold(&mut response);
-    }
+    respond::withhold(said.has_any, &head.method, &mut response);
     response.body_mut().counts_as(charge.into_running());
     policy::release(app, admitted.into_pass(), response)
 }

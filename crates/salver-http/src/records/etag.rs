@@ -1,5 +1,5 @@
-//! Entity tags of records: `"ROW"`, `"ROW-ANSWER"` or `"-ANSWER"`, each followed by `-xml` for XML and by `-CODING` when
-//! compressed.
+//! Entity tags of records: `"ROW"`, `"ROW-ANSWER"` or `"-ANSWER"`, each followed by `-xml` for XML and by `-CODING`
+//! when compressed.
 //!
 //! `ROW` identifies the state of one row; `If-Match` compares it, and it is the tag of a record that is read alone.
 //! `ANSWER` is a hash of everything that determines any other response, including the version of the database; if the

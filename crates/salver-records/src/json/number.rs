@@ -87,8 +87,8 @@ fn layout(text: &str, magnitude: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number that represents a decimal, with `scale` decimal places. SQLite also stores numbers with more of them
-/// there, which are not rounded: they are found by what is shown.
+/// Appends a number that represents a decimal, with `scale` decimal places. SQLite also stores numbers with more of
+/// them there, which are not rounded: they are found by what is shown.
 pub(crate) fn decimal(cell: Cell<'_>, scale: Option<u32>, out: &mut Vec<u8>) {
     let number = match cell {
         Cell::Int(value) => return whole(scale, out, |out| integer(value, out)),

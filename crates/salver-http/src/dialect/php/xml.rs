@@ -1,8 +1,8 @@
 //! Converts JSON to XML incrementally, in the format of PHP-CRUD-API's `format=xml`: `<root>`, `<item>` for the
 //! elements of an array, and the attribute `type` for `array` and `null`.
 //!
-//! Characters that are invalid in XML names are removed, and the attribute `name` has the whole name then, so that no two
-//! members are alike; PHP-CRUD-API also removes capital letters and non-ASCII ones, and has no such attribute.
+//! Characters that are invalid in XML names are removed, and the attribute `name` has the whole name then, so that no
+//! two members are alike; PHP-CRUD-API also removes capital letters and non-ASCII ones, and has no such attribute.
 
 use futures::{Stream, StreamExt, stream};
 use salver_model::records::DocumentStream;
