@@ -117,7 +117,11 @@ call_with_request <- function(endpoint, arguments, request) {
   res$status <- 200L
   res$headers <- list()
   res$setHeader <- function(name, value) res$headers[[name]] <- value
-  given <- list(req = do.call(rook_request, unname(request)), res = res)
+  req <- do.call(rook_request, unname(request))
+  req$bodyRaw <- request[[5L]]
+  # Bytes need not be a text.
+  delayedAssign("postBody", text_of_bytes(req$bodyRaw), assign.env = req)
+  given <- list(req = req, res = res)
   # A caller can't take their place with an argument for `...`.
   arguments <- c(arguments[!names(arguments) %in% endpoint$wants], given[endpoint$wants])
   is_whole <- FALSE

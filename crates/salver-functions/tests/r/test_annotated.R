@@ -33,7 +33,11 @@ check("png", list(plot[[4L]], plot[[2L]], readBin(plot[[3L]], "raw", 4L)[2:4]),
 check("size of the png", as.integer(readBin(plot[[3L]], "raw", 24L)[c(19:20, 23:24)]), c(1L, 44L, 0L, 240L))
 check("svg", any(grepl("<svg", readLines(call("GET /drawing")[[3L]], 3L))), TRUE)
 sees <- vapply(offer$endpoints, `[[`, TRUE, "request")
-check("who sees the request", routes[sees], "GET /request")
+check("who sees the request", routes[sees], c("GET /request", "POST /body"))
+body <- charToRaw(enc2utf8("{\"a\":\"\u00e9\"}"))
+posted <- list("POST", "/body", "", c("content-type" = "application/json"), body, "127.0.0.1:1")
+check("the body of the request", salver$call_function(match("POST /body", routes), list(), posted)[[3L]],
+  list("{\"a\":\"\u00e9\"}", length(body)))
 check("req and res", call("GET /request"), list(201L, c("X-Path" = "/request"), "1", 3L))
 devices <- grDevices::dev.list()
 check("stop()", tryCatch(call("GET /stop"), error = conditionMessage), "no plot")

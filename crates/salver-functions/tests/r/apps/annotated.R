@@ -56,6 +56,9 @@ function(req, res, n = 1) {
   req$HTTP_X_A
 }
 
+#* @post /body
+function(req) list(req$postBody, length(req$bodyRaw))
+
 #* @get /stop
 #* @serializer png
 function() stop("no plot")
