@@ -32,6 +32,7 @@ mod scalar;
 mod sdl;
 #[cfg(test)]
 mod tests;
+mod variables;
 mod write;
 
 pub(crate) use answer::unread;

@@ -34,6 +34,7 @@ use crate::graphql::roapi_rows;
 use crate::graphql::roapi_shorthand;
 use crate::graphql::run::Runner;
 use crate::graphql::sdl;
+use crate::graphql::variables::Variables;
 
 /// Views of the catalog whose schemas are kept.
 const VIEWS_KEPT: usize = 64;
@@ -256,12 +257,13 @@ fn prepare(compiled: &Compiled, snapshot: &Snapshot, request: &Request) -> Resul
             let error = Error::new(code, "a mutation is sent with POST, as JSON");
             return Err(refuse(error.with_hint("say `Content-Type: application/json`, which no foreign page can")));
         }
-        let compiler =
-            Compiler { graph: &compiled.graph, document: &document, variables: &variables, lax: &lax, raw: false };
+        let variables = Variables { values: &variables, exact: &request.exact };
+        let compiler = Compiler { graph: &compiled.graph, document: &document, variables, lax: &lax, raw: false };
         let mutation = compiler.mutation(operation).map_err(refuse)?;
         return Ok(Ready { work: Prepared::Mutation(mutation), introspection: None });
     }
-    let plan = plan(compiled, &document, operation, (&variables, &lax, request.raw));
+    let exact = Variables { values: &variables, exact: &request.exact };
+    let plan = plan(compiled, &document, operation, (exact, &lax, request.raw));
     let introspection = introspect(compiled, &document, operation, &variables, &plan)?;
     Ok(Ready { work: Prepared::Query(plan), introspection })
 }
@@ -289,7 +291,7 @@ fn plan(
     compiled: &Compiled,
     document: &ExecutableDocument,
     operation: &Operation,
-    (variables, lax, raw): (&JsonMap, &AHashMap<String, Arguments>, bool),
+    (variables, lax, raw): (Variables<'_>, &AHashMap<String, Arguments>, bool),
 ) -> DocumentPlan {
     Compiler { graph: &compiled.graph, document, variables, lax, raw }.plan(operation)
 }

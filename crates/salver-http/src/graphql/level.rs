@@ -5,7 +5,6 @@ use std::sync::Arc;
 use ahash::AHashMap;
 use apollo_compiler::ExecutableDocument;
 use apollo_compiler::executable::SelectionSet;
-use apollo_compiler::response::JsonMap;
 use salver_model::{Item, Query, Result};
 
 use crate::graphql::collect::{Collected, collect};
@@ -13,13 +12,14 @@ use crate::graphql::condition;
 use crate::graphql::graph::{ColumnShape, FieldSource, Graph, TableType};
 use crate::graphql::input::Arguments;
 use crate::graphql::plan::{FieldPlan, Level, Part, RelationPlan, ValuePlan};
+use crate::graphql::variables::Variables;
 
 /// The context of a compilation.
 #[derive(Debug)]
 pub(crate) struct Compiler<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) document: &'a ExecutableDocument,
-    pub(crate) variables: &'a JsonMap,
+    pub(crate) variables: Variables<'a>,
     /// Arguments in ROAPI's shorthand, removed from the document before its validation, by the name of their root field
     /// in the result.
     pub(crate) lax: &'a AHashMap<String, Arguments>,
@@ -30,7 +30,7 @@ pub(crate) struct Compiler<'a> {
 impl<'a> Compiler<'a> {
     /// Returns the fields of `sets`.
     pub(crate) fn fields(&self, sets: &[&'a SelectionSet]) -> Vec<Collected<'a>> {
-        collect(self.document, self.variables, sets)
+        collect(self.document, self.variables.values, sets)
     }
 
     /// Returns the arguments of `field`.

@@ -6,11 +6,14 @@ use apollo_compiler::response::{JsonMap, JsonValue};
 use salver_model::{Caller, Code, Error, Result};
 use salver_text::form;
 
+use super::variables::ExactVariables;
+
 /// A request.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) document: String,
     pub(crate) variables: JsonMap,
+    pub(crate) exact: ExactVariables,
     pub(crate) operation: Option<String>,
     /// Whether the request is in ROAPI's form, with a bare document as the body.
     pub(crate) raw: bool,
@@ -39,6 +42,7 @@ pub(crate) fn parse_post(content_type: Option<&str>, body: &[u8]) -> Result<Requ
     Ok(Request {
         document: text.to_owned(),
         variables: JsonMap::new(),
+        exact: ExactVariables::default(),
         operation: None,
         raw: media_type != "application/graphql",
         caller: Caller::default(),
@@ -53,12 +57,16 @@ pub(crate) fn parse_post(content_type: Option<&str>, body: &[u8]) -> Result<Requ
 /// `InvalidRequest`, `InvalidBody` for malformed variables.
 pub(crate) fn parse_get(query_string: &str) -> Result<Request> {
     let mut document = None;
-    let mut variables = JsonMap::new();
+    let (mut variables, mut exact) = (JsonMap::new(), ExactVariables::default());
     let mut operation = None;
     for (name, value) in form::pairs(query_string) {
         match &*decode(name)? {
             "query" => document = Some(decode(value)?),
-            "variables" => variables = parse_variables(&decode(value)?)?,
+            "variables" => {
+                let text = decode(value)?;
+                variables = parse_variables(&text)?;
+                exact = ExactVariables::of(&variables, &text);
+            }
             "operationName" => operation = Some(decode(value)?).filter(|name| !name.is_empty()),
             _ => {}
         }
@@ -70,6 +78,7 @@ pub(crate) fn parse_get(query_string: &str) -> Result<Request> {
     Ok(Request {
         document,
         variables,
+        exact,
         operation,
         raw: false,
         caller: Caller::default(),
@@ -100,8 +109,8 @@ fn parse_json(text: &str) -> Result<Request> {
             "send `{\"query\": \"{ ... }\", \"variables\": {}, \"operationName\": null}`, or the document alone",
         )
     };
-    let parsed: JsonValue =
-        serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|e| malformed(e.to_string()))?;
+    let text = text.trim_start_matches('\u{feff}');
+    let parsed: JsonValue = serde_json::from_str(text).map_err(|e| malformed(e.to_string()))?;
     let JsonValue::Object(mut fields) = parsed else {
         return Err(malformed("it is not one JSON object; several requests in one body are not read".to_owned()));
     };
@@ -119,9 +128,11 @@ fn parse_json(text: &str) -> Result<Request> {
         Some(_) => return Err(malformed("`operationName` is not text".to_owned())),
     };
     let document = document.as_str().to_owned();
+    let exact = ExactVariables::of_request(&variables, text);
     Ok(Request {
         document,
         variables,
+        exact,
         operation,
         raw: false,
         caller: Caller::default(),

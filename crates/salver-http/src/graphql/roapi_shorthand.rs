@@ -11,6 +11,7 @@ use salver_service::Snapshot;
 
 use crate::graphql::graph::{ColumnField, ColumnShape, FieldSource, Graph, RootKind, TableType};
 use crate::graphql::input::Arguments;
+use crate::graphql::variables::{ExactVariables, Variables};
 
 /// Removes ROAPI's arguments from `document` and returns them by the names of their root fields in the result.
 ///
@@ -59,7 +60,8 @@ fn rewrite_operation(
         let (out, kept) = field.arguments.drain(..).partition(|a| matches!(a.name.as_str(), "filter" | "sort"));
         field.arguments = kept;
         let out: Vec<_> = out;
-        let arguments = Arguments::of(&out, &JsonMap::new());
+        let variables = Variables { values: &JsonMap::new(), exact: &ExactVariables::default() };
+        let arguments = Arguments::of(&out, variables);
         if let Some(earlier) = taken.insert(field.response_name().to_string(), arguments)
             && taken.get(field.response_name().as_str()) != Some(&earlier)
         {

@@ -215,7 +215,9 @@ fn truth(text: &str) -> Option<bool> {
 
 /// Parses a number for a comparison with integers.
 fn number(text: &str) -> Option<Bind> {
-    if let Ok(whole) = text.parse() {
+    // A whole number with a point is one, too: as a float it would have fewer digits.
+    let noughts = text.split_once('.').filter(|(_, fraction)| fraction.bytes().all(|digit| digit == b'0'));
+    if let Ok(whole) = noughts.map_or(text, |(whole, _)| whole).parse() {
         return Some(Bind::Int(whole));
     }
     if text.parse::<u64>().is_ok() {

@@ -179,12 +179,18 @@ async fn rows_by_key() {
 async fn decimals_of_sqlite_are_found_by_what_is_shown() {
     let stored =
         ["9007199254740992", "9007199254740993", "-9007199254740993", "0.125", "0.1", "12", "123456789.125", "0.00001"];
-    let mut more = "create table sums (id integer primary key, n decimal(16,2));\n".to_owned();
+    let mut more = "create table sums (id integer primary key, n decimal(16,2));
+        create table large (id integer primary key, n bigint);
+        insert into large values (1, 9007199254740992), (2, 9007199254740993);\n"
+        .to_owned();
     for (id, number) in stored.iter().enumerate() {
         more += &format!("insert into sums values ({id}, {number});\n");
     }
     let world = World::with(Kind::Sqlite, &more, |_| {});
     world.database.refresh().await.unwrap();
+    for (text, id) in [("9007199254740993", 2), ("9007199254740993.0", 2), ("9007199254740992.", 1)] {
+        assert_eq!(world.ids(&table("large").filter(&format!("n,eq,{text}"))).await, [id], "{text}");
+    }
     for (id, shown) in (0_i64..).zip([
         "9007199254740992.00",
         "9007199254740993.00",

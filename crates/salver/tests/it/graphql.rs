@@ -84,4 +84,23 @@ fn decimals_are_compared_with_all_their_digits() {
         let answer = server.post("/api/graphql", &format!("{{ sums(filter: {{n: {{{condition}}}}}) {{ id }} }}"));
         assert_eq!(answer.text(), format!("{{\"data\":{{\"sums\":{ids}}}}}"), "{condition}");
     }
+    let body = r#"{"query": "query q($n: Decimal) { sums(filter: {n: {eq: $n}}) { id } }", "variables": {"n": 99999999999999.99}}"#;
+    let answer = server.ask("POST", "/api/graphql", &[("content-type", "application/json")], body.as_bytes());
+    assert_eq!(answer.text(), r#"{"data":{"sums":[{"id":1}]}}"#);
+    let target =
+        "/api/graphql?query=query%20q($n:Decimal){sums(filter:{n:{lt:$n}}){id}}&variables={%22n%22:99999999999999.99}";
+    assert_eq!(server.get(target).text(), r#"{"data":{"sums":[{"id":2}]}}"#);
+}
+
+/// What a variable of a mutation has is stored with all its digits, or refused.
+#[test]
+fn variables_of_mutations_keep_their_digits() {
+    let server = server();
+    let create = |number: &str| {
+        let query = "mutation m($i: items_new!) { create_items(records: [$i]) { id } }";
+        let body = format!(r#"{{"query": "{query}", "variables": {{"i": {{"id": {number}, "name": "x"}}}}}}"#);
+        server.ask("POST", "/api/graphql", &[("content-type", "application/json")], body.as_bytes()).text().to_owned()
+    };
+    assert!(create("9007199254740993.0").contains("\"id\":9007199254740993}"), "{}", create("9007199254740995.0"));
+    assert!(create("9007199254740993.5").contains("errors"));
 }
