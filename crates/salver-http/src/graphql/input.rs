@@ -5,7 +5,8 @@ use apollo_compiler::ast::{Argument, Value as Literal};
 use apollo_compiler::response::JsonValue;
 use salver_model::{Code, Error, Result, Value};
 
-use super::variables::Variables;
+/// Returns the value of a variable; `None` for one that was not given.
+pub(crate) type VariableSource<'a> = &'a dyn Fn(&str) -> Option<Input>;
 
 /// A value of an argument.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +23,7 @@ pub(crate) enum Input {
 
 impl Input {
     /// Evaluates a literal; `None` for a variable that was not given.
-    pub(crate) fn of(literal: &Literal, variables: Variables<'_>) -> Option<Self> {
+    pub(crate) fn of(literal: &Literal, variables: VariableSource<'_>) -> Option<Self> {
         Some(match literal {
             Literal::Null => Self::Null,
             Literal::Boolean(value) => Self::Bool(*value),
@@ -30,7 +31,7 @@ impl Input {
             Literal::Float(number) => Self::Number(number.as_str().to_owned()),
             Literal::String(text) => Self::Text(text.clone()),
             Literal::Enum(name) => Self::Text(name.to_string()),
-            Literal::Variable(name) => variables.get(name.as_str())?,
+            Literal::Variable(name) => variables(name.as_str())?,
             Literal::List(items) => {
                 // A variable that was not given is null inside a list.
                 Self::List(items.iter().map(|item| Self::of(item, variables).unwrap_or(Self::Null)).collect())
@@ -94,7 +95,7 @@ pub(crate) struct Arguments(pub(crate) Vec<(String, Input)>);
 
 impl Arguments {
     /// Evaluates `arguments`.
-    pub(crate) fn of(arguments: &[Node<Argument>], variables: Variables<'_>) -> Self {
+    pub(crate) fn of(arguments: &[Node<Argument>], variables: VariableSource<'_>) -> Self {
         let given = |a: &Node<Argument>| Some((a.name.to_string(), Input::of(&a.value, variables)?));
         Self(arguments.iter().filter_map(given).collect())
     }

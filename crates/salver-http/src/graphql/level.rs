@@ -35,7 +35,7 @@ impl<'a> Compiler<'a> {
 
     /// Returns the arguments of `field`.
     pub(crate) fn arguments(&self, field: &Collected<'a>) -> Arguments {
-        Arguments::of(&field.field.arguments, self.variables)
+        Arguments::of(&field.field.arguments, &|name| self.variables.get(name))
     }
 
     /// Compiles the rows of `table` that `sets` selects; filter, order and page are left to the caller.

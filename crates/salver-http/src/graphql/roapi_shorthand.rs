@@ -4,14 +4,12 @@
 
 use ahash::AHashMap;
 use apollo_compiler::ast::{Definition, Document, Field, OperationDefinition, Selection};
-use apollo_compiler::response::JsonMap;
 use apollo_compiler::{Name, Node};
 use salver_model::{Code, Error, Result};
 use salver_service::Snapshot;
 
 use crate::graphql::graph::{ColumnField, ColumnShape, FieldSource, Graph, RootKind, TableType};
 use crate::graphql::input::Arguments;
-use crate::graphql::variables::{ExactVariables, Variables};
 
 /// Removes ROAPI's arguments from `document` and returns them by the names of their root fields in the result.
 ///
@@ -60,8 +58,7 @@ fn rewrite_operation(
         let (out, kept) = field.arguments.drain(..).partition(|a| matches!(a.name.as_str(), "filter" | "sort"));
         field.arguments = kept;
         let out: Vec<_> = out;
-        let variables = Variables { values: &JsonMap::new(), exact: &ExactVariables::default() };
-        let arguments = Arguments::of(&out, variables);
+        let arguments = Arguments::of(&out, &|_| None);
         if let Some(earlier) = taken.insert(field.response_name().to_string(), arguments)
             && taken.get(field.response_name().as_str()) != Some(&earlier)
         {
