@@ -124,8 +124,14 @@ async fn serve(
     let relieve =
         move || relieved.get().is_some_and(|service| (0..YIELD_AT_ONCE).filter(|_| service.yield_one()).count() > 0);
     engine.relieve_with(relieve.clone());
-    let resting = Arc::clone(engine);
-    memory_monitor::look_after(engine.process_bytes_max(), relieve, move |work| resting.on_each_idle_thread(work));
+    // The monitor's thread never ends, and would keep the engine and its directory.
+    let resting = Arc::downgrade(engine);
+    let on_each_thread = move |work| {
+        if let Some(engine) = resting.upgrade() {
+            engine.on_each_idle_thread(work);
+        }
+    };
+    memory_monitor::look_after(engine.process_bytes_max(), relieve, on_each_thread);
     let reading = certificate.map(|certificate| tokio::spawn(certificate.keep_fresh()));
     let announcing = tokio::spawn(announce(Arc::clone(&service), own, log, (arguments.open, manager.clone())));
     let Loaded { sources, directories, .. } = loaded;

@@ -81,8 +81,9 @@ fn decimals_are_compared_with_all_their_digits() {
         ("lte: 99999999999999.98", "[{\"id\":2}]"),
         ("in: [99999999999999.98, 5]", "[{\"id\":2}]"),
     ] {
+        // A bare document is answered with bare rows.
         let answer = server.post("/api/graphql", &format!("{{ sums(filter: {{n: {{{condition}}}}}) {{ id }} }}"));
-        assert_eq!(answer.text(), format!("{{\"data\":{{\"sums\":{ids}}}}}"), "{condition}");
+        assert_eq!(answer.text(), ids, "{condition}");
     }
     let body = r#"{"query": "query q($n: Decimal) { sums(filter: {n: {eq: $n}}) { id } }", "variables": {"n": 99999999999999.99}}"#;
     let answer = server.ask("POST", "/api/graphql", &[("content-type", "application/json")], body.as_bytes());

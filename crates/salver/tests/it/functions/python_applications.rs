@@ -111,7 +111,9 @@ fn a_module_beside_a_file_that_changes_is_loaded_again() {
     server.until(|server| server.get("/shop/price/200").text() == "1");
     // One that says more of who may call it, and can't be loaded, does not leave it.
     fs::write(&pricing, "def discounted(cents, percent:\n    raise HTTPError(403)\n").expect("a file");
-    server.until(|server| server.get("/shop/price/200").status == 503);
+    server.until(|server| server.get("/ready").json()["functions"]["shop"]["state"] == "failed");
+    assert_ne!(server.get("/shop/price/200").status, 200);
+    assert_eq!(server.post("/api/functions/shop/stock", "{}").status, 503);
     fs::write(&pricing, "def discounted(cents, percent):\n    return 2\n").expect("a file");
     server.until(|server| server.get("/shop/price/200").text() == "2");
 }
