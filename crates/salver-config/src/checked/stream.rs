@@ -82,7 +82,7 @@ fn check(table: &Table, data_dir: Option<&Path>, findings: &mut Findings) -> Opt
     let kafka = kafka::check(table, name.as_ref().map(Name::as_str), findings);
     let (disk_bytes_max, segment_bytes) = sizes(table, findings);
     let name = name?;
-    let dir = dir(table, &name, data_dir, findings)?;
+    let dir = dir(table, &name, data_dir);
     Some(StreamSpec {
         kafka,
         ack: table.text("ack").and_then(Ack::named).unwrap_or_default(),
@@ -111,17 +111,9 @@ fn name(table: &Table, findings: &mut Findings) -> Option<Name> {
 
 /// Returns `dir`; else a directory in `data_dir`, which is the operator's or beside the configuration file, so that it
 /// does not depend on the working directory; without either it does.
-fn dir(table: &Table, name: &Name, data_dir: Option<&Path>, findings: &mut Findings) -> Option<PathBuf> {
-    if let Some(dir) = table.text("dir") {
-        return Some(PathBuf::from(dir));
-    }
-    if matches!(name.as_str(), "." | "..") {
-        let message = format!("no directory can be called `{name}`");
-        findings.mistake(Mistake::new(table.place_of("name"), message).with_hint("rename the stream, or add `dir`"));
-        return None;
-    }
-    let data_dir = data_dir.unwrap_or(Path::new(DATA_DIR));
-    Some(data_dir.join("streams").join(name.as_str()))
+fn dir(table: &Table, name: &Name, data_dir: Option<&Path>) -> PathBuf {
+    let own = || data_dir.unwrap_or(Path::new(DATA_DIR)).join("streams").join(name.as_str());
+    table.text("dir").map_or_else(own, PathBuf::from)
 }
 
 fn place_in_event(table: &Table, key: &str, findings: &mut Findings) -> Option<Pick> {

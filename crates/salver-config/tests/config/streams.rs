@@ -184,8 +184,8 @@ salver.toml:13:7: the directory of `b` would be in that of `a`, or the same
   hint: give each stream its own `dir`
 salver.toml:14:9: `a` has the same `route`
   hint: give one of them another
-salver.toml:16:8: no directory can be called `..`
-  hint: rename the stream, or add `dir`
+salver.toml:16:8: `..` can't be a name: clients leave it out of an address
+  hint: choose a name like `uk_cities`
 salver.toml:18:8: there is another database, dataset or stream called `a`
   hint: rename one"
     );

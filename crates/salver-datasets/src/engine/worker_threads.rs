@@ -79,11 +79,13 @@ impl Lanes {
         self.with_lane(|lane| lane.runtime.spawn_blocking(work))
     }
 
-    /// Has every thread do `work` if all are idle: a task sits on its thread for a moment, so that another thread takes
-    /// the next one.
+    /// Ends threads that are no longer needed, and has every other do `work` if all of its set are idle: a task sits on
+    /// its thread for a moment, so that another thread takes the next one.
     pub(super) fn on_each_idle(&self, work: fn()) {
-        let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        for lane in lanes.iter().flatten().filter(|lane| lane.is_idle()) {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(lanes) = lanes.as_mut() else { return };
+        Self::retire(lanes);
+        for lane in lanes.iter().filter(|lane| lane.is_idle()) {
             for _ in 0..self.threads {
                 lane.runtime.spawn(async move {
                     work();
