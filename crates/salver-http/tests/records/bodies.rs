@@ -156,7 +156,7 @@ async fn streamed_documents_arrive_or_break_off() {
     world.database.will_answer(stream(pieces()));
     assert_eq!(world.get("/api/records/posts").await.said(), (200, "{\"records\":[{\"a/b\":null}]}"));
     world.database.will_answer(stream(pieces()));
-    let xml = "<root><records type=\"array\"><item><ab type=\"null\"></ab></item></records></root>";
+    let xml = "<root><records type=\"array\"><item><ab name=\"a/b\" type=\"null\"></ab></item></records></root>";
     assert_eq!(world.get("/api/records/posts?format=xml").await.said(), (200, xml));
     let mut broken = pieces();
     broken[1] = Err(Error::new(Code::Execution, "gone"));
