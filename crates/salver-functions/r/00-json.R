@@ -60,11 +60,19 @@ to_json_text <- function(x, unbox = TRUE) {
     parts <- if (length(x)) vapply(x, to_json_text, "", unbox = unbox, USE.NAMES = FALSE) else character()
     keys <- names(x)
     if (is.null(keys)) return(paste0("[", paste(parts, collapse = ","), "]"))
+    if (anyDuplicated(keys) || !all(nzchar(keys)) || anyNA(keys)) keys <- distinct_names(keys)
     return(paste0("{", paste0(json_string(keys), ":", parts, recycle0 = TRUE, collapse = ","), "}"))
   }
   parts <- json_atoms(x)
   if (unbox && length(parts) == 1L) return(parts)
   paste0("[", paste(parts, collapse = ","), "]")
+}
+
+# Names of which none is empty or comes twice, as jsonlite makes them.
+distinct_names <- function(names) {
+  nameless <- is.na(names) | !nzchar(names)
+  names[nameless] <- which(nameless)
+  make.unique(names)
 }
 
 json_classed <- function(x, unbox) {

@@ -45,6 +45,37 @@ refuse_plumber_options <- function() {
   }
 }
 
+# What of `req` and `res` only plumber provides: read without it, it is NULL, and a function would go on with that.
+plumber_fields <- list(
+  req = c("args", "argsBody", "argsPath", "argsQuery", "body", "cookies", "pr", "session"),
+  res = c("removeCookie", "serializer", "setCookie", "toResponse")
+)
+
+# Refuses a file that uses one of them, unless it sets it itself.
+refuse_plumber_fields <- function(parsed) {
+  set <- fields_in_code(parsed, TRUE)
+  used <- setdiff(fields_in_code(parsed, FALSE), set)
+  if (length(used)) needs_plumber(paste0("`", used[1L], "`"))
+}
+
+# The fields of plumber that the code has as `req$cookies`: those that it assigns, or all.
+fields_in_code <- function(code, assigned) {
+  if (is.expression(code) || is.pairlist(code)) code <- as.list(code)
+  if (is.list(code)) return(unlist(lapply(code, function(part) if (!missing(part)) fields_in_code(part, assigned))))
+  if (!is.call(code)) return(NULL)
+  place <- code
+  if (assigned) place <- if (as.character(code[[1L]])[1L] %in% c("<-", "=", "<<-")) code[[2L]]
+  c(field_of_plumber(place), fields_in_code(as.list(code), assigned))
+}
+
+field_of_plumber <- function(code) {
+  if (!is.call(code) || length(code) != 3L || !is.name(code[[1L]]) || !is.name(code[[2L]])) return(NULL)
+  if (!as.character(code[[1L]]) %in% c("$", "[[")) return(NULL)
+  field <- code[[3L]]
+  if (!is.name(field) && !is.character(field)) return(NULL)
+  if (as.character(field) %in% plumber_fields[[as.character(code[[2L]])]]) paste0(code[[2L]], "$", field)
+}
+
 # An option of plumber, or the environment variable that stands for it, as newer versions of the package have them.
 plumber_option <- function(name, default = NULL) {
   value <- getOption(paste0("plumber.", name))

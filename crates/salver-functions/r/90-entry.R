@@ -54,6 +54,7 @@ has_plumber <- function() requireNamespace("plumber", quietly = TRUE)
 load_script <- function(file, lines) {
   if (!has_plumber()) refuse_plumber_words(lines)
   parsed <- parse(text = lines, keep.source = TRUE, encoding = "UTF-8")
+  if (!has_plumber() && has_plumber_annotations(lines)) refuse_plumber_fields(parsed)
   blocks <- annotation_blocks(lines, parsed)
   names_in_file <- unlist(lapply(parsed, assigned_name))
   # Sources are kept only where something reads the comments in them.

@@ -25,6 +25,7 @@ const PYTHON: &[(&str, &str)] = files![
     "salver.py",
     "salver_host/__init__.py",
     "salver_host/answers.py",
+    "salver_host/applications.py",
     "salver_host/batch.py",
     "salver_host/choices.py",
     "salver_host/comments.py",

@@ -1,4 +1,5 @@
-//! Numbers as texts, with all their digits: those of URLs and forms, and those of JSON, which serde_json would round.
+//! Numbers as texts, with all their digits: those of URLs and forms, and those of JSON, which serde_json would round;
+//! and booleans as texts.
 
 use std::fmt::Write as _;
 
@@ -47,6 +48,15 @@ pub(crate) fn json_number(text: &str) -> Option<String> {
     }
     out.push_str(exponent);
     Some(out)
+}
+
+/// Parses a boolean of a URL or a form, as JSON, Python and R write it.
+pub(crate) fn truth(text: &str) -> Option<bool> {
+    match text {
+        "true" | "TRUE" | "True" | "T" | "t" | "1" => Some(true),
+        "false" | "FALSE" | "False" | "F" | "f" | "0" => Some(false),
+        _ => None,
+    }
 }
 
 /// Returns whether a value has numbers that serde_json may have rounded.

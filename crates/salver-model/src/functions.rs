@@ -3,6 +3,7 @@
 //! User code sees the HTTP request itself: its path, headers and body. This is therefore the only place in the
 //! vocabulary that has them.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
@@ -82,6 +83,16 @@ pub struct Endpoint {
     pub takes_request: bool,
     /// JSON Schema of its result, as text, if more is known than `result` says.
     pub answer_schema: Option<String>,
+}
+
+impl Endpoint {
+    /// Returns what messages call it: its name, or its route, where the function has none.
+    pub fn label(&self) -> Cow<'_, str> {
+        match &self.route {
+            Some((method, path)) if self.function.is_empty() => format!("{method} {path}").into(),
+            _ => self.function.as_str().into(),
+        }
+    }
 }
 
 /// Matching of a route's path.

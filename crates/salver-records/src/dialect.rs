@@ -31,6 +31,14 @@ pub(crate) fn is_untyped(native: &str) -> bool {
     native.is_empty() || native.eq_ignore_ascii_case("any")
 }
 
+/// Returns whether a SQLite column of this declared type stores a text that is a number as that number, by the affinity
+/// of the type (<https://sqlite.org/datatype3.html>, 3.1).
+pub(crate) fn makes_numbers(native: &str) -> bool {
+    let upper = native.to_ascii_uppercase();
+    let has = |word: &str| upper.contains(word);
+    has("INT") || !(is_untyped(native) || has("CHAR") || has("CLOB") || has("TEXT") || has("BLOB"))
+}
+
 impl Dialect {
     pub(crate) fn of(kind: DatabaseKind) -> Self {
         match kind {

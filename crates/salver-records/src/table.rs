@@ -9,6 +9,7 @@ mod compare;
 mod decimal;
 mod held_rows;
 mod keyset;
+mod non_texts;
 mod page;
 mod select;
 mod stored_value;
@@ -38,7 +39,7 @@ use crate::condition::{self, begin};
 use crate::dialect::{Dialect, Sql};
 use crate::schema_cache::{KnownDatabase, is_gone};
 use batches::BatchSink;
-use select::Selected;
+use select::{SelectContext, Selected};
 
 /// Replies limited to at most this many rows are read whole, and know their next page; others are streamed.
 const WHOLE_ROWS: u64 = 65_536;
@@ -214,7 +215,10 @@ impl Table for RecordsTable {
 
     fn read<'a>(&'a self, query: &'a Query) -> MaybeReady<'a, Result<Rows>> {
         MaybeReady::pending(async move {
-            let selected = select::select(self.dialect, &self.info, &self.description, &self.rules, query)?;
+            let orders_texts = !non_texts::are_in_the_order(self, query).await?;
+            let ground =
+                SelectContext { dialect: self.dialect, info: &self.info, about: &self.description, orders_texts };
+            let selected = select::select(&ground, &self.rules, query)?;
             let rows = if query.limit.is_some_and(|limit| limit <= WHOLE_ROWS) {
                 self.whole(query, selected).await
             } else {

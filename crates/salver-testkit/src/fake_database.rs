@@ -84,6 +84,7 @@ fn table(name: &str, kind: TableKind, columns: Vec<ColumnInfo>, key: Vec<usize>)
         key,
         foreign_keys: Vec::new(),
         unique: Vec::new(),
+        has_triggers: false,
         comment: None,
     }
 }

@@ -96,7 +96,9 @@ fn unknown_caller(checked: &Checked, attributes: &[String]) -> Vec<String> {
 /// Returns the caller with these attributes: `NAME=VALUE`, `address=ADDRESS`, or an identity like `api_key:reporting`.
 fn caller(attributes: &[String]) -> Result<Principal> {
     let mut caller = Principal::default();
-    for text in attributes {
+    // What is given by name counts before what follows from an identity.
+    let (named, identities): (Vec<&String>, Vec<&String>) = attributes.iter().partition(|text| text.contains('='));
+    for text in named.into_iter().chain(identities) {
         match text.split_once('=') {
             Some(("address", value)) => {
                 let address: IpAddr = value.parse().map_err(|error| {
@@ -107,14 +109,28 @@ fn caller(attributes: &[String]) -> Result<Principal> {
                 caller.address = Some(address);
             }
             Some((name, value)) => caller.attributes.push((name.to_owned(), value.to_owned())),
-            None => {
-                let name = text.split_once(':').map_or(text.as_str(), |(_, name)| name);
-                caller.attributes.push((Principal::IDENTITY.to_owned(), text.clone()));
-                caller.attributes.push(("user".to_owned(), name.to_owned()));
-            }
+            None => caller.attributes.extend(proved(text)),
         }
     }
     Ok(caller)
+}
+
+/// Returns what a server knows of a caller with this identity, as far as it follows from that: claims of a token don't.
+fn proved(identity: &str) -> Vec<(String, String)> {
+    let mut proved = vec![(Principal::IDENTITY, identity)];
+    let (way, name) = identity.split_once(':').unwrap_or(("", identity));
+    // A proxy proves nothing.
+    proved.extend(Some(("auth", way)).filter(|_| !matches!(way, "" | "proxy")));
+    let user = match name.split_once(' ').filter(|_| way == "jwt") {
+        Some((issuer, subject)) => {
+            proved.push(("iss", issuer));
+            subject
+        }
+        None => name,
+    };
+    proved.push(("user", user));
+    proved.extend(Some(("sub", user)).filter(|_| way == "jwt"));
+    proved.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 fn roles<'r>(names: impl Iterator<Item = &'r str>) -> String {

@@ -10,7 +10,7 @@ import sys
 import typing
 
 import salver
-from salver_host import comments, faults, json_text, scalars, schemas, type_hints
+from salver_host import applications, comments, faults, json_text, scalars, schemas, type_hints
 from salver_host.parameters import Parameter
 
 _TITLE = re.compile(r"^#+[*']?\s*@api(Title|Description)\s+(.+?)\s*$", re.MULTILINE)
@@ -274,7 +274,10 @@ class File:
         title, description = comments.paragraphs(ast.get_docstring(tree))
         said = dict(_TITLE.findall(source))
         self.title, self.description = said.get("Title", title), said.get("Description", description)
-        self.endpoints = _endpoints(module, comments.functions(tree, source))
+        found = comments.functions(tree, source)
+        present = [(name, vars(module)[name]) for name in found if callable(vars(module).get(name))]
+        applications.refuse(module, tree, present)
+        self.endpoints = _endpoints(module, found, present)
         self.beside = _beside(module.__file__, tree)
 
     def offer(self):
@@ -305,9 +308,8 @@ def load(path):
     return File(module, tree, source)
 
 
-def _endpoints(module, found):
+def _endpoints(module, found, present):
     file = os.path.basename(module.__file__)
-    present = [(name, vars(module)[name]) for name in found if callable(vars(module).get(name))]
     routed = [
         Endpoint(name, function, found[name], route, file)
         for name, function in present for route in found[name][1].routes

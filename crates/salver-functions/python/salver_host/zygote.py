@@ -10,7 +10,7 @@ import socket
 import sys
 import threading
 
-from salver_host import faults, json_text, offer, wire, worker
+from salver_host import applications, faults, json_text, offer, wire, worker
 
 _PR_SET_PDEATHSIG = 1
 
@@ -30,6 +30,9 @@ def main(file, path):
         with _ended_with(control):
             loaded = offer.load(file)
             told = json_text.write(loaded.offer())
+    except applications.Refused as refused:
+        control.sendall(wire.frame(b"P", str(refused).encode("utf-8", "replace")))
+        worker.end(1)
     except BaseException as error:
         control.sendall(wire.frame(b"X", faults.last_lines(error).encode("utf-8", "replace")))
         worker.end(1)  # Threads the file started would hold up an ordinary end.

@@ -64,7 +64,7 @@ impl FunctionFile {
                     let pieces = BodyStream { lease, time, _place: place };
                     return Ok(Answer { status, headers, body: AnswerBody::Stream(pieces.stream()) });
                 }
-                Ok(First::Failed(failure)) => return Err(failed(lease, failure)),
+                Ok(First::Failed(failure)) => return Err(failed(lease, self.named(call, failure))),
                 Err(CallEnd::Refused(error)) => {
                     lease.give_back();
                     return Err(error);
@@ -72,6 +72,17 @@ impl FunctionFile {
                 Err(CallEnd::Before(_)) if tries < FUNCTION_TRIES_MAX => tries += 1,
                 Err(CallEnd::Before(error) | CallEnd::During(error)) => return Err(errors::ended(&self.spec, error)),
             }
+        }
+    }
+}
+
+impl FunctionFile {
+    /// Names the function in the message of a failure.
+    fn named(&self, call: &Call, failure: CallFailure) -> CallFailure {
+        let endpoint = call.interface.as_ref().zip(call.endpoint);
+        match endpoint.and_then(|(interface, index)| interface.endpoints.get(index)) {
+            Some(endpoint) => failure.of(&endpoint.label(), &self.spec.file),
+            None => failure,
         }
     }
 }

@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use super::frame;
 use super::session::RSession;
 use super::start::{self, Runtime};
+use crate::wire::answer::RAISED;
 
 /// Kind of a failure in a frame `X`.
 pub(super) const USER_CODE: u8 = 0;
@@ -29,7 +30,7 @@ pub(super) fn fail(stream: &UnixStream, out: &mut Vec<u8>, kind: u8, detail: &st
     let message = match kind {
         OUT_OF_MEMORY => "the function ran out of memory",
         WRONG_ARGUMENT => detail,
-        _ => "the function raised an error",
+        _ => RAISED,
     };
     frame::begin(out, b'X');
     out.push(kind);

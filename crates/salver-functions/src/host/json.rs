@@ -124,7 +124,7 @@ fn any(inside: &Inside<'_>, out: &mut Vec<u8>, value: Value<'_>, depth: u32) -> 
         let column = JsonVector::of(inside, value)?;
         let names = inside.attribute(value, Attribute::Names);
         if inside.kind(names) == RValueKind::Text && !matches!(column, JsonVector::Bytes(_)) {
-            return object(inside, out, column, names, depth);
+            return object(inside, out, column, distinct(inside, names), depth);
         }
         let dimensions = inside.attribute(value, Attribute::Dimensions);
         if inside.length(dimensions) >= 2 && !matches!(column, JsonVector::Bytes(_)) {
@@ -178,6 +178,21 @@ fn object(
     }
     out.push(b'}');
     Ok(())
+}
+
+/// Returns the names, of which none comes twice: as jsonlite numbers those that do.
+fn distinct<'x>(inside: &'x Inside<'_>, names: Value<'x>) -> Value<'x> {
+    if inside.kind(names) != RValueKind::Text || !inside.has_repeated(names) {
+        return names;
+    }
+    let number = inside.evaluate(
+        c"function(names) {
+            nameless <- is.na(names) | !nzchar(names)
+            names[nameless] <- which(nameless)
+            base::make.unique(names)
+        }",
+    );
+    inside.call(number, &[names]).unwrap_or(names)
 }
 
 /// Writes a member's name and the colon. One without a name gets its index.
@@ -240,7 +255,8 @@ impl<'x> Rows<'x> {
         let columns =
             inside.array(inside.length(value), |index| Column::of(inside, inside.element(value, index), count, depth));
         let row_names = (inside.kind(row_names) == RValueKind::Text).then_some(row_names);
-        Ok(Self { count, names: inside.attribute(value, Attribute::Names), columns, row_names })
+        let names = distinct(inside, inside.attribute(value, Attribute::Names));
+        Ok(Self { count, names, columns, row_names })
     }
 
     /// Writes a row, as jsonlite does: with its name as `_row`.

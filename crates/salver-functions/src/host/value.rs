@@ -396,6 +396,24 @@ impl Inside<'_> {
         }
     }
 
+    /// Returns whether an element of a character vector comes twice. R keeps each text once, so that equal ones of one
+    /// encoding are one object.
+    pub(super) fn has_repeated(&self, texts: Value<'_>) -> bool {
+        // SAFETY: R checks the kind and the index.
+        let string = |index: usize| unsafe { (self.api.string)(texts.0, index.cast_signed()) };
+        let length = self.length(texts);
+        if length <= Self::FEW {
+            return (1..length).any(|index| (0..index).any(|before| string(before) == string(index)));
+        }
+        // Nothing of R raises an error while this is held.
+        let mut all: Vec<_> = (0..length).map(string).collect();
+        all.sort_unstable();
+        all.windows(2).any(|two| two[0] == two[1])
+    }
+
+    /// Elements that are compared in pairs, which takes no memory.
+    const FEW: usize = 16;
+
     /// Returns the result of `work`, and unprotects the values it created.
     pub(super) fn scope<T: Copy>(&self, work: impl FnOnce(&Self) -> T) -> T {
         let first = self.kept.get();

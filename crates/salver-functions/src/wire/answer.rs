@@ -1,7 +1,7 @@
 //! The frames of answers.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bytes::{Buf, Bytes};
 use salver_model::functions::{Answer, AnswerBody};
@@ -26,6 +26,9 @@ pub(crate) enum Next {
     Failed(CallFailure),
 }
 
+/// Message of a failure, from a host that knows no name of the function.
+pub(crate) const RAISED: &str = "the function raised an error";
+
 /// Failure of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CallFailure {
@@ -43,6 +46,15 @@ impl CallFailure {
     /// Prefixes the message with `name`.
     pub(crate) fn named(mut self, name: &str) -> Self {
         self.message = format!("`{name}` {}", self.message);
+        self
+    }
+
+    /// Names the function, and its file, where the message says no more than that it raised an error.
+    pub(crate) fn of(mut self, function: &str, file: &Path) -> Self {
+        if self.message == RAISED {
+            let file = file.file_name().unwrap_or_default().to_string_lossy();
+            self.message = format!("the function `{function}` of `{file}` raised an error");
+        }
         self
     }
 

@@ -65,6 +65,12 @@ check("other serializers", refused("#* @serializer feather")[1:2], list(TRUE, "`
 check("a shared secret", refused("options(plumber.sharedSecret = 'x')")[1:2],
   list(TRUE, "the option `plumber.sharedSecret`"))
 options(plumber.sharedSecret = NULL)
+check("a cookie", refused("f <- function(req) {", "  if (is.null(req$cookies$user)) stop('no')", "}")[1:2],
+  list(TRUE, "`req$cookies`"))
+check("a cookie that is set", refused("g <- function(a, res) if (a) res[['setCookie']]('a', a)")[1:2],
+  list(TRUE, "`res$setCookie`"))
+check("a field of its own", substr(refused("f <- function(req) {", "  req$session <- 1", "  req$session", "}")[[2L]], 1L, 1L),
+  "{")
 check("a file without them", substr(refused("# @filter")[[2L]], 1L, 1L), "{")
 
 # A response that is returned, with any serializer and without a body.

@@ -13,7 +13,7 @@ values <- list(
   c(TRUE, NA), character(), list(), list(1, "a", NULL), list(a = 1, b = list(c = 2, d = list())),
   stats::setNames(list(), character()), c(a = 1, b = 2), list(a = "a", one = 1, l = list("o"), o = list(o = "o")),
   list("TRUE" = TRUE, "NULL" = NULL, q = "\"quotes\""), stats::rnorm(50), stats::rnorm(50) * 1e6,
-  stats::runif(9) * 1e12,
+  stats::runif(9) * 1e12, list(a = 1, a = 2, 3, b = 4, a.1 = 5), stats::setNames(1:4, c("a", NA, "a", "")),
   factor(c("u", "v")), data.frame(x = 1:2, y = c("a", "b")), as.Date("2024-02-29"), matrix(1:4, 2L)
 )
 for (i in seq_along(values)) for (unbox in c(TRUE, FALSE)) {

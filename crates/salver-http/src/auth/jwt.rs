@@ -182,7 +182,8 @@ impl Jwt {
             let is_allowed = |value: &Value| value.as_str().is_some_and(|text| allowed.iter().any(|own| own == text));
             allowed.is_empty()
                 || match claims.get(name) {
-                    Some(Value::Array(several)) => several.iter().any(is_allowed),
+                    // Only an audience may be several (RFC 7519, section 4.1).
+                    Some(Value::Array(several)) if name == "aud" => several.iter().any(is_allowed),
                     Some(one) => is_allowed(one),
                     None => false,
                 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 
 use super::multipart::{self, FORM_DATA};
 use crate::functions_state::takes_any;
-use crate::number_text::{compact, is_json_number, is_rounded, is_whole, json_number, push_member};
+use crate::number_text::{compact, is_json_number, is_rounded, is_whole, json_number, push_member, truth};
 use crate::request_context::parameters;
 
 /// The media type of a body that is a table.
@@ -97,7 +97,7 @@ pub(super) fn read(
     if let Some(missing) = endpoint.parameters.iter().find(is_missing) {
         return Err(Error::new(Code::InvalidValue, format!("`{}` is missing", missing.name)).with_hint(format!(
             "`{}` takes {}",
-            endpoint.function,
+            endpoint.label(),
             signature(endpoint)
         )));
     }
@@ -150,7 +150,7 @@ fn written(arguments: Map<String, Json>, exact: &AHashMap<String, String>) -> St
 fn table(endpoint: &Endpoint, arguments: &Map<String, Json>) -> Result<String> {
     let free = endpoint.parameters.iter().filter(|own| own.table && !arguments.contains_key(&own.name));
     free.min_by_key(|own| own.kind == ParameterKind::Any).map(|own| own.name.clone()).ok_or_else(|| {
-        let function = &endpoint.function;
+        let function = endpoint.label();
         Error::new(Code::UnsupportedMediaType, format!("`{function}` has no parameter for the table in the body"))
             .with_hint(format!("it takes {}; send its arguments as a JSON object", signature(endpoint)))
     })
@@ -294,7 +294,7 @@ fn find<'e>(endpoint: &'e Endpoint, name: &str) -> Result<&'e Parameter> {
     let takes_it = |own: &&Parameter| takes_any(own) && !is_ambiguous(own);
     known.or_else(|| endpoint.parameters.iter().find(takes_it)).ok_or_else(|| {
         let names = endpoint.parameters.iter().map(|own| own.name.as_str());
-        Error::new(Code::InvalidValue, format!("`{}` has no parameter `{name}`", endpoint.function))
+        Error::new(Code::InvalidValue, format!("`{}` has no parameter `{name}`", endpoint.label()))
             .with_hint(format!("it takes {}", signature(endpoint)))
             .with_hint_if(suggest::hint(name, names))
     })
@@ -322,7 +322,7 @@ fn from_text(kind: ParameterKind, text: &str) -> Option<String> {
     let quoted = || Json::from(text).to_string();
     match kind {
         ParameterKind::Text => Some(quoted()),
-        ParameterKind::Integer => json_number(text.trim()).filter(|_| is_whole(text.trim())),
+        ParameterKind::Integer => whole(text),
         ParameterKind::Number => json_number(text.trim()),
         ParameterKind::Boolean => truth(text).map(|truth| truth.to_string()),
         ParameterKind::Object => serde_json::from_str::<Json>(text).is_ok().then(|| compact(text)),
@@ -337,20 +337,20 @@ fn from_text(kind: ParameterKind, text: &str) -> Option<String> {
     }
 }
 
+/// Returns a whole number, which may have a point with zeros behind it: `2.0` is one in JSON, too.
+fn whole(text: &str) -> Option<String> {
+    let text = text.trim();
+    let is_nought = |zeros: &str| !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0');
+    let digits = text.split_once('.').map_or(text, |(whole, zeros)| if is_nought(zeros) { whole } else { text });
+    json_number(digits).filter(|_| is_whole(digits))
+}
+
 /// Returns a text of base64, which may be quoted, as it is in JSON; or a null.
 fn from_base64(text: &str) -> Option<Json> {
     match serde_json::from_str(text) {
         Ok(Json::Null) => Some(Json::Null),
         Ok(Json::String(quoted)) => base64::is_exact(quoted.as_bytes()).then_some(Json::String(quoted)),
         _ => base64::is_exact(text.as_bytes()).then(|| text.into()),
-    }
-}
-
-fn truth(text: &str) -> Option<bool> {
-    match text {
-        "true" | "TRUE" | "True" | "1" => Some(true),
-        "false" | "FALSE" | "False" | "0" => Some(false),
-        _ => None,
     }
 }
 
@@ -487,6 +487,7 @@ mod tests {
             ("i=123456789012345678901&n=1.10&n=.5", "", r#"{"i":123456789012345678901,"n":[1.10,0.5]}"#),
             ("x=99999999999999999999", "", r#"{"x":99999999999999999999}"#),
             ("x=%205", "", r#"{"x":" 5"}"#),
+            ("i=-2.0", "", r#"{"i":-2}"#),
             ("x=1.5", r#"{"x": 2.50, "i": 7.0}"#, r#"{"x":1.5,"i":7.0}"#),
             ("o=[1.10, 2]", "", r#"{"o":[1.10,2]}"#),
             ("u=5", "", r#"{"u":{"\u0000text":"5"}}"#),
@@ -494,7 +495,9 @@ mod tests {
         ] {
             assert_eq!(read(query, body), Ok(named.to_owned()), "{query} {body}");
         }
-        assert_eq!(read("i=1e5", "").unwrap_err(), "`i` can't be `1e5`");
+        for text in ["1e5", "1.5", "2.", ".0", "2.0.0"] {
+            assert_eq!(read(&format!("i={text}"), "").unwrap_err(), format!("`i` can't be `{text}`"));
+        }
         assert_eq!(read("", r#"{"i": 1.5}"#).unwrap_err(), "`i` can't be `1.5`");
     }
 }

@@ -64,9 +64,8 @@ impl Input {
         match self {
             Self::Null => Ok(Value::Null),
             Self::Bool(value) => Ok(Value::Bool(*value)),
-            // What kind of number it is, the column knows.
-            Self::Number(text) if is_beyond_float(text) => Ok(Value::Bare(text.clone())),
-            Self::Number(text) => Value::number(text)
+            // What kind of number one with many digits is, the column knows.
+            Self::Number(text) => Value::exact_number(text)
                 .ok_or_else(|| Error::new(Code::InvalidValue, format!("the number {text} of {what} is too large"))),
             Self::Text(text) => Ok(Value::Text(text.clone())),
             Self::List(_) | Self::Object(_) => Err(Error::new(Code::InvalidValue, format!("{what} takes one value"))),
@@ -80,13 +79,6 @@ impl Input {
             other => std::slice::from_ref(other),
         }
     }
-}
-
-/// Returns whether a number has a fraction and more digits than a 64-bit float is sure to keep, as decimals may have.
-fn is_beyond_float(text: &str) -> bool {
-    let Some((whole, fraction)) = text.split_once('.') else { return false };
-    let is_plain = fraction.bytes().all(|byte| byte.is_ascii_digit());
-    is_plain && whole.trim_start_matches(['-', '0']).len() + fraction.len() > f64::DIGITS as usize
 }
 
 /// The arguments of a field.

@@ -2,7 +2,7 @@
 
 use salver_model::functions::ParameterKind;
 
-use crate::number_text::{is_number, is_whole};
+use crate::number_text::{is_number, is_whole, truth};
 use crate::segment::segment;
 
 /// A path with parameters, each a whole segment.
@@ -159,7 +159,7 @@ fn fits(kind: ParameterKind, text: &str) -> bool {
     match kind {
         ParameterKind::Integer => is_whole(text),
         ParameterKind::Number => is_number(text),
-        ParameterKind::Boolean => matches!(text, "true" | "false" | "TRUE" | "FALSE" | "True" | "False" | "0" | "1"),
+        ParameterKind::Boolean => truth(text).is_some(),
         _ => !text.is_empty(),
     }
 }

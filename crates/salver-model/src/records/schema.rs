@@ -165,6 +165,9 @@ pub struct TableInfo {
     pub foreign_keys: Vec<ForeignKey>,
     /// Unique keys beside the primary key, as indexes of columns.
     pub unique: Vec<Vec<usize>>,
+    /// Whether the database may store other values than a change has: by a trigger, in a table behind a view, or in one
+    /// that inherits.
+    pub has_triggers: bool,
     /// Comment in the database.
     pub comment: Option<String>,
 }

@@ -27,6 +27,10 @@ impl WriteContext<'_> {
         let rules = self.scope.access.row_rules(self.operation, &self.table.name);
         let mut admission = Admission::Passed;
         for rule in rules {
+            // A trigger may change the row once more.
+            if self.table.has_triggers {
+                admission = Admission::Ask;
+            }
             let columns = rule.columns();
             let find = |name: &str| {
                 let index = self.table.column(name)?;
@@ -76,11 +80,14 @@ fn value(bind: &Bind) -> Value {
 
 impl WriteContext<'_> {
     /// Returns whether a row of a load with these values passes. The database is not queried row by row, so that a row
-    /// passes only if its own values decide it: not by a default, a computed column, or a value that the database may
-    /// store differently.
+    /// passes only if its own values decide it: not by a default, a computed column, a trigger, or a value that the
+    /// database may store differently.
     pub(crate) fn admits_as_written(&self, values: &Values) -> bool {
         let mut rules = self.scope.access.row_rules(Operation::Create, &self.table.name);
         rules.all(|rule| {
+            if self.table.has_triggers {
+                return false;
+            }
             let known: Option<Vec<(&str, Value)>> =
                 rule.columns().into_iter().map(|name| Some((name, self.written(name, values)?))).collect();
             known.is_some_and(|known| {

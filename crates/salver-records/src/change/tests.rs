@@ -49,6 +49,7 @@ fn schema() -> DatabaseSchema {
         key: vec![0],
         foreign_keys: Vec::new(),
         unique: Vec::new(),
+        has_triggers: false,
         comment: None,
     };
     let mut uuid = column("key", ColumnKind::Uuid, "uuid");

@@ -72,6 +72,8 @@ pub(crate) enum Manner {
         shown: bool,
         /// Whether only a prefix is compared: MySQL sorts by the first 1,024 bytes of a text.
         beginning: bool,
+        /// Whether SQLite has numbers among the texts, for texts that are numbers.
+        numbers: bool,
     },
 }
 
@@ -184,13 +186,15 @@ fn equal<C: Comparand>(operand: &C, binds: &[Bind], negated: bool, sql: &mut Sql
             truths(&side, numbers_only, binds, place, sql);
             sql.push("))");
         }
-        Manner::Text { indexed, shown, beginning } => {
+        Manner::Text { indexed, shown, beginning, numbers } => {
             sql.push("(");
-            if indexed && !negated && binds.len() <= LISTED_TWICE {
+            let is_found = !numbers || !binds.iter().any(is_fraction);
+            if indexed && is_found && !negated && binds.len() <= LISTED_TWICE {
+                let with_bytes = shown || numbers;
                 let own = &mut |bind: &Bind, sql: &mut Sql| {
-                    if shown { push_shown(bind, sql) } else { operand.place(bind, sql) }
+                    if with_bytes { push_shown(bind, sql) } else { operand.place(bind, sql) }
                 };
-                among(binds, (negated, shown), own, sql.push(side.sql));
+                among(binds, (negated, with_bytes), own, sql.push(side.sql));
                 sql.push(" AND ");
             }
             push_ordered(side.sql, side.manner, sql);
@@ -205,6 +209,12 @@ fn equal<C: Comparand>(operand: &C, binds: &[Bind], negated: bool, sql: &mut Sql
             among(binds, (negated, false), place, sql);
         }
     }
+}
+
+/// Returns whether a text is a number with a fraction or an exponent, or one that is infinite: SQLite's float for it may
+/// be another one than that whose text it is.
+fn is_fraction(bind: &Bind) -> bool {
+    matches!(bind, Bind::Text(text) if text.parse::<f64>().is_ok() && text.parse::<i64>().is_err())
 }
 
 /// Appends a value.

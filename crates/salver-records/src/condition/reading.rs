@@ -50,7 +50,7 @@ pub(super) fn push(table: &TableInfo, alias: &str, reading: Reading, filter: &Fi
     predicate::push(filter, &locate, sql)
 }
 
-const TEXT: Manner = Manner::Text { indexed: true, shown: false, beginning: false };
+const TEXT: Manner = Manner::Text { indexed: true, shown: false, beginning: false, numbers: false };
 
 /// Appends the predicate that a text is equal by bytes; nothing for a column of another kind.
 pub(super) fn same_bytes(operand: &Operand<'_>, text: &str, sql: &mut Sql) {

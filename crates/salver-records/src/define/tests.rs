@@ -22,6 +22,7 @@ fn schema() -> DatabaseSchema {
         key: vec![0],
         foreign_keys,
         unique: Vec::new(),
+        has_triggers: false,
         comment: None,
     };
     let key = ForeignKey {

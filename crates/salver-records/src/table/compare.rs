@@ -23,14 +23,17 @@ pub(super) struct Operand {
     pub(super) plain_text: bool,
     /// Whether only a prefix is compared: MySQL sorts by the first 1,024 bytes of a text.
     pub(super) beginning: bool,
-    /// Whether it is a SQLite column without a type, with values of any type.
+    /// Whether it is a SQLite column with values of any type, which compare as their texts: one without a type, or one
+    /// that makes numbers.
     pub(super) untyped: bool,
+    /// Whether SQLite makes a number of a text that is one, so that a column of texts has numbers, too.
+    pub(super) numbers: bool,
 }
 
 impl Operand {
     /// Creates the operand of an aggregate.
     pub(super) fn computed(sql: String, data_type: DataType, name: String) -> Self {
-        Self { sql, data_type, name, plain_text: false, beginning: false, untyped: false }
+        Self { sql, data_type, name, plain_text: false, beginning: false, untyped: false, numbers: false }
     }
 
     /// Returns whether a cursor keeps its stored value, which may not be text.
@@ -53,9 +56,10 @@ impl Operand {
             DataType::Boolean if dialect != Dialect::Postgres => Manner::Truth { numbers_only: false },
             DataType::Binary => Manner::Blob,
             DataType::Utf8 => Manner::Text {
-                indexed: self.plain_text && !self.beginning,
+                indexed: (self.plain_text || self.numbers) && !self.beginning,
                 shown: self.is_stored(dialect) && !self.untyped,
                 beginning: self.beginning,
+                numbers: self.numbers,
             },
             _ => Manner::Native,
         }

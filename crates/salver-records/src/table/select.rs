@@ -11,6 +11,7 @@ use super::{RowRules, WHOLE_ROWS, column, keyset, stored_value};
 use crate::condition::{begin, push};
 use crate::dialect::{Dialect, Sql, is_untyped, type_name};
 use crate::statement::Read;
+use crate::table::non_texts;
 
 /// The statement of a query, and the shape of its result.
 #[derive(Clone, Debug)]
@@ -34,6 +35,9 @@ pub(super) struct SelectContext<'a> {
     pub(super) dialect: Dialect,
     pub(super) info: &'a TableInfo,
     pub(super) about: &'a Description,
+    /// Whether columns that make numbers of texts have nothing but texts where rows are ordered by them, so that an
+    /// index can give the order.
+    pub(super) orders_texts: bool,
 }
 
 /// One column of the result.
@@ -43,23 +47,22 @@ struct Output {
     aggregate: bool,
 }
 
+/// Returns whether rows of the table come in an order that ends with its key. A whole table is not paged, so that it
+/// comes in its own order, which costs nothing.
+pub(super) fn is_ordered(query: &Query) -> bool {
+    let unordered = query.limit.is_none() && query.sort.is_empty() && query.after.is_none();
+    !(query.is_grouped() || query.distinct || unordered)
+}
+
 /// Compiles `query`; `rules` always hold.
 ///
 /// # Errors
 /// Those of the port.
-pub(super) fn select(
-    dialect: Dialect,
-    info: &TableInfo,
-    about: &Description,
-    rules: &RowRules,
-    query: &Query,
-) -> Result<Selected> {
-    let ground = SelectContext { dialect, info, about };
+pub(super) fn select(ground: &SelectContext<'_>, rules: &RowRules, query: &Query) -> Result<Selected> {
+    let SelectContext { dialect, info, about, .. } = *ground;
     let outputs = ground.outputs(query)?;
     let grouped = query.is_grouped();
-    // A whole table is not paged, so that it comes in its own order, which costs nothing.
-    let unordered = query.limit.is_none() && query.sort.is_empty() && query.after.is_none();
-    let keys = if grouped || query.distinct || unordered { Vec::new() } else { ground.keys(query)? };
+    let keys = if is_ordered(query) { ground.keys(query)? } else { Vec::new() };
     let paged = query.limit.is_some_and(|limit| limit <= WHOLE_ROWS) && !keys.is_empty();
     let mut sql = Sql::new(dialect);
     sql.push("SELECT ");
@@ -196,8 +199,17 @@ impl SelectContext<'_> {
             && matches!(own.kind, ColumnKind::Varchar | ColumnKind::Clob)
             && !native.ends_with("[]")
             && plain.iter().any(|start| native.starts_with(start));
-        let untyped = self.dialect == Dialect::Sqlite && data_type == DataType::Utf8 && is_untyped(&own.native);
-        Ok(Operand { sql: sql.text, data_type, name, plain_text, beginning: false, untyped })
+        let numbers = non_texts::are_possible(self.dialect, own);
+        let untyped =
+            numbers || self.dialect == Dialect::Sqlite && data_type == DataType::Utf8 && is_untyped(&own.native);
+        Ok(Operand { sql: sql.text, data_type, name, plain_text, beginning: false, untyped, numbers })
+    }
+
+    /// Returns the column that rows are ordered by.
+    fn sorted(&self, path: &ColumnPath) -> Result<Operand> {
+        let own = self.locate(path, Code::InvalidSort)?;
+        let is_text = own.numbers && self.orders_texts;
+        Ok(if is_text { Operand { untyped: false, numbers: false, ..own } } else { own })
     }
 
     /// Returns whether the column may have a text longer than MySQL's sort prefix.
@@ -337,14 +349,14 @@ impl SelectContext<'_> {
             }
         };
         for Sort { column, descending, nulls_first } in &query.sort {
-            add(sortable(self.locate(column, Code::InvalidSort)?)?, *descending, *nulls_first);
+            add(sortable(self.sorted(column)?)?, *descending, *nulls_first);
         }
         if self.info.key.is_empty() {
             return Ok(Vec::new());
         }
         for index in &self.info.key {
             let path = ColumnPath::column(self.info.columns[*index].name.as_str());
-            let own = self.locate(&path, Code::InvalidSort)?;
+            let own = self.sorted(&path)?;
             // Where different keys compare equal, a tie-breaker follows.
             let apart = self.apart(&own);
             add(own, false, false);

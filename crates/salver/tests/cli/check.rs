@@ -266,6 +266,20 @@ fn who_and_what_is_not_known() {
     ] {
         assert!(notes.contains(expected), "{expected}: {notes}");
     }
+    let whens = ["caller.auth = 'api_key'", "caller.auth = 'jwt' and caller.iss = 'https://id'", "caller.sub = '7'"];
+    let roles = whens.iter().enumerate().map(|(at, when)| format!("[[role]]\nname = 'r{at}'\nwhen = \"{when}\"\n"));
+    place.write("salver.toml", &format!("{ROLES}{}{rules}", roles.collect::<String>()));
+    for (who, roles) in [
+        (&["api_key:desk"][..], "desk, r0"),
+        (&["jwt:https://id 7"], "r1, r2"),
+        (&["jwt:7"], "r2"),
+        (&["jwt:https://id 7", "auth=api_key", "sub=8"], "r0"),
+        (&["proxy:7"], "none"),
+    ] {
+        let arguments: Vec<&str> = who.iter().flat_map(|one| ["--as", *one]).collect();
+        let (told, _) = explain(&arguments);
+        assert!(told.starts_with(&format!("roles: {roles}\n")), "{who:?}: {told}");
+    }
 }
 
 /// Columns that `schema` leaves to be inferred can be the key, and be related.

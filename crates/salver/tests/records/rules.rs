@@ -1,6 +1,6 @@
 //! Who sees what: rules over tables, columns and rows, tenants, and the caller a proxy names.
 
-use salver_testkit::servers::Kind;
+use salver_testkit::servers::{Kind, database};
 
 use super::fixture::everything;
 use super::program::Program;
@@ -262,5 +262,60 @@ fn checks_and_addresses() {
         assert_eq!(program.ok("/records/products/1?include=properties"), properties, "{kind:?}");
         assert_eq!(program.send("PUT", "/records/articles/1", r#"{"data":{"a":[1,{"b":null}]}}"#).said(), (200, "1"));
         assert_eq!(program.ok("/records/articles/1?include=data"), r#"{"data":{"a":[1,{"b":null}]}}"#, "{kind:?}");
+    }
+}
+
+/// A trigger may move a row out of the caller's sight once more: what is stored must pass, not what was sent.
+#[test]
+fn rows_that_a_trigger_moves() {
+    for kind in Kind::ALL {
+        let moves = match kind {
+            Kind::Sqlite => {
+                "create trigger i after insert on own when new.v = 666
+                   begin update own set who = 'x' where id = new.id; end;
+                 create trigger u after update on own when new.v = 666
+                   begin update own set who = 'x' where id = new.id; end;"
+            }
+            Kind::Mariadb => {
+                "create trigger i before insert on own for each row set new.who = if(new.v = 666, 'x', new.who);
+                 create trigger u before update on own for each row set new.who = if(new.v = 666, 'x', new.who);"
+            }
+            Kind::Postgres => {
+                "create function moves() returns trigger language plpgsql as $$
+                   begin if new.v = 666 then new.who := 'x'; end if; return new; end $$;
+                 create trigger iu before insert or update on own for each row execute function moves();"
+            }
+        };
+        let tables = format!(
+            "create table own (id integer primary key, who varchar(10), v integer);
+             insert into own values (1, '2', 1), (2, '2', 2), (3, '3', 3);\n{moves}\n"
+        );
+        let rule = "writable = true\n[[database.rule]]\ntables = [\"own\"]\nrows = \"who = caller.user\"\n";
+        let program = Program::over(database(kind, &tables), PROXY, rule);
+        let as_two = |method: &str, target: &str, media_type: &str, body: &str| {
+            program.ask(method, target, &[("x-user", "2"), ("content-type", media_type)], Some(body))
+        };
+        let before = program.database().run("select * from own order by id");
+        let transaction = r#"{"operations":[{"create":"own","record":{"id":9,"who":"2","v":1}},
+                              {"update":"own","id":9,"record":{"v":666}}]}"#;
+        for (method, target, body) in [
+            ("POST", "/records/own", r#"{"id":9,"who":"2","v":666}"#),
+            ("POST", "/records/own", r#"[{"id":9,"who":"2","v":666}]"#),
+            ("PUT", "/records/own/1", r#"{"v":666}"#),
+            ("PUT", "/records/own/1,2", r#"[{"v":5},{"v":666}]"#),
+            ("PATCH", "/records/own/1", r#"{"v":665}"#),
+            ("PUT", "/records/own?filter=v,lt,100&max_affected=10", r#"{"v":666}"#),
+            ("POST", "/records", transaction),
+        ] {
+            let answer = as_two(method, target, "application/json", body);
+            assert!(!(200..300).contains(&answer.status), "{kind:?} {method} {target}: {:?}", answer.said());
+            assert_eq!(program.database().run("select * from own order by id"), before, "{kind:?} {method} {target}");
+        }
+        for row in [r#"{"id":9,"who":"2","v":666}"#, r#"{"id":9,"who":"2","v":1}"#] {
+            let answer = as_two("POST", "/records/own", "application/x-ndjson", row);
+            assert_eq!(program.database().run("select * from own order by id"), before, "{kind:?}: {}", answer.body);
+        }
+        assert_eq!(as_two("PUT", "/records/own/1", "application/json", r#"{"v":5}"#).said(), (200, "1"), "{kind:?}");
+        assert_eq!(as_two("PUT", "/records/own/3", "application/json", r#"{"v":5}"#).said(), (200, "0"), "{kind:?}");
     }
 }

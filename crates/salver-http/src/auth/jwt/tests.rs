@@ -216,6 +216,7 @@ fn who_it_is_for_and_from() {
         (r#"{"aud":["x","desk"],"iss":"id"}"#, true),
         (r#"{"aud":["x"],"iss":"id"}"#, false),
         (r#"{"aud":"shop","iss":"other"}"#, false),
+        (r#"{"aud":"shop","iss":["id"]}"#, false),
         (r#"{"aud":"shop"}"#, false),
         (r#"{"iss":"id"}"#, false),
     ] {

@@ -22,6 +22,10 @@ const FOREIGN: &str = "SELECT TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENC
      WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_SCHEMA = DATABASE() \
      ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION";
 
+/// Shown only to users with the privilege `TRIGGER`.
+const TRIGGERS: &str =
+    "SELECT DISTINCT EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = DATABASE()";
+
 /// JSON in MariaDB is text with a check of its own.
 const JSON_CHECKS: &str = "SELECT TABLE_NAME, CONSTRAINT_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS \
      WHERE CONSTRAINT_SCHEMA = DATABASE() AND LEVEL = 'Column' AND CHECK_CLAUSE LIKE 'json\\_valid(%'";
@@ -40,7 +44,9 @@ pub(super) const STAMP: &str = "SELECT \
         16), 16, 10) AS UNSIGNED)) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE()), \
      (SELECT BIT_XOR(CAST(CONV(LEFT(MD5(CONCAT_WS('|', TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, \
         REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME)), 16), 16, 10) AS UNSIGNED)) \
-        FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE())";
+        FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE()), \
+     (SELECT BIT_XOR(CAST(CONV(LEFT(MD5(CONCAT_WS('|', EVENT_OBJECT_TABLE, TRIGGER_NAME)), 16), 16, 10) AS UNSIGNED)) \
+        FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = DATABASE())";
 
 /// Reads every table and view, by name.
 pub(super) async fn reflect(client: &mut Client) -> Result<Vec<TableInfo>, Failure> {
@@ -56,6 +62,7 @@ pub(super) async fn reflect(client: &mut Client) -> Result<Vec<TableInfo>, Failu
             key: Vec::new(),
             foreign_keys: Vec::new(),
             unique: Vec::new(),
+            has_triggers: kind == TableKind::View,
             // A view's comment is the word VIEW.
             comment: comment.filter(|comment| kind == TableKind::Table && !comment.is_empty()),
         });
@@ -67,6 +74,12 @@ pub(super) async fn reflect(client: &mut Client) -> Result<Vec<TableInfo>, Failu
     }
     unique_keys(client, &mut tables).await?;
     foreign_keys(client, &mut tables).await?;
+    for row in client.rows(TRIGGERS).await? {
+        let (table,): (String,) = told(row)?;
+        if let Some(table) = find(&mut tables, &table) {
+            table.has_triggers = true;
+        }
+    }
     for view in tables.iter_mut().filter(|table| table.kind == TableKind::View) {
         view.key = view.column("id").into_iter().collect();
     }

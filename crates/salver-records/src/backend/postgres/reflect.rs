@@ -60,7 +60,9 @@ SELECT c.relname::text, c.relkind::text, pg_catalog.obj_description(c.oid, 'pg_c
         FROM pg_catalog.pg_enum e WHERE e.enumtypid = truth.base),
        pg_catalog.col_description(c.oid, a.attnum),
        truth.base NOT IN (SELECT oid FROM unordered),
-       CASE WHEN truth.base <> a.atttypid THEN pg_catalog.format_type(truth.base, truth.typmod) END
+       CASE WHEN truth.base <> a.atttypid THEN pg_catalog.format_type(truth.base, truth.typmod) END,
+       c.relkind IN ('v', 'f') OR c.relhassubclass OR c.relhasrules
+           OR EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal)
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -116,6 +118,8 @@ SELECT pg_catalog.concat_ws(' ', pg_catalog.current_schema(),
         JOIN pg_catalog.pg_constraint k ON k.conrelid = tables.oid),
     (SELECT count(*) || ' ' || coalesce(sum(i.xmin::text::int8), 0) FROM tables
         JOIN pg_catalog.pg_index i ON i.indrelid = tables.oid),
+    (SELECT count(*) || ' ' || coalesce(sum(g.xmin::text::int8), 0) FROM tables
+        JOIN pg_catalog.pg_trigger g ON g.tgrelid = tables.oid AND NOT g.tgisinternal),
     (SELECT count(*) || ' ' || coalesce(sum(x.xmin::text::int8), 0) FROM tables
         JOIN pg_catalog.pg_description x
         ON x.objoid = tables.oid AND x.classoid = 'pg_catalog.pg_class'::regclass),
@@ -123,9 +127,9 @@ SELECT pg_catalog.concat_ws(' ', pg_catalog.current_schema(),
     (SELECT count(*) || ' ' || coalesce(sum(t.xmin::text::int8), 0) FROM pg_catalog.pg_type t WHERE t.typtype = 'd'))";
 
 /// The kinds of the columns of [`COLUMNS`].
-const COLUMN_KINDS: [ColumnKind; 17] = {
+const COLUMN_KINDS: [ColumnKind; 18] = {
     use ColumnKind::{BigInt, Boolean as Bool, Clob};
-    [Clob, Clob, Clob, BigInt, Clob, Clob, Clob, Clob, BigInt, Bool, Bool, Bool, Bool, Clob, Clob, Bool, Clob]
+    [Clob, Clob, Clob, BigInt, Clob, Clob, Clob, Clob, BigInt, Bool, Bool, Bool, Bool, Clob, Clob, Bool, Clob, Bool]
 };
 
 impl Postgres {
@@ -254,6 +258,7 @@ impl Assembly {
             key: Vec::new(),
             foreign_keys: Vec::new(),
             unique: Vec::new(),
+            has_triggers: row.is(17),
             comment: row.owned(2),
         });
         self.by_name.insert(name.to_owned(), self.tables.len() - 1);

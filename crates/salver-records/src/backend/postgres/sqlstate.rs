@@ -172,6 +172,10 @@ fn said(server: &DbError, entry: &str) -> Error {
         b"42601" if !matches!(server.routine(), Some("scanner_yyerror" | "base_yyerror")) => unfit(server),
         b"22012" => Error::new(Code::Execution, "a division by zero"),
         [b'2', b'2', ..] => unfit(server),
+        // A value that names something, like one of `regtype`; a statement with such a name says where it stands.
+        b"42704" | b"42883" | b"3F000" if server.position().is_none() => unfit(server),
+        // Extensions like `hstore` say no more than that their input fails.
+        b"XX000" if server.file().is_some_and(|file| file.ends_with("_io.c")) => unfit(server),
         b"428C9" => Error::new(Code::Invalid, "a column is computed by the database and can't be written")
             .with_hint_if(server.column().map(|name| format!("leave `{name}` out"))),
         b"42P01" => Error::new(Code::UnknownTable, "the table is not there any more"),

@@ -21,6 +21,9 @@ const FOREIGN_KEYS: &str =
 /// The unique indexes over whole tables.
 const INDEXES: &str =
     "SELECT name, origin FROM pragma_index_list(?) WHERE \"unique\" AND NOT partial ORDER BY seq DESC";
+/// Whether a table has triggers.
+const HAS_TRIGGERS: &str =
+    "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE)";
 /// The columns of an index; expressions have no name.
 const INDEX_COLUMNS: &str = "SELECT name FROM pragma_index_info(?) ORDER BY seqno";
 
@@ -57,6 +60,7 @@ fn table(connection: &Connection, name: &str, kind: TableKind, without_rowid: bo
         key: Vec::new(),
         foreign_keys: Vec::new(),
         unique: Vec::new(),
+        has_triggers: kind == TableKind::View || connection.query_row(HAS_TRIGGERS, [name], |row| row.get(0))?,
         comment: None,
     };
     if kind == TableKind::View {

@@ -51,7 +51,7 @@ pub(super) struct ReadPosition<'a> {
 impl HeldStatements {
     pub(super) fn new(table: &RecordsTable, layout: &Layout) -> Result<Self> {
         let dialect = table.dialect;
-        let ground = SelectContext { dialect, info: &table.info, about: &table.description };
+        let ground = SelectContext { dialect, info: &table.info, about: &table.description, orders_texts: false };
         let key = HeldKey::of(dialect, &table.info, layout);
         let mut columns = Vec::with_capacity(table.info.columns.len());
         for own in &table.info.columns {

@@ -140,7 +140,7 @@ fn one_that_fails_is_told_by_himself() {
         json["message"].as_str().unwrap().to_owned()
     };
     for (file, function, message) in [
-        ("r", "fussy", "the function raised an error"),
+        ("r", "fussy", "the function `fussy` of `r.R` raised an error"),
         ("py", "fussy", "the function `fussy` of `py.py` raised an error"),
         ("py", "shy", "there is nothing below zero"),
         ("r", "deadly", "the process of the function ended while it worked on `r`"),

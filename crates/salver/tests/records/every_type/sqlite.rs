@@ -51,6 +51,9 @@ pub(super) fn types() -> Vec<Type> {
         Type::of("varbinary(20)", Bytes, &["'AP8='", "'text'", "x'00ff'"]).only_read(),
         Type::of("", Any, &mixed),
         Type::of("any", Any, &mixed),
+        // Declared as texts of some form, and none that SQLite knows: it makes numbers of texts that are some.
+        Type::of("string", Any, &mixed),
+        Type::of("name", Any, &["'b'", "'01'", "'1e5'", "'1.5'", "1000", "10", "'%'", "'1x'", "2", "0.1", "'a'"]),
         Type::new("uuid", Text, quoted(uuids(&mut chance("uuid")))),
         Type::of("json", Text, &["'{\"b\":1}'", "'{\"a\":2}'", "'[]'", "'\"x\"'"]).odd(&["5", "5.5", "'10x'"]),
         Type::new("integer as (w * 2) stored", Whole, whole(&mut chance("stored"), -1_000_000, 1_000_000))
