@@ -53,11 +53,12 @@ json_plain <- function(x) {
     typeof(x) %in% c("logical", "integer", "double", "character", "list")
 }
 
-to_json_text <- function(x, unbox = TRUE) {
+# `each` writes the elements of a list.
+to_json_text <- function(x, unbox = TRUE, each = to_json_text) {
   if (is.null(x)) return("null")
   if (!json_plain(x)) return(json_classed(x, unbox))
   if (is.list(x)) {
-    parts <- if (length(x)) vapply(x, to_json_text, "", unbox = unbox, USE.NAMES = FALSE) else character()
+    parts <- if (length(x)) vapply(x, each, "", unbox = unbox, USE.NAMES = FALSE) else character()
     keys <- names(x)
     if (is.null(keys)) return(paste0("[", paste(parts, collapse = ","), "]"))
     if (anyDuplicated(keys) || !all(nzchar(keys)) || anyNA(keys)) keys <- distinct_names(keys)

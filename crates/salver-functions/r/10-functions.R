@@ -27,7 +27,13 @@ block_endpoints <- function(block, env) {
   fn <- if (is.null(block$name)) eval(block$expression, env) else get(block$name, env)
   if (!is.function(fn)) stop("line ", block$line, ": an annotation with a route must stand above a function")
   name <- if (is.null(block$name)) "" else block$name
-  lapply(block$routes, function(route) endpoint_of(fn, name, route$method, route$path, block))
+  lapply(block$routes, function(route) {
+    # Lists in a path, and parameters that are a part of a segment.
+    segments <- strsplit(route$path, "/", fixed = TRUE)[[1L]]
+    whole <- grepl("^<[^<>:]+(:[[:alnum:]]+)?>$", segments) | !grepl("[<>]", segments)
+    if (!all(whole)) needs_plumber(paste0("line ", block$line, ": the path `", route$path, "`"))
+    endpoint_of(fn, name, route$method, route$path, block)
+  })
 }
 
 endpoint_of <- function(fn, name, method, path, block) {
@@ -56,12 +62,15 @@ endpoint_of <- function(fn, name, method, path, block) {
   list(
     "function" = name, method = method, path = path, parameters = parameters, summary = block$summary,
     description = block$description, pure = block$pure, result = block$result, vectorized = block$vectorized,
-    call = fn, frames = frames, files = file_parameters(parameters, block),
+    call = fn, frames = frames, numbers = names_given[vapply(parameters[seq_along(names_given)], is_number, TRUE)], files = file_parameters(parameters, block),
     wants = intersect(special, names(arguments)), write = serializer_of(block$serializer),
     # Whether its first argument may be given without a name.
     leads = identical(names(arguments)[1L], names_given[1L])
   )
 }
+
+# Whether a parameter takes a number, which is no integer then, whatever it is written as.
+is_number <- function(parameter) parameter$kind == "number"
 
 # `...` in the offer: it takes what no other parameter is called.
 dots <- list(name = "...", kind = "any", list = FALSE, required = FALSE, table = FALSE, description = NULL)
@@ -105,6 +114,9 @@ call_function <- function(endpoint, arguments, request) {
   for (key in endpoint$frames) {
     if (!is.null(arguments[[key]])) arguments[[key]] <- frame_of_rows(arguments[[key]])
   }
+  for (key in endpoint$numbers) {
+    if (is.integer(arguments[[key]])) arguments[[key]] <- as.double(arguments[[key]])
+  }
   if (length(endpoint$files)) arguments <- with_files(endpoint$files, arguments, request)
   if (length(endpoint$wants)) return(call_with_request(endpoint, arguments, request))
   if (!is.null(endpoint$write)) return(endpoint$write(function() do.call(endpoint$call, arguments)))
@@ -116,7 +128,8 @@ call_with_request <- function(endpoint, arguments, request) {
   res <- new.env(parent = emptyenv())
   res$status <- 200L
   res$headers <- list()
-  res$setHeader <- function(name, value) res$headers[[name]] <- value
+  # A field of one name may be there several times, as cookies are.
+  res$setHeader <- function(name, value) res$headers <- c(res$headers, stats::setNames(list(value), name))
   req <- do.call(rook_request, unname(request))
   req$bodyRaw <- request[[5L]]
   # Bytes need not be a text.
@@ -147,6 +160,10 @@ whole_body <- function(body) {
 frame_of_rows <- function(rows) {
   if (is.data.frame(rows) || !is.list(rows)) return(rows)
   if (!is.null(names(rows))) return(as.data.frame(rows, stringsAsFactors = FALSE, optional = TRUE))
+  # Arrays in place of objects have columns called as those of a matrix are.
+  rows <- lapply(rows, function(row) {
+    if (is.null(names(row)) && length(row)) stats::setNames(as.list(row), paste0("V", seq_along(row))) else row
+  })
   columns <- unique(unlist(lapply(rows, names)))
   cells <- lapply(columns, function(column) {
     values <- lapply(rows, function(row) if (is.null(row[[column]])) NA else row[[column]])

@@ -95,5 +95,5 @@ to_json_rows <- function(x, unbox) {
   if (!json_plain(x) && requireNamespace("jsonlite", quietly = TRUE)) {
     return(as.character(jsonlite::toJSON(x, auto_unbox = unbox)))
   }
-  to_json_text(x, unbox)
+  to_json_text(x, unbox, to_json_rows)
 }

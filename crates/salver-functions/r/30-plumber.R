@@ -145,11 +145,18 @@ plumber_endpoints <- function(router, prefix = "") {
   mounts <- router$mounts
   below <- lapply(names(mounts), function(path) {
     mounted <- mounts[[path]]
-    if (path %in% c("/__docs__/", "/__swagger__/") || inherits(mounted, "PlumberStatic")) return(NULL)
+    if (path %in% c("/__docs__/", "/__swagger__/")) return(NULL)
+    # Files at `/` have an index, which would else be the server's.
+    if (inherits(mounted, "PlumberStatic")) return(if (identical(paste0(prefix, path), "/")) list(plumber_index))
     plumber_endpoints(mounted, sub("/$", "", paste0(prefix, path)))
   })
   c(unlist(own, recursive = FALSE), unlist(below, recursive = FALSE))
 }
+
+plumber_index <- list(
+  "function" = "", method = "GET", path = "/", prefix = FALSE, parameters = list(), summary = NULL, description = NULL,
+  pure = FALSE
+)
 
 plumber_endpoint <- function(verb, endpoint, prefix) {
   arguments <- formals(endpoint$getFunc())

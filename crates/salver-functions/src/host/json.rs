@@ -368,7 +368,11 @@ impl<'x> JsonVector<'x> {
             RValueKind::Text => Self::Texts(value),
             RValueKind::Raw => Self::Bytes(inside.bytes(value)),
             RValueKind::List => Self::List(value),
-            RValueKind::Null | RValueKind::Complex | RValueKind::Symbol | RValueKind::Other => return Err(Unfit::Kind),
+            RValueKind::Complex => {
+                let convert = inside.evaluate(c"base::as.character");
+                Self::Texts(inside.call(convert, &[value]).ok_or(Unfit::Kind)?)
+            }
+            RValueKind::Null | RValueKind::Symbol | RValueKind::Other => return Err(Unfit::Kind),
         })
     }
 

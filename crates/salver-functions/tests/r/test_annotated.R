@@ -85,6 +85,35 @@ check("a response that is returned", returned, list(
   list(202L, c("X-A" = "b"), raw(), 0L), list(200L, NULL, "<p>", 0L), list(200L, NULL, raw(), 0L)
 ))
 
+# Lists of data frames, several fields of one name, numbers that are written as whole ones, arrays in place of rows.
+writeLines(c(
+  "#* @get /a", "#* @serializer json", "function() list(f = data.frame(a = 1:2), l = list(data.frame(b = 'x'), 2))",
+  "#* @get /b", "function(res) {", "  res$setHeader('Set-Cookie', 'a=1')", "  res$setHeader('Set-Cookie', 'b=2')", "  1",
+  "}",
+  "#* @get /c", "#* @param v:number", "#* @param w:[number]", "function(v, w) c(typeof(v), typeof(w))",
+  "#* @post /d", "#* @param v:df", "function(v) v"
+), file <- tempfile(fileext = ".R"))
+invisible(salver$load(file))
+nested <- "{\"f\":[{\"a\":1},{\"a\":2}],\"l\":[[{\"b\":\"x\"}],[2]]}"
+check("data frames in a list", salver$call_function(1L, list(), request)[[3L]], nested)
+assign("requireNamespace", function(...) FALSE, envir = salver)
+check("without jsonlite", salver$call_function(1L, list(), request)[[3L]], nested)
+rm("requireNamespace", envir = salver)
+check("two cookies", salver$call_function(2L, list(), request)[[2L]], c("Set-Cookie" = "a=1", "Set-Cookie" = "b=2"))
+check("numbers", salver$call_function(3L, list(v = 1L, w = 1:2), request)[[3L]], c("double", "double"))
+check("arrays as rows", salver$call_function(4L, list(v = list(list(1, 2), list(3, 4))), request)[[3L]],
+  data.frame(V1 = c(1, 3), V2 = c(2, 4)))
+for (path in c("/li/<x:[int]>", "/two/<a>-<b>")) {
+  said <- tryCatch(
+    salver$load({
+      writeLines(c(paste("#* @get", path), "function(...) 1"), file <- tempfile(fileext = ".R"))
+      file
+    }),
+    error = conditionMessage
+  )
+  check(path, grepl("the path", said, fixed = TRUE) && grepl("needs the package plumber", said, fixed = TRUE), TRUE)
+}
+
 # Every method.
 writeLines(c("#* @use /use", "#* @any /any", "function() 1"), file <- tempfile(fileext = ".R"))
 every <- jsonlite::parse_json(salver$load(file))$endpoints
