@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use salver_model::limits::{CONSUMER_IDLE_S_MAX, CONSUMERS_MAX};
+use salver_model::limits::{CONSUMER_IDLE_S_MAX, CONSUMERS_MAX, SHARE_OF_FREE};
 
 use crate::tokens::Owner;
 
@@ -42,7 +42,10 @@ impl Consumers {
     pub(crate) fn create(&self, owner: &Owner, group: &str, name: &str, settings: Settings) -> Result<(), Refusal> {
         let mut members = self.lock();
         members.instances.retain(|_, instance| !instance.is_gone(PATIENCE));
-        if members.instances.len() >= CONSUMERS_MAX {
+        // An owner must leave some places to others, if there are any left.
+        let free = CONSUMERS_MAX.saturating_sub(members.instances.len());
+        let own = members.instances.keys().filter(|(other, ..)| other == owner).count();
+        if free == 0 || own >= SHARE_OF_FREE * free {
             return Err(Refusal::TooMany);
         }
         let key = (owner.clone(), group.to_owned(), name.to_owned());
@@ -183,5 +186,36 @@ impl Instance {
     pub(crate) fn touch(&self, now: Instant) {
         let since = now.saturating_duration_since(self.made).as_millis();
         self.touched_ms.store(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use salver_model::{Caller, Principal};
+
+    use super::{Consumers, Embedded, Refusal, Settings};
+    use crate::tokens::Owner;
+
+    /// Creates consumers of `user` until one is refused; returns how many there are.
+    fn filled(consumers: &Consumers, user: &str) -> usize {
+        let attributes = vec![("user".to_owned(), user.to_owned())];
+        let owner = Owner::of(&Caller::from(Principal { attributes, ..Principal::default() }));
+        let settings =
+            || Settings { format: Embedded::Json, from_earliest: false, commits: true, wait: Duration::ZERO };
+        let refused = (0..).find_map(|number: usize| {
+            let refusal = consumers.create(&owner, "g", &number.to_string(), settings()).err()?;
+            Some((number, matches!(refusal, Refusal::TooMany)))
+        });
+        let (count, is_full) = refused.unwrap_or_default();
+        assert!(is_full, "{user}");
+        count
+    }
+
+    #[test]
+    fn owners_share_the_places() {
+        let consumers = Consumers::default();
+        assert_eq!([filled(&consumers, "a"), filled(&consumers, "b"), filled(&consumers, "c")], [3_072, 768, 192]);
     }
 }

@@ -120,7 +120,8 @@ impl From<consumers::Refusal> for Refusal {
     fn from(refusal: consumers::Refusal) -> Self {
         match refusal {
             consumers::Refusal::TooMany => {
-                let message = format!("there are {CONSUMERS_MAX} consumers, and no more are taken; delete some");
+                let message =
+                    format!("no more consumers are taken of the {CONSUMERS_MAX} that callers share; delete some");
                 refused(StatusCode::TOO_MANY_REQUESTS, 42901, message)
             }
             consumers::Refusal::Exists => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{Response, StatusCode};
 use salver_model::limits::LIST_ITEMS_MAX;
-use salver_model::seal;
+use salver_model::{Code, Error, seal};
 use serde_json::{Map, Value as Json, json};
 
 use super::instance::places;
@@ -91,6 +91,10 @@ fn create(context: &RequestContext<'_>, group: &str, json: &Json) -> Result<Resp
     };
     if name.is_empty() || name.contains('/') {
         return Err(invalid(format!("`{name}` can't be the name of a consumer")));
+    }
+    let service = &context.app.service;
+    if service.consumers(context.caller).next().is_none() && service.all_consumers().next().is_some() {
+        return Err(Error::new(Code::Forbidden, "there is no stream that you may consume").into());
     }
     context.app.consumers.create(&Owner::of(context.caller), group, &name, settings(members)?)?;
     let base_uri = format!("{}/consumers/{group}/instances/{name}", origin(context));
