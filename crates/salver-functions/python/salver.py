@@ -16,12 +16,13 @@ class Response:
 
     The body may be whatever a function may return. Text is `text/plain` and bytes are `application/octet-stream` unless
     `content_type` says otherwise, and both go out as they are; all else is written as if the function had returned it.
+    `headers` are a dictionary or pairs; a list of values, or a name that comes twice, is a field for each.
     """
 
     def __init__(self, body=None, status=200, headers=None, content_type=None):
         self.body = body
         self.status = _status(status)
-        self.headers = dict(headers or {})
+        self.headers = _headers(headers)
         self.content_type = content_type
 
 
@@ -34,7 +35,7 @@ class HTTPError(Exception):
         self.message = phrase if message is None else str(message)
         self.error = error or re.sub("[^a-z]+", "_", phrase.lower().replace("'", ""))
         self.hint = None if hint is None else str(hint)
-        self.headers = dict(headers or {})
+        self.headers = _headers(headers)
         super().__init__(self.status, self.message)
 
     def __str__(self):
@@ -114,6 +115,17 @@ class Upload:
 
     def __repr__(self):
         return f"<Upload {self.filename!r}, {self.size} bytes>"
+
+
+def _headers(headers):
+    """Header fields by their names; the values of one that comes twice are in a list."""
+    found = {}
+    for name, value in headers.items() if hasattr(headers, "items") else headers or ():
+        if name in found:
+            before = found[name] if isinstance(found[name], list) else [found[name]]
+            value = [*before, *(value if isinstance(value, list) else [value])]
+        found[name] = value
+    return found
 
 
 def _status(status):

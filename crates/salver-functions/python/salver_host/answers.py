@@ -47,7 +47,7 @@ def answer(value, call):
 
 
 def _of_response(response, call):
-    headers = [(str(name).lower(), str(each)) for name, each in response.headers.items()]
+    headers = _own(response.headers)
     named = [each for name, each in headers if name == "content-type"]
     headers = [pair for pair in headers if pair[0] != "content-type"]
     content_type = response.content_type or (named[0] if named else None)
@@ -58,6 +58,14 @@ def _of_response(response, call):
     if body is None:
         return frame(b"A", head(response.status, headers) + _WHOLE)
     return _of_value(body, call, response.status, headers, content_type)
+
+
+def _own(headers):
+    """The fields of headers, as pairs. A list of values is a field for each."""
+    return [
+        (str(name).lower(), str(each)) for name, values in headers.items()
+        for each in (values if isinstance(values, (list, tuple, set, frozenset)) else (values,))
+    ]
 
 
 def _of_value(value, call, status, headers, content_type):
@@ -129,8 +137,9 @@ def problem(error):
     headers = {"cache-control": "no-store"}
     if error.status in (429, 503):
         headers["retry-after"] = "1"
-    headers.update((str(name).lower(), str(value)) for name, value in error.headers.items())
-    return _whole(error.status, list(headers.items()), _JSON, json_text.write(told))
+    own = _own(error.headers)
+    headers = [*((name, value) for name, value in headers.items() if name not in dict(own)), *own]
+    return _whole(error.status, headers, _JSON, json_text.write(told))
 
 
 def failure(why, message, detail):

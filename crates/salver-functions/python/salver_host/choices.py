@@ -80,12 +80,15 @@ def _choice(members):
                 continue
         raise Misfit(why)
 
-    is_mixed = len(kinds) != 1
+    nullable = (type(None), None) in members
+    # Null for a member of an enumeration is a value as any other, which the server hands on.
+    optional = nullable and members[type(None), None] is None
+    is_mixed = len(kinds) != 1 or nullable and not optional
     convert = marked(choose, of_text) if is_mixed else choose
     kind = "any" if is_mixed else kinds.pop()
-    nullable = (type(None), None) in members
     return Taken(kind, nullable=nullable, convert=convert, strict=choose, from_text=of_text, texts=is_mixed,
-                 digits=any(SCALARS[kind].digits for kind, _ in members if kind in SCALARS and kind is not int))
+                 digits=any(SCALARS[kind].digits for kind, _ in members if kind in SCALARS and kind is not int),
+                 optional=optional)
 
 
 def _base(kind):
@@ -106,11 +109,11 @@ def _whole(value):
         return None
 
 
-def union(kinds, nullable):
+def union(kinds, optional):
     """What a union of several types says. A number that is written as one of them is of that; else a value is of the
-    first that takes it. Of a text, too."""
-    exact = _Union([], [each.exact for each in kinds], nullable)
-    strict = _Union([each.exact for each in kinds], [each.strict for each in kinds], nullable)
+    first that takes it. Of a text, too. `optional`: null is `None`."""
+    exact = _Union([], [each.exact for each in kinds], optional)
+    strict = _Union([each.exact for each in kinds], [each.strict for each in kinds], optional)
 
     def of_text(given):
         """Of one text, or the several of a name that is repeated."""
@@ -129,8 +132,9 @@ def union(kinds, nullable):
     if alike == {("integer", False), ("number", False)}:
         kind = "number"
     kind = "any" if kind == "bytes" else kind
+    nullable = optional or any(each.nullable for each in kinds)
     return Taken(kind, nullable=nullable, convert=marked(strict, of_text), strict=strict, exact=exact,
-                 from_text=of_text, texts=True, digits=any(each.digits for each in kinds))
+                 from_text=of_text, texts=True, digits=any(each.digits for each in kinds), optional=optional)
 
 
 class _Union:

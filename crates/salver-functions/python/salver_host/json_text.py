@@ -8,9 +8,13 @@ import base64
 import datetime
 import decimal
 import enum
+import fractions
+import ipaddress
 import json
 import math
 import pathlib
+import re
+import sys
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -22,6 +26,13 @@ try:
     import orjson
 except ImportError:
     orjson = None
+
+
+# What is written as the text that it has in Python. A network is also all of its addresses.
+_TEXTS = (
+    uuid.UUID, pathlib.PurePath, fractions.Fraction, ipaddress.IPv4Address, ipaddress.IPv6Address,
+    ipaddress.IPv4Network, ipaddress.IPv6Network,
+)
 
 
 class Numeral(float):
@@ -92,7 +103,7 @@ def plain(value):
         return value.isoformat() if value == value else None  # pandas' NaT is a datetime.
     if isinstance(value, datetime.timedelta):
         return value.total_seconds()
-    if isinstance(value, (uuid.UUID, pathlib.PurePath)):
+    if isinstance(value, _TEXTS):
         return str(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(value).decode("ascii")
@@ -105,7 +116,24 @@ def plain(value):
         return dict(value)
     if isinstance(value, Iterable) and not isinstance(value, (type, decimal.Decimal)):
         return list(value)
+    # Decimals are numbers here, which only the last writer can write.
+    found, converted = (False, None) if isinstance(value, decimal.Decimal) else _of_pydantic(value)
+    if found:
+        return converted
     raise TypeError(f"a value of type {type(value).__qualname__} can't be written as JSON")
+
+
+def _of_pydantic(value):
+    """Whether pydantic, if the file has it, can write a value, and what it writes: its secrets and URLs, and others."""
+    core, kind = sys.modules.get("pydantic_core"), type(value)
+    if core is None:
+        return False, None
+    try:
+        return True, core.to_jsonable_python(value)
+    except ValueError:
+        if not hasattr(kind, "__get_pydantic_core_schema__"):
+            return False, None
+    return True, sys.modules["pydantic"].TypeAdapter(kind).dump_python(value, mode="json")
 
 
 def _again(value):
@@ -145,10 +173,54 @@ def _encoded(value):
         except TypeError:
             pass  # It refuses whole numbers beyond 64 bits, keys that are no text, and iterators.
     try:
-        return _bytes(_standard(value))
+        text = _standard(value)
     except (TypeError, ValueError):
-        pass  # What can't be written at all is told below, better.
-    return _bytes(_written(value))
+        text = None  # What can't be written at all is told below, better.
+    if text is None:
+        text = _written(value)
+    elif _OTHER_KEY.search(text) and not _is_plain(value):
+        _require_own_names(text)
+    return _bytes(text)
+
+
+# The end of what may be the key of a dictionary that is no text, as it is written: of a number, of `True`.
+_OTHER_KEY = re.compile(r'":(?:(?<=[0-9]":)|(?<="true":)|(?<="false":)|(?<="null":))')
+_ONE, _SEVERAL = frozenset((str, int, float, bool, type(None))), frozenset((dict, list))
+_KEYS = frozenset((str,))
+
+
+def _is_plain(value):
+    """Whether a dictionary or a list, with all in it, is of JSON's types, and all keys are texts."""
+    waiting = [value]
+    for each in waiting:
+        if type(each) is dict:
+            if not _KEYS.issuperset(map(type, each)):
+                return False
+            each = each.values()
+        elif type(each) is not list:
+            return False
+        waiting += [inner for inner in each if type(inner) not in _ONE]
+    return True
+
+
+def _of_own_names(pairs):
+    """An object, whose names must differ: most readers would keep the last of two values in silence."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two keys of a dictionary become the same one in JSON: {quoted(twice)}")
+    return made
+
+
+def _require_own_names(text):
+    try:
+        _unique.decode(text)
+    except ValueError as error:  # The reader's frames say nothing.
+        raise ValueError(str(error)) from None
+
+
+_unique = json.JSONDecoder(object_pairs_hook=_of_own_names, parse_int=str, parse_float=str)
 
 
 def _written(value):
@@ -178,6 +250,8 @@ def _put(value, above, put):
             _put_object(value, above, put)
         elif isinstance(value, (list, tuple)):
             _put_list(value, above, put)
+        elif hasattr(value, "model_dump"):
+            _put_model(value, above, put)
         else:
             _put(plain(value), above, put)
         above.discard(id(value))
@@ -186,11 +260,25 @@ def _put(value, above, put):
 def _put_object(value, above, put):
     put("{")
     mark = ""
-    for key, member in value.items():
-        put(f"{mark}{quoted(_key(key))}:")
+    names = [_key(key) for key in value]
+    _of_own_names([(name, None) for name in names])
+    for name, member in zip(names, value.values()):
+        put(f"{mark}{quoted(name)}:")
         _put(member, above, put)
         mark = ","
     put("}")
+
+
+def _put_model(value, above, put):
+    """Writes a model of pydantic: its values, and where one can't be written, what pydantic writes itself."""
+    pieces = []
+    try:
+        _put(value.model_dump(), set(above), pieces.append)
+    except TypeError:
+        pieces = []
+        _put(value.model_dump(mode="json"), above, pieces.append)
+    for piece in pieces:
+        put(piece)
 
 
 def _put_list(value, above, put):

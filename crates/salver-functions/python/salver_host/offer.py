@@ -10,27 +10,10 @@ import sys
 import typing
 
 import salver
-from salver_host import applications, comments, faults, json_text, scalars, schemas, type_hints
-from salver_host.parameters import Parameter
+from salver_host import applications, beside, comments, faults, json_text, names, scalars, schemas, type_hints
+from salver_host.parameters import NAMED, NO_DEFAULT, Parameter, filled, without_fields
 
 _TITLE = re.compile(r"^#+[*']?\s*@api(Title|Description)\s+(.+?)\s*$", re.MULTILINE)
-_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_ONLY)
-
-
-class _Identical:
-    """What contains these objects, and none that are only equal to them: comparing a default may run user code."""
-
-    def __init__(self, *members):
-        self._members = members
-
-    def __contains__(self, value):
-        return any(value is member for member in self._members)
-
-
-# Of more modules beside a file the server does not look at the rest.
-_BESIDE = 500
-# Where a default is `...`, the parameter must be given, as in FastAPI.
-_NO_DEFAULT = _Identical(inspect.Parameter.empty, ...)
 _IN_ORDER = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -44,18 +27,19 @@ class Endpoint:
         self.summary, self.description = annotation.summary, annotation.description
         if self.summary is None:
             self.summary, self.description = comments.paragraphs(docstring)
-        self.signature = inspect.signature(function)
-        self.own, self.function = function, _by_name(function, self.signature)
+        hints = names.hints(function)
+        self.signature, self.made = without_fields(inspect.signature(function), hints)
+        self.own, self.function = function, filled(_by_name(function, self.signature), self.made)
         self.answer = None
         # The names of parameters that get the request, and of the one that gets all other arguments.
         self.parameters, self.requests, self.further, self.rest = [], [], None, scalars.Taken()
-        hints = type_hints.hints(function)
-        self._read(hints, dict(annotation.parameters))
-        said = type_hints.of_kind(annotation.result, False)
-        result = type_hints.taken(hints["return"]) if "return" in hints else said
+        with names.within(function):
+            self._read(hints, dict(annotation.parameters))
+            said = type_hints.of_kind(annotation.result, False)
+            result = type_hints.taken(hints["return"]) if "return" in hints else said
         self.result = "object" if result.is_list and not self.vectorized else result.kind
         if "return" in hints and not self.vectorized:
-            self.answer = schemas.of(hints["return"])
+            self.answer = schemas.of(hints["return"], is_answer=True)
         # What has to be done before the call, mostly nothing: values are converted, and `null` for a parameter that
         # has a default and does not take `None` leaves the default.
         is_exact = any(each.taken.digits for each in self.parameters) or self.rest.digits
@@ -77,14 +61,14 @@ class Endpoint:
         for name, each in self.signature.parameters.items():
             if each.kind is inspect.Parameter.VAR_POSITIONAL:
                 self._read_positional(name, hints.get(name), said.pop(name, (None, False, None, None)))
-            if each.kind not in _NAMED:
+            if each.kind not in NAMED:
                 continue
             kind, is_list, required, description = said.pop(name, (None, False, None, None))
             taken = type_hints.taken(hints[name]) if name in hints else type_hints.of_kind(kind, is_list)
             if taken.kind == "request" or (name == "request" and name not in hints):
                 self.requests.append(name)
                 continue
-            required = required or (self._has_no_default(name) and not taken.nullable)
+            required = required or (self._has_no_default(name) and not taken.optional)
             parameter = Parameter(name, taken, required, description)
             schema = schemas.of(hints[name]) if name in hints else None
             has_default = not required and not self._has_no_default(name)
@@ -107,7 +91,7 @@ class Endpoint:
 
     def _has_no_default(self, name):
         parameter = self.signature.parameters.get(name)
-        return parameter is not None and parameter.default in _NO_DEFAULT and parameter.kind in _NAMED
+        return parameter is not None and parameter.default in NO_DEFAULT and parameter.kind in NAMED
 
     def convert(self, arguments, is_of_columns=False):
         """Makes of JSON's values, or of those in columns, what the parameters take."""
@@ -165,18 +149,18 @@ class Endpoint:
     def by_position(self, count):
         """The function, such that its first `count` parameters are given in order; others that have no default and may
         be left away are `None`."""
-        names = [parameter.name for parameter in self.parameters[:count]]
-        absent = dict.fromkeys(name for name in self.nulls if name not in names)
+        given = [parameter.name for parameter in self.parameters[:count]]
+        absent = dict.fromkeys(name for name in self.nulls if name not in given)
         in_order = [name for name, each in self.signature.parameters.items() if each.kind in _IN_ORDER]
-        if in_order[:count] == names:
+        if in_order[:count] == given and not self.made:
             return functools.partial(self.own, **absent) if absent else self.own
-        return lambda *values: self.function(**dict(zip(names, values)), **absent)
+        return lambda *values: self.function(**dict(zip(given, values)), **absent)
 
     def misfit(self, error, arguments):
         """What to say of a call that raised a `TypeError` before the function began: which argument does not fit."""
         own = self.signature.parameters
         for name, each in own.items():
-            if each.kind in _NAMED and name not in arguments and self._has_no_default(name):
+            if each.kind in NAMED and name not in arguments and self._has_no_default(name):
                 return faults.ArgumentFault(f"`{name}` is missing")
         for name in arguments:
             if name not in own and not self.further:
@@ -223,50 +207,6 @@ def _wrong(name, error):
     return faults.ArgumentFault(f"`{name}{wrong.place}` is not right: {wrong.why}")
 
 
-def _beside(path, tree):
-    """The files of modules that are imported from the folder of a file, also by functions that nobody has called yet:
-    when one changes, all is loaded again."""
-    folder = os.path.dirname(path)
-    files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-    waiting = [os.path.abspath(each) for each in files if isinstance(each, str)]
-    waiting += _imported(tree, folder, folder)
-    found = {path}
-    while waiting and len(found) <= _BESIDE:
-        file = waiting.pop()
-        if file in found or not _is_in(file, folder):
-            continue
-        found.add(file)
-        try:
-            with open(file, "rb") as source:
-                waiting += _imported(ast.parse(source.read()), os.path.dirname(file), folder)
-        except (OSError, SyntaxError, ValueError, RecursionError):
-            continue
-    return sorted(found - {path})
-
-
-def _is_in(file, folder):
-    """Whether a file is in a folder, and no package that was installed there."""
-    below = file[len(folder) + 1:].split(os.sep)
-    return file.startswith(folder + os.sep) and not {"site-packages", "dist-packages"}.intersection(below)
-
-
-def _imported(tree, own, folder):
-    """The files of what a module in the directory `own` imports from the folder of the file."""
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            base, names = folder, [each.name for each in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = os.path.normpath(os.path.join(own, *[os.pardir] * (node.level - 1))) if node.level else folder
-            within = f"{node.module}." if node.module else ""
-            names = [within[:-1], *(within + each.name for each in node.names)]
-        else:
-            continue
-        for place in (os.path.join(base, *name.split(".")) for name in names):
-            found += filter(os.path.isfile, (f"{place}.py", os.path.join(place, "__init__.py")))
-    return found
-
-
 class File:
     """A loaded file: its module, and its endpoints in the order of the offer."""
 
@@ -278,7 +218,7 @@ class File:
         present = [(name, vars(module)[name]) for name in found if callable(vars(module).get(name))]
         applications.refuse(module, tree, present)
         self.endpoints = _endpoints(module, found, present)
-        self.beside = _beside(module.__file__, tree)
+        self.beside = beside.files(module.__file__, tree)
 
     def offer(self):
         """The offer, as `wire.rs` has it."""
@@ -333,7 +273,7 @@ def _by_name(function, signature):
         for each in positional:
             if each.name in arguments:
                 given.append(arguments.pop(each.name))
-            elif more and each.default not in _NO_DEFAULT:
+            elif more and each.default not in NO_DEFAULT:
                 given.append(each.default)
             else:
                 break

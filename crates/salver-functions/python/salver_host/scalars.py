@@ -3,6 +3,8 @@
 import base64
 import datetime
 import decimal
+import fractions
+import ipaddress
 import math
 import pathlib
 import re
@@ -14,6 +16,9 @@ from salver_host.json_text import Numeral
 
 _WHOLE = re.compile(r"[+-]?[0-9]+\Z")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
+_RATIO = re.compile(r"[+-]?[0-9]+/[0-9]+\Z")
+# A fraction writes out all zeros.
+_SMALLEST_EXPONENT = -400
 _TRUTH = {
     **dict.fromkeys(("true", "TRUE", "True", "1"), True),
     **dict.fromkeys(("false", "FALSE", "False", "0"), False),
@@ -48,7 +53,8 @@ def misfit(error, step=""):
 
 
 class Taken:
-    """What a hint says: kind and list as the offer tells them, whether `None` is taken too, and what makes a value:
+    """What a hint says: kind and list as the offer tells them, whether null is taken too (`nullable`), whether nothing
+    is then `None` (`optional`; of an enumeration with a member for null it is not), and what makes a value:
 
     - `convert` of what the server has checked already (`None`: it is right as it is),
     - `strict` of any value of JSON, wherever it stands,
@@ -61,8 +67,9 @@ class Taken:
     """
 
     def __init__(self, kind="any", is_list=False, nullable=False, convert=None, strict=None, exact=None, from_text=None,
-                 texts=False, digits=False, of_column=None, from_body=None, of_table=None):
+                 texts=False, digits=False, of_column=None, from_body=None, of_table=None, optional=None):
         self.kind, self.is_list, self.nullable, self.convert = kind, is_list, nullable, convert
+        self.optional = nullable if optional is None else optional
         self.strict = strict or convert or anything
         self.exact = exact or self.strict
         by_kind = {"any": of_untyped_text, "text": self.strict}
@@ -70,12 +77,30 @@ class Taken:
         self.texts, self.digits, self.of_column = texts, digits, of_column
         self.from_body, self.of_table = from_body, of_table
 
+    def then(self, check):
+        """The same, of which every value goes through `check`."""
+        after = _after(check)
+
+        def of_body(call):
+            made = self.from_body(call)
+            return None if made is None else check(made)
+
+        return Taken(
+            self.kind, self.is_list, self.nullable, after(self.convert or self.strict), after(self.strict),
+            after(self.exact), after(self.from_text), self.texts, self.digits, after(self.of_column),
+            self.from_body and of_body, after(self.of_table), self.optional,
+        )
+
     def _of_json(self, text):
         before = json_text.has_numerals
         try:
             return self.strict(json_text.read_exact(text))
         finally:
             json_text.has_numerals = json_text.has_numerals or before
+
+
+def _after(check):
+    return lambda make: make and (lambda value: check(make(value)))
 
 
 def anything(value):
@@ -170,6 +195,27 @@ def _decimal_of(text):
     return decimal.Decimal(text)
 
 
+def _fraction(value):
+    return _fraction_of(value) if type(value) is str else _of_decimal(_decimal(value))
+
+
+def _fraction_of(text):
+    try:
+        return fractions.Fraction(text) if _RATIO.match(text) else _of_decimal(_decimal_of(text))
+    except ZeroDivisionError:
+        raise Misfit("it is divided by 0") from None
+
+
+def _of_decimal(value):
+    if value.as_tuple().exponent < _SMALLEST_EXPONENT:
+        raise Misfit("it is too close to 0")
+    return fractions.Fraction(value)
+
+
+def _complex(value):
+    return complex(value) if type(value) is str else complex(number(value))
+
+
 def _span(value):
     return datetime.timedelta(seconds=number(value))
 
@@ -210,6 +256,10 @@ def _bytes(value):
         raise Misfit(f"it is not base64: {error}") from None
 
 
+def _bytearray(value):
+    return bytearray(_bytes(value))
+
+
 def _upload(value):
     if not isinstance(value, dict) or set(value) != _FILE:
         raise OtherKind("it is not a file of a form")
@@ -230,6 +280,8 @@ SCALARS = {
     float: Taken("number", convert=number, exact=exact_number, from_text=_number_of),
     str: Taken("text", strict=_text),
     bytes: Taken("bytes", convert=_bytes, from_text=_bytes, from_body=lambda call: call.body or None),
+    bytearray: Taken("bytes", convert=_bytearray, from_text=_bytearray,
+                     from_body=lambda call: bytearray(call.body) or None),
     decimal.Decimal: Taken("number", convert=_decimal, exact=_exact_decimal, from_text=_decimal_of, digits=True),
     datetime.timedelta: Taken("number", convert=_span, from_text=lambda text: _span(_number_of(text))),
     salver.Upload: Taken("bytes", convert=_upload, from_text=_upload),
@@ -240,7 +292,13 @@ SCALARS = {
     datetime.date: Taken("text", convert=_from_text(datetime.date.fromisoformat)),
     datetime.time: Taken("text", convert=_from_text(datetime.time.fromisoformat)),
     uuid.UUID: Taken("text", convert=_from_text(uuid.UUID)),
-    pathlib.Path: Taken("text", convert=_from_text(pathlib.Path)),
+    **{kind: Taken("text", convert=_from_text(kind)) for kind in (
+        pathlib.Path, pathlib.PurePath, pathlib.PurePosixPath, pathlib.PureWindowsPath, ipaddress.IPv4Address,
+        ipaddress.IPv6Address, ipaddress.IPv4Network, ipaddress.IPv6Network, ipaddress.IPv4Interface,
+        ipaddress.IPv6Interface,
+    )},
+    fractions.Fraction: Taken(convert=_fraction, from_text=_fraction_of, digits=True),
+    complex: Taken(convert=_complex, from_text=complex),
 }
 # What converts numbers of a column, which are of the one kind already that such a parameter takes.
 OF_NUMBERS = (integer, number)

@@ -5,15 +5,17 @@ import collections.abc
 import datetime
 import decimal
 import enum
+import fractions
+import ipaddress
 import json
 import pathlib
 import types
 import typing
 import uuid
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, InitVar, is_dataclass
 
 import salver
-from salver_host import tables
+from salver_host import adapters, members, names, tables, type_hints
 
 _UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
 _SETS = (set, frozenset, collections.abc.Set, collections.abc.MutableSet)
@@ -38,17 +40,28 @@ _SIMPLE = {
     datetime.date: {"type": "string", "format": "date"},
     datetime.time: {"type": "string", "format": "time"},
     uuid.UUID: {"type": "string", "format": "uuid"},
-    pathlib.Path: {"type": "string"},
+    bytearray: {"type": "string", "format": "binary"},
+    ipaddress.IPv4Address: {"type": "string", "format": "ipv4"},
+    ipaddress.IPv6Address: {"type": "string", "format": "ipv6"},
+    **dict.fromkeys((
+        pathlib.Path, pathlib.PurePath, pathlib.PurePosixPath, pathlib.PureWindowsPath, ipaddress.IPv4Network,
+        ipaddress.IPv6Network, ipaddress.IPv4Interface, ipaddress.IPv6Interface,
+    ), {"type": "string"}),
+    **dict.fromkeys((fractions.Fraction, complex), {"anyOf": [{"type": "number"}, {"type": "string"}]}),
 }
 # Of a class in a class in a class the rest is an object.
 _DEEPEST = 6
+# Whether the schema is that of an answer, in which a class has other members than in arguments.
+_is_answer = False
 # A schema beyond that is too long for a document.
 _LONGEST = 16 * 1024
 
 
-def of(hint):
+def of(hint, is_answer=False):
     """The schema of a hint; `None` when nothing is known of it, or it is too long."""
+    global _is_answer
     try:
+        _is_answer = is_answer
         schema = _of(hint, 0)
         return schema if schema and len(json.dumps(schema, allow_nan=False)) <= _LONGEST else None
     except Exception:  # Classes may do anything when they are looked at.
@@ -69,15 +82,19 @@ def with_default(schema, default):
 
 
 def _of(hint, depth):
-    if isinstance(hint, collections.abc.Hashable) and hint in _SIMPLE:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is getattr(typing, "Annotated", MISSING):
+        return _annotated(hint, depth)
+    if origin is None and isinstance(hint, collections.abc.Hashable) and hint in _SIMPLE:
         return dict(_SIMPLE[hint])
     if depth > _DEEPEST:
         return {}
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if isinstance(hint, InitVar):
+        return _of(hint.type, depth)
+    if names.wrapper(hint):
+        return _of(arguments[0], depth)
     if origin in _UNIONS:
         return _union(arguments, depth)
-    if origin is getattr(typing, "Annotated", MISSING):
-        return _of(arguments[0], depth)
     if origin is getattr(typing, "Literal", MISSING):
         return _choice([each.value if isinstance(each, enum.Enum) else each for each in arguments])
     kind = origin or hint
@@ -91,6 +108,8 @@ def _of(hint, depth):
     if kind in _OBJECTS:
         values = _of(arguments[1], depth + 1) if len(arguments) == 2 else {}
         return {"type": "object", **({"additionalProperties": values} if values else {})}
+    if adapters.is_own(kind):
+        return _of_pydantic(adapters.schema(hint), depth)
     for name in ("__supertype__", "__value__"):  # NewType, and the statement `type`.
         if hasattr(hint, name) and not isinstance(hint, type):
             return _of(getattr(hint, name), depth + 1)
@@ -105,28 +124,35 @@ def _class(hint, depth):
     if issubclass(hint, enum.Enum):
         return _choice([member.value for member in hint])
     if hasattr(hint, "model_json_schema"):  # Models of pydantic.
-        schema = hint.model_json_schema()
-        return _inlined(schema, schema.pop("$defs", {}), depth)
-    if is_dataclass(hint):
-        members = [each for each in fields(hint) if not each.name.startswith("_")]
-        required = [each.name for each in members if each.default is MISSING and each.default_factory is MISSING]
-        defaults = {each.name: each.default for each in members if each.default is not MISSING}
-        return _object(hint, [each.name for each in members], required, defaults, depth)
-    if issubclass(hint, tuple) and hasattr(hint, "_fields"):
-        defaults = getattr(hint, "_field_defaults", {})
-        return _object(hint, hint._fields, [each for each in hint._fields if each not in defaults], defaults, depth)
-    if issubclass(hint, dict) and hasattr(hint, "__required_keys__"):
-        names = list(getattr(hint, "__annotations__", {}))
-        return _object(hint, names, [each for each in names if each in hint.__required_keys__], {}, depth)
+        return _of_pydantic(hint.model_json_schema(), depth)
+    if members.has(hint):
+        return _object(hint, depth)
     return {"type": "object"} if issubclass(hint, dict) else {}
 
 
-def _object(hint, names, required, defaults, depth):
-    found = typing.get_type_hints(hint)
-    properties = {}
-    for name in names:
-        schema = _of(found[name], depth + 1) if name in found else {}
-        properties[name] = with_default(schema, defaults[name]) or {} if name in defaults else schema
+def _annotated(hint, depth):
+    """The schema of a type, with what pydantic says of the constraints that stand beside it."""
+    if not adapters.marks(hint):
+        return _of(typing.get_args(hint)[0], depth)
+    if not adapters.are_checks(hint):
+        return _of_pydantic(adapters.schema(hint), depth)
+    own = _of(typing.get_args(hint)[0], depth)
+    said = _of_pydantic(adapters.schema(type_hints.outermost(hint)), depth)
+    if "anyOf" in said and "anyOf" not in own:  # A decimal may be a text for pydantic.
+        said = {**said, **said["anyOf"][0]}
+        del said["anyOf"]
+    return {**said, **own}
+
+
+def _object(hint, depth):
+    properties, required = {}, []
+    for name, each in members.of(hint, _is_answer).items():
+        if name.startswith("_") and is_dataclass(hint):
+            continue
+        schema = _of(each.hint, depth + 1)
+        properties[name] = schema if each.default is MISSING else with_default(schema, each.default) or {}
+        if each.required:
+            required.append(name)
     schema = {"type": "object", "title": hint.__name__, "properties": properties}
     said = (vars(hint).get("__doc__") or "").strip()
     if said and not said.startswith(f"{hint.__name__}("):  # A dataclass without its own gets its signature.
@@ -135,15 +161,15 @@ def _object(hint, names, required, defaults, depth):
 
 
 def _union(arguments, depth):
-    members = [_of(each, depth + 1) for each in arguments if each is not type(None)]
+    kinds = [_of(each, depth + 1) for each in arguments if each is not type(None)]
     nullable = {"nullable": True} if type(None) in arguments else {}
-    if len(members) == 1:
-        return {**members[0], **nullable}
-    return {"anyOf": members, **nullable} if all(members) else nullable
+    if len(kinds) == 1:
+        return {**kinds[0], **nullable}
+    return {"anyOf": kinds, **nullable} if all(kinds) else nullable
 
 
 def _choice(values):
-    kinds = {_SIMPLE[type(value)]["type"] if type(value) in _SIMPLE else None for value in values if value is not None}
+    kinds = {_SIMPLE.get(type(value), {}).get("type") for value in values if value is not None}
     kind = kinds.pop() if len(kinds) == 1 else None
     values = [_in_json(value) for value in values]
     json.dumps(values)
@@ -162,10 +188,14 @@ def _in_json(value):
 def _tuple(arguments, depth):
     if not arguments or len(arguments) == 2 and arguments[1] is ...:
         return {"type": "array", "items": _of(arguments[0], depth + 1) if arguments else {}}
-    members = [_of(each, depth + 1) for each in arguments]
-    same = all(each == members[0] for each in members)
-    items = members[0] if same else {"anyOf": members} if all(members) else {}
-    return {"type": "array", "items": items, "minItems": len(members), "maxItems": len(members)}
+    kinds = [_of(each, depth + 1) for each in arguments]
+    same = all(each == kinds[0] for each in kinds)
+    items = kinds[0] if same else {"anyOf": kinds} if all(kinds) else {}
+    return {"type": "array", "items": items, "minItems": len(kinds), "maxItems": len(kinds)}
+
+
+def _of_pydantic(schema, depth):
+    return _inlined(schema, schema.pop("$defs", {}), depth)
 
 
 def _inlined(schema, definitions, depth):
@@ -185,4 +215,9 @@ def _inlined(schema, definitions, depth):
         return _inlined(merged, definitions, depth)
     if "const" in schema:
         schema = {"enum": [schema["const"]], **{name: each for name, each in schema.items() if name != "const"}}
+    if "mapping" in schema.get("discriminator", ()):  # It names what is inlined.
+        schema = {name: each for name, each in schema.items() if name != "discriminator"}
+    for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        if type(schema.get(exclusive)) in (int, float):
+            schema = {**schema, bound: schema[exclusive], exclusive: True}
     return {name: _inlined(each, definitions, depth) for name, each in schema.items()}

@@ -1,6 +1,7 @@
 """Tables, arrays and pictures of numpy, pandas, pyarrow and matplotlib, none of which is imported unless the file did.
 """
 
+import datetime
 import io
 import sys
 
@@ -98,13 +99,31 @@ def _arrow(pyarrow, value):
 def _of_numpy(value):
     names = getattr(getattr(value, "dtype", None), "names", None)
     if names and value.ndim == 1:
-        return [dict(zip(names, row)) for row in value.tolist()]
-    # Of nanoseconds numpy would make whole numbers.
-    if value.dtype.kind == "M" and value.dtype != "datetime64[D]":
-        value = value.astype("datetime64[us]")
-    elif value.dtype.kind == "m":
-        value = value.astype("timedelta64[us]")
-    return value.tolist()
+        # Each field by itself: of some times numpy makes whole numbers.
+        return [dict(zip(names, row)) for row in zip(*(_of_numpy(value[name]) for name in names))]
+    return _of_times(value) if value.dtype.kind in "mM" else value.tolist()
+
+
+def _of_times(value):
+    """Dates and spans as Python's, which have microseconds; those with nanoseconds as they are written."""
+    kind = value.dtype.kind
+    if value.dtype == "datetime64[D]":
+        return value.tolist()
+    cut = value.astype(f"{kind}8[us]")
+    beyond = (value.astype(f"{kind}8[ns]") - cut).astype("int64")
+    # Nothing minus nothing is the least number.
+    beyond = beyond * (0 <= beyond) * (beyond < 1000)
+    return _with_nanoseconds(cut.tolist(), beyond.tolist()) if beyond.any() else cut.tolist()
+
+
+def _with_nanoseconds(time, beyond):
+    if isinstance(time, list):
+        return list(map(_with_nanoseconds, time, beyond))
+    if not beyond:
+        return time
+    if isinstance(time, datetime.timedelta):
+        return (time // datetime.timedelta(microseconds=1) * 1000 + beyond) / 10**9
+    return f"{time.isoformat(timespec='microseconds')}{beyond:03}"
 
 
 def _of_pandas(value):

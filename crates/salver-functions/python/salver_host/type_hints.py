@@ -4,13 +4,12 @@ import collections
 import collections.abc
 import enum
 import functools
-import inspect
 import json
 import types
 import typing
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, InitVar
 
-from salver_host import choices, scalars, tables
+from salver_host import adapters, choices, members, names, scalars, tables
 from salver_host.scalars import PASSING, SCALARS, Misfit, OtherKind, Taken, misfit
 
 _UNIONS = (typing.Union, getattr(types, "UnionType", typing.Union))
@@ -32,53 +31,64 @@ _OF_TABLE = dict.fromkeys((None, "object"), tables.of_stream)
 _CHECKED = ("boolean", "integer", "number", "text")
 _LONGEST_NAME = 60
 _UNPACK = getattr(typing, "Unpack", MISSING)
-_WRAPPERS = (typing.Final, typing.ClassVar)
-# Aliases that are being looked at, as one may contain itself.
-_aliases = set()
-
-
-def hints(function):
-    """The types a function's parameters are annotated with; those that can't be found out are left away."""
-    target = inspect.unwrap(function)
-    try:
-        return typing.get_type_hints(target)
-    except Exception:  # Any name of a hint may be missing, and looking one up may run user code.
-        found = {}
-        for name, hint in getattr(target, "__annotations__", {}).items():
-            try:
-                while isinstance(hint, str):  # In a file that makes texts of all hints, one may be a text of a text.
-                    hint = eval(hint, target.__globals__)
-                found[name] = hint
-            except Exception:
-                continue
-        return found
+# Of what may contain itself: what is being looked at, and what is known.
+_under_way, _known = set(), {}
 
 
 def taken(hint):
     """What a type hint says."""
     if hint is None:
         hint = type(None)
+    if names.is_name(hint):
+        return _once(names.key(hint), lambda: taken(names.meaning(hint)))
+    if isinstance(hint, InitVar):
+        return taken(hint.type)
     if not isinstance(hint, collections.abc.Hashable):
         return Taken()
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in _UNIONS:
         return _union(arguments)
     if origin is getattr(typing, "Annotated", MISSING):
-        return taken(arguments[0])
+        one = taken(arguments[0])
+        return adapters.annotated(hint, outermost(hint), one) if adapters.marks(hint) else one
     if origin is getattr(typing, "Literal", MISSING):
         return choices.literal(arguments)
-    if hint in _LISTS or origin in _LISTS:
-        return _list(origin or hint, arguments, is_bare=hint in (tuple, typing.Tuple))
-    if hint is collections.Counter or origin is collections.Counter:
+    # What a hint is made of may have no hash, such as a note in `Annotated`.
+    kind = origin or hint
+    if kind in _LISTS:
+        return _list(kind, arguments, is_bare=hint in (tuple, typing.Tuple))
+    if kind is collections.Counter:
         return _mapping(collections.Counter, (*(arguments or (typing.Any,)), int))
-    if hint in _OBJECTS or origin in _OBJECTS:
-        return _mapping(_OBJECTS[origin or hint], arguments)
+    if kind in _OBJECTS:
+        return _mapping(_OBJECTS[kind], arguments)
     if isinstance(hint, typing.TypeVar):
         return taken(hint.__bound__) if hint.__bound__ is not None else Taken()
+    if adapters.is_own(kind):
+        return adapters.own(hint)
     if isinstance(origin, type):
         return _simple(origin, arguments)
     # `Final` and the like say nothing of the value.
-    return taken(arguments[0]) if origin in _WRAPPERS else _simple(hint)
+    return taken(arguments[0]) if names.wrapper(hint) else _simple(hint)
+
+
+def outermost(annotated):
+    """An `Annotated` without what stands in its type."""
+    return typing.Annotated[(_shell(typing.get_args(annotated)[0]), *annotated.__metadata__)]
+
+
+def _shell(hint):
+    """A type without what is in it."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in _UNIONS:
+        return typing.Union[tuple(map(_shell, arguments))]
+    kind = origin or hint
+    if not isinstance(kind, collections.abc.Hashable):
+        return typing.Any
+    if kind in _LISTS:
+        return _LISTS[kind]
+    if _OBJECTS.get(kind) is dict:
+        return dict
+    return kind if kind in SCALARS else typing.Any
 
 
 def of_kind(kind, is_list):
@@ -107,29 +117,44 @@ def _simple(hint, arguments=()):
         return choices.enumeration(hint)
     if hasattr(hint, "model_validate"):  # Models of pydantic.
         return Taken("object", convert=lambda value: hint.model_validate(scalars.anything(value)))
-    is_tuple = issubclass(hint, tuple) and hasattr(hint, "_fields")
-    if is_dataclass(hint) or is_tuple or issubclass(hint, dict) and hasattr(hint, "__required_keys__"):
-        strict, exact = (_record(hint, arguments, how) for how in ("strict", "exact"))
+    if members.has(hint):
+        strict, exact = members.record(hint, arguments, taken)
         return Taken("object", convert=strict, exact=exact, digits=True)
     return Taken("object", convert=_any_object) if issubclass(hint, dict) else Taken()
 
 
 def _alias(hint, name):
-    if id(hint) in _aliases:  # What it is made of can be told once it is known.
-        later = functools.lru_cache(maxsize=None)(lambda: taken(hint))
-        return Taken(strict=lambda value: later().strict(value), exact=lambda value: later().exact(value), digits=True)
-    _aliases.add(id(hint))
-    try:
-        return taken(getattr(hint, name))
-    finally:
-        _aliases.discard(id(hint))
+    with names.within(hint):
+        return _once(hint, lambda: taken(getattr(hint, name)))
+
+
+def _once(key, find):
+    """What `find` says, which may ask for the same again: in that place it is told once it is known."""
+    if key in _known:
+        return _known[key]
+    if key not in _under_way:
+        _under_way.add(key)
+        try:
+            _known[key] = find()
+        finally:
+            _under_way.discard(key)
+        return _known[key]
+
+    def of_text(text):
+        try:
+            return _known[key].strict(scalars.of_untyped_text(text))
+        except Misfit:
+            return _known[key].strict(text)
+
+    return Taken(strict=lambda value: _known[key].strict(value), exact=lambda value: _known[key].exact(value),
+                 from_text=of_text, digits=True)
 
 
 def _union(arguments):
     kinds = [taken(argument) for argument in arguments if argument is not type(None)]
-    nullable = len(kinds) < len(arguments) or any(each.nullable for each in kinds)
+    optional = len(kinds) < len(arguments) or any(each.optional for each in kinds)
     if len(kinds) > 1:
-        return choices.union(kinds, nullable)
+        return choices.union(kinds, optional)
     one = kinds[0]
     convert = one.convert and _or_null(one.convert)
     return Taken(one.kind, one.is_list, True, convert, _or_null(one.strict), _or_null(one.exact), one.from_text,
@@ -275,56 +300,3 @@ def _key(hint):
 
 def _no_key(_):
     raise Misfit("an object of JSON has no keys of this type")
-
-
-def _record(hint, arguments, how):
-    """What makes a value of a class with named members: a dataclass, a named tuple, a TypedDict. `arguments`: what
-    stands for the parameters of a generic class; `how`: with which converter of each."""
-
-    def make(value):
-        parts, required = _members(hint, arguments)
-        if isinstance(value, list) and issubclass(hint, tuple):
-            if len(value) > len(hint._fields):
-                raise Misfit(f"it has more than {len(hint._fields)} members")
-            value = dict(zip(hint._fields, value))
-        for name in _object(value):
-            if name not in parts:
-                raise Misfit(f"there is no member `{name[:_LONGEST_NAME]}`")
-        for name in required:
-            if name not in value:
-                raise Misfit(f"the member `{name}` is missing")
-        given = {}
-        for name, each in value.items():
-            try:
-                given[name] = getattr(parts[name], how)(each)
-            except PASSING:
-                raise
-            except Exception as error:
-                raise misfit(error, f".{name}") from error
-        return hint(**given)
-
-    return make
-
-
-@functools.lru_cache(maxsize=None)
-def _members(hint, arguments):
-    """A class's members, and which of them must be there; found at the first call, as a class may name itself."""
-    given = dict(zip(getattr(hint, "__parameters__", ()), arguments))
-    found = {name: _filled_in(each, given) for name, each in hints(hint).items()}
-    if not is_dataclass(hint):
-        names = hint._fields if issubclass(hint, tuple) else list(found)
-        absent = getattr(hint, "_field_defaults", {})
-        required = hint.__required_keys__ if issubclass(hint, dict) else [each for each in names if each not in absent]
-        return {name: taken(found.get(name, typing.Any)) for name in names}, list(required)
-    members = [field for field in fields(hint) if field.init]
-    parts = {field.name: taken(found.get(field.name, typing.Any)) for field in members}
-    absent = MISSING
-    return parts, [each.name for each in members if each.default is absent and each.default_factory is absent]
-
-
-def _filled_in(hint, given):
-    """A hint with what stands for the parameters of its class."""
-    if isinstance(hint, typing.TypeVar):
-        return given.get(hint, hint)
-    own = getattr(hint, "__parameters__", ())
-    return hint[tuple(given.get(each, each) for each in own)] if given and own else hint

@@ -81,11 +81,12 @@ class Answer:
             self.detail = _text(payload)[0].decode()
             return
         self.status, count = struct.unpack_from("<HI", payload)
-        payload, self.headers = payload[6:], {}
+        payload, self.headers, self.fields = payload[6:], {}, []
         for _ in range(count):
             name, payload = _text(payload)
             value, payload = _text(payload)
             self.headers[name.decode()] = value.decode()
+            self.fields.append((name.decode(), value.decode()))
         self.place, self.body = (payload[0], payload[1:]) if kind == b"A" else (None, b"")
 
     def json(self):

@@ -1,12 +1,22 @@
 """What becomes of what functions return."""
 
+import collections
+import datetime
+import decimal
 import json
+import sys
 import unittest
+from pathlib import Path
+from unittest import mock
 
 from served import Served
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from salver_host import json_text  # noqa: E402
+
 SOURCE = '''
-import asyncio, collections, datetime, decimal, enum, math, pathlib, typing, uuid
+import asyncio, collections, datetime, decimal, enum, fractions, ipaddress, math, pathlib, typing, uuid
 from dataclasses import dataclass
 from salver import HTTPError, Response
 
@@ -46,6 +56,10 @@ VALUES = {
     "precise": decimal.Decimal("12345678901234567890.123456789"), "bytes_in": [b"\\x00\\xff"],
     "surrogate": "a\\udc80", "surrogates": ["a\\udc80"], "subclass": Text("t"), "path_in": [pathlib.Path("/a")],
     "view": {"a": 1}.keys(), "mapping": collections.ChainMap({"a": 1}), "twice": [TWICE, TWICE],
+    "networks": [ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_address("::1"), fractions.Fraction(1, 3)],
+    "same": [{"a": {1: "a", "1": "b"}}], "same_truth": {True: 1, "true": 2}, "same_day": {datetime.date(2026, 1, 2): 1,
+    "2026-01-02": 2}, "numbered": {"a": {1: "a", 2: "b"}}, "named_so": [{"x1": 1, "true": Point(1)}],
+    "same_below": [Point({1: 1, "1": 2})],
     "cycle": CYCLE, "loop": LOOP, "own": Own(), "owns": [Own()], "class": Own, "complex": 1j,
 }
 def value(name: str): return VALUES[name]
@@ -70,6 +84,16 @@ def response(kind: str):
 def refuse(status: int, message=None): raise HTTPError(status, message)
 def refuse_more():
     raise HTTPError(429, "slowly", error="too_fast", hint="wait", headers={"Retry-After": "9", "X-A": "b"})
+def cookies(kind: str):
+    if kind == "error":
+        raise HTTPError(401, headers={"WWW-Authenticate": ["Basic", "Bearer"], "Cache-Control": "private"})
+    response = Response("x", headers={
+        "pairs": [("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"), ("X-A", 1)], "list": {"Set-Cookie": ["a=1", "b=2"]},
+        "both": [("Set-Cookie", ["a=1", "b=2"]), ("Set-Cookie", "c=3")], "set": None, "lists": [["Vary", ("a", "b")]],
+    }[kind])
+    if kind == "set":
+        response.headers["Set-Cookie"] = ("a=1", "b=2")
+    return response
 def file(name: str): return pathlib.Path(__file__).parent / name
 def count(n: int):
     for i in range(n):
@@ -157,12 +181,15 @@ class Answers(unittest.TestCase):
         self.assertEqual(answer.detail.splitlines()[-1], "ValueError: in an item")
 
     def test_what_is_no_json(self):
+        same = "ValueError: two keys of a dictionary become the same one in JSON:"
         for name, said in {
             "cycle": "ValueError: a list contains itself, so it can't be written as JSON",
             "loop": "ValueError: a dict contains itself, so it can't be written as JSON",
             "own": "TypeError: a value of type Own can't be written as JSON",
             "owns": "TypeError: a value of type Own can't be written as JSON",
             "class": "TypeError: a value of type type can't be written as JSON",
+            "same": f'{same} "1"', "same_truth": f'{same} "true"', "same_day": f'{same} "2026-01-02"',
+            "same_below": f'{same} "1"',
             "complex": "TypeError: a value of type complex can't be written as JSON",
         }.items():
             with self.subTest(name):
@@ -196,6 +223,16 @@ class Answers(unittest.TestCase):
                 self.assertEqual((answer.status, answer.headers, answer.body), (status, headers, body))
         answer = self.call("response", {"kind": "status"})
         self.assertIn("1000 is not the status of an answer", answer.detail)
+
+    def test_several_fields_of_one_name(self):
+        one, two = ("set-cookie", "a=1"), ("set-cookie", "b=2")
+        for kind, fields in {
+            "pairs": [one, two, ("x-a", "1")], "list": [one, two], "both": [one, two, ("set-cookie", "c=3")],
+            "set": [one, two], "lists": [("vary", "a"), ("vary", "b")],
+        }.items():
+            self.assertEqual(self.call("cookies", {"kind": kind}).fields[1:], fields, kind)
+        fields = [("www-authenticate", "Basic"), ("www-authenticate", "Bearer"), ("cache-control", "private")]
+        self.assertEqual(self.call("cookies", {"kind": "error"}).fields[1:], fields)
 
     def test_http_errors(self):
         answer = self.call("refuse", {"status": 404, "message": "no such thing"})
@@ -258,6 +295,25 @@ class Answers(unittest.TestCase):
     def test_coroutines(self):
         self.assertEqual(self.call("coroutine").json(), [1])
         self.assertIn("can't be written as JSON", self.call("future").detail)
+
+
+class Keys(unittest.TestCase):
+    def test_keys_that_are_the_same_in_json(self):
+        day = datetime.date(2026, 1, 2)
+        for orjson in (json_text.orjson, None):
+            with mock.patch.object(json_text, "orjson", orjson):
+                for value in (
+                    {1: 1, "1": 2}, [{"a": {True: 1, "true": 2}}], ({None: 1, "null": 2},), {1.5: 1, "1.5": 2},
+                    {day: 1, "2026-01-02": 2}, {"a": collections.OrderedDict({0: 1, "0": 2})},
+                    [collections.ChainMap({1: 1, "1": 2})], {"a": decimal.Decimal(1), "b": {1: 1, "1": 2}},
+                ):
+                    with self.assertRaisesRegex(ValueError, "two keys of a dictionary become the same one"):
+                        json_text.write(value)
+                for value, text in (
+                    ({1: 1, "2": 2}, b'{"1":1,"2":2}'), ([{"x1": 1}, {"true": 2}], b'[{"x1":1},{"true":2}]'),
+                    ({"x1": {1, }}, b'{"x1":[1]}'), ({"1\": ": {True: 0, 2: 1}}, b'{"1\\": ":{"true":0,"2":1}}'),
+                ):
+                    self.assertEqual(json_text.write(value), text)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import unittest
 from served import Served
 
 SOURCE = '''
-import dataclasses, datetime, decimal, enum, typing, uuid
+import dataclasses, datetime, decimal, enum, fractions, ipaddress, pathlib, typing, uuid
 from typing import (
     Annotated, Any, Dict, Generic, List, Literal, NamedTuple, NewType, Optional, Tuple, TypedDict, TypeVar, Union,
 )
@@ -67,6 +67,13 @@ class Box(Generic[T]):
 
 UserId = NewType("UserId", int)
 
+class Cover(enum.Enum):
+    HARD = "hard"
+    NONE = None
+
+Json = Union[int, str, List["Json"], Dict[str, "Json"]]
+Tree = Union[int, List["Tree"]]
+
 def told(value): return f"{type(value).__name__} {value}"
 def optional(x: Optional[int] = None) -> Optional[int]: return x
 def union(x: Union[int, str]): return told(x)
@@ -104,6 +111,18 @@ def boxed(x: Box[int]): return told(x)
 def maybe(x: Literal["a", Colour.RED, None]): return told(x)
 def counts(x: Dict[str, List[int]], *rest: Tuple[int, str]): return [x, rest]
 def bits(x: Bits): return told(x)
+def cover(x: Cover): return told(x)
+def covers(x: List[Cover], y: Optional[Cover] = None, z: Cover = Cover.HARD): return [x, told(y), told(z)]
+def some_cover(x: Union[Cover, int]): return told(x)
+def json_value(x: Json): return x
+def tree(x: Tree): return x
+def address(x: ipaddress.IPv4Address): return x
+def net(x: ipaddress.IPv6Network): return [told(x), x]
+def fraction(x: fractions.Fraction): return told(x)
+def complex_one(x: complex): return told(x)
+def pure_path(x: pathlib.PurePosixPath): return told(x)
+def array(x: bytearray): return told(x)
+def unhashable(x: Annotated[int, {"a": 1}], y: List[Annotated[int, []]]): return [x, y]
 def uploads(x: List[Upload], y: Optional[bytes] = None): return [[each.filename for each in x], y and len(y)]
 '''
 
@@ -157,6 +176,15 @@ class Hints(unittest.TestCase):
             ("maybe", "red", "Colour Colour.RED"), ("maybe", None, "NoneType None"), ("pick", 5, "int 5"),
             ("pick", "5", "str 5"), ("one_or_more", [1], "list [1]"),
             ("mixed", 2, "int 2"), ("mixed", True, "bool True"), ("mixed", "1", "str 1"),
+            ("cover", None, "Cover Cover.NONE"), ("cover", "hard", "Cover Cover.HARD"),
+            ("covers", [None, "hard"], [[None, "hard"], "NoneType None", "Cover Cover.HARD"]),
+            ("some_cover", None, "Cover Cover.NONE"), ("some_cover", 3, "int 3"),
+            ("json_value", [1, {"a": [[{"b": "c"}]]}], [1, {"a": [[{"b": "c"}]]}]), ("tree", [1, [[2]]], [1, [[2]]]),
+            ("address", "1.2.3.4", "1.2.3.4"), ("net", "fe80::/10", ["IPv6Network fe80::/10", "fe80::/10"]),
+            ("fraction", "2/6", "Fraction 1/3"), ("fraction", 0.1, "Fraction 1/10"), ("fraction", 2, "Fraction 2"),
+            ("complex_one", "1+2j", "complex (1+2j)"), ("complex_one", 1, "complex (1+0j)"),
+            ("pure_path", "/a", "PurePosixPath /a"), ("array", "YQ==", "bytearray bytearray(b'a')"),
+            ("array", file_argument(b"a"), "bytearray bytearray(b'a')"),
             ("user", 7, "int 7"), ("noted", 7, "int 7"), ("ordered", [1, 2], "tuple (1, 2)"),
             ("data", base64.b64encode(b"abc").decode(), 3), ("data", file_argument(b"abcd"), 4),
             ("upload", file_argument(b"\xef\xbb\xbfhi"), ["n.txt", "text/plain", 5, "hi"]),
@@ -189,6 +217,26 @@ class Hints(unittest.TestCase):
         self.assertEqual(self.call("one_or_more", {"x": text_argument("a")}).message,
                          "`x` is not right: it is of none of its types")
 
+        for function, text, expected in [
+            ("json_value", "5", 5), ("tree", "5", 5), ("cover", "hard", "Cover Cover.HARD"),
+        ]:
+            self.assertEqual(self.call(function, {"x": text_argument(text)}).json(), expected, f"{function}({text!r})")
+        self.assertEqual(self.call("tree", {"x": [text_argument("1"), text_argument("2")]}).json(), [1, 2])
+        self.assertEqual(self.call("tree", {"x": text_argument("a")}).why, 2)
+
+    def test_null_of_an_enumeration_is_no_absence(self):
+        for function, name, required in [
+            ("cover", "x", True), ("some_cover", "x", True), ("covers", "y", False), ("maybe", "x", False),
+        ]:
+            found = [each for each in self.endpoints[function]["parameters"] if each["name"] == name]
+            self.assertEqual((function, found[0]["required"]), (function, required))
+        self.assertEqual(self.call("covers", {"x": [], "z": None}).json()[2], "Cover Cover.NONE")
+        self.assertEqual(self.call("cover", {}).message, "`x` is missing")
+
+    def test_notes_without_a_hash(self):
+        self.assertEqual(self.call("unhashable", {"x": 1, "y": [2]}).json(), [1, [2]])
+        self.assertEqual(self.call("unhashable", {"x": 1, "y": ["2"]}).why, 2)
+
     def test_numbers_keep_their_digits(self):
         for given, expected in [
             ('{"x": 1.10}', ["Decimal 1.10", None, [], {}]),
@@ -207,6 +255,14 @@ class Hints(unittest.TestCase):
              '`x` is not right: two of its keys are the same, one of them "01"'),
             ("boxed", {"content": "a"}, "`x.content` is not right: it is not a whole number"),
             ("boxed", {"content": 1, "others": ["a"]}, "`x.others[0]` is not right: it is not a whole number"),
+            ("cover", "soft", "`x` is not right: it is none of hard, None"),
+            ("json_value", True, "`x` is not right: it is of none of its types"),
+            ("json_value", [1, {"a": [[1.5]]}], '`x[1]["a"][0][0]` is not right: it is of none of its types'),
+            ("tree", [1, [[["x"]]]], "`x[1][0][0][0]` is not right: it is of none of its types"),
+            ("address", "1.2.3", "`x` is not right: Expected 4 octets in '1.2.3'"),
+            ("fraction", "1/0", "`x` is not right: it is divided by 0"),
+            ("fraction", "1e-999999999", "`x` is not right: it is too close to 0"),
+            ("fraction", "nan", "`x` is not right: it is not a number"),
             ("counted", {"a": None}, '`x["a"]` is not right: it is not a whole number'),
             ("counts", {"a": [1, "q"]}, '`x["a"][1]` is not right: it is not a whole number'),
             ("choice", "c", "`x` is not right: it is none of a, b, 3"),
@@ -269,35 +325,6 @@ class Hints(unittest.TestCase):
         self.assertEqual(told, ("Item", "A thing in a basket.", ["name"]))
         self.assertEqual(item["properties"]["colour"], {**colours, "nullable": True})
         json.dumps(self.endpoints, allow_nan=False)
-
-
-class Models(unittest.TestCase):
-    def test_models_of_pydantic(self):
-        try:
-            import pydantic  # noqa: F401
-        except ImportError:
-            self.skipTest("pydantic is not installed")
-        source = '''
-        from typing import List, Optional
-        from pydantic import BaseModel, Field
-        class Part(BaseModel):
-            name: str
-        class Order(BaseModel):
-            number: int = Field(gt=0)
-            parts: List[Part] = []
-            note: Optional[str] = None
-        def order(x: Order) -> Order: return x
-        '''
-        with Served(source) as served:
-            endpoint = served.offer()["endpoints"][0]
-            worker = served.worker()
-            answer = worker.call(0, {"x": {"number": 1, "parts": [{"name": "a"}]}})
-            self.assertEqual(answer.json(), {"number": 1, "parts": [{"name": "a"}], "note": None})
-            self.assertEqual(worker.call(0, {"x": {"number": 0}}).why, 2)
-        schema = endpoint["answer"]
-        self.assertEqual(schema["required"], ["number"])
-        self.assertEqual(schema["properties"]["parts"]["items"]["properties"]["name"]["type"], "string")
-        self.assertEqual(schema["properties"]["note"], {"title": "Note", "type": "string", "nullable": True})
 
 
 class Beside(unittest.TestCase):

@@ -58,7 +58,7 @@ class Tables(unittest.TestCase):
         ''')
         self.bodies(call, {
             "integer": b"3", "real": b"0.5", "truth": b'{"a":true,"1":null}', "array": b"[[1,2],[3,4]]",
-            "gaps": b"[1.5,null,null]", "rows": b'[{"a":1,"b":"x"}]', "times": b'["2026-01-02T03:04:05.123456",null]',
+            "gaps": b"[1.5,null,null]", "rows": b'[{"a":1,"b":"x"}]', "times": b'["2026-01-02T03:04:05.123456789",null]',
             "days": b'["2026-01-02"]', "spans": b"[1.5]", "text": b'["a","b"]',
         })
         self.assertEqual(call("doubled", {"a": [[1, 2.5]]}).json(), ["f", [[2.0, 5.0]]])
