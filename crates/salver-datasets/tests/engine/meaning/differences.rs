@@ -60,6 +60,10 @@ const DIFFERENCES: &[(&str, &str)] = &[
     ),
     ("a time has no `infinity`", "select 'infinity'::timestamp > timestamp '2024-01-01'"),
     (
+        "a time before the year 0 or after 9999 can't be written; a date can: `date '+10000-01-01'`",
+        "select timestamp '10000-01-01' > timestamp '2024-01-01'",
+    ),
+    (
         "`date_bin` goes by nanoseconds, which reach from 1677 to 2262",
         "select date_bin('1 day', timestamp '9999-12-31', timestamp '2001-01-01')",
     ),

@@ -52,7 +52,7 @@ pub(super) fn types() -> Vec<Type> {
         Type::of("", Any, &mixed),
         Type::of("any", Any, &mixed),
         // Declared as texts of some form, and none that SQLite knows: it makes numbers of texts that are some.
-        Type::of("string", Any, &mixed),
+        Type::of("string", Any, &["5", "'5'", "5.5", "'abc'", "-7", "''", "9007199254740993", "1e300", "'7x'"]),
         Type::of("name", Any, &["'b'", "'01'", "'1e5'", "'1.5'", "1000", "10", "'%'", "'1x'", "2", "0.1", "'a'"]),
         Type::new("uuid", Text, quoted(uuids(&mut chance("uuid")))),
         Type::of("json", Text, &["'{\"b\":1}'", "'{\"a\":2}'", "'[]'", "'\"x\"'"]).odd(&["5", "5.5", "'10x'"]),
