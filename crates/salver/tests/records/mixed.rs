@@ -32,6 +32,12 @@ const VALUES: [&str; 17] = [
     "cast(x'80' as text)",
 ];
 
+/// Whether SQLite makes numbers of texts there, which are then compared as their texts, and bytes too. Dates are left
+/// as the database compares them.
+fn makes_numbers(native: &str) -> bool {
+    matches!(native, "uuid" | "json")
+}
+
 /// Tables `t0`, ... with the values beside a number, and `k0`, ... with them as a key.
 fn program() -> Program {
     let mut sql = String::new();
@@ -73,11 +79,18 @@ fn pages_end_and_have_every_row() {
         for table in [format!("t{number}"), format!("k{number}")] {
             for sort in ["", "sort=v&", "sort=-v&"] {
                 let target = format!("/tables/{table}?{sort}");
-                let whole = ids(&program.get(&target).json());
+                // A whole table comes as the database has it, pages in the order of the texts.
+                let in_order = |mut rows: Vec<i64>| {
+                    if sort.is_empty() && makes_numbers(native) {
+                        rows.sort_unstable();
+                    }
+                    rows
+                };
+                let whole = in_order(ids(&program.get(&target).json()));
                 assert!(whole.len() > 10, "{target}");
                 for limit in 1..4 {
                     let target = format!("{target}limit={limit}");
-                    assert_eq!(pages(&program, &target), whole, "{} {target}", native);
+                    assert_eq!(in_order(pages(&program, &target)), whole, "{} {target}", native);
                 }
             }
         }
@@ -128,7 +141,8 @@ fn comparisons_are_those_of_the_order() {
         let told = |sql: &str| -> Vec<i64> {
             program.database().run(sql).lines().map(|line| line.parse().expect("a number")).collect()
         };
-        let own = told(&format!("select id from t{number} order by v collate binary nulls first, id"));
+        let v = if makes_numbers(native) { "cast(v as text)" } else { "v" };
+        let own = told(&format!("select id from t{number} order by {v} collate binary nulls first, id"));
         assert_eq!(order, own, "{}", native);
         for sign in ["<", "<=", ">", ">="] {
             let word = match sign {
@@ -139,8 +153,8 @@ fn comparisons_are_those_of_the_order() {
             };
             let mut found = ids(&program.get(&format!("/tables/t{number}?filter[v]{word}='a'&limit=1000")).json());
             found.sort_unstable();
-            // Bytes lie behind all texts.
-            let own = told(&format!("select id from t{number} where v collate binary {sign} 'a' order by id"));
+            // Bytes lie behind all texts, unless SQLite makes numbers of texts.
+            let own = told(&format!("select id from t{number} where {v} collate binary {sign} 'a' order by id"));
             assert_eq!(found, own, "{} {sign}", native);
         }
     }

@@ -98,8 +98,23 @@ pub(crate) fn is_nowhere(cause: &(dyn std::error::Error + 'static)) -> bool {
 /// Returns the server's message about a value that does not fit, and the column if it names one.
 pub(crate) fn misfit<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Option<(&'e str, Option<&'e str>)> {
     let server = cause.downcast_ref::<tokio_postgres::Error>()?.as_db_error()?;
-    let of_a_value = matches!(server.code().code().as_bytes(), [b'2', b'2', ..] | b"42601");
-    of_a_value.then(|| (server.message(), server.column()))
+    is_misfit(server).then(|| (server.message(), server.column()))
+}
+
+/// Returns whether the server refuses a value, and not the statement.
+fn is_misfit(server: &DbError) -> bool {
+    match server.code().code().as_bytes() {
+        b"22012" => false,
+        [b'2', b'2', ..] => true,
+        // Types of extensions, like `seg`, parse their values with a grammar; Salver's own statements fail in another
+        // routine.
+        b"42601" => !matches!(server.routine(), Some("scanner_yyerror" | "base_yyerror")),
+        // A value that names something, like one of `regtype`. Of a name in a statement its place is told.
+        b"42704" | b"42883" | b"3F000" => server.position().is_none(),
+        // Extensions like `hstore` say no more than that their input fails.
+        b"XX000" => server.file().is_some_and(|file| file.ends_with("_io.c")),
+        _ => false,
+    }
 }
 
 fn is_io(error: &tokio_postgres::Error) -> bool {
@@ -167,15 +182,8 @@ fn said(server: &DbError, entry: &str) -> Error {
         b"23505" => Error::new(Code::DuplicateKey, "Duplicate key exception")
             .with_hint_if(server.constraint().map(|name| format!("a row with these values of `{name}` exists"))),
         [b'2', b'3', ..] => Error::new(Code::Integrity, "Data integrity violation").with_hint_if(constraint(server)),
-        // Types of extensions, like `seg`, parse their values with a grammar; Salver's own statements fail in another
-        // routine.
-        b"42601" if !matches!(server.routine(), Some("scanner_yyerror" | "base_yyerror")) => unfit(server),
         b"22012" => Error::new(Code::Execution, "a division by zero"),
-        [b'2', b'2', ..] => unfit(server),
-        // A value that names something, like one of `regtype`; a statement with such a name says where it stands.
-        b"42704" | b"42883" | b"3F000" if server.position().is_none() => unfit(server),
-        // Extensions like `hstore` say no more than that their input fails.
-        b"XX000" if server.file().is_some_and(|file| file.ends_with("_io.c")) => unfit(server),
+        _ if is_misfit(server) => unfit(server),
         b"428C9" => Error::new(Code::Invalid, "a column is computed by the database and can't be written")
             .with_hint_if(server.column().map(|name| format!("leave `{name}` out"))),
         b"42P01" => Error::new(Code::UnknownTable, "the table is not there any more"),

@@ -131,3 +131,18 @@ fn the_refused_column_is_named() {
     }
     assert_eq!(program.send("POST", "/records/t", &record(&[])).status, 200);
 }
+
+/// Values that name what is not there, and those of extensions that have no code for what they can't read.
+#[test]
+fn values_of_types_that_say_little() {
+    let sql = "create extension if not exists hstore;
+        create table t (id integer primary key, r regtype, n regnamespace, h hstore);";
+    let program = Program::over(database(Kind::Postgres, sql), "", "writable = true");
+    for (column, native) in [("r", "regtype"), ("n", "regnamespace"), ("h", "hstore")] {
+        let answer = program.send("POST", "/records/t", &format!("{{\"id\":1,\"{column}\":\"nosuch\"}}"));
+        assert_eq!(answer.status, 422, "{column}: {}", answer.body);
+        assert!(answer.body.contains(&format!("{{\"{column}\":\"invalid {native}\"}}")), "{column}: {}", answer.body);
+    }
+    let good = r#"{"id":1,"r":"integer","n":"public","h":"\"a\"=>\"b\""}"#;
+    assert_eq!(program.send("POST", "/records/t", good).status, 200);
+}
