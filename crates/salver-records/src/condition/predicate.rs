@@ -211,8 +211,8 @@ fn equal<C: Comparand>(operand: &C, binds: &[Bind], negated: bool, sql: &mut Sql
     }
 }
 
-/// Returns whether a text is a number with a fraction or an exponent, or one that is infinite: SQLite's float for it may
-/// be another one than that whose text it is.
+/// Returns whether a text is a number with a fraction or an exponent, or one that is infinite: SQLite's float for it
+/// may be another one than that whose text it is.
 fn is_fraction(bind: &Bind) -> bool {
     matches!(bind, Bind::Text(text) if text.parse::<f64>().is_ok() && text.parse::<i64>().is_err())
 }

@@ -4,7 +4,7 @@ use arrow::datatypes::{DataType, Field, TimeUnit};
 use salver_model::decimal::UNDECLARED_DECIMAL;
 use salver_model::records::{ColumnInfo, ColumnKind};
 
-use crate::dialect::Dialect;
+use crate::dialect::{self, Dialect};
 
 /// Returns the Arrow field of a column. SQLite stores any value as it is, so that its dates are text, its decimals
 /// floats and its integers of any size.
@@ -60,6 +60,16 @@ fn decimal(column: &ColumnInfo) -> DataType {
         (_, Ok(scale @ 0..=38)) => DataType::Decimal256(76, scale),
         _ => UNDECLARED_DECIMAL,
     }
+}
+
+/// Returns whether SQLite makes numbers of texts in the column. Dates are left as the database orders them: a column
+/// of dates that are numbers has the order of the numbers.
+pub(super) fn makes_numbers(dialect: Dialect, column: &ColumnInfo) -> bool {
+    let is_text = matches!(
+        column.kind,
+        ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Uuid | ColumnKind::Geometry
+    );
+    dialect == Dialect::Sqlite && is_text && dialect::makes_numbers(&column.native)
 }
 
 /// Returns the type of a sum over a decimal column, which has more digits before the point.

@@ -3,23 +3,13 @@
 //! texts, like all others there, for which no index can be used. An order of all rows is worth looking for them first:
 //! in an index, that is two look-ups.
 
-use salver_model::records::{ColumnInfo, ColumnKind};
+use salver_model::records::ColumnKind;
 use salver_model::{Query, Result};
 
 use super::batches::BatchSink;
-use super::{RecordsTable, select};
-use crate::dialect::{Dialect, Sql, makes_numbers};
+use super::{RecordsTable, column, select};
+use crate::dialect::{Dialect, Sql};
 use crate::statement::Read;
-
-/// Returns whether SQLite makes numbers of texts in the column. Dates are left as the database orders them: a column
-/// of dates that are numbers has the order of the numbers.
-pub(super) fn are_possible(dialect: Dialect, column: &ColumnInfo) -> bool {
-    let is_text = matches!(
-        column.kind,
-        ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Uuid | ColumnKind::Geometry
-    );
-    dialect == Dialect::Sqlite && is_text && makes_numbers(&column.native)
-}
 
 /// Returns whether a column that the rows are ordered by has a number or bytes among its texts.
 pub(super) async fn are_in_the_order(table: &RecordsTable, query: &Query) -> Result<bool> {
@@ -28,7 +18,7 @@ pub(super) async fn are_in_the_order(table: &RecordsTable, query: &Query) -> Res
     }
     let info = &table.info;
     let sorted = query.sort.iter().filter_map(|sort| info.column(&sort.column.to_string()));
-    let possible = |index: &usize| are_possible(table.dialect, &info.columns[*index]);
+    let possible = |index: &usize| column::makes_numbers(table.dialect, &info.columns[*index]);
     let columns: Vec<usize> = sorted.chain(info.key.iter().copied()).filter(possible).collect();
     if columns.is_empty() {
         return Ok(false);

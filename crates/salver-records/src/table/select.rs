@@ -11,7 +11,6 @@ use super::{RowRules, WHOLE_ROWS, column, keyset, stored_value};
 use crate::condition::{begin, push};
 use crate::dialect::{Dialect, Sql, is_untyped, type_name};
 use crate::statement::Read;
-use crate::table::non_texts;
 
 /// The statement of a query, and the shape of its result.
 #[derive(Clone, Debug)]
@@ -199,7 +198,7 @@ impl SelectContext<'_> {
             && matches!(own.kind, ColumnKind::Varchar | ColumnKind::Clob)
             && !native.ends_with("[]")
             && plain.iter().any(|start| native.starts_with(start));
-        let numbers = non_texts::are_possible(self.dialect, own);
+        let numbers = column::makes_numbers(self.dialect, own);
         let untyped =
             numbers || self.dialect == Dialect::Sqlite && data_type == DataType::Utf8 && is_untyped(&own.native);
         Ok(Operand { sql: sql.text, data_type, name, plain_text, beginning: false, untyped, numbers })
