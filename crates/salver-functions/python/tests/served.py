@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import unittest
 from pathlib import Path
 
 HOST = Path(__file__).resolve().parent.parent / "host.py"
@@ -197,3 +198,21 @@ class Served:
 
     def logged(self):
         return self.log.read_text()
+
+
+class OneFile(unittest.TestCase):
+    """Tests of one file, `SOURCE`, that share a worker."""
+
+    SOURCE = ""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.served = Served(cls.SOURCE)
+        offer = cls.served.offer()
+        cls.endpoints = {each["function"]: each for each in offer["endpoints"]}
+        cls.numbers = {each["function"]: at for at, each in enumerate(offer["endpoints"])}
+        cls.worker = cls.served.worker()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.served.__exit__()

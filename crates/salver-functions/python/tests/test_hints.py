@@ -5,7 +5,7 @@ import json
 import sys
 import unittest
 
-from served import Served
+from served import OneFile, Served
 
 SOURCE = '''
 import dataclasses, datetime, decimal, enum, fractions, ipaddress, pathlib, typing, uuid
@@ -136,18 +136,8 @@ def file_argument(content, name="n.txt", media_type="text/plain"):
     return {"filename": name, "content_type": media_type, "content": base64.b64encode(content).decode()}
 
 
-class Hints(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.served = Served(SOURCE)
-        offer = cls.served.offer()
-        cls.endpoints = {each["function"]: each for each in offer["endpoints"]}
-        cls.numbers = {each["function"]: at for at, each in enumerate(offer["endpoints"])}
-        cls.worker = cls.served.worker()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.served.__exit__()
+class Hints(OneFile):
+    SOURCE = SOURCE
 
     def call(self, function, arguments):
         return self.worker.call(self.numbers[function], arguments)

@@ -2,7 +2,7 @@
 
 import unittest
 
-from served import Served
+from served import OneFile
 
 SOURCE = '''
 from __future__ import annotations
@@ -69,18 +69,8 @@ def truths(x: Json): return x
 NODE = {"value": 1, "children": [], "named": None}
 
 
-class Members(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.served = Served(SOURCE)
-        offer = cls.served.offer()
-        cls.endpoints = {each["function"]: each for each in offer["endpoints"]}
-        cls.numbers = {each["function"]: at for at, each in enumerate(offer["endpoints"])}
-        cls.worker = cls.served.worker()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.served.__exit__()
+class Members(OneFile):
+    SOURCE = SOURCE
 
     def check(self, function, cases):
         for x, expected in cases:

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from served import Served
+from served import OneFile, Served
 
 try:
     import pydantic
@@ -119,18 +119,8 @@ def text_argument(text):
 
 
 @unittest.skipUnless(HAS_PYDANTIC, "pydantic is not installed, or an old one")
-class Demands(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.served = Served(SOURCE)
-        offer = cls.served.offer()
-        cls.endpoints = {each["function"]: each for each in offer["endpoints"]}
-        cls.numbers = {each["function"]: at for at, each in enumerate(offer["endpoints"])}
-        cls.worker = cls.served.worker()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.served.__exit__()
+class Demands(OneFile):
+    SOURCE = SOURCE
 
     def call(self, function, arguments=None):
         return self.worker.call(self.numbers[function], arguments)
