@@ -2,6 +2,7 @@
 //! list of functions, and asynchronous calls at `/api/jobs`.
 
 mod answered_rows;
+mod argument_values;
 mod arguments;
 mod callback;
 mod describe;
