@@ -10,7 +10,8 @@ median of the rounds' ratios: absolute numbers depend on the machine and on what
 more than a few long ones. Both are started anew after some: where its memory lies makes a process up to a twentieth
 faster than another of the same build.
 The second ratio is that of requests for the server's own processor time, all rounds together, of which the client takes
-no part. Needs what bench/requirements.txt lists of pyarrow and numpy.
+no part. Needs what bench/requirements.txt lists of pyarrow and numpy, and the rows with a broker or another database
+need what those need: both builds use the same broker, with a topic each, and the same databases.
 """
 
 import argparse
@@ -22,11 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import data
+import databases
 import load
 import record_works
 import stream_works
 import works
 from peers import Request, Salver
+from stream_peers import Kafka
 
 ROOT = Path(__file__).resolve().parent.parent
 POSTS = 1_000_000
@@ -39,13 +42,19 @@ class Row:
     key: str
     request: Request
     connections: int = 50
+    needs: str = ""  # what is started besides the two builds
 
 
+LISTED = "/api/records/{table}?filter=category_id,eq,{{of50000}}&order=id,desc&size=20"
 ROWS = [Row("health", Request("/health"))]
 ROWS += [Row(work.key, work.request, work.connections) for work in works.SMALL]
 ROWS += [Row("read-sqlite", record_works.READ, 16)]
 ROWS += [Row("list-sqlite", Request("/api/records/posts?filter=views,eq,{n}&page=1,20"), 16)]
-ROWS += [Row(work.key, work.request, work.connections) for work in stream_works.APPENDED if work.sink == "log"]
+for base in ("postgresql", "mariadb"):
+    ROWS.append(Row(f"read-{base}", Request("/api/records/" + base + ".posts/{id}"), 16, base))
+    ROWS.append(Row(f"list-{base}", Request(LISTED.format(table=f"{base}.posts")), 16, base))
+ROWS += [Row(work.key, work.request, work.connections, "" if work.sink == "log" else work.sink)
+         for work in stream_works.APPENDED]
 # What went out in a second is a few whole tables: the longer the turns, the better.
 ROWS += [Row("export-file", Request("/api/export/orders.csv"), 2)]
 ROWS += [Row("export-sqlite", Request("/api/export/posts.csv"), 2)]
@@ -86,16 +95,23 @@ def main() -> int:
     options = parser.parse_args()
     tallies = [Tally(row) for row in ROWS if row.key in options.only.split(",")]
     with tempfile.TemporaryDirectory(prefix="salver-turns-", dir="/var/tmp") as folder:
+        # A database's server runs as a user of its own, who must get to its folder.
+        Path(folder).chmod(0o755)
         binaries = (("old", options.old), ("new", options.new))
         named = [(prepare(Path(folder) / name), binary) for name, binary in binaries]
-        for number in range(options.starts):
-            builds = [start(home, binary, number) for home, binary in named]
-            try:
-                for tally in tallies:
-                    measure(tally, builds, options)
-            finally:
-                for build in builds:
-                    build.stop()
+        around = Around(Path(folder))
+        try:
+            around.start({tally.row.needs for tally in tallies})
+            for number in range(options.starts):
+                builds = [start(home, binary, number, around) for home, binary in named]
+                try:
+                    for tally in tallies:
+                        measure(tally, builds, options)
+                finally:
+                    for build in builds:
+                        build.stop()
+        finally:
+            around.stop()
     for tally in tallies:
         print(f"{tally}{'  <' if tally.ratio() < options.least else ''}")
     low = [tally.row.key for tally in tallies if tally.ratio() < options.least]
@@ -103,8 +119,46 @@ def main() -> int:
     return 1 if low else 0
 
 
+class Around:
+    """The broker and the databases that both builds use, where a row needs them."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.broker = folder, None
+        self.databases: dict[str, databases.Database] = {}
+
+    def start(self, needs: set[str]) -> None:
+        if "kafka" in needs:
+            self.broker = Kafka(self.folder / "kafka.log", self.folder / "kafka")
+            self.broker.start()
+        for name, kind in (("postgresql", databases.Postgres), ("mariadb", databases.Mariadb)):
+            if name in needs:
+                self.databases[name] = base = kind(self.folder / name)
+                base.start()
+                base.fill(ROOT / ".bench/data")
+
+    def stop(self) -> None:
+        for peer in (self.broker, *self.databases.values()):
+            if peer:
+                peer.stop()
+
+    def streams(self, folder: Path, number: int) -> dict:
+        """A stream for each work; a build has its topics for all of its starts."""
+        found = {}
+        for work in stream_works.APPENDED:
+            settings = {"sink": work.sink, "dir": str(folder / f"{work.stream}-{number}")}
+            if work.sink == "kafka":
+                if not self.broker:
+                    continue
+                topic = f"{folder.name}-{work.stream}"
+                if number == 0:
+                    self.broker.make(topic)
+                settings |= {"brokers": [self.broker.address], "topic": topic}
+            found[work.stream] = settings
+        return found
+
+
 def prepare(folder: Path) -> Path:
-    """A database and a function for one build."""
+    """A SQLite database and a function for one build."""
     folder.mkdir()
     with sqlite3.connect(folder / "blog.db") as database:
         database.execute("create table posts (id integer primary key, title text, content text, views integer)")
@@ -116,15 +170,14 @@ def prepare(folder: Path) -> Path:
     return folder
 
 
-def start(folder: Path, binary: Path, number: int) -> Salver:
+def start(folder: Path, binary: Path, number: int, around: Around) -> Salver:
     """A server of one build, with files, a database, fresh streams and a function of its own."""
     tables = {"uk_cities": ROOT / "examples/demo/data/uk_cities.csv",
               "orders": data.orders(ROOT / ".bench/data", 1_000_000)}
-    streams = {work.stream: {"sink": "log", "dir": str(folder / f"{work.stream}-{number}")}
-               for work in stream_works.APPENDED if work.sink == "log"}
+    urls = {"b": f"sqlite:{folder / 'blog.db'}"} | {name: base.url for name, base in around.databases.items()}
     build = Salver(folder / "salver.log", binary.resolve())
-    build.start(tables, {"orders": "id"}, ready=Request("/ready"), databases={"b": f"sqlite:{folder / 'blog.db'}"},
-                streams=streams, functions={"fib": {"file": str(folder / "fib.py")}})
+    build.start(tables, {"orders": "id"}, ready=Request("/ready"), databases=urls,
+                streams=around.streams(folder, number), functions={"fib": {"file": str(folder / "fib.py")}})
     return build
 
 
