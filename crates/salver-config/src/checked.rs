@@ -17,6 +17,7 @@ mod server;
 mod sources;
 pub(crate) mod stream;
 mod tls;
+mod wire;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,6 +36,8 @@ use crate::setting_place::SettingPlace;
 pub struct Checked {
     /// `[server]`
     pub server: Server,
+    /// `[wire]`
+    pub wire: Wire,
     /// `[auth]`, if an authentication method is configured.
     pub auth: Option<AuthSpec>,
     /// Every `[[role]]` and `[[access]]`; `None` without rules.
@@ -57,6 +60,13 @@ pub struct Checked {
     pub functions: Vec<FunctionSpec>,
     /// What variables and files put into settings, which is shown to nobody; the longest first.
     pub hidden: Vec<HiddenText>,
+}
+
+/// Protocols beside HTTP.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wire {
+    /// Address for clients of PostgreSQL: host and port.
+    pub postgres: Option<String>,
 }
 
 /// Settings of the server itself.
@@ -370,6 +380,7 @@ pub(crate) fn check(raw: &Raw, file: Option<&Path>, discovered: Vec<DatasetSpec>
     let access = access::check(&raw.access, &roles, findings);
     let caller_limits = limit::check(&raw.caller_limits, &roles, findings);
     Checked {
+        wire: wire::check(&raw.wire, &server, findings),
         server,
         access,
         caller_limits,

@@ -10,6 +10,8 @@ pub use table::SETTINGS;
 pub enum Section {
     /// `[server]`
     Server,
+    /// `[wire]`
+    Wire,
     /// `[auth]`
     Auth,
     /// `[[role]]`
@@ -44,8 +46,9 @@ pub enum Section {
 
 impl Section {
     /// Every section, in the order of the reference.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Server,
+        Self::Wire,
         Self::Auth,
         Self::Role,
         Self::Access,
@@ -68,6 +71,7 @@ impl Section {
     pub fn header(self) -> &'static str {
         match self {
             Self::Server => "[server]",
+            Self::Wire => "[wire]",
             Self::Auth => "[auth]",
             Self::Role => "[[role]]",
             Self::Access => "[[access]]",
@@ -91,6 +95,7 @@ impl Section {
     pub fn key(self) -> Option<&'static str> {
         match self {
             Self::Server => Some("server"),
+            Self::Wire => Some("wire"),
             Self::Auth => Some("auth"),
             Self::Role => Some("role"),
             Self::Access => Some("access"),
@@ -111,6 +116,7 @@ impl Section {
     pub fn help(self) -> &'static str {
         match self {
             Self::Server => "The server itself.",
+            Self::Wire => "Protocols beside HTTP. What `[auth]`, `[[access]]` and the limits say holds for them, too.",
             Self::Auth => {
                 "How callers prove who they are; without a way here everybody is let in. Health, readiness and version \
                  are told to anybody. Passwords, keys and tokens travel as they are: put TLS before the server."
@@ -142,7 +148,7 @@ impl Section {
     /// Returns whether it occurs at most once.
     #[must_use]
     pub fn is_single(self) -> bool {
-        matches!(self, Self::Server | Self::Auth | Self::Limits | Self::Compat)
+        matches!(self, Self::Server | Self::Wire | Self::Auth | Self::Limits | Self::Compat)
     }
 
     /// Returns its key at the top of the file if its tables declare entries by name, which variables name, too.

@@ -151,6 +151,7 @@ impl Table {
 #[derive(Clone, Debug)]
 pub(crate) struct Raw {
     pub(crate) server: Table,
+    pub(crate) wire: Table,
     pub(crate) auth: Table,
     pub(crate) roles: Vec<Table>,
     pub(crate) access: Vec<Table>,
@@ -169,6 +170,7 @@ impl Raw {
         let table = |section| Table::new(section, SettingPlace::Default);
         Self {
             server: table(Section::Server),
+            wire: table(Section::Wire),
             auth: table(Section::Auth),
             roles: Vec::new(),
             access: Vec::new(),
@@ -187,6 +189,7 @@ impl Raw {
     pub(crate) fn single(&mut self, section: Section) -> Option<&mut Table> {
         match section {
             Section::Server => Some(&mut self.server),
+            Section::Wire => Some(&mut self.wire),
             Section::Auth => Some(&mut self.auth),
             Section::Limits => Some(&mut self.limits),
             Section::Compat => Some(&mut self.compat),
@@ -208,7 +211,7 @@ impl Raw {
 
     /// Takes out paths and addresses that were written and are empty, each of which is a mistake.
     pub(crate) fn refuse_empty_locations(&mut self, findings: &mut Findings) {
-        for table in [&mut self.server, &mut self.auth] {
+        for table in [&mut self.server, &mut self.wire, &mut self.auth] {
             table.refuse_empty_locations(findings);
         }
         let Self { datasets, databases, streams, functions, .. } = self;
@@ -219,7 +222,7 @@ impl Raw {
 
     /// Fills in the defaults of everything that was not written.
     pub(crate) fn fill(&mut self) {
-        for table in [&mut self.server, &mut self.auth, &mut self.limits, &mut self.compat] {
+        for table in [&mut self.server, &mut self.wire, &mut self.auth, &mut self.limits, &mut self.compat] {
             table.fill();
         }
         let Self { roles, access, caller_limits, datasets, stores, databases, streams, functions, .. } = self;

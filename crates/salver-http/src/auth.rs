@@ -19,12 +19,14 @@ mod schemes;
 mod session;
 mod users;
 mod watched_file;
+mod wire_login;
 mod wordpress;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
+use quick_cache::sync::Cache;
 use salver_model::ports::{Database, IdentityProvider, KeySetSource, MaybeReady};
 use salver_model::spec::AuthSpec;
 use salver_model::{Code, Error, Principal, Result};
@@ -34,6 +36,7 @@ use self::api_key::{ApiKeys, FoundKey};
 use self::attempts::Attempts;
 use self::basic::Basic;
 pub use self::current::CurrentAuth;
+use self::hmac::Tag;
 use self::jwt::{Jwt, TokenCheck};
 pub(crate) use self::login::Logins;
 pub(crate) use self::oidc::{BegunLogin, CallbackParameters, Oidc, astray};
@@ -53,6 +56,9 @@ fn proved_by(way: &str, name: Option<&str>) -> Identity {
     let named = name.map(|name| (Principal::IDENTITY.to_owned(), format!("{way}:{name}")));
     std::iter::once(("auth".to_owned(), way.to_owned())).chain(named).collect()
 }
+
+/// Most logins at other wires that are cached.
+const CACHED_LOGINS: usize = 4_096;
 
 /// The method of those who show a certificate.
 const CERTIFICATE: &str = "certificate";
@@ -89,6 +95,8 @@ pub struct Auth {
     /// Name of the cookie of sessions, where there are any.
     pub(crate) session_cookie: Option<String>,
     pub(crate) attempts: Arc<Attempts>,
+    /// Users of the table whose passwords were right at another wire, where each statement proves it again.
+    proven: Cache<Tag, ()>,
     challenges: Vec<HeaderValue>,
 }
 
@@ -175,6 +183,7 @@ impl Auth {
                 Some(previous) => Arc::clone(&previous.attempts),
                 None => Arc::new(Attempts::new(spec.attempts_max)),
             },
+            proven: Cache::new(CACHED_LOGINS),
             challenges,
         })
     }

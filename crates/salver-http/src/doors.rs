@@ -9,6 +9,7 @@ use arc_swap::ArcSwap;
 use salver_service::Service;
 use tokio::sync::SetOnce;
 
+use crate::app::App;
 use crate::in_force::InForce;
 use crate::options::HttpOptions;
 
@@ -26,6 +27,12 @@ impl Doors {
         let shared_out = !next.options.reverse_proxy;
         next.connections.rebound(limits.connections_max, limits.connections_per_address_max, shared_out);
         current.store(Arc::new(InForce::new(next)));
+    }
+
+    /// Returns what is in force; `None` before the server listens, and when it has ended.
+    pub(crate) fn app(&self) -> Option<Arc<App>> {
+        let current = self.0.get()?.upgrade()?;
+        Some(Arc::clone(&current.load().app))
     }
 
     /// Opens the doors of a server. A second server does not change what the first one opened.

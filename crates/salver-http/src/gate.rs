@@ -194,19 +194,29 @@ impl Gate {
         let address = self.address(peer, headers);
         let below = uri.path().strip_prefix(self.base_path.as_str());
         let is_probe = matches!(below, Some("/health" | "/ready"));
-        if let Some(networks) = &self.firewall {
-            // Probes from the server's own machine are not blocked.
-            let watches = is_probe && address.is_none_or(|address| address.is_loopback());
-            let is_in = |address| networks.iter().any(|network| network.holds(address));
-            if !watches && !address.is_some_and(is_in) {
-                return Err(Error::new(Code::Blocked, "Temporary or permanently blocked"));
-            }
+        // Probes from the server's own machine are not blocked.
+        if !(is_probe && address.is_none_or(|address| address.is_loopback())) {
+            self.check_firewall(address)?;
         }
         // Probes come from beside the server, past the proxy.
         if self.ssl_redirect && !is_probe && !peer.is_at_metrics() && !self.is_secure(headers) {
             return Ok(secured(method, uri, headers));
         }
         Ok(None)
+    }
+
+    /// Checks the address of a client.
+    ///
+    /// # Errors
+    /// `Blocked`.
+    pub(crate) fn check_firewall(&self, address: Option<IpAddr>) -> Result<()> {
+        let is_in = |networks: &Vec<Network>| {
+            address.is_some_and(|address| networks.iter().any(|network| network.holds(address)))
+        };
+        if self.firewall.as_ref().is_none_or(is_in) {
+            return Ok(());
+        }
+        Err(Error::new(Code::Blocked, "Temporary or permanently blocked"))
     }
 
     /// Returns the response to a request without TLS at a listener with it: a redirect, if there are any.

@@ -1,10 +1,12 @@
-//! `GET /`: the index of what is served, as a page for browsers and as JSON for programs; never empty.
+//! The index of what is served: `GET /` for programs, as JSON, and `GET /plain`, a page without scripts. Never empty.
 
 mod page;
 
-use http::Response;
-use salver_formats::Format;
-use salver_model::{Permission, Result};
+pub(crate) use page::answer as plain;
+
+use http::{HeaderMap, Response, header};
+use salver_formats::names_before;
+use salver_model::Permission;
 use salver_text::percent;
 use serde_json::{Map, Value as Json, json};
 
@@ -12,11 +14,14 @@ use crate::body::Body;
 use crate::request_context::RequestContext;
 use crate::status;
 
+/// Returns whether a client is a browser, which is shown the console and not the index.
+pub(crate) fn is_for_browsers(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    names_before(accept, "text/html", "application/json")
+}
+
 /// Responds with the index.
-pub(crate) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body>> {
-    if context.choose(None, None)?.format == Format::Html {
-        return page::answer(context).await;
-    }
+pub(crate) fn answer(context: &RequestContext<'_>) -> Response<Body> {
     let base = &context.app.options.base_path;
     let snapshot = context.app.service.snapshot(context.caller, Permission::Read);
     let mut entries = Map::new();
@@ -45,7 +50,7 @@ pub(crate) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body
             (store.name.to_string(), format!("{base}/api/kv/{path}/{{key}}").into())
         })
         .collect();
-    Ok(status::json_response(&json!({
+    status::json_response(&json!({
         "salver": env!("CARGO_PKG_VERSION"),
         "entries": entries,
         "stores": stores,
@@ -57,5 +62,5 @@ pub(crate) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body
             "ready": format!("{base}/ready"),
             "health": format!("{base}/health"),
         },
-    })))
+    }))
 }

@@ -18,6 +18,7 @@ mod certificate_state;
 mod client_certificate;
 mod conditional;
 mod connections;
+mod console;
 mod consumers;
 mod cookie;
 mod cursor;
@@ -74,6 +75,7 @@ mod tokens;
 mod transport;
 mod treeql;
 mod unsent_responses;
+mod wire_reception;
 
 pub use auth::{Auth, AuthSources, CurrentAuth, Sessions, is_same_table};
 pub use certificate_state::CertificateState;

@@ -2,6 +2,7 @@
 //! response. What a body takes afterwards is the client's pace.
 
 mod exposition;
+mod wire_counts;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,8 +10,10 @@ use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode};
 use salver_model::access::LimitedQuantity;
+use salver_service::reception::Outcome;
 
 pub(crate) use self::exposition::{Exposition, MEDIA_TYPE};
+use self::wire_counts::WireCounts;
 use crate::routes::{self, RouteLabel};
 
 /// The statuses that are counted each for itself; others are counted together. 499 is no response: the client left
@@ -47,6 +50,8 @@ const BUCKETS: [(u64, &str); 14] = [
 pub(crate) struct Metrics {
     /// By route and method, in the order of both.
     routes: Vec<RouteCounts>,
+    /// Statements of PostgreSQL's protocol.
+    postgres: WireCounts,
     /// Responses that came out of the cache.
     cached: AtomicU64,
     /// Responses whose client left before their end.
@@ -114,7 +119,7 @@ pub(crate) fn method_name(method: &Method) -> &'static str {
 impl Metrics {
     pub(crate) fn new() -> Self {
         let routes = routes::labels().flat_map(|_| METHODS).map(|_| RouteCounts::default()).collect();
-        Self { routes, cached: AtomicU64::new(0), aborted: Arc::default() }
+        Self { routes, postgres: WireCounts::default(), cached: AtomicU64::new(0), aborted: Arc::default() }
     }
 
     /// Counts a request whose response is ready.
@@ -140,6 +145,12 @@ impl Metrics {
         counts.by_status[status].fetch_add(1, Ordering::Relaxed);
         counts.by_time[bucket].fetch_add(1, Ordering::Relaxed);
         counts.ns.fetch_add(ns, Ordering::Relaxed);
+    }
+
+    /// Counts a statement of a wire other than HTTP, of which there is one.
+    pub(crate) fn count_on_wire(&self, wire: &str, outcome: Outcome) {
+        debug_assert_eq!(wire, WireCounts::NAME);
+        self.postgres.count(outcome);
     }
 
     /// Counts a response out of the cache.
@@ -186,6 +197,7 @@ impl Metrics {
         let help = "Streamed responses whose client left before their end.";
         out.family("salver_http_responses_aborted_total", "counter", help);
         out.sample("", &[], self.aborted.load(Ordering::Relaxed));
+        self.postgres.write(out);
         out.family("salver_cache_hits_total", "counter", "Responses that came out of the cache.");
         out.sample("", &[], self.cached.load(Ordering::Relaxed));
         out.family("salver_limit_refusals_total", "counter", "Requests that a limit of callers ended, by the limit.");

@@ -14,6 +14,7 @@ use crate::auth::Identity;
 use crate::body::Body;
 use crate::caller_accounts::Charge;
 use crate::gate::{CheckedHeaders, CorsGrant};
+use crate::index;
 use crate::peer::Peer;
 use crate::request_target::{RequestTarget, does, is_of_streams};
 use crate::routes::records::RecordsTarget;
@@ -53,7 +54,7 @@ impl Admitted {
 const OPEN: [&str; 4] = ["/health", "/ready", "/api/version", "/_open/auth"];
 
 /// What stands for callers without an address where wrong passwords are counted.
-const NO_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+pub(crate) const NO_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// The outcome of admission.
 #[derive(Debug)]
@@ -119,7 +120,7 @@ pub(crate) fn admit<'a>(
     };
     // Which methods a path has may depend on the caller, if it says who it is.
     let asks_as_caller = only_asks && asked.is_of_entries();
-    let is_anyone = only_asks && !asks_as_caller || is_open(asked);
+    let is_anyone = only_asks && !asks_as_caller || is_open(asked) || is_of_console(asked, head.headers);
     let Some(auth) = app.auth.load().filter(|_| !is_anyone) else {
         return MaybeReady::Ready(admitted(&Identity::new(), pass));
     };
@@ -238,6 +239,15 @@ fn is_open(asked: &RequestTarget<'_>) -> bool {
             target.asked == arangodb::ArangodbRequest::Login
         }
         RequestTarget::Table(Found::OtherMethod(place)) => OPEN.contains(&place.path),
+        _ => false,
+    }
+}
+
+/// Returns whether a request gets the console, which is the same for everybody and is where people log in.
+fn is_of_console(asked: &RequestTarget<'_>, headers: &HeaderMap) -> bool {
+    match asked {
+        RequestTarget::Table(Found::Row(_, RouteTarget::Own(own::OwnTarget::Console(_)))) => true,
+        RequestTarget::Table(Found::Row(_, RouteTarget::Own(own::OwnTarget::Index))) => index::is_for_browsers(headers),
         _ => false,
     }
 }

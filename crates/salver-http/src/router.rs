@@ -32,8 +32,8 @@ use crate::routes::declared::{DeclaredMatch, DeclaredTarget};
 use crate::routes::{self, Family, Found, RouteTarget, own};
 use crate::segment::{check_text, is_text};
 use crate::{
-    cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, policy, receive, records, respond,
-    rest, schema, security_headers, sql, status, streams,
+    console, cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, policy, receive, records,
+    respond, rest, schema, security_headers, sql, status, streams,
 };
 
 /// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
@@ -399,6 +399,8 @@ async fn answer_own(
         own::OwnTarget::Version => return Ok(status::version()),
         own::OwnTarget::Provider(step) => return Box::pin(oidc_login::answer(context, step)).await,
         own::OwnTarget::Administer => return Err(read_only().into()),
+        own::OwnTarget::Console(path) => return Ok(console::answer(context, path)?),
+        own::OwnTarget::Index if index::is_for_browsers(context.headers) => return Ok(console::answer(context, "")?),
         own::OwnTarget::GraphqlAsset(name) => return Ok(graphql_http::asset(name)?),
         _ => {}
     }
@@ -418,7 +420,8 @@ async fn make(
 ) -> Result<Response<Body>, Refusal> {
     let snapshot = app.service.snapshot(context.caller, permission(&target));
     match target {
-        own::OwnTarget::Index => return Ok(index::answer(context).await?),
+        own::OwnTarget::Index => return Ok(index::answer(context)),
+        own::OwnTarget::Plain => return Ok(index::plain(context).await?),
         own::OwnTarget::Schemas => return Ok(schema::answer_all(context).await?),
         own::OwnTarget::Schema(name) => return Ok(schema::answer_one(context, &name).await?),
         _ => {}

@@ -22,6 +22,12 @@ const OWN_FILES: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' \
      data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
+/// Policy for the console, whose paths are below the base that its page names. Pictures that functions make are shown
+/// from memory.
+const CONSOLE: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src \
+     'self' data:; connect-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'",
+);
 /// Policy for responses of user code: any page, but framed by its own site only.
 const OWN_FRAMES: HeaderValue = HeaderValue::from_static("frame-ancestors 'self'");
 const SAMEORIGIN: HeaderValue = HeaderValue::from_static("SAMEORIGIN");
@@ -62,6 +68,11 @@ pub(crate) fn add_to_rows(headers: &mut HeaderMap, is_page: bool, cors: bool) {
 /// Adds the headers for GraphiQL and its files.
 pub(crate) fn of_graphiql(headers: &mut HeaderMap) {
     headers.insert(CONTENT_SECURITY_POLICY, OWN_FILES);
+}
+
+/// Adds the headers for the console and its files.
+pub(crate) fn of_console(headers: &mut HeaderMap) {
+    headers.insert(CONTENT_SECURITY_POLICY, CONSOLE);
 }
 
 /// Adds the headers for a response of user code, of any media type, as far as it lacks them.

@@ -23,6 +23,7 @@ pub mod name;
 pub mod network;
 pub mod observation;
 pub mod panics;
+pub mod pg_type;
 pub mod ports;
 pub mod principal;
 pub mod query;

@@ -15,6 +15,7 @@ mod settings;
 mod sql;
 mod streams;
 mod trace;
+mod wire;
 
 pub use answers::*;
 pub use commands::*;
@@ -29,3 +30,4 @@ pub use settings::*;
 pub use sql::*;
 pub use streams::*;
 pub use trace::*;
+pub use wire::*;

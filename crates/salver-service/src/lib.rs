@@ -12,6 +12,7 @@ pub mod exports;
 pub mod functions;
 mod permitted_changes;
 pub mod query_limits;
+pub mod reception;
 pub mod records;
 pub mod refresh;
 pub mod rights;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use salver_model::limits::SNAPSHOTS_PER_DATABASE_MAX;
 use salver_model::observation::Observer;
-use salver_model::ports::{Database, EventStream, Functions, MaybeReady, SqlEngine};
+use salver_model::ports::{Database, EventStream, Functions, MaybeReady, SqlEngine, StatementDescription};
 use salver_model::trace::SpanKind;
 use salver_model::{
-    AccessPolicy, Caller, Code, Comparison, Error, Filter, Item, LimitPolicy, Limits, Principal, Query, Result, Rows,
-    Shares, SqlQuery, Value,
+    AccessPolicy, Caller, Code, Comparison, Error, Filter, Item, LimitPolicy, Limits, ParameterType, Principal, Query,
+    Result, Rows, Shares, SqlQuery, Value,
 };
 
 use tokio::sync::watch;
@@ -405,6 +405,23 @@ impl Service {
             place.hold(rows, &self.limits).await
         };
         MaybeReady::pending(trace::within(span, work))
+    }
+
+    /// Plans a statement for `caller` without running it. Planning takes a place of a query, and its time.
+    ///
+    /// # Errors
+    /// Returns whatever [`SqlEngine::describe_statement`] refuses, and limits.
+    pub async fn describe_statement(
+        &self,
+        caller: &Caller,
+        snapshot: &Arc<Snapshot>,
+        text: &str,
+        types: &[Option<ParameterType>],
+    ) -> Result<StatementDescription> {
+        let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
+        let work = self.sql.describe_statement(Arc::<Snapshot>::clone(snapshot), text, types);
+        let again = |newer: Arc<Snapshot>| self.sql.describe_statement(newer, text, types);
+        self.run_again(&mut place, snapshot, work, again).await
     }
 
     /// Looks up `key` in the key-value store `store`, and returns one row with one column. Of several rows with the key

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use salver_model::access::Restriction;
-use salver_model::ports::{Loader, MaybeReady, SqlEngine, Table, Tables};
-use salver_model::{Code, Error, Name, Result, Rows, SqlQuery, Version};
+use salver_model::ports::{Loader, MaybeReady, SqlEngine, StatementDescription, Table, Tables};
+use salver_model::{Code, Error, Name, ParameterType, Result, Rows, SqlQuery, Version};
 
 /// An engine that refuses every statement, for tests of doors that don't speak SQL.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,6 +20,15 @@ impl SqlEngine for NoSql {
 
     fn restrict(self: Arc<Self>, _: &Arc<dyn Table>, _: &Restriction) -> Result<Arc<dyn Table>> {
         Err(Error::new(Code::Config, "nothing is restricted here"))
+    }
+
+    fn describe_statement<'a>(
+        &'a self,
+        _: Arc<dyn Tables>,
+        text: &'a str,
+        _: &'a [Option<ParameterType>],
+    ) -> BoxFuture<'a, Result<StatementDescription>> {
+        Box::pin(async move { Err(Error::new(Code::InvalidSql, format!("no SQL is planned here: {text}"))) })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Who can reach the server: one that others than this machine can reach must not let everybody in by accident.
 
-use std::net::ToSocketAddrs;
+use std::net::{SocketAddr, ToSocketAddrs};
 
 use salver_config::{Checked, Listen, Server, UNIX};
 use salver_http::{Listener, Places};
@@ -59,8 +59,19 @@ impl Exposure {
             return Err(Error::new(Code::Config, message).with_hint(hint));
         }
         only_meant(checked, &self.main, "read everything")?;
-        self.metrics.as_ref().map_or(Ok(()), |places| only_meant(checked, places, "read what is measured"))
+        self.metrics.as_ref().map_or(Ok(()), |places| only_meant(checked, places, "read what is measured"))?;
+        // What is listened on may have another port than was asked for, and that is checked again.
+        let planned = checked.wire.postgres.as_ref().and_then(|address| address.to_socket_addrs().ok()?.next());
+        planned.map_or(Ok(()), |address| check_wire(checked, address))
     }
+}
+
+/// Refuses to let in everyone who can reach the address of another wire, unless that is meant.
+///
+/// # Errors
+/// `Config`.
+pub(crate) fn check_wire(checked: &Checked, address: SocketAddr) -> Result<()> {
+    only_meant(checked, &Places { addresses: vec![address], files: Vec::new() }, "read everything")
 }
 
 /// Refuses to let everyone in at one of `places`, unless that is meant.

@@ -44,6 +44,7 @@ mod tls;
 mod traces;
 mod watch;
 mod webhook_sender;
+mod wire;
 mod wiring;
 
 use std::process::ExitCode;

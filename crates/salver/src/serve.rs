@@ -14,6 +14,7 @@ use salver_model::secrecy::masked;
 use salver_model::{Error, Name, Result, cursor};
 use salver_service::{Entry, Service};
 use salver_text::percent;
+use tokio::sync::watch;
 
 use crate::cli::ServeArguments;
 use crate::data_dir::DataDir;
@@ -31,6 +32,7 @@ use crate::streams::OpenStreams;
 use crate::tls::Certificate;
 use crate::traces::Traces;
 use crate::watch::Watch;
+use crate::wire::Wires;
 use crate::{
     access, data_dir_lock, data_format, descriptors, functions, listening, logging, memory_monitor, output, root_key,
     secrets, settings, signals, wiring,
@@ -112,7 +114,9 @@ async fn serve(
     let hang_ups = signals::hang_ups().map_err(broken)?;
     let manager = ServiceManager::of_environment();
     let listener = listening::open(&checked.server, activated).await?;
-    let (exposure, own) = tell_places(checked, &listener, scheme)?;
+    let doors = Doors::default();
+    let wires = Wires::open(checked, &doors, options.tls.as_ref()).await?;
+    let (exposure, own) = tell_places(checked, &listener, &wires, scheme)?;
     let log = Arc::new(Log::default());
     let observer: Arc<dyn Observer> = Arc::<Log>::clone(&log);
     let wired = wiring::wire(checked, engine, &observer, wiring::Streams::Open);
@@ -147,7 +151,7 @@ async fn serve(
         current,
         fetching: KeptFresh::begin(&auth),
         auth,
-        doors: Doors::default(),
+        doors,
         sessions: sessions.clone(),
         streams: opened.clone(),
         wired,
@@ -155,12 +159,18 @@ async fn serve(
     let behind = reload.doors.clone();
     let reloading = tokio::spawn(reload.at_each(hang_ups));
     // Spawned as a task: `block_on` runs on its own thread, which would have to be woken for every connection.
+    let (end_wires, wires_end) = watch::channel(false);
+    let serving_wires = wires.serve(wires_end);
     let ending = async move {
         asked_to_end.await;
         manager.stopping();
+        end_wires.send_replace(true);
     };
     let serving = tokio::spawn(salver_http::serve_behind(behind, listener, service, options, ending));
     let served = serving.await.unwrap_or_else(|panicked| Err(io::Error::other(panicked)));
+    if let Some(serving) = serving_wires {
+        let _ = serving.await;
+    }
     announcing.abort();
     reading.into_iter().chain([reloading]).for_each(|task| task.abort());
     sessions.close().await;
@@ -175,7 +185,12 @@ fn broken(error: io::Error) -> CommandFailure {
 }
 
 /// Checks that the server may be reached where it listens, and prints where that is.
-fn tell_places(checked: &Checked, listener: &Listener, scheme: &str) -> Result<(Exposure, OwnAddress), CommandFailure> {
+fn tell_places(
+    checked: &Checked,
+    listener: &Listener,
+    wires: &Wires,
+    scheme: &str,
+) -> Result<(Exposure, OwnAddress), CommandFailure> {
     let exposure = Exposure::of(listener).map_err(broken)?;
     exposure.check(checked)?;
     let own = OwnAddress::of(&exposure.main, scheme, &checked.server.base_path);
@@ -184,6 +199,9 @@ fn tell_places(checked: &Checked, listener: &Listener, scheme: &str) -> Result<(
         let url = OwnAddress::of(metrics, "http", &checked.server.base_path).url;
         told.push_str(&format!("measurements at {url}/metrics\n"));
         tracing::info!("`/metrics` is served at {url}/metrics alone");
+    }
+    if let Some(address) = wires.postgres() {
+        told.push_str(&format!("clients of PostgreSQL at {address}: psql -h {} -p {}\n", address.ip(), address.port()));
     }
     output::out(&told)?;
     Ok((exposure, own))

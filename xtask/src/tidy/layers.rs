@@ -4,10 +4,12 @@
 use crate::tree::Tree;
 
 /// Every crate with its layer.
-const LAYERS: [(&str, u8); 12] = [
+const LAYERS: [(&str, u8); 14] = [
     ("salver", 4),
     ("salver-http", 3),
+    ("salver-wire", 3),
     ("salver-service", 2),
+    ("salver-console", 2),
     ("salver-formats", 2),
     ("salver-config", 2),
     ("salver-datasets", 2),

@@ -96,7 +96,7 @@ fn socket_file(path: &str) -> Result<PathBuf, String> {
 }
 
 /// Parses `HOST:PORT`, or a port alone for the local machine only.
-fn address(text: &str) -> Result<String, String> {
+pub(super) fn address(text: &str) -> Result<String, String> {
     if let Ok(port) = text.parse::<u16>() {
         return Ok(format!("127.0.0.1:{port}"));
     }

@@ -6,6 +6,7 @@ mod function;
 mod limit;
 mod server;
 mod stream;
+mod wire;
 
 use super::{Effect, Section, Setting, SettingKind};
 
@@ -51,6 +52,7 @@ pub const SETTINGS: &[Setting] =
     &joined::<
         {
             server::ROWS.len()
+                + wire::ROWS.len()
                 + access::ROWS.len()
                 + limit::ROWS.len()
                 + ROWS.len()
@@ -58,10 +60,10 @@ pub const SETTINGS: &[Setting] =
                 + stream::ROWS.len()
                 + function::ROWS.len()
         },
-    >([server::ROWS, access::ROWS, limit::ROWS, ROWS, database::ROWS, stream::ROWS, function::ROWS]);
+    >([server::ROWS, wire::ROWS, access::ROWS, limit::ROWS, ROWS, database::ROWS, stream::ROWS, function::ROWS]);
 
 /// Concatenates the rows of these tables.
-const fn joined<const N: usize>(tables: [&[Setting]; 7]) -> [Setting; N] {
+const fn joined<const N: usize>(tables: [&[Setting]; 8]) -> [Setting; N] {
     let (mut all, mut at, mut table) = ([ROWS[0]; N], 0, 0);
     while table < tables.len() {
         let mut row = 0;

@@ -29,6 +29,7 @@ pub fn show(checked: &Checked) -> String {
     let mut out = String::new();
     let mut section = |own, value: &dyn Fn(&str) -> Option<String>| section(own, hidden, &mut out, value);
     section(Section::Server, &|key| server(checked, key));
+    section(Section::Wire, &|_| checked.wire.postgres.as_deref().map(quoted));
     if let Some(spec) = &checked.auth {
         section(Section::Auth, &|key| auth::value(spec, key));
     }
@@ -63,15 +64,17 @@ pub fn show(checked: &Checked) -> String {
     out
 }
 
-/// Returns the settings of `[server]`, `[limits]` and `[compat]` whose values differ.
+/// Returns the settings of `[server]`, `[wire]`, `[limits]` and `[compat]` whose values differ.
 #[must_use]
 pub fn differing(one: &Checked, other: &Checked) -> Vec<&'static Setting> {
     let value = |checked: &Checked, setting: &Setting| match setting.section {
         Section::Server => server(checked, setting.key),
+        Section::Wire => checked.wire.postgres.clone(),
         Section::Limits => limit(checked, setting.key),
         _ => Some(checked.compat.roapi.to_string()),
     };
-    let settings = [Section::Server, Section::Limits, Section::Compat].into_iter().flat_map(Section::settings);
+    let settings =
+        [Section::Server, Section::Wire, Section::Limits, Section::Compat].into_iter().flat_map(Section::settings);
     settings.filter(|setting| value(one, setting) != value(other, setting)).collect()
 }
 

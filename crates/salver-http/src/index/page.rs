@@ -39,7 +39,7 @@ th small{display:block;font-weight:normal;color:#5b6675}code{background:#f3f6f9;
 th,td{border-color:#333d48}.meta,th small{color:#98a4b3}.failed{color:#ff8a80}}";
 
 /// Responds with the page.
-pub(super) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body>> {
+pub(crate) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body>> {
     let snapshot = context.app.service.snapshot_settled(context.caller, Permission::Read).await;
     let base = &context.app.options.base_path;
     let mut page = format!(

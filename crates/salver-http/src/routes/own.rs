@@ -9,6 +9,10 @@ use super::{Does, Methods, RouteRow, RouteTarget as Any, row};
 pub(crate) enum OwnTarget<'p> {
     /// The index of the catalog.
     Index,
+    /// The same as a page without scripts.
+    Plain,
+    /// A page or a file of the console.
+    Console(&'p str),
     /// Liveness of the server.
     Health,
     /// Readiness: whether all entries are loaded.
@@ -60,7 +64,15 @@ pub(super) const ROWS: &[RouteRow] = &[
         GET,
         Does::Reads,
         |_| Any::Own(OwnTarget::Index),
-        "Show the catalog: a page for browsers, JSON for programs.",
+        "Show the catalog: the console for browsers, JSON for programs.",
+    ),
+    row(&["/plain"], GET, Does::Reads, |_| Any::Own(OwnTarget::Plain), "Show the catalog as a page without scripts."),
+    row(
+        &["/console/{*path}", "/console", "/console/"],
+        GET,
+        Does::Reads,
+        |values| Any::Own(OwnTarget::Console(values.raw("path"))),
+        "Show a page of the console, or get one of its files.",
     ),
     row(&["/health"], GET, Does::Reads, |_| Any::Own(OwnTarget::Health), "Check that the server is alive."),
     row(

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use arrow::datatypes::SchemaRef;
+use futures::future::BoxFuture;
+
 use crate::access::Restriction;
 use crate::error::Result;
 use crate::name::Name;
+use crate::parameter::ParameterType;
 use crate::ports::{MaybeReady, Table};
 use crate::reply::Rows;
 use crate::request::SqlQuery;
@@ -31,6 +35,15 @@ pub trait Tables: Send + Sync + std::fmt::Debug {
     fn generation(&self) -> u64;
 }
 
+/// What a statement takes and gives.
+#[derive(Clone, Debug)]
+pub struct StatementDescription {
+    /// Types of the parameters `$1`, `$2`, ... in order.
+    pub parameters: Vec<ParameterType>,
+    /// Columns of the rows.
+    pub columns: SchemaRef,
+}
+
 /// Executor of SQL over a catalog snapshot.
 ///
 /// Contract:
@@ -48,4 +61,16 @@ pub trait SqlEngine: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// Returns `Config` when the restriction does not fit the table.
     fn restrict(self: Arc<Self>, table: &Arc<dyn Table>, restriction: &Restriction) -> Result<Arc<dyn Table>>;
+
+    /// Plans a statement without running it, and returns what it takes and gives. Its parameters are `$1`, `$2`, ...;
+    /// `types` has those that are known, in order, and the statement tells the others.
+    ///
+    /// # Errors
+    /// Returns what [`SqlEngine::run`] refuses, and `InvalidSql` for parameters with names.
+    fn describe_statement<'a>(
+        &'a self,
+        tables: Arc<dyn Tables>,
+        text: &'a str,
+        types: &'a [Option<ParameterType>],
+    ) -> BoxFuture<'a, Result<StatementDescription>>;
 }

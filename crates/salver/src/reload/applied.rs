@@ -25,7 +25,7 @@ impl Applied {
         let streams = streams(&before.streams, &next.streams, has_moved, &mut pending);
         let server = kept_of_server(&before.server, next.server);
         let limits = kept_of_limits(&before.limits, next.limits);
-        Self { checked: Checked { server, limits, streams, ..next }, pending }
+        Self { checked: Checked { server, wire: before.wire.clone(), limits, streams, ..next }, pending }
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
     /// Each setting is applied as the table of settings says, and what is not applied is named.
     #[test]
     fn as_the_table_says() {
-        let single = [Section::Server, Section::Limits, Section::Compat];
+        let single = [Section::Server, Section::Wire, Section::Limits, Section::Compat];
         let paths = |list: Vec<&'static Setting>| list.into_iter().map(Setting::path).collect::<Vec<_>>();
         for setting in SETTINGS.iter().filter(|setting| single.contains(&setting.section)) {
             let path = setting.path();

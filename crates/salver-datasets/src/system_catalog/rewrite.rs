@@ -1,0 +1,221 @@
+//! Rewrites a statement about the system catalog so that the engine understands it: names of its schema, casts to and
+//! from its numbers, and operators and collations that are named with their schema.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, ObjectName, ObjectNamePart, Statement, Value, VisitMut, VisitorMut,
+};
+use salver_model::{Code, Error, Result};
+
+use super::tables::SystemTables;
+use super::{oids, types};
+
+/// Name of the schema of the system catalog.
+const SCHEMA: &str = "pg_catalog";
+/// Functions that SQL writes without parentheses, and that the planner would take for columns.
+const BARE: [&str; 5] = ["current_catalog", "current_schema", "current_user", "session_user", "user"];
+
+/// Rewrites a statement about these tables.
+///
+/// # Errors
+/// `InvalidSql` for the number of something that there is not.
+pub(crate) fn rewrite(statement: &mut Statement, tables: &SystemTables) -> Result<()> {
+    match VisitMut::visit(statement, &mut Rewriter { tables }) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(error) => Err(*error),
+    }
+}
+
+struct Rewriter<'t> {
+    tables: &'t SystemTables,
+}
+
+impl VisitorMut for Rewriter<'_> {
+    type Break = Box<Error>;
+
+    fn pre_visit_relation(&mut self, relation: &mut ObjectName) -> ControlFlow<Box<Error>> {
+        without_schema(relation);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Box<Error>> {
+        match self.expression(expr) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        }
+    }
+}
+
+impl Rewriter<'_> {
+    fn expression(&self, expr: &mut Expr) -> Result<(), Box<Error>> {
+        match expr {
+            Expr::Function(function) => without_schema(&mut function.name),
+            Expr::Collate { expr: inner, .. } => *expr = std::mem::replace(inner, Expr::value(Value::Null)),
+            Expr::Identifier(name) if name.quote_style.is_none() => {
+                let name = name.value.to_lowercase();
+                if BARE.contains(&name.as_str()) {
+                    *expr = call(&name, Vec::new());
+                }
+            }
+            Expr::BinaryOp { op, .. } => operator(op),
+            Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } if !matches!(**right, Expr::Subquery(_)) => {
+                let take = |part: &mut Box<Expr>| std::mem::replace(&mut **part, Expr::value(Value::Null));
+                *expr = call("array_has", vec![take(right), take(left)]);
+            }
+            Expr::Cast { expr: inner, data_type, .. } => {
+                plain_type(data_type);
+                let DataType::Custom(name, _) = &*data_type else { return Ok(()) };
+                let kind = last(name).unwrap_or_default();
+                let inner = std::mem::replace(&mut **inner, Expr::value(Value::Null));
+                *expr = self.cast(&kind, inner, data_type)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns a cast to a type that only the catalog has.
+    fn cast(&self, kind: &str, inner: Expr, data_type: &DataType) -> Result<Expr, Box<Error>> {
+        let literal = match &inner {
+            Expr::Value(value) => match &value.value {
+                Value::SingleQuotedString(text) => Some(text.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let number = |found: Option<i32>, what: &str, name: &str| {
+            let found = found.or_else(|| name.parse().ok());
+            found.map(|number| Expr::value(Value::Number(number.to_string(), false))).ok_or_else(|| {
+                Box::new(Error::new(Code::InvalidSql, format!("{what} \"{name}\" does not exist")))
+            })
+        };
+        Ok(match (kind, literal) {
+            ("regclass", Some(name)) => {
+                let bare = bare_name(&name);
+                let found = self.tables.relations.number(&bare).or_else(|| oids::of_system(&bare));
+                number(found, "relation", &bare)?
+            }
+            ("regclass", None) => call("salver_regclass", vec![inner]),
+            ("regtype", Some(name)) => {
+                let bare = bare_name(&name);
+                number(types::named(&bare).map(|row| row.oid), "type", &bare)?
+            }
+            ("regtype", None) => call("format_type", vec![inner]),
+            ("regnamespace", Some(name)) => number(oids::of_schema(&bare_name(&name)), "schema", &name)?,
+            ("regrole", Some(_)) => Expr::value(Value::Number(oids::OWNER.to_string(), false)),
+            ("oid" | "xid" | "cid" | "int4", _) => to(inner, DataType::Int(None)),
+            ("int2", _) => to(inner, DataType::SmallInt(None)),
+            ("int8", _) => to(inner, DataType::BigInt(None)),
+            ("bool", _) => to(inner, DataType::Boolean),
+            (
+                "name" | "char" | "text" | "regproc" | "regprocedure" | "regnamespace" | "regrole" | "aclitem"
+                | "pg_node_tree",
+                _,
+            ) => to(inner, DataType::Text),
+            _ => to(inner, data_type.clone()),
+        })
+    }
+}
+
+fn to(inner: Expr, data_type: DataType) -> Expr {
+    Expr::Cast {
+        kind: datafusion::sql::sqlparser::ast::CastKind::DoubleColon,
+        expr: Box::new(inner),
+        data_type,
+        array: false,
+        format: None,
+    }
+}
+
+/// Takes the schema of the catalog away from a name.
+fn without_schema(name: &mut ObjectName) {
+    if name.0.len() > 1 && name.0.first().and_then(ObjectNamePart::as_ident).is_some_and(|ident| ident.value == SCHEMA) {
+        name.0.remove(0);
+    }
+}
+
+/// Takes the schema of the catalog away from a type, and from that of the elements of an array.
+fn plain_type(data_type: &mut DataType) {
+    match data_type {
+        DataType::Custom(name, _) => {
+            without_schema(name);
+            let known = match last(name).as_deref() {
+                Some("text") => DataType::Text,
+                Some("int4") => DataType::Int(None),
+                Some("int8") => DataType::BigInt(None),
+                Some("int2") => DataType::SmallInt(None),
+                Some("bool") => DataType::Boolean,
+                Some("oidvector") => array_of(DataType::Int(None)),
+                Some("int2vector") => array_of(DataType::SmallInt(None)),
+                _ => return,
+            };
+            *data_type = known;
+        }
+        DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) => {
+            plain_type(element);
+            if let DataType::Custom(name, _) = &**element {
+                **element = match last(name).as_deref() {
+                    Some("oid" | "regtype" | "regclass") => DataType::Int(None),
+                    _ => DataType::Text,
+                };
+            }
+        }
+        _ => {}
+    }
+}
+
+fn array_of(element: DataType) -> DataType {
+    DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(element), None))
+}
+
+/// Writes an operator that is named with its schema as itself.
+fn operator(op: &mut BinaryOperator) {
+    let BinaryOperator::PGCustomBinaryOperator(name) = op else { return };
+    *op = match name.last().map(String::as_str) {
+        Some("~") => BinaryOperator::PGRegexMatch,
+        Some("~*") => BinaryOperator::PGRegexIMatch,
+        Some("!~") => BinaryOperator::PGRegexNotMatch,
+        Some("!~*") => BinaryOperator::PGRegexNotIMatch,
+        Some("=") => BinaryOperator::Eq,
+        Some("<>") => BinaryOperator::NotEq,
+        Some("~~") => BinaryOperator::PGLikeMatch,
+        Some("!~~") => BinaryOperator::PGNotLikeMatch,
+        _ => return,
+    };
+}
+
+fn last(name: &ObjectName) -> Option<String> {
+    name.0.last().and_then(ObjectNamePart::as_ident).map(|ident| match ident.quote_style {
+        Some(_) => ident.value.clone(),
+        None => ident.value.to_lowercase(),
+    })
+}
+
+/// Returns the last part of a name that is written as text, with its quotes and schema.
+fn bare_name(text: &str) -> String {
+    let text = text.strip_prefix("pg_catalog.").or_else(|| text.strip_prefix("public.")).unwrap_or(text);
+    match text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(inner) => inner.replace("\"\"", "\""),
+        None => text.to_owned(),
+    }
+}
+
+fn call(name: &str, arguments: Vec<Expr>) -> Expr {
+    let arguments = arguments.into_iter().map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)));
+    Expr::Function(Function {
+        name: ObjectName(vec![ObjectNamePart::Identifier(Ident::new(name))]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList {
+            duplicate_treatment: None,
+            args: arguments.collect(),
+            clauses: Vec::new(),
+        }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    })
+}

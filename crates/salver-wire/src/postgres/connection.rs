@@ -1,0 +1,183 @@
+//! The life of a connection: it begins with who is there, then one message after the other is answered, until the client
+//! leaves, breaks the protocol, or the server ends.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use salver_model::{Error, Result as ModelResult};
+use tokio::io::{AsyncRead, AsyncWrite, ReadHalf, WriteHalf};
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, watch};
+
+use super::frames::{Frames, NoFrame};
+use super::message::{Message, Target};
+use super::outbox::Outbox;
+use super::refusal::{NOT_SUPPORTED, Refusal};
+use super::session::Session;
+use super::{Shared, extended_query, simple_query, startup};
+
+/// A connection, with TLS or without.
+pub(super) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
+
+/// Both directions of a connection.
+pub(super) struct Client {
+    frames: Frames<ReadHalf<Box<dyn ByteStream>>>,
+    writer: WriteHalf<Box<dyn ByteStream>>,
+    pub(super) outbox: Outbox,
+    /// Told when the client asks to cancel what runs.
+    pub(super) requested: Arc<Notify>,
+}
+
+/// Why a message was not answered to its end.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It is refused.
+    Refused(Refusal),
+    /// The client has left.
+    Left,
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<NoFrame> for Stop {
+    fn from(none: NoFrame) -> Self {
+        match none {
+            NoFrame::Left => Self::Left,
+            NoFrame::TooLong(bytes) => Self::Refused(
+                Refusal::new("54000", format!("a message of {bytes} bytes is larger than the server takes"))
+                    .with_hint("the limit is `limits.body_bytes_max`")
+                    .fatal(),
+            ),
+            NoFrame::Malformed => Self::Refused(Refusal::broken("invalid message length")),
+        }
+    }
+}
+
+impl Client {
+    pub(super) fn new(stream: Box<dyn ByteStream>) -> Self {
+        let (reader, writer) = tokio::io::split(stream);
+        let frames = Frames::new(reader);
+        Self { frames, writer, outbox: Outbox::default(), requested: Arc::default() }
+    }
+
+    /// Reads the packet that a session begins with.
+    pub(super) async fn packet(&mut self) -> Result<bytes::Bytes, Stop> {
+        Ok(self.frames.packet().await?)
+    }
+
+    /// Reads the next message, of at most `bytes_max` bytes.
+    pub(super) async fn message(&mut self, bytes_max: usize) -> Result<Message, Stop> {
+        let (kind, body) = self.frames.message(bytes_max).await?;
+        Ok(Message::read(kind, body)?)
+    }
+
+    /// Sends what is collected.
+    pub(super) async fn send(&mut self) -> Result<(), Stop> {
+        self.outbox.send(&mut self.writer).await.map_err(|_| Stop::Left)
+    }
+
+    /// Waits for `work`, unless the client cancels it or leaves; the work is dropped then. `told` makes the refusal of
+    /// an error.
+    pub(super) async fn watch<T>(
+        &mut self,
+        work: impl Future<Output = ModelResult<T>>,
+        told: impl FnOnce(Error) -> Refusal,
+    ) -> Result<T, Stop> {
+        let requested = self.requested.notified();
+        tokio::select! {
+            biased;
+            done = work => done.map_err(|error| Stop::Refused(told(error))),
+            () = requested => Err(Stop::Refused(Refusal::canceled())),
+            () = self.frames.left() => Err(Stop::Left),
+        }
+    }
+}
+
+/// Serves a connection.
+pub(super) async fn serve(stream: TcpStream, address: IpAddr, shared: &Shared, mut ended: watch::Receiver<bool>) {
+    let Some((mut client, begun)) = startup::begin(stream, address, shared).await else { return };
+    let startup::Begun { mut session, cancellable, place } = begun;
+    client.requested = Arc::clone(&cancellable.requested);
+    // Set after a failure in the extended protocol: everything up to the end of the group is skipped.
+    let mut is_skipping = false;
+    let last = loop {
+        let message = tokio::select! {
+            message = client.message(shared.message_bytes_max) => message,
+            _ = ended.wait_for(|ended| *ended) => {
+                break Some(Refusal::new("57P01", "terminating connection: the server shuts down").fatal());
+            }
+        };
+        let is_extended = message.as_ref().is_ok_and(Message::is_extended);
+        let answered = match message {
+            Ok(Message::Terminate) => break None,
+            Ok(message) if is_skipping && !matches!(message, Message::Sync) => continue,
+            Ok(message) => answer(&mut client, &mut session, message, &mut is_skipping).await,
+            Err(stop) => Err(stop),
+        };
+        match answered {
+            Ok(()) => {}
+            Err(Stop::Left) => break None,
+            Err(Stop::Refused(refusal)) if refusal.is_fatal => break Some(refusal),
+            Err(Stop::Refused(refusal)) => {
+                session.fail();
+                client.outbox.refuse(&refusal);
+                is_skipping = is_extended;
+                if !is_extended {
+                    client.outbox.ready(session.transaction);
+                }
+                if client.send().await.is_err() {
+                    break None;
+                }
+            }
+        }
+    };
+    if let Some(refusal) = last {
+        client.outbox.refuse(&refusal);
+        let _ = client.send().await;
+    }
+    drop((cancellable, place));
+}
+
+/// Answers one message.
+async fn answer(
+    client: &mut Client,
+    session: &mut Session,
+    message: Message,
+    is_skipping: &mut bool,
+) -> Result<(), Stop> {
+    match message {
+        Message::Query(text) => {
+            simple_query::answer(client, session, &text).await?;
+            client.outbox.ready(session.transaction);
+            client.send().await
+        }
+        Message::Parse(parse) => extended_query::parse(client, session, parse).await,
+        Message::Bind(bind) => extended_query::bind(client, session, &bind),
+        Message::Describe(target) => extended_query::describe(client, session, &target),
+        Message::Execute(portal, rows) => extended_query::execute(client, session, &portal, rows).await,
+        Message::Close(target) => {
+            match target {
+                Target::Statement(name) => session.close_statement(&name),
+                Target::Portal(name) => session.close_portal(&name),
+            };
+            client.outbox.closed();
+            Ok(())
+        }
+        Message::Flush => client.send().await,
+        Message::Sync => {
+            *is_skipping = false;
+            session.end_group();
+            client.outbox.ready(session.transaction);
+            client.send().await
+        }
+        Message::Copy => Ok(()),
+        Message::Password(_) => Err(Refusal::broken("a password was not asked for").into()),
+        Message::Terminate => Err(Refusal::new(NOT_SUPPORTED, "the connection has ended").fatal().into()),
+    }
+}

@@ -1,0 +1,283 @@
+//! Carries out a statement, of either protocol: what concerns the session is done here, everything else is asked of the
+//! service, for the caller.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use arrow::array::{ArrayRef, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::record_batch::RecordBatch;
+use salver_model::{Code, Error, Permission, Rows, SqlParameters, SqlQuery, TypedValue};
+use salver_service::reception::{Outcome, Welcome};
+
+use super::WIRE;
+use super::command::{Command, Rows as CursorRows, Savepoint};
+use super::connection::{Client, Stop};
+use super::message::Formats;
+use super::outbox::Outbox;
+use super::portal::{Column, Portal, PortalState, RunningRows};
+use super::refusal::{IN_FAILED_TRANSACTION, Refusal};
+use super::session::{Prepared, Session, Transaction};
+
+/// What comes of a statement.
+pub(super) enum Answer {
+    /// It is done.
+    Done(String),
+    /// It has rows.
+    Rows(Box<RunningRows>),
+    /// Rows of a cursor are wanted.
+    Cursor { name: String, most: usize, is_move: bool },
+}
+
+/// Begins a statement.
+pub(super) async fn begin(
+    client: &mut Client,
+    session: &mut Session,
+    prepared: &Prepared,
+    parameters: Vec<TypedValue>,
+) -> Result<Answer, Stop> {
+    let command = &prepared.command;
+    if session.transaction == Transaction::Failed && !command.ends_transaction() {
+        let message = "current transaction is aborted, commands ignored until end of transaction block";
+        return Err(Refusal::new(IN_FAILED_TRANSACTION, message).into());
+    }
+    match command {
+        Command::Query => Ok(Answer::Rows(Box::new(run(client, session, prepared, parameters).await?))),
+        Command::Show(name) => Ok(Answer::Rows(Box::new(shown(session, name.as_deref())?))),
+        Command::Fetch { name, rows, is_move } => {
+            session.portal(name)?;
+            let most = match rows {
+                CursorRows::Next(rows) => *rows,
+                CursorRows::All => usize::MAX,
+            };
+            Ok(Answer::Cursor { name: name.clone(), most, is_move: *is_move })
+        }
+        Command::Declare { name, query_at, is_held } => {
+            declare(session, (name, *is_held), prepared.text[*query_at..].to_owned(), (client, parameters)).await
+        }
+        other => done(&mut client.outbox, session, other).map(|tag| Answer::Done(tag.to_owned())).map_err(Stop::from),
+    }
+}
+
+/// Does what concerns the session alone; returns the tag of the statement.
+fn done(outbox: &mut Outbox, session: &mut Session, command: &Command) -> Result<&'static str, Refusal> {
+    let mut told = |settings: Vec<(&'static str, String)>| {
+        settings.iter().for_each(|(name, value)| outbox.setting(name, value));
+    };
+    Ok(match command {
+        Command::Begin => {
+            session.transaction = Transaction::Open;
+            "BEGIN"
+        }
+        Command::Commit | Command::Rollback => {
+            let failed = session.transaction == Transaction::Failed;
+            session.end_transaction();
+            if failed || *command == Command::Rollback { "ROLLBACK" } else { "COMMIT" }
+        }
+        Command::Savepoint(Savepoint::Mark) => "SAVEPOINT",
+        Command::Savepoint(Savepoint::Release) => "RELEASE",
+        Command::Savepoint(Savepoint::GoBack) => {
+            session.transaction = Transaction::Open;
+            "ROLLBACK"
+        }
+        Command::Set(setting) => {
+            let set = setting.as_ref().map(|(name, value)| session.settings.set(name, value)).transpose()?;
+            told(set.flatten().into_iter().collect());
+            "SET"
+        }
+        Command::Reset(Some(name)) => {
+            told(session.settings.reset(name)?.into_iter().collect());
+            "RESET"
+        }
+        Command::Reset(None) => {
+            told(session.settings.reset_all());
+            "RESET"
+        }
+        Command::DiscardAll => {
+            session.close_statements();
+            session.close_portals();
+            told(session.settings.reset_all());
+            "DISCARD ALL"
+        }
+        Command::Deallocate(name) => {
+            match name {
+                Some(name) => {
+                    session.statement(name)?;
+                    session.close_statement(name);
+                }
+                None => session.close_statements(),
+            }
+            "DEALLOCATE"
+        }
+        Command::Close(name) => {
+            match name {
+                Some(name) => {
+                    session.portal(name)?;
+                    session.close_portal(name);
+                }
+                None => session.close_portals(),
+            }
+            "CLOSE CURSOR"
+        }
+        Command::Unlisten => "UNLISTEN",
+        Command::Query | Command::Show(_) | Command::Fetch { .. } | Command::Declare { .. } => "SELECT",
+    })
+}
+
+/// Asks the service for the rows of a query.
+async fn run(
+    client: &mut Client,
+    session: &Session,
+    prepared: &Prepared,
+    parameters: Vec<TypedValue>,
+) -> Result<RunningRows, Stop> {
+    let began = Instant::now();
+    let parameters = if parameters.is_empty() { SqlParameters::None } else { SqlParameters::Typed(parameters) };
+    let query = SqlQuery { text: prepared.text.clone(), parameters, is_safe: false };
+    let asked = async {
+        let welcome = session.reception.admit(&session.visitor).await?;
+        let rows = rows(&welcome, &query).await?;
+        Ok::<_, Error>((rows, welcome.running))
+    };
+    let told = |error: Error| {
+        let outcome = Outcome { took: began.elapsed(), refused: Some(error.code) };
+        session.reception.count(WIRE, outcome);
+        session.refusal(error, &prepared.text)
+    };
+    let (rows, running) = client.watch(asked, told).await?;
+    Ok(RunningRows::new(rows, prepared.columns.clone(), began, Some(running)))
+}
+
+/// Runs a query. Only one that needs a table which is being loaded waits for it.
+async fn rows(welcome: &Welcome, query: &SqlQuery) -> Result<Rows, Error> {
+    let Welcome { service, caller, .. } = welcome;
+    let snapshot = service.snapshot(caller, Permission::Sql);
+    match service.sql(caller, &snapshot, query).await {
+        Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
+            let settled = service.snapshot_settled(caller, Permission::Sql).await;
+            service.sql(caller, &settled, query).await
+        }
+        rows => rows,
+    }
+}
+
+/// Returns the value of a setting as a row, or all of them.
+fn shown(session: &Session, name: Option<&str>) -> Result<RunningRows, Refusal> {
+    let (fields, values): (Vec<&str>, Vec<Vec<String>>) = match name {
+        Some(name) => (vec![name], vec![vec![session.settings.get(name)?]]),
+        None => {
+            let all = session.settings.all();
+            let names = all.iter().map(|(name, _)| (*name).to_owned()).collect();
+            (vec!["name", "setting"], vec![names, all.into_iter().map(|(_, value)| value).collect()])
+        }
+    };
+    let schema =
+        Arc::new(Schema::new(fields.iter().map(|name| Field::new(*name, DataType::Utf8, false)).collect::<Vec<_>>()));
+    let arrays = values.into_iter().map(|values| Arc::new(StringArray::from(values)) as ArrayRef).collect();
+    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays)
+        .map_err(|error| session.refusal(Error::internal("settings can't be shown").with_source(error), ""))?;
+    Ok(RunningRows::new(Rows::ready(schema, vec![batch]), None, Instant::now(), None))
+}
+
+/// Returns the columns of a setting's value, or of all.
+pub(super) fn shown_columns(session: &Session, name: Option<&str>) -> Result<Arc<[Column]>, Refusal> {
+    Ok(shown(session, name)?.columns)
+}
+
+/// Makes a cursor.
+async fn declare(
+    session: &mut Session,
+    (name, is_held): (&str, bool),
+    text: String,
+    (client, parameters): (&mut Client, Vec<TypedValue>),
+) -> Result<Answer, Stop> {
+    if session.transaction != Transaction::Open && !is_held {
+        return Err(Refusal::new("25P01", "DECLARE CURSOR can only be used in transaction blocks").into());
+    }
+    let query = Prepared { text, command: Command::Query, parameters: Vec::new(), columns: None };
+    let rows = run(client, session, &query, parameters.clone()).await?;
+    let prepared = Arc::new(Prepared { columns: Some(Arc::clone(&rows.columns)), ..query });
+    let state = PortalState::Running(Box::new(rows));
+    session
+        .keep_portal(name.to_owned(), Portal { prepared, parameters, formats: Formats::default(), state, is_held })?;
+    Ok(Answer::Done("DECLARE CURSOR".to_owned()))
+}
+
+/// Sends rows, at most `most`; returns how many there were.
+pub(super) async fn send_rows(
+    client: &mut Client,
+    session: &Session,
+    text: &str,
+    rows: &mut RunningRows,
+    (formats, most): (&Formats, usize),
+) -> Result<usize, Stop> {
+    let mut sent = 0;
+    while sent < most {
+        let began = rows.began;
+        let told = |error: Error| {
+            session.reception.count(WIRE, Outcome { took: began.elapsed(), refused: Some(error.code) });
+            session.refusal(error, text)
+        };
+        let Some((batch, at)) = client.watch(rows.current(), told).await? else { break };
+        let written = batch.write(*at, most - sent, formats, &mut client.outbox);
+        let written = written.map_err(|error| session.refusal(error, text))?;
+        *at += written;
+        sent += written;
+        if client.outbox.is_full() {
+            client.send().await?;
+        }
+    }
+    Ok(sent)
+}
+
+/// Sends rows of a cursor, or skips them; returns how many.
+pub(super) async fn fetch(
+    client: &mut Client,
+    session: &Session,
+    portal: &mut Portal,
+    (formats, most, is_move): (&Formats, usize, bool),
+) -> Result<usize, Stop> {
+    let text = portal.prepared.text.clone();
+    let PortalState::Running(rows) = &mut portal.state else { return Ok(0) };
+    let fetched = match is_move {
+        true => skip_rows(client, session, &text, rows, most).await?,
+        false => send_rows(client, session, &text, rows, (formats, most)).await?,
+    };
+    if fetched < most {
+        portal.state = PortalState::Done;
+    }
+    Ok(fetched)
+}
+
+async fn skip_rows(
+    client: &mut Client,
+    session: &Session,
+    text: &str,
+    rows: &mut RunningRows,
+    most: usize,
+) -> Result<usize, Stop> {
+    let mut skipped = 0;
+    while skipped < most {
+        let told = |error: Error| session.refusal(error, text);
+        let Some((batch, at)) = client.watch(rows.current(), told).await? else { break };
+        let step = (batch.rows() - *at).min(most - skipped);
+        *at += step;
+        skipped += step;
+    }
+    Ok(skipped)
+}
+
+/// Counts a statement whose rows were all sent.
+pub(super) fn count(session: &Session, rows: &RunningRows) {
+    session.reception.count(WIRE, Outcome { took: rows.began.elapsed(), refused: None });
+}
+
+/// Returns the word that a statement with rows ends with, before their number.
+pub(super) fn rows_tag(command: &Command) -> &'static str {
+    match command {
+        Command::Show(_) => "SHOW",
+        Command::Fetch { is_move: true, .. } => "MOVE",
+        Command::Fetch { .. } => "FETCH",
+        _ => "SELECT",
+    }
+}

@@ -1,0 +1,130 @@
+//! A statement with its parameters, and its rows while they are sent.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use arrow::datatypes::{DataType, SchemaRef};
+use arrow::record_batch::RecordBatch;
+use futures::StreamExt;
+use salver_model::reply::BatchStream;
+use salver_model::{Batches, Result, Rows, TypedValue, Value};
+
+use super::message::Formats;
+use salver_model::pg_type::PgType;
+use super::row_encoder::EncodedBatch;
+use super::session::Prepared;
+
+/// A column of the rows of a statement.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) pg_type: PgType,
+    pub(super) data_type: DataType,
+}
+
+/// Returns the columns of a schema.
+pub(super) fn columns(schema: &SchemaRef) -> Arc<[Column]> {
+    let column = |(name, data_type): (&String, &DataType)| Column {
+        name: name.clone(),
+        pg_type: PgType::of(data_type),
+        data_type: data_type.clone(),
+    };
+    schema.fields().iter().map(|field| column((field.name(), field.data_type()))).collect()
+}
+
+/// A portal.
+#[derive(Debug)]
+pub(super) struct Portal {
+    pub(super) prepared: Arc<Prepared>,
+    pub(super) parameters: Vec<TypedValue>,
+    pub(super) formats: Formats,
+    pub(super) state: PortalState,
+    /// Whether it outlives the transaction that it was made in.
+    pub(super) is_held: bool,
+}
+
+/// How far a portal is.
+#[derive(Debug)]
+pub(super) enum PortalState {
+    /// Nothing was done yet.
+    Bound,
+    /// There may be more rows.
+    Running(Box<RunningRows>),
+    /// Everything was done.
+    Done,
+}
+
+impl Portal {
+    /// Returns the memory for its parameters, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let text = |value: &TypedValue| match &value.value {
+            Some(Value::Text(text) | Value::Bare(text)) => text.len(),
+            _ => 0,
+        };
+        size_of::<Self>() + self.parameters.iter().map(|value| size_of::<TypedValue>() + text(value)).sum::<usize>()
+    }
+}
+
+/// The rows of a statement that runs.
+pub(super) struct RunningRows {
+    pub(super) columns: Arc<[Column]>,
+    batches: Source,
+    /// The batch that is being sent, and the first of its rows that was not.
+    current: Option<(EncodedBatch, usize)>,
+    /// When the statement began.
+    pub(super) began: Instant,
+    /// Counts the statement among those of its caller.
+    _running: Option<Box<dyn Any + Send + Sync>>,
+}
+
+enum Source {
+    Ready(VecDeque<RecordBatch>),
+    /// Never locked: it makes the session one that tasks can share.
+    Stream(Mutex<BatchStream>),
+}
+
+impl RunningRows {
+    /// Returns the rows of an answer, in the columns that the client was told, if it was.
+    pub(super) fn new(
+        rows: Rows,
+        told: Option<Arc<[Column]>>,
+        began: Instant,
+        running: Option<Box<dyn Any + Send + Sync>>,
+    ) -> Self {
+        let columns = told.unwrap_or_else(|| columns(&rows.schema));
+        let batches = match rows.batches {
+            Batches::Ready(batches) => Source::Ready(batches.into()),
+            Batches::Stream(stream) => Source::Stream(Mutex::new(stream)),
+        };
+        Self { columns, batches, current: None, began, _running: running }
+    }
+
+    /// Returns the batch that is being sent and the place in it, after taking the next one if it is done; `None` at the
+    /// end.
+    ///
+    /// # Errors
+    /// Those of the query.
+    pub(super) async fn current(&mut self) -> Result<Option<&mut (EncodedBatch, usize)>> {
+        while self.current.as_ref().is_none_or(|(batch, at)| *at >= batch.rows()) {
+            self.current = None;
+            let next = match &mut self.batches {
+                Source::Ready(batches) => batches.pop_front(),
+                Source::Stream(stream) => {
+                    stream.get_mut().unwrap_or_else(PoisonError::into_inner).next().await.transpose()?
+                }
+            };
+            let Some(batch) = next else { return Ok(None) };
+            self.current = Some((EncodedBatch::new(&batch, &self.columns)?, 0));
+        }
+        Ok(self.current.as_mut())
+    }
+}
+
+impl fmt::Debug for RunningRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunningRows").field("columns", &self.columns).finish_non_exhaustive()
+    }
+}

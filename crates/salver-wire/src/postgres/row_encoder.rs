@@ -1,0 +1,143 @@
+//! Writes rows as the messages that clients get: each value in the format that its client asked for, straight from the
+//! columns of a batch into the bytes that are sent.
+
+mod array;
+mod cells;
+mod datetime;
+mod interval;
+mod number;
+
+use arrow::array::{Array, ArrayRef};
+use arrow::compute::{CastOptions, cast_with_options};
+use arrow::datatypes::DataType;
+use arrow::record_batch::RecordBatch;
+use salver_model::{Code, Error, Result};
+
+use self::cells::Cells;
+use super::message::{Format, Formats};
+use super::outbox::Outbox;
+use salver_model::pg_type::{PgType, Scalar};
+use super::portal::Column;
+
+/// Length of a value that is null.
+const NULL: [u8; 4] = (-1_i32).to_be_bytes();
+/// Bytes of a length.
+const LENGTH_BYTES: usize = 4;
+
+/// The columns of one batch, ready to be written.
+pub(super) struct EncodedBatch {
+    arrays: Vec<ArrayRef>,
+    types: Vec<PgType>,
+    rows: usize,
+}
+
+impl EncodedBatch {
+    /// Prepares a batch whose rows have these columns. A column of another type than was said is converted.
+    ///
+    /// # Errors
+    /// `Execution` for a value that has no place in the type that was said.
+    pub(super) fn new(batch: &RecordBatch, columns: &[Column]) -> Result<Self> {
+        if batch.num_columns() != columns.len() {
+            return Err(Error::internal("the rows have other columns than were said"));
+        }
+        let arrays = batch.columns().iter().zip(columns).map(|(array, column)| as_said(array, column));
+        Ok(Self {
+            arrays: arrays.collect::<Result<_>>()?,
+            types: columns.iter().map(|column| column.pg_type).collect(),
+            rows: batch.num_rows(),
+        })
+    }
+
+    /// Returns the number of rows.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Writes rows from `first` on, at most `most`, until `out` should be sent; returns how many.
+    ///
+    /// # Errors
+    /// `Execution` for a value that PostgreSQL's types don't have.
+    pub(super) fn write(&self, first: usize, most: usize, formats: &Formats, out: &mut Outbox) -> Result<usize> {
+        let columns = self.arrays.iter().zip(&self.types).enumerate();
+        let columns = columns.map(|(at, (array, pg_type))| Ok((Cells::of(array, *pg_type)?, formats.at(at))));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let end = self.rows.min(first.saturating_add(most));
+        let count = u16::try_from(columns.len()).unwrap_or(u16::MAX);
+        for row in first..end {
+            let begin = out.begin_row(count);
+            for (cells, format) in &columns {
+                value(cells, row, *format, &mut out.bytes)?;
+            }
+            out.end_row(begin);
+            if out.is_full() {
+                return Ok(row + 1 - first);
+            }
+        }
+        Ok(end - first)
+    }
+}
+
+/// Writes a value with its length.
+fn value(cells: &Cells<'_>, row: usize, format: Format, out: &mut Vec<u8>) -> Result<()> {
+    if cells.is_null(row) {
+        out.extend(NULL);
+        return Ok(());
+    }
+    let begin = out.len();
+    out.extend([0; LENGTH_BYTES]);
+    match format {
+        Format::Text => cells.text(row, out)?,
+        Format::Binary => cells.binary(row, out)?,
+    }
+    fill_own_length(out, begin)
+}
+
+/// Fills in the length at `begin`, which counts what follows it and not itself.
+fn fill_own_length(out: &mut [u8], begin: usize) -> Result<()> {
+    let length = i32::try_from(out.len() - begin - LENGTH_BYTES)
+        .map_err(|_| Error::new(Code::AnswerTooLarge, "a value is longer than PostgreSQL's protocol can say"))?;
+    out[begin..begin + LENGTH_BYTES].copy_from_slice(&length.to_be_bytes());
+    Ok(())
+}
+
+/// Returns a column in the type that was said when the statement was described, and without what only stores it.
+fn as_said(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
+    let plain = plain(array.data_type());
+    let wanted = match PgType::of(array.data_type()) {
+        // A parameter without a type may have become one of another.
+        own if (own.scalar, own.is_array) != (column.pg_type.scalar, column.pg_type.is_array) => &column.data_type,
+        _ => &plain,
+    };
+    if array.data_type() == wanted {
+        return Ok(ArrayRef::clone(array));
+    }
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(array, wanted, &strict).map_err(|error| {
+        Error::new(Code::Execution, format!("a value of `{}` is no {wanted}", column.name)).with_source(error)
+    })
+}
+
+/// Returns the type that the values of another are written from.
+fn plain(data_type: &DataType) -> DataType {
+    use DataType as D;
+    match data_type {
+        D::Dictionary(_, values) => plain(values),
+        D::RunEndEncoded(_, values) => plain(values.data_type()),
+        D::Int8 | D::UInt8 => D::Int16,
+        D::UInt16 => D::Int32,
+        D::UInt32 => D::Int64,
+        D::Float16 => D::Float32,
+        D::Decimal32(precision, scale) | D::Decimal64(precision, scale) => D::Decimal128(*precision, *scale),
+        D::FixedSizeBinary(_) => D::Binary,
+        D::List(field) | D::LargeList(field) | D::FixedSizeList(field, _)
+            if PgType::of(data_type).scalar != Scalar::Json =>
+        {
+            let element = field.as_ref().clone().with_data_type(plain(field.data_type())).with_nullable(true);
+            D::LargeList(element.into())
+        }
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
