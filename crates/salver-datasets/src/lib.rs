@@ -36,6 +36,7 @@ mod source;
 mod sql;
 mod sql_allowlist;
 mod udf;
+mod view;
 
 pub use append_only::growing;
 pub use chunk_size::CHUNK_ROWS;

@@ -50,6 +50,7 @@ mod options;
 mod peer;
 mod policy;
 mod proxy_protocol;
+mod queries;
 mod receive;
 mod records;
 mod redaction;

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use salver_model::access::Restriction;
-use salver_model::ports::{Loader, MaybeReady, SqlEngine, Table, Tables};
+use salver_model::ports::{Loader, MaybeReady, QueryDescription, SqlEngine, Table, Tables};
+use salver_model::spec::{QuerySpec, ViewSpec};
 use salver_model::{Code, Error, Name, Result, Rows, SqlQuery, Version};
 
 /// An engine that refuses every statement, for tests of doors that don't speak SQL.
@@ -19,6 +21,14 @@ impl SqlEngine for NoSql {
 
     fn restrict(self: Arc<Self>, _: &Arc<dyn Table>, _: &Restriction) -> Result<Arc<dyn Table>> {
         Err(Error::new(Code::Config, "nothing is restricted here"))
+    }
+
+    fn view(self: Arc<Self>, view: &ViewSpec, _: Arc<dyn Tables>) -> Result<Arc<dyn Table>> {
+        Err(Error::new(Code::InvalidSql, format!("no SQL is run here: {}", view.sql)))
+    }
+
+    fn describe<'a>(&'a self, _: Arc<dyn Tables>, query: &'a QuerySpec) -> BoxFuture<'a, Result<QueryDescription>> {
+        Box::pin(async move { Err(Error::new(Code::InvalidSql, format!("no SQL is run here: {}", query.sql))) })
     }
 }
 

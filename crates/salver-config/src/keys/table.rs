@@ -4,6 +4,7 @@ mod access;
 mod database;
 mod function;
 mod limit;
+mod query;
 mod server;
 mod stream;
 
@@ -57,11 +58,21 @@ pub const SETTINGS: &[Setting] =
                 + database::ROWS.len()
                 + stream::ROWS.len()
                 + function::ROWS.len()
+                + query::ROWS.len()
         },
-    >([server::ROWS, access::ROWS, limit::ROWS, ROWS, database::ROWS, stream::ROWS, function::ROWS]);
+    >([
+        server::ROWS,
+        access::ROWS,
+        limit::ROWS,
+        ROWS,
+        database::ROWS,
+        stream::ROWS,
+        function::ROWS,
+        query::ROWS,
+    ]);
 
 /// Concatenates the rows of these tables.
-const fn joined<const N: usize>(tables: [&[Setting]; 7]) -> [Setting; N] {
+const fn joined<const N: usize>(tables: [&[Setting]; 8]) -> [Setting; N] {
     let (mut all, mut at, mut table) = ([ROWS[0]; N], 0, 0);
     while table < tables.len() {
         let mut row = 0;
