@@ -10,6 +10,7 @@ mod limit;
 mod links;
 mod listen;
 mod options;
+mod query;
 pub(crate) mod real_location;
 pub(crate) mod reserved;
 mod role;
@@ -22,7 +23,7 @@ mod wire;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, FunctionSpec, StreamSpec};
+use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, FunctionSpec, QuerySpec, StreamSpec, ViewSpec};
 use salver_model::{AccessPolicy, LimitPolicy, Limits, Name};
 
 pub use self::listen::Listen;
@@ -58,6 +59,10 @@ pub struct Checked {
     pub streams: Vec<StreamSpec>,
     /// Every `[[function]]`, and those of the command line.
     pub functions: Vec<FunctionSpec>,
+    /// Every `[[view]]`.
+    pub views: Vec<ViewSpec>,
+    /// Every `[[query]]`, and those of the files in `server.queries`.
+    pub queries: Vec<QuerySpec>,
     /// What variables and files put into settings, which is shown to nobody; the longest first.
     pub hidden: Vec<HiddenText>,
 }
@@ -83,6 +88,8 @@ pub struct Server {
     /// Directory of streams, converted files and spilled queries; `None` for a directory of the process, and streams
     /// beside the configuration file.
     pub data_dir: Option<PathBuf>,
+    /// Folder with files of named queries.
+    pub queries: Option<PathBuf>,
     /// What to do while another server has the data directory.
     pub data_dir_in_use: WhenInUse,
     /// Log level: `off`, `error`, `warn`, `info`, `debug` or `trace`.
@@ -272,7 +279,8 @@ impl Checked {
             let taken =
                 self.databases.iter().any(|other| other.name == spec.name || real_location::is_same(other, spec))
                     || self.datasets.iter().any(|dataset| dataset.name == spec.name)
-                    || self.streams.iter().any(|stream| stream::has_entry(stream, &spec.name));
+                    || self.streams.iter().any(|stream| stream::has_entry(stream, &spec.name))
+                    || self.views.iter().any(|view| view.name == spec.name);
             if !taken {
                 self.databases.push(spec.clone());
             }
@@ -352,6 +360,7 @@ pub(crate) fn check(raw: &Raw, file: Option<&Path>, discovered: Vec<DatasetSpec>
     sources::warn_of_missing(&datasets, &written, findings);
     let server = server::check(&raw.server, findings);
     let streams = stream::check_all(&raw.streams, server.keep_dir(file).as_deref(), &datasets, findings);
+    let views = query::views(raw, &datasets, &streams, findings);
     for spec in discovered {
         let taken = datasets.iter().any(|other| other.name == spec.name || sources::cover(other, &spec))
             || streams.iter().any(|other| stream::has_entry(other, &spec.name) || stream::keeps(other, &spec));
@@ -367,10 +376,24 @@ pub(crate) fn check(raw: &Raw, file: Option<&Path>, discovered: Vec<DatasetSpec>
             let place = place.map_or(&SettingPlace::Default, |table| table.place_of("name"));
             let hint = "rename the file, or declare it as a [[dataset]] with another `name`";
             findings.warning(Warning::new(place, message).with_hint(hint));
+        } else if let Some(view) = views.iter().find(|view| view.name == spec.name) {
+            let message = format!("`{}` is left out: there is a view `{}`", spec.sources.join(", "), view.name);
+            let place = raw.views.iter().find(|table| table.text("name") == Some(view.name.as_str()));
+            let place = place.map_or(&SettingPlace::Default, |table| table.place_of("name"));
+            let hint = "rename the file, or declare it as a [[dataset]] with another `name`";
+            findings.warning(Warning::new(place, message).with_hint(hint));
         } else if !taken {
             datasets.push(spec);
         }
     }
+    let folder = server.queries.as_deref().map(|folder| (folder, raw.server.place_of("queries")));
+    let mut queries = query::queries(&raw.queries, folder, findings);
+    let is_entry = |name: &Name| {
+        datasets.iter().any(|spec| spec.name == *name)
+            || streams.iter().any(|spec| stream::has_entry(spec, name))
+            || views.iter().any(|spec| spec.name == *name)
+    };
+    query::apart(&mut queries, is_entry, &raw.queries, findings);
     links::relations(&mut datasets, &written, findings);
     let databases = database::check_all(&raw.databases, &datasets, &streams, findings);
     let has_certificates = server.tls.as_ref().is_some_and(|tls| tls.client.is_some());
@@ -391,6 +414,8 @@ pub(crate) fn check(raw: &Raw, file: Option<&Path>, discovered: Vec<DatasetSpec>
         databases,
         streams,
         functions: function::check_all(&raw.functions, findings),
+        views,
+        queries,
         datasets,
         hidden: findings.hidden.clone(),
     }

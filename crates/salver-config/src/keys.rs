@@ -42,11 +42,17 @@ pub enum Section {
     Stream,
     /// `[[function]]`
     Function,
+    /// `[[view]]`
+    View,
+    /// `[[query]]`
+    Query,
+    /// `[[query.parameter]]`
+    Parameter,
 }
 
 impl Section {
     /// Every section, in the order of the reference.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 20] = [
         Self::Server,
         Self::Wire,
         Self::Auth,
@@ -64,6 +70,9 @@ impl Section {
         Self::Check,
         Self::Stream,
         Self::Function,
+        Self::View,
+        Self::Query,
+        Self::Parameter,
     ];
 
     /// Returns its header in the file.
@@ -87,6 +96,9 @@ impl Section {
             Self::Check => "[[database.check]]",
             Self::Stream => "[[stream]]",
             Self::Function => "[[function]]",
+            Self::View => "[[view]]",
+            Self::Query => "[[query]]",
+            Self::Parameter => "[[query.parameter]]",
         }
     }
 
@@ -107,7 +119,9 @@ impl Section {
             Self::Database => Some("database"),
             Self::Stream => Some("stream"),
             Self::Function => Some("function"),
-            Self::Column | Self::Relation | Self::Rule | Self::Check => None,
+            Self::View => Some("view"),
+            Self::Query => Some("query"),
+            Self::Column | Self::Relation | Self::Rule | Self::Check | Self::Parameter => None,
         }
     }
 
@@ -142,6 +156,9 @@ impl Section {
             Self::Check => "What values must be like to be written to a database.",
             Self::Stream => "A stream, which takes events and is an entry itself. Repeat it for each.",
             Self::Function => "A file of R or Python whose functions answer requests. Repeat it for each.",
+            Self::View => "A view: an entry whose rows a query gives. Repeat it for each.",
+            Self::Query => "A named query: a statement that requests run by its name. Repeat it for each.",
+            Self::Parameter => "A parameter of a named query.",
         }
     }
 
@@ -154,7 +171,10 @@ impl Section {
     /// Returns its key at the top of the file if its tables declare entries by name, which variables name, too.
     #[must_use]
     pub fn named_key(self) -> Option<&'static str> {
-        let is_named = matches!(self, Self::Dataset | Self::Store | Self::Database | Self::Stream | Self::Function);
+        let is_named = matches!(
+            self,
+            Self::Dataset | Self::Store | Self::Database | Self::Stream | Self::Function | Self::View | Self::Query
+        );
         self.key().filter(|_| is_named)
     }
 
@@ -284,6 +304,7 @@ impl Setting {
             Section::Relation => format!("dataset.relation.{}", self.key),
             Section::Rule => format!("database.rule.{}", self.key),
             Section::Check => format!("database.check.{}", self.key),
+            Section::Parameter => format!("query.parameter.{}", self.key),
             section => format!("{}.{}", section.key().unwrap_or_default(), self.key),
         }
     }

@@ -15,6 +15,7 @@ pub mod mistake;
 pub mod raw;
 pub mod render;
 pub mod setting_place;
+mod sql_header;
 mod value;
 
 pub use checked::real_location::is_same as is_same_database;

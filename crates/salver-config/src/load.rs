@@ -146,6 +146,7 @@ fn read_file(path: &Path, sources: &Sources, findings: &mut Findings) -> Raw {
         relate(table, "file", directory);
     }
     relate(&mut raw.server, "data_dir", directory);
+    relate(&mut raw.server, "queries", directory);
     for key in ["basic_file", "api_keys_file", "jwt_key_set", "oidc_client_secret_file"] {
         relate(&mut raw.auth, key, directory);
     }

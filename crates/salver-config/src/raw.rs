@@ -25,7 +25,7 @@ pub(crate) struct Table {
     pub(crate) section: Section,
     pub(crate) place: SettingPlace,
     pub(crate) written: Vec<WrittenValue>,
-    /// Columns and relations of a dataset, or rules and checks of a database.
+    /// Columns and relations of a dataset, rules and checks of a database, or parameters of a query.
     pub(crate) tables: Vec<Table>,
     /// Keys that are written, but whose placeholders could not be replaced.
     pub(crate) unfilled: Vec<&'static str>,
@@ -163,6 +163,8 @@ pub(crate) struct Raw {
     pub(crate) databases: Vec<Table>,
     pub(crate) streams: Vec<Table>,
     pub(crate) functions: Vec<Table>,
+    pub(crate) views: Vec<Table>,
+    pub(crate) queries: Vec<Table>,
 }
 
 impl Raw {
@@ -182,6 +184,8 @@ impl Raw {
             databases: Vec::new(),
             streams: Vec::new(),
             functions: Vec::new(),
+            views: Vec::new(),
+            queries: Vec::new(),
         }
     }
 
@@ -205,6 +209,8 @@ impl Raw {
             Section::Database => Some(&mut self.databases),
             Section::Stream => Some(&mut self.streams),
             Section::Function => Some(&mut self.functions),
+            Section::View => Some(&mut self.views),
+            Section::Query => Some(&mut self.queries),
             _ => None,
         }
     }
@@ -225,8 +231,11 @@ impl Raw {
         for table in [&mut self.server, &mut self.wire, &mut self.auth, &mut self.limits, &mut self.compat] {
             table.fill();
         }
-        let Self { roles, access, caller_limits, datasets, stores, databases, streams, functions, .. } = self;
-        for tables in [roles, access, caller_limits, datasets, stores, databases, streams, functions] {
+        let Self { roles, access, caller_limits, datasets, stores, databases, streams, .. } = self;
+        for tables in [roles, access, caller_limits, datasets, stores, databases, streams] {
+            tables.iter_mut().for_each(Table::fill);
+        }
+        for tables in [&mut self.functions, &mut self.views, &mut self.queries] {
             tables.iter_mut().for_each(Table::fill);
         }
     }

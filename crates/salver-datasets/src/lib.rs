@@ -35,7 +35,9 @@ mod restricted;
 mod source;
 mod sql;
 mod sql_allowlist;
+mod system_catalog;
 mod udf;
+mod view;
 
 pub use append_only::growing;
 pub use chunk_size::CHUNK_ROWS;

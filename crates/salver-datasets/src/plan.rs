@@ -41,7 +41,7 @@ const TABLE: &str = "t";
 const INLINE_COLUMNS: usize = 64;
 
 /// Runs a plain query over rows that are not in memory. `provider` has the table's own columns, followed by [`FILE`]
-/// and [`ROW`].
+/// and [`ROW`] unless it is a view.
 pub(crate) async fn read(
     engine: &Arc<Engine>,
     provider: &Arc<dyn TableProvider>,
@@ -117,6 +117,14 @@ pub(crate) async fn answer(
     engine.execute(QueryWork::of(state.config_options()), start(state, plan, watched)).await
 }
 
+/// Runs a plan, as the work begun in one partition, where its rows come in the same order each time. It is not tried
+/// again when memory runs out, in which they might not.
+pub(crate) async fn in_order(engine: &Engine, plan: LogicalPlan, schema: &SchemaRef) -> Result<PlanOutput> {
+    let mut state = engine.ordered().clone();
+    let work = QueryWork::begin(&mut state);
+    Ok(rename(engine.execute(work, start(state, plan, None)).await?, schema))
+}
+
 /// Returns a session in which work begins.
 fn begun(engine: &Engine) -> SessionState {
     let mut state = engine.session().clone();
@@ -156,7 +164,7 @@ fn plain(
             .iter()
             .map(|key| Ok(place(&key.place, schema)?.sort(!key.options.descending, key.options.nulls_first)));
         let mut keys = keys.collect::<datafusion::common::Result<Vec<_>>>()?;
-        keys.extend([column(FILE).sort(true, false), column(ROW).sort(true, false)]);
+        keys.extend(ties(provider, schema).map(|name| column(name).sort(true, false)));
         plan = plan.sort(keys)?;
     }
     // With a limit in the plan, the reader could read row groups in any order. So without a sort, the page is cut out
@@ -176,6 +184,14 @@ fn plain(
     };
     let outputs = items.iter().enumerate().map(|(number, item)| Ok(place(item, schema)?.alias(format!("o{number}"))));
     plan.project(outputs.collect::<datafusion::common::Result<Vec<_>>>()?)?.build()
+}
+
+/// Returns the columns that order rows which compare equal: their place in the files, or else all of them.
+fn ties<'s>(provider: &Arc<dyn TableProvider>, schema: &'s SchemaRef) -> impl Iterator<Item = &'s str> {
+    let has_place = provider.schema().index_of(ROW).is_ok();
+    let place = [FILE, ROW].into_iter().filter(move |_| has_place);
+    let fields = schema.fields().iter().filter(move |field| !has_place && resolve::is_sortable(field.data_type()));
+    place.chain(fields.map(|field| field.name().as_str()))
 }
 
 /// Scans the rows that match the filter.

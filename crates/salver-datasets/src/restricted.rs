@@ -92,6 +92,11 @@ impl RestrictedTable {
         }
     }
 
+    /// Returns the table behind it.
+    pub(crate) fn whole(&self) -> &Arc<dyn Table> {
+        &self.whole
+    }
+
     /// Returns the dataset behind it, if it is one.
     pub(crate) fn dataset(&self) -> Option<&Dataset> {
         self.whole.as_any().downcast_ref()

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod catalog;
+mod describe;
 mod duplicate_columns;
 mod error_position;
 mod from_first;
@@ -17,19 +18,25 @@ mod redact;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Volatility, cast};
 use datafusion::sql::parser::Statement as EngineStatement;
 use datafusion::sql::sqlparser::ast::Statement;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use salver_model::access::Restriction;
-use salver_model::ports::{MaybeReady, SqlEngine, Table, Tables};
-use salver_model::{Name, Result, Rows, SqlQuery, Version};
+use salver_model::ports::{MaybeReady, QueryDescription, SqlEngine, StatementDescription, Table, Tables};
+use salver_model::spec::{QuerySpec, ViewSpec};
+use salver_model::{Code, Error, Name, ParameterType, Result, Rows, SqlQuery, Version};
 
 use crate::engine::{Engine, QueryWork, STACK_BYTES};
 use crate::plan::WatchedQuery;
 use crate::restricted::RestrictedTable;
+use crate::system_catalog::{self, SystemTables};
 use crate::udf::{self, Calls, Files};
+use crate::view::ViewTable;
 use crate::{fault, plan, sql_allowlist};
 use catalog::StatementSnapshot;
 use lower::Lowered;
@@ -50,6 +57,9 @@ struct Planned {
     state: SessionState,
     plan: LogicalPlan,
     read: Vec<(Name, Version)>,
+    tables: Vec<Arc<dyn Table>>,
+    /// Whether the statement reads the list of tables.
+    lists: bool,
     repeatable: bool,
     paths: Option<Paths>,
     calls: Calls,
@@ -66,6 +76,114 @@ impl SqlEngine for Engine {
     fn restrict(self: Arc<Self>, table: &Arc<dyn Table>, restriction: &Restriction) -> Result<Arc<dyn Table>> {
         Ok(Arc::new(RestrictedTable::new(table, restriction, &self)?))
     }
+
+    fn view(self: Arc<Self>, view: &ViewSpec, tables: Arc<dyn Tables>) -> Result<Arc<dyn Table>> {
+        let plan = || {
+            let planned = ViewTable::plan(&self, view, tables).now_or_never();
+            planned.unwrap_or_else(|| Err(Error::internal("a view waited for something to be planned")))
+        };
+        Ok(Arc::new(on_large_stack(plan)??))
+    }
+
+    fn describe<'a>(
+        &'a self,
+        tables: Arc<dyn Tables>,
+        query: &'a QuerySpec,
+    ) -> BoxFuture<'a, Result<QueryDescription>> {
+        let (mut session, functions, query) = (self.session().clone(), self.functions(), query.clone());
+        let work = QueryWork::begin(&mut session);
+        let described = self.run_task(work, async move { describe::query(session, &functions, tables, &query).await });
+        Box::pin(described)
+    }
+
+    fn describe_statement<'a>(
+        &'a self,
+        tables: Arc<dyn Tables>,
+        text: &'a str,
+        types: &'a [Option<ParameterType>],
+    ) -> BoxFuture<'a, Result<StatementDescription>> {
+        let (mut session, functions) = (self.session().clone(), self.functions());
+        let (text, types) = (text.to_owned(), types.to_vec());
+        let work = QueryWork::begin(&mut session);
+        let described =
+            async move { Box::pin(describe::statement(session, &functions, tables, (&text, &types))).await };
+        Box::pin(self.run_task(work, described))
+    }
+}
+
+/// Runs `work` on a thread whose stack is large enough for the trees of statements, and waits for it.
+fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+        let thread = thread.map_err(|error| Error::internal("can't start a thread").with_source(error))?;
+        thread.join().map_err(|panic| fault::panic(&*panic))
+    })
+}
+
+/// What a view's statement is planned to.
+pub(crate) struct PlannedView {
+    /// The plan.
+    pub(crate) plan: LogicalPlan,
+    /// Columns of the rows when they are computed.
+    pub(crate) schema: SchemaRef,
+    /// The tables that it reads.
+    pub(crate) tables: Vec<Arc<dyn Table>>,
+    /// Whether it gives the same rows as long as they have the same versions.
+    pub(crate) is_repeatable: bool,
+}
+
+/// Plans the statement of a view; must be called where the stack is large.
+///
+/// # Errors
+/// Those of [`SqlEngine::view`].
+pub(crate) async fn plan_view(engine: &Engine, text: &str, tables: Arc<dyn Tables>) -> Result<PlannedView> {
+    let query = SqlQuery { text: text.to_owned(), is_safe: true, ..SqlQuery::default() };
+    let statement = parse::parse(&query).map_err(|error| match error.code {
+        Code::InvalidValue => Error { code: Code::InvalidSql, ..error }
+            .with_hint("a view has no parameters; a [[query]] has, and is run by its name"),
+        _ => error,
+    })?;
+    sql_allowlist::check(&statement)?;
+    let refused = |what: &str| Error::new(Code::InvalidSql, format!("a view is a query, and this {what}"));
+    if !matches!(statement, Statement::Query(_)) {
+        return Err(refused("is another statement").with_hint("write SELECT ... FROM ..."));
+    }
+    let mut state = engine.session().clone();
+    QueryWork::begin(&mut state);
+    let no_functions: Files = Arc::new([]);
+    let planned = Box::pin(plan_statement(state, &no_functions, tables, (statement, &query))).await?;
+    if planned.lists {
+        return Err(refused("reads the list of tables").with_hint("read tables by their names"));
+    }
+    let schema = columns(&planned)?;
+    let plan = typed(planned.plan, &schema).map_err(fault::planning)?;
+    Ok(PlannedView { plan, schema, tables: planned.tables, is_repeatable: planned.repeatable })
+}
+
+/// Gives the columns of a plan the types that they turn out to have, by which queries of it are planned.
+fn typed(plan: LogicalPlan, schema: &SchemaRef) -> datafusion::common::Result<LogicalPlan> {
+    let fields = || plan.schema().iter().zip(schema.fields());
+    if fields().all(|((_, own), field)| own.data_type() == field.data_type()) {
+        return Ok(plan);
+    }
+    let columns = fields().map(|((qualifier, own), field)| {
+        let column = Expr::from((qualifier, own));
+        match own.data_type() == field.data_type() {
+            true => column,
+            false => cast(column, field.data_type().clone()).alias(field.name()),
+        }
+    });
+    let columns: Vec<Expr> = columns.collect();
+    LogicalPlanBuilder::from(plan).project(columns)?.build()
+}
+
+/// Returns the columns of the rows that a plan gives. The types of some are known only when it is optimized; any may
+/// turn out to be null.
+fn columns(planned: &Planned) -> Result<SchemaRef> {
+    let optimized = planned.state.optimize(&planned.plan).map_err(fault::planning)?;
+    let fields = optimized.schema().fields().iter();
+    let fields = fields.map(|field| Field::new(field.name(), field.data_type().clone(), true));
+    Ok(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
 }
 
 /// Runs a statement on the calling thread if that takes microseconds. Failures are left to the engine, which knows the
@@ -90,7 +208,7 @@ impl Engine {
         match self.run_task(work, async move { prepare(session, &functions, tables, &query).await }).await? {
             PreparedSql::Lowered(lowered) => lowered.read().await,
             PreparedSql::Planned(planned) => {
-                let Planned { state, plan, read, repeatable, paths, calls } = *planned;
+                let Planned { state, plan, read, repeatable, paths, calls, .. } = *planned;
                 let answer = plan::answer(self, state, plan, watched).await?;
                 let batches = match paths {
                     Some(paths) => paths.redact(answer.batches).await?,
@@ -106,25 +224,49 @@ impl Engine {
     #[must_use]
     pub fn lacks_function(&self, query: &SqlQuery) -> bool {
         let looks = || parse::parse(query).is_ok_and(|statement| udf::are_in(&statement, self.session()));
-        // The caller's stack may be too small for the statement.
-        std::thread::scope(|scope| {
-            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, looks);
-            thread.ok().and_then(|thread| thread.join().ok()).unwrap_or(false)
-        })
+        on_large_stack(looks).unwrap_or(false)
     }
 }
 
 async fn prepare(
-    mut state: SessionState,
+    state: SessionState,
     functions: &Files,
     tables: Arc<dyn Tables>,
     query: &SqlQuery,
 ) -> Result<PreparedSql> {
-    let mut statement = parse::parse(query)?;
+    let statement = parse::parse(query)?;
     sql_allowlist::check(&statement)?;
     if let Some(lowered) = lower::lower(&statement, &*tables).filter(Lowered::is_sound) {
         return Ok(PreparedSql::Lowered(Box::new(lowered)));
     }
+    let planned = Box::pin(plan_statement(state, functions, tables, (statement, query))).await?;
+    Ok(PreparedSql::Planned(Box::new(planned)))
+}
+
+/// Adds the system catalog to what a statement sees, if it may name that and does.
+fn with_system_catalog(
+    (statement, query): (&mut Statement, &SqlQuery),
+    state: &mut SessionState,
+    tables: Arc<dyn Tables>,
+) -> Result<Arc<dyn Tables>> {
+    let is_entry = |name: &str| matches!(tables.table(name), Ok(Some(_)));
+    if !query.sees_system_catalog || !system_catalog::is_about_it(&query.text, is_entry) {
+        return Ok(tables);
+    }
+    let tables = SystemTables::new(tables);
+    system_catalog::rewrite(statement, &tables)?;
+    system_catalog::register(state, &tables).map_err(fault::planning)?;
+    Ok(Arc::new(tables))
+}
+
+/// Plans a statement that was parsed from the text of `query`.
+async fn plan_statement(
+    mut state: SessionState,
+    functions: &Files,
+    tables: Arc<dyn Tables>,
+    (mut statement, query): (Statement, &SqlQuery),
+) -> Result<Planned> {
+    let tables = with_system_catalog((&mut statement, query), &mut state, tables)?;
     pg_rewrites::rewrite(&mut statement)?;
     // Rewriting may enlarge the statement.
     bounds::check_rewritten(&statement)?;
@@ -148,6 +290,13 @@ async fn prepare(
         planned => planned.map_err(place)?,
     };
     let plan = duplicate_columns::told_apart(plan).map_err(fault::planning)?;
+    if lists {
+        snapshot.note_all();
+    }
+    let (read, tables_read) = (snapshot.read(), snapshot.tables_read());
+    if tables_read.iter().any(|table| ViewTable::behind(table).is_some()) {
+        bounds::check_with_views(&plan)?;
+    }
     // The list of tables changes with tables that don't exist yet and so have no version; user code has no version
     // either.
     let repeatable = !explains
@@ -155,11 +304,8 @@ async fn prepare(
         && !calls.are_there()
         && !snapshot.is_changing()
         && is_repeatable(&plan).map_err(fault::planning)?;
-    if lists {
-        snapshot.note_all();
-    }
     let paths = explains.then(|| Paths::of(&*tables));
-    Ok(PreparedSql::Planned(Box::new(Planned { state, plan, read: snapshot.read(), repeatable, paths, calls })))
+    Ok(Planned { state, plan, read, tables: tables_read, lists, repeatable, paths, calls })
 }
 
 /// Returns whether the plan's functions always return the same for the same rows.

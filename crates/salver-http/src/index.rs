@@ -58,6 +58,7 @@ pub(crate) fn answer(context: &RequestContext<'_>) -> Response<Body> {
             "rest": format!("{base}/api/tables/{{name}}"),
             "sql": format!("{base}/api/sql"),
             "graphql": format!("{base}/api/graphql"),
+            "queries": format!("{base}/api/queries"),
             "schema": format!("{base}/api/schema"),
             "ready": format!("{base}/ready"),
             "health": format!("{base}/health"),

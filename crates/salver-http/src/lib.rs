@@ -51,6 +51,7 @@ mod options;
 mod peer;
 mod policy;
 mod proxy_protocol;
+mod queries;
 mod receive;
 mod records;
 mod redaction;

@@ -32,8 +32,8 @@ use crate::routes::declared::{DeclaredMatch, DeclaredTarget};
 use crate::routes::{self, Family, Found, RouteTarget, own};
 use crate::segment::{check_text, is_text};
 use crate::{
-    console, cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, policy, receive, records,
-    respond, rest, schema, security_headers, sql, status, streams,
+    console, cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, policy, queries, receive,
+    records, respond, rest, schema, security_headers, sql, status, streams,
 };
 
 /// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
@@ -424,6 +424,7 @@ async fn make(
         own::OwnTarget::Plain => return Ok(index::plain(context).await?),
         own::OwnTarget::Schemas => return Ok(schema::answer_all(context).await?),
         own::OwnTarget::Schema(name) => return Ok(schema::answer_one(context, &name).await?),
+        own::OwnTarget::Queries => return Ok(queries::list(context).await?),
         _ => {}
     }
     let flight = match join_flight(context, &snapshot).await {
@@ -441,6 +442,7 @@ async fn make(
         own::OwnTarget::Graphql => {
             return graphql_http::answer(app, context, flight, context.caller.clone()).await;
         }
+        own::OwnTarget::Query(name) => queries::answer(context, &name, flight).await,
         own::OwnTarget::Look(store, key) => kv::answer(context, &store, &key, flight).await,
         _ => Err(nothing_at(app, context.path, Some(context.caller))),
     };

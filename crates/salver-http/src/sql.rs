@@ -1,8 +1,11 @@
 //! `/api/sql`: one read-only statement. POST takes the bare text, as ROAPI does, or JSON with parameters; GET takes
 //! `q=`, so that a result has a URL.
 
+use std::sync::Arc;
+
 use http::{HeaderMap, Method, Response, header};
 use salver_model::{Code, Error, Permission, Result, SqlParameters, SqlQuery, Value};
+use salver_service::Snapshot;
 use salver_text::json::pieces;
 use serde_json::Value as Json;
 
@@ -21,19 +24,30 @@ pub(crate) async fn answer(context: &RequestContext<'_>, flight: SingleFlight<'_
     // repeatable responses get a tag, so a tag that matches needs no look at the statement.
     let version = context.answer_version(snapshot.content(), choice.media_type);
     let heading = Heading { choice, title: "SQL".to_owned(), version };
+    let again = || service.snapshot_settled(context.caller, Permission::Sql);
+    rows(context, &heading, (snapshot, again), &query, flight).await
+}
+
+/// Responds with the rows of a statement over a snapshot, or, while a table of it is loading for the first time, over
+/// the one that `again` waits for. Only statements that need such a table wait for it.
+pub(crate) async fn rows<S: Future<Output = Arc<Snapshot>>>(
+    context: &RequestContext<'_>,
+    heading: &Heading,
+    (snapshot, again): (Arc<Snapshot>, impl FnOnce() -> S),
+    query: &SqlQuery,
+    flight: SingleFlight<'_>,
+) -> Result<Response<Body>> {
     if let Some(response) = heading.unchanged(context) {
         return Ok(response);
     }
-    let rows = match service.sql(context.caller, &snapshot, &query).await {
-        // A table of the statement is loading for the first time. Only statements that need it wait for it.
+    let service = &context.app.service;
+    let rows = match service.sql(context.caller, &snapshot, query).await {
         Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
-            service
-                .sql(context.caller, &service.snapshot_settled(context.caller, Permission::Sql).await, &query)
-                .await?
+            service.sql(context.caller, &again().await, query).await?
         }
         rows => rows?,
     };
-    respond::rows(context, &heading, rows, HeaderMap::with_capacity(respond::HEADERS_USUAL), flight).await
+    respond::rows(context, heading, rows, HeaderMap::with_capacity(respond::HEADERS_USUAL), flight).await
 }
 
 /// Parses the request into the statement and the requested format.

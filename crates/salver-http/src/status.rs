@@ -9,7 +9,7 @@ use salver_model::access::METRICS;
 use salver_model::limits::STATUS_HOLDERS_MAX;
 use salver_model::shares::Taken;
 use salver_model::{Caller, Holder, Permission};
-use salver_service::{Entry, FunctionFile, LoadState};
+use salver_service::{Entry, FunctionFile, LoadState, NamedQuery, QueryState};
 use serde_json::{Map, Value as Json, json};
 
 use crate::app::App;
@@ -41,6 +41,10 @@ pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
         let files = callable.map(|file| (file.spec().name.to_string(), functions(file)));
         state["functions"] = Json::Object(files.collect());
     }
+    if app.service.queries_for(caller).next().is_some() {
+        let queries = app.service.queries_for(caller).map(|own| (own.spec().name.to_string(), query(own, caller)));
+        state["queries"] = Json::Object(queries.collect());
+    }
     if may_see(app, caller) {
         state["held"] = held(app);
     }
@@ -56,6 +60,7 @@ pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
 fn has_failed(app: &App) -> bool {
     app.service.peek_all().entries().any(|entry| matches!(entry.state, LoadState::Failed(_)))
         || app.service.functions().iter().any(|file| file.interface().is_err())
+        || app.service.queries().iter().any(|query| matches!(query.state(), QueryState::Failed(_)))
 }
 
 /// Returns whether a caller may see which callers hold resources: on the same machine, or authenticated; with access
@@ -112,6 +117,24 @@ fn functions(file: &FunctionFile) -> Json {
         (Err(_), None) => return json!({ "state": "loading" }),
     };
     json!({ "state": state, "message": redaction::message(&fault), "hint": redaction::hint(&fault) })
+}
+
+/// Returns the state of a named query. What its statement is about is told to callers alone who may know of everything.
+fn query(query: &NamedQuery, caller: &Caller) -> Json {
+    let tells = caller.grants.as_ref().is_none_or(|grants| grants.policy().is_open());
+    match query.state() {
+        QueryState::Loading => json!({ "state": "loading" }),
+        QueryState::Ready(_) => json!({ "state": "ready" }),
+        QueryState::Failed(failure) if tells => {
+            let hint = failure.hint.as_deref().map(redaction::text);
+            json!({ "state": "failed", "message": redaction::text(&failure.message), "hint": hint })
+        }
+        QueryState::Failed(_) => json!({
+            "state": "failed",
+            "message": "it can't be run",
+            "hint": "the log of the server has the reason",
+        }),
+    }
 }
 
 /// Responds with the version of Salver, as a JSON string.

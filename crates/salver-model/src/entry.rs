@@ -14,6 +14,8 @@ pub enum EntryKind {
     Table,
     /// Events, append-only.
     Stream,
+    /// A view: rows that a statement over other entries gives.
+    View,
 }
 
 impl EntryKind {
@@ -24,7 +26,15 @@ impl EntryKind {
             Self::Dataset => "dataset",
             Self::Table => "table",
             Self::Stream => "stream",
+            Self::View => "view",
         }
+    }
+
+    /// Returns whether rows that were read at a version can be read again at it, in the same order. Those of a database
+    /// may be others by then, and those that a statement computes may come in another order.
+    #[must_use]
+    pub fn is_fixed(self) -> bool {
+        matches!(self, Self::Dataset | Self::Stream)
     }
 }
 

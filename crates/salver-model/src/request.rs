@@ -1,5 +1,6 @@
 //! Requests other than a [`crate::Query`] of one entry.
 
+use crate::parameter::TypedValue;
 use crate::value::Value;
 
 /// Values of a statement's placeholders.
@@ -12,6 +13,8 @@ pub enum SqlParameters {
     Positional(Vec<Value>),
     /// `$name`.
     Named(Vec<(String, Value)>),
+    /// `$name`, or `$1`, `$2`, ... in order, each of a type.
+    Typed(Vec<TypedValue>),
 }
 
 /// SQL statement. Only statements that read are accepted, by an allow-list over the parsed statement.
@@ -23,4 +26,6 @@ pub struct SqlQuery {
     pub parameters: SqlParameters,
     /// Whether it may only call user functions that GET may call too.
     pub is_safe: bool,
+    /// Whether it may name PostgreSQL's system catalog, for its clients.
+    pub sees_system_catalog: bool,
 }

@@ -3,6 +3,7 @@
 pub mod api_key;
 pub mod auth;
 pub mod function;
+pub mod named_query;
 pub mod record_rule;
 pub mod reserved;
 pub mod sandbox;
@@ -22,6 +23,7 @@ use crate::rule::Rule;
 pub use api_key::{ApiKey, ApiKeySpec};
 pub use auth::{AuthSpec, JwtSpec, OidcSpec, UsersSpec};
 pub use function::{FunctionPath, FunctionSpec};
+pub use named_query::{Parameter, ParameterSpec, QuerySpec, RunsAs, ViewSpec};
 pub use record_rule::{RecordRule, Tenancy};
 pub use reserved::{Reserve, Reserved};
 pub use sandbox::{SandboxLevel, SandboxSpec};

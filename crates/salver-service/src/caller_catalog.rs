@@ -5,6 +5,7 @@
 //! the snapshot shows the same: rows, schemas, statements, indexes, versions. Callers with the same rights share a view
 //! until the catalog changes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -18,6 +19,7 @@ use salver_model::{Caller, Grants, Permission};
 use crate::caller_views::{Peek, Views, place};
 use crate::service::Service;
 use crate::snapshot::{Contents, Entry, LoadFailure, LoadState, Snapshot, Store};
+use crate::views::ViewCaller;
 
 impl Service {
     /// Returns the catalog for one request of `caller`, with the entries for which it has the permission and with their
@@ -109,17 +111,26 @@ impl Service {
         if let Some(contents) = current.filter(|contents| contents.generation == whole.generation()) {
             return Snapshot::viewed(contents, grants, permission);
         }
-        let contents = Arc::new(self.left_for(&whole.contents, grants, Permission::READING[place(permission)]));
+        let permission_read = Permission::READING[place(permission)];
+        let mut left = self.left_for(&whole.contents, grants, permission_read);
+        if let Some(views) = &whole.contents.declared_views {
+            views.make_for(&mut left, &ViewCaller { grants, permission: permission_read, whole: &whole.contents });
+        }
+        left.stores = whole.contents.stores.iter().filter(|store| is_whole(store, &left)).cloned().collect();
+        left.count();
+        let contents = Arc::new(left);
         if let Some(kept) = kept {
             kept.store(Some(Arc::clone(&contents)));
         }
         Snapshot::viewed(contents, grants, permission)
     }
 
-    /// Returns the contents of the catalog without what is kept back.
+    /// Returns the contents of the catalog without what is kept back, and without views.
     fn left_for(&self, whole: &Contents, grants: &Grants, permission: Permission) -> Contents {
-        let mut left = Contents { entries: Default::default(), index: AHashMap::new(), ..whole.clone() };
-        let is_there = |entry: &Entry| grants.decide(permission, &entry.ruled_name).is_some();
+        let (entries, index, views) = (BTreeMap::new(), AHashMap::new(), BTreeMap::new());
+        let mut left = Contents { entries, index, views, ..whole.clone() };
+        let is_view = |entry: &Entry| whole.declared_views.as_ref().is_some_and(|views| views.has(&entry.name));
+        let is_there = |entry: &Entry| !is_view(entry) && grants.decide(permission, &entry.ruled_name).is_some();
         for (name, entry) in whole.entries.iter().filter(|(_, entry)| is_there(entry)) {
             let Some(granted) = grants.decide(permission, &entry.ruled_name) else { continue };
             let mut restriction = Restriction::of(&granted);
@@ -163,8 +174,6 @@ impl Service {
             left.entries.insert(name.clone(), entry.with_state(state));
             left = left.indexed(name);
         }
-        left.stores = whole.stores.iter().filter(|store| is_whole(store, &left)).cloned().collect();
-        left.count();
         left
     }
 }

@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use arc_swap::ArcSwap;
-use salver_model::ports::{Database, Table};
+use salver_model::observation::{Observation, Observer};
+use salver_model::ports::{Database, SqlEngine, Table};
+use salver_model::spec::ViewSpec;
 use salver_model::{Code, Error, Name};
 use tokio::sync::watch;
 
 use crate::snapshot::{Contents, Entry, LoadFailure, LoadState, Snapshot, Store};
+use crate::views::Views;
 
 /// Catalog of entries.
 #[derive(Debug)]
@@ -62,6 +65,31 @@ impl Catalog {
             next.entries.entry(name.clone()).or_insert_with(|| Entry::new(name, LoadState::Loading, None));
         }
         next.stores = stores.into();
+        self.put(next);
+    }
+
+    /// Declares the views, in place of those of before, which `engine` makes of the other entries. A view takes no name
+    /// that an entry has.
+    pub fn declare_views(&self, specs: Vec<ViewSpec>, engine: Arc<dyn SqlEngine>, observer: Arc<dyn Observer>) {
+        let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Contents::clone(&self.current.load().contents);
+        for name in next.declared_views.take().iter().flat_map(|views| views.names()) {
+            next.entries.remove(name);
+            next.index.remove(name);
+        }
+        next.views = BTreeMap::new();
+        let (taken, free): (Vec<_>, Vec<_>) =
+            specs.into_iter().partition(|spec: &ViewSpec| next.entries.contains_key(&spec.name));
+        for spec in taken {
+            let error =
+                Error::new(Code::Config, format!("the view `{}` is left out: an entry has its name", spec.name));
+            observer.observe(&Observation::LoadFailed { name: &spec.name, error: &error });
+        }
+        let views = Views::new(free, engine, observer);
+        for name in views.names() {
+            next.entries.insert(name.clone(), Entry::new(name.clone(), LoadState::Loading, None));
+        }
+        next.declared_views = Some(Arc::new(views));
         self.put(next);
     }
 
@@ -206,6 +234,9 @@ impl Catalog {
     }
 
     fn put(&self, mut next: Contents) {
+        if let Some(views) = next.declared_views.clone() {
+            views.make(&mut next, &self.current.load().contents);
+        }
         next.count();
         next.generation += 1;
         let generation = next.generation;

@@ -16,6 +16,7 @@ use tokio::sync::watch;
 
 use crate::catalog::Catalog;
 use crate::functions::FunctionFile;
+use crate::queries::NamedQuery;
 use crate::query_limits::{QueryPermit, QueryPermits, bound_rows};
 use crate::rights::RightsVersion;
 use crate::served_stream::ServedStream;
@@ -47,6 +48,7 @@ pub struct Service {
     /// Permits for responses that wait for events.
     waits: Arc<Shares>,
     functions: Vec<FunctionFile>,
+    queries: Vec<Arc<NamedQuery>>,
     /// Whether requests may be recorded; otherwise nothing looks for the span of a read.
     is_traced: bool,
 }
@@ -73,6 +75,7 @@ impl Service {
             streams,
             waits,
             functions,
+            queries: Vec::new(),
             is_traced: false,
         }
     }
@@ -101,6 +104,7 @@ impl Service {
             streams: self.streams.clone(),
             waits,
             functions: self.functions.clone(),
+            queries: self.queries.clone(),
             is_traced: self.is_traced,
         }
     }
@@ -225,6 +229,18 @@ impl Service {
     pub fn with_functions(mut self, functions: Vec<Arc<dyn Functions>>) -> Self {
         self.functions = functions.into_iter().map(FunctionFile::new).collect();
         self
+    }
+
+    /// Sets the named queries.
+    #[must_use]
+    pub fn with_queries(self, queries: Vec<Arc<NamedQuery>>) -> Self {
+        Self { queries, ..self }
+    }
+
+    /// Returns every named query.
+    #[must_use]
+    pub fn queries(&self) -> &[Arc<NamedQuery>] {
+        &self.queries
     }
 
     /// Returns every file of functions.

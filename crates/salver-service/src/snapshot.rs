@@ -11,6 +11,8 @@ use arrow::datatypes::SchemaRef;
 use salver_model::ports::{Progress, Table, Tables};
 use salver_model::{Code, Error, Grants, Name, Permission, Result, Version, suggest};
 
+use crate::views::{MadeView, Views};
+
 /// Reason why an entry could not be loaded, for clients.
 #[derive(Clone, Debug)]
 pub struct LoadFailure {
@@ -151,6 +153,10 @@ pub(crate) struct Contents {
     pub(crate) index: AHashMap<Name, Arc<dyn Table>>,
     pub(crate) growing: usize,
     pub(crate) stores: Arc<[Store]>,
+    /// The declared views; `None` without any.
+    pub(crate) declared_views: Option<Arc<Views>>,
+    /// Those that were made.
+    pub(crate) views: BTreeMap<Name, MadeView>,
 }
 
 impl Contents {
@@ -163,7 +169,16 @@ impl Contents {
         let alone = names.into_iter().map(|name| Entry::new(name, LoadState::Loading, None));
         let databases = databases.into_iter().map(|name| Entry::new(name.clone(), LoadState::Loading, Some(name)));
         let entries = alone.chain(databases).map(|entry| (entry.name.clone(), entry)).collect();
-        Self { generation: 0, content: Version(0), entries, index: AHashMap::new(), growing: 0, stores: stores.into() }
+        Self {
+            generation: 0,
+            content: Version(0),
+            entries,
+            index: AHashMap::new(),
+            growing: 0,
+            stores: stores.into(),
+            declared_views: None,
+            views: BTreeMap::new(),
+        }
     }
 
     /// Updates what is derived from all entries: their versions as one, and how many grow.
@@ -186,12 +201,17 @@ impl Contents {
 
     /// Updates the index after the entry called `name` changed.
     pub(crate) fn indexed(mut self, name: &Name) -> Self {
+        self.index_again(name);
+        self
+    }
+
+    /// Updates the index in the same way.
+    pub(crate) fn index_again(&mut self, name: &Name) {
         let table = self.entries.get(name).and_then(Entry::table).filter(|table| table.current().is_none());
         match table.cloned() {
             Some(table) => self.index.insert(name.clone(), table),
             None => self.index.remove(name),
         };
-        self
     }
 }
 

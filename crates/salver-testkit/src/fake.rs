@@ -6,7 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use salver_model::access::Restriction;
-use salver_model::ports::{Loader, MaybeReady, SqlEngine, StatementDescription, Table, Tables};
+use salver_model::ports::{Loader, MaybeReady, QueryDescription, SqlEngine, StatementDescription, Table, Tables};
+use salver_model::spec::{QuerySpec, ViewSpec};
 use salver_model::{Code, Error, Name, ParameterType, Result, Rows, SqlQuery, Version};
 
 /// An engine that refuses every statement, for tests of doors that don't speak SQL.
@@ -29,6 +30,14 @@ impl SqlEngine for NoSql {
         _: &'a [Option<ParameterType>],
     ) -> BoxFuture<'a, Result<StatementDescription>> {
         Box::pin(async move { Err(Error::new(Code::InvalidSql, format!("no SQL is planned here: {text}"))) })
+    }
+
+    fn view(self: Arc<Self>, view: &ViewSpec, _: Arc<dyn Tables>) -> Result<Arc<dyn Table>> {
+        Err(Error::new(Code::InvalidSql, format!("no SQL is run here: {}", view.sql)))
+    }
+
+    fn describe<'a>(&'a self, _: Arc<dyn Tables>, query: &'a QuerySpec) -> BoxFuture<'a, Result<QueryDescription>> {
+        Box::pin(async move { Err(Error::new(Code::InvalidSql, format!("no SQL is run here: {}", query.sql))) })
     }
 }
 

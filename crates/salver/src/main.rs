@@ -22,6 +22,7 @@ mod key_set_source;
 mod listening;
 mod logging;
 mod memory_monitor;
+mod named_queries;
 mod output;
 mod output_lock;
 mod pace;

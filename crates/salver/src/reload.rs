@@ -159,6 +159,9 @@ impl Reload {
         changes.extend(count(databases.new.len(), "database", "new or changed"));
         changes.extend(count(databases.gone.len(), "database", "gone"));
         changes.extend(streams.told());
+        if next.views != self.checked.views {
+            catalog.declare_views(Vec::new(), Arc::<Engine>::clone(&self.engine), Arc::clone(&self.observer));
+        }
         self.take_out(&datasets).await;
         self.wired.databases.take_out(&databases, &catalog).await;
         let gone = streams.take_out(&mut self.wired, &catalog, wiring::stores(&self.checked));
@@ -174,6 +177,7 @@ impl Reload {
         }
         self.wired.service.announce_rights();
         logging::set_level(&next.server);
+        wiring::declare_views(&next, &self.engine, &catalog, &self.observer);
         self.put_in(&datasets, &next).await;
         self.wired.databases.put_in(databases, &catalog, &self.observer);
         let (handed_over, gone) = streams.handed_over(gone);
@@ -228,6 +232,8 @@ impl Reload {
             count(files, "file", "of functions new, changed or gone"),
             (next.access != self.checked.access).then(|| "other access rules".to_owned()),
             (next.caller_limits != self.checked.caller_limits).then(|| "other limits of callers".to_owned()),
+            (next.views != self.checked.views).then(|| "other views".to_owned()),
+            (next.queries != self.checked.queries).then(|| "other named queries".to_owned()),
             proves.then(|| "other [auth]".to_owned()),
         ];
         let settings = salver_config::differing(&self.checked, next).into_iter().map(Setting::path);

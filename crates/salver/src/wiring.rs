@@ -22,6 +22,7 @@ use crate::databases::Databases;
 use crate::functions::OpenFile;
 use crate::identity_provider::HttpIdentityProvider;
 use crate::key_set_source::key_set_source;
+use crate::named_queries::NamedQueries;
 use crate::sessions::LateSessions;
 use crate::webhook_sender::HttpWebhookSender;
 use crate::{functions, secrets, streams, traces};
@@ -43,6 +44,8 @@ pub(crate) struct Wired {
     pub(crate) functions: Vec<OpenFile>,
     /// The tasks that keep the columns of each stream fresh.
     pub(crate) columns: BTreeMap<Name, JoinSet<()>>,
+    /// The named queries, and the task that plans them.
+    pub(crate) queries: NamedQueries,
 }
 
 /// Handling of streams.
@@ -90,6 +93,8 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
     let names = dataset_names.chain(checked.streams.iter().map(|spec| &spec.name)).cloned();
     let database_names = checked.databases.iter().map(|spec| spec.name.clone());
     let catalog = Arc::new(Catalog::new(names, database_names, stores(checked)));
+    // Before anything is published, so that views get their names.
+    declare_views(checked, engine, &catalog, observer);
     let loaders = checked.datasets.iter().map(|spec| loader(spec, engine)).collect();
     let keepers = Keepers::start(&catalog, loaders, observer);
     // First, so that streams get their names.
@@ -108,14 +113,26 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
     let opened = databases.all();
     let sql: Arc<dyn SqlEngine> = Arc::<Engine>::clone(engine);
     let access = access(checked.access.as_deref(), &opened);
+    let queries = NamedQueries::start(checked, engine, &catalog, observer);
     let service = Service::new(catalog, sql, Arc::clone(observer), checked.limits.clone())
         .with_databases(opened)
         .with_streams(streams.clone())
         .with_functions(files)
+        .with_queries(queries.all.clone())
         .with_access(access)
         .with_caller_limits(checked.caller_limits.clone())
         .with_tracing(traces::is_wanted(&checked.server));
-    Wired { service: Arc::new(service), streams, keepers, databases, functions, columns }
+    Wired { service: Arc::new(service), streams, keepers, databases, functions, columns, queries }
+}
+
+/// Declares the views of `checked`, in place of those of before.
+pub(crate) fn declare_views(
+    checked: &Checked,
+    engine: &Arc<Engine>,
+    catalog: &Arc<Catalog>,
+    observer: &Arc<dyn Observer>,
+) {
+    catalog.declare_views(checked.views.clone(), Arc::<Engine>::clone(engine), Arc::clone(observer));
 }
 
 /// Starts the task that keeps the columns of `stream` fresh.

@@ -44,6 +44,7 @@ mod it {
     mod odd_names;
     mod oidc;
     mod paging;
+    mod queries;
     mod refresh;
     mod reload;
     mod sessions;

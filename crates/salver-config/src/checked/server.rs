@@ -22,6 +22,7 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Server {
         socket_mode: listen::socket_mode(table, findings),
         base_path: base_path.unwrap_or_default(),
         data_dir: table.text("data_dir").map(PathBuf::from),
+        queries: table.text("queries").map(PathBuf::from),
         data_dir_in_use: match table.text("data_dir_in_use") {
             Some("end") => WhenInUse::End,
             Some("share") => WhenInUse::Share,

@@ -4,6 +4,7 @@ mod access;
 mod database;
 mod function;
 mod limit;
+mod query;
 mod server;
 mod stream;
 mod wire;
@@ -48,22 +49,32 @@ const fn at_start(row: Setting) -> Setting {
 }
 
 /// Every setting, by section.
-pub const SETTINGS: &[Setting] =
-    &joined::<
-        {
-            server::ROWS.len()
-                + wire::ROWS.len()
-                + access::ROWS.len()
-                + limit::ROWS.len()
-                + ROWS.len()
-                + database::ROWS.len()
-                + stream::ROWS.len()
-                + function::ROWS.len()
-        },
-    >([server::ROWS, wire::ROWS, access::ROWS, limit::ROWS, ROWS, database::ROWS, stream::ROWS, function::ROWS]);
+pub const SETTINGS: &[Setting] = &joined::<
+    {
+        server::ROWS.len()
+            + wire::ROWS.len()
+            + access::ROWS.len()
+            + limit::ROWS.len()
+            + ROWS.len()
+            + database::ROWS.len()
+            + stream::ROWS.len()
+            + function::ROWS.len()
+            + query::ROWS.len()
+    },
+>([
+    server::ROWS,
+    wire::ROWS,
+    access::ROWS,
+    limit::ROWS,
+    ROWS,
+    database::ROWS,
+    stream::ROWS,
+    function::ROWS,
+    query::ROWS,
+]);
 
 /// Concatenates the rows of these tables.
-const fn joined<const N: usize>(tables: [&[Setting]; 8]) -> [Setting; N] {
+const fn joined<const N: usize>(tables: [&[Setting]; 9]) -> [Setting; N] {
     let (mut all, mut at, mut table) = ([ROWS[0]; N], 0, 0);
     while table < tables.len() {
         let mut row = 0;

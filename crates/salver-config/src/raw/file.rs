@@ -15,13 +15,15 @@ use crate::setting_place::{Lines, SettingPlace};
 use crate::value;
 
 /// Names of sections in other systems.
-const OTHER_SECTIONS: [(&str, &str); 16] = [
+const OTHER_SECTIONS: [(&str, &str); 18] = [
     ("roles", "[[role]]"),
     ("permissions", "[[access]]"),
     ("rule", "[[access]]"),
     ("databases", "[[database]]"),
     ("streams", "[[stream]]"),
     ("functions", "[[function]]"),
+    ("views", "[[view]]"),
+    ("canned_queries", "[[query]]"),
     ("topic", "[[stream]]"),
     ("kafka", "`kafka` in [[stream]]"),
     ("table", "[[dataset]]"),
@@ -76,6 +78,8 @@ impl FileReader<'_> {
                         Section::Database => self.raw.databases = tables,
                         Section::Stream => self.raw.streams = tables,
                         Section::Function => self.raw.functions = tables,
+                        Section::View => self.raw.views = tables,
+                        Section::Query => self.raw.queries = tables,
                         _ => self.raw.datasets = tables,
                     }
                 }

@@ -5,6 +5,7 @@ mod auth;
 mod database;
 mod function;
 mod outside;
+mod query;
 mod stream;
 
 use std::path::Path;
@@ -61,6 +62,12 @@ pub fn show(checked: &Checked) -> String {
     for spec in &checked.functions {
         section(Section::Function, &|key| function::value(spec, key));
     }
+    for spec in &checked.views {
+        section(Section::View, &|key| query::view(spec, key));
+    }
+    for spec in checked.queries.iter().filter(|spec| spec.file.is_none()) {
+        section(Section::Query, &|key| query::query(spec, key));
+    }
     out
 }
 
@@ -102,6 +109,7 @@ fn server(checked: &Checked, key: &str) -> Option<String> {
         "socket_mode" => quoted(&format!("{:04o}", server.socket_mode)),
         "base_path" => quoted(&server.base_path),
         "data_dir" => quoted(&absolute(server.data_dir.as_ref()?.to_str()?)),
+        "queries" => quoted(&absolute(server.queries.as_ref()?.to_str()?)),
         "data_dir_in_use" => quoted(server.data_dir_in_use.word()),
         "log" => quoted(&server.log),
         "log_format" => quoted(&server.log_format),

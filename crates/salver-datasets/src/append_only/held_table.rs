@@ -26,6 +26,11 @@ pub(crate) struct HeldTable {
 }
 
 impl HeldTable {
+    /// Returns held rows as a table of their own.
+    pub(crate) fn of(held: Arc<dyn Held>, engine: Arc<Engine>) -> Self {
+        Self { scan: Arc::new(OneVersion(Arc::clone(&held))), held, engine }
+    }
+
     pub(super) fn new(held: Arc<dyn Held>, scan: Arc<dyn Scan>, engine: Arc<Engine>) -> Self {
         Self { held, scan, engine }
     }
@@ -39,6 +44,20 @@ impl HeldTable {
     fn of_cursor(&self, query: &Query) -> Arc<dyn Held> {
         let earlier = query.after.as_ref().filter(|cursor| cursor.version != self.held.describe().version);
         earlier.and_then(|cursor| self.scan.hold_at(cursor.version)).unwrap_or_else(|| Arc::clone(&self.held))
+    }
+}
+
+/// Rows that have no other version.
+#[derive(Debug)]
+struct OneVersion(Arc<dyn Held>);
+
+impl Scan for OneVersion {
+    fn hold(&self) -> Arc<dyn Held> {
+        Arc::clone(&self.0)
+    }
+
+    fn hold_at(&self, version: Version) -> Option<Arc<dyn Held>> {
+        (self.0.describe().version == version).then(|| self.hold())
     }
 }
 

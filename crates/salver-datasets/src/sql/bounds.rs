@@ -5,6 +5,7 @@ mod columns;
 mod counts;
 mod names;
 mod nesting;
+mod views;
 
 use std::ops::ControlFlow;
 
@@ -27,6 +28,7 @@ pub(super) use columns::columns;
 use counts::{grouping_sets, items, keys, relations};
 use nesting::Nesting;
 pub(super) use nesting::{PARSER_LEVELS, too_deep, too_deep_to_read};
+pub(super) use views::check_with_views;
 
 /// Keywords that append another query to the one before.
 const COMBINING: [&str; 4] = ["EXCEPT", "INTERSECT", "MINUS", "UNION"];

@@ -7,12 +7,14 @@ use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, TableProvider};
 use datafusion::common::DataFusionError;
 use salver_model::ports::{Table, Tables};
-use salver_model::{Description, EntryKind, Name, Version};
+use salver_model::{Description, EntryKind, Error, Name, Version};
 
 use crate::append_only::HeldTable;
 use crate::dataset::Dataset;
 use crate::engine::{CATALOG, SCHEMA};
-use crate::federate;
+use crate::system_catalog::SystemTable;
+use crate::view::ViewTable;
+use crate::{fault, federate};
 
 /// One snapshot, for one statement.
 #[derive(Debug)]
@@ -23,7 +25,7 @@ pub(super) struct StatementSnapshot {
 #[derive(Debug)]
 struct Entries {
     tables: Arc<dyn Tables>,
-    read: Mutex<Vec<(Name, Version)>>,
+    read: Mutex<Vec<Arc<dyn Table>>>,
     /// Whether a table was read whose rows may change under the same version.
     changing: AtomicBool,
 }
@@ -37,7 +39,7 @@ impl StatementSnapshot {
     /// Records every table as read: the statement lists the tables.
     pub(super) fn note_all(&self) {
         for (_, table) in self.tables.tables.list() {
-            self.tables.note(table.describe());
+            self.tables.note(&table);
         }
     }
 
@@ -48,21 +50,40 @@ impl StatementSnapshot {
 
     /// Returns the tables that have been read, with their versions.
     pub(super) fn read(&self) -> Vec<(Name, Version)> {
-        let mut read = self.tables.read.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let read = self.tables_read();
+        let mut read: Vec<_> = read.iter().map(|table| table.describe()).map(version).collect();
         read.sort();
         read
+    }
+
+    /// Returns the tables that have been read, each once.
+    pub(super) fn tables_read(&self) -> Vec<Arc<dyn Table>> {
+        self.tables.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Entries {
-    fn note(&self, about: &Description) {
-        if about.kind != EntryKind::Dataset {
+    fn note(&self, table: &Arc<dyn Table>) {
+        if is_changing(table) {
             self.changing.store(true, Ordering::Relaxed);
         }
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if !read.iter().any(|(noted, _)| *noted == about.name) {
-            read.push((about.name.clone(), about.version));
+        if !read.iter().any(|noted| noted.describe().name == table.describe().name) {
+            read.push(Arc::clone(table));
         }
+    }
+}
+
+fn version(about: &Description) -> (Name, Version) {
+    (about.name.clone(), about.version)
+}
+
+/// Returns whether the rows of the table may be others the next time, under the same version.
+fn is_changing(table: &Arc<dyn Table>) -> bool {
+    match table.describe().kind {
+        EntryKind::Dataset => false,
+        EntryKind::Table | EntryKind::Stream => true,
+        EntryKind::View => !ViewTable::behind(table).is_some_and(ViewTable::is_repeatable),
     }
 }
 
@@ -101,10 +122,9 @@ impl SchemaProvider for Entries {
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
         let found = self.tables.table(name).map_err(|error| DataFusionError::External(Box::new(error)))?;
-        Ok(found.map(|table| {
-            self.note(table.describe());
-            provider(&table)
-        }))
+        let Some(table) = found else { return Ok(None) };
+        self.note(&table);
+        provider(&table).await.map(Some).map_err(|error| DataFusionError::External(Box::new(error)))
     }
 
     fn table_exist(&self, name: &str) -> bool {
@@ -113,13 +133,20 @@ impl SchemaProvider for Entries {
 }
 
 /// Returns the entry as a table provider of the engine.
-fn provider(table: &Arc<dyn Table>) -> Arc<dyn TableProvider> {
+async fn provider(table: &Arc<dyn Table>) -> Result<Arc<dyn TableProvider>, Error> {
     let own = table.as_any();
-    if let Some(dataset) = own.downcast_ref::<Dataset>() {
-        return dataset.provider();
+    if let Some(system) = own.downcast_ref::<SystemTable>() {
+        return system.provider().map_err(fault::planning);
     }
-    match own.downcast_ref::<HeldTable>() {
+    if let Some(dataset) = own.downcast_ref::<Dataset>() {
+        return Ok(dataset.provider());
+    }
+    // A statement must not see into a view that sees more than its caller.
+    if let Some(view) = own.downcast_ref::<ViewTable>().filter(|view| view.has_rights_of_caller()) {
+        return view.provider().await;
+    }
+    Ok(match own.downcast_ref::<HeldTable>() {
         Some(held) => held.provider(),
         None => federate::provider(table),
-    }
+    })
 }

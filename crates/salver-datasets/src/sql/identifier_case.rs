@@ -29,9 +29,9 @@ pub(super) struct Named {
 pub(super) fn resolve(statement: &mut Statement, tables: &dyn Tables) -> Result<Named> {
     let mut seen = Collector::default();
     let _ = Visit::visit(&*statement, &mut seen);
-    let catalog: Vec<_> = tables.list();
+    let catalog: Vec<_> = tables.names();
     let mut table_names = Known::default();
-    catalog.iter().for_each(|(name, _)| table_names.add(name.as_str()));
+    catalog.iter().for_each(|name| table_names.add(name.as_str()));
     let mut known = Known::default();
     let mut reads_every_table = false;
     for relation in &seen.relations {
@@ -66,7 +66,7 @@ pub(super) fn resolve(statement: &mut Statement, tables: &dyn Tables) -> Result<
         table_names.add(name);
     }
     seen.aliases.iter().for_each(|alias| known.add(alias));
-    catalog.iter().for_each(|(name, _)| known.add_weakly(name.as_str()));
+    catalog.iter().for_each(|name| known.add_weakly(name.as_str()));
     let _ = VisitMut::visit(statement, &mut Rewriter { known, table_names, qualified });
     Ok(Named { reads_every_table })
 }
@@ -102,14 +102,10 @@ fn qualified(seen: &Collector, table_names: &Known, tables: &dyn Tables) -> Resu
     Ok(qualified)
 }
 
-fn unknown_table(
-    relation: &ObjectName,
-    last: &Ident,
-    catalog: &[(salver_model::Name, std::sync::Arc<dyn salver_model::ports::Table>)],
-) -> Error {
+fn unknown_table(relation: &ObjectName, last: &Ident, catalog: &[salver_model::Name]) -> Error {
     let at = last.span.start;
     let place = if at.line > 0 { format!(" at line {}, column {}", at.line, at.column) } else { String::new() };
-    let names = || catalog.iter().map(|(name, _)| name.as_str());
+    let names = || catalog.iter().map(salver_model::Name::as_str);
     let whole = relation.to_string().replace('"', "");
     let hint = match names().find(|name| relation.0.len() > 1 && name.eq_ignore_ascii_case(&whole)) {
         Some(name) => Some(format!("the name has a dot: write it in double quotes, as `\"{name}\"`")),

@@ -3,7 +3,7 @@
 
 use ahash::AHashMap;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use salver_model::{Code, Error, Result, SqlParameters, Value, suggest};
+use salver_model::{Code, Error, ParameterType, Result, SqlParameters, TypedValue, Value, suggest};
 
 /// Replaces `?`, `$1` and `$name`.
 pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Result<Vec<TokenWithSpan>> {
@@ -14,6 +14,9 @@ pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Re
                 .with_hint("send the values with the statement")),
             None => Ok(tokens),
         };
+    }
+    if let SqlParameters::Typed(values) = parameters {
+        return bind_typed(tokens, values);
     }
     let named = match parameters {
         SqlParameters::Named(values) => by_name(values),
@@ -39,7 +42,7 @@ pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Re
                 number.checked_sub(1).and_then(|index| values.get(index))
             }
             SqlParameters::Named(_) => named.get(plain(name)).copied(),
-            SqlParameters::None => None,
+            SqlParameters::Typed(_) | SqlParameters::None => None,
         };
         let Some(value) = value else { return Err(missing(&token, name, parameters)) };
         let span = token.span;
@@ -51,6 +54,54 @@ pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Re
             format!("the statement has {used} placeholders and {} values were sent", values.len()),
         )),
         _ => Ok(bound),
+    }
+}
+
+/// Replaces `$name`, and `$1` by the order of the values.
+fn bind_typed(tokens: Vec<TokenWithSpan>, values: &[TypedValue]) -> Result<Vec<TokenWithSpan>> {
+    let mut bound = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        let Token::Placeholder(name) = &token.token else {
+            bound.push(token);
+            continue;
+        };
+        let name = plain(name);
+        let value = match name.parse::<usize>() {
+            Ok(number) => number.checked_sub(1).and_then(|index| values.get(index)),
+            Err(_) => values.iter().find(|value| value.name == name),
+        };
+        let Some(value) = value else {
+            return Err(Error::new(Code::InvalidValue, format!("no value for {}", describe(&token))));
+        };
+        let span = token.span;
+        bound.extend(typed_literal(value).into_iter().map(|token| TokenWithSpan { token, span }));
+    }
+    Ok(bound)
+}
+
+/// Returns a literal of the parameter's type.
+fn typed_literal(typed: &TypedValue) -> Vec<Token> {
+    let of_type = |word: &str| Token::make_keyword(word);
+    match (&typed.value, typed.kind) {
+        (None, kind) => {
+            let word = match kind {
+                ParameterType::Text => "VARCHAR",
+                ParameterType::Integer => "BIGINT",
+                ParameterType::Number => "DOUBLE",
+                ParameterType::Boolean => "BOOLEAN",
+                ParameterType::Date => "DATE",
+                ParameterType::Timestamp => "TIMESTAMP",
+            };
+            let null = [Token::make_keyword("CAST"), Token::LParen, Token::make_keyword("NULL")];
+            null.into_iter().chain([Token::make_keyword("AS"), of_type(word), Token::RParen]).collect()
+        }
+        (Some(Value::Text(text)), ParameterType::Date) => {
+            vec![of_type("DATE"), Token::SingleQuotedString(text.clone())]
+        }
+        (Some(Value::Text(text)), ParameterType::Timestamp) => {
+            vec![of_type("TIMESTAMP"), Token::SingleQuotedString(text.clone())]
+        }
+        (Some(value), _) => literal(value),
     }
 }
 
@@ -77,7 +128,7 @@ fn missing(token: &TokenWithSpan, name: &str, parameters: &SqlParameters) -> Err
         SqlParameters::Named(values) => error
             .with_hint_if(suggest::hint(name.trim_start_matches('$'), values.iter().map(|(name, _)| name.as_str()))),
         SqlParameters::Positional(values) => error.with_hint(format!("{} values were sent", values.len())),
-        SqlParameters::None => error,
+        SqlParameters::Typed(_) | SqlParameters::None => error,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use datafusion::sql::sqlparser::ast::Statement;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
-use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use salver_model::limits::SQL_WORDS_MAX;
 use salver_model::{Code, Error, Result, SqlQuery};
 
@@ -19,16 +19,56 @@ pub(super) fn parse(query: &SqlQuery) -> Result<Statement> {
 
 /// Parses a statement that has at most `words_max` words and operators, and so at most as many levels.
 pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Statement> {
-    let grammar = Grammar::default();
-    let tokens = Tokenizer::new(&grammar, &query.text)
+    parse_tokens(&query.text, words_max, |tokens| parameters::bind(tokens, &query.parameters))
+}
+
+/// Parses a statement whose placeholders stay in it.
+pub(super) fn parse_open(text: &str) -> Result<Statement> {
+    parse_tokens(text, SQL_WORDS_MAX, Ok)
+}
+
+/// Returns the placeholders of a statement, in order and with repeats.
+pub(super) fn placeholders(text: &str) -> Result<Vec<Placeholder>> {
+    let tokens = tokens(&Grammar::default(), text)?;
+    let found = tokens.into_iter().filter_map(|token| match token.token {
+        Token::Placeholder(text) => {
+            Some(Placeholder { text, line: token.span.start.line, column: token.span.start.column })
+        }
+        _ => None,
+    });
+    Ok(found.collect())
+}
+
+/// A placeholder in a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Placeholder {
+    /// How it is written: `$name`, `$1` or `?`.
+    pub(super) text: String,
+    /// Line in the statement, from 1.
+    pub(super) line: u64,
+    /// Column in the line, from 1.
+    pub(super) column: u64,
+}
+
+fn tokens(grammar: &Grammar, text: &str) -> Result<Vec<TokenWithSpan>> {
+    Tokenizer::new(grammar, text)
         .tokenize_with_location()
-        .map_err(|error| fault(ParserError::TokenizerError(error.to_string())))?;
+        .map_err(|error| fault(ParserError::TokenizerError(error.to_string())))
+}
+
+fn parse_tokens(
+    text: &str,
+    words_max: usize,
+    bind: impl FnOnce(Vec<TokenWithSpan>) -> Result<Vec<TokenWithSpan>>,
+) -> Result<Statement> {
+    let grammar = Grammar::default();
+    let tokens = tokens(&grammar, text)?;
     bounds::check_tokens(&tokens, words_max)?;
     let first_word = tokens.iter().find_map(|token| match &token.token {
         Token::Word(word) => Some(word.value.clone()),
         _ => None,
     });
-    let tokens = grammar::write_tables_out(parameters::bind(tokens, &query.parameters)?);
+    let tokens = grammar::write_tables_out(bind(tokens)?);
     let tokens = from_first::write_selects_out(tokens);
     grammar.allow(tokens.len());
     let mut statements = Parser::new(&grammar)

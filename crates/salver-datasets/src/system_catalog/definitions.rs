@@ -65,8 +65,11 @@ mod tests {
         assert_eq!(columns("pg_attribute").unwrap().fields().len(), 26);
         assert!(columns("pg_index").unwrap().field_with_name("indkey").unwrap().data_type().is_nested());
         assert!(columns("people").is_none());
-        let written: usize = include_str!("relations.txt").lines().filter(|line| !line.starts_with('#'))
-            .map(|line| line.split(':').count() - 1).sum();
+        let written: usize = include_str!("relations.txt")
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .map(|line| line.split(':').count() - 1)
+            .sum();
         assert_eq!(names().map(|name| columns(name).unwrap().fields().len()).sum::<usize>(), written);
     }
 }

@@ -167,7 +167,8 @@ impl ScalarUDFImpl for CatalogFunction {
                 let numbers = cast(&first.to_array(args.number_rows)?, &DataType::Int32)?;
                 let numbers = numbers.as_primitive::<Int32Type>();
                 let name = |number: i32| {
-                    let known = names.binary_search_by_key(&number, |(own, _)| *own).ok().map(|at| names[at].1.as_str());
+                    let known =
+                        names.binary_search_by_key(&number, |(own, _)| *own).ok().map(|at| names[at].1.as_str());
                     known.or_else(|| oids::system_name(number)).map_or_else(|| number.to_string(), str::to_owned)
                 };
                 let found: StringArray = numbers.iter().map(|number| number.map(name)).collect();

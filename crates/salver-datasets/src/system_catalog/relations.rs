@@ -52,11 +52,10 @@ impl Relations {
             "pg_type" => (types::all().len(), of_types()),
             "pg_roles" | "pg_authid" => (1, roles()),
             "pg_user" => (1, Columns::from([("usename", texts([OWNER])), ("usesysid", numbers([oids::OWNER]))])),
-            "pg_am" => (1, Columns::from([
-                ("oid", numbers([oids::HEAP])),
-                ("amname", texts(["heap"])),
-                ("amtype", texts(["t"])),
-            ])),
+            "pg_am" => (
+                1,
+                Columns::from([("oid", numbers([oids::HEAP])), ("amname", texts(["heap"])), ("amtype", texts(["t"]))]),
+            ),
             _ => (0, Columns::new()),
         }
     }

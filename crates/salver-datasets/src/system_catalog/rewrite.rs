@@ -60,7 +60,9 @@ impl Rewriter<'_> {
                 }
             }
             Expr::BinaryOp { op, .. } => operator(op),
-            Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } if !matches!(**right, Expr::Subquery(_)) => {
+            Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. }
+                if !matches!(**right, Expr::Subquery(_)) =>
+            {
                 let take = |part: &mut Box<Expr>| std::mem::replace(&mut **part, Expr::value(Value::Null));
                 *expr = call("array_has", vec![take(right), take(left)]);
             }
@@ -87,9 +89,9 @@ impl Rewriter<'_> {
         };
         let number = |found: Option<i32>, what: &str, name: &str| {
             let found = found.or_else(|| name.parse().ok());
-            found.map(|number| Expr::value(Value::Number(number.to_string(), false))).ok_or_else(|| {
-                Box::new(Error::new(Code::InvalidSql, format!("{what} \"{name}\" does not exist")))
-            })
+            found
+                .map(|number| Expr::value(Value::Number(number.to_string(), false)))
+                .ok_or_else(|| Box::new(Error::new(Code::InvalidSql, format!("{what} \"{name}\" does not exist"))))
         };
         Ok(match (kind, literal) {
             ("regclass", Some(name)) => {
@@ -131,7 +133,8 @@ fn to(inner: Expr, data_type: DataType) -> Expr {
 
 /// Takes the schema of the catalog away from a name.
 fn without_schema(name: &mut ObjectName) {
-    if name.0.len() > 1 && name.0.first().and_then(ObjectNamePart::as_ident).is_some_and(|ident| ident.value == SCHEMA) {
+    if name.0.len() > 1 && name.0.first().and_then(ObjectNamePart::as_ident).is_some_and(|ident| ident.value == SCHEMA)
+    {
         name.0.remove(0);
     }
 }

@@ -127,7 +127,7 @@ async fn token_soup() {
         let text = words.join(" ");
         let parameters =
             if dice.one_in(4) { SqlParameters::Positional(vec![Value::Int(1)]) } else { SqlParameters::None };
-        let query = SqlQuery { text: text.clone(), parameters, is_safe: false };
+        let query = SqlQuery { text: text.clone(), parameters, is_safe: false, ..SqlQuery::default() };
         let answer = match engine.run(Arc::clone(&tables), &query).await {
             Ok(rows) => collect(rows).await,
             Err(error) => Err(error),

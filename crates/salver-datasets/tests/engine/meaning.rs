@@ -98,7 +98,7 @@ impl World {
     }
 
     async fn run(&self, text: &str, parameters: SqlParameters) -> Result<RecordBatch, Error> {
-        let query = SqlQuery { text: text.to_owned(), parameters, is_safe: false };
+        let query = SqlQuery { text: text.to_owned(), parameters, is_safe: false, ..SqlQuery::default() };
         collect(self.engine.run(Arc::clone(&self.tables), &query).await?).await
     }
 

@@ -25,7 +25,7 @@ impl Bench {
     }
 
     async fn run(&self, text: &str, parameters: SqlParameters) -> Result<arrow::array::RecordBatch, Error> {
-        let query = SqlQuery { text: text.to_owned(), parameters, is_safe: false };
+        let query = SqlQuery { text: text.to_owned(), parameters, is_safe: false, ..SqlQuery::default() };
         collect(self.engine.run(Arc::clone(&self.tables), &query).await?).await
     }
 

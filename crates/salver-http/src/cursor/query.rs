@@ -224,7 +224,7 @@ async fn find_sql(
         return Err(arangodb::not_implemented("`fullCount` is for AQL; in SQL, count in a query of its own"));
     }
     let service = &context.app.service;
-    let query = SqlQuery { text: text.to_owned(), parameters: bind(bind_vars)?, is_safe: false };
+    let query = SqlQuery { text: text.to_owned(), parameters: bind(bind_vars)?, is_safe: false, ..SqlQuery::default() };
     let snapshot = service.snapshot(context.caller, Permission::Sql);
     let mut rows = match service.sql_live(context.caller, &snapshot, &query).await {
         // A table it names is still loading for the first time; only such queries wait for it.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use salver_formats::{Coding, Encoder, Format};
-use salver_model::entry::EntryKind;
 use salver_model::ports::{Held, HeldFile};
 use salver_model::{Code, Error, Permission, Result, Version};
 use salver_service::{Service, Snapshot};
@@ -55,7 +54,7 @@ pub(super) async fn answer(
     let description = snapshot.resolve(name)?.describe();
     let parameters = Parameters::of(context, &PARAMETERS)?;
     let ask = ExportParams::read(context, &parameters, description, suffix)?;
-    if *context.method == Method::HEAD && description.kind == EntryKind::Table {
+    if *context.method == Method::HEAD && !description.kind.is_fixed() {
         return Ok(head_of_table(context, &ask, name));
     }
     let wish = RangeRequest::of(context.headers).filter(|_| *context.method == Method::GET);
@@ -90,7 +89,7 @@ async fn held_for(
     let description = snapshot.resolve(name)?.describe();
     let had = context.header(header::IF_RANGE).and_then(Tag::read).map(|tag| tag.content);
     if is_resumed
-        && description.kind != EntryKind::Table
+        && description.kind.is_fixed()
         && let Some(version) = had.filter(|version| *version != description.version)
         && let Some(held) = service.hold_at(context.caller, (snapshot, name), version, 1).await?
     {
@@ -116,11 +115,11 @@ impl<'a> Export<'a> {
     ) -> Self {
         let mut encoding = context.encoding(ask.choice.format, held.describe().name.as_str());
         // Ranges refer to the uncompressed body, since compressed bytes differ each time. A file is compressed already.
-        if file.is_some() || (is_part && held.describe().kind != EntryKind::Table && is_repeatable(ask.choice.format)) {
+        if file.is_some() || (is_part && held.describe().kind.is_fixed() && is_repeatable(ask.choice.format)) {
             encoding.coding = Coding::Identity;
         }
         let how = if file.is_some() { "file" } else { encoding.coding.token() };
-        let (content, is_fixed) = (held.describe().version, held.describe().kind != EntryKind::Table);
+        let (content, is_fixed) = (held.describe().version, held.describe().kind.is_fixed());
         let tag = is_fixed.then(|| Tag { content, shape: Self::shape(context, &ask, how, &encoding) });
         Self { app, context, ask, held, file, encoding, tag }
     }

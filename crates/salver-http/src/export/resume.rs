@@ -41,11 +41,12 @@ async fn hold_again(app: &App, caller: &Caller, token: &ExportToken, missing: Mi
         }
         found => found?,
     };
-    if table.describe().kind == EntryKind::Table {
+    if !table.describe().kind.is_fixed() {
         return Err(over(match missing {
             Missing::Expired => format!(
-                "this export of `{name}` expired: nobody read it for {ttl_s} s, and the snapshot of a database is kept \
-                 no longer than that"
+                "this export of `{name}` expired: nobody read it for {ttl_s} s, and the snapshot of a {} is kept \
+                 no longer than that",
+                if table.describe().kind == EntryKind::View { "view" } else { "database" }
             ),
             _ => format!("the snapshot of `{name}` went with the server that held it: it was started anew since"),
         }));

@@ -29,6 +29,10 @@ pub(crate) enum OwnTarget<'p> {
     Table(Cow<'p, str>),
     /// A SQL statement.
     Sql,
+    /// The list of named queries.
+    Queries,
+    /// A named query.
+    Query(Cow<'p, str>),
     /// A GraphQL document.
     Graphql,
     /// A file of GraphiQL.
@@ -113,6 +117,14 @@ pub(super) const ROWS: &[RouteRow] = &[
     ),
     row(&["/api/sql"], GET, Does::Runs, |_| Any::Own(OwnTarget::Sql), "Run the SQL statement `q`."),
     row(&["/api/sql"], POST, Does::Asks, |_| Any::Own(OwnTarget::Sql), "Run the SQL statement in the body."),
+    row(&["/api/queries"], GET, Does::Reads, |_| Any::Own(OwnTarget::Queries), "List the named queries."),
+    row(
+        &["/api/queries/{name}"],
+        GET,
+        Does::Runs,
+        |values| Any::Own(OwnTarget::Query(values.text("name"))),
+        "Run a named query, with the values of its parameters.",
+    ),
     row(
         &["/api/graphql"],
         GET,

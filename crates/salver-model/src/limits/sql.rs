@@ -16,6 +16,8 @@ pub const SQL_CASTS_DEPTH_MAX: usize = 8;
 /// Most steps and expressions of a query in which SQL tests a column with `in`, which is written out three times; a
 /// statement with more is refused with `plan_sql`.
 pub const SQL_LOOKED_UP_MAX: usize = 100;
+/// Deepest nesting of views in views; a view of deeper ones is not served, and says so.
+pub const VIEWS_DEPTH_MAX: usize = 16;
 /// Most words and operators of one SQL statement, not counting commas and values; a longer one is refused with
 /// `plan_sql`.
 pub const SQL_WORDS_MAX: usize = 4_000;

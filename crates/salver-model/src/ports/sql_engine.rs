@@ -12,6 +12,7 @@ use crate::parameter::ParameterType;
 use crate::ports::{MaybeReady, Table};
 use crate::reply::Rows;
 use crate::request::SqlQuery;
+use crate::spec::{Parameter, QuerySpec, ViewSpec};
 
 /// Tables a statement may name: one catalog snapshot, as seen by the engine.
 pub trait Tables: Send + Sync + std::fmt::Debug {
@@ -24,6 +25,11 @@ pub trait Tables: Send + Sync + std::fmt::Debug {
 
     /// Returns every loaded table, by name.
     fn list(&self) -> Vec<(Name, Arc<dyn Table>)>;
+
+    /// Returns the name of every table, also of those that are not loaded.
+    fn names(&self) -> Vec<Name> {
+        self.list().into_iter().map(|(name, _)| name).collect()
+    }
 
     /// Returns whether statements may call the functions of this file.
     fn calls(&self, file: &str) -> bool {
@@ -40,6 +46,15 @@ pub trait Tables: Send + Sync + std::fmt::Debug {
 pub struct StatementDescription {
     /// Types of the parameters `$1`, `$2`, ... in order.
     pub parameters: Vec<ParameterType>,
+    /// Columns of the rows.
+    pub columns: SchemaRef,
+}
+
+/// What a named query takes and gives.
+#[derive(Clone, Debug)]
+pub struct QueryDescription {
+    /// Parameters: first the declared ones, in order, then the others that the statement names.
+    pub parameters: Vec<Parameter>,
     /// Columns of the rows.
     pub columns: SchemaRef,
 }
@@ -73,4 +88,20 @@ pub trait SqlEngine: Send + Sync + std::fmt::Debug {
         text: &'a str,
         types: &'a [Option<ParameterType>],
     ) -> BoxFuture<'a, Result<StatementDescription>>;
+
+    /// Returns the rows of a view as a table, over the `tables` of this moment. Its version is made of its statement
+    /// and of the versions of what it reads. Blocks for some milliseconds, and asks `tables` on another thread.
+    ///
+    /// # Errors
+    /// Returns what [`SqlEngine::run`] refuses, and `InvalidSql` for a statement that reads the list of tables, calls a
+    /// function of a file, or has parameters.
+    fn view(self: Arc<Self>, view: &ViewSpec, tables: Arc<dyn Tables>) -> Result<Arc<dyn Table>>;
+
+    /// Plans a named query, and returns what it takes and gives.
+    ///
+    /// # Errors
+    /// Returns what [`SqlEngine::run`] refuses, `Config` for a parameter that is declared and not in the statement, and
+    /// for a default that is not of its type.
+    fn describe<'a>(&'a self, tables: Arc<dyn Tables>, query: &'a QuerySpec)
+    -> BoxFuture<'a, Result<QueryDescription>>;
 }

@@ -133,7 +133,7 @@ async fn run(
 ) -> Result<RunningRows, Stop> {
     let began = Instant::now();
     let parameters = if parameters.is_empty() { SqlParameters::None } else { SqlParameters::Typed(parameters) };
-    let query = SqlQuery { text: prepared.text.clone(), parameters, is_safe: false };
+    let query = SqlQuery { text: prepared.text.clone(), parameters, sees_system_catalog: true, ..SqlQuery::default() };
     let asked = async {
         let welcome = session.reception.admit(&session.visitor).await?;
         let rows = rows(&welcome, &query).await?;

@@ -11,11 +11,11 @@ use super::connection::{Client, Stop};
 use super::execute::{self, Answer};
 use super::message::{Bind, Format, Parse, Target};
 use super::parameter::{self, ClientType};
-use salver_model::pg_type::UNSPECIFIED;
 use super::portal::{Column, Portal, PortalState, columns};
 use super::refusal::{IN_FAILED_TRANSACTION, Refusal};
 use super::session::{Prepared, Session, Transaction};
 use super::statement_text::statements;
+use salver_model::pg_type::UNSPECIFIED;
 
 /// Prepares a statement.
 pub(super) async fn parse(client: &mut Client, session: &mut Session, parse: Parse) -> Result<(), Stop> {

@@ -6,8 +6,8 @@ use salver_model::{ParameterType, TypedValue, Value};
 use salver_text::calendar::date_of;
 
 use super::message::{Bind, Format};
-use salver_model::pg_type::{Scalar, UNSPECIFIED};
 use super::refusal::{NOT_SUPPORTED, Refusal};
+use salver_model::pg_type::{Scalar, UNSPECIFIED};
 
 /// Days from 1970 to 2000, from which PostgreSQL counts.
 const EPOCH_DAYS: i64 = 10_957;
@@ -278,8 +278,8 @@ fn numeric(bytes: &[u8]) -> Option<Value> {
 mod tests {
     use salver_model::{ParameterType, Value};
 
-    use salver_model::pg_type::Scalar;
     use super::{ClientType, binary, boolean, text};
+    use salver_model::pg_type::Scalar;
 
     fn read(bytes: &[u8], scalar: Scalar) -> Option<Value> {
         binary(bytes, ClientType::Scalar(scalar))

@@ -13,9 +13,9 @@ use salver_model::reply::BatchStream;
 use salver_model::{Batches, Result, Rows, TypedValue, Value};
 
 use super::message::Formats;
-use salver_model::pg_type::PgType;
 use super::row_encoder::EncodedBatch;
 use super::session::Prepared;
+use salver_model::pg_type::PgType;
 
 /// A column of the rows of a statement.
 #[derive(Clone, Debug)]

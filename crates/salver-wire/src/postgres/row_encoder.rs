@@ -16,8 +16,8 @@ use salver_model::{Code, Error, Result};
 use self::cells::Cells;
 use super::message::{Format, Formats};
 use super::outbox::Outbox;
-use salver_model::pg_type::{PgType, Scalar};
 use super::portal::Column;
+use salver_model::pg_type::{PgType, Scalar};
 
 /// Length of a value that is null.
 const NULL: [u8; 4] = (-1_i32).to_be_bytes();

@@ -100,7 +100,9 @@ impl RuledEntries {
         let of_stream = |name: &salver_model::Name| [name.to_string(), format!("{name}_quarantine")];
         let streams = checked.streams.iter().flat_map(|spec| of_stream(&spec.name));
         let functions = checked.functions.iter().map(|spec| spec.name.to_string());
-        let names = datasets.chain(streams).chain(functions).chain([METRICS.to_owned()]);
+        let views = checked.views.iter().map(|spec| spec.name.to_string());
+        let queries = checked.queries.iter().map(|spec| spec.name.to_string());
+        let names = datasets.chain(streams).chain(functions).chain(views).chain(queries).chain([METRICS.to_owned()]);
         Self { all: names.map(RuledEntry::named).collect(), unread: Vec::new() }
     }
 
@@ -119,7 +121,9 @@ impl RuledEntries {
             }
             ruled
         });
-        let named = service.functions().iter().map(|file| file.spec().name.to_string()).chain([METRICS.to_owned()]);
+        let files = service.functions().iter().map(|file| file.spec().name.to_string());
+        let queries = service.queries().iter().map(|query| query.spec().name.to_string());
+        let named = files.chain(queries).chain([METRICS.to_owned()]);
         let all = of_catalog.chain(named.map(RuledEntry::named)).collect();
         let unread = service.databases().iter().filter(|database| database.schema().tables().is_empty());
         Self { all, unread: unread.map(|database| database.spec().name.to_string()).collect() }

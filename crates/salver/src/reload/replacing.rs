@@ -10,6 +10,7 @@ use salver_model::spec::FunctionSpec;
 
 use super::{KeptFresh, Reload};
 use crate::functions::OpenFile;
+use crate::named_queries::NamedQueries;
 use crate::{functions, wiring};
 
 /// Longest wait for files of functions to be loaded before they take the place of others.
@@ -86,6 +87,11 @@ impl Reload {
             .with_other_rights(auth.is_some(), has_other_rules, loses_streams);
         if !is_same {
             service = service.with_access(wiring::access(next.access.as_deref(), databases));
+        }
+        if next.queries != self.checked.queries {
+            let catalog = self.wired.service.catalog();
+            self.wired.queries = NamedQueries::start(next, &self.engine, catalog, &self.observer);
+            service = service.with_queries(self.wired.queries.all.clone());
         }
         let service = Arc::new(service);
         let old = auth.map(|auth| {

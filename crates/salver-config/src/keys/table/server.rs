@@ -40,6 +40,11 @@ pub(super) const ROWS: &[Setting] = &[
             file, and the rest is in a directory of this process below `$XDG_CACHE_HOME/salver` or the temporary \
             directory, removed at the end.",
         &["cache_dir", "tmp_dir"])),
+    new_row(Section::Server, "queries", SettingKind::Location, ["", r#""queries""#],
+        "A folder of named queries: each `NAME.sql` in it is one. Comments at its beginning describe it, \
+            `-- description: TEXT`, and its parameters, `-- param NAME TYPE = DEFAULT -- DESCRIPTION`. Relative paths \
+            start at this file's directory.",
+        &["queries_dir", "query_folder"]),
     at_start(new_row(Section::Server, "data_dir_in_use", SettingKind::Choice(&["wait", "end", "share"]),
         [r#""wait""#, r#""end""#],
         "What a server does whose `data_dir` another server has: it waits until that one ends, before it listens, and \

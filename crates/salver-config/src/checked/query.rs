@@ -1,0 +1,195 @@
+//! Validates `[[view]]`, `[[query]]` and the files of `server.queries`. What is in their SQL is known when the catalog
+//! is.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use salver_model::spec::{DatasetSpec, ParameterSpec, QuerySpec, RunsAs, StreamSpec, ViewSpec};
+use salver_model::{Name, ParameterType};
+
+use super::{required, stream};
+use crate::keys::Section;
+use crate::mistake::{Findings, Mistake, Warning};
+use crate::raw::{Raw, Table};
+use crate::setting_place::SettingPlace;
+use crate::sql_header;
+
+/// Ending of the files of queries.
+const SUFFIX: &str = "sql";
+/// Parameter that requests choose the format with.
+const FORMAT: &str = "format";
+
+/// Returns the views. None has the name of a dataset, a stream or a database.
+pub(super) fn views(
+    raw: &Raw,
+    datasets: &[DatasetSpec],
+    streams: &[StreamSpec],
+    findings: &mut Findings,
+) -> Vec<ViewSpec> {
+    let mut views: Vec<ViewSpec> = Vec::new();
+    for table in &raw.views {
+        let (name, sql) = (super::name(table, "name", findings), required(table, "sql", findings));
+        let (Some(name), Some(sql)) = (name, sql) else { continue };
+        let is_of_database = |database: &Table| super::is_of_database(database, &name);
+        let is_taken = has_entry(datasets, streams, &name) || views.iter().any(|other| other.name == name);
+        if is_taken || raw.databases.iter().any(is_of_database) {
+            let message = format!("there is another dataset, stream, database or view called `{name}`");
+            findings.mistake(Mistake::new(table.place_of("name"), message).with_hint("rename one"));
+            continue;
+        }
+        views.push(ViewSpec { name, sql: sql.to_owned(), runs_as: runs_as(table) });
+    }
+    views
+}
+
+fn has_entry(datasets: &[DatasetSpec], streams: &[StreamSpec], name: &Name) -> bool {
+    datasets.iter().any(|other| other.name == *name) || streams.iter().any(|other| stream::has_entry(other, name))
+}
+
+fn runs_as(table: &Table) -> RunsAs {
+    if table.text("runs_as") == Some(RunsAs::Owner.word()) { RunsAs::Owner } else { RunsAs::Caller }
+}
+
+/// Returns the queries: the declared ones, then those of the files in `folder`, by name.
+pub(super) fn queries(
+    tables: &[Table],
+    folder: Option<(&Path, &SettingPlace)>,
+    findings: &mut Findings,
+) -> Vec<QuerySpec> {
+    let mut queries: Vec<QuerySpec> = Vec::new();
+    for table in tables {
+        let Some(spec) = query(table, findings) else { continue };
+        if queries.iter().any(|other| other.name == spec.name) {
+            let message = format!("there are two queries called `{}`", spec.name);
+            findings.mistake(Mistake::new(table.place_of("name"), message).with_hint("rename one"));
+            continue;
+        }
+        queries.push(spec);
+    }
+    if let Some((folder, place)) = folder {
+        for file in files(folder, place, findings) {
+            let place = SettingPlace::File(Arc::new(file.clone()), 0, 0);
+            let Some(spec) = of_file(&file, &place, findings) else { continue };
+            if queries.iter().any(|other| other.name == spec.name) {
+                let message = format!("there is a [[query]] called `{}`, too", spec.name);
+                findings.mistake(Mistake::new(&place, message).with_hint("rename the file, or the query"));
+                continue;
+            }
+            queries.push(spec);
+        }
+    }
+    queries
+}
+
+/// Refuses queries with the name of an entry: a rule about it would be about both.
+pub(super) fn apart(
+    queries: &mut Vec<QuerySpec>,
+    is_entry: impl Fn(&Name) -> bool,
+    tables: &[Table],
+    findings: &mut Findings,
+) {
+    queries.retain(|spec| {
+        if !is_entry(&spec.name) {
+            return true;
+        }
+        let written = tables.iter().find(|table| table.text("name") == Some(spec.name.as_str()));
+        let of_file = spec.file.clone().map(|file| SettingPlace::File(Arc::new(file), 0, 0));
+        let place = of_file.as_ref().or(written.map(|table| table.place_of("name"))).unwrap_or(&SettingPlace::Default);
+        let message = format!("the query `{}` has the name of an entry", spec.name);
+        findings.mistake(Mistake::new(place, message).with_hint("rename one, so that rules can tell them apart"));
+        false
+    });
+}
+
+fn query(table: &Table, findings: &mut Findings) -> Option<QuerySpec> {
+    let name = super::name(table, "name", findings);
+    let sql = required(table, "sql", findings);
+    let mut parameters: Vec<ParameterSpec> = Vec::new();
+    for part in table.tables.iter().filter(|part| part.section == Section::Parameter) {
+        let Some(parameter) = parameter(part, findings) else { continue };
+        add(&mut parameters, parameter, part.place_of("name"), findings);
+    }
+    Some(QuerySpec {
+        name: name?,
+        sql: sql?.to_owned(),
+        description: table.text("description").unwrap_or_default().to_owned(),
+        parameters,
+        runs_as: runs_as(table),
+        file: None,
+    })
+}
+
+fn parameter(table: &Table, findings: &mut Findings) -> Option<ParameterSpec> {
+    let name = required(table, "name", findings)?;
+    Some(ParameterSpec {
+        name: name.to_owned(),
+        kind: table.text("type").and_then(ParameterType::named),
+        default: table.text("default").map(str::to_owned),
+        required: table.bool("required"),
+        description: table.text("description").unwrap_or_default().to_owned(),
+    })
+}
+
+/// Adds a parameter, unless it has a name that it can't have.
+fn add(parameters: &mut Vec<ParameterSpec>, parameter: ParameterSpec, place: &SettingPlace, findings: &mut Findings) {
+    let name = &parameter.name;
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let (message, hint) = if !is_name {
+        (format!("`{name}` is not a name of a parameter"), "write it without `$`, of letters, digits and `_`")
+    } else if name == FORMAT {
+        (format!("`{name}` chooses the format of the rows"), "give the parameter another name")
+    } else if parameters.iter().any(|other| other.name == *name) {
+        (format!("there are two parameters called `{name}`"), "rename one")
+    } else {
+        if let (Some(kind), Some(default)) = (parameter.kind, parameter.default.as_deref())
+            && kind.parse(default).is_none()
+        {
+            let message = format!("the default of `{name}` is `{default}`, and not {}", kind.example());
+            findings.mistake(Mistake::new(place, message));
+        }
+        parameters.push(parameter);
+        return;
+    };
+    findings.mistake(Mistake::new(place, message).with_hint(hint));
+}
+
+/// Returns the files of queries, by name.
+fn files(folder: &Path, place: &SettingPlace, findings: &mut Findings) -> Vec<PathBuf> {
+    let listed = std::fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>());
+    match listed {
+        Ok(mut files) => {
+            files.retain(|file| file.extension().is_some_and(|suffix| suffix == SUFFIX));
+            files.sort();
+            files
+        }
+        Err(error) => {
+            let message = format!("the folder of queries `{}` can't be read: {error}", folder.display());
+            findings.warning(Warning::new(place, message).with_hint("name a folder with a NAME.sql for each query"));
+            Vec::new()
+        }
+    }
+}
+
+/// Returns the query in a file.
+fn of_file(file: &Path, place: &SettingPlace, findings: &mut Findings) -> Option<QuerySpec> {
+    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let name = findings.keep(Name::new(stem).map_err(|error| Mistake::from_error(place, &error)))?;
+    let sql = std::fs::read_to_string(file).map_err(|error| {
+        Mistake::new(place, format!("can't be read: {error}")).with_hint("it is text in UTF-8 that the server may read")
+    });
+    let sql = findings.keep(sql)?;
+    let header = sql_header::read(&sql);
+    let at = |line| SettingPlace::File(Arc::new(file.to_owned()), line, 1);
+    for (line, message) in header.mistakes {
+        let hint = "write `-- param NAME TYPE = DEFAULT -- DESCRIPTION`, of which all behind the name may be left out";
+        findings.mistake(Mistake::new(&at(line), message).with_hint(hint));
+    }
+    let mut parameters = Vec::new();
+    for (line, parameter) in header.parameters {
+        add(&mut parameters, parameter, &at(line), findings);
+    }
+    let (description, runs_as) = (header.description, RunsAs::Caller);
+    Some(QuerySpec { name, sql, description, parameters, runs_as, file: Some(file.to_owned()) })
+}

@@ -1,0 +1,175 @@
+//! What a named query takes and gives: its parameters with their types, and its columns.
+
+use ahash::AHashMap;
+use arrow::datatypes::DataType;
+use datafusion::execution::SessionState;
+use std::sync::Arc;
+
+use salver_model::limits::PARAMETERS_MAX;
+use salver_model::ports::{QueryDescription, StatementDescription, Tables};
+use salver_model::spec::{Parameter, ParameterSpec, QuerySpec};
+use salver_model::{Code, Error, ParameterType, Result, SqlParameters, SqlQuery, TypedValue, Value, suggest};
+
+use super::parse::{self, Placeholder};
+use super::{columns, plan_statement};
+use crate::sql_allowlist;
+use crate::udf::Files;
+
+/// Parameter of the door itself, which no query can have.
+const RESERVED: &str = "format";
+
+/// Plans a named query; must be called where the stack is large.
+pub(super) async fn query(
+    state: SessionState,
+    functions: &Files,
+    tables: Arc<dyn Tables>,
+    spec: &QuerySpec,
+) -> Result<QueryDescription> {
+    let named = all_named(spec, &parse::placeholders(&spec.sql)?)?;
+    let types = if named.iter().all(|parameter| parameter.kind.is_some()) {
+        AHashMap::new()
+    } else {
+        let open = SqlQuery { text: spec.sql.clone(), is_safe: true, ..SqlQuery::default() };
+        inferred(state.clone(), functions, Arc::clone(&tables), &open).await
+    };
+    let parameters = named.iter().enumerate().map(|(at, own)| typed(own, at, &types)).collect::<Result<Vec<_>>>()?;
+    let values =
+        parameters.iter().map(|own| TypedValue { name: own.name.clone(), kind: own.kind, value: own.default.clone() });
+    let parameters_given = SqlParameters::Typed(values.collect());
+    let query = SqlQuery { text: spec.sql.clone(), parameters: parameters_given, is_safe: true, ..SqlQuery::default() };
+    let statement = parse::parse(&query)?;
+    sql_allowlist::check(&statement)?;
+    let planned = Box::pin(plan_statement(state, functions, tables, (statement, &query))).await?;
+    Ok(QueryDescription { parameters, columns: columns(&planned)? })
+}
+
+/// Plans a statement whose parameters are `$1`, `$2`, ...; must be called where the stack is large.
+pub(super) async fn statement(
+    state: SessionState,
+    functions: &Files,
+    tables: Arc<dyn Tables>,
+    (text, types): (&str, &[Option<ParameterType>]),
+) -> Result<StatementDescription> {
+    let mut count = types.len();
+    for Placeholder { text, line, column } in parse::placeholders(text)? {
+        let number = text.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
+        let number = number.filter(|number| (1..=PARAMETERS_MAX).contains(number)).ok_or_else(|| {
+            let message = format!("`{text}` at line {line}, column {column} is no parameter");
+            Error::new(Code::InvalidSql, message).with_hint("write `$1` for the first, `$2` for the second")
+        })?;
+        count = count.max(number);
+    }
+    let query = SqlQuery { text: text.to_owned(), sees_system_catalog: true, ..SqlQuery::default() };
+    let told = if count > types.iter().flatten().count() {
+        inferred(state.clone(), functions, Arc::clone(&tables), &query).await
+    } else {
+        AHashMap::new()
+    };
+    let kind = |at: usize| types.get(at).copied().flatten().or_else(|| told.get(&(at + 1).to_string()).copied());
+    let parameters: Vec<ParameterType> = (0..count).map(|at| kind(at).unwrap_or_default()).collect();
+    let values = parameters.iter().enumerate().map(|(at, kind)| TypedValue {
+        name: (at + 1).to_string(),
+        kind: *kind,
+        // A limit must be a number; everything else may be null.
+        value: (*kind == ParameterType::Integer).then_some(Value::Int(1)),
+    });
+    let values: Vec<TypedValue> = values.collect();
+    let given = if values.is_empty() { SqlParameters::None } else { SqlParameters::Typed(values) };
+    let query = SqlQuery { parameters: given, ..query };
+    let statement = parse::parse(&query)?;
+    sql_allowlist::check(&statement)?;
+    let planned = plan_statement(state, functions, tables, (statement, &query)).await?;
+    Ok(StatementDescription { parameters, columns: columns(&planned)? })
+}
+
+/// Returns the parameters: the declared ones, and the others that stand in the statement.
+fn all_named(spec: &QuerySpec, found: &[Placeholder]) -> Result<Vec<ParameterSpec>> {
+    let mut all = spec.parameters.clone();
+    let mut used = vec![false; all.len()];
+    for placeholder in found {
+        let Placeholder { text, line, column } = placeholder;
+        let refused =
+            |what: &str| Error::new(Code::InvalidSql, format!("`{text}` at line {line}, column {column} {what}"));
+        let Some(name) = text.strip_prefix('$').filter(|name| !name.is_empty()) else {
+            return Err(refused("has no name").with_hint("write `$name`, or `$1` for the first declared parameter"));
+        };
+        let known = match name.parse::<usize>() {
+            Ok(number) => match number.checked_sub(1).filter(|at| *at < spec.parameters.len()) {
+                Some(at) => Some(at),
+                None => {
+                    return Err(refused("is not declared")
+                        .with_hint("add a [[query.parameter]]: `$1` is the first of them, `$2` the second"));
+                }
+            },
+            Err(_) => all.iter().position(|own| own.name == name),
+        };
+        match known {
+            Some(at) => used[at] = true,
+            None if name == RESERVED => {
+                return Err(refused("is the parameter that chooses the format").with_hint("give it another name"));
+            }
+            None => {
+                let (name, description) = (name.to_owned(), String::new());
+                all.push(ParameterSpec { name, kind: None, default: None, required: true, description });
+                used.push(true);
+            }
+        }
+    }
+    match all.iter().zip(&used).find(|(_, used)| !**used) {
+        None => Ok(all),
+        Some((unused, _)) => {
+            let names = found.iter().map(|own| own.text.trim_start_matches('$'));
+            Err(Error::new(Code::Config, format!("the statement has no `${}`, which is declared", unused.name))
+                .with_hint_if(suggest::hint(&unused.name, names)))
+        }
+    }
+}
+
+/// Returns the types of placeholders, as far as the engine finds them in what they are compared with. Values make more
+/// statements valid than placeholders do, so that a failure says nothing.
+async fn inferred(
+    state: SessionState,
+    functions: &Files,
+    tables: Arc<dyn Tables>,
+    query: &SqlQuery,
+) -> AHashMap<String, ParameterType> {
+    let Ok(statement) = parse::parse_open(&query.text) else { return AHashMap::new() };
+    if sql_allowlist::check(&statement).is_err() {
+        return AHashMap::new();
+    }
+    let planned = Box::pin(plan_statement(state, functions, tables, (statement, query))).await;
+    let types = planned.ok().and_then(|planned| planned.plan.get_parameter_types().ok()).unwrap_or_default();
+    let known = types.into_iter().filter_map(|(name, data_type)| Some((name, parameter_type(&data_type?))));
+    known.map(|(name, kind)| (name.trim_start_matches('$').to_owned(), kind)).collect()
+}
+
+fn parameter_type(data_type: &DataType) -> ParameterType {
+    match data_type {
+        data_type if data_type.is_integer() => ParameterType::Integer,
+        data_type if data_type.is_numeric() => ParameterType::Number,
+        DataType::Boolean => ParameterType::Boolean,
+        DataType::Date32 | DataType::Date64 => ParameterType::Date,
+        DataType::Timestamp(..) => ParameterType::Timestamp,
+        _ => ParameterType::Text,
+    }
+}
+
+/// Returns the parameter at `at` with its type and its default.
+fn typed(spec: &ParameterSpec, at: usize, types: &AHashMap<String, ParameterType>) -> Result<Parameter> {
+    let inferred = || types.get(&spec.name).or_else(|| types.get(&(at + 1).to_string())).copied();
+    let kind = spec.kind.or_else(inferred).unwrap_or_default();
+    let default = spec.default.as_deref().map(|text| {
+        kind.parse(text).ok_or_else(|| {
+            let message = format!("the default of `{}` is `{text}`, and not {}", spec.name, kind.example());
+            Error::new(Code::Config, message).with_hint(format!("the type of the parameter is `{}`", kind.word()))
+        })
+    });
+    Ok(Parameter {
+        name: spec.name.clone(),
+        kind,
+        default: default.transpose()?,
+        default_text: spec.default.clone(),
+        required: spec.required && spec.default.is_none(),
+        description: spec.description.clone(),
+    })
+}
