@@ -340,6 +340,23 @@ fn is_of_database(database: &Table, name: &Name) -> bool {
     name.as_str().strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
+/// Returns what else has the name of an entry, and where that is declared.
+fn owner<'r>(raw: &'r Raw, streams: &[StreamSpec], name: &Name) -> Option<(&'r SettingPlace, String)> {
+    let place = |tables: &'r [Table], own: &str| {
+        let table = tables.iter().find(|table| table.text("name") == Some(own));
+        table.map_or(&SettingPlace::Default, |table| table.place_of("name"))
+    };
+    if let Some(database) = raw.databases.iter().find(|database| is_of_database(database, name)) {
+        return Some((database.place_of("name"), "a database or of its tables".to_owned()));
+    }
+    if let Some(stream) = streams.iter().find(|stream| stream::has_entry(stream, name)) {
+        let own = stream.name.as_str();
+        return Some((place(&raw.streams, own), format!("the stream `{own}`")));
+    }
+    let is_view = raw.views.iter().any(|table| table.text("name") == Some(name.as_str()));
+    is_view.then(|| (place(&raw.views, name.as_str()), "a view".to_owned()))
+}
+
 /// Validates `raw`, of which the configuration `file` is a part, and adds the `discovered` datasets.
 pub(crate) fn check(raw: &Raw, file: Option<&Path>, discovered: Vec<DatasetSpec>, findings: &mut Findings) -> Checked {
     let mut datasets: Vec<DatasetSpec> = Vec::new();
@@ -363,37 +380,16 @@ pub(crate) fn check(raw: &Raw, file: Option<&Path>, discovered: Vec<DatasetSpec>
     let views = query::views(raw, &datasets, &streams, findings);
     for spec in discovered {
         let taken = datasets.iter().any(|other| other.name == spec.name || sources::cover(other, &spec))
-            || streams.iter().any(|other| stream::has_entry(other, &spec.name) || stream::keeps(other, &spec));
-        if let Some(database) = raw.databases.iter().find(|database| is_of_database(database, &spec.name)) {
-            let files = spec.sources.join(", ");
-            let message = format!("`{files}` is left out: `{}` is a name of a database or of its tables", spec.name);
-            let hint = "rename the file, or declare it as a [[dataset]] with another `name`";
-            findings.warning(Warning::new(database.place_of("name"), message).with_hint(hint));
-        } else if let Some(at) = streams.iter().position(|stream| stream::has_entry(stream, &spec.name)) {
-            let (files, stream) = (spec.sources.join(", "), &streams[at].name);
-            let message = format!("`{files}` is left out: `{}` is a name of the stream `{stream}`", spec.name);
-            let place = raw.streams.iter().find(|table| table.text("name") == Some(stream.as_str()));
-            let place = place.map_or(&SettingPlace::Default, |table| table.place_of("name"));
-            let hint = "rename the file, or declare it as a [[dataset]] with another `name`";
-            findings.warning(Warning::new(place, message).with_hint(hint));
-        } else if let Some(view) = views.iter().find(|view| view.name == spec.name) {
-            let message = format!("`{}` is left out: there is a view `{}`", spec.sources.join(", "), view.name);
-            let place = raw.views.iter().find(|table| table.text("name") == Some(view.name.as_str()));
-            let place = place.map_or(&SettingPlace::Default, |table| table.place_of("name"));
+            || streams.iter().any(|other| stream::keeps(other, &spec));
+        if let Some((place, owner)) = owner(raw, &streams, &spec.name) {
+            let message = format!("`{}` is left out: `{}` is a name of {owner}", spec.sources.join(", "), spec.name);
             let hint = "rename the file, or declare it as a [[dataset]] with another `name`";
             findings.warning(Warning::new(place, message).with_hint(hint));
         } else if !taken {
             datasets.push(spec);
         }
     }
-    let folder = server.queries.as_deref().map(|folder| (folder, raw.server.place_of("queries")));
-    let mut queries = query::queries(&raw.queries, folder, findings);
-    let is_entry = |name: &Name| {
-        datasets.iter().any(|spec| spec.name == *name)
-            || streams.iter().any(|spec| stream::has_entry(spec, name))
-            || views.iter().any(|spec| spec.name == *name)
-    };
-    query::apart(&mut queries, is_entry, &raw.queries, findings);
+    let queries = query::queries(raw, server.queries.as_deref(), (&datasets, &streams, &views), findings);
     links::relations(&mut datasets, &written, findings);
     let databases = database::check_all(&raw.databases, &datasets, &streams, findings);
     let has_certificates = server.tls.as_ref().is_some_and(|tls| tls.client.is_some());

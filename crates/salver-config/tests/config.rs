@@ -15,6 +15,7 @@ mod config {
     mod mistakes;
     mod order;
     mod placeholders;
+    mod queries;
     mod round_trip;
     mod streams;
     mod types_of_columns;

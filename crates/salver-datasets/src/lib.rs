@@ -37,7 +37,6 @@ mod sql;
 mod sql_allowlist;
 mod system_catalog;
 mod udf;
-mod view;
 
 pub use append_only::growing;
 pub use chunk_size::CHUNK_ROWS;

@@ -14,6 +14,7 @@ mod parameters;
 mod parse;
 mod pg_rewrites;
 mod redact;
+mod view;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -36,11 +37,11 @@ use crate::plan::WatchedQuery;
 use crate::restricted::RestrictedTable;
 use crate::system_catalog::{self, SystemTables};
 use crate::udf::{self, Calls, Files};
-use crate::view::ViewTable;
 use crate::{fault, plan, sql_allowlist};
 use catalog::StatementSnapshot;
 use lower::Lowered;
 use redact::Paths;
+use view::ViewTable;
 
 /// Maximum length of a text that is tried on the caller's own thread, in bytes.
 const NOW_BYTES: usize = 2 * 1024;
@@ -121,22 +122,22 @@ fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
 }
 
 /// What a view's statement is planned to.
-pub(crate) struct PlannedView {
+struct PlannedView {
     /// The plan.
-    pub(crate) plan: LogicalPlan,
+    plan: LogicalPlan,
     /// Columns of the rows when they are computed.
-    pub(crate) schema: SchemaRef,
+    schema: SchemaRef,
     /// The tables that it reads.
-    pub(crate) tables: Vec<Arc<dyn Table>>,
+    tables: Vec<Arc<dyn Table>>,
     /// Whether it gives the same rows as long as they have the same versions.
-    pub(crate) is_repeatable: bool,
+    is_repeatable: bool,
 }
 
 /// Plans the statement of a view; must be called where the stack is large.
 ///
 /// # Errors
 /// Those of [`SqlEngine::view`].
-pub(crate) async fn plan_view(engine: &Engine, text: &str, tables: Arc<dyn Tables>) -> Result<PlannedView> {
+async fn plan_view(engine: &Engine, text: &str, tables: Arc<dyn Tables>) -> Result<PlannedView> {
     let query = SqlQuery { text: text.to_owned(), is_safe: true, ..SqlQuery::default() };
     let statement = parse::parse(&query).map_err(|error| match error.code {
         Code::InvalidValue => Error { code: Code::InvalidSql, ..error }

@@ -487,15 +487,7 @@ pub(crate) fn leave_appended(app: &App, timer: Timer, answered: Result<Response<
 pub(crate) fn leave_finished(app: &App, response: &mut Response<Body>) {
     app.gate.apply_cors_all(response.headers_mut());
     if app.auth.is_some() {
-        keep_private(response.headers_mut());
-    }
-}
-
-/// Keeps shared caches from storing responses that are for some callers only.
-fn keep_private(headers: &mut HeaderMap) {
-    let is_free = headers.get(header::CACHE_CONTROL).is_none_or(|value| value == "no-cache");
-    if is_free {
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+        security_headers::keep_private(response.headers_mut());
     }
 }
 

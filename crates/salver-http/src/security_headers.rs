@@ -83,6 +83,14 @@ pub(crate) fn of_user_code(headers: &mut HeaderMap, cors: bool) {
     headers.entry(RESOURCE_POLICY).or_insert(if cors { CROSS_ORIGIN } else { SAME_ORIGIN });
 }
 
+/// Keeps shared caches from storing responses that are for some callers only.
+pub(crate) fn keep_private(headers: &mut HeaderMap) {
+    let is_free = headers.get(header::CACHE_CONTROL).is_none_or(|value| value == "no-cache");
+    if is_free {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use http::HeaderMap;

@@ -12,8 +12,8 @@ use salver_model::spec::ViewSpec;
 use salver_model::{Code, Error, Name};
 use tokio::sync::watch;
 
+use crate::declared_views::Views;
 use crate::snapshot::{Contents, Entry, LoadFailure, LoadState, Snapshot, Store};
-use crate::views::Views;
 
 /// Catalog of entries.
 #[derive(Debug)]

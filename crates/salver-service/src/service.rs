@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use crate::catalog::Catalog;
 use crate::functions::FunctionFile;
-use crate::queries::NamedQuery;
+use crate::named_query::NamedQuery;
 use crate::query_limits::{QueryPermit, QueryPermits, bound_rows};
 use crate::rights::RightsVersion;
 use crate::served_stream::ServedStream;

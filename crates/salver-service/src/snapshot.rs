@@ -11,7 +11,7 @@ use arrow::datatypes::SchemaRef;
 use salver_model::ports::{Progress, Table, Tables};
 use salver_model::{Code, Error, Grants, Name, Permission, Result, Version, suggest};
 
-use crate::views::{MadeView, Views};
+use crate::declared_views::{MadeView, Views};
 
 /// Reason why an entry could not be loaded, for clients.
 #[derive(Clone, Debug)]

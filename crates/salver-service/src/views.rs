@@ -8,30 +8,13 @@ use std::time::SystemTime;
 
 use salver_model::access::Restriction;
 use salver_model::limits::VIEWS_DEPTH_MAX;
-use salver_model::observation::{Observation, Observer};
-use salver_model::ports::{SqlEngine, Table, Tables};
-use salver_model::spec::{RunsAs, ViewSpec};
+use salver_model::observation::Observation;
+use salver_model::ports::{Table, Tables};
+use salver_model::spec::RunsAs;
 use salver_model::{Code, Error, Grants, Name, Permission, Result};
 
+use crate::declared_views::{MadeView, Views};
 use crate::snapshot::{Contents, Entry, LoadFailure, LoadState};
-
-/// The declared views, and what makes tables of them.
-#[derive(Debug)]
-pub(crate) struct Views {
-    specs: BTreeMap<Name, ViewSpec>,
-    engine: Arc<dyn SqlEngine>,
-    observer: Arc<dyn Observer>,
-}
-
-/// A view that was made, with the tables that it was made of.
-#[derive(Clone, Debug)]
-pub(crate) struct MadeView {
-    table: Arc<dyn Table>,
-    /// By name; the view is made anew when one of them is another.
-    inputs: Vec<(Name, Arc<dyn Table>)>,
-    /// Levels of views, with its own.
-    depth: usize,
-}
 
 /// For whom views are made, where that is not everybody.
 #[derive(Debug)]
@@ -43,21 +26,6 @@ pub(crate) struct ViewCaller<'c> {
 }
 
 impl Views {
-    /// Creates the views `specs`.
-    pub(crate) fn new(specs: Vec<ViewSpec>, engine: Arc<dyn SqlEngine>, observer: Arc<dyn Observer>) -> Self {
-        Self { specs: specs.into_iter().map(|spec| (spec.name.clone(), spec)).collect(), engine, observer }
-    }
-
-    /// Returns the names of the views.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &Name> {
-        self.specs.keys()
-    }
-
-    /// Returns whether there is a view called `name`.
-    pub(crate) fn has(&self, name: &Name) -> bool {
-        self.specs.contains_key(name)
-    }
-
     /// Makes the views of the next contents of the catalog, which follow on `before`.
     pub(crate) fn make(self: &Arc<Self>, next: &mut Contents, before: &Contents) {
         if self.specs.is_empty() {

@@ -1,4 +1,7 @@
-//! `salver check`: reports every mistake in the settings, then opens every source and every file of functions once.
+//! `salver check`: reports every mistake in the settings, then opens every source and every file of functions once, and
+//! plans what stands on them.
+
+mod planned;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -41,7 +44,8 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
         let (unopened, mut entries) = open_all(&checked, &loaders).await?;
         let unreached = read_schemas(&checked, &mut entries).await?;
         let unread = read_keys(&checked).await;
-        Ok::<_, CommandFailure>(unopened + unreached + unread + count_idle_rules(&checked, &entries))
+        let unplanned = planned::count_wrong(&checked, &engine).await?;
+        Ok::<_, CommandFailure>(unopened + unreached + unread + unplanned + count_idle_rules(&checked, &entries))
     });
     runtime.shutdown_background();
     match done? + mistakes.len() + unreadable_functions(&checked)? {
@@ -56,7 +60,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
 /// Returns whether there is nothing to serve.
 fn is_empty(checked: &Checked) -> bool {
     let entries = [checked.datasets.len(), checked.databases.len(), checked.streams.len(), checked.functions.len()];
-    entries.iter().sum::<usize>() == 0
+    entries.iter().sum::<usize>() + checked.views.len() + checked.queries.len() == 0
 }
 
 /// Returns why a server with these settings would not start, which it finds out in the same way.

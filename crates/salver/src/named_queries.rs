@@ -6,7 +6,7 @@ use salver_config::Checked;
 use salver_datasets::Engine;
 use salver_model::observation::Observer;
 use salver_model::ports::SqlEngine;
-use salver_service::{Catalog, NamedQuery, queries};
+use salver_service::{Catalog, NamedQuery, named_query};
 use tokio::task::JoinSet;
 
 /// Named queries.
@@ -28,7 +28,7 @@ impl NamedQueries {
         let all: Vec<_> = checked.queries.iter().map(|spec| Arc::new(NamedQuery::new(spec.clone()))).collect();
         let mut planning = JoinSet::new();
         let sql: Arc<dyn SqlEngine> = Arc::<Engine>::clone(engine);
-        queries::start(catalog, &all, &sql, observer, &mut planning);
+        named_query::start(catalog, &all, &sql, observer, &mut planning);
         Self { all, _planning: planning }
     }
 }

@@ -130,7 +130,8 @@ async fn answer(
 ) -> Result<Rows, CommandFailure> {
     let lower = query.text.to_lowercase();
     let mentioned = |name: &str| lower.contains(&name.to_lowercase());
-    let all = lower.contains("information_schema") || lower.contains("show ");
+    let has_view = checked.views.iter().any(|spec| mentioned(spec.name.as_str()));
+    let all = has_view || lower.contains("information_schema") || lower.contains("show ");
     let mut some = checked.clone();
     some.datasets.retain(|spec| all || mentioned(spec.name.as_str()) || spec.sources.iter().any(|s| s == "-"));
     some.stores.clear();

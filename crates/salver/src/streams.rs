@@ -123,11 +123,19 @@ pub(crate) fn mistakes(checked: &Checked) -> Vec<String> {
     wrong.collect()
 }
 
+/// What is said of a stream that is left out.
+const LEFT_OUT: &str = " is open to `salver serve` only";
+
+/// Returns whether a failure is that of a stream that is left out.
+pub(crate) fn is_left_out(message: &str) -> bool {
+    message.contains(LEFT_OUT)
+}
+
 /// Reports for each stream why it is unavailable, in a command that must not open it: a log has one owner, which may be
 /// a running server.
 pub(crate) fn leave_out(checked: &Checked, catalog: &Catalog) {
     for spec in &checked.streams {
-        let message = format!("the stream `{}` is open to `salver serve` only", spec.name);
+        let message = format!("the stream `{}`{LEFT_OUT}", spec.name);
         let hint = "ask the server: POST the statement to its `/api/sql`";
         catalog.report(&spec.name, &Error::new(Code::EntryUnavailable, message).with_hint(hint));
     }

@@ -50,55 +50,38 @@ fn runs_as(table: &Table) -> RunsAs {
     if table.text("runs_as") == Some(RunsAs::Owner.word()) { RunsAs::Owner } else { RunsAs::Caller }
 }
 
-/// Returns the queries: the declared ones, then those of the files in `folder`, by name.
+/// Returns the queries: the declared ones, then those of the files in `folder`, by name. None has the name of one of the
+/// entries: a rule about it would be about both.
 pub(super) fn queries(
-    tables: &[Table],
-    folder: Option<(&Path, &SettingPlace)>,
+    raw: &Raw,
+    folder: Option<&Path>,
+    (datasets, streams, views): (&[DatasetSpec], &[StreamSpec], &[ViewSpec]),
     findings: &mut Findings,
 ) -> Vec<QuerySpec> {
-    let mut queries: Vec<QuerySpec> = Vec::new();
-    for table in tables {
-        let Some(spec) = query(table, findings) else { continue };
-        if queries.iter().any(|other| other.name == spec.name) {
-            let message = format!("there are two queries called `{}`", spec.name);
-            findings.mistake(Mistake::new(table.place_of("name"), message).with_hint("rename one"));
-            continue;
-        }
-        queries.push(spec);
+    let declared =
+        raw.queries.iter().filter_map(|table| Some((table.place_of("name").clone(), query(table, findings)?)));
+    let mut found: Vec<(SettingPlace, QuerySpec)> = declared.collect();
+    let files = folder.map(|folder| files(folder, raw.server.place_of("queries"), findings));
+    for file in files.unwrap_or_default() {
+        let place = SettingPlace::File(Arc::new(file.clone()), 0, 0);
+        found.extend(of_file(&file, &place, findings).map(|spec| (place, spec)));
     }
-    if let Some((folder, place)) = folder {
-        for file in files(folder, place, findings) {
-            let place = SettingPlace::File(Arc::new(file.clone()), 0, 0);
-            let Some(spec) = of_file(&file, &place, findings) else { continue };
-            if queries.iter().any(|other| other.name == spec.name) {
-                let message = format!("there is a [[query]] called `{}`, too", spec.name);
-                findings.mistake(Mistake::new(&place, message).with_hint("rename the file, or the query"));
-                continue;
-            }
+    let mut queries: Vec<QuerySpec> = Vec::new();
+    for (place, spec) in found {
+        let name = &spec.name;
+        let is_entry = has_entry(datasets, streams, name) || views.iter().any(|view| view.name == *name);
+        if is_entry {
+            let message = format!("the query `{name}` has the name of an entry");
+            let hint = "rename one, so that rules can tell them apart";
+            findings.mistake(Mistake::new(&place, message).with_hint(hint));
+        } else if queries.iter().any(|other| other.name == *name) {
+            let message = format!("there are two queries called `{name}`");
+            findings.mistake(Mistake::new(&place, message).with_hint("rename one"));
+        } else {
             queries.push(spec);
         }
     }
     queries
-}
-
-/// Refuses queries with the name of an entry: a rule about it would be about both.
-pub(super) fn apart(
-    queries: &mut Vec<QuerySpec>,
-    is_entry: impl Fn(&Name) -> bool,
-    tables: &[Table],
-    findings: &mut Findings,
-) {
-    queries.retain(|spec| {
-        if !is_entry(&spec.name) {
-            return true;
-        }
-        let written = tables.iter().find(|table| table.text("name") == Some(spec.name.as_str()));
-        let of_file = spec.file.clone().map(|file| SettingPlace::File(Arc::new(file), 0, 0));
-        let place = of_file.as_ref().or(written.map(|table| table.place_of("name"))).unwrap_or(&SettingPlace::Default);
-        let message = format!("the query `{}` has the name of an entry", spec.name);
-        findings.mistake(Mistake::new(place, message).with_hint("rename one, so that rules can tell them apart"));
-        false
-    });
 }
 
 fn query(table: &Table, findings: &mut Findings) -> Option<QuerySpec> {

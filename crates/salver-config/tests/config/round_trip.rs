@@ -12,6 +12,7 @@ socket_mode = "600"
 base_path = "/data/"
 data_dir = "cache"
 data_dir_in_use = "end"
+queries = "queries"
 log = "debug"
 log_format = "json"
 metrics_listen = "127.0.0.1:9090"
@@ -272,6 +273,23 @@ processes_max = 16
 file = "words.py"
 timeout = 0
 memory_bytes_max = 0
+
+[[view]]
+name = "large"
+sql = """
+SELECT "id"
+FROM other"""
+runs_as = "owner"
+
+[[query]]
+name = "of_id"
+sql = "SELECT * FROM other WHERE id = $id AND at > $2"
+description = "Those of an id."
+parameter = [
+    { name = "id", type = "integer", default = "7", required = false, description = "which" },
+    { name = "at", required = true },
+]
+runs_as = "owner"
 "##;
 
 fn round(checked: &Checked) -> Checked {

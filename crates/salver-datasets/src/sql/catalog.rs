@@ -9,11 +9,11 @@ use datafusion::common::DataFusionError;
 use salver_model::ports::{Table, Tables};
 use salver_model::{Description, EntryKind, Error, Name, Version};
 
+use super::view::ViewTable;
 use crate::append_only::HeldTable;
 use crate::dataset::Dataset;
 use crate::engine::{CATALOG, SCHEMA};
 use crate::system_catalog::SystemTable;
-use crate::view::ViewTable;
 use crate::{fault, federate};
 
 /// One snapshot, for one statement.

@@ -15,7 +15,7 @@ sql = "SELECT id, name, height FROM people WHERE city = 'Leeds'"
 name = "per_city"
 sql = """
 SELECT p.city, c.country, count(*) AS n, max(p.height) AS tallest
-FROM people p JOIN cities c USING (city) GROUP BY p.city, c.country ORDER BY p.city"""
+FROM people p JOIN cities c ON c.city = p.city GROUP BY p.city, c.country ORDER BY p.city"""
 
 [[view]]
 name = "tall"
@@ -70,11 +70,8 @@ const FROM_FILE: &[u8] = b"-- description: Those of a view.\n-- param city text 
     SELECT n FROM per_city WHERE city = $city\n";
 
 fn server() -> Server {
-    let folder = |directory: &std::path::Path| {
-        std::fs::create_dir(directory.join("queries")).expect("a folder");
-        std::fs::write(directory.join("queries/many.sql"), FROM_FILE).expect("a file");
-    };
-    let server = Server::prepared(SETTINGS, &[("people.csv", PEOPLE), ("cities.csv", CITIES)], folder);
+    let files = [("people.csv", PEOPLE), ("cities.csv", CITIES), ("queries/many.sql", FROM_FILE)];
+    let server = Server::with(SETTINGS, &files);
     server.until(|server| {
         let ready = server.get("/ready");
         ready.status == 200 && !ready.text().contains(r#""loading""#)
@@ -108,7 +105,7 @@ fn a_view_is_an_entry() {
     is(&server, "/api/sql?q=select%20sum(n)%20as%20n%20from%20per_city", r#"[{"n":3}]"#);
     let joined = "select l.name, c.n from leeds l join per_city c on c.city = 'Leeds' where l.id > 1";
     assert_eq!(server.post("/api/sql", joined).text(), r#"[{"name":"Cy","n":2}]"#);
-    is(&server, "/api/graphql?query={leeds(filter:{id:1}){name}}", r#"[{"name":"Ann"}]"#);
+    assert_eq!(server.post("/api/graphql", "{ leeds(filter: {id: 1}) { name } }").text(), r#"[{"name":"Ann"}]"#);
     is(&server, "/api/export/leeds.csv", "id,name,height\n1,Ann,1.5\n3,Cy,2.0\n");
     let schema = server.get("/api/schema/per_city").json();
     let names: Vec<_> = schema["fields"].as_array().expect("fields").iter().map(|field| &field["name"]).collect();

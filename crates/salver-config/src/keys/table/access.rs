@@ -25,8 +25,8 @@ pub(super) const ROWS: &[Setting] = &[
         "The roles that the rule is about; every caller, also one who proves nothing, when not given.",
         &["role", "to"]),
     new_row(Section::Access, "entries", SettingKind::Texts, ["[]", r#"["cities", "blog.*"]"#],
-        "The entries it is about, by name or pattern with `*`: datasets, streams, files of functions, and tables of \
-            databases as `database.table`. Required.",
+        "The entries it is about, by name or pattern with `*`: datasets, streams, views, named queries, files of \
+            functions, and tables of databases as `database.table`. Required.",
         &["entry", "tables"]),
     new_row(Section::Access, "permissions", SettingKind::Texts, ["[]", r#"["read", "sql"]"#],
         "What is decided: `read` (REST, GraphQL, key-value, records, schemas), `sql`, `export` (with cursors), \

@@ -20,17 +20,17 @@ use salver_model::ports::{Held, MaybeReady, Table, Tables};
 use salver_model::spec::{RunsAs, ViewSpec};
 use salver_model::{Error, Name, Query, Result, Rows, Version};
 
+use super::plan_view;
 use crate::append_only::HeldTable;
 use crate::dataset::{Dataset, check_having};
 use crate::engine::{Engine, QueryWork};
 use crate::restricted::RestrictedTable;
-use crate::sql::plan_view;
 use crate::{fault, plan, resolve};
 use held::HeldView;
 
 /// The rows of a view, over tables at one version.
 #[derive(Clone, Debug)]
-pub(crate) struct ViewTable {
+pub(super) struct ViewTable {
     about: Description,
     spec: ViewSpec,
     /// The tables that it reads.
@@ -46,7 +46,7 @@ impl ViewTable {
     ///
     /// # Errors
     /// Those of [`salver_model::ports::SqlEngine::view`].
-    pub(crate) async fn plan(engine: &Arc<Engine>, spec: &ViewSpec, tables: Arc<dyn Tables>) -> Result<Self> {
+    pub(super) async fn plan(engine: &Arc<Engine>, spec: &ViewSpec, tables: Arc<dyn Tables>) -> Result<Self> {
         let now = Arc::new(TablesOfNow { tables, given: Mutex::default() });
         let planned = plan_view(engine, &spec.sql, Arc::<TablesOfNow>::clone(&now) as _).await?;
         let inputs: Arc<[Arc<dyn Table>]> = planned.tables.iter().map(|table| now.given(table)).collect();
@@ -59,7 +59,7 @@ impl ViewTable {
             relations: Vec::new(),
             rows: None,
             version: version(spec, &planned.tables),
-            source: source(&planned.tables),
+            source: source(spec, &planned.tables),
             memory_bytes: 0,
         };
         Ok(Self {
@@ -73,23 +73,23 @@ impl ViewTable {
     }
 
     /// Returns the view that a table is, or is what is left of.
-    pub(crate) fn behind(table: &Arc<dyn Table>) -> Option<&Self> {
+    pub(super) fn behind(table: &Arc<dyn Table>) -> Option<&Self> {
         let own = table.as_any();
         own.downcast_ref().or_else(|| Self::behind(own.downcast_ref::<RestrictedTable>()?.whole()))
     }
 
     /// Returns whether the rows are the same as long as the version is.
-    pub(crate) fn is_repeatable(&self) -> bool {
+    pub(super) fn is_repeatable(&self) -> bool {
         self.is_repeatable
     }
 
     /// Returns whether it sees no more than its caller.
-    pub(crate) fn has_rights_of_caller(&self) -> bool {
+    pub(super) fn has_rights_of_caller(&self) -> bool {
         self.spec.runs_as == RunsAs::Caller
     }
 
     /// Returns the view as a table of the engine; must be called where the stack is large.
-    pub(crate) async fn provider(&self) -> Result<Arc<dyn TableProvider>> {
+    pub(super) async fn provider(&self) -> Result<Arc<dyn TableProvider>> {
         let plan = match &self.plan {
             Some(plan) => plan.clone(),
             // Boxed, since a view may read another.
@@ -139,12 +139,13 @@ fn version(spec: &ViewSpec, tables: &[Arc<dyn Table>]) -> Version {
     Version::of(&(&spec.sql, versions))
 }
 
-/// Describes where the rows come from.
-fn source(tables: &[Arc<dyn Table>]) -> String {
-    match tables.iter().map(|table| format!("`{}`", table.describe().name)).collect::<Vec<_>>() {
-        names if names.is_empty() => "SQL".to_owned(),
-        names => format!("SQL over {}", names.join(", ")),
+/// Describes where the rows come from. Callers of a view with the owner's rights may know of none of its tables.
+fn source(spec: &ViewSpec, tables: &[Arc<dyn Table>]) -> String {
+    let names: Vec<String> = tables.iter().map(|table| format!("`{}`", table.describe().name)).collect();
+    if names.is_empty() || spec.runs_as == RunsAs::Owner {
+        return "SQL".to_owned();
     }
+    format!("SQL over {}", names.join(", "))
 }
 
 fn position(plan: &LogicalPlan, name: &str) -> Option<usize> {
