@@ -11,7 +11,7 @@ use salver_model::{Code, Error, Permission, Result};
 use salver_service::Snapshot;
 use salver_service::trace::ActiveSpan;
 
-use crate::absent::{nothing_at, nothing_at_metrics, options, refuse_method};
+use crate::absent::{nothing_at, nothing_at_metrics, options, read_only, refuse_method};
 use crate::app::App;
 use crate::body::{Body, SendWatch};
 use crate::cache::SingleFlight;
@@ -32,8 +32,8 @@ use crate::routes::declared::{DeclaredMatch, DeclaredTarget};
 use crate::routes::{self, Family, Found, RouteTarget, own};
 use crate::segment::{check_text, is_text};
 use crate::{
-    cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, policy, receive, records, respond,
-    rest, schema, security_headers, sql, status, streams,
+    cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, openapi, policy, receive, records,
+    respond, rest, schema, security_headers, sql, status, streams,
 };
 
 /// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
@@ -419,6 +419,7 @@ async fn make(
     let snapshot = app.service.snapshot(context.caller, permission(&target));
     match target {
         own::OwnTarget::Index => return Ok(index::answer(context).await?),
+        own::OwnTarget::Openapi => return Ok(openapi::answer(context).await?),
         own::OwnTarget::Schemas => return Ok(schema::answer_all(context).await?),
         own::OwnTarget::Schema(name) => return Ok(schema::answer_one(context, &name).await?),
         _ => {}
@@ -492,9 +493,4 @@ fn keep_private(headers: &mut HeaderMap) {
     if is_free {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     }
-}
-
-fn read_only() -> Error {
-    Error::new(Code::ReadOnly, "Write operation is not allowed in read-only mode")
-        .with_hint("tables come from the configuration and are reloaded when their sources change")
 }
