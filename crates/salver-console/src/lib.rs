@@ -15,15 +15,14 @@ pub struct Asset {
     pub media_type: &'static str,
 }
 
-/// Returns the file at this path below the root of the server, like `console/assets/index-abc.js`. Its name changes with
-/// its content.
+/// Returns the file of this name, which is at `console/assets/` of the server. Its name changes with its content.
 #[must_use]
-pub fn asset(path: &str) -> Option<Asset> {
-    let (_, bytes) = FILES.iter().find(|(name, _)| *name == path && *name != PAGE)?;
-    Some(Asset { bytes, media_type: media_type(path) })
+pub fn asset(name: &str) -> Option<Asset> {
+    let (_, bytes) = FILES.iter().find(|(own, _)| *own == name && *own != PAGE)?;
+    Some(Asset { bytes, media_type: media_type(name) })
 }
 
-/// Returns every file but the page, by its path.
+/// Returns every file but the page, by its name.
 pub fn assets() -> impl Iterator<Item = (&'static str, Asset)> {
     FILES
         .iter()
@@ -48,7 +47,7 @@ fn media_type(path: &str) -> &'static str {
         "js" => "text/javascript; charset=utf-8",
         "css" => "text/css; charset=utf-8",
         "svg" => "image/svg+xml",
-        "html" => "text/html; charset=utf-8",
+        "txt" => "text/plain; charset=utf-8",
         _ => "application/octet-stream",
     }
 }
@@ -61,13 +60,13 @@ mod tests {
     fn the_page_names_files_that_are_there() {
         let page = page("/data");
         assert!(page.contains("<base href=\"/data/\">"), "{page}");
-        let named = page.split('"').filter(|part| part.starts_with("console/assets/"));
+        let named = page.split('"').filter_map(|part| part.strip_prefix("console/assets/"));
         let named: Vec<&str> = named.collect();
         assert!(!named.is_empty(), "{page}");
-        for path in named {
-            assert!(!asset(path).unwrap_or_else(|| panic!("no {path}")).bytes.is_empty());
+        for name in named {
+            assert!(!asset(name).unwrap_or_else(|| panic!("no {name}")).bytes.is_empty());
         }
-        assert!(asset("index.html").is_none() && asset("console/assets/none.js").is_none());
+        assert!(asset("index.html").is_none() && asset("none.js").is_none());
     }
 
     #[test]

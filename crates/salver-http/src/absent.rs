@@ -56,3 +56,9 @@ pub(crate) fn nothing_at_metrics(path: &str) -> Error {
     Error::new(Code::NotFound, format!("there is nothing at {shown}"))
         .with_hint("`/metrics`, `/health` and `/ready` are served at this address, everything else at `server.listen`")
 }
+
+/// The error for ROAPI's changes of the catalog.
+pub(crate) fn read_only() -> Error {
+    Error::new(Code::ReadOnly, "Write operation is not allowed in read-only mode")
+        .with_hint("tables come from the configuration and are reloaded when their sources change")
+}

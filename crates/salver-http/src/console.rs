@@ -18,10 +18,10 @@ use crate::{exit, respond, security_headers};
 const FILES: &str = "assets/";
 
 /// Files, compressed for all clients once. They are few and small, and most clients want most of them.
-static PACKED: LazyLock<AHashMap<String, Bytes>> = LazyLock::new(|| {
-    let packed = salver_console::assets().filter_map(|(path, asset)| {
+static PACKED: LazyLock<AHashMap<&str, Bytes>> = LazyLock::new(|| {
+    let packed = salver_console::assets().filter_map(|(name, asset)| {
         let (bytes, coding) = respond::compress(Coding::Gzip, asset.bytes.to_vec());
-        (coding == Coding::Gzip).then(|| (path.to_owned(), Bytes::from(bytes)))
+        (coding == Coding::Gzip).then(|| (name, Bytes::from(bytes)))
     });
     packed.collect()
 });
@@ -31,15 +31,12 @@ static PACKED: LazyLock<AHashMap<String, Bytes>> = LazyLock::new(|| {
 /// # Errors
 /// `NotFound` for a file that there is not.
 pub(crate) fn answer(context: &RequestContext<'_>, path: &str) -> Result<Response<Body>> {
-    if !path.starts_with(FILES) {
-        return Ok(page(context));
-    }
-    let path = format!("console/{path}");
-    let Asset { bytes, media_type } = salver_console::asset(&path).ok_or_else(|| {
+    let Some(name) = path.strip_prefix(FILES) else { return Ok(page(context)) };
+    let Asset { bytes, media_type } = salver_console::asset(name).ok_or_else(|| {
         let hint = "the page may be from an earlier version of the server; load it again";
-        Error::new(Code::NotFound, format!("the console has no file `{path}`")).with_hint(hint)
+        Error::new(Code::NotFound, format!("the console has no file `{name}`")).with_hint(hint)
     })?;
-    let packed = PACKED.get(&path).filter(|_| context.coding() != Coding::Identity && accepts_gzip(context));
+    let packed = PACKED.get(name).filter(|_| context.coding() != Coding::Identity && accepts_gzip(context));
     let body = packed.cloned().unwrap_or(Bytes::from_static(bytes));
     let mut response = exit::reply(StatusCode::OK, Body::Full(body));
     let headers = response.headers_mut();

@@ -23,6 +23,7 @@ use salver_model::functions::{Endpoint, Interface};
 use salver_model::{Code, Error, Result, suggest};
 use salver_service::FunctionFile;
 
+pub(crate) use self::openapi::describe;
 use crate::body::Body;
 use crate::dialect::Refusal;
 use crate::receive::Incoming;

@@ -47,6 +47,8 @@ mod number_text;
 mod offload;
 mod oidc_login;
 mod open_request;
+mod openapi;
+mod openapi_document;
 mod options;
 mod peer;
 mod policy;

@@ -27,6 +27,7 @@ use salver_model::Result;
 
 pub(crate) use self::databases::nowhere;
 use self::hooks::Hooks;
+pub(crate) use self::openapi::{TableNames, describe, describe_components};
 use self::read::Reading;
 use crate::body::Body;
 use crate::dialect::php;

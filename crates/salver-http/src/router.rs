@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use salver_model::{Code, Error, Permission, Result};
 use salver_service::Snapshot;
 use salver_service::trace::ActiveSpan;
 
-use crate::absent::{nothing_at, nothing_at_metrics, options, refuse_method};
+use crate::absent::{nothing_at, nothing_at_metrics, options, read_only, refuse_method};
 use crate::app::App;
 use crate::body::{Body, SendWatch};
 use crate::cache::SingleFlight;
@@ -32,8 +32,8 @@ use crate::routes::declared::{DeclaredMatch, DeclaredTarget};
 use crate::routes::{self, Family, Found, RouteTarget, own};
 use crate::segment::{check_text, is_text};
 use crate::{
-    console, cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, policy, queries, receive,
-    records, respond, rest, schema, security_headers, sql, status, streams,
+    console, cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, openapi, policy, queries,
+    receive, records, respond, rest, schema, security_headers, sql, status, streams,
 };
 
 /// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
@@ -422,6 +422,7 @@ async fn make(
     match target {
         own::OwnTarget::Index => return Ok(index::answer(context)),
         own::OwnTarget::Plain => return Ok(index::plain(context).await?),
+        own::OwnTarget::Openapi => return Ok(openapi::answer(context).await?),
         own::OwnTarget::Schemas => return Ok(schema::answer_all(context).await?),
         own::OwnTarget::Schema(name) => return Ok(schema::answer_one(context, &name).await?),
         own::OwnTarget::Queries => return Ok(queries::list(context).await?),
@@ -489,9 +490,4 @@ pub(crate) fn leave_finished(app: &App, response: &mut Response<Body>) {
     if app.auth.is_some() {
         security_headers::keep_private(response.headers_mut());
     }
-}
-
-fn read_only() -> Error {
-    Error::new(Code::ReadOnly, "Write operation is not allowed in read-only mode")
-        .with_hint("tables come from the configuration and are reloaded when their sources change")
 }

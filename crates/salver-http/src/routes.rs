@@ -66,6 +66,11 @@ const fn row(
 }
 
 impl RouteRow {
+    /// Returns the target without the values in the path.
+    pub(crate) fn target_of_any(&self) -> RouteTarget<'static> {
+        (self.target)(Values(&Params::default()))
+    }
+
     /// Returns the row with a further condition.
     const fn when(self, when: When) -> Self {
         Self { when, ..self }
@@ -317,7 +322,8 @@ impl Family {
 }
 
 impl RouteTarget<'_> {
-    fn family(&self) -> Family {
+    /// Returns the family of the door.
+    pub(crate) fn family(&self) -> Family {
         match self {
             Self::Own(_) => Family::Own,
             Self::Records(_) => Family::Records,
@@ -351,7 +357,7 @@ static ROWS: LazyLock<Vec<RouteRow>> = LazyLock::new(|| {
 });
 
 /// Returns all rows, in the order of the documentation.
-fn rows() -> impl Iterator<Item = &'static RouteRow> {
+pub(crate) fn rows() -> impl Iterator<Item = &'static RouteRow> {
     ROWS.iter()
 }
 
@@ -382,9 +388,8 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         // Rows with a condition come first.
         rows.sort_by_key(|row| row.when == When::Always);
         let all = rows.iter().fold(Methods::NONE, |all, row| all.and(row.methods));
-        let none = Params::default();
         let usual = rows.iter().find(|row| row.when == When::Always);
-        let target = usual.map_or(RouteTarget::Own(own::OwnTarget::Index), |row| (row.target)(Values(&none)));
+        let target = usual.map_or(RouteTarget::Own(own::OwnTarget::Index), |row| row.target_of_any());
         let is_account = matches!(target, RouteTarget::Records(records::RecordsTarget::Account(_)));
         let shown = usual.and_then(|row| row.paths.first()).unwrap_or(&path);
         let inserted = table.router.insert(path, table.places.len());

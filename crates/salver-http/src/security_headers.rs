@@ -2,7 +2,9 @@
 //! it. Pages also restrict which sites may embed them and what the referrer reveals; for data, the media type that may
 //! not be guessed is enough. Headers that a response already has, such as those of user code, are kept.
 
-use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// Header that restricts which sites may embed a response.
@@ -85,9 +87,9 @@ pub(crate) fn of_user_code(headers: &mut HeaderMap, cors: bool) {
 
 /// Keeps shared caches from storing responses that are for some callers only.
 pub(crate) fn keep_private(headers: &mut HeaderMap) {
-    let is_free = headers.get(header::CACHE_CONTROL).is_none_or(|value| value == "no-cache");
+    let is_free = headers.get(CACHE_CONTROL).is_none_or(|value| value == "no-cache");
     if is_free {
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     }
 }
 

@@ -10,6 +10,7 @@ mod records {
     mod fixture;
     mod gates;
     mod idempotency;
+    mod openapi;
     mod queries;
     mod schema;
     mod tags;

@@ -124,18 +124,7 @@ async fn serve(
     let opened = OpenStreams::default();
     wired.streams.iter().for_each(|stream| opened.add(stream));
     let current = CurrentService::new(&service);
-    let relieved = current.clone();
-    let relieve =
-        move || relieved.get().is_some_and(|service| (0..YIELD_AT_ONCE).filter(|_| service.yield_one()).count() > 0);
-    engine.relieve_with(relieve.clone());
-    // The monitor's thread never ends, and would keep the engine and its directory.
-    let resting = Arc::downgrade(engine);
-    let on_each_thread = move |work| {
-        if let Some(engine) = resting.upgrade() {
-            engine.on_each_idle_thread(work);
-        }
-    };
-    memory_monitor::look_after(engine.process_bytes_max(), relieve, on_each_thread);
+    look_after_memory(engine, &current);
     let reading = certificate.map(|certificate| tokio::spawn(certificate.keep_fresh()));
     let announcing = tokio::spawn(announce(Arc::clone(&service), own, log, (arguments.open, manager.clone())));
     let Loaded { sources, directories, .. } = loaded;
@@ -178,6 +167,22 @@ async fn serve(
     let closed = opened.close().await;
     served.map_err(broken)?;
     Ok(closed?)
+}
+
+/// Has memory freed when it is short: by ending what rests, and by the engine's threads.
+fn look_after_memory(engine: &Arc<salver_datasets::Engine>, current: &CurrentService) {
+    let relieved = current.clone();
+    let relieve =
+        move || relieved.get().is_some_and(|service| (0..YIELD_AT_ONCE).filter(|_| service.yield_one()).count() > 0);
+    engine.relieve_with(relieve.clone());
+    // The monitor's thread never ends, and would keep the engine and its directory.
+    let resting = Arc::downgrade(engine);
+    let on_each_thread = move |work| {
+        if let Some(engine) = resting.upgrade() {
+            engine.on_each_idle_thread(work);
+        }
+    };
+    memory_monitor::look_after(engine.process_bytes_max(), relieve, on_each_thread);
 }
 
 fn broken(error: io::Error) -> CommandFailure {

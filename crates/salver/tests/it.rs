@@ -43,6 +43,8 @@ mod it {
     mod namesakes;
     mod odd_names;
     mod oidc;
+    #[cfg(feature = "functions")]
+    mod openapi;
     mod paging;
     mod queries;
     mod refresh;

@@ -1,4 +1,5 @@
-//! `/api/functions.openapi.json`: all endpoints as an OpenAPI 3.0.3 document (<https://spec.openapis.org/oas/v3.0.3>).
+//! `/api/functions.openapi.json`: all endpoints as an OpenAPI 3.0.3 document (<https://spec.openapis.org/oas/v3.0.3>). The
+//! document of everything that is served has the same descriptions of functions.
 
 use http::Response;
 use salver_model::functions::{Endpoint, Parameter, ParameterKind};
@@ -8,12 +9,21 @@ use super::arguments::ARROW_STREAM;
 use super::describe::word;
 use crate::body::Body;
 use crate::functions_state::takes_any;
+use crate::openapi_document::{OpenapiDocument, OpenapiVersion, json_content};
 use crate::request_context::RequestContext;
 use crate::status::json_response;
 
-/// Returns the document.
+/// Responds with the document.
 pub(super) fn answer(context: &RequestContext<'_>) -> Response<Body> {
-    let mut paths = Map::new();
+    let server = format!("{}/", context.app.options.base_path);
+    let mut document = OpenapiDocument::new(OpenapiVersion::V3_0("3.0.3"), "Functions", &server);
+    describe(context, &mut document);
+    describe_jobs(&mut document);
+    json_response(&document.finish(&context.app.auth))
+}
+
+/// Describes the functions that the caller may call: their routes, and their names.
+pub(crate) fn describe(context: &RequestContext<'_>, document: &mut OpenapiDocument) {
     let declared = context.app.declared();
     for (index, file) in context.app.service.functions().iter().enumerate() {
         let (Ok(()), Ok(interface)) = (file.check(context.caller), file.interface()) else { continue };
@@ -24,39 +34,25 @@ pub(super) fn answer(context: &RequestContext<'_>) -> Response<Body> {
                 _ => "get".to_owned(),
             };
             let inside: Vec<&str> = pattern.names().collect();
-            add(&mut paths, pattern.template(), &method, operation(name, endpoint, &inside, &method));
+            document.operation(&pattern.template(), &method, operation(name, endpoint, &inside, &method));
         }
         for endpoint in &interface.endpoints {
+            if document.is_full() {
+                return;
+            }
             if !interface.application {
                 let path = format!("/api/functions/{name}/{}", endpoint.function);
                 if endpoint.pure {
-                    add(&mut paths, path.clone(), "get", operation(name, endpoint, &[], "get"));
+                    document.operation(&path, "get", operation(name, endpoint, &[], "get"));
                 }
-                add(&mut paths, path, "post", operation(name, endpoint, &[], "post"));
+                document.operation(&path, "post", operation(name, endpoint, &[], "post"));
             }
         }
     }
-    add_jobs(&mut paths);
-    let mut document = json!({
-        "openapi": "3.0.3",
-        "info": { "title": "Functions", "version": env!("CARGO_PKG_VERSION") },
-        "servers": [{ "url": format!("{}/", context.app.options.base_path) }],
-        "paths": paths,
-    });
-    context.app.auth.describe(&mut document);
-    json_response(&document)
 }
 
-fn add(paths: &mut Map<String, Json>, path: String, method: &str, operation: Json) {
-    let item = paths.entry(path).or_insert_with(|| json!({}));
-    // Of two routes, the one that is declared first is reached.
-    if item.get(method).is_none() {
-        item[method] = operation;
-    }
-}
-
-/// Adds the paths of jobs.
-fn add_jobs(paths: &mut Map<String, Json>) {
+/// Describes the paths of jobs.
+fn describe_jobs(document: &mut OpenapiDocument) {
     let id = json!({ "name": "id", "in": "path", "required": true, "schema": { "type": "string", "format": "uuid" } });
     let wait = json!({
         "name": "Prefer", "in": "header", "schema": { "type": "string" },
@@ -69,13 +65,14 @@ fn add_jobs(paths: &mut Map<String, Json>) {
             "responses": { status: response, "404": unknown },
         })
     };
-    let path = "/api/jobs/{id}".to_owned();
-    let document = json!({ "description": "The job.", "content": { "application/json": { "schema": job() } } });
-    add(paths, path.clone(), "get", operation("How a job is doing", &[&id, &wait], "200", document));
+    let path = "/api/jobs/{id}";
+    let state = json!({ "description": "The job.", "content": json_content(job()) });
+    document.operation(path, "get", operation("How a job is doing", &[&id, &wait], "200", state));
     let ended = json!({ "description": "It is no more." });
-    add(paths, path.clone(), "delete", operation("Ends and forgets a job", &[&id], "204", ended));
+    document.operation(path, "delete", operation("Ends and forgets a job", &[&id], "204", ended));
     let answer = json!({ "description": "What the function answers." });
-    add(paths, path + "/result", "get", operation("What a job answered", &[&id, &wait], "default", answer));
+    let result = operation("What a job answered", &[&id, &wait], "default", answer);
+    document.operation("/api/jobs/{id}/result", "get", result);
 }
 
 /// Returns the schema of a job.
@@ -101,7 +98,7 @@ fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> 
             "200": answered(endpoint),
             "202": {
                 "description": "The call became a job, which `Location` names: so with `Prefer: respond-async`.",
-                "content": { "application/json": { "schema": job() } },
+                "content": json_content(job()),
             },
             "default": { "description": "An error: `code`, `error`, `message` and `hint`." },
         },
@@ -130,7 +127,7 @@ fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> 
             },
         });
     } else if in_body && !others.is_empty() {
-        operation["requestBody"] = json!({ "content": { "application/json": { "schema": object(&others) } } });
+        operation["requestBody"] = json!({ "content": json_content(object(&others)) });
         // Parameters without a declared type rarely mean a table.
         if others.iter().any(|own| own.table && own.kind == ParameterKind::Object) {
             operation["requestBody"]["content"][ARROW_STREAM] =
@@ -161,10 +158,10 @@ fn answered(endpoint: &Endpoint) -> Json {
         ParameterKind::Boolean | ParameterKind::Integer | ParameterKind::Number | ParameterKind::Text
     );
     if let Some(schema) = endpoint.answer_schema.as_deref().and_then(read) {
-        answered["content"] = json!({ "application/json": { "schema": schema } });
+        answered["content"] = json_content(schema);
     } else if is_json && !endpoint.vectorized {
         let schema = json!({ "type": word(endpoint.result), "nullable": true });
-        answered["content"] = json!({ "application/json": { "schema": schema } });
+        answered["content"] = json_content(schema);
     }
     answered
 }

@@ -21,13 +21,18 @@ impl RequestContext<'_> {
     pub(super) async fn databases(&self) -> Result<Vec<Arc<dyn Database>>> {
         let mut all = Vec::new();
         for entry in self.app.service.databases() {
-            match self.app.service.database_of(self.caller, entry).await {
-                Ok(database) => all.push(database),
-                Err(error) if error.code == Code::Forbidden => {}
-                Err(error) => return Err(error),
-            }
+            all.extend(self.database_if_any(entry).await?);
         }
         Ok(all)
+    }
+
+    /// Returns the database that the caller uses under the name of `entry`; `None` for a caller without one.
+    pub(crate) async fn database_if_any(&self, entry: &Arc<dyn Database>) -> Result<Option<Arc<dyn Database>>> {
+        match self.app.service.database_of(self.caller, entry).await {
+            Ok(database) => Ok(Some(database)),
+            Err(error) if error.code == Code::Forbidden => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -1,17 +1,22 @@
 //! `/api/openapi`: an OpenAPI 3.0 document of the tables that the caller sees, in PHP-CRUD-API's structure, with what
-//! that omits: errors, batches, GeoJSON, increments and Salver's own parameters.
+//! that omits: errors, batches, GeoJSON, increments and Salver's own parameters. The document of everything that is
+//! served has the same descriptions of tables.
 
 mod component;
 mod parameter;
 
+use std::sync::Arc;
+
 use http::Response;
-use salver_model::Result;
+use salver_model::ports::Database;
 use salver_model::records::{ColumnKind, DatabaseSchema, ForeignKey, Operation, TableInfo, TableKind};
-use serde_json::{Map, Value as Json, json};
+use salver_model::{Caller, Result};
+use serde_json::{Value as Json, json};
 
 use super::respond;
 use crate::body::Body;
 use crate::dialect::php;
+use crate::openapi_document::{OpenapiDocument, OpenapiVersion, json_content, reference};
 use crate::request_context::RequestContext;
 
 /// The operations: kind, word, method, and whether the path has a key.
@@ -32,59 +37,78 @@ struct Shown<'a> {
     word: &'static str,
     method: &'static str,
     by_key: bool,
+    names: TableNames,
 }
 
-impl Shown<'_> {
-    /// Returns the table's name as a key of components.
-    fn key(&self) -> String {
+/// The names of a table in a document.
+#[derive(Clone, Debug)]
+pub(crate) struct TableNames {
+    /// Name in paths.
+    pub(crate) path: String,
+    /// Name in names of components and ids of operations.
+    pub(crate) component: String,
+}
+
+impl TableNames {
+    /// Returns the names in PHP-CRUD-API's document.
+    fn as_in_php(table: &str) -> Self {
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '_' };
-        self.table.name.chars().map(plain).collect()
+        Self { path: table.to_owned(), component: table.chars().map(plain).collect() }
     }
 }
 
 /// Responds with the document.
 pub(super) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body>> {
-    let base = format!("{}/api", context.app.options.base_path);
-    let mut document = json!({
-        "openapi": "3.0.0",
-        "info": { "title": "Salver", "version": env!("CARGO_PKG_VERSION") },
-        "servers": [{ "url": base }],
-        "paths": {},
-        "components": {
-            "schemas": component::fixed_schemas(),
-            "responses": component::fixed_responses(),
-            "requestBodies": {},
-            "parameters": parameter::all(),
-        },
-        "tags": [],
-    });
-    let caller = context.caller;
+    let server = format!("{}/api", context.app.options.base_path);
+    let mut document = OpenapiDocument::new(OpenapiVersion::V3_0("3.0.0"), "Salver", &server);
+    describe_components(&mut document);
     for database in context.databases().await? {
-        let documented = context.app.service.visible_schema(caller, &database, Operation::Document).await?;
-        let writable = database.spec().writable;
-        for (operation, word, method, by_key) in OPERATIONS {
-            if operation.writes() && !writable {
-                continue;
-            }
-            let schema = documented_part(&database.visible(caller, operation), &documented);
-            for table in schema.tables() {
-                let has_it = (operation == Operation::List || !table.key.is_empty())
-                    && (!operation.writes() || table.kind == TableKind::Table);
-                if has_it {
-                    add(&mut document, &Shown { table, schema: &schema, operation, word, method, by_key });
-                }
-            }
-        }
+        let documented = context.app.service.visible_schema(context.caller, &database, Operation::Document).await?;
+        describe(&mut document, (&database, context.caller), &documented, TableNames::as_in_php);
         for table in documented.tables() {
-            push(
-                &mut document["tags"],
-                json!({ "name": table.name, "description": format!("{} operations", table.name) }),
-            );
+            document.tag(&table.name, Some(&format!("{} operations", table.name)));
         }
     }
-    fixed_paths(&mut document);
-    context.app.auth.describe(&mut document);
+    describe_fixed_paths(&mut document);
+    let document = document.finish(&context.app.auth);
     respond::text(context, &document.to_string(), php::wants_xml(context.query)).await
+}
+
+/// Describes what operations on the tables of a database refer to.
+pub(crate) fn describe_components(document: &mut OpenapiDocument) {
+    document.components("schemas", component::fixed_schemas());
+    document.components("responses", component::fixed_responses());
+    document.components("parameters", parameter::all());
+}
+
+/// Describes the tables of a database, as far as the caller sees them, under the names that `named` gives them, and
+/// returns the operations that there are.
+pub(crate) fn describe(
+    document: &mut OpenapiDocument,
+    (database, caller): (&Arc<dyn Database>, &Caller),
+    documented: &DatabaseSchema,
+    named: impl Fn(&str) -> TableNames,
+) -> Vec<Operation> {
+    let mut there = Vec::new();
+    for (operation, word, method, by_key) in OPERATIONS {
+        if operation.writes() && !database.spec().writable {
+            continue;
+        }
+        let schema = documented_part(&database.visible(caller, operation), documented);
+        for table in schema.tables() {
+            let has_it = (operation == Operation::List || !table.key.is_empty())
+                && (!operation.writes() || table.kind == TableKind::Table);
+            if document.is_full() {
+                return there;
+            }
+            if has_it {
+                there.push(operation);
+                let names = named(&table.name);
+                describe_operation(document, &Shown { table, schema: &schema, operation, word, method, by_key, names });
+            }
+        }
+    }
+    there
 }
 
 /// Returns the part of a schema that may be documented: columns too can be kept from documents alone.
@@ -115,12 +139,6 @@ fn documented_part(schema: &DatabaseSchema, documented: &DatabaseSchema) -> Data
     DatabaseSchema::new(schema.tables().iter().filter_map(part).collect(), schema.stamp())
 }
 
-fn push(array: &mut Json, value: Json) {
-    if let Json::Array(items) = array {
-        items.push(value);
-    }
-}
-
 /// Sets the member `name` of an object.
 fn put(object: &mut Json, name: &str, value: Json) {
     if let Json::Object(members) = object {
@@ -128,39 +146,24 @@ fn put(object: &mut Json, name: &str, value: Json) {
     }
 }
 
-/// Returns the member `name` of an object, created if it is missing.
-fn entry<'j>(object: &'j mut Json, name: &str) -> &'j mut Json {
-    let member = &mut object[name];
-    if member.is_null() {
-        *member = Json::Object(Map::new());
-    }
-    member
-}
-
-fn add(document: &mut Json, shown: &Shown<'_>) {
-    let (key, name, word) = (shown.key(), &shown.table.name, shown.word);
-    let components = entry(document, "components");
+fn describe_operation(document: &mut OpenapiDocument, shown: &Shown<'_>) {
+    let TableNames { path: name, component: key } = &shown.names;
+    let component = format!("{}-{key}", shown.word);
     if shown.operation != Operation::Delete {
-        put(entry(components, "schemas"), &format!("{word}-{key}"), component::schema(shown));
+        document.component("schemas", &component, component::schema(shown));
     }
     if matches!(shown.operation, Operation::List | Operation::Read) {
-        put(entry(components, "responses"), &format!("{word}-{key}"), component::response(shown, &key));
+        document.component("responses", &component, component::response(shown, key));
     }
     if matches!(shown.operation, Operation::Create | Operation::Update | Operation::Increment) {
-        put(entry(components, "requestBodies"), &format!("{word}-{key}"), component::request_body(shown, &key));
+        document.component("requestBodies", &component, component::request_body(shown, key));
     }
-    let path = if shown.by_key { format!("/records/{name}/{{id}}") } else { format!("/records/{name}") };
-    let paths = entry(document, "paths");
-    put(entry(paths, &path), shown.method, operation(shown, &key));
+    let below = if shown.by_key { "/{id}" } else { "" };
+    document.operation(&format!("/records/{name}{below}"), shown.method, operation(shown, key));
     let has_geometry = shown.table.columns.iter().any(|column| column.kind == ColumnKind::Geometry);
     if has_geometry && matches!(shown.operation, Operation::List | Operation::Read) {
-        let path = if shown.by_key { format!("/geojson/{name}/{{id}}") } else { format!("/geojson/{name}") };
-        put(entry(paths, &path), "get", geojson(shown, &key));
+        document.operation(&format!("/geojson/{name}{below}"), "get", geojson(shown, key));
     }
-}
-
-fn reference(kind: &str, name: &str) -> Json {
-    json!({ "$ref": format!("#/components/{kind}/{name}") })
 }
 
 fn operation(shown: &Shown<'_>, key: &str) -> Json {
@@ -184,6 +187,9 @@ fn operation(shown: &Shown<'_>, key: &str) -> Json {
         _ => "rows_affected".to_owned(),
     };
     let mut responses = json!({ "200": reference("responses", &done) });
+    if matches!(shown.operation, Operation::List | Operation::Read) {
+        put(&mut responses, "304", json!({ "description": "nothing changed since the response with this entity tag" }));
+    }
     for (status, name) in component::failures(shown.operation) {
         put(&mut responses, status, reference("responses", name));
     }
@@ -212,47 +218,38 @@ fn geojson(shown: &Shown<'_>, key: &str) -> Json {
     })
 }
 
-/// Adds the paths that do not belong to a table.
-fn fixed_paths(document: &mut Json) {
-    let paths = entry(document, "paths");
-    put(
-        paths,
-        "/records",
-        json!({ "post": {
+/// Describes the paths that do not belong to a table.
+fn describe_fixed_paths(document: &mut OpenapiDocument) {
+    let transact = json!({
         "tags": ["transactions"],
         "operationId": "transact",
         "description": "several changes of any tables of one database, all or none",
         "parameters": [reference("parameters", "idempotency_key")],
-        "requestBody": {
-            "required": true,
-            "content": { "application/json": { "schema": reference("schemas", "operations") } },
-        },
+        "requestBody": { "required": true, "content": json_content(reference("schemas", "operations")) },
         "responses": {
             "200": { "description": "the answer of each operation",
-                "content": { "application/json": { "schema": { "type": "array", "items": {} } } } },
+                "content": json_content(json!({ "type": "array", "items": {} })) },
             "400": reference("responses", "bad_request"),
             "422": reference("responses", "invalid"),
             "424": reference("responses", "undone"),
             "503": reference("responses", "unavailable"),
         },
-    } }),
-    );
-    put(
-        paths,
-        "/status/ping",
-        json!({ "get": {
+    });
+    document.operation("/records", "post", transact);
+    let times = json!({
+        "type": "object", "required": ["db", "cache"],
+        "properties": { "db": { "type": "integer" }, "cache": { "type": "integer" } },
+    });
+    let ping = json!({
         "tags": ["status"],
         "operationId": "ping",
         "description": "how long the database takes to answer nothing, in microseconds",
         "responses": {
-            "200": { "description": "microseconds", "content": { "application/json": { "schema": {
-                "type": "object", "required": ["db", "cache"],
-                "properties": { "db": { "type": "integer" }, "cache": { "type": "integer" } },
-            } } } },
+            "200": { "description": "microseconds", "content": json_content(times) },
             "503": reference("responses", "unavailable"),
         },
-    } }),
-    );
-    push(&mut document["tags"], json!({ "name": "transactions" }));
-    push(&mut document["tags"], json!({ "name": "status" }));
+    });
+    document.operation("/status/ping", "get", ping);
+    document.tag("transactions", None);
+    document.tag("status", None);
 }

@@ -19,6 +19,8 @@ pub(crate) enum OwnTarget<'p> {
     Ready,
     /// What the server counted.
     Metrics,
+    /// The OpenAPI description of everything.
+    Openapi,
     /// Version of the server.
     Version,
     /// The schemas of all entries.
@@ -92,6 +94,13 @@ pub(super) const ROWS: &[RouteRow] = &[
         Does::Reads,
         |_| Any::Own(OwnTarget::Metrics),
         "Get what is measured, in Prometheus' text format.",
+    ),
+    row(
+        &["/openapi.json"],
+        GET,
+        Does::Reads,
+        |_| Any::Own(OwnTarget::Openapi),
+        "Describe everything that is served, in OpenAPI.",
     ),
     row(&["/api/version"], GET, Does::Reads, |_| Any::Own(OwnTarget::Version), "Get the server's version."),
     row(

@@ -151,7 +151,7 @@ fn page() -> String {
     for (family, title) in titles {
         write!(page, "\n## {title}\n\n| method | path | does | what |\n|---|---|---|---|\n").unwrap();
         for row in rows() {
-            let own = (row.target)(Values(&Params::default())).family();
+            let own = row.target_of_any().family();
             if own != family && !(own == Family::Tinybird && family == Family::Streams) {
                 continue;
             }

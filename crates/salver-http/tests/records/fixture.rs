@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use salver_http::{HttpOptions, serve};
 use salver_model::observation::Silent;
+use salver_model::ports::Table;
 use salver_model::records::Document;
 use salver_model::{Limits, Result};
 use salver_service::{Catalog, Service};
@@ -45,8 +46,20 @@ impl World {
     }
 
     pub(crate) async fn bounded(database: FakeDatabase, options: HttpOptions, limits: Limits) -> Self {
+        Self::serving(&[], database, options, limits).await
+    }
+
+    /// Serves tables in memory beside the database.
+    pub(crate) async fn serving(
+        tables: &[Arc<dyn Table>],
+        database: FakeDatabase,
+        options: HttpOptions,
+        limits: Limits,
+    ) -> Self {
         let database = Arc::new(database);
-        let catalog = Arc::new(Catalog::new([], [], Vec::new()));
+        let names = tables.iter().map(|table| table.describe().name.clone());
+        let catalog = Arc::new(Catalog::new(names, [], Vec::new()));
+        tables.iter().for_each(|table| catalog.publish(Arc::clone(table)));
         let service =
             Service::new(catalog, Arc::new(NoSql), Arc::new(Silent), limits)
                 .with_databases(vec![Arc::<FakeDatabase>::clone(&database)]);

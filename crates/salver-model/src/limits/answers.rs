@@ -43,3 +43,6 @@ pub const YIELD_FOR_MEMORY_MS: u64 = 1_000;
 pub const ANSWERS_PER_QUERY_MAX: usize = 4;
 /// Shortest response that is compressed, in bytes: compressing a shorter one would save less than a packet.
 pub const COMPRESSED_BYTES_MIN: usize = 1_024;
+/// Length of what `/openapi.json` says of single entries, in bytes; with more it describes paths with parameters only,
+/// and says so.
+pub const OPENAPI_ENTRIES_BYTES_MAX: usize = 4 * 1024 * 1024;

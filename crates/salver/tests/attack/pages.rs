@@ -68,6 +68,7 @@ const DOORS: &[(&str, &str, &str, Reach)] = &[
     ("GET", "/", "", Reads),
     ("GET", "/health", "", Reads),
     ("GET", "/ready", "", Reads),
+    ("GET", "/openapi.json", "", Reads),
     ("GET", "/api/version", "", Reads),
     ("GET", "/api/schema", "", Reads),
     ("GET", "/api/schema/people", "", Reads),

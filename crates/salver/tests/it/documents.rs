@@ -1,4 +1,4 @@
-//! What the OpenAPI document of tables tells, where rules are about documents alone.
+//! What the OpenAPI documents tell of tables, where rules are about documents alone.
 
 use crate::process::Process;
 
@@ -13,6 +13,9 @@ fn what_rules_keep_from_documents() {
     let process = Process::with(settings, &[("shop.sql", SHOP)]);
     let document = process.get("/api/openapi").replace("\\/", "/");
     assert!(document.contains("\"name\"") && document.contains("/records/items"), "{document}");
+    assert!(!document.contains("cost") && !document.contains("plans"), "{document}");
+    let document = process.get("/openapi.json");
+    assert!(document.contains("/api/tables/items") && document.contains("/api/records/items"), "{document}");
     assert!(!document.contains("cost") && !document.contains("plans"), "{document}");
     // What is not documented is there all the same.
     assert_eq!(process.send("POST", "/api/records/items", Some("{\"name\":\"a\",\"cost\":7}")).status, 200);

@@ -69,7 +69,7 @@ fn documents_tell_how_to_authenticate() {
     let function = "[[function]]\nfile = 'one.py'\n";
     let files: [(&str, &[u8]); 1] = [("one.py", b"def one() -> int:\n    return 1\n")];
     let server = Server::with(&format!("{auth}{database}{function}"), &files);
-    for target in ["/api/openapi", "/api/functions.openapi.json"] {
+    for target in ["/openapi.json", "/api/openapi", "/api/functions.openapi.json"] {
         let document = server.get(target).json();
         let schemes = &document["components"]["securitySchemes"];
         assert_eq!((&schemes["apiKey"]["in"], &schemes["apiKey"]["name"]), (&"header".into(), &"x-api-key".into()));

@@ -3,7 +3,8 @@
 use salver_model::records::{ColumnInfo, ColumnKind, Operation, TableInfo};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Shown, put, reference};
+use super::{Shown, put};
+use crate::openapi_document::{json_content as content, reference};
 
 /// Returns the possible errors of an operation, by status.
 pub(super) fn failures(operation: Operation) -> &'static [(&'static str, &'static str)] {
@@ -23,10 +24,6 @@ pub(super) fn failures(operation: Operation) -> &'static [(&'static str, &'stati
             ("503", "unavailable"),
         ],
     }
-}
-
-fn content(schema: Json) -> Json {
-    json!({ "application/json": { "schema": schema } })
 }
 
 /// Returns the responses that do not belong to a table.

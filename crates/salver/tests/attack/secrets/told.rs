@@ -121,6 +121,7 @@ pub(super) fn requests() -> Vec<(&'static str, String, String)> {
     for target in ["/api/streams", "/api/columns", "/api/status/ping", "/api/cache/clear", "/topics", "/nothing"] {
         get(target.to_owned());
     }
+    get("/openapi.json".to_owned());
     for name in ENTRIES {
         for target in [
             format!("/api/tables/{name}"),
