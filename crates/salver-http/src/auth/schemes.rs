@@ -1,4 +1,4 @@
-//! The authentication methods in the words of OpenAPI (<https://spec.openapis.org/oas/v3.0.3#security-scheme-object>).
+//! The authentication methods in the words of OpenAPI (<https://spec.openapis.org/oas/v3.1.0#security-scheme-object>).
 
 use http::{HeaderName, header};
 use serde_json::{Map, Value as Json, json};
@@ -9,7 +9,12 @@ impl CurrentAuth {
     /// Adds the ways to authenticate to an OpenAPI document: each alone suffices. Without any, it stays as it is.
     pub(crate) fn describe(&self, document: &mut Json) {
         let Some(auth) = self.load() else { return };
-        let schemes = auth.schemes();
+        let mut schemes = auth.schemes();
+        // OpenAPI 3.0 has no word for it.
+        if auth.certificates && document["openapi"].as_str().is_some_and(|version| version.starts_with("3.1")) {
+            let certificate = json!({ "type": "mutualTLS", "description": "A certificate of the client." });
+            schemes.insert("certificate".to_owned(), certificate);
+        }
         let mut ways: Vec<Json> = schemes.keys().map(|name| json!({ name: [] })).collect();
         if !auth.required {
             ways.push(json!({}));
@@ -20,7 +25,7 @@ impl CurrentAuth {
 }
 
 impl Auth {
-    /// Returns the methods that OpenAPI 3.0 can express, by name; certificates of clients are none of them.
+    /// Returns the methods that every version of OpenAPI can express, by name.
     fn schemes(&self) -> Map<String, Json> {
         let mut schemes = Map::new();
         let in_header = |name: &HeaderName, description: &str| {

@@ -1,6 +1,7 @@
-//! The rows of the table of routes as operations. What the table does not say of them (parameters, bodies, responses) is
-//! in the files of `assets/openapi`, as OpenAPI has it, with two short forms: a text among `parameters` or `responses`
-//! names a shared one, and `errors` lists the statuses of refusals. A file has an operation by its method and path.
+//! The rows of the table of routes as operations. What the table does not say of them (parameters, bodies, responses)
+//! is in the files of `assets/openapi`, as OpenAPI has it, with two short forms: a text among `parameters` or
+//! `responses` names a shared one, and `errors` lists the statuses of refusals. A file has an operation by its method
+//! and path.
 
 use std::sync::LazyLock;
 
