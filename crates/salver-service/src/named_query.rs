@@ -56,8 +56,8 @@ impl NamedQuery {
         self.state.borrow().clone()
     }
 
-    /// Waits until it was planned, and returns what it takes and gives. The reason of a failure is told to callers alone
-    /// who may know of everything.
+    /// Waits until it was planned, and returns what it takes and gives. The reason of a failure is told to callers
+    /// alone who may know of everything.
     ///
     /// # Errors
     /// Returns `EntryUnavailable` if it can't be run, or is not planned within `wait`.

@@ -72,8 +72,8 @@ impl Service {
         self.engine().describe(tables, query.spec()).await.map(Arc::new).map_err(|error| refusal(error, query))
     }
 
-    /// Returns the error for `caller` of a query that failed with `error`: where it fails over what the caller may read,
-    /// and not over the whole catalog, its statement names what the caller must not know of.
+    /// Returns the error for `caller` of a query that failed with `error`: where it fails over what the caller may
+    /// read, and not over the whole catalog, its statement names what the caller must not know of.
     pub async fn refusal_of_query(&self, caller: &Caller, query: &NamedQuery, error: Error) -> Error {
         if error.code != Code::InvalidSql {
             return error;

@@ -50,8 +50,8 @@ fn runs_as(table: &Table) -> RunsAs {
     if table.text("runs_as") == Some(RunsAs::Owner.word()) { RunsAs::Owner } else { RunsAs::Caller }
 }
 
-/// Returns the queries: the declared ones, then those of the files in `folder`, by name. None has the name of one of the
-/// entries: a rule about it would be about both.
+/// Returns the queries: the declared ones, then those of the files in `folder`, by name. None has the name of one of
+/// the entries: a rule about it would be about both.
 pub(super) fn queries(
     raw: &Raw,
     folder: Option<&Path>,

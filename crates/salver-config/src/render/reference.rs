@@ -19,8 +19,8 @@ Settings can also come from the environment:
 - So has each setting of a dataset, store, database, stream, file of functions, view or query, with the entry's name
   between double underscores: `SALVER_DATABASE__SHOP__URL` is `url` of the database `shop`. If the file declares an
   entry of this name, in capital or small letters, the variable sets this one setting of it; if not, the variables
-  declare the entry, in small letters. A name that can't stand in a variable is said by `NAME`, with anything in its place:
-  `SALVER_DATASET__UK__NAME=uk-cities` and `SALVER_DATASET__UK__SOURCE=uk.csv`. An unknown key is a mistake.
+  declare the entry, in small letters. A name that can't stand in a variable is said by `NAME`, with anything in its
+  place: `SALVER_DATASET__UK__NAME=uk-cities` and `SALVER_DATASET__UK__SOURCE=uk.csv`. An unknown key is a mistake.
 - With `_FILE` behind its name, a variable names a file with the value, as orchestrators mount secrets:
   `SALVER_DATABASE__SHOP__URL_FILE=/run/secrets/shop_url`. The last line break is not part of the value. To set both
   variables is a mistake. (`SALVER_AUTH_API_KEYS_FILE` and the like are the settings of these names.)
