@@ -6,6 +6,7 @@
 
 mod doors;
 mod error_responses;
+mod query;
 mod row_schema;
 mod seen;
 mod stream;
@@ -62,8 +63,8 @@ fn described(context: &RequestContext<'_>, seen: &Seen) -> Json {
     document.finish(&context.app.auth)
 }
 
-/// Describes the paths of every entry, until the document is full. Whatever else has paths of its own, like a stored
-/// query, is described here, in a file of its own.
+/// Describes the paths of every entry, until the document is full. Whatever else has paths of its own is
+/// described here, in a file of its own.
 fn describe_entries(context: &RequestContext<'_>, seen: &Seen, document: &mut OpenapiDocument) {
     for entry in seen.read.entries() {
         if document.is_full() {
@@ -72,6 +73,12 @@ fn describe_entries(context: &RequestContext<'_>, seen: &Seen, document: &mut Op
         if let Some(description) = seen.documented(entry) {
             table::describe(document, &description);
         }
+    }
+    for query in &seen.queries {
+        if document.is_full() {
+            return;
+        }
+        query::describe(document, query);
     }
     for consumer in context.app.service.consumers(context.caller) {
         if document.is_full() {

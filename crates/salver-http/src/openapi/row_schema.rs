@@ -1,6 +1,6 @@
 //! The schema of rows in JSON, as `docs/formats.md` says how each type is written.
 
-use arrow::datatypes::{DataType, Field};
+use arrow::datatypes::{DataType, Field, Schema};
 use salver_model::Description;
 use serde_json::{Map, Value as Json, json};
 
@@ -12,6 +12,11 @@ pub(super) fn of(description: &Description) -> Json {
         schema["description"] = format!("Key: {}.", key.join(", ")).into();
     }
     schema
+}
+
+/// Returns the schema of rows with these columns.
+pub(super) fn of_columns(schema: &Schema) -> Json {
+    object(schema.fields().iter().map(AsRef::as_ref))
 }
 
 /// Returns the schema of a value that is neither null nor made of others; `None` for a type that has no such values.

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use arrow::datatypes::{FieldRef, Schema};
 use http::Method;
 use salver_model::access::METRICS;
-use salver_model::ports::Database;
+use salver_model::ports::{Database, QueryDescription};
 use salver_model::records::{DatabaseSchema, Operation};
 use salver_model::{Description, Permission, Result};
-use salver_service::{Entry, Service, Snapshot};
+use salver_service::{Entry, QueryState, Service, Snapshot};
 
+use super::query::SeenQuery;
 use crate::request_context::RequestContext;
 use crate::routes::RouteTarget;
 use crate::routes::arangodb::ArangodbRequest;
@@ -41,6 +42,10 @@ pub(super) struct Seen {
     operations: Vec<Operation>,
     appends: bool,
     consumes: bool,
+    /// The named queries that can be run.
+    pub(super) queries: Vec<SeenQuery>,
+    /// Whether there are named queries, of which some may not be run now.
+    has_queries: bool,
     /// Whether there are functions to call.
     pub(super) functions: bool,
     has_metrics: bool,
@@ -90,6 +95,8 @@ impl Seen {
             operations,
             appends: may(Permission::Append),
             consumes: may(Permission::Consume),
+            has_queries: service.queries_for(caller).next().is_some(),
+            queries: queries(context).await,
             functions: service.functions().iter().any(|file| file.check(caller).is_ok()),
             has_metrics: app.options.metrics.is_none() && caller.may(Permission::Administer, METRICS),
             has_provider: app.has_provider(),
@@ -134,6 +141,7 @@ impl Seen {
                 OwnTarget::Look(..) => !self.read.stores().is_empty(),
                 OwnTarget::Metrics => self.has_metrics,
                 OwnTarget::Provider(_) => self.has_provider,
+                OwnTarget::Query(_) => self.has_queries,
                 _ => true,
             },
             RouteTarget::Records(target) => self.has_records(target, method),
@@ -179,6 +187,18 @@ impl Seen {
             _ => can(Operation::Delete),
         }
     }
+}
+
+/// Returns the named queries of the caller that can be run, without waiting for those whose entries are being loaded.
+async fn queries(context: &RequestContext<'_>) -> Vec<SeenQuery> {
+    let (service, caller) = (&context.app.service, context.caller);
+    let mut all = Vec::new();
+    for query in service.queries_for(caller).filter(|query| matches!(query.state(), QueryState::Ready(_))) {
+        if let Ok(description) = service.describe_query(caller, query).await {
+            all.push((query.spec().clone(), QueryDescription::clone(&description)));
+        }
+    }
+    all
 }
 
 /// Returns the databases of the caller. One that was never reached has no tables, and is not waited for.

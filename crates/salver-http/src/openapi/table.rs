@@ -68,7 +68,7 @@ fn conditions(description: &Description) -> impl Iterator<Item = Json> {
 }
 
 /// Returns the response with rows of this schema.
-fn rows(row: &Json) -> Json {
+pub(super) fn rows(row: &Json) -> Json {
     let mut content = json_content(json!({ "type": "array", "items": row }));
     for format in Format::ALL.into_iter().filter(|format| *format != Format::Json) {
         let name = format.media_type().split(';').next().unwrap_or_default();
