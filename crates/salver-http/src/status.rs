@@ -27,13 +27,15 @@ pub(crate) fn health() -> Response<Body> {
     response
 }
 
-/// Responds to the readiness probe: 200 when every entry and file of functions is loaded or known to have failed, 503
-/// before; with `server.ready_needs_all` also while one has failed. Each comes with its state.
+/// Responds to the readiness probe: 200 when every entry, file of functions and named query is loaded or known to have
+/// failed, 503 before; with `server.ready_needs_all` also while one has failed. Each comes with its state.
 pub(crate) fn ready(app: &App, caller: &Caller) -> Response<Body> {
     let snapshot = app.service.snapshot(caller, Permission::Read);
     let entries: Map<String, Json> =
         snapshot.entries().map(|entry| (entry.name.to_string(), describe(entry))).collect();
-    let settled = app.service.peek_all().settled() && !app.service.functions().iter().any(FunctionFile::is_loading);
+    let is_planned = !app.service.queries().iter().any(|query| matches!(query.state(), QueryState::Loading));
+    let is_loaded = app.service.peek_all().settled() && !app.service.functions().iter().any(FunctionFile::is_loading);
+    let settled = is_loaded && is_planned;
     let is_ready = settled && !(app.options.ready_needs_all && has_failed(app));
     let mut state = json!({ "ready": is_ready, "entries": entries });
     if !app.service.functions().is_empty() {

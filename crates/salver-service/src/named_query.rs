@@ -97,7 +97,6 @@ pub fn start(
     let (catalog, queries) = (Arc::clone(catalog), queries.to_vec());
     let (engine, observer) = (Arc::clone(engine), Arc::clone(observer));
     tasks.spawn(async move {
-        catalog.settled().await;
         let mut planned_for = None;
         loop {
             let snapshot = catalog.snapshot();
@@ -108,6 +107,9 @@ pub fn start(
                     plan(query, &snapshot, &*engine, &*observer).await;
                 }
             }
+            // What it holds of files that are deleted is not kept while nothing happens.
+            let generation = snapshot.generation();
+            drop(snapshot);
             let has_failed = queries.iter().any(|query| matches!(query.state(), QueryState::Failed(_)));
             let again = async {
                 match has_failed {
@@ -116,7 +118,7 @@ pub fn start(
                 }
             };
             tokio::select! {
-                () = catalog.moved(snapshot.generation()) => {}
+                () = catalog.moved(generation) => {}
                 () = again => {}
             }
         }
@@ -133,6 +135,8 @@ async fn plan(query: &NamedQuery, snapshot: &Arc<Snapshot>, engine: &dyn SqlEngi
     let tables: Arc<dyn Tables> = Arc::<Snapshot>::clone(snapshot);
     let next = match engine.describe(tables, &query.spec).await {
         Ok(description) => QueryState::Ready(Arc::new(description)),
+        // It may read what is being loaded.
+        Err(_) if !snapshot.settled() => return,
         Err(error) => {
             let is_known = matches!(query.state(), QueryState::Failed(known) if known.message == error.message);
             if !is_known {

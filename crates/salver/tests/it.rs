@@ -56,4 +56,6 @@ mod it {
     #[cfg(all(feature = "functions", feature = "otel"))]
     mod traces;
     mod transport;
+    #[cfg(feature = "wire")]
+    mod wire;
 }

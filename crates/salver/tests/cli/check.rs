@@ -37,6 +37,22 @@ fn sources_are_opened_unless_told_not_to() {
 }
 
 #[test]
+fn views_and_queries_are_planned() {
+    let place = Place::new();
+    place.write(
+        "salver.toml",
+        "[[dataset]]\nname='p'\nsource='people.csv'\n[[view]]\nname='v'\nsql='SELECT nme FROM p'\n\
+         [[view]]\nname='w'\nsql='SELECT name FROM p'\n[[query]]\nname='q'\nsql='SELECT name FROM w WHERE name = $n'\n\
+         [[stream]]\nname='s'\n[[view]]\nname='of_s'\nsql='SELECT * FROM s'\n",
+    );
+    let run = place.run(&["check", "--config", "salver.toml"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.err.contains("error: v: no column `nme` at line 1, column 8\n  hint: did you mean `name`?"), "{run:?}");
+    assert!(run.err.contains("note: of_s is not tried here, since it reads a stream"), "{run:?}");
+    assert!(run.text().contains("ok  w: a view\n") && run.text().contains("ok  q: a named query\n"), "{run:?}");
+}
+
+#[test]
 fn files_of_functions_must_be_there() {
     let place = Place::new();
     place.write("salver.toml", "[[function]]\nfile = 'sums.py'\n");

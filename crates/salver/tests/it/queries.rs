@@ -71,12 +71,7 @@ const FROM_FILE: &[u8] = b"-- description: Those of a view.\n-- param city text 
 
 fn server() -> Server {
     let files = [("people.csv", PEOPLE), ("cities.csv", CITIES), ("queries/many.sql", FROM_FILE)];
-    let server = Server::with(SETTINGS, &files);
-    server.until(|server| {
-        let ready = server.get("/ready");
-        ready.status == 200 && !ready.text().contains(r#""loading""#)
-    });
-    server
+    Server::with(SETTINGS, &files)
 }
 
 fn is(server: &Server, target: &str, expected: &str) {
@@ -292,10 +287,7 @@ sql = "SELECT 1 AS one"
 const STAFF: &[u8] = b"name,region,salary\nann,north,10\nbob,south,20\ncat,north,30\n";
 
 fn ruled() -> Server {
-    let server = Server::with(RULES, &[("staff.csv", STAFF)]);
-    let boss = [("x-api-key", "0123456789abcdef-boss")];
-    server.until(|server| server.get_with("/api/queries/named?from=a", &boss).status == 200);
-    server
+    Server::with(RULES, &[("staff.csv", STAFF)])
 }
 
 #[test]

@@ -47,6 +47,21 @@ fn until(process: &Process, target: &str, headers: &[(&str, &str)], expected: (u
 }
 
 #[test]
+fn views_and_queries_come_change_and_go() {
+    let both =
+        |sql: &str| format!("{ONE}[[view]]\nname = \"v\"\nsql = \"{sql}\"\n[[query]]\nname = \"q\"\nsql = \"{sql}\"\n");
+    let process = Process::with(&both("SELECT name FROM people WHERE id = 1"), &FILES);
+    until(&process, "/api/tables/v", &[], (200, "ann"));
+    until(&process, "/api/queries/q", &[], (200, "ann"));
+    reload(&process, &both("SELECT name FROM people WHERE id = 2"));
+    until(&process, "/api/tables/v", &[], (200, "bob"));
+    until(&process, "/api/queries/q", &[], (200, "bob"));
+    reload(&process, ONE);
+    until(&process, "/api/tables/v", &[], (404, ""));
+    until(&process, "/api/queries/q", &[], (404, ""));
+}
+
+#[test]
 fn datasets_come_change_and_go() {
     let mut process = Process::with(ONE, &FILES);
     assert_eq!(ask(&process, "/api/tables/towns", &[]).0, 404);

@@ -16,6 +16,7 @@ const ANSWER_BYTES_MAX: u64 = 512 * 1024 * 1024;
 pub(crate) struct Server {
     child: Child,
     address: String,
+    postgres: Option<String>,
     directory: tempfile::TempDir,
 }
 
@@ -84,9 +85,16 @@ impl Server {
                 break address.trim().trim_end_matches('/').to_owned();
             }
         };
+        let has_wire = toml.contains("[wire]");
+        let postgres = has_wire.then(|| loop {
+            let line = lines.next().expect("the server says where clients of PostgreSQL connect").expect("text");
+            if let Some((_, rest)) = line.split_once("clients of PostgreSQL at ") {
+                break rest.split_once(": ").expect("and how").0.to_owned();
+            }
+        });
         // Read on, so that the server never waits for somebody to take its output.
         std::thread::spawn(move || lines.for_each(drop));
-        let server = Self { child, address, directory };
+        let server = Self { child, address, postgres, directory };
         server.until(|server| server.get("/ready").status == 200);
         server
     }
@@ -104,6 +112,13 @@ impl Server {
     /// Where it listens.
     pub(crate) fn address(&self) -> &str {
         &self.address
+    }
+
+    /// Where clients of PostgreSQL connect, if the configuration has `[wire]`.
+    // For other programs than that of attacks.
+    #[allow(dead_code)]
+    pub(crate) fn postgres(&self) -> &str {
+        self.postgres.as_deref().expect("the configuration has [wire]")
     }
 
     /// The number of its process.

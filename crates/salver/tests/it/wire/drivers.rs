@@ -1,0 +1,160 @@
+//! Drivers of Python.
+
+use super::{python, server};
+
+/// psycopg 3: in text and in binary, with parameters, cursors, pipelines, and a statement that is cancelled.
+const PSYCOPG: &str = r#"
+import datetime, decimal, sys, threading, time
+import psycopg
+host, port = sys.argv[1].rsplit(":", 1)
+dsn = f"host={host} port={port} user=ann dbname=salver"
+types = [
+    (1, True, -2**63, decimal.Decimal(2**64 - 1), None, 1e300, decimal.Decimal("-12345.67"), "it's \u00fc",
+     b"\x00\xff", datetime.date(9999, 12, 31), datetime.time(1, 2, 3, 4), datetime.datetime(1599, 12, 31, 23, 59, 59, 999994), ["a b", None]),
+    (2,) + (None,) * 12,
+]
+def short(row):
+    return row[:4] + (None,) + row[5:]
+for binary in (False, True):
+    with psycopg.connect(dsn, autocommit=True) as c:
+        cursor = c.cursor(binary=binary)
+        rows = cursor.execute("select * from types order by id").fetchall()
+        assert [short(row) for row in rows] == types, rows
+        assert abs(rows[0][4] - 0.1) < 1e-6
+        assert [d.type_code for d in cursor.description] == [23, 16, 20, 1700, 700, 701, 1700, 25, 17, 1082, 1083, 1114, 1009]
+        assert cursor.execute("select name from people where id = %s", (2,)).fetchall() == [("Ben",)]
+        assert cursor.execute("select id from people where name = %s", ("Ben",)).fetchall() == [(2,)]
+        born = cursor.execute("select count(*) from people where born > %s", (datetime.date(1990, 1, 1),)).fetchone()
+        assert born == (1,), born
+        values = (1, "x", datetime.date(2024, 1, 2), 2.5, True, None, datetime.datetime(2024, 1, 2, 3, 4, 5, 6))
+        found = cursor.execute("select %s::int, %s::text, %s::date, %s::float8, %s::bool, %s::text, %s::timestamp", values).fetchone()
+        assert found == values, found
+        assert cursor.execute("select id from people where id <> 3 order by id limit %s", (1,)).fetchall() == [(1,)]
+        for statement, state in [("select nope from people", "42601"), ("selec", "42601"), ("select * from nope", "42601"),
+                                 ("insert into people values (1)", "25006"), ("select 1/0", "22000")]:
+            try:
+                cursor.execute(statement)
+                raise SystemExit("no error: " + statement)
+            except psycopg.Error as error:
+                assert error.sqlstate == state, (statement, error.sqlstate, error)
+with psycopg.connect(dsn) as c:
+    with c.cursor(name="big") as cursor:
+        cursor.itersize = 1000
+        cursor.execute("select value from generate_series(1, 10000)")
+        assert sum(1 for _ in cursor) == 10000
+    try:
+        c.execute("select nope")
+        raise SystemExit("no error")
+    except psycopg.Error:
+        pass
+    try:
+        c.execute("select 1")
+        raise SystemExit("a failed transaction goes on")
+    except psycopg.errors.InFailedSqlTransaction:
+        pass
+    c.rollback()
+    with c.pipeline():
+        one, five = c.execute("select 1"), c.execute("select %s::int", (5,))
+        assert (one.fetchone(), five.fetchone()) == ((1,), (5,))
+    for _ in range(8):
+        assert c.execute("select id from people where id = %s", (1,)).fetchone() == (1,)
+with psycopg.connect(dsn, autocommit=True) as c:
+    threading.Timer(0.5, c.cancel).start()
+    try:
+        c.execute("select count(*) from generate_series(1, 3000000) a, generate_series(1, 3000) b")
+        raise SystemExit("not cancelled")
+    except psycopg.errors.QueryCanceled:
+        pass
+    assert c.execute("select 1").fetchone() == (1,)
+    cursor = c.execute("select 1; select 2")
+    assert cursor.fetchall() == [(1,)] and cursor.nextset() and cursor.fetchall() == [(2,)]
+print("well")
+"#;
+
+/// SQLAlchemy finds out what there is.
+const SQLALCHEMY: &str = r#"
+import sys
+from sqlalchemy import MetaData, create_engine, inspect, select
+for driver in ("psycopg", "psycopg2"):
+    engine = create_engine(f"postgresql+{driver}://ann:x@{sys.argv[1]}/salver")
+    seen = inspect(engine)
+    assert seen.get_table_names() == ["people", "types"], seen.get_table_names()
+    assert {c["name"]: str(c["type"]) for c in seen.get_columns("people")} == {"id": "BIGINT", "name": "TEXT", "born": "DATE"}
+    assert seen.get_indexes("people") == [] and seen.get_foreign_keys("people") == []
+    tables = MetaData()
+    tables.reflect(engine)
+    people = tables.tables["people"]
+    with engine.connect() as c:
+        assert c.execute(select(people.c.name).where(people.c.id == 2)).all() == [("Ben",)]
+print("well")
+"#;
+
+/// asyncpg asks for types, and sends and gets everything in binary.
+const ASYNCPG: &str = r#"
+import asyncio, asyncpg, datetime, sys
+async def main():
+    host, port = sys.argv[1].rsplit(":", 1)
+    c = await asyncpg.connect(host=host, port=int(port), user="ann", password="x", database="salver")
+    assert [tuple(r) for r in await c.fetch("select id, name from people where id = $1", 2)] == [(2, "Ben")]
+    assert len(await c.fetch("select * from types")) == 2
+    assert await c.fetchval("select count(*) from people where born > $1", datetime.date(1990, 1, 1)) == 1
+    async with c.transaction():
+        assert len([r async for r in c.cursor("select id from people", prefetch=1)]) == 3
+    await c.reset()
+    await c.close()
+asyncio.run(main())
+print("well")
+"#;
+
+#[test]
+fn psycopg() {
+    python("psycopg", PSYCOPG, &[server("").postgres()]);
+}
+
+#[test]
+fn sqlalchemy() {
+    python("sqlalchemy, psycopg, psycopg2", SQLALCHEMY, &[server("").postgres()]);
+}
+
+#[test]
+fn asyncpg() {
+    python("asyncpg", ASYNCPG, &[server("").postgres()]);
+}
+
+/// Keys and passwords let in, and what a caller may not see is not there.
+#[test]
+fn callers_see_what_they_may() {
+    let rules = r#"
+[auth]
+api_keys = ["team:a-long-random-text-for-this-test"]
+basic_users = ["ann:$2b$05$tYmmr/4AJAVAHBEquHM7muJTaVZbwkq.kQEoFtIWggTsHMCzWeJfC"]
+[[role]]
+name = "team"
+identities = ["api_key:team"]
+[[access]]
+roles = ["team"]
+entries = ["people"]
+hidden = ["born"]
+rows = "id != 1"
+"#;
+    let program = r#"
+import sys, psycopg
+host, port = sys.argv[1].rsplit(":", 1)
+def connect(user, password):
+    return psycopg.connect(host=host, port=port, user=user, password=password, dbname="salver", autocommit=True)
+with connect("anyone", "a-long-random-text-for-this-test") as c:
+    assert c.execute("select * from people order by id").fetchall() == [(2, "Ben"), (3, None)]
+    assert c.execute("select relname from pg_class where relkind = 'r'").fetchall() == [("people",)]
+    assert c.execute("select attname from pg_attribute order by attnum").fetchall() == [("id",), ("name",)]
+with connect("ann", "pw") as c:
+    assert c.execute("select count(*) from pg_class").fetchone() == (0,)
+for user, password in [("ann", "no"), ("anyone", "a-wrong-random-text"), ("ben", "pw")]:
+    try:
+        connect(user, password)
+        raise SystemExit("let in: " + user)
+    except psycopg.OperationalError as error:
+        assert "Authentication failed" in str(error), error
+print("well")
+"#;
+    python("psycopg", program, &[server(rules).postgres()]);
+}
