@@ -86,10 +86,12 @@ impl Server {
             }
         };
         let has_wire = toml.contains("[wire]");
-        let postgres = has_wire.then(|| loop {
-            let line = lines.next().expect("the server says where clients of PostgreSQL connect").expect("text");
-            if let Some((_, rest)) = line.split_once("clients of PostgreSQL at ") {
-                break rest.split_once(": ").expect("and how").0.to_owned();
+        let postgres = has_wire.then(|| {
+            loop {
+                let line = lines.next().expect("the server says where clients of PostgreSQL connect").expect("text");
+                if let Some((_, rest)) = line.split_once("clients of PostgreSQL at ") {
+                    break rest.split_once(": ").expect("and how").0.to_owned();
+                }
             }
         });
         // Read on, so that the server never waits for somebody to take its output.

@@ -40,20 +40,24 @@ fn has(said: &[u8], text: &str) -> bool {
 fn what_is_no_message_ends_the_connection_alone() {
     let server = server("");
     let address = server.postgres();
-    for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], b"\0\0\0\x03", b"\xff\xff\xff\xff\xff", b"\0\0\0\x08\x04\xd2\x16\x2f", b""] {
+    for bytes in
+        [&b"GET / HTTP/1.1\r\n\r\n"[..], b"\0\0\0\x03", b"\xff\xff\xff\xff\xff", b"\0\0\0\x08\x04\xd2\x16\x2f", b""]
+    {
         say(address, bytes);
     }
     // Version 2, no user, a message before the start.
     assert!(has(&say(address, &packet(b"\0\x02\0\0\0")), "unsupported frontend protocol"));
     assert!(has(&say(address, &packet(b"\0\x03\0\0\0")), "no PostgreSQL user name"));
-    for (kind, body) in [(b'Q', &b"no end"[..]), (b'B', b"\0\0\xff\xff"), (b'!', b""), (b'D', b"Zx\0"), (b'p', b"x\0")] {
+    for (kind, body) in [(b'Q', &b"no end"[..]), (b'B', b"\0\0\xff\xff"), (b'!', b""), (b'D', b"Zx\0"), (b'p', b"x\0")]
+    {
         let said = say(address, &[start(), message(kind, body)].concat());
         assert!(has(&said, "FATAL"), "{kind}: {}", String::from_utf8_lossy(&said));
     }
     let said = say(address, &[start(), b"Q\x7f\xff\xff\xff".to_vec()].concat());
     assert!(has(&said, "larger than the server takes"));
     // A later client finds everything as it was.
-    let said = say(address, &[start(), message(b'Q', b"select count(*) as n from people\0"), message(b'X', b"")].concat());
+    let said =
+        say(address, &[start(), message(b'Q', b"select count(*) as n from people\0"), message(b'X', b"")].concat());
     assert!(has(&said, "SELECT 1"), "{}", String::from_utf8_lossy(&said));
 }
 
@@ -90,7 +94,8 @@ fn a_client_that_leaves_ends_its_statement() {
     let long = b"select count(*) from generate_series(1, 3000000) a, generate_series(1, 3000) b\0";
     stream.write_all(&[start(), message(b'Q', long)].concat()).unwrap();
     let taken = |server: &super::Server| {
-        let page = server.get("/metrics").text();
+        let answer = server.get("/metrics");
+        let page = answer.text();
         page.lines().any(|line| line.starts_with("salver_permits_taken{kind=\"queries\"} 1"))
     };
     server.until(taken);

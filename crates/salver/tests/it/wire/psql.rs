@@ -8,7 +8,22 @@ use super::server;
 fn psql(address: &str, commands: &[&str]) -> Option<(String, bool)> {
     let (host, port) = address.rsplit_once(':').expect("a port");
     let mut program = Command::new("psql");
-    program.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", host, "-p", port, "-U", "ann", "-d", "salver"]);
+    program.args([
+        "-X",
+        "-q",
+        "-A",
+        "-t",
+        "-v",
+        "ON_ERROR_STOP=1",
+        "-h",
+        host,
+        "-p",
+        port,
+        "-U",
+        "ann",
+        "-d",
+        "salver",
+    ]);
     commands.iter().for_each(|command| {
         program.args(["-c", command]);
     });

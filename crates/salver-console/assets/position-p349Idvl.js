@@ -1,0 +1,2 @@
+function h(e,t,n){const o=n.split(`
+`),c=Math.min(e,o.length);if(c<1)return;const l=o.slice(0,c-1).reduce((u,a)=>u+a.length+1,0),i=Array.from(o[c-1]??""),r=l+i.slice(0,t-1).join("").length,s=/^(?:"(?:[^"]|"")*"|[\p{L}\p{N}_$.]+|\S)/u.exec(n.slice(r));return{from:r,to:r+(s?s[0].length:0)}}function f(e,t){const n=/\bat line (\d+), column (\d+)/.exec(e);return n?h(Number(n[1]),Number(n[2]),t):/found: EOF\b/.test(e)?{from:t.length,to:t.length}:void 0}export{h as a,f as p};

@@ -1,0 +1,143 @@
+import { type Value, parseData } from "./data_json";
+
+/** One request to the API. The same object is sent and shown in the panel "Request". */
+export interface ApiRequest {
+  /** `GET` without it. */
+  method?: string;
+  /** Relative to the base of the server: `api/tables/orders`. */
+  path: string;
+  /** Parameters in their order; a name may come twice. */
+  query?: [string, string][];
+  headers?: Record<string, string>;
+  body?: string;
+  /** A form with files, sent in place of a body. */
+  form?: FormData;
+  /** The statement that gives the same rows at `/api/sql`, where there is one. */
+  sql?: string;
+}
+
+/** What the API answers when it refuses a request. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    /** The word for the error, as in the documentation. */
+    readonly word: string,
+    message: string,
+    readonly hint: string | null,
+    /** The whole answer, for details that only some errors have. */
+    readonly body: unknown,
+  ) {
+    super(message);
+  }
+}
+
+/** The text of a query string, with the characters of the API's grammar left readable. */
+export function queryText(query: [string, string][]): string {
+  const encode = (text: string) =>
+    encodeURIComponent(text).replace(/'/g, "%27").replace(/%(5B|5D|2C|3A|24|20)/g, (code) => (code === "%20" ? "+" : decodeURIComponent(code)));
+  return query.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
+}
+
+/** The whole URL of a request. */
+export function requestUrl(request: ApiRequest): string {
+  const url = new URL(request.path, document.baseURI).href;
+  return request.query?.length ? `${url}?${queryText(request.query)}` : url;
+}
+
+/** A path below the base, from parts that are encoded here: `apiPath("tables", name)` is `api/tables/NAME`. */
+export function apiPath(...parts: string[]): string {
+  return ["api", ...parts.map(encodeURIComponent)].join("/");
+}
+
+const KEY = "salver.api_key";
+
+/** The key that the caller gave, sent with every request of this tab and gone when it is closed. */
+export const apiKey = {
+  get: (): string | null => sessionStorage.getItem(KEY),
+  set: (key: string | null): void => (key === null ? sessionStorage.removeItem(KEY) : sessionStorage.setItem(KEY, key)),
+};
+
+/** Called when an answer says that the caller must log in; the layout sets it. */
+export const onUnauthorized: { handler: (() => void) | null } = { handler: null };
+
+/** Sends a request. Rejects with `ApiError` unless the status is one of success, or 304. */
+export async function send(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
+  const headers = new Headers(request.headers);
+  if (!headers.has("Accept")) headers.set("Accept", "application/json");
+  const key = apiKey.get();
+  if (key) headers.set("Authorization", `Bearer ${key}`);
+  const method = request.method ?? "GET";
+  const xsrf = document.cookie.match(/(?:^|; )XSRF-TOKEN=([^;]*)/)?.[1];
+  if (xsrf && method !== "GET") headers.set("X-XSRF-TOKEN", decodeURIComponent(xsrf));
+  let response: Response;
+  try {
+    response = await fetch(requestUrl(request), { method, headers, body: request.form ?? request.body, signal });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new ApiError(0, "unreachable", "The server can't be reached.", "Is it still running?", null);
+  }
+  if (response.ok || response.status === 304) return response;
+  if (response.status === 401) onUnauthorized.handler?.();
+  throw await errorOf(response);
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const text = await response.text();
+  try {
+    const body = JSON.parse(text) as Record<string, unknown>;
+    const field = (...names: string[]) => names.map((name) => body[name]).find((value) => typeof value === "string");
+    const message = field("detail", "message", "title") ?? `The server answered ${response.status}.`;
+    // `/api/records` answers as PHP-CRUD-API does, and tells what is wrong in a header.
+    const hint = field("hint") ?? response.headers.get("x-exception-message");
+    return new ApiError(response.status, String(body.error ?? body.code ?? "error"), String(message), hint ? String(hint) : null, body);
+  } catch {
+    return new ApiError(response.status, "error", text.slice(0, 500) || `The server answered ${response.status}.`, null, null);
+  }
+}
+
+/** An answer about the server itself, whose numbers are small. Data is read with `fetchRows` or `fetchData`. */
+export async function fetchJson<T>(request: ApiRequest | string, signal?: AbortSignal): Promise<T> {
+  const response = await send(typeof request === "string" ? { path: request } : request, signal);
+  return (await response.json()) as T;
+}
+
+/** Data, read without losing digits. */
+export async function fetchData(request: ApiRequest, signal?: AbortSignal): Promise<Value> {
+  return parseData(await (await send(request, signal)).text());
+}
+
+/** Rows with the names of their columns, in their order. */
+export interface Rows {
+  columns: string[];
+  rows: Value[][];
+  headers: Headers;
+}
+
+/** Rows of a request whose answer is an array of objects. Without rows there are no columns. */
+export async function fetchRows(request: ApiRequest, signal?: AbortSignal): Promise<Rows> {
+  const response = await send(request, signal);
+  return { ...rowsOf(parseData(await response.text())), headers: response.headers };
+}
+
+/** The number of all rows that fit a request with `count=true`. */
+export async function fetchCount(request: ApiRequest, signal?: AbortSignal): Promise<number> {
+  const response = await send(request, signal);
+  // A body that nobody reads would hold its connection.
+  await response.text();
+  return Number(response.headers.get("x-total-count"));
+}
+
+/** The rows of an array of objects; a member that only some have is a column, null in the others. */
+export function rowsOf(data: Value): { columns: string[]; rows: Value[][] } {
+  const objects = Array.isArray(data) ? data : [data];
+  const position = new Map<string, number>();
+  for (const object of objects) {
+    const names = object instanceof Map ? object.keys() : ["value"];
+    for (const name of names) if (!position.has(name)) position.set(name, position.size);
+  }
+  const columns = [...position.keys()];
+  const rows = objects.map((object) =>
+    object instanceof Map ? columns.map((name) => object.get(name) ?? null) : columns.map((name) => (name === "value" ? object : null)),
+  );
+  return { columns, rows };
+}

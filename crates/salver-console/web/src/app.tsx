@@ -1,0 +1,78 @@
+import type { ComponentType } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { CatalogScreen } from "./catalog/screen";
+import { ErrorScreen } from "./error_note";
+import { Sidebar } from "./layout/sidebar";
+import { Topbar } from "./layout/topbar";
+import { pageUrl, path } from "./router";
+import { SCREENS, type ScreenProps } from "./screens";
+import { LoginDialog } from "./session/login_dialog";
+
+/** The whole page: bar, navigation, and the screen of the path. */
+export function App() {
+  const [open, setOpen] = useState(false);
+  return (
+    <div class={`app${open ? " nav-open" : ""}`}>
+      <a class="skip" href="#main" onClick={focusMain}>
+        Skip to the content
+      </a>
+      <Topbar open={open} onToggle={() => setOpen(!open)} />
+      <Sidebar onNavigate={() => setOpen(false)} />
+      <main id="main" class="main" tabIndex={-1}>
+        <CurrentScreen />
+      </main>
+      <LoginDialog />
+    </div>
+  );
+}
+
+function focusMain(event: MouseEvent): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+function CurrentScreen() {
+  const [, name, ...rest] = path.value.split("/").map(decodeURIComponent);
+  const isRow = name === "entry" && rest[1] === "row";
+  const key = path.value === "" ? "" : isRow ? "row" : (name ?? "");
+  const [screen, setScreen] = useState<{ key: string; view: ComponentType<ScreenProps> } | null>(null);
+  const [error, setError] = useState<unknown>(null);
+
+  useEffect(() => {
+    setError(null);
+    const load = SCREENS[key];
+    if (!load) return;
+    let wanted = true;
+    load().then(
+      (module) => wanted && setScreen({ key, view: module.default }),
+      (failed: unknown) => wanted && setError(failed),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [key]);
+
+  const shown = useRef(path.value);
+  useEffect(() => {
+    // Readers of screens go on at the new screen, as after the load of a page.
+    if (shown.current !== path.value) document.getElementById("main")?.focus({ preventScroll: true });
+    shown.current = path.value;
+    document.title = path.value === "" ? "Salver" : `${rest[0] ?? name ?? ""} · Salver`;
+  }, [path.value]);
+
+  if (key === "") return <CatalogScreen />;
+  if (!SCREENS[key]) {
+    return (
+      <section class="screen">
+        <h1>There is no such page</h1>
+        <p>
+          <a href={pageUrl()}>Everything that is served</a>
+        </p>
+      </section>
+    );
+  }
+  if (error) return <ErrorScreen error={error} onRetry={() => location.reload()} />;
+  if (screen?.key !== key) return <p class="loading">Loading…</p>;
+  const View = screen.view;
+  return <View key={rest.join("/")} parts={rest} />;
+}

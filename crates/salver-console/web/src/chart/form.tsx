@@ -1,0 +1,84 @@
+import { isNumeric, isTemporal, kindOf } from "../column_type";
+import type { GridColumn } from "../grid/grid";
+import { AGGREGATES, type Aggregate, CHART_KINDS, type ChartKind, type ChartSettings, UNITS, type Unit, placeColumns } from "./settings";
+
+interface Props {
+  columns: GridColumn[];
+  settings: ChartSettings;
+  onSettings: (settings: ChartSettings) => void;
+}
+
+/** The choice of what a chart draws. */
+export function ChartForm({ columns, settings, onSettings }: Props) {
+  const change = (part: Partial<ChartSettings>) => onSettings({ ...settings, ...part });
+  const numeric = columns.filter(({ type }) => isNumeric(kindOf(type)));
+  const ordered = columns.filter(({ type }) => isNumeric(kindOf(type)) || isTemporal(kindOf(type)));
+  const { kind } = settings;
+  const first = kind === "bar" ? columns : kind === "line" || kind === "scatter" || kind === "histogram" ? ordered : numeric;
+  const grouped = kind === "bar" || kind === "line";
+
+  const choose = (next: ChartKind) => {
+    const place = placeColumns(columns);
+    const fits = (name: string, among: GridColumn[]) => (among.some((column) => column.name === name) ? name : (among[0]?.name ?? ""));
+    if (next === "map") return change({ kind: next, x: place?.longitude ?? fits(settings.x, numeric), y: place?.latitude ?? fits(settings.y, numeric), aggregate: "none" });
+    const x = next === "bar" ? fits(settings.x, columns) : fits(settings.x, ordered);
+    const y = fits(settings.y, numeric.filter(({ name }) => next !== "scatter" || name !== x));
+    change({ kind: next, x, y, aggregate: next === "bar" && settings.aggregate === "none" ? "count" : settings.aggregate });
+  };
+
+  return (
+    <div class="chart-form">
+      <div class="tabs" role="group" aria-label="Kind of chart">
+        {CHART_KINDS.map((one) => (
+          <button key={one} type="button" class="tab" aria-pressed={kind === one} onClick={() => choose(one)}>
+            {one[0]?.toUpperCase() + one.slice(1)}
+          </button>
+        ))}
+      </div>
+      <Choice label={kind === "map" ? "Longitude" : kind === "bar" ? "Category" : kind === "histogram" ? "Value" : "X"} value={settings.x} options={first} onChange={(x) => change({ x })} />
+      {grouped && (
+        <label class="inline-field">
+          <span>Show</span>
+          <select value={settings.aggregate} onChange={(event) => change({ aggregate: event.currentTarget.value as Aggregate })}>
+            {AGGREGATES.map((one) => (
+              <option key={one} value={one}>
+                {one === "none" ? "each row" : one}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {grouped && settings.aggregate !== "none" && isTemporal(kindOf(columns.find(({ name }) => name === settings.x)?.type)) && (
+        <label class="inline-field">
+          <span>per</span>
+          <select value={settings.unit} onChange={(event) => change({ unit: event.currentTarget.value as Unit })}>
+            {UNITS.map((one) => (
+              <option key={one} value={one}>
+                {one || "instant"}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {kind !== "histogram" && !(grouped && settings.aggregate === "count") && (
+        <Choice label={kind === "map" ? "Latitude" : grouped ? "of" : "Y"} value={settings.y} options={numeric} onChange={(y) => change({ y })} />
+      )}
+    </div>
+  );
+}
+
+function Choice({ label, value, options, onChange }: { label: string; value: string; options: GridColumn[]; onChange: (name: string) => void }) {
+  return (
+    <label class="inline-field">
+      <span>{label}</span>
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {!options.some(({ name }) => name === value) && <option value={value}>{value || "—"}</option>}
+        {options.map(({ name }) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

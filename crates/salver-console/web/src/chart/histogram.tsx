@@ -1,0 +1,45 @@
+import { shortNumber, shortTime } from "./number_format";
+import type { Bin } from "./view";
+
+const WIDTH = 800;
+const HEIGHT = 260;
+const BOTTOM = 24;
+const LEFT = 48;
+
+/** Bars of a distribution, with both axes. */
+export function Histogram({ bins, temporal, label }: { bins: Bin[]; temporal: boolean; label: string }) {
+  const most = Math.max(1, ...bins.map(({ count }) => count));
+  const first = bins[0]?.from ?? 0;
+  const last = bins[bins.length - 1]?.to ?? 1;
+  const step = (WIDTH - LEFT) / Math.max(1, bins.length);
+  const height = (count: number) => (count / most) * (HEIGHT - BOTTOM - 10);
+  const name = (value: number) => (temporal ? shortTime(value, last - first) : shortNumber(value));
+  const ticks = [0, 0.25, 0.5, 0.75, 1];
+  return (
+    <svg class="histogram" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${label}, from ${name(first)} to ${name(last)}`}>
+      {[0, 0.5, 1].map((part) => {
+        const y = HEIGHT - BOTTOM - height(most * part);
+        return (
+          <g key={part}>
+            <line class="axis" x1={LEFT} x2={WIDTH} y1={y} y2={y} />
+            <text x={LEFT - 6} y={y + 4} text-anchor="end">
+              {shortNumber(Math.round(most * part))}
+            </text>
+          </g>
+        );
+      })}
+      {bins.map((bin, index) => (
+        <rect key={bin.from} class="mark" x={LEFT + index * step + 1} width={Math.max(1, step - 2)} y={HEIGHT - BOTTOM - height(bin.count)} height={height(bin.count)}>
+          <title>
+            {name(bin.from)} to {name(bin.to)}: {bin.count.toLocaleString("en")}
+          </title>
+        </rect>
+      ))}
+      {ticks.map((part) => (
+        <text key={part} x={LEFT + part * (WIDTH - LEFT)} y={HEIGHT - 6} text-anchor={part === 0 ? "start" : part === 1 ? "end" : "middle"}>
+          {name(first + part * (last - first))}
+        </text>
+      ))}
+    </svg>
+  );
+}

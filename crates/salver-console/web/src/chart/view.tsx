@@ -1,0 +1,83 @@
+import "./chart.css";
+import type { FunctionComponent } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { BarChart } from "./bars";
+import { Histogram } from "./histogram";
+import { PointMap } from "./map";
+import type { PlotProps } from "./plot";
+import type { Series } from "./series";
+import type { ChartSettings } from "./settings";
+
+/** The drawing of a chart, with a line that says what could not be drawn. */
+export function ChartView({ series, settings }: { series: Series; settings: ChartSettings }) {
+  const label = chartLabel(settings);
+  return (
+    <figure class="chart">
+      {series.points.length === 0 ? <p class="chart-empty">Nothing to draw: choose other columns.</p> : draw(series, settings, label)}
+      <figcaption>
+        {label}
+        {series.left > 0 && ` · ${series.left.toLocaleString("en")} without a value`}
+      </figcaption>
+    </figure>
+  );
+}
+
+/** What a chart shows, in words. */
+export function chartLabel({ kind, x, y, aggregate, unit }: ChartSettings): string {
+  if (kind === "map") return `Places by ${x} and ${y}`;
+  if (kind === "histogram") return `Distribution of ${x}`;
+  return `${valueLabel({ kind, x, y, aggregate, unit })} by ${x}${unit && aggregate !== "none" && kind !== "scatter" ? ` per ${unit}` : ""}`;
+}
+
+/** What is measured, in words. */
+function valueLabel({ kind, y, aggregate }: ChartSettings): string {
+  if (aggregate === "none" || kind === "scatter") return y;
+  return aggregate === "count" ? "Number of rows" : `${aggregate[0]?.toUpperCase()}${aggregate.slice(1)} of ${y}`;
+}
+
+function draw(series: Series, settings: ChartSettings, label: string) {
+  switch (settings.kind) {
+    case "bar":
+      return <BarChart points={series.points} label={label} />;
+    case "histogram":
+      return <Histogram bins={binsOf(series.points.flatMap(({ x }) => (x === null ? [] : [x])))} temporal={series.temporal} label={label} />;
+    case "map":
+      return <PointMap points={series.points} label={label} />;
+    default:
+      return <LazyPlot series={series} kind={settings.kind} label={label} name={valueLabel(settings)} />;
+  }
+}
+
+/** Lines and clouds, whose library is loaded when the first of them is drawn. */
+function LazyPlot(props: PlotProps) {
+  const [Plot, setPlot] = useState<FunctionComponent<PlotProps> | null>(null);
+  useEffect(() => {
+    let wanted = true;
+    void import("./plot").then(({ PlotChart }) => wanted && setPlot(() => PlotChart));
+    return () => {
+      wanted = false;
+    };
+  }, []);
+  return Plot ? <Plot {...props} /> : <div class="plot" />;
+}
+
+/** One bar of a histogram. */
+export interface Bin {
+  from: number;
+  to: number;
+  count: number;
+}
+
+/** Numbers in bars of equal width. */
+export function binsOf(values: number[]): Bin[] {
+  const least = values.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
+  const number = Math.min(40, Math.max(5, Math.ceil(Math.sqrt(values.length))));
+  const width = (most - least) / number || 1;
+  const bins = Array.from({ length: most === least ? 1 : number }, (_, index) => ({ from: least + index * width, to: least + (index + 1) * width, count: 0 }));
+  for (const value of values) {
+    const bin = bins[Math.min(bins.length - 1, Math.floor((value - least) / width))];
+    if (bin) bin.count++;
+  }
+  return bins;
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { rowsOf } from "./api";
+import { ExactNumber, parseData, writeData } from "./data_json";
+
+test("numbers keep their digits", () => {
+  const text = '[9007199254740993,-9223372036854775808,1.50,1e+16,0.1,-0.0,12]';
+  expect(writeData(parseData(text))).toBe(text);
+  const [large, , decimal, , , , small] = parseData(text) as ExactNumber[];
+  expect(large).toBeInstanceOf(ExactNumber);
+  expect(String(decimal)).toBe("1.50");
+  expect(small).toBe(12);
+});
+
+test("members keep their order, also where their names are numbers", () => {
+  const text = '{"b":1,"2021":2,"2020":3,"__proto__":4}';
+  expect(writeData(parseData(text))).toBe(text);
+});
+
+test("texts keep every character", () => {
+  const value = 'nul\u0000 tab\t "quoted" \\ \u2028 🎉 שלום';
+  expect(parseData(JSON.stringify(value))).toBe(value);
+});
+
+test("what is no JSON is refused", () => {
+  for (const text of ["", "[1,]", "[1 2]", '{"a"}', "nul", "[1] 2", '"open']) expect(() => parseData(text)).toThrow(SyntaxError);
+});
+
+test("nested values are indented", () => {
+  expect(writeData(parseData('{"a":[1,{}],"b":[]}'), 2)).toBe('{\n  "a": [\n    1,\n    {}\n  ],\n  "b": []\n}');
+});
+
+test("columns are those of all rows", () => {
+  expect(rowsOf(parseData('[{"a":1},{"b":2,"a":null}]'))).toEqual({ columns: ["a", "b"], rows: [[1, null], [null, 2]] });
+});

@@ -1,0 +1,17 @@
+/** Text with its paragraphs; what stands between backquotes is code. */
+export function Prose({ text }: { text: string }) {
+  return (
+    <>
+      {text.split(/\n\s*\n/).map((paragraph, index) => (
+        <p key={index} class="muted">
+          <Inline text={paragraph} />
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** Text in a line; what stands between backquotes is code. */
+export function Inline({ text }: { text: string }) {
+  return <>{text.split("`").map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part))}</>;
+}

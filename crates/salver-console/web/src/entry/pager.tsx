@@ -1,0 +1,52 @@
+import { setQuery } from "../router";
+import { Icon } from "../icon";
+import { PAGE_SIZES } from "./view_state";
+
+/** Where in the rows the page is, and the way to the others. `total` is `null` until it is known. */
+export function Pager({ page, limit, shown, total }: { page: number; limit: number; shown: number; total: number | null }) {
+  const first = (page - 1) * limit;
+  const last = total === null ? null : Math.max(1, Math.ceil(total / limit));
+  const go = (to: number) => setQuery({ page: to <= 1 ? null : String(to) });
+  const number = (value: number) => value.toLocaleString("en");
+  return (
+    <nav class="pager" aria-label="Pages">
+      <span role="status">
+        {shown > 0 && `${number(first + 1)}–${number(first + shown)}`}
+        {total !== null && (shown > 0 ? ` of ${number(total)}` : `${number(total)} rows`)}
+      </span>
+      <span class="spring" />
+      <label class="inline-field">
+        <span>Rows</span>
+        <select value={limit} onChange={(event) => setQuery({ limit: event.currentTarget.value, page: null })}>
+          {[...new Set([...PAGE_SIZES, limit])]
+            .sort((a, b) => a - b)
+            .map((size) => (
+              <option key={size} value={size}>
+                {size}
+              </option>
+            ))}
+        </select>
+      </label>
+      <button type="button" class="button small icon-only" aria-label="Page before" disabled={page <= 1} onClick={() => go(page - 1)}>
+        <Icon name="back" size={14} />
+      </button>
+      <label class="inline-field">
+        <span>Page</span>
+        <input
+          class="page-number"
+          inputMode="numeric"
+          key={page}
+          defaultValue={String(page)}
+          onChange={(event) => {
+            const to = Math.floor(Number(event.currentTarget.value));
+            if (to >= 1) go(last === null ? to : Math.min(to, last));
+          }}
+        />
+        {last !== null && <span>of {number(last)}</span>}
+      </label>
+      <button type="button" class="button small icon-only" aria-label="Next page" disabled={last === null ? shown < limit : page >= last} onClick={() => go(page + 1)}>
+        <Icon name="next" size={14} />
+      </button>
+    </nav>
+  );
+}

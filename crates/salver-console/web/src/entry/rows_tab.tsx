@@ -1,0 +1,165 @@
+import { useMemo, useRef, useState } from "preact/hooks";
+import { fetchCount, fetchRows } from "../api";
+import { type Column, type Entry, catalog } from "../catalog";
+import type { Value } from "../data_json";
+import { ErrorNote } from "../error_note";
+import { Grid, type GridColumn } from "../grid/grid";
+import { valueText } from "../grid/value";
+import { Icon } from "../icon";
+import { CellEditor } from "../records/cell_editor";
+import { RecordEdit, changeCount } from "../records/record";
+import { NewRow, RowActions } from "../records/row_actions";
+import { RequestPanel } from "../request_panel";
+import { pageUrl, place, setQuery } from "../router";
+import { useLoaded } from "../use_loaded";
+import { ColumnPicker } from "./column_picker";
+import { Downloads } from "./downloads";
+import { FilterBar } from "./filter_bar";
+import { Facets, defaultFacets } from "./facets";
+import { Pager } from "./pager";
+import type { EntryFacts } from "./screen";
+import { type ViewState, countRequest, quoteName, rowsRequest, writeSort } from "./view_state";
+
+interface Props {
+  entry: Entry;
+  state: ViewState;
+  facts: EntryFacts;
+  /** Whether the facts are there. */
+  ready: boolean;
+}
+
+/** The rows of an entry, page by page. */
+export function RowsTab({ entry, state, facts, ready }: Props) {
+  const request = rowsRequest(entry, state, facts.key);
+  const counting = countRequest(entry, state);
+  const id = JSON.stringify(request);
+  const rows = useLoaded(ready ? `${id}#${changeCount.value}` : null, (signal) => fetchRows(request, signal));
+  const total = useLoaded(ready ? `${JSON.stringify(counting)}#${changeCount.value}` : null, (signal) => fetchCount(counting, signal));
+  const facetNames = place.value.query.get("facets");
+
+  const described = facts.records ? (catalog.value?.tables.get(facts.records.name) ?? []) : [];
+  const columns = useMemo<GridColumn[]>(
+    () => state.columns.map((column) => ({ ...column, key: facts.key.includes(column.name), refers: described.find(({ name }) => name === column.name)?.fk })),
+    [state.columns.map(({ name }) => name).join("\u0000"), facts],
+  );
+  const shown = useMemo(() => arrange(rows.data, columns), [rows.data, columns]);
+
+  const onSort = (name: string, add: boolean) => {
+    const known = state.sort.find(({ column }) => column === name);
+    const others = add ? state.sort.filter(({ column }) => column !== name) : [];
+    // Up, down, and back to the order of the source.
+    const next = known?.descending ? others : [...others, { column: name, descending: known !== undefined }];
+    setQuery({ sort: writeSort(next), page: null });
+  };
+  const keyOfRow = (index: number): string[] | null => {
+    if (facts.key.length === 0) return null;
+    const values = facts.key.map((name) => rows.data?.rows[index]?.[rows.data.columns.indexOf(name)] ?? null);
+    return values.includes(null) ? null : values.map(valueText);
+  };
+  const rowLink = (_: Value[], index: number) => {
+    const key = keyOfRow(index);
+    return key ? pageUrl("entry", entry.name, "row", ...key) : undefined;
+  };
+  const cellLink = (column: GridColumn, value: Value, row: Value[], index: number) => {
+    if (value === null) return undefined;
+    if (column.refers) return pageUrl("entry", entryOfTable(column.refers), "row", valueText(value));
+    return column.key ? rowLink(row, index) : undefined;
+  };
+  const editing = useEditing(entry, facts, columns, shown, keyOfRow);
+
+  return (
+    <>
+      <FilterBar entry={entry} state={state}>
+        <ColumnPicker entry={entry} state={state} />
+        <button
+          type="button"
+          class="button small"
+          aria-expanded={facetNames !== null}
+          onClick={() => setQuery({ facets: facetNames === null ? defaultFacets(entry.columns).map(quoteName).join(",") : null })}
+        >
+          <Icon name="chart" size={14} /> Facets
+        </button>
+        {facts.records?.table.writes.create && <NewRow entry={entry} records={facts.records} keyColumns={facts.key} />}
+        <Downloads entry={entry} state={state} />
+        <button type="button" class="button small" onClick={() => (rows.reload(), total.reload())}>
+          Reload
+        </button>
+      </FilterBar>
+      <div class={facetNames === null ? "" : "with-facets"}>
+        {facetNames !== null && <Facets entry={entry} state={state} names={facetNames} />}
+        <div class={`grid-area${rows.loading ? " busy" : ""}`} aria-busy={rows.loading}>
+          {rows.error !== null && <ErrorNote error={rows.error} onRetry={rows.reload} />}
+          {(rows.data || !rows.error) && (
+            <Grid
+              label={`Rows of ${entry.name}`}
+              columns={columns}
+              rows={shown}
+              firstNumber={(state.page - 1) * state.limit + 1}
+              sort={state.sort}
+              onSort={onSort}
+              rowLink={rowLink}
+              cellLink={cellLink}
+              editing={editing}
+              rowLead={
+                facts.records?.table.writes.remove
+                  ? (_, index) => {
+                      const key = keyOfRow(index);
+                      return key && facts.records ? <RowActions record={{ table: facts.records.name, keyColumns: facts.key, key }} /> : null;
+                    }
+                  : undefined
+              }
+              empty={rows.loading || !ready ? "Loading…" : state.filters.length ? "No row fits these conditions." : "No rows yet."}
+            />
+          )}
+          <Pager page={state.page} limit={state.limit} shown={shown.length} total={total.data} />
+        </div>
+      </div>
+      <RequestPanel request={request} />
+    </>
+  );
+}
+
+/** The entry whose table this is: that of the same name, or with the database in front of it. */
+function entryOfTable(table: string): string {
+  const entries = catalog.value?.entries;
+  if (!entries || entries.has(table)) return table;
+  return [...entries.keys()].find((name) => name.endsWith(`.${table}`)) ?? table;
+}
+
+/** The rows with the values of the columns that are shown, in their order. */
+function arrange(data: { columns: string[]; rows: Value[][] } | null, columns: GridColumn[]): Value[][] {
+  if (!data) return [];
+  const positions = columns.map(({ name }) => data.columns.indexOf(name));
+  return data.rows.map((row) => positions.map((position) => row[position] ?? null));
+}
+
+function useEditing(entry: Entry, facts: EntryFacts, columns: GridColumn[], rows: Value[][], keyOfRow: (index: number) => string[] | null) {
+  const [at, setAt] = useState<{ row: number; column: number } | null>(null);
+  const edit = useRef<RecordEdit | null>(null);
+  const records = facts.records;
+  if (!records?.table.writes.update || facts.key.length === 0) return undefined;
+  const described = catalog.value?.tables.get(records.name) ?? [];
+  return {
+    at,
+    begin: (row: number, column: number) => {
+      const key = keyOfRow(row);
+      edit.current = key && new RecordEdit({ table: records.name, keyColumns: facts.key, key });
+      setAt({ row, column });
+    },
+    can: (row: number, column: number) => {
+      const name = columns[column]?.name ?? "";
+      return !facts.key.includes(name) && name in records.table.fields && !records.table.fields[name]?.readOnly && keyOfRow(row) !== null;
+    },
+    editor: () => {
+      const column = at && (columns[at.column] as Column | undefined);
+      const key = at && keyOfRow(at.row);
+      if (!at || !column || !key) return null;
+      const value = rows[at.row]?.[at.column] ?? null;
+      const save = async (next: Value) => {
+        await edit.current?.save(new Map([[column.name, next]]));
+        setAt(null);
+      };
+      return <CellEditor key={`${entry.name}${at.row}:${at.column}`} column={column} value={value} nullable={described.find(({ name }) => name === column.name)?.nullable ?? false} onSave={save} onClose={() => setAt(null)} />;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { ApiError } from "./api";
+import { loginOpen, requestLogin } from "./session/session";
+
+/** An error where it happened: what went wrong, what to try, and a way to log in where that may help. */
+export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  if (!error) return null;
+  const api = error instanceof ApiError ? error : null;
+  const mayLogIn = (api?.status === 401 || api?.status === 403) && !loginOpen.value;
+  const message = error instanceof Error ? error.message : String(error);
+  return (
+    <div class="note error" role="alert">
+      <p class="note-title">
+        <bdi>{message}</bdi>
+      </p>
+      {api?.hint && (
+        <p>
+          <bdi>{api.hint}</bdi>
+        </p>
+      )}
+      {api && (
+        <p class="note-fine">
+          {api.status > 0 && `${api.status} `}
+          <code>{api.word}</code>
+        </p>
+      )}
+      {(onRetry || mayLogIn) && (
+        <p class="row">
+          {mayLogIn && (
+            <button type="button" class="button small" onClick={() => requestLogin()}>
+              Log in…
+            </button>
+          )}
+          {onRetry && (
+            <button type="button" class="button small" onClick={onRetry}>
+              Try again
+            </button>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** An error in place of a whole screen. */
+export function ErrorScreen(props: { error: unknown; onRetry?: () => void }) {
+  return (
+    <section class="screen">
+      <ErrorNote {...props} />
+    </section>
+  );
+}

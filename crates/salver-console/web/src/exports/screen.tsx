@@ -1,0 +1,48 @@
+import { useState } from "preact/hooks";
+import { catalog, entryNames } from "../catalog";
+import { place, setQuery } from "../router";
+import { ExportCard } from "./export_card";
+import { forget, keep, loadKept } from "./kept";
+import { OneBody } from "./one_body";
+import { OpenForm } from "./open_form";
+import "./exports.css";
+
+/** All rows of an entry: as one file, or in streams of one snapshot that can be paused and resumed. */
+export default function ExportsScreen() {
+  const [kept, setKept] = useState(loadKept);
+  const names = entryNames.value;
+  const chosen = place.value.query.get("entry");
+  const entry = catalog.value?.entries.get(chosen ?? "") ?? catalog.value?.entries.get(names[0] ?? "");
+  return (
+    <section class="screen exports">
+      <h1>Exports</h1>
+      {catalog.value && !entry && <p class="note muted">Nothing is served yet.</p>}
+      {entry && (
+        <>
+          <label class="inline-field">
+            <span>Entry</span>
+            <select value={entry.name} onChange={(event) => setQuery({ entry: event.currentTarget.value, columns: null }, { replace: true })}>
+              {names.map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <div class="exports-ways">
+            <OneBody entry={entry} />
+            <OpenForm key={entry.name} entry={entry} onOpened={(opened, format) => setKept(keep({ token: opened.export, entry: opened.entry, format, at: Date.now() }))} />
+          </div>
+        </>
+      )}
+      {kept.length > 0 && (
+        <section class="exports-open" aria-label="Open exports">
+          <h2>Open exports</h2>
+          {kept.map((one) => (
+            <ExportCard key={one.token} kept={one} onEnded={() => setKept(forget(one.token))} />
+          ))}
+        </section>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,115 @@
+import type { FunctionParameter } from "../catalog";
+import { parseData, writeData } from "../data_json";
+import type { Document, Schema } from "../docs/openapi";
+import { exampleOf } from "../docs/schema";
+
+/** How the value of a parameter is given in the form. */
+export type FieldKind = "text" | "integer" | "number" | "boolean" | "choice" | "file" | "json" | "any";
+
+/** One field of the form of a function. */
+export interface Field {
+  name: string;
+  kind: FieldKind;
+  /** What it takes, in words. */
+  type: string;
+  required: boolean;
+  description?: string;
+  /** The JSON text of the value that the function takes when nothing is sent. */
+  default?: string;
+  /** The JSON text of a value that fits, where the type has members or items. */
+  example?: string;
+  /** The JSON texts of the values to choose from. */
+  choices: string[];
+}
+
+function kindOf(type: string, schema: Schema | undefined): FieldKind {
+  if (schema?.enum) return "choice";
+  const named = [schema?.type ?? type].flat()[0] ?? "any";
+  if (schema?.format === "binary" || /^\[?(bytes|upload|file)\]?$/i.test(type)) return "file";
+  switch (named) {
+    case "string":
+      return "text";
+    case "integer":
+    case "number":
+    case "boolean":
+      return named;
+    case "array":
+    case "object":
+      return "json";
+    default:
+      return "any";
+  }
+}
+
+const WORDS: Record<FieldKind, string> = {
+  text: "text",
+  integer: "whole number",
+  number: "number",
+  boolean: "true or false",
+  choice: "one of the values",
+  file: "file",
+  json: "JSON",
+  any: "number, text or JSON",
+};
+
+/** The fields of a function, from what the file declares and what the OpenAPI document knows beyond that. */
+export function fieldsOf(parameters: FunctionParameter[], schema: Schema | undefined, document: Document | null): Field[] {
+  return parameters.map((parameter) => {
+    const known = schema?.properties?.[parameter.name];
+    const kind = kindOf(parameter.type, known);
+    const description = parameter.description ?? known?.description;
+    return {
+      name: parameter.name,
+      kind,
+      type: kind === "json" && known?.type === "array" ? "list, as JSON" : WORDS[kind],
+      required: parameter.required,
+      ...(description ? { description } : {}),
+      ...(known?.default === undefined ? {} : { default: JSON.stringify(known.default) }),
+      ...(kind === "json" && known && document ? { example: JSON.stringify(exampleOf(document, known)) } : {}),
+      choices: (known?.enum ?? []).map((value) => JSON.stringify(value)),
+    };
+  });
+}
+
+/** The JSON text of what was typed into a field; undefined for an optional field that was left empty. */
+export function fieldJson(field: Field, typed: string): string | undefined {
+  if (typed === "" && (!field.required || field.kind !== "text")) return undefined;
+  switch (field.kind) {
+    case "text":
+      return JSON.stringify(typed);
+    case "any":
+    case "json":
+    case "integer":
+    case "number":
+      return normalized(typed, field.kind === "any");
+    default:
+      return typed;
+  }
+}
+
+/** Typed JSON without its line ends, every digit kept. What is no JSON goes as a text, for the server to judge. */
+function normalized(typed: string, listOfNumbers: boolean): string {
+  try {
+    return writeData(parseData(typed));
+  } catch {
+    // `1, 2, 3` is what people write for a vector.
+    if (listOfNumbers && /^\s*-?[\d.]+(?:\s*,\s*-?[\d.]+)+\s*$/.test(typed)) return normalized(`[${typed}]`, false);
+    return JSON.stringify(typed);
+  }
+}
+
+/** The JSON text of all arguments. */
+export function argumentsJson(fields: Field[], values: Record<string, string>): string {
+  const members = fields.flatMap((field) => {
+    const json = fieldJson(field, values[field.name] ?? "");
+    return json === undefined ? [] : [`${JSON.stringify(field.name)}:${json}`];
+  });
+  return `{${members.join(",")}}`;
+}
+
+/** What is missing before the function can be called. */
+export function missingFields(fields: Field[], values: Record<string, string>): string[] {
+  return fields
+    .filter((field) => field.required && field.kind !== "file" && fieldJson(field, values[field.name] ?? "") === undefined)
+    .map((field) => field.name);
+}

@@ -1,0 +1,164 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type ApiRequest, apiPath, fetchJson } from "../api";
+import type { FunctionEndpoint, FunctionFile } from "../catalog";
+import type { Document } from "../docs/openapi";
+import { ErrorNote } from "../error_note";
+import { RequestPanel } from "../request_panel";
+import { pageUrl, place, setQuery } from "../router";
+import type { ScreenProps } from "../screens";
+import { useLoaded } from "../use_loaded";
+import { AnswerView } from "./answer_view";
+import { ArgumentForm } from "./argument_form";
+import { type Answer, call, startJob } from "./call";
+import { argumentsJson, type Field, fieldsOf, missingFields } from "./fields";
+import { JobPanel } from "./job_panel";
+import "./function.css";
+
+/** A function of an R or Python file: its arguments as a form, and what it answers. */
+export default function FunctionScreen({ parts }: ScreenProps) {
+  const [file = "", name = ""] = parts;
+  const described = useLoaded(file, (signal) => fetchJson<FunctionFile>(apiPath("functions", file), signal));
+  const schemas = useLoaded("schemas", (signal) => fetchJson<Document>("api/functions.openapi.json", signal));
+  const endpoint = described.data?.endpoints.find((known) => known.function === name);
+  return (
+    <section class="screen function">
+      <header class="screen-head">
+        <h1>
+          <bdi>{name || file}</bdi>
+        </h1>
+        {described.data && <span class="badge">{described.data.language}</span>}
+        {endpoint?.pure && <span class="badge accent">pure</span>}
+        {endpoint?.path && (
+          <code class="muted">
+            {endpoint.method} <bdi>{endpoint.path}</bdi>
+          </code>
+        )}
+      </header>
+      <ErrorNote error={described.error} onRetry={described.reload} />
+      {described.data && <Siblings file={described.data} current={name} />}
+      {endpoint?.summary && <p>{endpoint.summary}</p>}
+      {described.data && !endpoint && <p class="note">The file has no function of that name.</p>}
+      {endpoint && !schemas.loading && <Call key={`${file}/${name}`} endpoint={endpoint} document={schemas.data} />}
+    </section>
+  );
+}
+
+function Siblings({ file, current }: { file: FunctionFile; current: string }) {
+  if (file.endpoints.length < 2) return null;
+  return (
+    <nav class="tabs" aria-label={`Functions of ${file.name}`}>
+      {file.endpoints.map(({ function: name }) => (
+        <a key={name} class="tab" href={pageUrl("function", file.name, name)} aria-current={name === current ? "page" : undefined}>
+          <bdi>{name}</bdi>
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+const ARGUMENT = "a.";
+
+/** The arguments of the address; a link fills the form in, and never calls the function. */
+function argumentsOf(query: URLSearchParams): Record<string, string> {
+  return Object.fromEntries([...query].filter(([key]) => key.startsWith(ARGUMENT)).map(([key, value]) => [key.slice(ARGUMENT.length), value]));
+}
+
+function Call({ endpoint, document }: { endpoint: FunctionEndpoint; document: Document | null }) {
+  const path = endpoint.call.replace(/^\//, "");
+  const body = document?.paths[endpoint.call]?.post?.requestBody;
+  const schema = body && "content" in body ? (body.content?.["application/json"]?.schema ?? body.content?.["multipart/form-data"]?.schema) : undefined;
+  const fields = fieldsOf(endpoint.parameters, schema, document);
+
+  const [values, setValues] = useState(() => argumentsOf(place.value.query));
+  const [files, setFiles] = useState<Record<string, File>>({});
+  const [asJob, setAsJob] = useState(false);
+  const [running, setRunning] = useState(false);
+  const [streamed, setStreamed] = useState("");
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const controller = useRef<AbortController | null>(null);
+  const jobId = place.value.query.get("job");
+  useEffect(() => () => controller.current?.abort(), []);
+
+  const request: ApiRequest = { method: "POST", path, headers: { "Content-Type": "application/json" }, body: argumentsJson(fields, values) };
+  const missing = missingFields(fields, values);
+  const submit = async () => {
+    controller.current?.abort();
+    const own = new AbortController();
+    controller.current = own;
+    setAnswer(null);
+    setError(null);
+    setStreamed("");
+    setRunning(true);
+    setQuery({ job: null, ...addressOf(fields, values) }, { replace: true });
+    try {
+      const sent = withFiles(request, fields, values, files);
+      if (asJob) {
+        const started = await startJob(sent, own.signal);
+        if ("state" in started) setQuery({ job: started.id }, { replace: true });
+        else setAnswer(started);
+      } else {
+        setAnswer(await call(sent, own.signal, setStreamed));
+      }
+    } catch (failure) {
+      if (!own.signal.aborted) setError(failure);
+    } finally {
+      if (controller.current === own) setRunning(false);
+    }
+  };
+
+  return (
+    <>
+      <ArgumentForm fields={fields} values={values} error={error} onChange={setValues} onFile={(name, file) => setFiles({ ...files, [name]: file })} onSubmit={() => void submit()}>
+        <div class="row">
+          {running ? (
+            <button
+              type="button"
+              class="button danger"
+              onClick={() => {
+                controller.current?.abort();
+                setRunning(false);
+              }}
+            >
+              Cancel
+            </button>
+          ) : (
+            <button type="submit" class="button primary" disabled={missing.length > 0} title="Ctrl+Enter">
+              Call
+            </button>
+          )}
+          <label class="inline-field">
+            <input type="checkbox" checked={asJob} onChange={(event) => setAsJob(event.currentTarget.checked)} /> In the background, as a job
+          </label>
+          {missing.length > 0 && <span class="muted">Missing: {missing.join(", ")}</span>}
+        </div>
+      </ArgumentForm>
+      <ErrorNote error={error} />
+      {jobId && <JobPanel id={jobId} onAnswer={setAnswer} onGone={() => setQuery({ job: null }, { replace: true })} />}
+      {running && streamed && (
+        <pre class="code" aria-label="The answer so far">
+          {streamed.slice(-20_000)}
+        </pre>
+      )}
+      {answer && <AnswerView answer={answer} name={endpoint.function} />}
+      <RequestPanel request={asJob ? { ...request, headers: { ...request.headers, Prefer: "respond-async" } } : request} />
+    </>
+  );
+}
+
+function addressOf(fields: Field[], values: Record<string, string>): Record<string, string | null> {
+  return Object.fromEntries(fields.filter(({ kind }) => kind !== "file").map(({ name }) => [ARGUMENT + name, values[name] || null]));
+}
+
+/** With files, the arguments go as a form, which the browser writes. */
+function withFiles(request: ApiRequest, fields: Field[], values: Record<string, string>, files: Record<string, File>): ApiRequest {
+  if (!fields.some(({ kind }) => kind === "file")) return request;
+  const form = new FormData();
+  for (const { name, kind } of fields) {
+    const file = files[name];
+    const value = values[name];
+    if (kind === "file" && file) form.append(name, file);
+    else if (kind !== "file" && value) form.append(name, value);
+  }
+  return { ...request, headers: {}, form };
+}

@@ -1,0 +1,128 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, type ApiRequest, fetchJson, requestUrl, send } from "../api";
+import { Editor } from "../editor/editor";
+import { placeAt } from "../editor/position";
+import { ErrorNote } from "../error_note";
+import { AnswerView } from "../function/answer_view";
+import { type Answer, readAnswer } from "../function/call";
+import { RequestPanel } from "../request_panel";
+import { place, setQuery } from "../router";
+import { useLoaded } from "../use_loaded";
+import { errorsOf, GraphqlErrors } from "./errors";
+import { SchemaPanel } from "./schema_panel";
+import { firstDocument, type RootField, ROOT_FIELDS } from "./root_fields";
+import "./graphql.css";
+
+/** GraphQL over everything that is served. */
+export default function GraphqlScreen() {
+  const { query } = place.value;
+  const fields = useLoaded("fields", (signal) => rootFields(signal));
+  const [text, setText] = useState<string | null>(query.get("q"));
+  const [variables, setVariables] = useState(query.get("variables") ?? "");
+  const [running, setRunning] = useState(false);
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const controller = useRef<AbortController | null>(null);
+  // The document that the answer and the errors are about.
+  const ran = useRef("");
+  const document = text ?? firstDocument(fields.data ?? []);
+
+  const run = async (asked: string, method: "GET" | "POST") => {
+    const sent = graphqlRequest(asked, variables, method);
+    ran.current = asked;
+    controller.current?.abort();
+    const own = new AbortController();
+    controller.current = own;
+    setRunning(true);
+    setError(null);
+    const began = performance.now();
+    try {
+      setAnswer(await readAnswer(await send(sent, own.signal), began));
+    } catch (failure) {
+      if (own.signal.aborted) return;
+      setAnswer(null);
+      setError(failure);
+    } finally {
+      if (controller.current === own) setRunning(false);
+    }
+  };
+  const start = () => {
+    setText(document);
+    ran.current = document;
+    setQuery({ q: document, variables: variables || null }, { replace: query.get("q") === document });
+    void run(document, "POST");
+  };
+
+  // What a link or the history of the browser brings is asked by GET, by which nothing can be changed.
+  const linked = query.get("q");
+  useEffect(() => {
+    if (linked === null || ran.current === linked) return;
+    setText(linked);
+    void run(linked, "GET");
+  }, [linked]);
+  useEffect(() => () => controller.current?.abort(), []);
+
+  // Errors come with an answer, or in place of one.
+  const errors = errorsOf(error instanceof ApiError ? error.body : plainJson(answer?.text));
+  const [first] = errors;
+  const at = first && ran.current === document ? placeAt(first.line, first.column, document) : undefined;
+  return (
+    <section class="screen graphql">
+      <header class="screen-head">
+        <h1>GraphQL</h1>
+        <span class="spring" />
+        <a class="button small" href={requestUrl({ path: "api/graphql" })} target="_blank" rel="noopener">
+          Open GraphiQL
+        </a>
+      </header>
+      <div class="graphql-columns">
+        <div class="graphql-write">
+          <Editor value={document} onChange={setText} onRun={start} language={{ name: "graphql" }} label="GraphQL document" lines={12} mark={at && first ? { ...at, message: first.message } : null} />
+          <details open={variables !== ""}>
+            <summary>Variables</summary>
+            <Editor value={variables} onChange={setVariables} onRun={start} language={{ name: "json" }} label="Variables, as JSON" lines={3} />
+          </details>
+          <div class="row">
+            {running ? (
+              <button type="button" class="button danger" onClick={() => controller.current?.abort()}>
+                Cancel
+              </button>
+            ) : (
+              <button type="button" class="button primary" onClick={start} title="Ctrl+Enter">
+                Run
+              </button>
+            )}
+          </div>
+          {errors.length > 0 ? <GraphqlErrors errors={errors} /> : <ErrorNote error={error} />}
+          {answer && <AnswerView answer={answer} name="graphql" />}
+          <RequestPanel request={graphqlRequest(document, variables, "POST")} />
+        </div>
+        <SchemaPanel fields={fields.data ?? []} error={fields.error} onChoose={setText} />
+      </div>
+    </section>
+  );
+}
+
+function graphqlRequest(document: string, variables: string, method: "GET" | "POST"): ApiRequest {
+  if (method === "GET") {
+    return { path: "api/graphql", query: [["query", document], ...(variables.trim() ? [["variables", variables] as [string, string]] : [])] };
+  }
+  const body = `{"query":${JSON.stringify(document)}${variables.trim() ? `,"variables":${variables.trim()}` : ""}}`;
+  return { method, path: "api/graphql", headers: { "Content-Type": "application/json" }, body };
+}
+
+async function rootFields(signal: AbortSignal): Promise<RootField[]> {
+  const answer = await fetchJson<{ data: { __schema: { queryType: { fields: RootField[] } } } }>(
+    { method: "POST", path: "api/graphql", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ query: ROOT_FIELDS }) },
+    signal,
+  );
+  return answer.data.__schema.queryType.fields;
+}
+
+function plainJson(text: string | null | undefined): unknown {
+  try {
+    return JSON.parse(text ?? "null");
+  } catch {
+    return null;
+  }
+}

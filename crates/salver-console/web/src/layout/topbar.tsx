@@ -1,0 +1,45 @@
+import { apiKey } from "../api";
+import { Icon } from "../icon";
+import { pageUrl } from "../router";
+import { logOut, requestLogin, session } from "../session/session";
+import { nextTheme, theme } from "./theme";
+
+const THEMES = { system: "system", light: "sun", dark: "moon" } as const;
+
+/** The bar at the top: the name, the theme, and who is logged in. */
+export function Topbar({ open, onToggle }: { open: boolean; onToggle: () => void }) {
+  const { user, hasUsers } = session.value;
+  const known = user !== null || apiKey.get() !== null;
+  return (
+    <header class="topbar">
+      <button type="button" class="button icon-only menu-button" aria-label="Navigation" aria-expanded={open} onClick={onToggle}>
+        <Icon name={open ? "close" : "menu"} />
+      </button>
+      <a class="brand" href={pageUrl()}>
+        <svg width="20" height="20" viewBox="0 0 32 32" aria-hidden="true">
+          <rect width="32" height="32" rx="7" class="brand-back" />
+          <path d="M6 21h20M9 21a7 7 0 0 1 14 0M16 11v3" class="brand-line" />
+        </svg>
+        Salver
+      </a>
+      <span class="spring" />
+      <button type="button" class="button quiet icon-only" aria-label={`Theme: ${theme.value}`} title={`Theme: ${theme.value}`} onClick={nextTheme}>
+        <Icon name={THEMES[theme.value]} />
+      </button>
+      {known ? (
+        <>
+          <bdi class="who">{user ?? "with a key"}</bdi>
+          <button type="button" class="button quiet" onClick={() => void logOut()}>
+            Log out
+          </button>
+        </>
+      ) : (
+        hasUsers && (
+          <button type="button" class="button quiet" onClick={() => requestLogin()}>
+            Log in
+          </button>
+        )
+      )}
+    </header>
+  );
+}

@@ -1,0 +1,108 @@
+import { useState } from "preact/hooks";
+import { kindOf, typeLabel } from "../column_type";
+import type { Column, TableColumn } from "../catalog";
+import type { Value } from "../data_json";
+import type { RecordTable } from "../entry/metadata";
+import { ErrorNote } from "../error_note";
+import { valueText } from "../grid/value";
+import { type Draft, FieldInput, draftValue } from "./field_input";
+import { type Changes, fieldErrors } from "./record";
+
+interface Props {
+  columns: Column[];
+  table: RecordTable;
+  /** The columns of the table in its database, which know what may be NULL. */
+  described: TableColumn[];
+  /** The row that is changed; `null` for a new one. */
+  row: Map<string, Value> | null;
+  saveLabel: string;
+  /** Writes the values that differ from the row. */
+  onSave: (changes: Changes) => Promise<void>;
+  onCancel: () => void;
+}
+
+/** The form of a row, new or known. Errors of a column stand below it. */
+export function RecordForm({ columns, table, described, row, saveLabel, onSave, onCancel }: Props) {
+  const [drafts, setDrafts] = useState<Record<string, Draft>>({});
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const errors = fieldErrors(error);
+  const editable = columns.filter(({ name, type }) => kindOf(type) !== "nested" && (row === null || !table.fields[name]?.readOnly));
+
+  const before = (name: string): Draft => {
+    const value = row?.get(name);
+    return row ? (value === null || value === undefined ? null : valueText(value)) : undefined;
+  };
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const changes: Changes = new Map();
+    for (const { name, type } of editable) {
+      const draft = drafts[name];
+      if (draft !== undefined && draft !== before(name)) changes.set(name, draftValue(draft, kindOf(type)));
+    }
+    if (row && changes.size === 0) return onCancel();
+    setBusy(true);
+    try {
+      await onSave(changes);
+    } catch (failed) {
+      setError(failed);
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <form class="record-form" onSubmit={submit}>
+      {editable.map(({ name, type }, index) => {
+        const draft = name in drafts ? drafts[name] : before(name);
+        const column = described.find((one) => one.name === name);
+        const id = `field-${name}`;
+        const message = errors[name];
+        return (
+          <div class="field" key={name}>
+            <div class="row">
+              <label for={id}>
+                <bdi>{name}</bdi>
+              </label>
+              <small>
+                {typeLabel(type)}
+                {column?.pk && " · key"}
+                {column?.fk && ` · refers to ${column.fk}`}
+              </small>
+              <span class="spring" />
+              {(column === undefined || column.nullable) && draft !== null && kindOf(type) !== "boolean" && (
+                <button type="button" class="button small quiet" onClick={() => setDrafts({ ...drafts, [name]: null })}>
+                  Set NULL
+                </button>
+              )}
+            </div>
+            <FieldInput
+              id={id}
+              type={type}
+              value={draft}
+              onChange={(value) => setDrafts({ ...drafts, [name]: value })}
+              invalid={Boolean(message)}
+              describedBy={message ? `${id}-error` : undefined}
+              autofocus={index === 0}
+              maxLength={table.fields[name]?.maxLength}
+            />
+            {message && (
+              <span class="field-error" id={`${id}-error`}>
+                {message}
+              </span>
+            )}
+          </div>
+        );
+      })}
+      <ErrorNote error={error} />
+      <div class="row end">
+        <button type="button" class="button" onClick={onCancel}>
+          Cancel
+        </button>
+        <button type="submit" class="button primary" disabled={busy}>
+          {saveLabel}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,45 @@
+import { useState } from "preact/hooks";
+import type { ApiRequest } from "./api";
+import { CopyButton } from "./copy_button";
+import { CODE_FORMS } from "./request_code";
+
+const KEPT = "salver.request_form";
+
+/** The request behind what is shown, in several languages, each ready to copy. */
+export function RequestPanel({ request, open = false }: { request: ApiRequest; open?: boolean }) {
+  const [form, setForm] = useState(() => localStorage.getItem(KEPT) ?? "curl");
+  const forms = CODE_FORMS.flatMap(({ id, label, code }) => {
+    const text = code(request);
+    return text === null ? [] : [{ id, label, text }];
+  });
+  const shown = forms.find(({ id }) => id === form) ?? forms[0];
+  const choose = (id: string) => {
+    localStorage.setItem(KEPT, id);
+    setForm(id);
+  };
+  if (!shown) return null;
+  return (
+    <details class="request-panel" open={open}>
+      <summary>
+        Request
+        <span class="request-line">
+          <b>{request.method ?? "GET"}</b> <bdi>/{request.path}</bdi>
+        </span>
+      </summary>
+      <div class="request-body">
+        <div class="tabs" role="group" aria-label="Language of the request">
+          {forms.map(({ id, label }) => (
+            <button key={id} type="button" class="tab" aria-pressed={id === shown.id} onClick={() => choose(id)}>
+              {label}
+            </button>
+          ))}
+          <span class="spring" />
+          <CopyButton text={shown.text} />
+        </div>
+        <pre class="code" tabIndex={0} aria-label={`The request as ${shown.label}`}>
+          {shown.text}
+        </pre>
+      </div>
+    </details>
+  );
+}

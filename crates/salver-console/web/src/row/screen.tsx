@@ -1,0 +1,184 @@
+import "../entry/entry.css";
+import "./row.css";
+import { useState } from "preact/hooks";
+import { type ApiRequest, apiPath, fetchRows } from "../api";
+import { kindOf, typeLabel } from "../column_type";
+import { type Column, type Entry, catalog, catalogError, recordsName } from "../catalog";
+import { ExactNumber, type Value } from "../data_json";
+import { buildFilter, sqlName, sqlWhere, writeFilter } from "../entry/filters";
+import { keyOf, recordTable } from "../entry/metadata";
+import { ErrorNote, ErrorScreen } from "../error_note";
+import { CellContent } from "../grid/cell";
+import { JsonTree } from "../grid/json_tree";
+import { valueText } from "../grid/value";
+import { RecordEdit, changeCount, deleteRecord, readRecord } from "../records/record";
+import { RecordDialog } from "../records/record_dialog";
+import { RecordForm } from "../records/record_form";
+import { UndoBar } from "../records/undo_bar";
+import { RequestPanel } from "../request_panel";
+import { navigate, pageUrl } from "../router";
+import type { ScreenProps } from "../screens";
+import { useLoaded } from "../use_loaded";
+import { Relations } from "./relations";
+
+/** The screen of one row: every value in full, and the rows it belongs with. */
+export default function RowScreen({ parts }: ScreenProps) {
+  const name = parts[0] ?? "";
+  const key = parts.slice(2);
+  const all = catalog.value;
+  const entry = all?.entries.get(name);
+  const facts = useLoaded(entry ? name : null, async () => {
+    if (!entry || !all) return null;
+    const records = recordsName(entry, all.tables);
+    const described = records ? (all.tables.get(records) ?? []) : [];
+    const keyColumns = records ? described.flatMap((column) => (column.pk ? [column.name] : [])) : await keyOf(entry);
+    return { keyColumns, records, described, table: records ? await recordTable(records) : null };
+  });
+  if (catalogError.value && !all) return <ErrorScreen error={catalogError.value} />;
+  if (!all) return <p class="loading">Loading…</p>;
+  if (!entry) {
+    return (
+      <section class="screen">
+        <h1>
+          There is no <bdi>{name}</bdi>
+        </h1>
+      </section>
+    );
+  }
+  if (facts.error) return <ErrorScreen error={facts.error} />;
+  if (!facts.data) return <p class="loading">Loading…</p>;
+  const { keyColumns, ...rest } = facts.data;
+  if (keyColumns.length !== key.length) return <ErrorScreen error={new Error(`A row of ${name} is named by ${keyColumns.join(", ") || "nothing: it has no key"}.`)} />;
+  return <Row entry={entry} keyColumns={keyColumns} rowKey={key} {...rest} />;
+}
+
+interface RowProps {
+  entry: Entry;
+  keyColumns: string[];
+  rowKey: string[];
+  records: string | null;
+  described: { name: string; fk?: string; pk?: boolean; type: string; nullable?: boolean }[];
+  table: Awaited<ReturnType<typeof recordTable>>;
+}
+
+function Row({ entry, keyColumns, rowKey, records, described, table }: RowProps) {
+  const request = rowRequest(entry, keyColumns, rowKey);
+  const [edit, setEdit] = useState<RecordEdit | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const row = useLoaded(`${JSON.stringify(request)}#${changeCount.value}`, (signal) => fetchRows(request, signal));
+  const value = (column: string): Value => row.data?.rows[0]?.[row.data.columns.indexOf(column)] ?? null;
+  const found = (row.data?.rows.length ?? 0) > 0;
+  const title = titleOf(entry, value, keyColumns);
+
+  const record = records ? { table: records, keyColumns, key: rowKey } : null;
+  const remove = async () => {
+    if (!record) return;
+    try {
+      await deleteRecord(record, await readRecord(record));
+      navigate(pageUrl("entry", entry.name));
+    } catch (failed) {
+      setError(failed);
+    }
+  };
+  return (
+    <section class="screen">
+      <header class="screen-head">
+        <p class="crumbs">
+          <a href={pageUrl("entry", entry.name)}>
+            <bdi>{entry.name}</bdi>
+          </a>
+          <span aria-hidden="true"> / </span>
+          <bdi>{rowKey.join(", ")}</bdi>
+        </p>
+        <h1>
+          <bdi>{title ?? rowKey.join(", ")}</bdi>
+        </h1>
+        <span class="spring" />
+        {found && table?.writes.update && (
+          <button type="button" class="button" onClick={() => record && setEdit(new RecordEdit(record))}>
+            Edit
+          </button>
+        )}
+        {found && table?.writes.remove && (
+          <button type="button" class="button danger" onClick={remove}>
+            Delete
+          </button>
+        )}
+      </header>
+      <UndoBar />
+      <ErrorNote error={error ?? row.error} />
+      {row.data && !found && <p class="note">There is no such row, or you may not see it.</p>}
+      {found && (
+        <div class="row-page">
+          <dl class="card values">
+            {entry.columns.map((column) => (
+              <RowValue key={column.name} column={column} value={value(column.name)} isKey={keyColumns.includes(column.name)} refers={described.find(({ name }) => name === column.name)?.fk} />
+            ))}
+          </dl>
+          <Relations entry={entry} keyColumns={keyColumns} rowKey={rowKey} />
+        </div>
+      )}
+      <RequestPanel request={request} />
+      {edit && table && row.data && (
+        <RecordDialog title={`Edit ${entry.name} ${rowKey.join(", ")}`} onClose={() => setEdit(null)}>
+          <RecordForm
+            columns={entry.columns.filter(({ name }) => !keyColumns.includes(name))}
+            table={table}
+            described={described}
+            row={new Map(entry.columns.map(({ name }) => [name, value(name)]))}
+            saveLabel="Save"
+            onSave={async (changes) => {
+              await edit.save(changes);
+              setEdit(null);
+            }}
+            onCancel={() => setEdit(null)}
+          />
+        </RecordDialog>
+      )}
+    </section>
+  );
+}
+
+function RowValue({ column, value, isKey, refers }: { column: Column; value: Value; isKey: boolean; refers?: string | undefined }) {
+  const nested = typeof value === "object" && value !== null && !(value instanceof ExactNumber);
+  const text = valueText(value);
+  return (
+    <>
+      <dt>
+        <bdi>{column.name}</bdi>
+        <small>
+          {typeLabel(column.type)}
+          {isKey && " · key"}
+        </small>
+      </dt>
+      <dd>
+        {nested ? (
+          <JsonTree value={value} />
+        ) : text.length > 150 || text.includes("\n") ? (
+          <pre class="long-text" dir="auto">
+            {text}
+          </pre>
+        ) : (
+          <CellContent value={value} link={refers && value !== null ? pageUrl("entry", refers, "row", text) : undefined} />
+        )}
+      </dd>
+    </>
+  );
+}
+
+/** The request for one row, by its key. */
+export function rowRequest(entry: Entry, keyColumns: string[], key: string[]): ApiRequest {
+  const filters = keyColumns.map((name, index) => buildFilter(entry.columns.find((column) => column.name === name) ?? { name, type: "Utf8" }, "eq", key[index] ?? ""));
+  return {
+    path: apiPath("tables", entry.name),
+    query: [...filters.map(writeFilter), ["limit", "1"]],
+    sql: `select * from ${sqlName(entry.name)}${sqlWhere(filters, entry.columns) ?? ""}`,
+  };
+}
+
+/** What a person would call the row: the first text column that is not its key and not long. */
+function titleOf(entry: Entry, value: (column: string) => Value, keyColumns: string[]): string | null {
+  const named = entry.columns.find(({ name }) => /^(name|title|label|subject)$/i.test(name)) ?? entry.columns.find(({ name, type }) => kindOf(type) === "text" && !keyColumns.includes(name));
+  const text = named ? value(named.name) : null;
+  return typeof text === "string" && text !== "" && text.length <= 80 ? text : null;
+}

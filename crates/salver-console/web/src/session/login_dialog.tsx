@@ -1,0 +1,70 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ErrorNote } from "../error_note";
+import { hasProvider, logIn, loginOpen, session, useApiKey } from "./session";
+
+/** The dialog for logging in: at the provider, with a name and a password, or with a key. */
+export function LoginDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [provider, setProvider] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const open = loginOpen.value;
+
+  useEffect(() => {
+    if (!open) return dialog.current?.close();
+    if (!dialog.current?.open) dialog.current?.showModal();
+    void hasProvider().then(setProvider);
+  }, [open]);
+
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget as HTMLFormElement);
+    const text = (name: string) => String(fields.get(name) ?? "");
+    try {
+      if (text("key")) useApiKey(text("key"));
+      else await logIn(text("username"), text("password"));
+    } catch (failed) {
+      setError(failed);
+    }
+  };
+  const here = location.pathname + location.search;
+  return (
+    <dialog ref={dialog} class="dialog" aria-labelledby="login-title" onClose={() => (loginOpen.value = false)}>
+      <h2 id="login-title">Log in</h2>
+      {provider && (
+        <p>
+          <a class="button primary" target="_self" href={`${new URL("auth/login", document.baseURI).href}?to=${encodeURIComponent(here)}`}>
+            Log in at your provider
+          </a>
+        </p>
+      )}
+      <form onSubmit={submit}>
+        {session.value.hasUsers && (
+          <>
+            <label class="field">
+              Name
+              <input name="username" autocomplete="username" />
+            </label>
+            <label class="field">
+              Password
+              <input name="password" type="password" autocomplete="current-password" />
+            </label>
+          </>
+        )}
+        <label class="field">
+          {session.value.hasUsers ? "Or a key or token" : "Key or token"}
+          <input name="key" type="password" autocomplete="off" />
+          <small>Kept until this tab is closed.</small>
+        </label>
+        <ErrorNote error={error} />
+        <div class="row end">
+          <button type="button" class="button" onClick={() => (loginOpen.value = false)}>
+            Cancel
+          </button>
+          <button type="submit" class="button primary">
+            Log in
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,108 @@
+import { type ApiRequest, fetchJson, send } from "../api";
+import type { Column } from "../catalog";
+import { inferType } from "../column_type";
+import { parseData, type Value } from "../data_json";
+
+/** A statement with everything that its answer depends on. */
+export interface Statement {
+  sql: string;
+  /** The JSON text of its parameters. */
+  params: string | undefined;
+}
+
+/** What a statement gave. */
+export interface Result {
+  columns: Column[];
+  rows: Value[][];
+  /** Whether reading stopped at the limit, though there was more. */
+  more: boolean;
+  /** From the request to the last row that was read, in milliseconds. */
+  ms: number;
+}
+
+/**
+ * The request of a statement. `GET` is for statements that a link brought: the server refuses there to call functions
+ * that may change something, so that no link does more than read.
+ */
+export function sqlRequest(statement: Statement, method: "GET" | "POST"): ApiRequest {
+  const { sql, params } = statement;
+  if (method === "GET") {
+    const query: [string, string][] = [["q", sql]];
+    if (params !== undefined) query.push(["params", params]);
+    return { path: "api/sql", query, sql };
+  }
+  const body = `{"sql":${JSON.stringify(sql)}${params === undefined ? "" : `,"params":${params}`}}`;
+  return { method, path: "api/sql", headers: { "Content-Type": "application/json" }, body, sql };
+}
+
+/** Whether a statement gives the rows of a query, which can be described before they are there. */
+function isQuery(sql: string): boolean {
+  return /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/|\()*(?:select|with|from|values|table)\b/i.test(sql);
+}
+
+/** The columns of a statement with their types. Undefined for what can't be described, such as `SHOW TABLES`. */
+async function describe(statement: Statement, method: "GET" | "POST", signal: AbortSignal): Promise<Column[] | undefined> {
+  if (!isQuery(statement.sql)) return undefined;
+  try {
+    const described = sqlRequest({ ...statement, sql: `DESCRIBE ${statement.sql}` }, method);
+    const rows = await fetchJson<{ column_name: string; data_type: string }[]>(described, signal);
+    return rows.map((row) => ({ name: row.column_name, type: row.data_type }));
+  } catch {
+    // The statement itself tells what is wrong with it.
+    return undefined;
+  }
+}
+
+/** Runs a statement and reads its rows as they come, at most `limit` of them; then the server is told to stop. */
+export async function runStatement(
+  statement: Statement,
+  options: { method: "GET" | "POST"; limit: number; signal: AbortSignal; onRows?: (count: number) => void },
+): Promise<Result> {
+  const began = performance.now();
+  const described = describe(statement, options.method, options.signal);
+  const request = sqlRequest(statement, options.method);
+  const response = await send({ ...request, headers: { ...request.headers, Accept: "application/x-ndjson" } }, options.signal);
+  const { names, rows, more } = await readRows(response, options.limit, options.onRows);
+  const ms = performance.now() - began;
+  return { columns: columnsOf((await described) ?? [], names, rows), rows, more, ms };
+}
+
+async function readRows(
+  response: Response,
+  limit: number,
+  onRows?: (count: number) => void,
+): Promise<{ names: string[]; rows: Value[][]; more: boolean }> {
+  const names: string[] = [];
+  const rows: Value[][] = [];
+  if (!response.body) return { names, rows, more: false };
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    const lines = (rest + (value ?? "")).split("\n");
+    rest = done ? "" : (lines.pop() ?? "");
+    for (const line of lines) {
+      if (!line) continue;
+      if (rows.length >= limit) {
+        await reader.cancel();
+        return { names, rows, more: true };
+      }
+      addRow(parseData(line), names, rows);
+    }
+    if (done) return { names, rows, more: false };
+    onRows?.(rows.length);
+  }
+}
+
+function addRow(row: Value, names: string[], rows: Value[][]): void {
+  if (!(row instanceof Map)) return;
+  // Where nulls are left out, a later row may have columns that the first ones lacked.
+  for (const name of row.keys()) if (!names.includes(name)) names.push(name);
+  rows.push(names.map((name) => row.get(name) ?? null));
+}
+
+function columnsOf(described: Column[], names: string[], rows: Value[][]): Column[] {
+  const fits = names.every((name, index) => described[index]?.name === name);
+  if (described.length && fits) return described;
+  return names.map((name, index) => ({ name, type: inferType(rows.map((row) => row[index] ?? null)) }));
+}

@@ -1,0 +1,153 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { apiPath, fetchJson } from "../api";
+import { catalog, type NamedQuery } from "../catalog";
+import { Editor } from "../editor/editor";
+import { placeOf } from "../editor/position";
+import { RequestPanel } from "../request_panel";
+import { pageUrl } from "../router";
+import { HistoryPanel } from "./history_panel";
+import { loadHistory } from "./history";
+import { OutcomePanel } from "./outcome_panel";
+import { ParameterForm } from "./parameter_form";
+import { findPlaceholders } from "./placeholders";
+import { sqlRequest } from "./run";
+import { keepDraft, loadDraft, readState, showStatement } from "./state";
+import { Toolbar } from "./toolbar";
+import { type Order, statementOf, useRun } from "./use_run";
+import "./sql.css";
+
+/** SQL over everything that is served. */
+export default function SqlScreen() {
+  const state = readState();
+  const [sql, setSql] = useState(() => state.sql ?? loadDraft() ?? firstStatement());
+  const [values, setValues] = useState(state.values);
+  const [history, setHistory] = useState(loadHistory);
+  const [historyOpen, setHistoryOpen] = useState(false);
+  const { outcome, run, cancel } = useRun(setHistory);
+  // The statement of the address that was run last, by whatever way.
+  const ran = useRef<string | null>(null);
+
+  const order = (explain?: Order["explain"]): Order => ({ sql, values, limit: state.limit, method: "POST", ...(explain ? { explain } : {}) });
+  const start = (next: Order) => {
+    if (!next.sql.trim()) return;
+    keepDraft(next.sql);
+    ran.current = next.sql;
+    showStatement(next.sql, shownValues(next));
+    run(next);
+  };
+
+  // What stands in the address is run when the page is opened, and when the history of the browser leads to it. A link
+  // may come from anywhere, so it is run as GET, which calls no function that may change something.
+  useEffect(() => {
+    if (state.sql === null || ran.current === state.sql) return;
+    ran.current = state.sql;
+    setSql(state.sql);
+    setValues(state.values);
+    run({ sql: state.sql, values: state.values, limit: state.limit, method: "GET" });
+  }, [state.sql]);
+
+  useNamedQuery(state.query, (query) => {
+    const defaults = Object.fromEntries(query.parameters.map(({ name, default: value }) => [name, value === undefined || value === null ? "" : String(value)]));
+    setSql(query.sql ?? "");
+    setValues(defaults);
+  });
+
+  const error = outcome?.error instanceof Error ? outcome.error : null;
+  const place = error && outcome?.statement.sql === sql ? placeOf(error.message, sql) : undefined;
+  const statement = statementOf({ sql, values });
+  return (
+    <section class="screen sql">
+      <h1 class="visually-hidden">SQL</h1>
+      <Editor
+        value={sql}
+        onChange={setSql}
+        onRun={() => start(order())}
+        language={{ name: "sql" }}
+        label="SQL statement"
+        lines={6}
+        mark={place && error ? { ...place, message: error.message } : null}
+      />
+      <ParameterForm placeholders={findPlaceholders(sql)} values={values} onChange={setValues} onRun={() => start(order())} />
+      <Toolbar
+        running={outcome?.running ?? false}
+        limit={state.limit}
+        statement={statement}
+        historyOpen={historyOpen}
+        onRun={() => start(order())}
+        onCancel={cancel}
+        onExplain={(explain) => start(order(explain))}
+        onHistory={() => setHistoryOpen(!historyOpen)}
+      />
+      {historyOpen && (
+        <HistoryPanel
+          runs={history}
+          onChange={setHistory}
+          onChoose={(chosen) => {
+            setSql(chosen.sql);
+            setValues(chosen.values);
+            setHistoryOpen(false);
+          }}
+        />
+      )}
+      {outcome ? <OutcomePanel outcome={outcome} state={state} onAgain={() => start(order())} /> : <Welcome onChoose={(chosen) => start({ ...order(), sql: chosen })} setSql={setSql} />}
+      <RequestPanel request={outcome ? sqlRequest(outcome.statement, outcome.method) : sqlRequest(statement, "POST")} />
+    </section>
+  );
+}
+
+/** Only the values that the statement has a place for. */
+function shownValues({ sql, values }: Order): Record<string, string> {
+  return Object.fromEntries(findPlaceholders(sql).names.map((name) => [name, values[name] ?? ""]));
+}
+
+function quoted(name: string): string {
+  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replace(/"/g, '""')}"`;
+}
+
+/** Something to run at once, on data that is there. */
+function firstStatement(): string {
+  const entry = [...(catalog.value?.entries.values() ?? [])].find(({ state, rows }) => state === "ready" && rows !== 0);
+  return entry ? `SELECT *\nFROM ${quoted(entry.name)}\nLIMIT 100` : "SELECT 1 AS one";
+}
+
+function Welcome({ onChoose, setSql }: { onChoose: (sql: string) => void; setSql: (sql: string) => void }) {
+  const entries = [...(catalog.value?.entries.values() ?? [])].filter(({ state }) => state === "ready").slice(0, 12);
+  return (
+    <div class="sql-welcome">
+      <p class="muted">
+        Every <a href={pageUrl()}>entry</a> is a table, whatever it is made of, and can be joined with every other one. <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the statement.
+      </p>
+      <p class="row">
+        {entries.map(({ name }) => (
+          <button
+            key={name}
+            type="button"
+            class="button small"
+            onClick={() => {
+              const sql = `SELECT *\nFROM ${quoted(name)}\nLIMIT 100`;
+              setSql(sql);
+              onChoose(sql);
+            }}
+          >
+            <bdi>{name}</bdi>
+          </button>
+        ))}
+      </p>
+    </div>
+  );
+}
+
+/** Loads the named query of the address. */
+function useNamedQuery(name: string | null, onLoaded: (query: NamedQuery) => void): void {
+  useEffect(() => {
+    if (name === null) return;
+    const controller = new AbortController();
+    const known = catalog.value?.queries.find((query) => query.name === name);
+    const loaded = known ? Promise.resolve(known) : fetchJson<NamedQuery[]>(apiPath("queries"), controller.signal).then((all) => all.find((query) => query.name === name));
+    loaded.then(
+      (query) => query?.sql && !controller.signal.aborted && onLoaded(query),
+      () => undefined,
+    );
+    return () => controller.abort();
+  }, [name]);
+}

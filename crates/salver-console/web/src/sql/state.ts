@@ -1,0 +1,67 @@
+import { place, setQuery } from "../router";
+
+/** What is below the editor. */
+export const VIEWS = ["rows", "chart", "plan"] as const;
+/** One of the views. */
+export type View = (typeof VIEWS)[number];
+
+/** How many rows may be read. */
+export const LIMITS = [100, 1000, 10_000, 100_000] as const;
+
+/** The state of the screen in the address of the page. */
+export interface SqlState {
+  sql: string | null;
+  /** The name of a named query, whose text is the server's. */
+  query: string | null;
+  values: Record<string, string>;
+  limit: number;
+  view: View;
+  chart: string | null;
+}
+
+const VALUE = "v.";
+
+/** Reads the state; reading it in a component draws that again when it changes. */
+export function readState(): SqlState {
+  const { query } = place.value;
+  const values: Record<string, string> = {};
+  for (const [name, value] of query) if (name.startsWith(VALUE)) values[name.slice(VALUE.length)] = value;
+  const limit = Number(query.get("limit"));
+  return {
+    sql: query.get("q"),
+    query: query.get("query"),
+    values,
+    limit: LIMITS.find((known) => known === limit) ?? 1000,
+    view: VIEWS.find((known) => known === query.get("view")) ?? "rows",
+    chart: query.get("chart"),
+  };
+}
+
+/** Puts a statement that was run into the address, so that a link shows the same. */
+export function showStatement(sql: string, values: Record<string, string>): void {
+  const changes: Record<string, string | null> = { q: sql, query: null };
+  for (const name of Object.keys(readState().values)) changes[VALUE + name] = null;
+  for (const [name, value] of Object.entries(values)) changes[VALUE + name] = value;
+  const before = readState();
+  setQuery(changes, { replace: before.sql === null || before.sql === sql });
+}
+
+const DRAFT = "salver.sql.draft";
+
+/** The text that was last in the editor. */
+export function loadDraft(): string | null {
+  try {
+    return localStorage.getItem(DRAFT);
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps the text of the editor for the next visit. */
+export function keepDraft(sql: string): void {
+  try {
+    localStorage.setItem(DRAFT, sql);
+  } catch {
+    // Without storage, a draft ends with its page.
+  }
+}

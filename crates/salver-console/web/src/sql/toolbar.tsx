@@ -1,0 +1,74 @@
+import { requestUrl } from "../api";
+import { setQuery } from "../router";
+import { sqlRequest, type Statement } from "./run";
+import { LIMITS } from "./state";
+import type { Order } from "./use_run";
+
+interface ToolbarProps {
+  running: boolean;
+  limit: number;
+  statement: Statement;
+  historyOpen: boolean;
+  onRun: () => void;
+  onCancel: () => void;
+  onExplain: (explain: NonNullable<Order["explain"]>) => void;
+  onHistory: () => void;
+}
+
+const FORMATS = ["csv", "tsv", "json", "ndjson", "parquet", "arrow"] as const;
+const WHOLE = new Intl.NumberFormat("en");
+
+/** What can be done with the statement. */
+export function Toolbar(props: ToolbarProps) {
+  const { running, limit, statement } = props;
+  return (
+    <div class="row sql-toolbar" role="group" aria-label="Statement">
+      {running ? (
+        <button type="button" class="button danger" onClick={props.onCancel}>
+          Cancel
+        </button>
+      ) : (
+        <button type="button" class="button primary" onClick={props.onRun} title="Ctrl+Enter">
+          Run
+        </button>
+      )}
+      <button type="button" class="button" onClick={() => props.onExplain("EXPLAIN")} disabled={running}>
+        Explain
+      </button>
+      <button type="button" class="button" onClick={() => props.onExplain("EXPLAIN ANALYZE")} disabled={running} title="Runs the statement and measures each step">
+        Analyze
+      </button>
+      <label class="inline-field">
+        Rows at most
+        <select value={limit} onChange={(event) => setQuery({ limit: event.currentTarget.value }, { replace: true })}>
+          {LIMITS.map((rows) => (
+            <option key={rows} value={rows}>
+              {WHOLE.format(rows)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <span class="spring" />
+      <details class="menu">
+        <summary class="button">Download</summary>
+        <ul>
+          {FORMATS.map((format) => (
+            <li key={format}>
+              <a href={downloadUrl(statement, format)} download={`result.${format}`}>
+                {format.toUpperCase()}, all rows
+              </a>
+            </li>
+          ))}
+        </ul>
+      </details>
+      <button type="button" class="button" aria-expanded={props.historyOpen} onClick={props.onHistory}>
+        History
+      </button>
+    </div>
+  );
+}
+
+function downloadUrl(statement: Statement, format: string): string {
+  const request = sqlRequest(statement, "GET");
+  return requestUrl({ ...request, query: [...(request.query ?? []), ["format", format]] });
+}

@@ -1,0 +1,87 @@
+import { useRef, useState } from "preact/hooks";
+import { remember, type Run } from "./history";
+import { paramsAsJson, findPlaceholders } from "./placeholders";
+import { type Result, runStatement, type Statement } from "./run";
+import { parsePlan, type Step } from "./plan";
+
+/** A statement on its way or done, with what came of it. */
+export interface Outcome {
+  statement: Statement;
+  method: "GET" | "POST";
+  running: boolean;
+  /** Rows that have arrived while it runs. */
+  arrived: number;
+  result: Result | null;
+  plan: Step[] | null;
+  error: unknown;
+  /** Whether somebody ended it. */
+  cancelled: boolean;
+}
+
+/** What to run, and how. */
+export interface Order {
+  sql: string;
+  values: Record<string, string>;
+  limit: number;
+  method: "GET" | "POST";
+  /** In front of the statement: its plan instead of its rows. */
+  explain?: "EXPLAIN" | "EXPLAIN ANALYZE";
+}
+
+/** The statement of an order with its parameters. */
+export function statementOf(order: Pick<Order, "sql" | "values" | "explain">): Statement {
+  const params = paramsAsJson(findPlaceholders(order.sql), order.values);
+  return { sql: order.explain ? `${order.explain} ${order.sql}` : order.sql, params };
+}
+
+/** Runs one statement at a time; a new one ends the one before. */
+export function useRun(onRemembered: (runs: Run[]) => void): {
+  outcome: Outcome | null;
+  run: (order: Order) => void;
+  cancel: () => void;
+} {
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const controller = useRef<AbortController | null>(null);
+
+  const cancel = () => {
+    controller.current?.abort();
+    controller.current = null;
+    setOutcome((before) => (before?.running ? { ...before, running: false, cancelled: true } : before));
+  };
+
+  const run = (order: Order) => {
+    controller.current?.abort();
+    const own = new AbortController();
+    controller.current = own;
+    const statement = statementOf(order);
+    const { method } = order;
+    setOutcome({ statement, method, running: true, arrived: 0, result: null, plan: null, error: null, cancelled: false });
+    const update = (changes: Partial<Outcome>) => {
+      if (controller.current === own) setOutcome((before) => before && { ...before, ...changes });
+    };
+    const note = (ms: number, rows: number, error?: unknown) => {
+      if (order.explain || method === "GET") return;
+      const message = error instanceof Error ? { error: error.message } : {};
+      onRemembered(remember({ sql: order.sql, values: order.values, at: Date.now(), ms, rows, ...message }));
+    };
+    const began = performance.now();
+    runStatement(statement, { method, limit: order.limit, signal: own.signal, onRows: (arrived) => update({ arrived }) }).then(
+      (result) => {
+        update(order.explain ? { running: false, plan: planOf(result) } : { running: false, result });
+        note(result.ms, result.rows.length);
+      },
+      (error: unknown) => {
+        if (own.signal.aborted) return;
+        update({ running: false, error });
+        note(performance.now() - began, 0, error);
+      },
+    );
+  };
+  return { outcome, run, cancel };
+}
+
+/** The last plan of the answer, which is the physical one. */
+function planOf(result: Result): Step[] {
+  const text = result.rows.at(-1)?.[1];
+  return typeof text === "string" ? parsePlan(text) : [];
+}

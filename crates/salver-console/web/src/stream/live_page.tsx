@@ -1,0 +1,163 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type ApiRequest, apiPath } from "../api";
+import { ErrorNote } from "../error_note";
+import { RequestPanel } from "../request_panel";
+import { place, setQuery } from "../router";
+import { Sparkline } from "../sparkline";
+import { EventList } from "./event_list";
+import { type Condition, parameterOf, readConditions } from "./filter";
+import { FilterForm } from "./filter_form";
+import type { StreamPageProps } from "./screen";
+import { SendForm } from "./send_form";
+import type { StreamState } from "./state";
+import { Rate, Tail, type TailEvent, type TailState } from "./tail";
+
+const KEPT_MAX = 1000;
+const RATE_SECONDS = 120;
+/** How many events before now are shown at the start, so that a quiet stream is no empty page. */
+const BEFORE = 20;
+
+/** Events that arrive this soon after the tail was opened are those that lay there before. */
+const REPLAY_MS = 1500;
+
+const WORDS: Record<TailState, string> = { connecting: "connecting…", open: "live", failed: "ended" };
+
+/** Events as they arrive. */
+export function LivePage({ stream, onChanged }: StreamPageProps) {
+  const query = place.value.query;
+  const conditions = readConditions(query);
+  const from = query.get("from") ?? "recent";
+  const [paused, setPaused] = useState(false);
+  const tail = useTail(stream, from, conditions, paused);
+  const now = useNow();
+  const rates = tail.rate.values(now);
+  const recent = rates.slice(-10).reduce((sum, count) => sum + count, 0) / 10;
+
+  const setConditions = (next: Condition[]) => {
+    const changes: Record<string, string | string[] | null> = {};
+    for (const condition of conditions) changes[parameterOf(condition)[0]] = null;
+    for (const condition of next) {
+      const [name, value] = parameterOf(condition);
+      const before = changes[name];
+      changes[name] = Array.isArray(before) ? [...before, value] : [value];
+    }
+    setQuery(changes, { replace: true });
+  };
+
+  return (
+    <>
+      <details class="card send-panel" open={query.get("send") === "1"} onToggle={(event) => setQuery({ send: event.currentTarget.open ? "1" : null }, { replace: true })}>
+        <summary>Send an event</summary>
+        <SendForm stream={stream} onChanged={onChanged} />
+      </details>
+      <div class="row">
+        <span class={`badge ${tail.state === "open" && !paused ? "good" : tail.state === "failed" ? "bad" : "warn"}`} role="status">
+          {paused ? "paused" : WORDS[tail.state]}
+        </span>
+        <button type="button" class="button small" onClick={() => setPaused(!paused)}>
+          {paused ? "Go on" : "Pause"}
+        </button>
+        <label class="inline-field">
+          <span>From</span>
+          <select value={from} onChange={(event) => setQuery({ from: event.currentTarget.value === "recent" ? null : event.currentTarget.value }, { replace: true })}>
+            <option value="recent">the last {BEFORE}</option>
+            <option value="latest">now</option>
+            <option value="earliest">the beginning</option>
+          </select>
+        </label>
+        <FilterForm members={membersOf(tail.events)} conditions={conditions} onChange={setConditions} />
+        <span class="spring" />
+        <button type="button" class="button small" onClick={tail.clear} disabled={tail.events.length === 0}>
+          Clear
+        </button>
+      </div>
+      <ErrorNote error={tail.error} />
+      <figure class="card stream-rate">
+        <figcaption>
+          <b>{recent.toFixed(recent < 10 ? 1 : 0)}</b> events a second
+          <span class="muted"> over the last ten, {Math.max(...rates)} at most in two minutes</span>
+        </figcaption>
+        <Sparkline values={rates} height={48} label="Events a second, over the last two minutes" />
+      </figure>
+      <EventList
+        events={tail.events}
+        empty={conditions.length ? "No event has met the conditions yet." : "No event has come yet. Send one to see it here."}
+        note={tail.dropped ? `The ${KEPT_MAX} newest; ${tail.dropped} older ones are no longer shown.` : null}
+      />
+      <RequestPanel request={tailRequest(stream, from, conditions)} />
+    </>
+  );
+}
+
+function tailRequest(stream: StreamState, from: string, conditions: Condition[]): ApiRequest {
+  const start = from === "recent" ? String(Math.max(stream.first, stream.next - BEFORE)) : from;
+  return { path: apiPath("streams", stream.name, "tail"), query: [["from", start], ...conditions.map(parameterOf)] };
+}
+
+/** The names of the members that have been seen, for suggestions. */
+function membersOf(events: TailEvent[]): string[] {
+  const names = new Set<string>();
+  for (const { text } of events.slice(0, 50)) {
+    try {
+      const value: unknown = JSON.parse(text);
+      if (typeof value === "object" && value !== null) for (const name of Object.keys(value)) names.add(name);
+    } catch {
+      // Only objects have members to suggest.
+    }
+  }
+  return [...names];
+}
+
+function useTail(stream: StreamState, from: string, conditions: Condition[], paused: boolean) {
+  const [events, setEvents] = useState<TailEvent[]>([]);
+  const [dropped, setDropped] = useState(0);
+  const [state, setState] = useState<TailState>("connecting");
+  const [error, setError] = useState<unknown>(null);
+  const rate = useRef(new Rate(RATE_SECONDS));
+  // A tail that goes on after a pause continues where it stopped.
+  const last = useRef<string | null>(null);
+  const key = JSON.stringify([from, conditions]);
+
+  useEffect(() => {
+    last.current = null;
+    setEvents([]);
+    setDropped(0);
+  }, [key]);
+
+  useEffect(() => {
+    if (paused) return;
+    setError(null);
+    const began = Date.now();
+    const request = tailRequest(stream, last.current === null ? from : String(BigInt(last.current) + 1n), conditions);
+    const tail = new Tail(request, {
+      onState: (next, failure) => {
+        setState(next);
+        setError(failure ?? null);
+      },
+      onEvents: (arrived) => {
+        last.current = arrived.findLast(({ offset }) => offset !== "")?.offset ?? last.current;
+        // What lay there before says nothing about the rate, nor when it came.
+        const isReplay = from !== "latest" && Date.now() - began < REPLAY_MS;
+        if (isReplay) for (const event of arrived) event.replayed = true;
+        else rate.current.add(arrived);
+        setEvents((before) => {
+          const all = [...arrived.reverse(), ...before];
+          if (all.length > KEPT_MAX) setDropped((count) => count + all.length - KEPT_MAX);
+          return all.slice(0, KEPT_MAX);
+        });
+      },
+    });
+    return () => tail.close();
+  }, [key, paused]);
+
+  return { events, dropped, state, error, rate: rate.current, clear: () => setEvents([]) };
+}
+
+function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}

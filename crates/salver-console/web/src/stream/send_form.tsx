@@ -1,0 +1,128 @@
+import { useState } from "preact/hooks";
+import { type ApiRequest, apiPath, fetchData, fetchJson } from "../api";
+import { writeData } from "../data_json";
+import { Editor } from "../editor/editor";
+import { ErrorNote } from "../error_note";
+import { RequestPanel } from "../request_panel";
+import { useLoaded } from "../use_loaded";
+import type { StreamPageProps } from "./screen";
+import type { StreamState } from "./state";
+
+/** What the server did with the events of a request. */
+interface Receipt {
+  taken: number;
+  duplicates: number;
+  quarantined: number;
+  first_offset?: number;
+  last_offset?: number;
+  reason?: string;
+}
+
+/** A form that appends events that are typed. */
+export function SendForm({ stream, onChanged }: StreamPageProps) {
+  const [text, setText] = useState<string | null>(null);
+  const [key, setKey] = useState("");
+  const [id, setId] = useState("");
+  const [ack, setAck] = useState("");
+  const [sending, setSending] = useState(false);
+  const [receipt, setReceipt] = useState<Receipt | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const example = useLoaded(`${stream.name}`, (signal) => exampleOf(stream, signal));
+  const body = text ?? example.data ?? "{}";
+  const request = appendRequest(stream, body, { key, id, ack });
+
+  const submit = async () => {
+    setSending(true);
+    setError(null);
+    setReceipt(null);
+    try {
+      setReceipt(await fetchJson<Receipt>(request));
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setSending(false);
+      onChanged();
+    }
+  };
+
+  return (
+    <div class="send-form">
+      <Editor value={body} onChange={setText} onRun={() => void submit()} language={{ name: "json" }} label="Events to send" lines={5} />
+      <div class="row">
+        <button type="button" class="button primary" onClick={() => void submit()} disabled={sending} title="Ctrl+Enter">
+          {sending ? "Sending…" : "Send"}
+        </button>
+        <label class="inline-field">
+          <span>Key</span>
+          <input type="text" dir="auto" value={key} placeholder={stream.key ?? "none"} onInput={(event) => setKey(event.currentTarget.value)} />
+        </label>
+        <label class="inline-field">
+          <span>Id</span>
+          <input type="text" dir="auto" value={id} placeholder={stream.id ?? "made by the server"} onInput={(event) => setId(event.currentTarget.value)} />
+        </label>
+        <label class="inline-field">
+          <span>Wait for</span>
+          <select value={ack} onChange={(event) => setAck(event.currentTarget.value)}>
+            <option value="">what the stream says</option>
+            <option value="memory">memory</option>
+            <option value="disk">the disk</option>
+            <option value="broker">Kafka</option>
+          </select>
+        </label>
+      </div>
+      <p class="muted">An object, an array of objects, or objects one after the other.</p>
+      {receipt && <ReceiptNote receipt={receipt} />}
+      <ErrorNote error={error} />
+      <RequestPanel request={request} />
+    </div>
+  );
+}
+
+function appendRequest(stream: StreamState, body: string, { key, id, ack }: { key: string; id: string; ack: string }): ApiRequest {
+  const query: [string, string][] = [];
+  if (key) query.push(["key", key]);
+  if (id) query.push(["id", id]);
+  if (ack) query.push(["ack", ack]);
+  return { method: "POST", path: apiPath("streams", stream.name), query, headers: { "Content-Type": "application/json" }, body };
+}
+
+const FIRST_EVENT = '{\n  "message": "hello"\n}';
+/** A longer event is no good beginning. */
+const EXAMPLE_MAX = 2000;
+
+/** An event like the last one, to begin with. */
+async function exampleOf(stream: StreamState, signal: AbortSignal): Promise<string> {
+  if (stream.events === 0) return FIRST_EVENT;
+  const page = await fetchData(
+    {
+      path: apiPath("streams", stream.name, "events"),
+      query: [
+        ["from", String(stream.next - 1)],
+        ["limit", "1"],
+      ],
+    },
+    signal,
+  );
+  const events = page instanceof Map ? page.get("events") : null;
+  const last = Array.isArray(events) ? events[0] : null;
+  const text = last instanceof Map ? writeData(last.get("value") ?? null, 2) : "{}";
+  return text.length > EXAMPLE_MAX ? FIRST_EVENT : text;
+}
+
+function ReceiptNote({ receipt }: { receipt: Receipt }) {
+  const { taken, duplicates, quarantined, first_offset: first, last_offset: last, reason } = receipt;
+  const parts = [`${taken} ${taken === 1 ? "event" : "events"} taken`];
+  if (first !== undefined) parts.push(first === last ? `at offset ${first}` : `at offsets ${first} to ${last}`);
+  if (duplicates) parts.push(`${duplicates} known already`);
+  if (quarantined) parts.push(`${quarantined} in the quarantine`);
+  return (
+    <div class={`note ${quarantined ? "warn" : "good"}`} role="status">
+      <p>{parts.join(", ")}.</p>
+      {reason && (
+        <p>
+          <bdi>{reason}</bdi>
+        </p>
+      )}
+    </div>
+  );
+}
