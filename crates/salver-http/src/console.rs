@@ -1,5 +1,5 @@
-//! The console: its page at each of its paths, and its files. They are the same for everybody, and hold no data: what is
-//! shown there comes from the API, for whoever asks.
+//! The console: its page at each of its paths, and its files. They are the same for everybody, and hold no data: what
+//! is shown there comes from the API, for whoever asks.
 
 use std::sync::LazyLock;
 

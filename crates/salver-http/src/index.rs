@@ -4,8 +4,7 @@ mod page;
 
 pub(crate) use page::answer as plain;
 
-use http::{HeaderMap, Response, header};
-use salver_formats::names_before;
+use http::Response;
 use salver_model::Permission;
 use salver_text::percent;
 use serde_json::{Map, Value as Json, json};
@@ -13,12 +12,6 @@ use serde_json::{Map, Value as Json, json};
 use crate::body::Body;
 use crate::request_context::RequestContext;
 use crate::status;
-
-/// Returns whether a client is a browser, which is shown the console and not the index.
-pub(crate) fn is_for_browsers(headers: &HeaderMap) -> bool {
-    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-    names_before(accept, "text/html", "application/json")
-}
 
 /// Responds with the index.
 pub(crate) fn answer(context: &RequestContext<'_>) -> Response<Body> {

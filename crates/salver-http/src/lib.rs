@@ -12,6 +12,7 @@ mod app;
 mod aql;
 mod auth;
 mod body;
+mod browser;
 mod cache;
 mod caller_accounts;
 mod certificate_state;

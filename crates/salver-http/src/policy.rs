@@ -12,9 +12,9 @@ use salver_model::{Caller, Code, Error, Result};
 use crate::app::App;
 use crate::auth::Identity;
 use crate::body::Body;
+use crate::browser;
 use crate::caller_accounts::Charge;
 use crate::gate::{CheckedHeaders, CorsGrant};
-use crate::index;
 use crate::peer::Peer;
 use crate::request_target::{RequestTarget, does, is_of_streams};
 use crate::routes::records::RecordsTarget;
@@ -247,7 +247,7 @@ fn is_open(asked: &RequestTarget<'_>) -> bool {
 fn is_of_console(asked: &RequestTarget<'_>, headers: &HeaderMap) -> bool {
     match asked {
         RequestTarget::Table(Found::Row(_, RouteTarget::Own(own::OwnTarget::Console(_)))) => true,
-        RequestTarget::Table(Found::Row(_, RouteTarget::Own(own::OwnTarget::Index))) => index::is_for_browsers(headers),
+        RequestTarget::Table(Found::Row(_, RouteTarget::Own(own::OwnTarget::Index))) => browser::is_one(headers),
         _ => false,
     }
 }

@@ -32,8 +32,8 @@ use crate::routes::declared::{DeclaredMatch, DeclaredTarget};
 use crate::routes::{self, Family, Found, RouteTarget, own};
 use crate::segment::{check_text, is_text};
 use crate::{
-    console, cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, openapi, policy, queries,
-    receive, records, respond, rest, schema, security_headers, sql, status, streams,
+    browser, console, cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, openapi, policy,
+    queries, receive, records, respond, rest, schema, security_headers, sql, status, streams,
 };
 
 /// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
@@ -400,7 +400,7 @@ async fn answer_own(
         own::OwnTarget::Provider(step) => return Box::pin(oidc_login::answer(context, step)).await,
         own::OwnTarget::Administer => return Err(read_only().into()),
         own::OwnTarget::Console(path) => return Ok(console::answer(context, path)?),
-        own::OwnTarget::Index if index::is_for_browsers(context.headers) => return Ok(console::answer(context, "")?),
+        own::OwnTarget::Index if browser::is_one(context.headers) => return Ok(console::answer(context, "")?),
         own::OwnTarget::GraphqlAsset(name) => return Ok(graphql_http::asset(name)?),
         _ => {}
     }

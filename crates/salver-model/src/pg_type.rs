@@ -1,5 +1,5 @@
-//! PostgreSQL's types of Arrow's, for its protocol and its catalog, by the numbers of its catalog `pg_type` (`src/include/catalog/pg_type.dat` in the
-//! sources of PostgreSQL 16).
+//! PostgreSQL's types of Arrow's, for its protocol and its catalog, by the numbers of its catalog `pg_type`
+//! (`src/include/catalog/pg_type.dat` in the sources of PostgreSQL 16).
 
 use arrow::datatypes::DataType;
 

@@ -64,7 +64,8 @@ pub struct Outcome {
 
 /// Lets the callers of a wire in.
 ///
-/// Contract: every request asks again, so that what is in force after a reload, an expired key and a limit hold at once.
+/// Contract: every request asks again, so that what is in force after a reload, an expired key and a limit hold at
+/// once.
 pub trait Reception: Send + Sync + fmt::Debug {
     /// Returns whether callers can prove who they are with a password, a key or a token.
     fn asks_for_proof(&self) -> bool;

@@ -5,6 +5,8 @@
 //! `frames` and `message` read what clients send, `outbox` writes what they get.
 
 mod cancellation;
+mod client;
+mod column;
 mod command;
 mod connection;
 mod execute;
@@ -15,6 +17,7 @@ mod outbox;
 mod parameter;
 mod places;
 mod portal;
+mod prepared;
 mod refusal;
 mod row_encoder;
 mod session;
@@ -22,6 +25,7 @@ mod session_settings;
 mod simple_query;
 mod startup;
 mod statement_text;
+mod transaction;
 
 use std::fmt;
 use std::io;

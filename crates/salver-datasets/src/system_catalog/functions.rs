@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow::array::cast::AsArray;
-use arrow::array::types::Int32Type;
+use arrow::array::pg_types::Int32Type;
 use arrow::array::{Array, ArrayRef, ListArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
@@ -15,7 +15,7 @@ use datafusion::logical_expr::{
 };
 
 use super::tables::SystemTables;
-use super::{oids, types};
+use super::{oids, pg_types};
 use crate::engine::{CATALOG, SCHEMA};
 
 /// What the server is, as clients read it: they find out from it which statements they can send.
@@ -109,7 +109,7 @@ pub(crate) fn register(state: &mut SessionState, tables: &SystemTables) -> Resul
 }
 
 fn type_names() -> Vec<(i32, String)> {
-    types::all().iter().map(|row| (row.oid, row.sql_name.to_owned())).collect()
+    pg_types::all().iter().map(|row| (row.oid, row.sql_name.to_owned())).collect()
 }
 
 /// Returns a function that takes any arguments.

@@ -8,7 +8,7 @@ use salver_model::ports::Table;
 use salver_model::{EntryKind, Name};
 
 use super::filled_table::Columns;
-use super::{oids, types};
+use super::{oids, pg_types};
 use crate::engine::CATALOG;
 
 /// Name of the role that everything belongs to.
@@ -49,7 +49,7 @@ impl Relations {
             "pg_views" => self.listed(true, ["schemaname", "viewname", "viewowner"]),
             "pg_namespace" => (3, namespaces()),
             "pg_database" => (1, databases()),
-            "pg_type" => (types::all().len(), of_types()),
+            "pg_type" => (pg_types::all().len(), of_types()),
             "pg_roles" | "pg_authid" => (1, roles()),
             "pg_user" => (1, Columns::from([("usename", texts([OWNER])), ("usesysid", numbers([oids::OWNER]))])),
             "pg_am" => (
@@ -163,7 +163,7 @@ fn roles() -> Columns {
 }
 
 fn of_types() -> Columns {
-    let all = types::all();
+    let all = pg_types::all();
     Columns::from([
         ("oid", numbers(all.iter().map(|row| row.oid))),
         ("typname", texts(all.iter().map(|row| row.name))),

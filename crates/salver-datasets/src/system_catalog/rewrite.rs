@@ -10,7 +10,7 @@ use datafusion::sql::sqlparser::ast::{
 use salver_model::{Code, Error, Result};
 
 use super::tables::SystemTables;
-use super::{oids, types};
+use super::{oids, pg_types};
 
 /// Name of the schema of the system catalog.
 const SCHEMA: &str = "pg_catalog";
@@ -102,7 +102,7 @@ impl Rewriter<'_> {
             ("regclass", None) => call("salver_regclass", vec![inner]),
             ("regtype", Some(name)) => {
                 let bare = bare_name(&name);
-                number(types::named(&bare).map(|row| row.oid), "type", &bare)?
+                number(pg_types::named(&bare).map(|row| row.oid), "type", &bare)?
             }
             ("regtype", None) => call("format_type", vec![inner]),
             ("regnamespace", Some(name)) => number(oids::of_schema(&bare_name(&name)), "schema", &name)?,

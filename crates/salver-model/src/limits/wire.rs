@@ -1,8 +1,8 @@
 //! What a connection of PostgreSQL's protocol may take. How many there may be, how large a message may be, and how long
 //! a statement may run, are the limits of HTTP.
 
-/// Largest packet that a connection begins with, in bytes, the limit of PostgreSQL; after a larger one the connection is
-/// closed.
+/// Largest packet that a connection begins with, in bytes, the limit of PostgreSQL; after a larger one the connection
+/// is closed.
 pub const STARTUP_PACKET_BYTES_MAX: usize = 10_000;
 /// Longest time until a connection has said who it is, in milliseconds; then it is closed.
 pub const STARTUP_MS_MAX: u64 = 30_000;

@@ -1,103 +1,17 @@
-//! The life of a connection: it begins with who is there, then one message after the other is answered, until the client
-//! leaves, breaks the protocol, or the server ends.
+//! The life of a connection: it begins with who is there, then one message after the other is answered, until the
+//! client leaves, breaks the protocol, or the server ends.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use salver_model::{Error, Result as ModelResult};
-use tokio::io::{AsyncRead, AsyncWrite, ReadHalf, WriteHalf};
 use tokio::net::TcpStream;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
-use super::frames::{Frames, NoFrame};
+use super::client::{Client, Stop};
 use super::message::{Message, Target};
-use super::outbox::Outbox;
 use super::refusal::{NOT_SUPPORTED, Refusal};
 use super::session::Session;
 use super::{Shared, extended_query, simple_query, startup};
-
-/// A connection, with TLS or without.
-pub(super) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
-
-/// Both directions of a connection.
-pub(super) struct Client {
-    frames: Frames<ReadHalf<Box<dyn ByteStream>>>,
-    writer: WriteHalf<Box<dyn ByteStream>>,
-    pub(super) outbox: Outbox,
-    /// Told when the client asks to cancel what runs.
-    pub(super) requested: Arc<Notify>,
-}
-
-/// Why a message was not answered to its end.
-#[derive(Debug)]
-pub(super) enum Stop {
-    /// It is refused.
-    Refused(Refusal),
-    /// The client has left.
-    Left,
-}
-
-impl From<Refusal> for Stop {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
-    }
-}
-
-impl From<NoFrame> for Stop {
-    fn from(none: NoFrame) -> Self {
-        match none {
-            NoFrame::Left => Self::Left,
-            NoFrame::TooLong(bytes) => Self::Refused(
-                Refusal::new("54000", format!("a message of {bytes} bytes is larger than the server takes"))
-                    .with_hint("the limit is `limits.body_bytes_max`")
-                    .fatal(),
-            ),
-            NoFrame::Malformed => Self::Refused(Refusal::broken("invalid message length")),
-        }
-    }
-}
-
-impl Client {
-    pub(super) fn new(stream: Box<dyn ByteStream>) -> Self {
-        let (reader, writer) = tokio::io::split(stream);
-        let frames = Frames::new(reader);
-        Self { frames, writer, outbox: Outbox::default(), requested: Arc::default() }
-    }
-
-    /// Reads the packet that a session begins with.
-    pub(super) async fn packet(&mut self) -> Result<bytes::Bytes, Stop> {
-        Ok(self.frames.packet().await?)
-    }
-
-    /// Reads the next message, of at most `bytes_max` bytes.
-    pub(super) async fn message(&mut self, bytes_max: usize) -> Result<Message, Stop> {
-        let (kind, body) = self.frames.message(bytes_max).await?;
-        Ok(Message::read(kind, body)?)
-    }
-
-    /// Sends what is collected.
-    pub(super) async fn send(&mut self) -> Result<(), Stop> {
-        self.outbox.send(&mut self.writer).await.map_err(|_| Stop::Left)
-    }
-
-    /// Waits for `work`, unless the client cancels it or leaves; the work is dropped then. `told` makes the refusal of
-    /// an error.
-    pub(super) async fn watch<T>(
-        &mut self,
-        work: impl Future<Output = ModelResult<T>>,
-        told: impl FnOnce(Error) -> Refusal,
-    ) -> Result<T, Stop> {
-        let requested = self.requested.notified();
-        tokio::select! {
-            biased;
-            done = work => done.map_err(|error| Stop::Refused(told(error))),
-            () = requested => Err(Stop::Refused(Refusal::canceled())),
-            () = self.frames.left() => Err(Stop::Left),
-        }
-    }
-}
 
 /// Serves a connection.
 pub(super) async fn serve(stream: TcpStream, address: IpAddr, shared: &Shared, mut ended: watch::Receiver<bool>) {

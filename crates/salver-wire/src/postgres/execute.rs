@@ -11,13 +11,16 @@ use salver_model::{Code, Error, Permission, Rows, SqlParameters, SqlQuery, Typed
 use salver_service::reception::{Outcome, Welcome};
 
 use super::WIRE;
+use super::client::{Client, Stop};
+use super::column::Column;
 use super::command::{Command, Rows as CursorRows, Savepoint};
-use super::connection::{Client, Stop};
 use super::message::Formats;
 use super::outbox::Outbox;
-use super::portal::{Column, Portal, PortalState, RunningRows};
+use super::portal::{Portal, PortalState, RunningRows};
+use super::prepared::Prepared;
 use super::refusal::{IN_FAILED_TRANSACTION, Refusal};
-use super::session::{Prepared, Session, Transaction};
+use super::session::Session;
+use super::transaction::Transaction;
 
 /// What comes of a statement.
 pub(super) enum Answer {

@@ -6,15 +6,18 @@ use salver_model::ports::StatementDescription;
 use salver_model::{Code, Error, ParameterType, Permission};
 use salver_service::reception::Welcome;
 
+use super::client::{Client, Stop};
+use super::column::{Column, columns};
 use super::command::Command;
-use super::connection::{Client, Stop};
 use super::execute::{self, Answer};
 use super::message::{Bind, Format, Parse, Target};
 use super::parameter::{self, ClientType};
-use super::portal::{Column, Portal, PortalState, columns};
+use super::portal::{Portal, PortalState};
+use super::prepared::Prepared;
 use super::refusal::{IN_FAILED_TRANSACTION, Refusal};
-use super::session::{Prepared, Session, Transaction};
+use super::session::Session;
 use super::statement_text::statements;
+use super::transaction::Transaction;
 use salver_model::pg_type::UNSPECIFIED;
 
 /// Prepares a statement.

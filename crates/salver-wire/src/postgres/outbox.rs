@@ -7,10 +7,10 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::STALL;
 use super::cancellation::Cancellable;
+use super::column::Column;
 use super::message::Format;
-use super::portal::Column;
 use super::refusal::Refusal;
-use super::session::Transaction;
+use super::transaction::Transaction;
 
 /// Bytes from which on collected messages are sent.
 const FULL_BYTES: usize = 64 * 1024;

@@ -6,34 +6,15 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use arrow::datatypes::{DataType, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use salver_model::reply::BatchStream;
 use salver_model::{Batches, Result, Rows, TypedValue, Value};
 
+use super::column::{Column, columns};
 use super::message::Formats;
+use super::prepared::Prepared;
 use super::row_encoder::EncodedBatch;
-use super::session::Prepared;
-use salver_model::pg_type::PgType;
-
-/// A column of the rows of a statement.
-#[derive(Clone, Debug)]
-pub(super) struct Column {
-    pub(super) name: String,
-    pub(super) pg_type: PgType,
-    pub(super) data_type: DataType,
-}
-
-/// Returns the columns of a schema.
-pub(super) fn columns(schema: &SchemaRef) -> Arc<[Column]> {
-    let column = |(name, data_type): (&String, &DataType)| Column {
-        name: name.clone(),
-        pg_type: PgType::of(data_type),
-        data_type: data_type.clone(),
-    };
-    schema.fields().iter().map(|field| column((field.name(), field.data_type()))).collect()
-}
 
 /// A portal.
 #[derive(Debug)]

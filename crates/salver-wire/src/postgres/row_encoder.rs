@@ -14,15 +14,10 @@ use arrow::record_batch::RecordBatch;
 use salver_model::{Code, Error, Result};
 
 use self::cells::Cells;
-use super::message::{Format, Formats};
+use super::column::Column;
+use super::message::Formats;
 use super::outbox::Outbox;
-use super::portal::Column;
 use salver_model::pg_type::{PgType, Scalar};
-
-/// Length of a value that is null.
-const NULL: [u8; 4] = (-1_i32).to_be_bytes();
-/// Bytes of a length.
-const LENGTH_BYTES: usize = 4;
 
 /// The columns of one batch, ready to be written.
 pub(super) struct EncodedBatch {
@@ -66,7 +61,7 @@ impl EncodedBatch {
         for row in first..end {
             let begin = out.begin_row(count);
             for (cells, format) in &columns {
-                value(cells, row, *format, &mut out.bytes)?;
+                cells.value(row, *format, &mut out.bytes)?;
             }
             out.end_row(begin);
             if out.is_full() {
@@ -75,29 +70,6 @@ impl EncodedBatch {
         }
         Ok(end - first)
     }
-}
-
-/// Writes a value with its length.
-fn value(cells: &Cells<'_>, row: usize, format: Format, out: &mut Vec<u8>) -> Result<()> {
-    if cells.is_null(row) {
-        out.extend(NULL);
-        return Ok(());
-    }
-    let begin = out.len();
-    out.extend([0; LENGTH_BYTES]);
-    match format {
-        Format::Text => cells.text(row, out)?,
-        Format::Binary => cells.binary(row, out)?,
-    }
-    fill_own_length(out, begin)
-}
-
-/// Fills in the length at `begin`, which counts what follows it and not itself.
-fn fill_own_length(out: &mut [u8], begin: usize) -> Result<()> {
-    let length = i32::try_from(out.len() - begin - LENGTH_BYTES)
-        .map_err(|_| Error::new(Code::AnswerTooLarge, "a value is longer than PostgreSQL's protocol can say"))?;
-    out[begin..begin + LENGTH_BYTES].copy_from_slice(&length.to_be_bytes());
-    Ok(())
 }
 
 /// Returns a column in the type that was said when the statement was described, and without what only stores it.

@@ -3,58 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use salver_model::Error;
 use salver_model::limits::{PORTALS_MAX, PREPARED_STATEMENTS_MAX, SESSION_BYTES_MAX};
-use salver_model::{Error, ParameterType};
 use salver_service::reception::{Reception, Visitor};
 
-use super::command::Command;
-use super::portal::{Column, Portal};
+use super::portal::Portal;
+use super::prepared::Prepared;
 use super::refusal::{
     DUPLICATE_CURSOR, DUPLICATE_STATEMENT, LIMIT_EXCEEDED, Refusal, UNKNOWN_CURSOR, UNKNOWN_STATEMENT,
 };
 use super::session_settings::SessionSettings;
-
-/// State of a transaction. Nothing changes in one: it only decides what is refused, and what lives until its end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Transaction {
-    #[default]
-    Idle,
-    Open,
-    Failed,
-}
-
-impl Transaction {
-    /// Returns the letter that clients are told.
-    pub(super) fn letter(self) -> u8 {
-        match self {
-            Self::Idle => b'I',
-            Self::Open => b'T',
-            Self::Failed => b'E',
-        }
-    }
-}
-
-/// A prepared statement.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    /// Text.
-    pub(super) text: String,
-    /// What it asks.
-    pub(super) command: Command,
-    /// Types of the parameters: the numbers that the client said or is told, and what the statement takes them for.
-    pub(super) parameters: Vec<(u32, ParameterType)>,
-    /// Columns of the rows; `None` if there are no rows.
-    pub(super) columns: Option<Arc<[Column]>>,
-}
-
-impl Prepared {
-    /// Returns the memory for it, in bytes.
-    fn bytes(&self) -> usize {
-        let columns = self.columns.as_deref().unwrap_or_default();
-        let names: usize = columns.iter().map(|column| column.name.len() + size_of::<Column>()).sum();
-        size_of::<Self>() + self.text.len() + names + 8 * self.parameters.len()
-    }
-}
+use super::transaction::Transaction;
 
 /// A session.
 #[derive(Debug)]

@@ -2,13 +2,14 @@
 
 use salver_model::limits::SIMPLE_QUERY_STATEMENTS_MAX;
 
+use super::client::{Client, Stop};
 use super::command::Command;
-use super::connection::{Client, Stop};
 use super::execute::{self, Answer};
 use super::message::Formats;
 use super::portal::Portal;
+use super::prepared::Prepared;
 use super::refusal::{LIMIT_EXCEEDED, Refusal};
-use super::session::{Prepared, Session};
+use super::session::Session;
 use super::statement_text::statements;
 
 /// Answers every statement of a text, until one is refused.

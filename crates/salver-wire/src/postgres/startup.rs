@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 
 use super::Shared;
 use super::cancellation::Cancellable;
-use super::connection::{ByteStream, Client, Stop};
+use super::client::{ByteStream, Client, Stop};
 use super::frames::Frames;
 use super::message::{Fields, Message};
 use super::places::Place;

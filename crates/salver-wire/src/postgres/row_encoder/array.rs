@@ -3,13 +3,22 @@
 use arrow::array::{Array, LargeListArray};
 use salver_model::{Code, Error, Result};
 
-use super::cells::Cells;
-use super::value;
-use crate::postgres::message::Format;
 use salver_model::pg_type::Scalar;
 
+/// The elements of arrays.
+pub(super) trait Elements {
+    /// Returns whether an element is null.
+    fn is_null(&self, at: usize) -> bool;
+
+    /// Writes an element that is not null, as text.
+    fn text(&self, at: usize, out: &mut Vec<u8>) -> Result<()>;
+
+    /// Writes an element in binary, with its length.
+    fn value(&self, at: usize, out: &mut Vec<u8>) -> Result<()>;
+}
+
 /// Writes an array as text: elements in braces, in quotes where they could be taken for something else.
-pub(super) fn text(list: &LargeListArray, element: &Cells<'_>, row: usize, out: &mut Vec<u8>) -> Result<()> {
+pub(super) fn text(list: &LargeListArray, element: &impl Elements, row: usize, out: &mut Vec<u8>) -> Result<()> {
     let mut own = Vec::new();
     out.push(b'{');
     for (number, at) in elements(list, row).enumerate() {
@@ -49,7 +58,7 @@ fn is_plain(text: &[u8]) -> bool {
 /// the number of the first, and the elements with their lengths.
 pub(super) fn binary(
     list: &LargeListArray,
-    element: &Cells<'_>,
+    element: &impl Elements,
     scalar: Scalar,
     row: usize,
     out: &mut Vec<u8>,
@@ -66,7 +75,7 @@ pub(super) fn binary(
         out.extend(1_i32.to_be_bytes());
     }
     for at in elements {
-        value(element, at, Format::Binary, out)?;
+        element.value(at, out)?;
     }
     Ok(())
 }

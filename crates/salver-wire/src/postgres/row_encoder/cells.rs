@@ -10,13 +10,19 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, i256};
 use salver_formats::json::ColumnWriter;
-use salver_model::{Error, Result};
+use salver_model::{Code, Error, Result};
 
-use super::array;
+use super::array::{self, Elements};
 use super::datetime::{self, Instants};
 use super::interval::{self, Intervals};
 use super::number;
+use crate::postgres::message::Format;
 use salver_model::pg_type::{PgType, Scalar};
+
+/// Length of a value that is null.
+const NULL: [u8; 4] = (-1_i32).to_be_bytes();
+/// Bytes of a length.
+const LENGTH_BYTES: usize = 4;
 
 /// The values of a column.
 pub(super) struct Cells<'a> {
@@ -86,8 +92,30 @@ impl<'a> Cells<'a> {
         Ok(Self { array: array.as_ref(), values })
     }
 
+    /// Writes a value with its length.
+    ///
+    /// # Errors
+    /// `Execution` for a value that the type does not have, `AnswerTooLarge` for one that is too long to be said.
+    pub(super) fn value(&self, row: usize, format: Format, out: &mut Vec<u8>) -> Result<()> {
+        if self.is_null(row) {
+            out.extend(NULL);
+            return Ok(());
+        }
+        let begin = out.len();
+        out.extend([0; LENGTH_BYTES]);
+        match format {
+            Format::Text => self.text(row, out)?,
+            Format::Binary => self.binary(row, out)?,
+        }
+        // It does not count itself.
+        let length = i32::try_from(out.len() - begin - LENGTH_BYTES)
+            .map_err(|_| Error::new(Code::AnswerTooLarge, "a value is longer than PostgreSQL's protocol can say"))?;
+        out[begin..begin + LENGTH_BYTES].copy_from_slice(&length.to_be_bytes());
+        Ok(())
+    }
+
     /// Returns whether a value is null.
-    pub(super) fn is_null(&self, row: usize) -> bool {
+    fn is_null(&self, row: usize) -> bool {
         match &self.values {
             Values::Null => true,
             Values::Json(writer) => writer.is_null(row),
@@ -99,7 +127,7 @@ impl<'a> Cells<'a> {
     ///
     /// # Errors
     /// `Execution` for a value that the type does not have.
-    pub(super) fn text(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
+    fn text(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
         match &self.values {
             Values::Bool(array) => out.push(if array.value(row) { b't' } else { b'f' }),
             Values::Int2(values) => out.extend(itoa::Buffer::new().format(values[row]).as_bytes()),
@@ -117,7 +145,7 @@ impl<'a> Cells<'a> {
             Values::Date(values) => datetime::date_text(i64::from(values[row]), out),
             Values::Instants(instants) => instants.text(row, out),
             Values::Intervals(intervals) => interval::text(intervals.at(row), out),
-            Values::List(list, element, _) => array::text(list, element, row, out)?,
+            Values::List(list, element, _) => array::text(list, &**element, row, out)?,
             Values::Json(writer) => writer.write(row, out),
             Values::Null | Values::Text(_) | Values::LargeText(_) | Values::TextView(_) => out.extend(self.bytes(row)),
         }
@@ -128,7 +156,7 @@ impl<'a> Cells<'a> {
     ///
     /// # Errors
     /// `Execution` for a value that the type does not have.
-    pub(super) fn binary(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
+    fn binary(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
         match &self.values {
             Values::Bool(array) => out.push(u8::from(array.value(row))),
             Values::Int2(values) => out.extend(values[row].to_be_bytes()),
@@ -142,7 +170,7 @@ impl<'a> Cells<'a> {
             Values::Date(values) => out.extend(datetime::date_binary(values[row])?.to_be_bytes()),
             Values::Instants(instants) => out.extend(instants.binary(row)?.to_be_bytes()),
             Values::Intervals(intervals) => interval::binary(intervals.at(row), out),
-            Values::List(list, element, scalar) => array::binary(list, element, *scalar, row, out)?,
+            Values::List(list, element, scalar) => array::binary(list, &**element, *scalar, row, out)?,
             Values::Json(writer) => writer.write(row, out),
             _ => out.extend(self.bytes(row)),
         }
@@ -160,6 +188,20 @@ impl<'a> Cells<'a> {
             Values::BytesView(array) => array.value(row),
             _ => &[],
         }
+    }
+}
+
+impl Elements for Cells<'_> {
+    fn is_null(&self, at: usize) -> bool {
+        Cells::is_null(self, at)
+    }
+
+    fn text(&self, at: usize, out: &mut Vec<u8>) -> Result<()> {
+        Cells::text(self, at, out)
+    }
+
+    fn value(&self, at: usize, out: &mut Vec<u8>) -> Result<()> {
+        Cells::value(self, at, Format::Binary, out)
     }
 }
 

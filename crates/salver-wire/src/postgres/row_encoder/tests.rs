@@ -11,9 +11,9 @@ use arrow::datatypes::{Field, Int32Type, Schema};
 use arrow::record_batch::RecordBatch;
 
 use super::EncodedBatch;
+use crate::postgres::column::columns;
 use crate::postgres::message::{Format, Formats};
 use crate::postgres::outbox::Outbox;
-use crate::postgres::portal::columns;
 
 /// Returns the values of a column as they are written; `None` for null.
 fn written(array: ArrayRef, format: Format) -> Result<Vec<Option<Vec<u8>>>, salver_model::Error> {

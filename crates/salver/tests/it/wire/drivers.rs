@@ -10,7 +10,8 @@ host, port = sys.argv[1].rsplit(":", 1)
 dsn = f"host={host} port={port} user=ann dbname=salver"
 types = [
     (1, True, -2**63, decimal.Decimal(2**64 - 1), None, 1e300, decimal.Decimal("-12345.67"), "it's \u00fc",
-     b"\x00\xff", datetime.date(9999, 12, 31), datetime.time(1, 2, 3, 4), datetime.datetime(1599, 12, 31, 23, 59, 59, 999994), ["a b", None]),
+     b"\x00\xff", datetime.date(9999, 12, 31), datetime.time(1, 2, 3, 4),
+     datetime.datetime(1599, 12, 31, 23, 59, 59, 999994), ["a b", None]),
     (2,) + (None,) * 12,
 ]
 def short(row):
@@ -21,17 +22,20 @@ for binary in (False, True):
         rows = cursor.execute("select * from types order by id").fetchall()
         assert [short(row) for row in rows] == types, rows
         assert abs(rows[0][4] - 0.1) < 1e-6
-        assert [d.type_code for d in cursor.description] == [23, 16, 20, 1700, 700, 701, 1700, 25, 17, 1082, 1083, 1114, 1009]
+        told = [d.type_code for d in cursor.description]
+        assert told == [23, 16, 20, 1700, 700, 701, 1700, 25, 17, 1082, 1083, 1114, 1009], told
         assert cursor.execute("select name from people where id = %s", (2,)).fetchall() == [("Ben",)]
         assert cursor.execute("select id from people where name = %s", ("Ben",)).fetchall() == [(2,)]
         born = cursor.execute("select count(*) from people where born > %s", (datetime.date(1990, 1, 1),)).fetchone()
         assert born == (1,), born
         values = (1, "x", datetime.date(2024, 1, 2), 2.5, True, None, datetime.datetime(2024, 1, 2, 3, 4, 5, 6))
-        found = cursor.execute("select %s::int, %s::text, %s::date, %s::float8, %s::bool, %s::text, %s::timestamp", values).fetchone()
+        casts = "select %s::int, %s::text, %s::date, %s::float8, %s::bool, %s::text, %s::timestamp"
+        found = cursor.execute(casts, values).fetchone()
         assert found == values, found
         assert cursor.execute("select id from people where id <> 3 order by id limit %s", (1,)).fetchall() == [(1,)]
-        for statement, state in [("select nope from people", "42601"), ("selec", "42601"), ("select * from nope", "42601"),
-                                 ("insert into people values (1)", "25006"), ("select 1/0", "22000")]:
+        wrong = [("select nope from people", "42601"), ("selec", "42601"), ("select * from nope", "42601"),
+                 ("insert into people values (1)", "25006"), ("select 1/0", "22000")]
+        for statement, state in wrong:
             try:
                 cursor.execute(statement)
                 raise SystemExit("no error: " + statement)
@@ -79,7 +83,8 @@ for driver in ("psycopg", "psycopg2"):
     engine = create_engine(f"postgresql+{driver}://ann:x@{sys.argv[1]}/salver")
     seen = inspect(engine)
     assert seen.get_table_names() == ["people", "types"], seen.get_table_names()
-    assert {c["name"]: str(c["type"]) for c in seen.get_columns("people")} == {"id": "BIGINT", "name": "TEXT", "born": "DATE"}
+    columns = {c["name"]: str(c["type"]) for c in seen.get_columns("people")}
+    assert columns == {"id": "BIGINT", "name": "TEXT", "born": "DATE"}, columns
     assert seen.get_indexes("people") == [] and seen.get_foreign_keys("people") == []
     tables = MetaData()
     tables.reflect(engine)

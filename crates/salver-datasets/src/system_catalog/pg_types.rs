@@ -33,7 +33,7 @@ pub(super) struct TypeRow {
 }
 
 static TYPES: LazyLock<Vec<TypeRow>> = LazyLock::new(|| {
-    include_str!("types.txt").lines().filter(|line| !line.starts_with('#')).filter_map(parsed).collect()
+    include_str!("pg_types.txt").lines().filter(|line| !line.starts_with('#')).filter_map(parsed).collect()
 });
 
 /// Returns all types, by number.
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn types_of_columns_are_there() {
-        let lines = include_str!("types.txt").lines().filter(|line| !line.starts_with('#')).count();
+        let lines = include_str!("pg_types.txt").lines().filter(|line| !line.starts_with('#')).count();
         assert_eq!(all().len(), lines);
         let of = |oid: i32| all().iter().find(|row: &&TypeRow| row.oid == oid);
         for scalar in [Scalar::Bool, Scalar::Numeric, Scalar::TimestampTz, Scalar::Json, Scalar::Interval] {
