@@ -144,15 +144,15 @@ async fn plan_view(engine: &Engine, text: &str, tables: Arc<dyn Tables>) -> Resu
             .with_hint("a view has no parameters; a [[query]] has, and is run by its name"),
         _ => error,
     })?;
-    sql_allowlist::check(&statement)?;
+    let admitted = admit(statement, &query, tables)?;
     let refused = |what: &str| Error::new(Code::InvalidSql, format!("a view is a query, and this {what}"));
-    if !matches!(statement, Statement::Query(_)) {
+    if !matches!(admitted.statement, Statement::Query(_)) {
         return Err(refused("is another statement").with_hint("write SELECT ... FROM ..."));
     }
     let mut state = engine.session().clone();
     QueryWork::begin(&mut state);
     let no_functions: Files = Arc::new([]);
-    let planned = Box::pin(plan_statement(state, &no_functions, tables, (statement, &query))).await?;
+    let planned = Box::pin(plan_statement(state, &no_functions, admitted, &query)).await?;
     if planned.lists {
         return Err(refused("reads the list of tables").with_hint("read tables by their names"));
     }
@@ -235,39 +235,52 @@ async fn prepare(
     tables: Arc<dyn Tables>,
     query: &SqlQuery,
 ) -> Result<PreparedSql> {
-    let statement = parse::parse(query)?;
-    sql_allowlist::check(&statement)?;
-    if let Some(lowered) = lower::lower(&statement, &*tables).filter(Lowered::is_sound) {
+    let admitted = admit(parse::parse(query)?, query, tables)?;
+    if admitted.system.is_none()
+        && let Some(lowered) = lower::lower(&admitted.statement, &*admitted.tables).filter(Lowered::is_sound)
+    {
         return Ok(PreparedSql::Lowered(Box::new(lowered)));
     }
-    let planned = Box::pin(plan_statement(state, functions, tables, (statement, query))).await?;
+    let planned = Box::pin(plan_statement(state, functions, admitted, query)).await?;
     Ok(PreparedSql::Planned(Box::new(planned)))
 }
 
-/// Adds the system catalog to what a statement sees, if it may name that and does.
-fn with_system_catalog(
-    (statement, query): (&mut Statement, &SqlQuery),
-    state: &mut SessionState,
+/// A statement that may be planned, and what it may name.
+pub(crate) struct AdmittedStatement {
+    statement: Statement,
     tables: Arc<dyn Tables>,
-) -> Result<Arc<dyn Tables>> {
+    /// The same tables, where the system catalog is among them.
+    system: Option<Arc<SystemTables>>,
+}
+
+/// Lets a statement in that was parsed from the text of `query`, if it only reads. The system catalog is among the tables
+/// of one that may name it and does.
+///
+/// # Errors
+/// `ReadOnly`, and `InvalidSql` for what the system catalog has not.
+pub(crate) fn admit(mut statement: Statement, query: &SqlQuery, tables: Arc<dyn Tables>) -> Result<AdmittedStatement> {
     let is_entry = |name: &str| matches!(tables.table(name), Ok(Some(_)));
-    if !query.sees_system_catalog || !system_catalog::is_about_it(&query.text, is_entry) {
-        return Ok(tables);
+    let is_about_it = query.sees_system_catalog && system_catalog::is_about_it(&query.text, is_entry);
+    let system = is_about_it.then(|| Arc::new(SystemTables::new(Arc::clone(&tables))));
+    if let Some(system) = &system {
+        system_catalog::rewrite(&mut statement, system)?;
     }
-    let tables = SystemTables::new(tables);
-    system_catalog::rewrite(statement, &tables)?;
-    system_catalog::register(state, &tables).map_err(fault::planning)?;
-    Ok(Arc::new(tables))
+    sql_allowlist::check(&statement)?;
+    let tables = system.clone().map_or(tables, |system| system as Arc<dyn Tables>);
+    Ok(AdmittedStatement { statement, tables, system })
 }
 
 /// Plans a statement that was parsed from the text of `query`.
 async fn plan_statement(
     mut state: SessionState,
     functions: &Files,
-    tables: Arc<dyn Tables>,
-    (mut statement, query): (Statement, &SqlQuery),
+    admitted: AdmittedStatement,
+    query: &SqlQuery,
 ) -> Result<Planned> {
-    let tables = with_system_catalog((&mut statement, query), &mut state, tables)?;
+    let AdmittedStatement { mut statement, tables, system } = admitted;
+    if let Some(system) = &system {
+        system_catalog::register(&mut state, system).map_err(fault::planning)?;
+    }
     pg_rewrites::rewrite(&mut statement)?;
     // Rewriting may enlarge the statement.
     bounds::check_rewritten(&statement)?;

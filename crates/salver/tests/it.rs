@@ -24,6 +24,7 @@ mod it {
     mod cache;
     mod caller_limits;
     mod client_certificates;
+    mod console;
     mod cursor;
     mod documents;
     mod drain;

@@ -11,8 +11,7 @@ use salver_model::spec::{Parameter, ParameterSpec, QuerySpec};
 use salver_model::{Code, Error, ParameterType, Result, SqlParameters, SqlQuery, TypedValue, Value, suggest};
 
 use super::parse::{self, Placeholder};
-use super::{columns, plan_statement};
-use crate::sql_allowlist;
+use super::{admit, columns, plan_statement};
 use crate::udf::Files;
 
 /// Parameter of the door itself, which no query can have.
@@ -37,9 +36,8 @@ pub(super) async fn query(
         parameters.iter().map(|own| TypedValue { name: own.name.clone(), kind: own.kind, value: own.default.clone() });
     let parameters_given = SqlParameters::Typed(values.collect());
     let query = SqlQuery { text: spec.sql.clone(), parameters: parameters_given, is_safe: true, ..SqlQuery::default() };
-    let statement = parse::parse(&query)?;
-    sql_allowlist::check(&statement)?;
-    let planned = Box::pin(plan_statement(state, functions, tables, (statement, &query))).await?;
+    let admitted = admit(parse::parse(&query)?, &query, tables)?;
+    let planned = Box::pin(plan_statement(state, functions, admitted, &query)).await?;
     Ok(QueryDescription { parameters, columns: columns(&planned)? })
 }
 
@@ -76,9 +74,8 @@ pub(super) async fn statement(
     let values: Vec<TypedValue> = values.collect();
     let given = if values.is_empty() { SqlParameters::None } else { SqlParameters::Typed(values) };
     let query = SqlQuery { parameters: given, ..query };
-    let statement = parse::parse(&query)?;
-    sql_allowlist::check(&statement)?;
-    let planned = plan_statement(state, functions, tables, (statement, &query)).await?;
+    let admitted = admit(parse::parse(&query)?, &query, tables)?;
+    let planned = Box::pin(plan_statement(state, functions, admitted, &query)).await?;
     Ok(StatementDescription { parameters, columns: columns(&planned)? })
 }
 
@@ -134,10 +131,8 @@ async fn inferred(
     query: &SqlQuery,
 ) -> AHashMap<String, ParameterType> {
     let Ok(statement) = parse::parse_open(&query.text) else { return AHashMap::new() };
-    if sql_allowlist::check(&statement).is_err() {
-        return AHashMap::new();
-    }
-    let planned = Box::pin(plan_statement(state, functions, tables, (statement, query))).await;
+    let Ok(admitted) = admit(statement, query, tables) else { return AHashMap::new() };
+    let planned = Box::pin(plan_statement(state, functions, admitted, query)).await;
     let types = planned.ok().and_then(|planned| planned.plan.get_parameter_types().ok()).unwrap_or_default();
     let known = types.into_iter().filter_map(|(name, data_type)| Some((name, parameter_type(&data_type?))));
     known.map(|(name, kind)| (name.trim_start_matches('$').to_owned(), kind)).collect()

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow::array::cast::AsArray;
-use arrow::array::pg_types::Int32Type;
+use arrow::array::types::Int32Type;
 use arrow::array::{Array, ArrayRef, ListArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, ObjectNamePart, Statement, Value, VisitMut, VisitorMut,
+    FunctionArguments, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Statement, Value,
+    VisitMut, VisitorMut,
 };
 use salver_model::{Code, Error, Result};
 
@@ -51,7 +52,19 @@ impl VisitorMut for Rewriter<'_> {
 impl Rewriter<'_> {
     fn expression(&self, expr: &mut Expr) -> Result<(), Box<Error>> {
         match expr {
-            Expr::Function(function) => without_schema(&mut function.name),
+            Expr::Function(function) => {
+                without_schema(&mut function.name);
+                // Functions that look a number up give it as text.
+                if let Some(name @ ("to_regtype" | "to_regclass")) = last(&function.name).as_deref() {
+                    function.name = ObjectName(vec![ObjectNamePart::Identifier(Ident::new(format!("salver_{name}")))]);
+                    let looked_up = std::mem::replace(expr, Expr::value(Value::Null));
+                    *expr = to(looked_up, DataType::Int(None));
+                }
+            }
+            Expr::CompoundIdentifier(parts) if parts.len() > 2 && parts[0].value == SCHEMA => {
+                parts.remove(0);
+            }
+            Expr::Subquery(query) => one_value(query),
             Expr::Collate { expr: inner, .. } => *expr = std::mem::replace(inner, Expr::value(Value::Null)),
             Expr::Identifier(name) if name.quote_style.is_none() => {
                 let name = name.value.to_lowercase();
@@ -59,7 +72,13 @@ impl Rewriter<'_> {
                     *expr = call(&name, Vec::new());
                 }
             }
-            Expr::BinaryOp { op, .. } => operator(op),
+            Expr::BinaryOp { left, op, right } => {
+                operator(op);
+                if matches!(op, BinaryOperator::Eq | BinaryOperator::NotEq) && is_array_literal(right) {
+                    let inner = std::mem::replace(&mut **left, Expr::value(Value::Null));
+                    **left = to(inner, DataType::Text);
+                }
+            }
             Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. }
                 if !matches!(**right, Expr::Subquery(_)) =>
             {
@@ -68,8 +87,11 @@ impl Rewriter<'_> {
             }
             Expr::Cast { expr: inner, data_type, .. } => {
                 plain_type(data_type);
-                let DataType::Custom(name, _) = &*data_type else { return Ok(()) };
-                let kind = last(name).unwrap_or_default();
+                let kind = match &*data_type {
+                    DataType::Regclass => "regclass".to_owned(),
+                    DataType::Custom(name, _) => last(name).unwrap_or_default(),
+                    _ => return Ok(()),
+                };
                 let inner = std::mem::replace(&mut **inner, Expr::value(Value::Null));
                 *expr = self.cast(&kind, inner, data_type)?;
             }
@@ -131,12 +153,45 @@ fn to(inner: Expr, data_type: DataType) -> Expr {
     }
 }
 
-/// Takes the schema of the catalog away from a name.
+/// Takes the schema of the catalog away from a name. A function that only `information_schema` has is ours, too.
 fn without_schema(name: &mut ObjectName) {
-    if name.0.len() > 1 && name.0.first().and_then(ObjectNamePart::as_ident).is_some_and(|ident| ident.value == SCHEMA)
-    {
+    let parts: Vec<&str> =
+        name.0.iter().filter_map(ObjectNamePart::as_ident).map(|ident| ident.value.as_str()).collect();
+    if matches!(parts.as_slice(), [SCHEMA, _, ..] | ["information_schema", "_pg_expandarray"]) {
         name.0.remove(0);
     }
+}
+
+/// Has the engine take the one value of a subquery, of which it is not known that it has one row at most: the largest of
+/// one is that one.
+fn one_value(query: &mut Query) {
+    let has_more = query.limit_clause.is_some() || query.with.is_some();
+    let SetExpr::Select(select) = &mut *query.body else { return };
+    let has_groups = !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
+    let is_from_nothing = select.from.is_empty() || select.distinct.is_some();
+    let [item] = select.projection.as_mut_slice() else { return };
+    let (SelectItem::UnnamedExpr(value) | SelectItem::ExprWithAlias { expr: value, .. }) = item else { return };
+    if has_more || has_groups || is_from_nothing || is_aggregate(value) {
+        return;
+    }
+    let inner = std::mem::replace(value, Expr::value(Value::Null));
+    *value = call("max", vec![inner]);
+    query.order_by = None;
+}
+
+fn is_aggregate(value: &Expr) -> bool {
+    let Expr::Function(function) = value else { return false };
+    let name = last(&function.name).unwrap_or_default();
+    matches!(
+        name.as_str(),
+        "array_agg" | "avg" | "bool_and" | "bool_or" | "count" | "max" | "min" | "string_agg" | "sum"
+    )
+}
+
+/// Returns whether an expression is a text that is meant as an array.
+fn is_array_literal(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value)
+        if matches!(&value.value, Value::SingleQuotedString(text) if text.starts_with('{') && text.ends_with('}')))
 }
 
 /// Takes the schema of the catalog away from a type, and from that of the elements of an array.

@@ -3,7 +3,7 @@
 use super::definitions;
 
 /// Words that only statements about the system catalog have, beside the names of its relations.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 29] = [
     "current_schema",
     "current_schemas",
     "current_database",
@@ -27,6 +27,11 @@ const WORDS: [&str; 24] = [
     "has_database_privilege",
     "has_column_privilege",
     "has_any_column_privilege",
+    "set_config",
+    "current_setting",
+    "to_regtype",
+    "to_regclass",
+    "_pg_expandarray",
     "oidvector",
 ];
 /// Beginning of the names of most functions and relations of the system catalog.

@@ -170,7 +170,7 @@ fn every_answer_tells_browsers_to_be_careful() {
     // Pages: rows are text, and GraphiQL runs the scripts beside it only.
     let page = server.get("/api/tables/small.html");
     assert!(page.text().contains("&lt;img") && !page.text().contains("<img"), "{}", page.text());
-    let index = server.get_with("/", &[("accept", "text/html")]);
+    let index = server.get("/plain");
     assert!(index.text().contains("&lt;img") && !index.text().contains("<img"), "{}", index.text());
     let editor = server.get_with("/api/graphql", &[("accept", "text/html")]);
     assert!(editor.header("content-security-policy").is_some_and(|policy| policy.contains("script-src 'self'")));

@@ -54,7 +54,7 @@ fn the_index_stays_small() {
         (0..150).map(|table| (format!("table{table:03}.csv"), csv(5, 30, &"words ".repeat(100)))).collect();
     let files: Vec<(&str, &[u8])> = tables.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
     let server = Server::of(&files);
-    let page = server.get_with("/", &BROWSER);
+    let page = server.get_with("/plain", &BROWSER);
     assert!(page.body.len() < 100 * 1024, "{} bytes", page.body.len());
     assert!(page.text().contains("table000") && page.text().contains("150 tables"), "the first, and how many");
     assert!(page.text().contains(" more: <a href"), "what is left out is said");

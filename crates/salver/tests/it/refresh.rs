@@ -122,7 +122,7 @@ fn the_index_is_never_nothing() {
     assert_eq!((json.status, json.header("content-type")), (200, Some("application/json")));
     let url = json.json()["entries"]["a%20<b>"]["rows_url"].as_str().expect("an address").to_owned();
     assert_eq!(server.get(&url).text(), r#"[{"x":"<script>"}]"#);
-    let page = server.get_with("/", &[("accept", "text/html")]);
+    let page = server.get("/plain");
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
     assert!(page.text().contains("&lt;script&gt;") && !page.text().contains("<script>"));
     assert_eq!(server.get("/health").text(), "OK");

@@ -1,0 +1,71 @@
+//! The console: the same page and files for everybody, and never in the way of programs.
+
+use super::server::Server;
+
+/// What browsers send.
+const BROWSER: [(&str, &str); 1] = [("accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")];
+const PEOPLE: (&str, &[u8]) = ("people.csv", b"id,name\n1,Ann\n");
+
+/// The paths of files that a page names.
+fn named(page: &str) -> Vec<String> {
+    let parts = page.split('"').filter(|part| part.starts_with("console/assets/"));
+    parts.map(|part| format!("/{part}")).collect()
+}
+
+#[test]
+fn browsers_get_the_page_and_programs_the_index() {
+    let server = Server::of(&[PEOPLE]);
+    let page = server.get_with("/", &BROWSER);
+    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    assert!(page.text().contains("<base href=\"/\">"), "{}", page.text());
+    let policy = page.header("content-security-policy").unwrap_or_default();
+    assert!(policy.contains("script-src 'self'") && policy.contains("base-uri 'self'"), "{policy}");
+    for path in ["/console", "/console/", "/console/entry/people", "/console/entry/people/row/1"] {
+        assert_eq!(server.get_with(path, &BROWSER).text(), page.text(), "{path}");
+    }
+    for accept in ["application/json", "*/*", "application/json, text/html;q=0.5"] {
+        let index = server.get_with("/", &[("accept", accept)]);
+        assert!(index.text().starts_with("{\"salver\""), "{accept}: {}", index.text());
+    }
+    assert!(server.get("/").text().starts_with("{\"salver\""));
+    let plain = server.get_with("/plain", &BROWSER);
+    assert!(plain.text().contains("people") && plain.text().contains("Ann"), "{}", plain.text());
+}
+
+#[test]
+fn files_are_kept_for_good() {
+    let server = Server::of(&[PEOPLE]);
+    let page = server.get_with("/", &BROWSER);
+    let files = named(page.text());
+    assert!(files.len() >= 2, "{files:?}");
+    for path in files {
+        let file = server.get(&path);
+        assert_eq!(file.status, 200, "{path}");
+        assert_eq!(file.header("cache-control"), Some("public, max-age=31536000, immutable"));
+        let packed = server.get_with(&path, &[("accept-encoding", "gzip")]);
+        assert_eq!(packed.header("content-encoding"), Some("gzip"), "{path}");
+        assert!(packed.body.len() < file.body.len());
+    }
+    assert_eq!(server.get("/console/assets/none.js").status, 404);
+    assert_eq!(server.get("/console/assets/index.html").status, 404);
+}
+
+#[test]
+fn the_page_is_open_and_what_it_asks_is_not() {
+    let toml = "[server]\nbase_path = \"/data\"\n[auth]\napi_keys = [\"team:a-long-random-text-for-this-test\"]\n";
+    let server = Server::with(toml, &[PEOPLE]);
+    for path in ["/data/", "/data/console/entry/people"] {
+        let page = server.get_with(path, &BROWSER);
+        assert_eq!(page.status, 200, "{path}");
+        assert!(page.text().contains("<base href=\"/data/\">"), "{}", page.text());
+        assert!(!page.text().contains("people"), "{}", page.text());
+        for file in named(page.text()) {
+            assert_eq!(server.get(&format!("/data{file}")).status, 200, "{file}");
+        }
+    }
+    for path in ["/data/", "/data/plain", "/data/api/schema", "/data/api/tables/people"] {
+        assert_eq!(server.get(path).status, 401, "{path}");
+    }
+    let both = server.get_with("/data/", &[("accept", "application/json, text/html")]);
+    assert_eq!(both.status, 401, "a program that takes pages, too");
+}
