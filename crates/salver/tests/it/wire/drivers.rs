@@ -163,3 +163,52 @@ print("well")
 "#;
     python("psycopg", program, &[server(rules).postgres()]);
 }
+
+/// REST, SQL, GraphQL and this protocol show a caller the same rows, and refuse the same.
+#[test]
+fn every_door_shows_the_same() {
+    let rules = r#"
+[auth]
+api_keys = ["team:a-long-random-text-for-this-test"]
+[[role]]
+name = "team"
+identities = ["api_key:team"]
+[[access]]
+roles = ["team"]
+entries = ["people"]
+hidden = ["born"]
+rows = "id != 1"
+"#;
+    let program = r#"
+import json, sys, urllib.error, urllib.request, psycopg
+(host, port), http = sys.argv[1].rsplit(":", 1), sys.argv[2]
+def ask(path, body=None):
+    request = urllib.request.Request(f"http://{http}{path}", body, {"X-API-Key": "a-long-random-text-for-this-test"})
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        return json.load(error)
+rows = [{"id": 2, "name": "Ben"}, {"id": 3, "name": None}]
+assert ask("/api/tables/people?sort=id") == rows
+assert ask("/api/sql", b"select * from people order by id") == rows
+found = ask("/api/graphql", json.dumps({"query": "{ people(sort: [{field: id}]) { id name } }"}).encode())
+assert found["data"]["people"] == rows, found
+secret = "a-long-random-text-for-this-test"
+with psycopg.connect(host=host, port=port, user="x", password=secret, dbname="x", autocommit=True) as c:
+    cursor = c.execute("select * from people order by id")
+    names = [column.name for column in cursor.description]
+    assert [dict(zip(names, row)) for row in cursor] == rows
+    for statement in ["select born from people", "select * from types", "delete from people"]:
+        told = ask("/api/sql", statement.encode())
+        try:
+            c.execute(statement)
+            raise SystemExit("no error: " + statement)
+        except psycopg.Error as error:
+            assert error.diag.message_primary == told["message"], (told, error.diag.message_primary)
+            assert error.diag.message_hint == told.get("hint"), (told, error.diag.message_hint)
+print("well")
+"#;
+    let server = server(rules);
+    python("psycopg", program, &[server.postgres(), server.address()]);
+}
