@@ -253,8 +253,8 @@ pub(crate) struct AdmittedStatement {
     system: Option<Arc<SystemTables>>,
 }
 
-/// Lets a statement in that was parsed from the text of `query`, if it only reads. The system catalog is among the tables
-/// of one that may name it and does.
+/// Lets a statement in that was parsed from the text of `query`, if it only reads. The system catalog is among the
+/// tables of one that may name it and does.
 ///
 /// # Errors
 /// `ReadOnly`, and `InvalidSql` for what the system catalog has not.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use arrow::array::cast::AsArray;
 use arrow::array::types::Int32Type;
-use arrow::array::{Array, ArrayRef, ListArray, StringArray};
+use arrow::array::{Array, ArrayRef, ListArray, PrimitiveArray, StringArray, new_null_array};
 use arrow::compute::cast;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::execution::{FunctionRegistry, SessionState};
 use datafusion::logical_expr::{
@@ -53,7 +53,7 @@ const SILENT: [(&str, DataType); 26] = [
 
 /// Functions that ask whether something may be done or seen, which a statement about the catalog has found out before:
 /// it sees nothing else.
-const ALWAYS: [&str; 14] = [
+const ALWAYS: [&str; 16] = [
     "has_any_column_privilege",
     "has_column_privilege",
     "has_database_privilege",
@@ -62,12 +62,28 @@ const ALWAYS: [&str; 14] = [
     "has_sequence_privilege",
     "has_table_privilege",
     "pg_has_role",
+    "pg_collation_is_visible",
     "pg_function_is_visible",
     "pg_is_in_recovery",
     "pg_opclass_is_visible",
     "pg_operator_is_visible",
+    "pg_relation_is_publishable",
     "pg_table_is_visible",
     "pg_type_is_visible",
+];
+
+/// Settings that statements read. Those of a session are the protocol's, and are shown by `SHOW`.
+const SETTINGS: [(&str, &str); 10] = [
+    ("client_encoding", "UTF8"),
+    ("datestyle", "ISO, MDY"),
+    ("jit", "off"),
+    ("max_index_keys", "32"),
+    ("search_path", "public"),
+    ("server_version", "15.18"),
+    ("server_version_num", "150018"),
+    ("standard_conforming_strings", "on"),
+    ("timezone", "UTC"),
+    ("transaction_isolation", "read committed"),
 ];
 
 /// Registers the functions in the session of a statement about these tables.
@@ -93,23 +109,32 @@ pub(crate) fn register(state: &mut SessionState, tables: &SystemTables) -> Resul
     let path = ["pg_catalog", SCHEMA].map(|name| Some(name.to_owned()));
     let path: ArrayRef = Arc::new(StringArray::from(path.to_vec()));
     let path = ScalarValue::List(Arc::new(ListArray::new(
-        Arc::new(arrow::datatypes::Field::new_list_field(DataType::Utf8, true)),
+        Arc::new(Field::new_list_field(DataType::Utf8, true)),
         arrow::buffer::OffsetBuffer::from_lengths([path.len()]),
         path,
         None,
     )));
     functions.push(constant("current_schemas", path.data_type(), path));
-    functions.push(named("format_type", type_names()));
+    // It is called for the columns of keys, of which there are none.
+    let pair = ["x", "n"].map(|name| Field::new(name, DataType::Int32, true));
+    functions.push(constant("_pg_expandarray", DataType::Struct(pair.to_vec().into()), ScalarValue::Null));
+    functions.push(constant("pg_my_temp_schema", DataType::Int32, ScalarValue::Int32(Some(0))));
+    functions.push(constant("pg_is_other_temp_schema", DataType::Boolean, ScalarValue::Boolean(Some(false))));
+    functions.push(of_anything("format_type", Returned::TypeName));
+    functions.push(of_anything("set_config", Returned::Argument(1)));
+    let settings = SETTINGS.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    functions.push(of_anything("current_setting", Returned::TextOf(settings.to_vec())));
+    let number = |name: &str, number: i32| (name.to_owned(), number.to_string());
+    let types = pg_types::all().iter().flat_map(|row| [number(row.name, row.oid), number(row.sql_name, row.oid)]);
+    functions.push(of_anything("salver_to_regtype", Returned::TextOf(types.collect())));
+    let classes = tables.relations.names().map(|(oid, name)| number(name, oid));
+    functions.push(of_anything("salver_to_regclass", Returned::TextOf(classes.collect())));
     let relations = tables.relations.names().map(|(number, name)| (number, name.to_owned()));
     functions.push(named("salver_regclass", relations.collect()));
     for function in functions {
         state.register_udf(Arc::new(function))?;
     }
     Ok(())
-}
-
-fn type_names() -> Vec<(i32, String)> {
-    pg_types::all().iter().map(|row| (row.oid, row.sql_name.to_owned())).collect()
 }
 
 /// Returns a function that takes any arguments.
@@ -141,6 +166,12 @@ enum Returned {
     Constant(DataType, ScalarValue),
     /// By number, in order.
     NameOf(Vec<(i32, String)>),
+    /// By text in lower case.
+    TextOf(Vec<(String, String)>),
+    /// The argument at this place.
+    Argument(usize),
+    /// The name of a type, by its number and its modifier.
+    TypeName,
 }
 
 impl ScalarUDFImpl for CatalogFunction {
@@ -155,7 +186,7 @@ impl ScalarUDFImpl for CatalogFunction {
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(match &self.returned {
             Returned::Constant(data_type, _) => data_type.clone(),
-            Returned::NameOf(_) => DataType::Utf8,
+            Returned::NameOf(_) | Returned::TextOf(_) | Returned::Argument(_) | Returned::TypeName => DataType::Utf8,
         })
     }
 
@@ -163,17 +194,54 @@ impl ScalarUDFImpl for CatalogFunction {
         match &self.returned {
             Returned::Constant(data_type, value) => Ok(ColumnarValue::Scalar(value.cast_to(data_type)?)),
             Returned::NameOf(names) => {
-                let Some(first) = args.args.first() else { return Ok(ColumnarValue::Scalar(ScalarValue::Utf8(None))) };
-                let numbers = cast(&first.to_array(args.number_rows)?, &DataType::Int32)?;
-                let numbers = numbers.as_primitive::<Int32Type>();
+                let numbers = numbers(&args, 0)?;
                 let name = |number: i32| {
-                    let known =
-                        names.binary_search_by_key(&number, |(own, _)| *own).ok().map(|at| names[at].1.as_str());
-                    known.or_else(|| oids::system_name(number)).map_or_else(|| number.to_string(), str::to_owned)
+                    let known = names.binary_search_by_key(&number, |(own, _)| *own).ok();
+                    let known = known.map(|at| names[at].1.as_str()).or_else(|| oids::system_name(number));
+                    known.map_or_else(|| number.to_string(), str::to_owned)
                 };
-                let found: StringArray = numbers.iter().map(|number| number.map(name)).collect();
-                Ok(ColumnarValue::Array(Arc::new(found)))
+                Ok(texts(numbers.iter().map(|number| number.map(name))))
+            }
+            Returned::TextOf(known) => {
+                let asked = argument(&args, 0, &DataType::Utf8)?;
+                let find = |text: &str| {
+                    let text = text.trim_start_matches("public.").to_lowercase();
+                    known.iter().find(|(name, _)| *name == text).map(|(_, value)| value.clone())
+                };
+                Ok(texts(asked.as_string::<i32>().iter().map(|text| text.and_then(find))))
+            }
+            Returned::Argument(place) => Ok(ColumnarValue::Array(argument(&args, *place, &DataType::Utf8)?)),
+            Returned::TypeName => {
+                let (types, modifiers) = (numbers(&args, 0)?, numbers(&args, 1)?);
+                let name = |(oid, modifier): (Option<i32>, Option<i32>)| Some(type_name(oid?, modifier.unwrap_or(-1)));
+                Ok(texts(types.iter().zip(modifiers.iter()).map(name)))
             }
         }
+    }
+}
+
+/// Returns an argument as an array of this type; nulls for one that was not given.
+fn argument(args: &ScalarFunctionArgs, place: usize, data_type: &DataType) -> Result<ArrayRef> {
+    match args.args.get(place) {
+        Some(given) => Ok(cast(&given.to_array(args.number_rows)?, data_type)?),
+        None => Ok(new_null_array(data_type, args.number_rows)),
+    }
+}
+
+fn numbers(args: &ScalarFunctionArgs, place: usize) -> Result<PrimitiveArray<Int32Type>> {
+    Ok(argument(args, place, &DataType::Int32)?.as_primitive::<Int32Type>().clone())
+}
+
+fn texts(values: impl Iterator<Item = Option<String>>) -> ColumnarValue {
+    ColumnarValue::Array(Arc::new(values.collect::<StringArray>()))
+}
+
+/// Returns the name of a type in SQL, with its precision and scale.
+fn type_name(oid: i32, modifier: i32) -> String {
+    let row = pg_types::all().iter().find(|row| row.oid == oid);
+    let name = row.map_or_else(|| "???".to_owned(), |row| row.sql_name.to_owned());
+    match modifier.checked_sub(4).filter(|digits| *digits >= 0 && name == "numeric") {
+        Some(digits) => format!("{name}({},{})", digits >> 16, digits & 0xffff),
+        None => name,
     }
 }

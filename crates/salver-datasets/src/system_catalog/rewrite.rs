@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Statement, Value,
-    VisitMut, VisitorMut,
+    FunctionArguments, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Statement,
+    TableFactor, Value, VisitMut, VisitorMut,
 };
 use salver_model::{Code, Error, Result};
 
@@ -52,6 +52,8 @@ impl VisitorMut for Rewriter<'_> {
 impl Rewriter<'_> {
     fn expression(&self, expr: &mut Expr) -> Result<(), Box<Error>> {
         match expr {
+            // Every list of the catalog is null, and so is an array that is made of one.
+            Expr::Function(function) if is_array_of_list(function) => *expr = Expr::value(Value::Null),
             Expr::Function(function) => {
                 without_schema(&mut function.name);
                 // Functions that look a number up give it as text.
@@ -162,8 +164,8 @@ fn without_schema(name: &mut ObjectName) {
     }
 }
 
-/// Has the engine take the one value of a subquery, of which it is not known that it has one row at most: the largest of
-/// one is that one.
+/// Has the engine take the one value of a subquery, of which it is not known that it has one row at most: the largest
+/// of one is that one.
 fn one_value(query: &mut Query) {
     let has_more = query.limit_clause.is_some() || query.with.is_some();
     let SetExpr::Select(select) = &mut *query.body else { return };
@@ -186,6 +188,19 @@ fn is_aggregate(value: &Expr) -> bool {
         name.as_str(),
         "array_agg" | "avg" | "bool_and" | "bool_or" | "count" | "max" | "min" | "string_agg" | "sum"
     )
+}
+
+/// Returns whether a function is `ARRAY(SELECT ... FROM unnest(...))`.
+fn is_array_of_list(function: &Function) -> bool {
+    let FunctionArguments::Subquery(query) = &function.args else { return false };
+    let SetExpr::Select(select) = &*query.body else { return false };
+    let unnests = |table: &TableFactor| match table {
+        TableFactor::UNNEST { .. } => true,
+        TableFactor::Table { name, args: Some(_), .. } => last(name).as_deref() == Some("unnest"),
+        TableFactor::Function { name, .. } => last(name).as_deref() == Some("unnest"),
+        _ => false,
+    };
+    select.from.iter().any(|from| unnests(&from.relation))
 }
 
 /// Returns whether an expression is a text that is meant as an array.

@@ -64,7 +64,7 @@ impl Refusal {
     /// Returns the refusal of the statement `text` for `error`, of which nothing is left that its client may not read.
     pub(super) fn of(error: Error, text: &str) -> Self {
         let position = place(&error.message).and_then(|(line, column)| position(text, line, column));
-        Self { hint: error.hint, position, ..Self::new(state(error.code), error.message) }
+        Self { hint: error.hint, position, ..Self::new(state(&error), error.message) }
     }
 
     /// Returns the severity, as clients read it.
@@ -73,9 +73,23 @@ impl Refusal {
     }
 }
 
-/// Returns the `SQLSTATE` of a code.
-fn state(code: Code) -> &'static str {
-    match code {
+/// What messages about statements begin with, and the `SQLSTATE` that PostgreSQL has for it: clients tell by it what to
+/// do, and the codes of errors say less.
+const BEGINNINGS: [(&str, &str); 5] = [
+    ("no table ", "42P01"),
+    ("no column ", "42703"),
+    ("Invalid function ", "42883"),
+    ("division by zero", "22012"),
+    ("Cannot cast ", "22P02"),
+];
+
+/// Returns the `SQLSTATE` of an error.
+fn state(error: &Error) -> &'static str {
+    let known = BEGINNINGS.iter().find(|(beginning, _)| error.message.starts_with(beginning));
+    if let Some((_, state)) = known.filter(|_| matches!(error.code, Code::InvalidSql | Code::Execution)) {
+        return state;
+    }
+    match error.code {
         Code::UnknownEntry | Code::UnknownTable | Code::UnknownStore => "42P01",
         Code::InvalidColumn | Code::UnknownColumn => "42703",
         Code::InvalidSql | Code::InvalidSort | Code::InvalidFilter => "42601",
@@ -134,5 +148,14 @@ mod tests {
         assert_eq!(at("at line 9, column 1", "select 1"), None);
         assert_eq!(at("the line is long; at line 0, column 1", "select 1"), None);
         assert_eq!(at("no place", "select 1"), None);
+    }
+
+    #[test]
+    fn states_are_those_of_postgresql() {
+        let state = |code, message: &str| Refusal::of(Error::new(code, message), "").state;
+        assert_eq!(state(Code::InvalidSql, "no table `a` at line 1, column 2"), "42P01");
+        assert_eq!(state(Code::InvalidSql, "Expected: an expression"), "42601");
+        assert_eq!(state(Code::Execution, "division by zero"), "22012");
+        assert_eq!(state(Code::Forbidden, "no table for you"), "42501");
     }
 }

@@ -33,8 +33,8 @@ for binary in (False, True):
         found = cursor.execute(casts, values).fetchone()
         assert found == values, found
         assert cursor.execute("select id from people where id <> 3 order by id limit %s", (1,)).fetchall() == [(1,)]
-        wrong = [("select nope from people", "42601"), ("selec", "42601"), ("select * from nope", "42601"),
-                 ("insert into people values (1)", "25006"), ("select 1/0", "22000")]
+        wrong = [("select nope from people", "42703"), ("selec", "42601"), ("select * from nope", "42P01"),
+                 ("insert into people values (1)", "25006"), ("select 1/0", "22012"), ("select nope(1)", "42883")]
         for statement, state in wrong:
             try:
                 cursor.execute(statement)

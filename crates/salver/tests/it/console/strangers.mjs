@@ -1,0 +1,100 @@
+// What the walk of a newcomer does not meet: values that want to be more than text, a browser without scripts, and a
+// server that asks who one is.
+
+import assert from "node:assert/strict";
+import { Visit } from "./visit.mjs";
+
+const HTML = '<img src=x onerror="alert(1)"><script>alert(2)</script>';
+const LONG = "long ".repeat(20_000);
+const TURNED = "\u202eمرحبا بالعالم\u202c!";
+const VALUES = { html: HTML, long: LONG, turned: TURNED, zero: "before\u0000after", empty: "" };
+
+/** Hostile values stay text, in rows, in one row, in events, in answers and in names. */
+export async function hostile(visit) {
+  const { page } = visit;
+  const headers = { "content-type": "application/json" };
+  const post = (path, value) => visit.api(path, { method: "POST", body: JSON.stringify(value), headers });
+  await post("api/streams/clicks", { user: HTML, ...VALUES });
+  await visit.open("console/stream/clicks");
+  await visit.see(".event-list li", "onerror");
+  await page.locator(".event-list summary").first().click();
+  await visit.see(".event-value", "before\u2400after");
+  await visit.look("hostile_event");
+
+  const id = await post("api/records/comments", { post_id: 1, message: HTML });
+  const long = await post("api/records/comments", { post_id: 1, message: LONG });
+  await visit.open(`console/entry/comments?sort=-id`);
+  await visit.seeCell(1, 2, HTML);
+  await page.locator('[data-cell="0:2"] .cell-more').click();
+  await visit.see("dialog[open]", LONG.slice(0, 1000));
+  await page.keyboard.press("Escape");
+  await visit.look("hostile_rows");
+  await visit.open(`console/entry/comments/row/${id}`);
+  await visit.see(".values", HTML);
+  await visit.look("hostile_row");
+  for (const one of [id, long]) await visit.api(`api/records/comments/${one}`, { method: "DELETE" });
+
+  const columns = [`'<b>bold</b>' as "<i>name</i>"`, `'${TURNED}' as "العمود"`, "chr(0) || 'x'", "''", "null"];
+  const select = `select ${columns.join(", ")}`;
+  await visit.open(`console/sql?q=${encodeURIComponent(select)}`);
+  await visit.see("[role=columnheader], th", "<i>name</i>");
+  await visit.seeCell(0, 0, "<b>bold</b>");
+  await visit.seeCell(0, 1, "‹U+202E›");
+  await visit.seeCell(0, 2, "\u2400x");
+  await visit.seeCell(0, 3, "empty");
+  await visit.seeCell(0, 4, "NULL");
+  await visit.look("hostile_sql");
+
+  await visit.open(`console/function/words/backwards?a.word=${encodeURIComponent([...HTML].reverse().join(""))}`);
+  await page.getByRole("button", { name: "Call", exact: true }).click();
+  await visit.see(".answer", JSON.stringify(HTML));
+  await visit.look("hostile_answer");
+
+  await visit.open(`console/entry/${encodeURIComponent(HTML)}`);
+  await visit.see("h1", HTML);
+  await visit.look("hostile_name");
+}
+
+/** Without scripts there is a page with the entries all the same. */
+export async function plain(browser, base, directory) {
+  const visit = await Visit.begin(browser, base, directory, { javaScriptEnabled: false });
+  await visit.open("");
+  await visit.page.waitForURL(new URL("plain", base).href);
+  for (const name of ["uk_cities", "launches", "posts"]) await visit.see("h2", name);
+  await visit.page.screenshot({ path: `${directory}/plain.png` });
+  visit.check("plain");
+  await visit.end();
+}
+
+/** A server with keys shows nothing before one is given, and what the key may see after. */
+export async function closed(browser, base, directory, key) {
+  const visit = await Visit.begin(browser, base, directory);
+  const { page } = visit;
+  // The browser counts each refusal as an error, whatever was asked for.
+  visit.expect(401, "");
+  // `/api/records` and its like refuse a wrong key as PHP-CRUD-API does.
+  visit.expect(403, "/api/columns");
+  const told = [];
+  page.on("response", async (answer) => {
+    const text = await answer.text().catch(() => "");
+    if (text.includes("Stoke-on-Trent")) told.push(answer.url());
+  });
+  await visit.open("console/entry/uk_cities");
+  await visit.see("dialog[open] h2", "Log in");
+  await visit.look("login");
+  await page.locator("dialog [name=key]").fill("not-the-key-of-anybody");
+  await page.locator("dialog button.primary").click();
+  await visit.see("dialog[open] h2", "Log in");
+  assert.deepEqual(told, [], "nothing is told before a log-in");
+  assert.equal(await page.locator("[data-cell]").count(), 0);
+  await page.locator("dialog [name=key]").fill(key);
+  await page.locator("dialog button.primary").click();
+  await visit.see(".pager [role=status]", "1–37 of 37");
+  await visit.see(".who", "with a key");
+  await visit.see("td", "Stoke-on-Trent");
+  visit.check("closed");
+  await page.getByRole("button", { name: "Log out" }).click();
+  await visit.see("dialog[open] h2", "Log in");
+  assert.equal(await page.locator("[data-cell]").count(), 0, "nothing is left after the log-out");
+  await visit.end();
+}
