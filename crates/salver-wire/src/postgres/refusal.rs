@@ -64,7 +64,8 @@ impl Refusal {
     /// Returns the refusal of the statement `text` for `error`, of which nothing is left that its client may not read.
     pub(super) fn of(error: Error, text: &str) -> Self {
         let position = place(&error.message).and_then(|(line, column)| position(text, line, column));
-        Self { hint: error.hint, position, ..Self::new(state(&error), error.message) }
+        let state = state(&error);
+        Self { hint: error.hint, position, ..Self::new(state, error.message) }
     }
 
     /// Returns the severity, as clients read it.

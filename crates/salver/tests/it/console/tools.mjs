@@ -50,7 +50,7 @@ async function stream(visit) {
   await visit.see(".event-list li", "/other");
   await visit.open("console/stream/clicks?page=events");
   await visit.see("main", "/other");
-  await visit.look("events");
+  visit.check("events");
 }
 
 async function python(visit) {
@@ -115,5 +115,6 @@ async function operations(visit) {
   await visit.see("main td, main th", "/api/");
   await visit.look("routes");
   await page.getByRole("button", { name: "Resources" }).click();
-  await visit.look("resources");
+  await visit.see("main table");
+  visit.check("resources");
 }
