@@ -4,8 +4,8 @@
 # nothing, and asks for no rights, when all is there.
 #
 #   xtask/setup.sh            what building needs
-#   xtask/setup.sh test       also the databases, the Kafka broker, the packages of Python and the authority for
-#                             certificates that the tests use
+#   xtask/setup.sh test       also the databases, the Kafka broker, the packages of Python and of Node, the browser and
+#                             the authority for certificates that the tests use
 #   xtask/setup.sh bench      also what `make bench` needs
 set -eu
 
@@ -34,6 +34,8 @@ if [ "${1:-}" = test ]; then
     # With PostgreSQL's server and client, in the version of the system.
     ls /usr/share/postgresql/*/extension/postgis.control >/dev/null 2>&1 || want postgresql-postgis
     has psql || want postgresql-client
+    # For the console, which is driven from Node; without Node nobody would start it.
+    has chromium || ! has npm || want "chromium fonts-dejavu-core"
     # Of util-linux: database servers refuse to run as root.
     has setpriv || [ "$(id -u)" != 0 ] || want util-linux
 fi
@@ -123,16 +125,16 @@ if [ "${1:-}" = test ] && ! [ -x "$pebble/pebble" ]; then
         echo "Go is not installed (https://go.dev): the tests leave out certificates from an authority." >&2
     fi
 fi
-# Another driver, where there is Node to run it.
+# Another driver, and what drives a browser through the console, where there is Node to run them.
 node=${XDG_CACHE_HOME:-$HOME/.cache}/salver/node
-if [ "${1:-}" = test ] && has npm && ! [ -d "$node/node_modules/arangojs" ]; then
-    echo "Installing arangojs from npm into $node"
+for package in arangojs@10 playwright-core@1 axe-core@4; do
+    [ "${1:-}" = test ] && has npm && ! [ -d "$node/node_modules/${package%@*}" ] || continue
+    echo "Installing $package from npm into $node"
     mkdir -p "$node"
-    if ! npm install --silent --no-audit --no-fund --prefix "$node" arangojs@10 >/dev/null; then
+    if ! npm install --silent --no-audit --no-fund --prefix "$node" "$package" >/dev/null; then
         echo "It is not there, and left out of the tests." >&2
-        rm -rf "$node"
     fi
-fi
+done
 
 if ! has cargo; then
     if ! has apt-get; then

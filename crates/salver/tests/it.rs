@@ -14,6 +14,7 @@ mod client;
 mod process;
 
 mod it {
+    pub(crate) mod node;
     pub(crate) mod served;
     pub(crate) mod server;
 

@@ -96,6 +96,14 @@ export const catalogError = signal<ApiError | null>(null);
 /** The entries by their names. */
 export const entryNames = computed(() => [...(catalog.value?.entries.keys() ?? [])].sort((a, b) => a.localeCompare(b)));
 
+/** Takes over a newer number of rows, which a screen was told. */
+export function noteRows(name: string, rows: number): void {
+  const all = catalog.peek();
+  const entry = all?.entries.get(name);
+  if (!all || !entry || entry.rows === rows) return;
+  catalog.value = { ...all, entries: new Map(all.entries).set(name, { ...entry, rows }) };
+}
+
 /** How often the catalog is read again while something of it loads, in milliseconds. */
 const LOADING_INTERVAL = 2000;
 let again: ReturnType<typeof setTimeout> | undefined;

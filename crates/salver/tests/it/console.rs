@@ -1,5 +1,8 @@
 //! The console: the same page and files for everybody, and never in the way of programs.
 
+#[cfg(feature = "functions")]
+mod walk;
+
 use super::server::Server;
 
 /// What browsers send.
@@ -17,7 +20,7 @@ fn browsers_get_the_page_and_programs_the_index() {
     let server = Server::of(&[PEOPLE]);
     let page = server.get_with("/", &BROWSER);
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
-    assert!(page.text().contains("<base href=\"/\">"), "{}", page.text());
+    assert!(page.text().contains("<base href=\"/\" />"), "{}", page.text());
     let policy = page.header("content-security-policy").unwrap_or_default();
     assert!(policy.contains("script-src 'self'") && policy.contains("base-uri 'self'"), "{policy}");
     for path in ["/console", "/console/", "/console/entry/people", "/console/entry/people/row/1"] {
@@ -57,7 +60,7 @@ fn the_page_is_open_and_what_it_asks_is_not() {
     for path in ["/data/", "/data/console/entry/people"] {
         let page = server.get_with(path, &BROWSER);
         assert_eq!(page.status, 200, "{path}");
-        assert!(page.text().contains("<base href=\"/data/\">"), "{}", page.text());
+        assert!(page.text().contains("<base href=\"/data/\" />"), "{}", page.text());
         assert!(!page.text().contains("people"), "{}", page.text());
         for file in named(page.text()) {
             assert_eq!(server.get(&format!("/data{file}")).status, 200, "{file}");

@@ -79,10 +79,13 @@ impl Server {
             .spawn()
             .expect("the server starts");
         let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
-        let address = loop {
+        let (address, ready) = loop {
             let line = lines.next().expect("the server says where it listens").expect("text");
             if let Some((_, address)) = line.split_once("http://") {
-                break address.trim().trim_end_matches('/').to_owned();
+                let address = address.trim().trim_end_matches('/');
+                // A base path may follow.
+                let at = address.find('/').unwrap_or(address.len());
+                break (address[..at].to_owned(), format!("{}/ready", &address[at..]));
             }
         };
         let has_wire = toml.contains("[wire]");
@@ -97,7 +100,7 @@ impl Server {
         // Read on, so that the server never waits for somebody to take its output.
         std::thread::spawn(move || lines.for_each(drop));
         let server = Self { child, address, postgres, directory };
-        server.until(|server| server.get("/ready").status == 200);
+        server.until(|server| server.get(&ready).status == 200);
         server
     }
 

@@ -10,7 +10,11 @@ interface Props {
 
 /** The choice of what a chart draws. */
 export function ChartForm({ columns, settings, onSettings }: Props) {
-  const change = (part: Partial<ChartSettings>) => onSettings({ ...settings, ...part });
+  const isTime = (column: string) => isTemporal(kindOf(columns.find(({ name }) => name === column)?.type));
+  const change = (part: Partial<ChartSettings>) => {
+    const next = { ...settings, ...part };
+    onSettings({ ...next, unit: isTime(next.x) ? next.unit : "" });
+  };
   const numeric = columns.filter(({ type }) => isNumeric(kindOf(type)));
   const ordered = columns.filter(({ type }) => isNumeric(kindOf(type)) || isTemporal(kindOf(type)));
   const { kind } = settings;
@@ -48,7 +52,7 @@ export function ChartForm({ columns, settings, onSettings }: Props) {
           </select>
         </label>
       )}
-      {grouped && settings.aggregate !== "none" && isTemporal(kindOf(columns.find(({ name }) => name === settings.x)?.type)) && (
+      {grouped && settings.aggregate !== "none" && isTime(settings.x) && (
         <label class="inline-field">
           <span>per</span>
           <select value={settings.unit} onChange={(event) => change({ unit: event.currentTarget.value as Unit })}>

@@ -1,6 +1,6 @@
 import { SchemaView } from "./schema_view";
 import { exampleOf } from "./schema";
-import type { Document, Endpoint, Schema } from "./openapi";
+import type { Document, Endpoint, ResponseObject, Schema } from "./openapi";
 import { Method } from "./method";
 import { Inline, Prose } from "./prose";
 import { TryIt } from "./try_it";
@@ -33,17 +33,26 @@ export function EndpointView({ document, endpoint }: { document: Document; endpo
       <section>
         <h3>Responses</h3>
         {endpoint.responses.map(({ status, response }) => (
-          <details key={status} class="docs-response">
-            <summary>
-              <span class={`badge ${status.startsWith("2") ? "good" : /^[45]/.test(status) ? "bad" : ""}`}>{status}</span> <Inline text={response.description ?? ""} />
-            </summary>
-            {Object.entries(response.content ?? {}).map(([mediaType, { schema }]) => (
-              <BodyView key={mediaType} document={document} mediaType={mediaType} schema={schema} />
-            ))}
-          </details>
+          <ResponseView key={status} document={document} status={status} response={response} />
         ))}
       </section>
     </article>
+  );
+}
+
+function ResponseView({ document, status, response }: { document: Document; status: string; response: ResponseObject }) {
+  const text = response.description ?? "";
+  const end = text.search(/\n\s*\n|\n(?=- )/);
+  return (
+    <details class="docs-response">
+      <summary>
+        <span class={`badge ${status.startsWith("2") ? "good" : /^[45]/.test(status) ? "bad" : ""}`}>{status}</span> <Inline text={end < 0 ? text : text.slice(0, end)} />
+      </summary>
+      {end >= 0 && <Prose text={text.slice(end).trim()} />}
+      {Object.entries(response.content ?? {}).map(([mediaType, { schema }]) => (
+        <BodyView key={mediaType} document={document} mediaType={mediaType} schema={schema} />
+      ))}
+    </details>
   );
 }
 

@@ -85,10 +85,11 @@ async function fetchDocument(path: string, signal: AbortSignal): Promise<Documen
 
 function groupsOf(endpoints: Endpoint[], search: string): { tag: string; found: Endpoint[] }[] {
   const wanted = search.trim().toLowerCase();
-  const groups = new Map<string, Endpoint[]>();
+  // Every group has its place, whatever is found: one that moved would be under another hand when it is clicked.
+  const groups = new Map<string, Endpoint[]>(endpoints.map(({ tag }) => [tag, []]));
   for (const endpoint of endpoints) {
     if (wanted && !`${endpoint.method} /${endpoint.path} ${endpoint.summary}`.toLowerCase().includes(wanted)) continue;
-    groups.set(endpoint.tag, [...(groups.get(endpoint.tag) ?? []), endpoint]);
+    groups.get(endpoint.tag)?.push(endpoint);
   }
-  return [...groups].map(([tag, found]) => ({ tag, found }));
+  return [...groups].flatMap(([tag, found]) => (found.length > 0 ? [{ tag, found }] : []));
 }

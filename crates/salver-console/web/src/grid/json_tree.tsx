@@ -1,12 +1,14 @@
+import { useState } from "preact/hooks";
 import { ExactNumber, type Value } from "../data_json";
 import { visibleText } from "./value";
 
 const SHOWN_MEMBERS = 200;
+const SHOWN_CHARACTERS = 2000;
 
 /** A nested value whose lists and objects open and close. */
 export function JsonTree({ value, open = 2 }: { value: Value; open?: number }) {
   if (value === null) return <span class="null">NULL</span>;
-  if (typeof value === "string") return <bdi class="json-string">{JSON.stringify(visibleText(value))}</bdi>;
+  if (typeof value === "string") return <JsonText text={value} />;
   if (value instanceof ExactNumber || typeof value !== "object") return <span class="json-number">{String(value)}</span>;
   const members: [string, Value][] = Array.isArray(value) ? value.map((item, index) => [String(index), item]) : [...value];
   const [before, after] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
@@ -25,5 +27,21 @@ export function JsonTree({ value, open = 2 }: { value: Value; open?: number }) {
         {members.length > SHOWN_MEMBERS && <li class="json-count">… and {members.length - SHOWN_MEMBERS} more</li>}
       </ul>
     </details>
+  );
+}
+
+/** A text, cut where it is very long until somebody wants to see the whole. */
+function JsonText({ text }: { text: string }) {
+  const [whole, setWhole] = useState(false);
+  const more = whole ? 0 : text.length - SHOWN_CHARACTERS;
+  return (
+    <>
+      <bdi class="json-string">{JSON.stringify(visibleText(more > 0 ? text.slice(0, SHOWN_CHARACTERS) : text))}</bdi>
+      {more > 0 && (
+        <button type="button" class="button small" onClick={() => setWhole(true)}>
+          … {more.toLocaleString("en")} more characters
+        </button>
+      )}
+    </>
   );
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ErrorNote } from "../error_note";
-import { hasProvider, logIn, loginOpen, session, useApiKey } from "./session";
+import { hasProvider, keyRefused, logIn, loginOpen, session, useApiKey } from "./session";
 
 /** The dialog for logging in: at the provider, with a name and a password, or with a key. */
 export function LoginDialog() {
@@ -55,6 +55,7 @@ export function LoginDialog() {
           <input name="key" type="password" autocomplete="off" />
           <small>Kept until this tab is closed.</small>
         </label>
+        {keyRefused.value && <p class="note error">The server does not know the key that was given.</p>}
         <ErrorNote error={error} />
         <div class="row end">
           <button type="button" class="button" onClick={() => (loginOpen.value = false)}>

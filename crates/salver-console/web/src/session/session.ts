@@ -15,12 +15,16 @@ export const session = signal<Session>({ user: null, hasUsers: false });
 /** Whether the dialog for logging in is open. */
 export const loginOpen = signal(false);
 
+/** Whether the server does not know the key that this tab sends. */
+export const keyRefused = signal(false);
+
 /** Opens the dialog for logging in. */
 export function requestLogin(): void {
   loginOpen.value = true;
 }
 
 onUnauthorized.handler = () => {
+  keyRefused.value = apiKey.get() !== null;
   loginOpen.value = true;
 };
 

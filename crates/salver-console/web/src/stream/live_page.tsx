@@ -17,8 +17,6 @@ const RATE_SECONDS = 120;
 /** How many events before now are shown at the start, so that a quiet stream is no empty page. */
 const BEFORE = 20;
 
-/** Events that arrive this soon after the tail was opened are those that lay there before. */
-const REPLAY_MS = 1500;
 
 const WORDS: Record<TailState, string> = { connecting: "connecting…", open: "live", failed: "ended" };
 
@@ -127,19 +125,18 @@ function useTail(stream: StreamState, from: string, conditions: Condition[], pau
   useEffect(() => {
     if (paused) return;
     setError(null);
-    const began = Date.now();
+    const { next } = stream;
     const request = tailRequest(stream, last.current === null ? from : String(BigInt(last.current) + 1n), conditions);
     const tail = new Tail(request, {
-      onState: (next, failure) => {
-        setState(next);
+      onState: (state, failure) => {
+        setState(state);
         setError(failure ?? null);
       },
       onEvents: (arrived) => {
         last.current = arrived.findLast(({ offset }) => offset !== "")?.offset ?? last.current;
         // What lay there before says nothing about the rate, nor when it came.
-        const isReplay = from !== "latest" && Date.now() - began < REPLAY_MS;
-        if (isReplay) for (const event of arrived) event.replayed = true;
-        else rate.current.add(arrived);
+        for (const event of arrived) event.replayed = event.offset !== "" && Number(event.offset) < next;
+        rate.current.add(arrived.filter(({ replayed }) => !replayed));
         setEvents((before) => {
           const all = [...arrived.reverse(), ...before];
           if (all.length > KEPT_MAX) setDropped((count) => count + all.length - KEPT_MAX);

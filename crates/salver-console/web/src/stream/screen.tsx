@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { noteRows } from "../catalog";
 import { ErrorNote } from "../error_note";
 import { pageUrl, place } from "../router";
 import type { ScreenProps } from "../screens";
@@ -34,6 +35,9 @@ export default function StreamScreen({ parts }: ScreenProps) {
     const timer = setInterval(() => !document.hidden && reload(), REFRESH_MS);
     return () => clearInterval(timer);
   }, [reload]);
+  useEffect(() => {
+    if (stream) noteRows(name, stream.events);
+  }, [stream]);
   const page = PAGES.find(({ id }) => id === place.value.query.get("page")) ?? PAGES[0];
   return (
     <section class="screen stream">

@@ -19,6 +19,7 @@ export async function hostile(visit) {
   await visit.see(".event-list li", "onerror");
   await page.locator(".event-list summary").first().click();
   await visit.see(".event-value", "before\u2400after");
+  await visit.see(".event-value button", "more characters");
   await visit.look("hostile_event");
 
   const id = await post("api/records/comments", { post_id: 1, message: HTML });
@@ -84,7 +85,7 @@ export async function closed(browser, base, directory, key) {
   await visit.look("login");
   await page.locator("dialog [name=key]").fill("not-the-key-of-anybody");
   await page.locator("dialog button.primary").click();
-  await visit.see("dialog[open] h2", "Log in");
+  await visit.see("dialog[open] .note", "does not know the key");
   assert.deepEqual(told, [], "nothing is told before a log-in");
   assert.equal(await page.locator("[data-cell]").count(), 0);
   await page.locator("dialog [name=key]").fill(key);

@@ -44,12 +44,14 @@ async function stream(visit) {
   await page.locator(".send-form").getByRole("button", { name: "Send", exact: true }).click();
   await visit.see(".send-form .note", "1 event taken");
   await visit.see(".event-list li", "/walk");
+  await visit.see(".event-list li:first-child time");
   await visit.look("stream");
   // What others send comes, too.
   await visit.api("api/streams/clicks", { method: "POST", body: '{"user": "ben", "page": "/other"}' });
   await visit.see(".event-list li", "/other");
-  await visit.open("console/stream/clicks?page=events");
-  await visit.see("main", "/other");
+  const { next } = await visit.api("api/streams/clicks");
+  await visit.open(`console/stream/clicks?page=events&from=${next - 1}`);
+  await visit.see("main td", "/other");
   visit.check("events");
 }
 

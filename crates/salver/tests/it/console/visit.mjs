@@ -11,7 +11,7 @@ const packages = createRequire(join(process.cwd(), "packages.js"));
 const { chromium } = packages("playwright-core");
 const AXE = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
 /** How long anything may take to appear. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 const WIDE = { width: 1280, height: 800 };
 const TELEPHONE = { width: 375, height: 800 };
 /** Where a server has no users, nobody can be asked for; the browser counts the answer as an error all the same. */

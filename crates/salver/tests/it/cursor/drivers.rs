@@ -1,8 +1,8 @@
 //! ArangoDB's own drivers, from PyPI and npm, where the setup of the tests could install them.
 
-use std::path::PathBuf;
 use std::process::Command;
 
+use super::super::node;
 use super::super::server::Server;
 use super::numbers;
 
@@ -72,13 +72,6 @@ if (mode === "jwt") await assert.rejects(new Database({ url }).login("ann", "no"
 console.log("well");
 "#;
 
-/// Where the setup puts the packages of npm.
-fn node_home() -> Option<PathBuf> {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
-    Some(cache.join("salver/node")).filter(|home| home.join("node_modules/arangojs").exists())
-}
-
 /// Runs a program against a server without users, and in each of `ways` against one with users.
 fn works(ways: &[&str], program: impl Fn(&str, &str) -> Command) {
     let long = numbers(0, 2_500);
@@ -106,7 +99,7 @@ fn python_arango() {
 
 #[test]
 fn arangojs() {
-    let Some(home) = node_home() else { return };
+    let Some(home) = node::home("arangojs") else { return };
     works(&["basic", "jwt"], |url, way| {
         let mut command = Command::new("node");
         // Modules are looked for from the directory, where the program does not come from a file.

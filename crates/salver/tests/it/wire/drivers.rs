@@ -135,11 +135,11 @@ api_keys = ["team:a-long-random-text-for-this-test"]
 basic_users = ["ann:$2b$05$tYmmr/4AJAVAHBEquHM7muJTaVZbwkq.kQEoFtIWggTsHMCzWeJfC"]
 [[role]]
 name = "team"
-identities = ["api_key:team"]
+callers = ["api_key:team"]
 [[access]]
 roles = ["team"]
 entries = ["people"]
-hidden = ["born"]
+columns_hidden = ["born"]
 rows = "id != 1"
 "#;
     let program = r#"
@@ -172,11 +172,11 @@ fn every_door_shows_the_same() {
 api_keys = ["team:a-long-random-text-for-this-test"]
 [[role]]
 name = "team"
-identities = ["api_key:team"]
+callers = ["api_key:team"]
 [[access]]
 roles = ["team"]
 entries = ["people"]
-hidden = ["born"]
+columns_hidden = ["born"]
 rows = "id != 1"
 "#;
     let program = r#"
