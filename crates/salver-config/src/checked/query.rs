@@ -143,7 +143,10 @@ fn files(folder: &Path, place: &SettingPlace, findings: &mut Findings) -> Vec<Pa
         .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>());
     match listed {
         Ok(mut files) => {
-            files.retain(|file| file.extension().is_some_and(|suffix| suffix == SUFFIX));
+            files.retain(|file| {
+                let is_hidden = file.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+                !is_hidden && file.extension().is_some_and(|suffix| suffix == SUFFIX)
+            });
             files.sort();
             files
         }
@@ -163,6 +166,8 @@ fn of_file(file: &Path, place: &SettingPlace, findings: &mut Findings) -> Option
         Mistake::new(place, format!("can't be read: {error}")).with_hint("it is text in UTF-8 that the server may read")
     });
     let sql = findings.keep(sql)?;
+    // Editors of Windows begin a text with a byte order mark.
+    let sql = sql.strip_prefix('\u{feff}').unwrap_or(&sql).to_owned();
     let header = sql_header::read(&sql);
     let at = |line| SettingPlace::File(Arc::new(file.to_owned()), line, 1);
     for (line, message) in header.mistakes {

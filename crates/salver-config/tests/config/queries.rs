@@ -20,12 +20,13 @@ fn folder(more: &str, files: &[(&str, &str)]) -> Written {
 fn files_of_a_folder_are_queries() {
     let sql = "-- description: People of a city.\n-- param city text = null -- its name\n-- param most integer = 10\n\
                SELECT 1";
-    let files = [("b.sql", sql), ("a.sql", "SELECT 2"), ("notes.txt", "no query")];
+    let files = [("b.sql", sql), ("a.sql", "\u{feff}SELECT 2"), ("notes.txt", "no query"), (".c.sql", "hidden")];
     let written = folder("[[query]]\nname = \"c\"\nsql = \"SELECT 3\"\n", &files);
     let (checked, warnings) = load(&written.sources()).unwrap();
     assert_eq!(warnings, []);
     let names: Vec<&str> = checked.queries.iter().map(|query| query.name.as_str()).collect();
     assert_eq!(names, ["c", "a", "b"]);
+    assert_eq!(checked.queries[1].sql, "SELECT 2");
     let query = &checked.queries[2];
     assert_eq!(
         (query.sql.as_str(), query.description.as_str(), query.runs_as),

@@ -6,6 +6,8 @@ use crate::{Written, meant};
 
 /// Everything set, and nothing to its default.
 const EVERYTHING: &str = r##"
+[wire]
+postgres = "127.0.0.1:5432"
 [server]
 listen = "0.0.0.0:1"
 socket_mode = "600"

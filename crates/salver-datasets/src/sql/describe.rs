@@ -14,6 +14,10 @@ use super::parse::{self, Placeholder};
 use super::{admit, columns, plan_statement};
 use crate::udf::Files;
 
+mod written_types;
+
+use written_types::written_types;
+
 /// Parameter of the door itself, which no query can have.
 const RESERVED: &str = "format";
 
@@ -122,8 +126,8 @@ fn all_named(spec: &QuerySpec, found: &[Placeholder]) -> Result<Vec<ParameterSpe
     }
 }
 
-/// Returns the types of placeholders, as far as the engine finds them in what they are compared with. Values make more
-/// statements valid than placeholders do, so that a failure says nothing.
+/// Returns the types of placeholders: those that the statement says itself, and those that the engine finds in what
+/// they are compared with. Values make more statements valid than placeholders do, so that a failure says nothing.
 async fn inferred(
     state: SessionState,
     functions: &Files,
@@ -131,11 +135,13 @@ async fn inferred(
     query: &SqlQuery,
 ) -> AHashMap<String, ParameterType> {
     let Ok(statement) = parse::parse_open(&query.text) else { return AHashMap::new() };
-    let Ok(admitted) = admit(statement, query, tables) else { return AHashMap::new() };
+    let written = written_types(&statement);
+    let Ok(admitted) = admit(statement, query, tables) else { return written };
     let planned = Box::pin(plan_statement(state, functions, admitted, query)).await;
     let types = planned.ok().and_then(|planned| planned.plan.get_parameter_types().ok()).unwrap_or_default();
     let known = types.into_iter().filter_map(|(name, data_type)| Some((name, parameter_type(&data_type?))));
-    known.map(|(name, kind)| (name.trim_start_matches('$').to_owned(), kind)).collect()
+    let known = known.map(|(name, kind)| (name.trim_start_matches('$').to_owned(), kind));
+    known.chain(written).collect()
 }
 
 fn parameter_type(data_type: &DataType) -> ParameterType {

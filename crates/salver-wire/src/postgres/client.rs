@@ -7,7 +7,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadHalf, WriteHalf};
 use tokio::sync::Notify;
 
 use super::frames::{Frames, NoFrame};
-use super::message::Message;
 use super::outbox::Outbox;
 use super::refusal::Refusal;
 
@@ -66,10 +65,9 @@ impl Client {
         Ok(self.frames.packet().await?)
     }
 
-    /// Reads the next message, of at most `bytes_max` bytes.
-    pub(super) async fn message(&mut self, bytes_max: usize) -> Result<Message, Stop> {
-        let (kind, body) = self.frames.message(bytes_max).await?;
-        Ok(Message::read(kind, body)?)
+    /// Reads the next message, of at most `bytes_max` bytes: its kind and its body.
+    pub(super) async fn message(&mut self, bytes_max: usize) -> Result<(u8, bytes::Bytes), Stop> {
+        Ok(self.frames.message(bytes_max).await?)
     }
 
     /// Sends what is collected.

@@ -14,7 +14,7 @@ pub(super) enum Command {
     /// Ends it, also one that has failed.
     Rollback,
     /// Marks or forgets a place in a transaction, or goes back to it.
-    Savepoint(Savepoint),
+    Savepoint(Savepoint, String),
     /// Sets a setting; an unnamed one has no effect.
     Set(Option<(String, String)>),
     /// Gives a setting its default, or all of them.
@@ -31,7 +31,7 @@ pub(super) enum Command {
     Fetch { name: String, rows: Rows, is_move: bool },
     /// Closes a cursor, or all of them.
     Close(Option<String>),
-    /// Follows or unfollows notifications, of which there are none.
+    /// Unfollows notifications, of which there are none.
     Unlisten,
 }
 
@@ -64,10 +64,10 @@ impl Command {
             "commit" | "end" => Self::Commit,
             "rollback" | "abort" => {
                 words.skip(&["work", "transaction"]);
-                if words.is("to") { Self::Savepoint(Savepoint::GoBack) } else { Self::Rollback }
+                if words.is("to") { Self::Savepoint(Savepoint::GoBack, words.savepoint()?) } else { Self::Rollback }
             }
-            "savepoint" => Self::Savepoint(Savepoint::Mark),
-            "release" => Self::Savepoint(Savepoint::Release),
+            "savepoint" => Self::Savepoint(Savepoint::Mark, words.next()?),
+            "release" => Self::Savepoint(Savepoint::Release, words.savepoint()?),
             "set" => Self::Set(words.setting()?),
             "reset" => Self::Reset(words.name_or_all()?),
             "show" => words.shown()?,
@@ -80,14 +80,14 @@ impl Command {
             "fetch" => words.fetch(false)?,
             "move" => words.fetch(true)?,
             "close" => Self::Close(words.name_or_all()?),
-            "unlisten" | "listen" => Self::Unlisten,
+            "unlisten" => Self::Unlisten,
             _ => return None,
         })
     }
 
     /// Returns whether a failed transaction lets it through.
     pub(super) fn ends_transaction(&self) -> bool {
-        matches!(self, Self::Commit | Self::Rollback | Self::Savepoint(Savepoint::GoBack))
+        matches!(self, Self::Commit | Self::Rollback | Self::Savepoint(Savepoint::GoBack, _))
     }
 }
 
@@ -117,6 +117,12 @@ impl Words<'_> {
         while words.iter().any(|word| self.is(word)) {}
     }
 
+    /// Reads `[SAVEPOINT] name`.
+    fn savepoint(&mut self) -> Option<String> {
+        self.skip(&["savepoint"]);
+        self.next()
+    }
+
     fn name_or_all(&mut self) -> Option<Option<String>> {
         if self.is("all") { Some(None) } else { self.next().map(Some) }
     }
@@ -124,13 +130,14 @@ impl Words<'_> {
     /// Reads what is set: `[SESSION | LOCAL] name {TO | =} value`, `TIME ZONE value`, or what has no effect here.
     fn setting(&mut self) -> Option<Option<(String, String)>> {
         let is_of_session = self.is("local") || self.is("session");
-        if is_of_session && (self.is("characteristics") || self.is("authorization")) {
+        if is_of_session && self.is("characteristics") || self.is("transaction") || self.is("constraints") {
             return Some(None);
         }
-        if self.is("transaction") || self.is("constraints") || self.is("role") {
-            return Some(None);
-        }
-        let mut name = if self.is("time") && self.is("zone") { "timezone".to_owned() } else { self.next()? };
+        let mut name = match self.next()?.as_str() {
+            "time" if self.is("zone") => "timezone".to_owned(),
+            "authorization" if is_of_session => "session_authorization".to_owned(),
+            name => name.to_owned(),
+        };
         while self.is(".") {
             name = format!("{name}.{}", self.next()?);
         }
@@ -206,7 +213,12 @@ mod tests {
             ("/* x */ start transaction read only", Command::Begin),
             ("end", Command::Commit),
             ("ROLLBACK", Command::Rollback),
-            ("rollback work to savepoint a", Command::Savepoint(Savepoint::GoBack)),
+            ("rollback work to savepoint a", Command::Savepoint(Savepoint::GoBack, "a".to_owned())),
+            ("SAVEPOINT \"A b\"", Command::Savepoint(Savepoint::Mark, "A b".to_owned())),
+            ("release a", Command::Savepoint(Savepoint::Release, "a".to_owned())),
+            ("set session authorization ann", set("session_authorization", "ann")),
+            ("set role ann", set("role", "ann")),
+            ("listen news", Command::Query),
             ("set extra_float_digits = 3", set("extra_float_digits", "3")),
             ("SET SESSION \"TimeZone\" TO 'Europe/Rome'", set("TimeZone", "Europe/Rome")),
             ("set time zone utc", set("timezone", "utc")),
@@ -221,7 +233,7 @@ mod tests {
             ("deallocate all", Command::Deallocate(None)),
             (
                 "declare \"c\" no scroll cursor with hold for select 1",
-                Command::Declare { name: "c".to_owned(), query_at: 44, is_held: true },
+                Command::Declare { name: "c".to_owned(), query_at: 43, is_held: true },
             ),
             (
                 "fetch forward 100 from c",

@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use super::client::{Client, Stop};
-use super::message::{Message, Target};
+use super::message::{self, Message, Target};
 use super::refusal::{NOT_SUPPORTED, Refusal};
 use super::session::Session;
 use super::{Shared, extended_query, simple_query, startup};
@@ -27,11 +27,14 @@ pub(super) async fn serve(stream: TcpStream, address: IpAddr, shared: &Shared, m
                 break Some(Refusal::new("57P01", "terminating connection: the server shuts down").fatal());
             }
         };
-        let is_extended = message.as_ref().is_ok_and(Message::is_extended);
+        let is_extended = message.as_ref().is_ok_and(|(kind, _)| message::is_extended(*kind));
         let answered = match message {
-            Ok(Message::Terminate) => break None,
-            Ok(message) if is_skipping && !matches!(message, Message::Sync) => continue,
-            Ok(message) => answer(&mut client, &mut session, message, &mut is_skipping).await,
+            Ok((message::TERMINATE, _)) => break None,
+            Ok((kind, _)) if is_skipping && kind != message::SYNC => continue,
+            Ok((kind, body)) => match Message::read(kind, body) {
+                Ok(message) => answer(&mut client, &mut session, message, &mut is_skipping).await,
+                Err(refusal) => Err(refusal.into()),
+            },
             Err(stop) => Err(stop),
         };
         match answered {

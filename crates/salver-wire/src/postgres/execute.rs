@@ -13,7 +13,7 @@ use salver_service::reception::{Outcome, Welcome};
 use super::WIRE;
 use super::client::{Client, Stop};
 use super::column::Column;
-use super::command::{Command, Rows as CursorRows, Savepoint};
+use super::command::{Command, Rows as CursorRows};
 use super::message::Formats;
 use super::outbox::Outbox;
 use super::portal::{Portal, PortalState, RunningRows};
@@ -77,12 +77,7 @@ fn done(outbox: &mut Outbox, session: &mut Session, command: &Command) -> Result
             session.end_transaction();
             if failed || *command == Command::Rollback { "ROLLBACK" } else { "COMMIT" }
         }
-        Command::Savepoint(Savepoint::Mark) => "SAVEPOINT",
-        Command::Savepoint(Savepoint::Release) => "RELEASE",
-        Command::Savepoint(Savepoint::GoBack) => {
-            session.transaction = Transaction::Open;
-            "ROLLBACK"
-        }
+        Command::Savepoint(step, name) => session.savepoint(*step, name)?,
         Command::Set(setting) => {
             let set = setting.as_ref().map(|(name, value)| session.settings.set(name, value)).transpose()?;
             told(set.flatten().into_iter().collect());

@@ -118,8 +118,8 @@ impl Message {
             b'E' => Self::Execute(fields.text()?, fields.number()?),
             b'C' => Self::Close(fields.target()?),
             b'H' => Self::Flush,
-            b'S' => Self::Sync,
-            b'X' => Self::Terminate,
+            SYNC => Self::Sync,
+            TERMINATE => Self::Terminate,
             b'p' => Self::Password(fields.text()?),
             b'd' | b'c' | b'f' => return Ok(Self::Copy),
             other => return Err(Refusal::broken(format!("invalid frontend message type {other}"))),
@@ -129,14 +129,17 @@ impl Message {
         }
         Ok(message)
     }
+}
 
-    /// Returns whether it belongs to the extended protocol, in which a failure has everything skipped until `Sync`.
-    pub(super) fn is_extended(&self) -> bool {
-        matches!(
-            self,
-            Self::Parse(_) | Self::Bind(_) | Self::Describe(_) | Self::Execute(..) | Self::Close(_) | Self::Flush
-        )
-    }
+/// Kind of the message that ends the connection.
+pub(super) const TERMINATE: u8 = b'X';
+/// Kind of the message that ends a group.
+pub(super) const SYNC: u8 = b'S';
+
+/// Returns whether messages of this kind belong to the extended protocol, in which everything after a failure is
+/// skipped until `Sync`.
+pub(super) fn is_extended(kind: u8) -> bool {
+    matches!(kind, b'P' | b'B' | b'D' | b'E' | b'C' | b'H')
 }
 
 /// The fields of a message.

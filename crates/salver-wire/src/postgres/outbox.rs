@@ -166,6 +166,11 @@ impl Outbox {
         fill_length(&mut self.bytes, begin);
     }
 
+    /// Takes back the row that began there, of which a value can't be said.
+    pub(super) fn drop_row(&mut self, begin: usize) {
+        self.bytes.truncate(begin - 1);
+    }
+
     /// Says why a message was refused.
     pub(super) fn refuse(&mut self, refusal: &Refusal) {
         self.message(b'E', |out| {

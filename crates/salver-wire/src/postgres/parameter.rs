@@ -54,6 +54,10 @@ impl ClientType {
         if UNSPECIFIED.contains(&oid) {
             return Ok(None);
         }
+        if oid == S::Bytea.oid() {
+            return Err(Refusal::new(NOT_SUPPORTED, "parameters of the type `bytea` are not supported")
+                .with_hint("send the bytes as hexadecimal text, with `decode($1, 'hex')`"));
+        }
         Ok(Some(match oid {
             2950 => Self::Uuid,
             3802 => Self::Jsonb,
@@ -79,8 +83,11 @@ impl ClientType {
                 Scalar::Int2 | Scalar::Int4 | Scalar::Int8 => ParameterType::Integer,
                 Scalar::Float4 | Scalar::Float8 | Scalar::Numeric => ParameterType::Number,
                 Scalar::Date => ParameterType::Date,
-                Scalar::Timestamp | Scalar::TimestampTz => ParameterType::Timestamp,
-                Scalar::Text | Scalar::Bytea | Scalar::Time | Scalar::Interval | Scalar::Json => ParameterType::Text,
+                Scalar::Timestamp => ParameterType::Timestamp,
+                // As texts these are read by what they are compared with, a zone with its times.
+                Scalar::TimestampTz | Scalar::Text | Scalar::Bytea | Scalar::Time | Scalar::Interval | Scalar::Json => {
+                    ParameterType::Text
+                }
             },
             Self::Uuid | Self::Jsonb => ParameterType::Text,
         }
@@ -105,7 +112,14 @@ pub(super) fn oid(kind: ParameterType) -> u32 {
 /// # Errors
 /// `08P01` for another number of values, and `22P02` or `22P03` for what is no value of its type.
 pub(super) fn values(bind: &Bind, types: &[(u32, ParameterType)]) -> Result<Vec<TypedValue>, Refusal> {
-    if bind.values.len() != types.len() || !bind.formats.fit(bind.values.len()) {
+    if !bind.formats.fit(bind.values.len()) {
+        let message = format!(
+            "bind message has another number of parameter formats than of its {} parameters",
+            bind.values.len()
+        );
+        return Err(Refusal::new("08P01", message));
+    }
+    if bind.values.len() != types.len() {
         let message = format!(
             "bind message supplies {} parameters, but prepared statement \"{}\" requires {}",
             bind.values.len(),
@@ -153,9 +167,7 @@ fn text(bytes: &[u8], kind: ParameterType, at: usize) -> Result<Value, Refusal> 
     let value = match kind {
         ParameterType::Text => Some(Value::Text(text.to_owned())),
         ParameterType::Boolean => boolean(trimmed).map(Value::Bool),
-        ParameterType::Number if matches!(trimmed, "NaN" | "Infinity" | "-Infinity") => {
-            trimmed.parse().ok().map(Value::Float)
-        }
+        ParameterType::Number if is_no_number(trimmed) => trimmed.parse().ok().map(Value::Float),
         // Years before 1, which this type does not read.
         ParameterType::Date | ParameterType::Timestamp => {
             kind.parse(trimmed).or_else(|| Some(Value::Text(trimmed.to_owned())))
@@ -166,6 +178,12 @@ fn text(bytes: &[u8], kind: ParameterType, at: usize) -> Result<Value, Refusal> 
         let message = format!("invalid input syntax for parameter {}, which is a {}: \"{text}\"", at + 1, kind.word());
         Refusal::new("22P02", message).with_hint(format!("send {}", kind.example()))
     })
+}
+
+/// Returns whether a text is that of a float which is no number: `NaN`, `inf` and the like.
+fn is_no_number(text: &str) -> bool {
+    let text = text.trim_start_matches(['+', '-']);
+    ["nan", "inf", "infinity"].iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Reads a boolean, of which any beginning will do.
@@ -211,7 +229,8 @@ fn binary(bytes: &[u8], written: ClientType) -> Option<Value> {
             Scalar::Time => Value::Text(time(i64::from_be_bytes(bytes.try_into().ok()?))),
             Scalar::Timestamp | Scalar::TimestampTz => {
                 let us = i64::from_be_bytes(bytes.try_into().ok()?);
-                Value::Text(format!("{} {}", date(us.div_euclid(DAY_US)), time(us.rem_euclid(DAY_US))))
+                let zone = if scalar == Scalar::TimestampTz { "+00:00" } else { "" };
+                Value::Text(format!("{} {}{zone}", date(us.div_euclid(DAY_US)), time(us.rem_euclid(DAY_US))))
             }
             Scalar::Interval => interval(bytes)?,
         },

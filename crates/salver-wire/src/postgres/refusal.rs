@@ -22,6 +22,10 @@ pub(super) struct Refusal {
 pub(super) const PROTOCOL_VIOLATION: &str = "08P01";
 /// The transaction has failed, and waits for its end.
 pub(super) const IN_FAILED_TRANSACTION: &str = "25P02";
+/// The statement needs a transaction.
+pub(super) const NO_TRANSACTION: &str = "25P01";
+/// There is no savepoint of that name.
+pub(super) const UNKNOWN_SAVEPOINT: &str = "3B001";
 /// A bound of the connection is reached.
 pub(super) const LIMIT_EXCEEDED: &str = "54000";
 /// What is not offered.
@@ -76,12 +80,15 @@ impl Refusal {
 
 /// What messages about statements begin with, and the `SQLSTATE` that PostgreSQL has for it: clients tell by it what to
 /// do, and the codes of errors say less.
-const BEGINNINGS: [(&str, &str); 5] = [
+const BEGINNINGS: [(&str, &str); 8] = [
     ("no table ", "42P01"),
     ("no column ", "42703"),
     ("Invalid function ", "42883"),
     ("division by zero", "22012"),
     ("Cannot cast ", "22P02"),
+    ("date out of range", "22008"),
+    ("interval out of range", "22008"),
+    ("timestamp out of range", "22008"),
 ];
 
 /// Returns the `SQLSTATE` of an error.

@@ -60,8 +60,10 @@ impl EncodedBatch {
         let count = u16::try_from(columns.len()).unwrap_or(u16::MAX);
         for row in first..end {
             let begin = out.begin_row(count);
-            for (cells, format) in &columns {
-                cells.value(row, *format, &mut out.bytes)?;
+            let written = columns.iter().try_for_each(|(cells, format)| cells.value(row, *format, &mut out.bytes));
+            if let Err(error) = written {
+                out.drop_row(begin);
+                return Err(error);
             }
             out.end_row(begin);
             if out.is_full() {

@@ -7,10 +7,12 @@ use salver_model::Error;
 use salver_model::limits::{PORTALS_MAX, PREPARED_STATEMENTS_MAX, SESSION_BYTES_MAX};
 use salver_service::reception::{Reception, Visitor};
 
+use super::command::Savepoint;
 use super::portal::Portal;
 use super::prepared::Prepared;
 use super::refusal::{
-    DUPLICATE_CURSOR, DUPLICATE_STATEMENT, LIMIT_EXCEEDED, Refusal, UNKNOWN_CURSOR, UNKNOWN_STATEMENT,
+    DUPLICATE_CURSOR, DUPLICATE_STATEMENT, LIMIT_EXCEEDED, NO_TRANSACTION, Refusal, UNKNOWN_CURSOR, UNKNOWN_SAVEPOINT,
+    UNKNOWN_STATEMENT,
 };
 use super::session_settings::SessionSettings;
 use super::transaction::Transaction;
@@ -24,12 +26,15 @@ pub(super) struct Session {
     pub(super) transaction: Transaction,
     statements: BTreeMap<String, Arc<Prepared>>,
     portals: BTreeMap<String, Portal>,
+    /// Names of the places in the transaction, the latest last.
+    savepoints: Vec<String>,
 }
 
 impl Session {
     pub(super) fn new(reception: Arc<dyn Reception>, visitor: Visitor, settings: SessionSettings) -> Self {
         let (statements, portals) = (BTreeMap::new(), BTreeMap::new());
-        Self { reception, visitor, settings, transaction: Transaction::Idle, statements, portals }
+        let transaction = Transaction::Idle;
+        Self { reception, visitor, settings, transaction, statements, portals, savepoints: Vec::new() }
     }
 
     /// Returns what the client is told of an error of the statement `text`.
@@ -137,7 +142,43 @@ impl Session {
     /// Ends the transaction: what was to live until then is closed.
     pub(super) fn end_transaction(&mut self) {
         self.transaction = Transaction::Idle;
+        self.savepoints.clear();
         self.portals.retain(|_, portal| portal.is_held);
+    }
+
+    /// Marks or forgets a place in the transaction, or goes back to it. Returns the tag of the statement.
+    ///
+    /// # Errors
+    /// `25P01` outside of a transaction, `3B001` if there is no such place, `54000` if there are too many.
+    pub(super) fn savepoint(&mut self, step: Savepoint, name: &str) -> Result<&'static str, Refusal> {
+        let tag = match step {
+            Savepoint::Mark => "SAVEPOINT",
+            Savepoint::Release => "RELEASE",
+            Savepoint::GoBack => "ROLLBACK",
+        };
+        if self.transaction == Transaction::Idle {
+            return Err(Refusal::new(NO_TRANSACTION, format!("{tag} of a savepoint needs a transaction")));
+        }
+        if step == Savepoint::Mark {
+            if self.savepoints.len() >= PORTALS_MAX {
+                let message = format!("a transaction has {PORTALS_MAX} savepoints at most");
+                return Err(Refusal::new(LIMIT_EXCEEDED, message).with_hint("release those that are done"));
+            }
+            self.check_bytes(name.len())?;
+            self.savepoints.push(name.to_owned());
+            return Ok(tag);
+        }
+        let at = self
+            .savepoints
+            .iter()
+            .rposition(|own| own == name)
+            .ok_or_else(|| Refusal::new(UNKNOWN_SAVEPOINT, format!("savepoint \"{name}\" does not exist")))?;
+        self.savepoints.truncate(at);
+        if step == Savepoint::GoBack {
+            self.savepoints.push(name.to_owned());
+            self.transaction = Transaction::Open;
+        }
+        Ok(tag)
     }
 
     /// Ends a group of messages, which outside of a transaction is one by itself.
@@ -158,7 +199,8 @@ impl Session {
     fn check_bytes(&self, more: usize) -> Result<(), Refusal> {
         let statements: usize = self.statements.iter().map(|(name, own)| name.len() + own.bytes()).sum();
         let portals: usize = self.portals.iter().map(|(name, own)| name.len() + own.bytes()).sum();
-        if statements + portals + more <= SESSION_BYTES_MAX {
+        let savepoints: usize = self.savepoints.iter().map(String::len).sum();
+        if statements + portals + savepoints + more <= SESSION_BYTES_MAX {
             return Ok(());
         }
         let message = format!("the statements and parameters of a connection have {SESSION_BYTES_MAX} bytes at most");

@@ -84,9 +84,15 @@ impl SessionSettings {
     /// Sets a setting. Returns its name and value if the client is to be told of it.
     ///
     /// # Errors
-    /// `22023` for another value of one that is fixed, and `42704` for one that there is not.
+    /// `22023` for another value of one that is fixed, `0A000` for another user, and `42704` for one that there is not.
     pub(super) fn set(&mut self, name: &str, value: &str) -> Result<Option<(&'static str, String)>, Refusal> {
         let name = name.to_ascii_lowercase();
+        if matches!(name.as_str(), "role" | "session_authorization") {
+            let is_own = value == self.user || matches!(value.to_ascii_lowercase().as_str(), "none" | "default");
+            let message = "the rights of a connection are those of the user who opened it";
+            let hint = "open another connection as the other user";
+            return if is_own { Ok(None) } else { Err(Refusal::new("0A000", message).with_hint(hint)) };
+        }
         let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
             // Names of extensions have a dot, and any value.
             return if name.contains('.') { Ok(None) } else { Err(unknown(&name)) };
@@ -113,7 +119,7 @@ impl SessionSettings {
                 let was_set = self.set.remove(&name).is_some();
                 Ok((was_set && known.is_reported).then(|| (spelled(known.name), known.value.to_owned())))
             }
-            None if name.contains('.') => Ok(None),
+            None if name.contains('.') || matches!(name.as_str(), "role" | "session_authorization") => Ok(None),
             None => Err(unknown(&name)),
         }
     }
@@ -184,6 +190,10 @@ mod tests {
         assert_eq!(settings.set("client_encoding", "latin1").unwrap_err().state, "22023");
         assert_eq!(settings.set("DateStyle", "ISO").unwrap(), None);
         assert_eq!(settings.set("nothing", "x").unwrap_err().state, "42704");
+        assert_eq!(settings.set("role", "bob").unwrap_err().state, "0A000");
+        assert_eq!(settings.set("role", "none").unwrap(), None);
+        assert_eq!(settings.set("session_authorization", "ann").unwrap(), None);
+        assert_eq!(settings.reset("role").unwrap(), None);
         assert_eq!(settings.set("jit.x", "x").unwrap(), None);
         assert_eq!(settings.reset("application_name").unwrap(), Some(("application_name", String::new())));
         settings.set("application_name", "again").unwrap();

@@ -124,6 +124,11 @@ async fn start(
     let user =
         said.iter().find(|(name, _)| name == "user").map(|(_, user)| user.clone()).filter(|user| !user.is_empty());
     let user = user.ok_or_else(|| Refusal::new("28000", "no PostgreSQL user name specified in startup packet"))?;
+    let encoding = said.iter().find(|(name, _)| name.eq_ignore_ascii_case("client_encoding"));
+    if let Some((name, encoding)) = encoding {
+        // A client that goes on in another encoding would read wrong texts.
+        SessionSettings::default().set(name, encoding)?;
+    }
     let place = shared.places.take(address).ok_or_else(|| {
         Refusal::new("53300", "sorry, too many clients already").with_hint("the limit is `limits.connections_max`")
     })?;
@@ -168,7 +173,8 @@ async fn prove(
         }
         client.outbox.authentication(PASSWORD);
         client.send().await?;
-        let Message::Password(secret) = client.message(STARTUP_PACKET_BYTES_MAX).await? else {
+        let (kind, body) = client.message(STARTUP_PACKET_BYTES_MAX).await?;
+        let Message::Password(secret) = Message::read(kind, body)? else {
             return Err(Refusal::broken("expected a password").into());
         };
         if !secret.is_empty() {

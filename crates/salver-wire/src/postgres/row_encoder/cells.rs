@@ -144,7 +144,7 @@ impl<'a> Cells<'a> {
             }
             Values::Date(values) => datetime::date_text(i64::from(values[row]), out),
             Values::Instants(instants) => instants.text(row, out),
-            Values::Intervals(intervals) => interval::text(intervals.at(row), out),
+            Values::Intervals(intervals) => interval::text(intervals.at(row)?, out),
             Values::List(list, element, _) => array::text(list, &**element, row, out)?,
             Values::Json(writer) => writer.write(row, out),
             Values::Null | Values::Text(_) | Values::LargeText(_) | Values::TextView(_) => out.extend(self.bytes(row)),
@@ -169,7 +169,7 @@ impl<'a> Cells<'a> {
             Values::LongDecimal(values, scale) => number::numeric_binary(values[row], *scale, out),
             Values::Date(values) => out.extend(datetime::date_binary(values[row])?.to_be_bytes()),
             Values::Instants(instants) => out.extend(instants.binary(row)?.to_be_bytes()),
-            Values::Intervals(intervals) => interval::binary(intervals.at(row), out),
+            Values::Intervals(intervals) => interval::binary(intervals.at(row)?, out),
             Values::List(list, element, scalar) => array::binary(list, &**element, *scalar, row, out)?,
             Values::Json(writer) => writer.write(row, out),
             _ => out.extend(self.bytes(row)),

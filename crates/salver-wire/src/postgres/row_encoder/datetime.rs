@@ -164,7 +164,8 @@ pub(super) fn fraction_text(us: i64, out: &mut Vec<u8>) {
     }
 }
 
-fn out_of_range(what: &str) -> Error {
-    Error::new(Code::Execution, format!("{what} out of range: PostgreSQL's protocol can't say it in binary"))
-        .with_hint("ask for the value as text, with `cast(… as text)`")
+/// Returns the error for a value that PostgreSQL's type does not have.
+pub(super) fn out_of_range(what: &str) -> Error {
+    Error::new(Code::Execution, format!("{what} out of range: PostgreSQL's protocol can't say it"))
+        .with_hint("ask for the value as text, with `cast(... as text)`")
 }

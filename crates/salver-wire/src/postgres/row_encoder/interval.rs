@@ -54,9 +54,12 @@ impl<'a> Intervals<'a> {
         })
     }
 
-    /// Returns a value. A duration longer than 292,000 years, which no clock has, becomes as long as that.
-    pub(super) fn at(&self, row: usize) -> Interval {
-        match self {
+    /// Returns a value.
+    ///
+    /// # Errors
+    /// `Execution` for a duration that PostgreSQL does not know, of more than 292,000 years.
+    pub(super) fn at(&self, row: usize) -> Result<Interval> {
+        Ok(match self {
             Self::Months(values) => Interval { months: values[row], ..Interval::default() },
             Self::Days(values) => {
                 let IntervalDayTime { days, milliseconds } = values[row];
@@ -68,14 +71,14 @@ impl<'a> Intervals<'a> {
             }
             Self::Duration(values, unit) => {
                 let us = match unit {
-                    TimeUnit::Second => values[row].saturating_mul(1_000_000),
-                    TimeUnit::Millisecond => values[row].saturating_mul(1_000),
-                    TimeUnit::Microsecond => values[row],
-                    TimeUnit::Nanosecond => values[row] / 1_000,
+                    TimeUnit::Second => values[row].checked_mul(1_000_000),
+                    TimeUnit::Millisecond => values[row].checked_mul(1_000),
+                    TimeUnit::Microsecond => Some(values[row]),
+                    TimeUnit::Nanosecond => Some(values[row] / 1_000),
                 };
-                Interval { us, ..Interval::default() }
+                Interval { us: us.ok_or_else(|| datetime::out_of_range("interval"))?, ..Interval::default() }
             }
-        }
+        })
     }
 }
 
