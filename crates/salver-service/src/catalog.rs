@@ -69,8 +69,14 @@ impl Catalog {
     }
 
     /// Declares the views, in place of those of before, which `engine` makes of the other entries. A view takes no name
-    /// that an entry has.
-    pub fn declare_views(&self, specs: Vec<ViewSpec>, engine: Arc<dyn SqlEngine>, observer: Arc<dyn Observer>) {
+    /// that an entry has. Those called as in `awaited` count as loading until the next declaration.
+    pub fn declare_views(
+        &self,
+        specs: Vec<ViewSpec>,
+        mut awaited: Vec<Name>,
+        engine: Arc<dyn SqlEngine>,
+        observer: Arc<dyn Observer>,
+    ) {
         let _turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = Contents::clone(&self.current.load().contents);
         for name in next.declared_views.take().iter().flat_map(|views| views.names()) {
@@ -85,7 +91,8 @@ impl Catalog {
                 Error::new(Code::Config, format!("the view `{}` is left out: an entry has its name", spec.name));
             observer.observe(&Observation::LoadFailed { name: &spec.name, error: &error });
         }
-        let views = Views::new(free, engine, observer);
+        awaited.retain(|name| !next.entries.contains_key(name));
+        let views = Views::new(free, awaited, engine, observer);
         for name in views.names() {
             next.entries.insert(name.clone(), Entry::new(name.clone(), LoadState::Loading, None));
         }

@@ -12,6 +12,8 @@ use salver_model::spec::ViewSpec;
 #[derive(Debug)]
 pub(crate) struct Views {
     pub(crate) specs: BTreeMap<Name, ViewSpec>,
+    /// Views that are about to be declared; until then their entries count as loading.
+    awaited: Vec<Name>,
     pub(crate) engine: Arc<dyn SqlEngine>,
     pub(crate) observer: Arc<dyn Observer>,
 }
@@ -27,17 +29,23 @@ pub(crate) struct MadeView {
 }
 
 impl Views {
-    /// Creates the views `specs`.
-    pub(crate) fn new(specs: Vec<ViewSpec>, engine: Arc<dyn SqlEngine>, observer: Arc<dyn Observer>) -> Self {
-        Self { specs: specs.into_iter().map(|spec| (spec.name.clone(), spec)).collect(), engine, observer }
+    /// Creates the views `specs`, and waits for those called as in `awaited`.
+    pub(crate) fn new(
+        specs: Vec<ViewSpec>,
+        awaited: Vec<Name>,
+        engine: Arc<dyn SqlEngine>,
+        observer: Arc<dyn Observer>,
+    ) -> Self {
+        let specs = specs.into_iter().map(|spec| (spec.name.clone(), spec)).collect();
+        Self { specs, awaited, engine, observer }
     }
 
-    /// Returns the names of the views.
+    /// Returns the names of the views, and of the awaited ones.
     pub(crate) fn names(&self) -> impl Iterator<Item = &Name> {
-        self.specs.keys()
+        self.specs.keys().chain(&self.awaited)
     }
 
-    /// Returns whether there is a view called `name`.
+    /// Returns whether a view is declared that is called `name`.
     pub(crate) fn has(&self, name: &Name) -> bool {
         self.specs.contains_key(name)
     }

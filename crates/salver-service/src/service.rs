@@ -179,7 +179,8 @@ impl Service {
     }
 
     /// Returns the rights of its callers.
-    pub(crate) fn own_rights(&self) -> RightsVersion {
+    #[must_use]
+    pub fn own_rights(&self) -> RightsVersion {
         self.own_rights
     }
 

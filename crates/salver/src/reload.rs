@@ -23,7 +23,7 @@ use salver_datasets::Engine;
 use salver_http::{CurrentAuth, Doors};
 use salver_model::limits::ANNOUNCED_S_MAX;
 use salver_model::observation::Observer;
-use salver_model::spec::DatasetSpec;
+use salver_model::spec::{DatasetSpec, ViewSpec};
 use salver_model::{Code, Error};
 
 use self::applied::Applied;
@@ -160,7 +160,12 @@ impl Reload {
         changes.extend(count(databases.gone.len(), "database", "gone"));
         changes.extend(streams.told());
         if next.views != self.checked.views {
-            catalog.declare_views(Vec::new(), Arc::<Engine>::clone(&self.engine), Arc::clone(&self.observer));
+            // No view of before may be read by the rules to come, and none to come by those of before.
+            let has = |views: &[ViewSpec], own: &ViewSpec| views.iter().any(|view| view.name == own.name);
+            let own = self.checked.views.iter().filter(|view| has(&next.views, view)).cloned();
+            let (same, others): (Vec<_>, Vec<_>) = own.partition(|view| next.views.contains(view));
+            let awaited = others.into_iter().map(|view| view.name).collect();
+            catalog.declare_views(same, awaited, Arc::<Engine>::clone(&self.engine), Arc::clone(&self.observer));
         }
         self.take_out(&datasets).await;
         self.wired.databases.take_out(&databases, &catalog).await;

@@ -132,7 +132,7 @@ pub(crate) fn declare_views(
     catalog: &Arc<Catalog>,
     observer: &Arc<dyn Observer>,
 ) {
-    catalog.declare_views(checked.views.clone(), Arc::<Engine>::clone(engine), Arc::clone(observer));
+    catalog.declare_views(checked.views.clone(), Vec::new(), Arc::<Engine>::clone(engine), Arc::clone(observer));
 }
 
 /// Starts the task that keeps the columns of `stream` fresh.

@@ -48,7 +48,12 @@ pub(super) enum Savepoint {
 pub(super) enum Rows {
     Next(usize),
     All,
+    /// Those before, or at a place: cursors go forward only.
+    Elsewhere,
 }
+
+/// Words of `FETCH` for rows elsewhere.
+const ELSEWHERE: [&str; 7] = ["prior", "backward", "first", "last", "absolute", "relative", "-"];
 
 impl Command {
     /// Returns what a statement asks.
@@ -173,8 +178,11 @@ impl Words<'_> {
         Some(Command::Declare { name, query_at, is_held })
     }
 
-    /// Reads `[NEXT | FORWARD] [count | ALL] [FROM | IN] name`. Cursors go forward only.
+    /// Reads `[direction] [count | ALL] [FROM | IN] name`.
     fn fetch(&mut self, is_move: bool) -> Option<Command> {
+        // A cursor can have one of these words for its name.
+        let is_elsewhere = self.0.len() > 1 && self.peek().is_some_and(|word| ELSEWHERE.contains(&word.as_str()));
+        self.skip(&ELSEWHERE);
         self.skip(&["next", "forward"]);
         let rows = match self.peek()?.parse::<usize>() {
             Ok(count) => {
@@ -186,6 +194,7 @@ impl Words<'_> {
         };
         let _ = self.is("from") || self.is("in");
         let name = self.next()?;
+        let rows = if is_elsewhere { Rows::Elsewhere } else { rows };
         self.0.is_empty().then_some(Command::Fetch { name, rows, is_move })
     }
 }
@@ -206,6 +215,7 @@ mod tests {
 
     #[test]
     fn what_statements_ask() {
+        let elsewhere = |is_move| Command::Fetch { name: "c".to_owned(), rows: Rows::Elsewhere, is_move };
         let set = |name: &str, value: &str| Command::Set(Some((name.to_owned(), value.to_owned())));
         for (text, wanted) in [
             ("select 1", Command::Query),
@@ -241,7 +251,9 @@ mod tests {
             ),
             ("FETCH ALL c", Command::Fetch { name: "c".to_owned(), rows: Rows::All, is_move: false }),
             ("move c", Command::Fetch { name: "c".to_owned(), rows: Rows::Next(1), is_move: true }),
-            ("fetch backward 1 from c", Command::Query),
+            ("fetch backward 1 from c", elsewhere(false)),
+            ("fetch last c", elsewhere(false)),
+            ("move -2 from c", elsewhere(true)),
             ("close all", Command::Close(None)),
             ("UNLISTEN *", Command::Unlisten),
             ("insert into t values (1)", Command::Query),

@@ -16,9 +16,9 @@ use super::column::Column;
 use super::command::{Command, Rows as CursorRows};
 use super::message::Formats;
 use super::outbox::Outbox;
-use super::portal::{Portal, PortalState, RunningRows};
+use super::portal::{Admission, Portal, PortalState, RunningRows};
 use super::prepared::Prepared;
-use super::refusal::{IN_FAILED_TRANSACTION, Refusal};
+use super::refusal::{CURSOR_ENDED, NOT_SUPPORTED, Refusal, WRONG_STATE};
 use super::session::Session;
 use super::transaction::Transaction;
 
@@ -40,10 +40,7 @@ pub(super) async fn begin(
     parameters: Vec<TypedValue>,
 ) -> Result<Answer, Stop> {
     let command = &prepared.command;
-    if session.transaction == Transaction::Failed && !command.ends_transaction() {
-        let message = "current transaction is aborted, commands ignored until end of transaction block";
-        return Err(Refusal::new(IN_FAILED_TRANSACTION, message).into());
-    }
+    session.check_transaction(command)?;
     match command {
         Command::Query => Ok(Answer::Rows(Box::new(run(client, session, prepared, parameters).await?))),
         Command::Show(name) => Ok(Answer::Rows(Box::new(shown(session, name.as_deref())?))),
@@ -52,6 +49,10 @@ pub(super) async fn begin(
             let most = match rows {
                 CursorRows::Next(rows) => *rows,
                 CursorRows::All => usize::MAX,
+                CursorRows::Elsewhere => {
+                    let refusal = Refusal::new(WRONG_STATE, "cursor can only scan forward");
+                    return Err(refusal.with_hint("declare it again to read its rows once more").into());
+                }
             };
             Ok(Answer::Cursor { name: name.clone(), most, is_move: *is_move })
         }
@@ -135,15 +136,42 @@ async fn run(
     let asked = async {
         let welcome = session.reception.admit(&session.visitor).await?;
         let rows = rows(&welcome, &query).await?;
-        Ok::<_, Error>((rows, welcome.running))
+        Ok::<_, Error>((rows, welcome))
     };
-    let told = |error: Error| {
-        let outcome = Outcome { took: began.elapsed(), refused: Some(error.code) };
-        session.reception.count(WIRE, outcome);
-        session.refusal(error, &prepared.text)
-    };
-    let (rows, running) = client.watch(asked, told).await?;
-    Ok(RunningRows::new(rows, prepared.columns.clone(), began, Some(running)))
+    let told = |error| refused(session, began, error, &prepared.text);
+    let (rows, welcome) = client.watch(asked, told).await?;
+    if prepared.columns.as_deref().is_some_and(|told| told.len() != rows.schema.fields().len()) {
+        // Drivers know it, and prepare the statement again.
+        return Err(Refusal::new(NOT_SUPPORTED, "cached plan must not change result type").into());
+    }
+    Ok(RunningRows::new(rows, prepared.columns.clone(), began, Some(Admission::new(welcome))))
+}
+
+/// Lets the caller in again before more rows of an earlier statement are sent, if it may see what it might then.
+pub(super) async fn admit_again(
+    client: &mut Client,
+    session: &Session,
+    text: &str,
+    rows: &mut RunningRows,
+) -> Result<(), Stop> {
+    // Callers with a limit on what runs at once have one place for it.
+    let Some(before) = rows.take_admission() else { return Ok(()) };
+    let (began, before) = (Instant::now(), before.without_place());
+    let asked = session.reception.admit(&session.visitor);
+    let welcome = client.watch(asked, |error| refused(session, began, error, text)).await?;
+    let admission = Admission::new(welcome);
+    if admission.rights() != before {
+        let message = "what callers may see was changed since the cursor was opened";
+        return Err(Refusal::new(CURSOR_ENDED, message).with_hint("open it again").into());
+    }
+    rows.admit(admission);
+    Ok(())
+}
+
+/// Counts a refused statement, and returns what the client is told of it.
+pub(super) fn refused(session: &Session, began: Instant, error: Error, text: &str) -> Refusal {
+    session.reception.count(WIRE, Outcome { took: began.elapsed(), refused: Some(error.code) });
+    session.refusal(error, text)
 }
 
 /// Runs a query. Only one that needs a table which is being loaded waits for it.
@@ -193,7 +221,9 @@ async fn declare(
         return Err(Refusal::new("25P01", "DECLARE CURSOR can only be used in transaction blocks").into());
     }
     let query = Prepared { text, command: Command::Query, parameters: Vec::new(), columns: None };
-    let rows = run(client, session, &query, parameters.clone()).await?;
+    let mut rows = run(client, session, &query, parameters.clone()).await?;
+    // A query at rest takes no place, but one that has not begun does.
+    client.watch(rows.current(), |error| refused(session, Instant::now(), error, &query.text)).await?;
     let prepared = Arc::new(Prepared { columns: Some(Arc::clone(&rows.columns)), ..query });
     let state = PortalState::Running(Box::new(rows));
     session
@@ -212,10 +242,7 @@ pub(super) async fn send_rows(
     let mut sent = 0;
     while sent < most {
         let began = rows.began;
-        let told = |error: Error| {
-            session.reception.count(WIRE, Outcome { took: began.elapsed(), refused: Some(error.code) });
-            session.refusal(error, text)
-        };
+        let told = |error| refused(session, began, error, text);
         let Some((batch, at)) = client.watch(rows.current(), told).await? else { break };
         let written = batch.write(*at, most - sent, formats, &mut client.outbox);
         let written = written.map_err(|error| session.refusal(error, text))?;
@@ -237,6 +264,7 @@ pub(super) async fn fetch(
 ) -> Result<usize, Stop> {
     let text = portal.prepared.text.clone();
     let PortalState::Running(rows) = &mut portal.state else { return Ok(0) };
+    admit_again(client, session, &text, rows).await?;
     let fetched = match is_move {
         true => skip_rows(client, session, &text, rows, most).await?,
         false => send_rows(client, session, &text, rows, (formats, most)).await?,

@@ -1,6 +1,7 @@
 //! The extended protocol: a statement is prepared, bound to its parameters, described and run by messages of their own.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use salver_model::ports::StatementDescription;
 use salver_model::{Code, Error, ParameterType, Permission};
@@ -14,7 +15,7 @@ use super::message::{Bind, Format, Parse, Target};
 use super::parameter::{self, ClientType};
 use super::portal::{Portal, PortalState};
 use super::prepared::Prepared;
-use super::refusal::{IN_FAILED_TRANSACTION, Refusal};
+use super::refusal::Refusal;
 use super::session::Session;
 use super::statement_text::statements;
 use super::transaction::Transaction;
@@ -33,10 +34,7 @@ pub(super) async fn parse(client: &mut Client, session: &mut Session, parse: Par
         }
     };
     let command = Command::of(&text);
-    if session.transaction == Transaction::Failed && !command.ends_transaction() {
-        let message = "current transaction is aborted, commands ignored until end of transaction block";
-        return Err(Refusal::new(IN_FAILED_TRANSACTION, message).into());
-    }
+    session.check_transaction(&command)?;
     let (parameters, columns) = match &command {
         _ if text.is_empty() => (Vec::new(), None),
         Command::Query => {
@@ -66,7 +64,8 @@ async fn described(
         let welcome = session.reception.admit(&session.visitor).await?;
         description(&welcome, text, &said).await
     };
-    let found = client.watch(asked, |error| session.refusal(error, text)).await?;
+    let began = Instant::now();
+    let found = client.watch(asked, |error| execute::refused(session, began, error, text)).await?;
     let kinds = found.parameters.iter().enumerate();
     let parameters = kinds.map(|(at, kind)| match types.get(at).filter(|oid| !UNSPECIFIED.contains(oid)) {
         Some(oid) => (*oid, *kind),
@@ -134,6 +133,7 @@ pub(super) fn describe(client: &mut Client, session: &Session, target: &Target) 
 pub(super) async fn execute(client: &mut Client, session: &mut Session, name: &str, rows: u32) -> Result<(), Stop> {
     // It is back only when all went well: a portal that failed can't go on.
     let mut portal = session.take_portal(name)?;
+    session.check_transaction(&portal.prepared.command)?;
     if portal.prepared.text.is_empty() {
         client.outbox.empty();
         session.put_portal(name, portal);
@@ -156,14 +156,17 @@ pub(super) async fn execute(client: &mut Client, session: &mut Session, name: &s
             Answer::Rows(rows) => portal.state = PortalState::Running(rows),
             Answer::Cursor { name: cursor, most: wanted, is_move } => {
                 let mut source = session.take_portal(&cursor)?;
-                let fetched = execute::fetch(client, session, &mut source, (&portal.formats, wanted, is_move)).await;
+                // A cursor that failed can't go on.
+                let fetched = execute::fetch(client, session, &mut source, (&portal.formats, wanted, is_move)).await?;
                 session.put_portal(&cursor, source);
-                client.outbox.complete(&format!("{tag} {}", fetched?));
+                client.outbox.complete(&format!("{tag} {fetched}"));
                 portal.state = PortalState::Done;
                 session.put_portal(name, portal);
                 return Ok(());
             }
         }
+    } else if let PortalState::Running(rows) = &mut portal.state {
+        execute::admit_again(client, session, &portal.prepared.text, rows).await?;
     }
     let Portal { prepared, formats, state, .. } = &mut portal;
     let sent = match state {

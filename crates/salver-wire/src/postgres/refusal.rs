@@ -24,6 +24,10 @@ pub(super) const PROTOCOL_VIOLATION: &str = "08P01";
 pub(super) const IN_FAILED_TRANSACTION: &str = "25P02";
 /// The statement needs a transaction.
 pub(super) const NO_TRANSACTION: &str = "25P01";
+/// A cursor has no more rows for its caller.
+pub(super) const CURSOR_ENDED: &str = "24000";
+/// A cursor can't do it.
+pub(super) const WRONG_STATE: &str = "55000";
 /// There is no savepoint of that name.
 pub(super) const UNKNOWN_SAVEPOINT: &str = "3B001";
 /// A bound of the connection is reached.

@@ -7,12 +7,12 @@ use salver_model::Error;
 use salver_model::limits::{PORTALS_MAX, PREPARED_STATEMENTS_MAX, SESSION_BYTES_MAX};
 use salver_service::reception::{Reception, Visitor};
 
-use super::command::Savepoint;
+use super::command::{Command, Savepoint};
 use super::portal::Portal;
 use super::prepared::Prepared;
 use super::refusal::{
-    DUPLICATE_CURSOR, DUPLICATE_STATEMENT, LIMIT_EXCEEDED, NO_TRANSACTION, Refusal, UNKNOWN_CURSOR, UNKNOWN_SAVEPOINT,
-    UNKNOWN_STATEMENT,
+    DUPLICATE_CURSOR, DUPLICATE_STATEMENT, IN_FAILED_TRANSACTION, LIMIT_EXCEEDED, NO_TRANSACTION, Refusal,
+    UNKNOWN_CURSOR, UNKNOWN_SAVEPOINT, UNKNOWN_STATEMENT,
 };
 use super::session_settings::SessionSettings;
 use super::transaction::Transaction;
@@ -144,6 +144,18 @@ impl Session {
         self.transaction = Transaction::Idle;
         self.savepoints.clear();
         self.portals.retain(|_, portal| portal.is_held);
+    }
+
+    /// Refuses everything that a failed transaction does not let through.
+    ///
+    /// # Errors
+    /// `25P02`.
+    pub(super) fn check_transaction(&self, command: &Command) -> Result<(), Refusal> {
+        if self.transaction != Transaction::Failed || command.ends_transaction() {
+            return Ok(());
+        }
+        let message = "current transaction is aborted, commands ignored until end of transaction block";
+        Err(Refusal::new(IN_FAILED_TRANSACTION, message))
     }
 
     /// Marks or forgets a place in the transaction, or goes back to it. Returns the tag of the statement.

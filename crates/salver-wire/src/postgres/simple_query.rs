@@ -49,9 +49,10 @@ async fn one(client: &mut Client, session: &mut Session, text: &str) -> Result<(
             if !is_move && let Some(columns) = &portal.prepared.columns {
                 client.outbox.columns(columns, |at| formats.at(at));
             }
-            let fetched = execute::fetch(client, session, &mut portal, (&formats, most, is_move)).await;
+            // A cursor that failed can't go on.
+            let fetched = execute::fetch(client, session, &mut portal, (&formats, most, is_move)).await?;
             session.put_portal(&name, portal);
-            client.outbox.complete(&format!("{} {}", if is_move { "MOVE" } else { "FETCH" }, fetched?));
+            client.outbox.complete(&format!("{} {fetched}", if is_move { "MOVE" } else { "FETCH" }));
         }
     }
     Ok(())

@@ -61,6 +61,29 @@ fn views_and_queries_come_change_and_go() {
     until(&process, "/api/queries/q", &[], (404, ""));
 }
 
+/// A view that changes is waited for, with those over it, and the others stay.
+#[test]
+fn views_stay_while_one_changes() {
+    let view = |name: &str, sql: &str| format!("[[view]]\nname = \"{name}\"\nsql = \"{sql}\"\n");
+    let rest = [view("same", "SELECT name FROM people"), view("over", "SELECT name FROM v")].concat();
+    let settings = |id: usize| format!("{ONE}{rest}{}", view("v", &format!("SELECT name FROM people WHERE id = {id}")));
+    let process = Process::with(&settings(1), &FILES);
+    until(&process, "/api/tables/over", &[], (200, "ann"));
+    for turn in 0..6 {
+        let (id, name) = [(2, "bob"), (1, "ann")][turn % 2];
+        reload(&process, &settings(id));
+        let patience = Instant::now() + Duration::from_secs(60);
+        loop {
+            let answers = ["same", "over", "v"].map(|view| ask(&process, &format!("/api/tables/{view}"), &[]));
+            assert!(answers.iter().all(|(status, _)| *status == 200), "{answers:?}");
+            if answers[1..].iter().all(|(_, body)| body.contains(name)) {
+                break;
+            }
+            assert!(Instant::now() < patience, "{answers:?}");
+        }
+    }
+}
+
 #[test]
 fn datasets_come_change_and_go() {
     let mut process = Process::with(ONE, &FILES);

@@ -103,6 +103,9 @@ async def main():
     assert [tuple(r) for r in await c.fetch("select id, name from people where id = $1", 2)] == [(2, "Ben")]
     assert len(await c.fetch("select * from types")) == 2
     assert await c.fetchval("select count(*) from people where born > $1", datetime.date(1990, 1, 1)) == 1
+    assert await c.fetchval("select $1::int8 + 1", 2) == 3
+    assert await c.fetchval("select $1::boolean and $2::date > '2020-01-01'", True, datetime.date(2024, 1, 1))
+    assert len(await c.fetch("select id from people order by id limit $1 offset $2", 5, 1)) == 2
     async with c.transaction():
         assert len([r async for r in c.cursor("select id from people", prefetch=1)]) == 3
     await c.reset()
