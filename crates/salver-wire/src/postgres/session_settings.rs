@@ -160,7 +160,11 @@ fn is_same(known: &Known, value: &str) -> bool {
     let value = value.to_ascii_lowercase().replace([' ', '-', '_'], "");
     let own = known.value.to_ascii_lowercase().replace([' ', '-', '_'], "");
     match known.name {
-        "client_encoding" => matches!(value.as_str(), "utf8" | "unicode" | "\"utf8\""),
+        // Only letters and digits count, as in PostgreSQL: asyncpg says `'utf-8'` with the quotes.
+        "client_encoding" => {
+            let bare: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
+            matches!(bare.as_str(), "utf8" | "unicode")
+        }
         // The order of days and months is for what clients write, which has the year first.
         "datestyle" => value.split(',').next() == Some("iso"),
         // Clients tell their own zone here; every answer says that its times are in UTC.
@@ -187,6 +191,7 @@ mod tests {
         assert_eq!(settings.set("extra_float_digits", "3").unwrap(), None);
         assert_eq!(settings.get("EXTRA_FLOAT_DIGITS").unwrap(), "3");
         assert_eq!(settings.set("client_encoding", "utf-8").unwrap(), None);
+        assert_eq!(settings.set("client_encoding", "'utf-8'").unwrap(), None);
         assert_eq!(settings.set("client_encoding", "latin1").unwrap_err().state, "22023");
         assert_eq!(settings.set("DateStyle", "ISO").unwrap(), None);
         assert_eq!(settings.set("nothing", "x").unwrap_err().state, "42704");
