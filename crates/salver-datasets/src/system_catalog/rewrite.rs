@@ -29,8 +29,8 @@ pub(crate) fn rewrite(statement: &mut Statement, tables: &SystemTables) -> Resul
     }
 }
 
-/// Returns whether a query goes along a list of the catalog, of which every one is null: psql asks so for the columns of
-/// a publication.
+/// Returns whether a query goes along a list of the catalog, of which every one is null: psql asks so for the columns
+/// of a publication.
 fn is_along_list(query: &Query) -> bool {
     let body = query.body.to_string();
     body.contains("generate_series(") && body.contains("array_upper(")
