@@ -21,10 +21,10 @@ const TABLE_FUNCTIONS: [&str; 10] = [
 
 /// First words of statements that do more than read. Such a statement is refused by this word even if the parser does
 /// not know its dialect.
-const WRITING: [&str; 24] = [
+const WRITING: [&str; 27] = [
     "ALTER", "ANALYZE", "ATTACH", "BEGIN", "CALL", "COMMIT", "COPY", "CREATE", "DELETE", "DETACH", "DROP", "EXECUTE",
-    "GRANT", "INSERT", "INSTALL", "LOAD", "MERGE", "PRAGMA", "PREPARE", "REVOKE", "SET", "TRUNCATE", "UPDATE",
-    "VACUUM",
+    "GRANT", "INSERT", "INSTALL", "LISTEN", "LOAD", "LOCK", "MERGE", "NOTIFY", "PRAGMA", "PREPARE", "REVOKE", "SET",
+    "TRUNCATE", "UPDATE", "VACUUM",
 ];
 
 /// Refuses a statement by its first word, for statements that can't be parsed.

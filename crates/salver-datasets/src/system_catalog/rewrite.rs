@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
     FunctionArguments, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Statement,
-    TableFactor, Value, VisitMut, VisitorMut,
+    TableFactor, Value, VisitMut, VisitorMut, visit_expressions,
 };
 use salver_model::{Code, Error, Result};
 
@@ -29,11 +29,19 @@ pub(crate) fn rewrite(statement: &mut Statement, tables: &SystemTables) -> Resul
     }
 }
 
-/// Returns whether a query goes along a list of the catalog, of which every one is null: psql asks so for the columns
-/// of a publication.
-fn is_along_list(query: &Query) -> bool {
-    let body = query.body.to_string();
-    body.contains("generate_series(") && body.contains("array_upper(")
+/// Column of `pg_publication_rel`, which has no rows.
+const OF_NO_ROW: &str = "prattrs";
+
+/// Returns whether a query is computed for each row of a table that has none, so that nobody sees its value: psql
+/// counts along the columns of publications with one that the engine can't plan.
+fn is_for_no_row(query: &Query) -> bool {
+    let names_it = |expr: &Expr| match expr {
+        Expr::Identifier(name) => name.value == OF_NO_ROW,
+        Expr::CompoundIdentifier(parts) => parts.last().is_some_and(|name| name.value == OF_NO_ROW),
+        _ => false,
+    };
+    visit_expressions(query, |expr| if names_it(expr) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        .is_break()
 }
 
 struct Rewriter<'t> {
@@ -73,7 +81,7 @@ impl Rewriter<'_> {
             Expr::CompoundIdentifier(parts) if parts.len() > 2 && parts[0].value == SCHEMA => {
                 parts.remove(0);
             }
-            Expr::Subquery(query) if is_along_list(query) => *expr = Expr::value(Value::Null),
+            Expr::Subquery(query) if is_for_no_row(query) => *expr = Expr::value(Value::Null),
             Expr::Subquery(query) => one_value(query),
             Expr::Collate { expr: inner, .. } => *expr = std::mem::replace(inner, Expr::value(Value::Null)),
             Expr::Identifier(name) if name.quote_style.is_none() => {

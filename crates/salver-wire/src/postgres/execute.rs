@@ -154,17 +154,18 @@ pub(super) async fn admit_again(
     text: &str,
     rows: &mut RunningRows,
 ) -> Result<(), Stop> {
-    // Callers with a limit on what runs at once have one place for it.
-    let Some(before) = rows.take_admission() else { return Ok(()) };
-    let (began, before) = (Instant::now(), before.without_place());
+    let Some(before) = &mut rows.admission else { return Ok(()) };
+    // Callers with a limit on what runs at once have one place for both.
+    before.running = None;
+    let began = Instant::now();
     let asked = session.reception.admit(&session.visitor);
     let welcome = client.watch(asked, |error| refused(session, began, error, text)).await?;
     let admission = Admission::new(welcome);
-    if admission.rights() != before {
+    if admission.rights != before.rights {
         let message = "what callers may see was changed since the cursor was opened";
         return Err(Refusal::new(CURSOR_ENDED, message).with_hint("open it again").into());
     }
-    rows.admit(admission);
+    *before = admission;
     Ok(())
 }
 
@@ -245,7 +246,7 @@ pub(super) async fn send_rows(
         let told = |error| refused(session, began, error, text);
         let Some((batch, at)) = client.watch(rows.current(), told).await? else { break };
         let written = batch.write(*at, most - sent, formats, &mut client.outbox);
-        let written = written.map_err(|error| session.refusal(error, text))?;
+        let written = written.map_err(|error| refused(session, began, error, text))?;
         *at += written;
         sent += written;
         if client.outbox.is_full() {
@@ -270,6 +271,7 @@ pub(super) async fn fetch(
         false => send_rows(client, session, &text, rows, (formats, most)).await?,
     };
     if fetched < most {
+        count(session, rows);
         portal.state = PortalState::Done;
     }
     Ok(fetched)
@@ -284,7 +286,8 @@ async fn skip_rows(
 ) -> Result<usize, Stop> {
     let mut skipped = 0;
     while skipped < most {
-        let told = |error: Error| session.refusal(error, text);
+        let began = rows.began;
+        let told = |error| refused(session, began, error, text);
         let Some((batch, at)) = client.watch(rows.current(), told).await? else { break };
         let step = (batch.rows() - *at).min(most - skipped);
         *at += step;

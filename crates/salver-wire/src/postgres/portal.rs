@@ -10,7 +10,6 @@ use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use salver_model::reply::BatchStream;
 use salver_model::{Batches, Result, Rows, TypedValue, Value};
-use salver_service::RightsVersion;
 use salver_service::reception::Welcome;
 
 use super::column::{Column, columns};
@@ -60,29 +59,21 @@ pub(super) struct RunningRows {
     /// When the statement began.
     pub(super) began: Instant,
     /// What the caller was let in with; `None` for rows that everybody may see.
-    admission: Option<Admission>,
+    pub(super) admission: Option<Admission>,
 }
 
 /// What the caller of a statement was let in with.
 pub(super) struct Admission {
-    rights: RightsVersion,
+    /// Versions of who callers are, and of what they may see.
+    pub(super) rights: (u64, u64),
     /// Counts the statement among those of its caller.
-    _running: Box<dyn Any + Send + Sync>,
+    pub(super) running: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl Admission {
     pub(super) fn new(welcome: Welcome) -> Self {
-        Self { rights: welcome.service.own_rights(), _running: welcome.running }
-    }
-
-    /// Returns the versions of who callers are, and of what they may see.
-    pub(super) fn rights(&self) -> (u64, u64) {
-        (self.rights.callers, self.rights.rules)
-    }
-
-    /// Gives the place of the statement up; returns what [`Self::rights`] does.
-    pub(super) fn without_place(self) -> (u64, u64) {
-        self.rights()
+        let rights = welcome.service.own_rights();
+        Self { rights: (rights.callers, rights.rules), running: Some(welcome.running) }
     }
 }
 
@@ -101,16 +92,6 @@ impl RunningRows {
             Batches::Stream(stream) => Source::Stream(Mutex::new(stream)),
         };
         Self { columns, batches, current: None, began, admission }
-    }
-
-    /// Takes what the caller was let in with, which another admission is to follow.
-    pub(super) fn take_admission(&mut self) -> Option<Admission> {
-        self.admission.take()
-    }
-
-    /// Lets the caller in again.
-    pub(super) fn admit(&mut self, admission: Admission) {
-        self.admission = Some(admission);
     }
 
     /// Returns the batch that is being sent and the place in it, after taking the next one if it is done; `None` at the

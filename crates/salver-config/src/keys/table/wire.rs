@@ -7,7 +7,7 @@ use crate::keys::{Section, Setting, SettingKind};
 #[rustfmt::skip]
 pub(super) const ROWS: &[Setting] = &[
     at_start(new_row(Section::Wire, "postgres", SettingKind::Location, ["", r#""127.0.0.1:5433""#],
-        "Address and port for clients of PostgreSQL, like psql, psycopg, JDBC and BI tools, which read there what \
+        "Address and port for clients of PostgreSQL, like psql and psycopg, which read there what \
             `/api/sql` does; port 0 takes a free one. With `server.tls_certificate` it speaks TLS where the client \
             wants it, and passwords from other machines are only taken so. There are no Unix sockets and no headers of \
             proxies there.",

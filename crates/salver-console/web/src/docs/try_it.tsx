@@ -5,6 +5,7 @@ import { ErrorNote } from "../error_note";
 import { AnswerView } from "../function/answer_view";
 import { type Answer, readAnswer } from "../function/call";
 import { RequestPanel } from "../request_panel";
+import { RunButton } from "../run_button";
 import type { Document, Endpoint, Parameter } from "./openapi";
 import { keyOf, ParameterField } from "./parameter_field";
 import { exampleOf } from "./schema";
@@ -74,22 +75,15 @@ export function TryIt({ document, endpoint }: { document: Document; endpoint: En
           </>
         )}
         <div class="row">
-          {running ? (
-            <button
-              type="button"
-              class="button danger"
-              onClick={() => {
-                controller.current?.abort();
-                setRunning(false);
-              }}
-            >
-              Cancel
-            </button>
-          ) : (
-            <button type="submit" class="button primary" disabled={missing.length > 0}>
-              Send
-            </button>
-          )}
+          <RunButton
+            running={running}
+            label="Send"
+            disabled={missing.length > 0}
+            onCancel={() => {
+              controller.current?.abort();
+              setRunning(false);
+            }}
+          />
           {missing.length > 0 && <span class="muted">Missing: {missing.join(", ")}</span>}
         </div>
       </form>

@@ -4,6 +4,7 @@ import type { FunctionEndpoint, FunctionFile } from "../catalog";
 import type { Document } from "../docs/openapi";
 import { ErrorNote } from "../error_note";
 import { RequestPanel } from "../request_panel";
+import { RunButton } from "../run_button";
 import { pageUrl, place, setQuery } from "../router";
 import type { ScreenProps } from "../screens";
 import { useLoaded } from "../use_loaded";
@@ -111,22 +112,16 @@ function Call({ endpoint, document }: { endpoint: FunctionEndpoint; document: Do
     <>
       <ArgumentForm fields={fields} values={values} error={error} onChange={setValues} onFile={(name, file) => setFiles({ ...files, [name]: file })} onSubmit={() => void submit()}>
         <div class="row">
-          {running ? (
-            <button
-              type="button"
-              class="button danger"
-              onClick={() => {
-                controller.current?.abort();
-                setRunning(false);
-              }}
-            >
-              Cancel
-            </button>
-          ) : (
-            <button type="submit" class="button primary" disabled={missing.length > 0} title="Ctrl+Enter">
-              Call
-            </button>
-          )}
+          <RunButton
+            running={running}
+            label="Call"
+            disabled={missing.length > 0}
+            title="Ctrl+Enter"
+            onCancel={() => {
+              controller.current?.abort();
+              setRunning(false);
+            }}
+          />
           <label class="inline-field">
             <input type="checkbox" checked={asJob} onChange={(event) => setAsJob(event.currentTarget.checked)} /> In the background, as a job
           </label>

@@ -6,6 +6,7 @@ import { ErrorNote } from "../error_note";
 import { AnswerView } from "../function/answer_view";
 import { type Answer, readAnswer } from "../function/call";
 import { RequestPanel } from "../request_panel";
+import { RunButton } from "../run_button";
 import { place, setQuery } from "../router";
 import { useLoaded } from "../use_loaded";
 import { errorsOf, GraphqlErrors } from "./errors";
@@ -83,15 +84,7 @@ export default function GraphqlScreen() {
             <Editor value={variables} onChange={setVariables} onRun={start} language={{ name: "json" }} label="Variables, as JSON" lines={3} />
           </details>
           <div class="row">
-            {running ? (
-              <button type="button" class="button danger" onClick={() => controller.current?.abort()}>
-                Cancel
-              </button>
-            ) : (
-              <button type="button" class="button primary" onClick={start} title="Ctrl+Enter">
-                Run
-              </button>
-            )}
+            <RunButton running={running} label="Run" title="Ctrl+Enter" onRun={start} onCancel={() => controller.current?.abort()} />
           </div>
           {errors.length > 0 ? <GraphqlErrors errors={errors} /> : <ErrorNote error={error} />}
           {answer && <AnswerView answer={answer} name="graphql" />}

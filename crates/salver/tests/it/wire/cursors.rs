@@ -104,7 +104,7 @@ with connect() as c:
     for statement in ["set role bob", "set session authorization bob"]:
         refused("0A000", statement)
     c.execute("set role none")
-    refused("42601", "listen news")
+    refused("25006", "listen news")
 print("well")
 "#
     );
