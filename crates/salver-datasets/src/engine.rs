@@ -9,6 +9,7 @@ mod function_bounds;
 mod json_chains;
 mod lateral;
 mod low_memory;
+mod memory_pool;
 mod memory_pressure;
 mod nullable_constants;
 mod offsets;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use datafusion::execution::SessionState;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::SessionConfig;
@@ -14,6 +14,7 @@ use salver_model::limits::SPILL_BYTES_MAX;
 use salver_model::{Error, Result};
 
 use super::function_bounds::{self, Allowance};
+use super::memory_pool::SharedMemory;
 use super::row_width::{self, BoundRows};
 use super::{json_chains, low_memory, pg_functions, pg_semantics, planner_rules};
 
@@ -72,7 +73,7 @@ pub(crate) fn environment(
     let disk = DiskManagerBuilder::default()
         .with_mode(DiskManagerMode::Directories(vec![spill]))
         .with_max_temp_directory_size(spill_bytes_max);
-    let pool = FairSpillPool::new(usize::try_from(memory_bytes).unwrap_or(usize::MAX));
+    let pool = SharedMemory::new(usize::try_from(memory_bytes).unwrap_or(usize::MAX));
     let fan_in = usize::try_from(memory_bytes / MERGED_RUN_BYTES).unwrap_or(usize::MAX) / threads.max(1);
     let named = NonZeroUsize::new(CONSUMERS_NAMED).unwrap_or(NonZeroUsize::MIN);
     RuntimeEnvBuilder::new()

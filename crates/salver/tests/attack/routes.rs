@@ -28,8 +28,9 @@ const SHOP: &[u8] = b"create table goods (id integer primary key, name text not 
     insert into goods (name) values ('tea'), ('salt');";
 const CODE: &[u8] = b"#* @post /called\n#* @return int\ndef called(n: int = 0) -> int:\n    return n + 1\n\n\
     #* @options /anything\ndef anything():\n    return 'ran'\n";
-/// Paths where nobody needs to say who they are: probes, and where one becomes known.
-const OPEN: [&str; 4] = ["/health", "/ready", "/api/version", "/_open/auth"];
+/// Paths where nobody needs to say who they are: probes, where one becomes known, and the console's files, which hold
+/// no data.
+const OPEN: [&str; 6] = ["/health", "/ready", "/api/version", "/_open/auth", "/console", "/console/7"];
 
 /// Methods that a path may have, and some that none has.
 const METHODS: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "BREW"];
