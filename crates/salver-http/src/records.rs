@@ -21,14 +21,18 @@ mod response_headers;
 mod transaction;
 mod write;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::{Method, Response};
 use salver_model::Result;
+use salver_model::ports::Database;
 
 pub(crate) use self::databases::nowhere;
 use self::hooks::Hooks;
 pub(crate) use self::openapi::{TableNames, describe, describe_components};
 use self::read::Reading;
+use crate::app::App;
 use crate::body::Body;
 use crate::dialect::php;
 use crate::receive;
@@ -36,24 +40,36 @@ use crate::receive::Incoming;
 use crate::request_context::RequestContext;
 use crate::routes::records::{AccountStep, RecordsTarget};
 
-/// Responds to a request for rows that the database can serve in microseconds; `None` means "use [`answer`]", which
-/// gives the same response.
-pub(crate) fn answer_now(context: &RequestContext<'_>, target: &RecordsTarget<'_>) -> Option<Response<Body>> {
-    let (table, id) = match target {
-        RecordsTarget::Table(table) => (table, None),
-        RecordsTarget::Row(table, id) => (table, Some(*id)),
-        _ => return None,
-    };
-    let (database, table) = context.app.service.database_with(table).ok()?;
-    // The lookup of a database per caller may wait, and so may functions.
-    if database.spec().of_caller.is_some() || database.spec().customization.is_some() {
-        return None;
+/// Rows that are asked of a database which may have them at once.
+pub(crate) struct NearRows<'a> {
+    database: &'a Arc<dyn Database>,
+    table: &'a str,
+    id: Option<&'a str>,
+}
+
+impl<'a> NearRows<'a> {
+    /// Finds them. `None` means "use [`answer`]", before anything was done that it would do again.
+    pub(crate) fn of(app: &'a App, target: &'a RecordsTarget<'_>) -> Option<Self> {
+        let (table, id) = match target {
+            RecordsTarget::Table(table) => (table, None),
+            RecordsTarget::Row(table, id) => (table, Some(*id)),
+            _ => return None,
+        };
+        let (database, table) = app.service.database_with(table).ok()?;
+        // The lookup of a database per caller may wait, and so may functions.
+        let waits = database.spec().of_caller.is_some() || database.spec().customization.is_some();
+        (database.reads_at_once() && !waits).then_some(Self { database, table, id })
     }
-    let reading = Reading::of(context, database, table, id).ok()?;
-    match reading.answer().ready()? {
-        Ok(response) => Some(response),
-        Err(error) if php::status(error.code).is_server_error() => None,
-        Err(error) => Some(context.dialect().respond(&error.into())),
+
+    /// Responds if the database can serve them in microseconds; `None` means "use [`answer`]", which gives the same
+    /// response.
+    pub(crate) fn answer(&self, context: &RequestContext<'_>) -> Option<Response<Body>> {
+        let reading = Reading::of(context, self.database, self.table, self.id).ok()?;
+        match reading.answer().ready()? {
+            Ok(response) => Some(response),
+            Err(error) if php::status(error.code).is_server_error() => None,
+            Err(error) => Some(context.dialect().respond(&error.into())),
+        }
     }
 }
 

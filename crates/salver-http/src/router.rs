@@ -54,20 +54,25 @@ pub(crate) fn answer_now<B>(
     let query = request.uri().query().unwrap_or("");
     let asked = RequestTarget::of(app, method, path, query);
     let timer = timer.of(asked.label());
-    let admitted = admitted_at_once(app, request, said, peer, &asked, charge)?;
-    let context = RequestContext::new(app, &admitted, method, (path, query), request.headers());
-    let RequestTarget::Table(Found::Row(_, target)) = asked else { return None };
-    let target = match target {
-        RouteTarget::Own(own::OwnTarget::Health) => return Some(complete(app, timer, status::health())),
-        RouteTarget::Own(target) => target,
-        RouteTarget::Records(target) => {
-            let answer = || records::answer_now(&context, &target);
-            let mut response = std::panic::catch_unwind(AssertUnwindSafe(answer)).ok()??;
-            respond::bound(&context, true, &mut response);
-            return Some(complete(app, timer, response));
-        }
+    let rows = match &asked {
+        RequestTarget::Table(Found::Row(_, RouteTarget::Records(target))) => Some(records::NearRows::of(app, target)?),
+        RequestTarget::Table(Found::Row(_, RouteTarget::Own(_))) => None,
         _ => return None,
     };
+    let admitted = admitted_at_once(app, request, said, peer, &asked, charge)?;
+    let context = RequestContext::new(app, &admitted, method, (path, query), request.headers());
+    if let Some(rows) = rows {
+        let mut response = std::panic::catch_unwind(AssertUnwindSafe(|| rows.answer(&context))).ok()??;
+        respond::bound(&context, true, &mut response);
+        return Some(complete(app, timer, response));
+    }
+    let target = match asked {
+        RequestTarget::Table(Found::Row(_, RouteTarget::Own(target))) => target,
+        _ => return None,
+    };
+    if let own::OwnTarget::Health = target {
+        return Some(complete(app, timer, status::health()));
+    }
     let snapshot = app.service.peek(context.caller, permission(&target));
     if let Some(finished) = app.cache.get(context.key(), &snapshot) {
         app.metrics.count_cached();

@@ -143,6 +143,10 @@ impl Database for RecordsDatabase {
         }
     }
 
+    fn reads_at_once(&self) -> bool {
+        read::is_at_once(Dialect::of(self.known.spec.kind))
+    }
+
     async fn change(&self, caller: &Caller, change: Change) -> Result<Changed> {
         self.changed(caller, std::slice::from_ref(&change), true).await
     }

@@ -33,7 +33,7 @@ use crate::scope::Scope;
 pub(crate) use cursor::null_key;
 pub(crate) use etag::EtagColumns;
 pub(crate) use geojson::geojson;
-pub(crate) use immediate::now;
+pub(crate) use immediate::{is_at_once, now};
 pub(crate) use key::{by_key, not_found, row};
 
 /// Returns a list.

@@ -206,6 +206,10 @@ impl Database for FakeDatabase {
         if self.answers_now { MaybeReady::Ready(answer()) } else { MaybeReady::pending(async move { answer() }) }
     }
 
+    fn reads_at_once(&self) -> bool {
+        self.answers_now
+    }
+
     async fn change(&self, caller: &Caller, change: Change) -> Result<Changed> {
         self.known(&change.table)?;
         self.note(caller, DatabaseRequest::Change(change));

@@ -57,6 +57,11 @@ pub trait Database: Send + Sync + std::fmt::Debug {
     /// Reads rows; at once if that takes microseconds.
     fn read<'a>(&'a self, caller: &'a Caller, read: &'a RecordRead) -> MaybeReady<'a, Result<Document>>;
 
+    /// Returns whether [`Database::read`] may have rows at once. Where it never has, callers need not try.
+    fn reads_at_once(&self) -> bool {
+        false
+    }
+
     /// Applies one change.
     async fn change(&self, caller: &Caller, change: Change) -> Result<Changed>;
 

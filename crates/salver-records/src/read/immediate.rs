@@ -11,7 +11,7 @@ use crate::scope::Scope;
 /// Reads one row by its key, or a list; returns `None` when the regular path must be taken, which also reports all
 /// errors except that there is no such record.
 pub(crate) fn now(scope: &Scope<'_>, read: &RecordRead) -> Option<Result<Document>> {
-    if scope.dialect != Dialect::Sqlite || scope.schema.stamp() == 0 {
+    if !is_at_once(scope.dialect) || scope.schema.stamp() == 0 {
         return None;
     }
     match read {
@@ -19,6 +19,11 @@ pub(crate) fn now(scope: &Scope<'_>, read: &RecordRead) -> Option<Result<Documen
         RecordRead::List(query) => rows(scope, query),
         RecordRead::Keys { .. } | RecordRead::Features(..) => None,
     }
+}
+
+/// Returns whether reads of such a database may be answered by [`now`]: where it is in this process.
+pub(crate) fn is_at_once(dialect: Dialect) -> bool {
+    dialect == Dialect::Sqlite
 }
 
 fn row(scope: &Scope<'_>, table: &str, key: &RecordKey) -> Option<Result<Document>> {
