@@ -79,7 +79,24 @@ pub(crate) async fn answer(
     target: RecordsTarget<'_>,
     body: Incoming,
 ) -> Result<Response<Body>> {
-    let reads = matches!(*context.method, Method::GET | Method::HEAD);
+    // Boxed here and below, so that a read of rows need not reserve space for the state of the other work.
+    match is_read(context) && target.is_of_rows() {
+        true => rows(context, target, Bytes::new()).await,
+        false => Box::pin(answer_others(context, target, body)).await,
+    }
+}
+
+/// Returns whether the request changes nothing.
+fn is_read(context: &RequestContext<'_>) -> bool {
+    matches!(*context.method, Method::GET | Method::HEAD)
+}
+
+/// Handles a request for something else than to read rows.
+async fn answer_others(
+    context: &RequestContext<'_>,
+    target: RecordsTarget<'_>,
+    body: Incoming,
+) -> Result<Response<Body>> {
     match target {
         RecordsTarget::Openapi => openapi::answer(context).await,
         RecordsTarget::ClearCache => clear_cache(context).await,
@@ -92,13 +109,12 @@ pub(crate) async fn answer(
             account::answer(context, step, &body).await
         }
         target @ (RecordsTarget::Schema | RecordsTarget::SchemaTable(_) | RecordsTarget::SchemaColumn(..)) => {
-            if reads {
+            if is_read(context) {
                 return columns::show(context, &target).await;
             }
             let body = receive(context, body).await?;
             columns::change(context, target, &body).await
         }
-        target if reads => rows(context, target, Bytes::new()).await,
         target => {
             if let RecordsTarget::Table(table) = &target
                 && *context.method == Method::POST
@@ -114,7 +130,19 @@ pub(crate) async fn answer(
 
 /// Handles a request for rows, with the functions before and after it if there are any.
 async fn rows(context: &RequestContext<'_>, target: RecordsTarget<'_>, body: Bytes) -> Result<Response<Body>> {
-    let Some(hooks) = Hooks::of(context, &target) else { return plain_rows(context, target, body).await };
+    match Hooks::of(context, &target) {
+        None => plain_rows(context, target, body).await,
+        Some(hooks) => Box::pin(hooked_rows(context, target, body, hooks)).await,
+    }
+}
+
+/// Handles a request for rows, with the functions before and after it.
+async fn hooked_rows(
+    context: &RequestContext<'_>,
+    target: RecordsTarget<'_>,
+    body: Bytes,
+    hooks: Hooks,
+) -> Result<Response<Body>> {
     let going = match hooks.before(context, body).await? {
         hooks::HookOutcome::Go(going) => going,
         hooks::HookOutcome::Answered(response) => return Ok(response),
@@ -125,14 +153,14 @@ async fn rows(context: &RequestContext<'_>, target: RecordsTarget<'_>, body: Byt
 
 /// Handles a request for rows, without functions.
 async fn plain_rows(context: &RequestContext<'_>, target: RecordsTarget<'_>, body: Bytes) -> Result<Response<Body>> {
-    if !matches!(*context.method, Method::GET | Method::HEAD) {
-        return write::run(context, target, &body).await;
+    if !is_read(context) {
+        return Box::pin(write::run(context, target, &body)).await;
     }
     match target {
         RecordsTarget::Table(table) => read::rows(context, &table, None).await,
         RecordsTarget::Row(table, id) => read::rows(context, &table, Some(id)).await,
-        RecordsTarget::Map(table) => read::geojson(context, &table, None).await,
-        RecordsTarget::MapRow(table, id) => read::geojson(context, &table, Some(id)).await,
+        RecordsTarget::Map(table) => Box::pin(read::geojson(context, &table, None)).await,
+        RecordsTarget::MapRow(table, id) => Box::pin(read::geojson(context, &table, Some(id))).await,
         _ => Err(nowhere(context)),
     }
 }

@@ -90,7 +90,8 @@ impl RecordsDatabase {
         let stamp = scope.schema.stamp();
         match work(scope).await {
             Err(error) if may_be_old(error.code) && self.known.is_other_than(stamp).await? => {
-                work(self.scope(caller, true)).await
+                // Boxed, so that the first try need not reserve space for the second.
+                Box::pin(work(self.scope(caller, true))).await
             }
             done => done,
         }

@@ -33,6 +33,13 @@ pub(crate) enum RecordsTarget<'p> {
     Account(AccountStep),
 }
 
+impl RecordsTarget<'_> {
+    /// Returns whether it is rows, and nothing else that is kept with them.
+    pub(crate) fn is_of_rows(&self) -> bool {
+        matches!(self, Self::Records | Self::Table(_) | Self::Row(..) | Self::Map(_) | Self::MapRow(..))
+    }
+}
+
 /// An operation on the caller's own account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccountStep {

@@ -75,14 +75,15 @@ impl ListSink {
     }
 
     fn new(begin: &'static [u8], rows: RowsWriter, counts: bool, next: Option<Next>) -> Self {
-        let mut out = Vec::with_capacity(FIRST_BYTES);
-        out.extend_from_slice(begin);
+        let out = begin.to_vec();
         Self { begin, rows, out, count: 0, counts, results: 0, next, bytes_max: usize::MAX }
     }
 
-    /// Returns an empty sink of the same shape.
+    /// Returns an empty sink of the same shape, with room for a small list.
     pub(crate) fn anew(&self) -> Self {
-        Self::new(self.begin, self.rows.anew(), self.counts, self.next.clone())
+        let mut sink = Self::new(self.begin, self.rows.anew(), self.counts, self.next.clone());
+        sink.out.reserve(FIRST_BYTES);
+        sink
     }
 
     /// Rejects a document longer than so many bytes.
