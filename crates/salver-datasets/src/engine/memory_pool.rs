@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
 
-/// Part of the memory that operators which can spill leave to those which can't: one of so many.
+/// Divisor of the memory that operators which can spill leave to those which can't.
 const RESERVE: usize = 8;
 
 /// A pool that gives each operator which can spill an equal share, as DataFusion's `FairSpillPool` does, and keeps a
