@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
-use salver_model::ports::Database;
+use salver_model::ports::{Database, MaybeReady};
 use salver_model::records::{
     BytesText, Change, ChangeKind, Changed, Document, DocumentBody, Field, Load, Operation, Record, RecordQuery,
     RecordRead,
@@ -48,6 +48,7 @@ async fn changes(database: &dyn Database, caller: &Caller) {
     let rows = r#"{"records":[{"id":1,"name":"a"},{"id":2,"name":"ü\""}]}"#;
     let list = RecordRead::List(Box::new(query("things")));
     assert_eq!(text(database.read(caller, &list).await.expect("rows")).await.expect("text"), rows);
+    at_once(database, caller).await;
     let update = change(database, caller, ChangeKind::Update, &["1"], vec![record(&[("name", "'b'")])]).await;
     assert_eq!(update.expect("an update"), "1");
     assert_eq!(change(database, caller, ChangeKind::Delete, &["2"], vec![]).await.expect("a deletion"), "1");
@@ -161,6 +162,19 @@ async fn row(database: &dyn Database, caller: &Caller, key: &str) -> String {
 
 fn query(table: &str) -> RecordQuery {
     RecordQuery { table: table.to_owned(), ..RecordQuery::default() }
+}
+
+/// Only a database that says so has rows at once: of the others nobody would ask them.
+async fn at_once(database: &dyn Database, caller: &Caller) {
+    for read in [keys("things", &["1"], false), RecordRead::List(Box::new(query("things")))] {
+        match database.read(caller, &read) {
+            MaybeReady::Ready(document) => {
+                document.expect("rows");
+                assert!(database.reads_at_once(), "it has rows at once, and says that it never has");
+            }
+            MaybeReady::Pending(document) => drop(document.await.expect("rows")),
+        }
+    }
 }
 
 /// A read of rows with keys of one part.
