@@ -198,6 +198,13 @@ class Results:
                  f"{works.IDLE_MB_MAX} MB (the target)", more_mb / works.IDLE_MB_MAX, "< 1",
                  met=more_mb < works.IDLE_MB_MAX, key=works.SLOW)
 
+    def drawn(self, key: str, name: str, taken: list[float], ms_max: float) -> None:
+        """A page in a browser: the milliseconds until it showed something."""
+        self.keep("browser", key, taken)
+        ours = statistics.median(taken)
+        self.row(name, f"{ours:,.0f} ms ({min(taken):,.0f} to {max(taken):,.0f})", f"{ms_max:,.0f} ms (the target)",
+                 ours / ms_max, "< 1", met=ours < ms_max, key=key)
+
     def failed(self, key: str, rounds) -> None:
         """Tells of requests that failed."""
         for name, list_ in rounds.items():

@@ -3,10 +3,10 @@
     make bench                                everything
     make bench BENCH="--seconds 2"            shorter rounds
     make bench BENCH="--only records"         one table: datasets, records, streams, exports,
-                                              functions or guards
+                                              functions, guards or browser
     make bench BENCH="--only key,load-sqlite" single rows; their keys are in works.py (and: start), record_works.py,
                                               stream_works.py (and: count), export_works.py,
-                                              function_works.py and guards.py (and: crowd)
+                                              function_works.py, guards.py (and: crowd) and browser.py
     make bench BENCH="--peers Salver"         without a peer (no ratios)
 
 Absolute numbers depend on the machine and on what else it does; the ratios are what counts. Raw numbers go to
@@ -17,6 +17,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import browser
 import datasets
 import exports
 import functions
@@ -29,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / ".bench"
 PEERS = "Salver,ROAPI,Python,PocketBase,pgbench,loader,founding,producer,DuckDB,chDB,plumber,FastAPI"
 TABLES = {"datasets": datasets, "records": records, "streams": streams, "exports": exports,
-          "functions": functions, "guards": guards}
+          "functions": functions, "guards": guards, "browser": browser}
 
 
 def arguments() -> argparse.Namespace:
@@ -47,7 +48,7 @@ def main() -> int:
     options = arguments()
     wanted = {key for word in options.only.split(",") for key in (TABLES[word].keys() if word in TABLES else [word])}
     if unknown := wanted - {key for table in TABLES.values() for key in table.keys()}:
-        where = "works.py, record_works.py, stream_works.py, export_works.py, function_works.py, guards.py"
+        where = "works.py, record_works.py, stream_works.py, export_works.py, function_works.py, guards.py, browser.py"
         raise SystemExit(f"no row is called {', '.join(sorted(unknown))}; see {where}")
     SCRATCH.mkdir(exist_ok=True)
     results = report.Results(options.rounds, options.seconds)
