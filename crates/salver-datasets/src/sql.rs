@@ -30,7 +30,7 @@ use futures::future::BoxFuture;
 use salver_model::access::Restriction;
 use salver_model::ports::{MaybeReady, QueryDescription, SqlEngine, StatementDescription, Table, Tables};
 use salver_model::spec::{QuerySpec, ViewSpec};
-use salver_model::{Code, Error, Name, ParameterType, Result, Rows, SqlQuery, Version};
+use salver_model::{Code, Error, Name, PgParameter, Result, Rows, SqlQuery, Version};
 
 use crate::engine::{Engine, QueryWork, STACK_BYTES};
 use crate::plan::WatchedQuery;
@@ -101,7 +101,7 @@ impl SqlEngine for Engine {
         &'a self,
         tables: Arc<dyn Tables>,
         text: &'a str,
-        types: &'a [Option<ParameterType>],
+        types: &'a [Option<PgParameter>],
     ) -> BoxFuture<'a, Result<StatementDescription>> {
         let (mut session, functions) = (self.session().clone(), self.functions());
         let (text, types) = (text.to_owned(), types.to_vec());

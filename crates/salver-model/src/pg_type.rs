@@ -19,7 +19,7 @@ pub struct PgType {
 }
 
 /// How a single value is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scalar {
     /// `boolean`.
     Bool,
@@ -82,6 +82,34 @@ impl Scalar {
     #[must_use]
     pub const fn oid(self) -> u32 {
         self.row().0
+    }
+
+    /// Returns the number of the type of its arrays.
+    #[must_use]
+    pub const fn array_oid(self) -> u32 {
+        self.row().1
+    }
+
+    /// Returns its name in SQL.
+    #[must_use]
+    pub const fn sql_name(self) -> &'static str {
+        match self {
+            Self::Bool => "boolean",
+            Self::Int2 => "smallint",
+            Self::Int4 => "integer",
+            Self::Int8 => "bigint",
+            Self::Float4 => "real",
+            Self::Float8 => "double precision",
+            Self::Numeric => "numeric",
+            Self::Text => "text",
+            Self::Bytea => "bytea",
+            Self::Date => "date",
+            Self::Time => "time",
+            Self::Timestamp => "timestamp",
+            Self::TimestampTz => "timestamp with time zone",
+            Self::Interval => "interval",
+            Self::Json => "json",
+        }
     }
 }
 

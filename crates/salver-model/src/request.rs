@@ -1,6 +1,7 @@
 //! Requests other than a [`crate::Query`] of one entry.
 
 use crate::parameter::TypedValue;
+use crate::pg_parameter::PgValue;
 use crate::value::Value;
 
 /// Values of a statement's placeholders.
@@ -15,6 +16,8 @@ pub enum SqlParameters {
     Named(Vec<(String, Value)>),
     /// `$name`, or `$1`, `$2`, ... in order, each of a type.
     Typed(Vec<TypedValue>),
+    /// `$1`, `$2`, ... in order, each of a type of PostgreSQL.
+    Exact(Vec<PgValue>),
 }
 
 /// SQL statement. Only statements that read are accepted, by an allow-list over the parsed statement.

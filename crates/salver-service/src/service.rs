@@ -8,7 +8,7 @@ use salver_model::observation::Observer;
 use salver_model::ports::{Database, EventStream, Functions, MaybeReady, SqlEngine, StatementDescription};
 use salver_model::trace::SpanKind;
 use salver_model::{
-    AccessPolicy, Caller, Code, Comparison, Error, Filter, Item, LimitPolicy, Limits, ParameterType, Principal, Query,
+    AccessPolicy, Caller, Code, Comparison, Error, Filter, Item, LimitPolicy, Limits, PgParameter, Principal, Query,
     Result, Rows, Shares, SqlQuery, Value,
 };
 
@@ -433,7 +433,7 @@ impl Service {
         caller: &Caller,
         snapshot: &Arc<Snapshot>,
         text: &str,
-        types: &[Option<ParameterType>],
+        types: &[Option<PgParameter>],
     ) -> Result<StatementDescription> {
         let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
         let work = self.sql.describe_statement(Arc::<Snapshot>::clone(snapshot), text, types);

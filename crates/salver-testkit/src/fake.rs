@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use salver_model::access::Restriction;
 use salver_model::ports::{Loader, MaybeReady, QueryDescription, SqlEngine, StatementDescription, Table, Tables};
 use salver_model::spec::{QuerySpec, ViewSpec};
-use salver_model::{Code, Error, Name, ParameterType, Result, Rows, SqlQuery, Version};
+use salver_model::{Code, Error, Name, PgParameter, Result, Rows, SqlQuery, Version};
 
 /// An engine that refuses every statement, for tests of doors that don't speak SQL.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,7 +27,7 @@ impl SqlEngine for NoSql {
         &'a self,
         _: Arc<dyn Tables>,
         text: &'a str,
-        _: &'a [Option<ParameterType>],
+        _: &'a [Option<PgParameter>],
     ) -> BoxFuture<'a, Result<StatementDescription>> {
         Box::pin(async move { Err(Error::new(Code::InvalidSql, format!("no SQL is planned here: {text}"))) })
     }

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use crate::access::Restriction;
 use crate::error::Result;
 use crate::name::Name;
-use crate::parameter::ParameterType;
+use crate::pg_parameter::PgParameter;
 use crate::ports::{MaybeReady, Table};
 use crate::reply::Rows;
 use crate::request::SqlQuery;
@@ -45,7 +45,7 @@ pub trait Tables: Send + Sync + std::fmt::Debug {
 #[derive(Clone, Debug)]
 pub struct StatementDescription {
     /// Types of the parameters `$1`, `$2`, ... in order.
-    pub parameters: Vec<ParameterType>,
+    pub parameters: Vec<PgParameter>,
     /// Columns of the rows.
     pub columns: SchemaRef,
 }
@@ -86,7 +86,7 @@ pub trait SqlEngine: Send + Sync + std::fmt::Debug {
         &'a self,
         tables: Arc<dyn Tables>,
         text: &'a str,
-        types: &'a [Option<ParameterType>],
+        types: &'a [Option<PgParameter>],
     ) -> BoxFuture<'a, Result<StatementDescription>>;
 
     /// Returns the rows of a view as a table, over the `tables` of this moment. Its version is made of its statement

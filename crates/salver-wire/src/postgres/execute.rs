@@ -7,7 +7,7 @@ use std::time::Instant;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::RecordBatch;
-use salver_model::{Code, Error, Permission, Rows, SqlParameters, SqlQuery, TypedValue};
+use salver_model::{Code, Error, Permission, PgValue, Rows, SqlParameters, SqlQuery};
 use salver_service::reception::{Outcome, Welcome};
 
 use super::WIRE;
@@ -37,7 +37,7 @@ pub(super) async fn begin(
     client: &mut Client,
     session: &mut Session,
     prepared: &Prepared,
-    parameters: Vec<TypedValue>,
+    parameters: Vec<PgValue>,
 ) -> Result<Answer, Stop> {
     let command = &prepared.command;
     session.check_transaction(command)?;
@@ -128,10 +128,10 @@ async fn run(
     client: &mut Client,
     session: &Session,
     prepared: &Prepared,
-    parameters: Vec<TypedValue>,
+    parameters: Vec<PgValue>,
 ) -> Result<RunningRows, Stop> {
     let began = Instant::now();
-    let parameters = if parameters.is_empty() { SqlParameters::None } else { SqlParameters::Typed(parameters) };
+    let parameters = if parameters.is_empty() { SqlParameters::None } else { SqlParameters::Exact(parameters) };
     let query = SqlQuery { text: prepared.text.clone(), parameters, sees_system_catalog: true, ..SqlQuery::default() };
     let asked = async {
         let welcome = session.reception.admit(&session.visitor).await?;
@@ -216,7 +216,7 @@ async fn declare(
     session: &mut Session,
     (name, is_held): (&str, bool),
     text: String,
-    (client, parameters): (&mut Client, Vec<TypedValue>),
+    (client, parameters): (&mut Client, Vec<PgValue>),
 ) -> Result<Answer, Stop> {
     if session.transaction != Transaction::Open && !is_held {
         return Err(Refusal::new("25P01", "DECLARE CURSOR can only be used in transaction blocks").into());

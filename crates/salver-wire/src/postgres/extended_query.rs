@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use salver_model::ports::StatementDescription;
-use salver_model::{Code, Error, ParameterType, Permission};
+use salver_model::{Code, Error, Permission, PgParameter};
 use salver_service::reception::Welcome;
 
 use super::client::{Client, Stop};
@@ -12,7 +12,7 @@ use super::column::{Column, columns};
 use super::command::Command;
 use super::execute::{self, Answer};
 use super::message::{Bind, Format, Parse, Target};
-use super::parameter::{self, ClientType};
+use super::parameter;
 use super::portal::{Portal, PortalState};
 use super::prepared::Prepared;
 use super::refusal::Refusal;
@@ -57,9 +57,8 @@ async fn described(
     session: &Session,
     text: &str,
     types: &[u32],
-) -> Result<(Vec<(u32, ParameterType)>, Arc<[Column]>), Stop> {
-    let said = types.iter().map(|oid| Ok(ClientType::of(*oid)?.map(ClientType::kind)));
-    let said = said.collect::<Result<Vec<_>, Refusal>>()?;
+) -> Result<(Vec<(u32, PgParameter)>, Arc<[Column]>), Stop> {
+    let said = types.iter().map(|oid| parameter::declared(*oid)).collect::<Result<Vec<_>, Refusal>>()?;
     let asked = async {
         let welcome = session.reception.admit(&session.visitor).await?;
         description(&welcome, text, &said).await
@@ -69,7 +68,7 @@ async fn described(
     let kinds = found.parameters.iter().enumerate();
     let parameters = kinds.map(|(at, kind)| match types.get(at).filter(|oid| !UNSPECIFIED.contains(oid)) {
         Some(oid) => (*oid, *kind),
-        None => (parameter::oid(*kind), *kind),
+        None => (kind.oid(), *kind),
     });
     Ok((parameters.collect(), columns(&found.columns)))
 }
@@ -77,7 +76,7 @@ async fn described(
 async fn description(
     welcome: &Welcome,
     text: &str,
-    said: &[Option<ParameterType>],
+    said: &[Option<PgParameter>],
 ) -> Result<StatementDescription, Error> {
     let Welcome { service, caller, .. } = welcome;
     let snapshot = service.snapshot(caller, Permission::Sql);

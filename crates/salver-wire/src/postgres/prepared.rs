@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use salver_model::ParameterType;
+use salver_model::PgParameter;
 
 use super::column::Column;
 use super::command::Command;
@@ -15,7 +15,7 @@ pub(super) struct Prepared {
     /// What it asks.
     pub(super) command: Command,
     /// Types of the parameters: the numbers that the client said or is told, and what the statement takes them for.
-    pub(super) parameters: Vec<(u32, ParameterType)>,
+    pub(super) parameters: Vec<(u32, PgParameter)>,
     /// Columns of the rows; `None` if there are no rows.
     pub(super) columns: Option<Arc<[Column]>>,
 }
