@@ -53,6 +53,10 @@ pub enum Scalar {
     Json,
 }
 
+/// Key of the metadata of a column that has the name which PostgreSQL gives it, where it is another. Only rows for
+/// PostgreSQL's clients have it.
+pub const PG_NAME: &str = "salver.pg_name";
+
 /// Number of `unknown`: the client leaves the type to the server.
 pub const UNSPECIFIED: [u32; 2] = [0, 705];
 

@@ -29,6 +29,7 @@ pub struct SqlQuery {
     pub parameters: SqlParameters,
     /// Whether it may only call user functions that GET may call too.
     pub is_safe: bool,
-    /// Whether it may name PostgreSQL's system catalog, for its clients.
+    /// Whether it is of a client of PostgreSQL: it may name the system catalog, and its columns are told as PostgreSQL
+    /// names them, too.
     pub sees_system_catalog: bool,
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use salver_model::limits::PARAMETERS_MAX;
 use salver_model::pg_parameter::{Element, PgContent, PgDatum};
 use salver_model::pg_type::Scalar;
-use salver_model::ports::{QueryDescription, StatementDescription, Tables};
+use salver_model::ports::{QueryDescription, StatementDescription, StatementQuestion, Tables};
 use salver_model::spec::{Parameter, ParameterSpec, QuerySpec};
 use salver_model::{
     Code, Error, ParameterType, PgParameter, PgValue, Result, SqlParameters, SqlQuery, TypedValue, suggest,
@@ -57,8 +57,9 @@ pub(super) async fn statement(
     state: SessionState,
     functions: &Files,
     tables: Arc<dyn Tables>,
-    (text, types): (&str, &[Option<PgParameter>]),
+    question: StatementQuestion<'_>,
 ) -> Result<StatementDescription> {
+    let StatementQuestion { text, types, wants_columns } = question;
     let mut count = types.len();
     for Placeholder { text, line, column } in parse::placeholders(text)? {
         let number = text.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
@@ -76,12 +77,15 @@ pub(super) async fn statement(
     };
     let kind = |at: usize| types.get(at).copied().flatten().or_else(|| told.get(&(at + 1).to_string()).copied());
     let parameters: Vec<PgParameter> = (0..count).map(|at| kind(at).unwrap_or(PgParameter::TEXT)).collect();
+    if !wants_columns {
+        return Ok(StatementDescription { parameters, columns: None });
+    }
     let values: Vec<PgValue> = parameters.iter().map(|kind| sample(*kind)).collect();
     let given = if values.is_empty() { SqlParameters::None } else { SqlParameters::Exact(values) };
     let query = SqlQuery { parameters: given, ..query };
     let admitted = admit(parse::parse(&query)?, &query, tables)?;
     let planned = Box::pin(plan_statement(state, functions, admitted, &query)).await?;
-    Ok(StatementDescription { parameters, columns: columns(&planned)? })
+    Ok(StatementDescription { parameters, columns: Some(columns(&planned)?) })
 }
 
 /// Returns a value that a statement is planned with. A limit must be a number, and an array must have an element;

@@ -17,7 +17,7 @@ use super::command::{Command, Rows as CursorRows};
 use super::message::Formats;
 use super::outbox::Outbox;
 use super::portal::{Admission, Portal, PortalState, RunningRows};
-use super::prepared::Prepared;
+use super::prepared::{Prepared, RowColumns};
 use super::refusal::{CURSOR_ENDED, NOT_SUPPORTED, Refusal, WRONG_STATE};
 use super::session::Session;
 use super::transaction::Transaction;
@@ -140,11 +140,11 @@ async fn run(
     };
     let told = |error| refused(session, began, error, &prepared.text);
     let (rows, welcome) = client.watch(asked, told).await?;
-    if prepared.columns.as_deref().is_some_and(|told| told.len() != rows.schema.fields().len()) {
+    if prepared.columns.known().is_some_and(|told| told.len() != rows.schema.fields().len()) {
         // Drivers know it, and prepare the statement again.
         return Err(Refusal::new(NOT_SUPPORTED, "cached plan must not change result type").into());
     }
-    Ok(RunningRows::new(rows, prepared.columns.clone(), began, Some(Admission::new(welcome))))
+    Ok(RunningRows::new(rows, prepared.columns.known().cloned(), began, Some(Admission::new(welcome))))
 }
 
 /// Lets the caller in again before more rows of an earlier statement are sent, if it may see what it might then.
@@ -221,11 +221,11 @@ async fn declare(
     if session.transaction != Transaction::Open && !is_held {
         return Err(Refusal::new("25P01", "DECLARE CURSOR can only be used in transaction blocks").into());
     }
-    let query = Prepared { text, command: Command::Query, parameters: Vec::new(), columns: None };
+    let query = Prepared::plain(text, Command::Query);
     let mut rows = run(client, session, &query, parameters.clone()).await?;
     // A query at rest takes no place, but one that has not begun does.
     client.watch(rows.current(), |error| refused(session, Instant::now(), error, &query.text)).await?;
-    let prepared = Arc::new(Prepared { columns: Some(Arc::clone(&rows.columns)), ..query });
+    let prepared = Arc::new(Prepared { columns: RowColumns::Known(Arc::clone(&rows.columns)), ..query });
     let state = PortalState::Running(Box::new(rows));
     session
         .keep_portal(name.to_owned(), Portal { prepared, parameters, formats: Formats::default(), state, is_held })?;

@@ -40,6 +40,14 @@ pub(super) enum PortalState {
 }
 
 impl Portal {
+    /// Returns its columns, if they are known.
+    pub(super) fn columns(&self) -> Option<&Arc<[Column]>> {
+        match &self.state {
+            PortalState::Running(rows) => Some(&rows.columns),
+            PortalState::Bound | PortalState::Done => self.prepared.columns.known(),
+        }
+    }
+
     /// Returns the memory for its parameters, in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Self>() + self.parameters.iter().map(PgValue::bytes).sum::<usize>()
