@@ -6,6 +6,7 @@
 mod definitions;
 mod filled_table;
 mod functions;
+mod information_schema;
 mod oids;
 mod pg_types;
 mod relations;

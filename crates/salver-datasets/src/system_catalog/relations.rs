@@ -40,6 +40,11 @@ impl Relations {
         self.numbers.iter().copied().zip(self.entries.iter().map(|(name, _)| name.as_str()))
     }
 
+    /// Returns the entries by their names.
+    pub(super) fn tables(&self) -> impl Iterator<Item = (&str, &Arc<dyn Table>)> {
+        self.entries.iter().map(|(name, table)| (name.as_str(), table))
+    }
+
     /// Returns the number of rows of a relation, and its known columns. Those that have nothing to tell of are empty.
     pub(super) fn rows(&self, relation: &str) -> (usize, Columns) {
         match relation {

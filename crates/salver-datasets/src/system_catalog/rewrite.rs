@@ -6,15 +6,17 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
     FunctionArguments, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Statement,
-    TableFactor, Value, VisitMut, VisitorMut, visit_expressions,
+    TableAlias, TableFactor, Value, VisitMut, VisitorMut, visit_expressions,
 };
 use salver_model::{Code, Error, Result};
 
 use super::tables::SystemTables;
-use super::{oids, pg_types};
+use super::{definitions, oids, pg_types};
 
 /// Name of the schema of the system catalog.
 const SCHEMA: &str = "pg_catalog";
+/// Name of the schema of its views in the words of the standard.
+const INFORMATION_SCHEMA: &str = "information_schema";
 /// Functions that SQL writes without parentheses, and that the planner would take for columns.
 const BARE: [&str; 5] = ["current_catalog", "current_schema", "current_user", "session_user", "user"];
 
@@ -56,6 +58,11 @@ impl VisitorMut for Rewriter<'_> {
         ControlFlow::Continue(())
     }
 
+    fn pre_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<Box<Error>> {
+        information_view(table);
+        ControlFlow::Continue(())
+    }
+
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Box<Error>> {
         match self.expression(expr) {
             Ok(()) => ControlFlow::Continue(()),
@@ -78,7 +85,7 @@ impl Rewriter<'_> {
                     *expr = to(looked_up, DataType::Int(None));
                 }
             }
-            Expr::CompoundIdentifier(parts) if parts.len() > 2 && parts[0].value == SCHEMA => {
+            Expr::CompoundIdentifier(parts) if parts.len() > 2 && is_system_schema(&parts[0]) => {
                 parts.remove(0);
             }
             Expr::Subquery(query) if is_for_no_row(query) => *expr = Expr::value(Value::Null),
@@ -168,6 +175,30 @@ fn to(inner: Expr, data_type: DataType) -> Expr {
         data_type,
         array: false,
         format: None,
+    }
+}
+
+fn is_system_schema(name: &Ident) -> bool {
+    name.value == SCHEMA || name.value.eq_ignore_ascii_case(INFORMATION_SCHEMA)
+}
+
+/// Names a view of `information_schema` as the catalog has it, and as the statement calls it.
+fn information_view(table: &mut TableFactor) {
+    let TableFactor::Table { name, alias, .. } = table else { return };
+    let parts: Vec<&Ident> = name.0.iter().filter_map(ObjectNamePart::as_ident).collect();
+    let [.., schema, view] = parts.as_slice() else { return };
+    if !schema.value.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
+        return;
+    }
+    let called = view.value.to_lowercase();
+    let own = format!("{}{called}", definitions::INFORMATION_PREFIX);
+    if definitions::columns(&own).is_none() {
+        return;
+    }
+    *name = ObjectName(vec![ObjectNamePart::Identifier(Ident::new(own))]);
+    if alias.is_none() {
+        let columns = Vec::new();
+        *alias = Some(TableAlias { explicit: true, name: Ident::new(called), columns, at: None });
     }
 }
 

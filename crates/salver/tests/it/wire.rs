@@ -4,6 +4,7 @@
 mod cursors;
 mod drivers;
 mod hostile;
+mod jdbc;
 mod psql;
 
 use std::process::Command;
