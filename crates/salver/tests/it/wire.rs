@@ -5,6 +5,7 @@ mod cursors;
 mod drivers;
 mod hostile;
 mod jdbc;
+mod parameters;
 mod psql;
 
 use std::process::Command;
