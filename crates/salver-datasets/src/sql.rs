@@ -12,7 +12,6 @@ mod identifier_case;
 mod lower;
 mod parameters;
 mod parse;
-mod pg_names;
 mod pg_rewrites;
 mod redact;
 mod view;
@@ -36,6 +35,7 @@ use salver_model::spec::{QuerySpec, ViewSpec};
 use salver_model::{Code, Error, Name, Result, Rows, SqlParameters, SqlQuery, Version};
 
 use crate::engine::{Engine, QueryWork, STACK_BYTES};
+use crate::pg_names::PgNames;
 use crate::plan::WatchedQuery;
 use crate::restricted::RestrictedTable;
 use crate::system_catalog::{self, SystemTables};
@@ -43,7 +43,6 @@ use crate::udf::{self, Calls, Files};
 use crate::{fault, plan, sql_allowlist};
 use catalog::StatementSnapshot;
 use lower::Lowered;
-use pg_names::PgNames;
 use redact::Paths;
 use view::ViewTable;
 

@@ -14,6 +14,7 @@ mod rewrite;
 mod statement;
 mod system_table;
 mod tables;
+mod without_rows;
 
 pub(crate) use functions::register;
 pub(crate) use rewrite::rewrite;

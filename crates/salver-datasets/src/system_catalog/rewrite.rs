@@ -4,17 +4,17 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Statement,
-    TableAlias, TableFactor, Value, VisitMut, VisitorMut, visit_expressions,
+    Array, ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, SelectItem,
+    SetExpr, Statement, TableAlias, TableFactor, Value, VisitMut, VisitorMut, visit_expressions,
 };
 use salver_model::{Code, Error, Result};
 
 use super::tables::SystemTables;
-use super::{definitions, oids, pg_types};
+use super::{definitions, oids, pg_types, without_rows};
 
 /// Name of the schema of the system catalog.
-const SCHEMA: &str = "pg_catalog";
+pub(super) const SCHEMA: &str = "pg_catalog";
 /// Name of the schema of its views in the words of the standard.
 const INFORMATION_SCHEMA: &str = "information_schema";
 /// Functions that SQL writes without parentheses, and that the planner would take for columns.
@@ -25,6 +25,7 @@ const BARE: [&str; 5] = ["current_catalog", "current_schema", "current_user", "s
 /// # Errors
 /// `InvalidSql` for the number of something that there is not.
 pub(crate) fn rewrite(statement: &mut Statement, tables: &SystemTables) -> Result<()> {
+    without_rows::rewrite(statement, tables);
     match VisitMut::visit(statement, &mut Rewriter { tables }) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(*error),
@@ -78,6 +79,10 @@ impl Rewriter<'_> {
             Expr::Function(function) if is_array_of_list(function) => *expr = Expr::value(Value::Null),
             Expr::Function(function) => {
                 without_schema(&mut function.name);
+                if let Some(known) = of_search_path(function) {
+                    *expr = known;
+                    return Ok(());
+                }
                 // Functions that look a number up give it as text.
                 if let Some(name @ ("to_regtype" | "to_regclass")) = last(&function.name).as_deref() {
                     function.name = ObjectName(vec![ObjectNamePart::Identifier(Ident::new(format!("salver_{name}")))]);
@@ -152,6 +157,14 @@ impl Rewriter<'_> {
                 number(pg_types::named(&bare).map(|row| row.oid), "type", &bare)?
             }
             ("regtype", None) => call("format_type", vec![inner]),
+            ("regproc" | "regprocedure", Some(name)) => {
+                let bare = bare_name(&name);
+                let is_known = bare == "-" || pg_types::is_input_function(&bare);
+                if !is_known {
+                    return Err(Box::new(Error::new(Code::InvalidSql, format!("function \"{bare}\" does not exist"))));
+                }
+                Expr::value(Value::SingleQuotedString(bare))
+            }
             ("regnamespace", Some(name)) => number(oids::of_schema(&bare_name(&name)), "schema", &name)?,
             ("regrole", Some(_)) => Expr::value(Value::Number(oids::OWNER.to_string(), false)),
             ("oid" | "xid" | "cid" | "int4", _) => to(inner, DataType::Int(None)),
@@ -168,13 +181,37 @@ impl Rewriter<'_> {
     }
 }
 
-fn to(inner: Expr, data_type: DataType) -> Expr {
+/// Returns a null without a type.
+pub(super) fn null() -> Expr {
+    Expr::value(Value::Null)
+}
+
+pub(super) fn to(inner: Expr, data_type: DataType) -> Expr {
     Expr::Cast {
         kind: datafusion::sql::sqlparser::ast::CastKind::DoubleColon,
         expr: Box::new(inner),
         data_type,
         array: false,
         format: None,
+    }
+}
+
+/// Returns the schemas of the search path as an array, or how many they are: the engine makes series of their places,
+/// for which it must know both.
+fn of_search_path(function: &Function) -> Option<Expr> {
+    let FunctionArguments::List(list) = &function.args else { return None };
+    let first = match list.args.first()? {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(first)) => first,
+        _ => return None,
+    };
+    match (last(&function.name)?.as_str(), first) {
+        ("current_schemas", Expr::Value(value)) => {
+            let all: &[&str] = if value.value == Value::Boolean(false) { &["public"] } else { &[SCHEMA, "public"] };
+            let elem = all.iter().map(|name| Expr::value(Value::SingleQuotedString((*name).to_owned()))).collect();
+            Some(Expr::Array(Array { elem, named: true }))
+        }
+        ("array_upper", Expr::Array(array)) => Some(Expr::value(Value::Number(array.elem.len().to_string(), false))),
+        _ => None,
     }
 }
 
@@ -228,7 +265,7 @@ fn one_value(query: &mut Query) {
     query.order_by = None;
 }
 
-fn is_aggregate(value: &Expr) -> bool {
+pub(super) fn is_aggregate(value: &Expr) -> bool {
     let Expr::Function(function) = value else { return false };
     let name = last(&function.name).unwrap_or_default();
     matches!(
@@ -286,7 +323,7 @@ fn plain_type(data_type: &mut DataType) {
     }
 }
 
-fn array_of(element: DataType) -> DataType {
+pub(super) fn array_of(element: DataType) -> DataType {
     DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(element), None))
 }
 
@@ -306,7 +343,7 @@ fn operator(op: &mut BinaryOperator) {
     };
 }
 
-fn last(name: &ObjectName) -> Option<String> {
+pub(super) fn last(name: &ObjectName) -> Option<String> {
     name.0.last().and_then(ObjectNamePart::as_ident).map(|ident| match ident.quote_style {
         Some(_) => ident.value.clone(),
         None => ident.value.to_lowercase(),

@@ -24,6 +24,14 @@ impl SystemTables {
     }
 }
 
+impl SystemTables {
+    /// Returns whether a relation of the catalog has no rows, which is so of most.
+    pub(super) fn is_without_rows(&self, name: &str) -> bool {
+        let is_of_catalog = !name.starts_with(definitions::INFORMATION_PREFIX) && definitions::columns(name).is_some();
+        is_of_catalog && !Relations::KNOWN.contains(&name)
+    }
+}
+
 impl Tables for SystemTables {
     fn table(&self, name: &str) -> Result<Option<Arc<dyn Table>>> {
         let Some(schema) = definitions::columns(name) else { return self.entries.table(name) };

@@ -6,19 +6,17 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, ArrayElemTypeDef, DataType, ExactNumberInfo, Expr, Function, ObjectName, ObjectNamePart, Query, Select,
-    SelectItem, SetExpr, Statement, TableFactor, TimezoneInfo, TrimWhereField,
+    AccessExpr, ArrayElemTypeDef, DataType, ExactNumberInfo, Expr, Function, Ident, ObjectName, ObjectNamePart, Query,
+    Select, SelectItem, SetExpr, Statement, TableFactor, TimezoneInfo, TrimWhereField,
 };
 use salver_model::pg_type::PG_NAME;
-
-use super::identifier_case::fold;
 
 /// Name of a column that has none.
 const NAMELESS: &str = "?column?";
 
 /// The names of the columns of a statement, as far as its text tells them.
 #[derive(Debug, Default)]
-pub(super) struct PgNames {
+pub(crate) struct PgNames {
     /// Those before the first `*`.
     first: Vec<String>,
     /// Whether there is a `*`.
@@ -29,7 +27,7 @@ pub(super) struct PgNames {
 
 impl PgNames {
     /// Returns the names of the columns of a statement as it was written.
-    pub(super) fn of(statement: &Statement) -> Self {
+    pub(crate) fn of(statement: &Statement) -> Self {
         match statement {
             Statement::Query(query) => Self::of_query(query),
             _ => Self { has_star: true, ..Self::default() },
@@ -54,7 +52,7 @@ impl PgNames {
         let mut names = Self::default();
         for item in &select.projection {
             let name = match item {
-                SelectItem::UnnamedExpr(expr) => figured(expr).unwrap_or_else(|| NAMELESS.to_owned()),
+                SelectItem::UnnamedExpr(expr) => figured_name(expr),
                 SelectItem::ExprWithAlias { alias, .. } => fold(alias),
                 _ => {
                     names.has_star = true;
@@ -68,7 +66,7 @@ impl PgNames {
     }
 
     /// Returns the columns with their names in PostgreSQL where these differ.
-    pub(super) fn told(&self, schema: &SchemaRef) -> SchemaRef {
+    pub(crate) fn told(&self, schema: &SchemaRef) -> SchemaRef {
         let count = schema.fields().len();
         let behind = count.checked_sub(self.last.len()).filter(|behind| *behind >= self.first.len());
         // Other columns than were written are those of an extension of the dialect.
@@ -102,9 +100,14 @@ fn leftmost(body: &SetExpr) -> Option<&Select> {
     }
 }
 
-/// Returns the name of an expression without an alias; `None` if it has none.
-fn figured(expr: &Expr) -> Option<String> {
-    name(expr).map(|(name, _)| name)
+/// Returns a name as it is meant: in lower case, unless it is in quotes.
+pub(crate) fn fold(ident: &Ident) -> String {
+    if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() }
+}
+
+/// Returns the name of an expression without an alias.
+pub(crate) fn figured_name(expr: &Expr) -> String {
+    name(expr).map_or_else(|| NAMELESS.to_owned(), |(name, _)| name)
 }
 
 /// Returns the name of an expression, and whether it is more than that of a type or of a `case`, which give way to a
@@ -202,11 +205,18 @@ mod tests {
     use arrow::datatypes::{DataType, Field, Schema};
     use salver_model::pg_type::PG_NAME;
 
-    use super::super::parse;
+    use datafusion::sql::sqlparser::ast::Statement;
+    use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+    use datafusion::sql::sqlparser::parser::Parser;
+
     use super::PgNames;
 
+    fn parsed(text: &str) -> Statement {
+        Parser::parse_sql(&PostgreSqlDialect {}, text).unwrap().pop().unwrap()
+    }
+
     fn names(text: &str) -> Vec<String> {
-        let PgNames { first, last, .. } = PgNames::of(&parse::parse_open(text).unwrap());
+        let PgNames { first, last, .. } = PgNames::of(&parsed(text));
         first.into_iter().chain(last).collect()
     }
 
@@ -296,7 +306,7 @@ mod tests {
             Arc::new(Schema::new(names.iter().map(|name| Field::new(*name, DataType::Int64, true)).collect::<Vec<_>>()))
         };
         let told = |text: &str, columns: &[&str]| -> Vec<String> {
-            let told = PgNames::of(&parse::parse_open(text).unwrap()).told(&schema(columns));
+            let told = PgNames::of(&parsed(text)).told(&schema(columns));
             let name = |field: &Arc<Field>| field.metadata().get(PG_NAME).unwrap_or(field.name()).clone();
             told.fields().iter().map(name).collect()
         };
