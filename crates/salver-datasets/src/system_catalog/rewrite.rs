@@ -270,7 +270,18 @@ pub(super) fn is_aggregate(value: &Expr) -> bool {
     let name = last(&function.name).unwrap_or_default();
     matches!(
         name.as_str(),
-        "array_agg" | "avg" | "bool_and" | "bool_or" | "count" | "max" | "min" | "string_agg" | "sum"
+        "array_agg"
+            | "avg"
+            | "bool_and"
+            | "bool_or"
+            | "count"
+            | "every"
+            | "json_agg"
+            | "jsonb_agg"
+            | "max"
+            | "min"
+            | "string_agg"
+            | "sum"
     )
 }
 

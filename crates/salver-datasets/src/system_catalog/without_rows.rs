@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use arrow::datatypes::DataType as ArrowType;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, DataType, Expr, FunctionArguments, GroupByExpr, Ident, Join, JoinOperator, ObjectName,
-    ObjectNamePart, Query, Select, SelectItem, SetExpr, SetOperator, Statement, TableFactor, TableWithJoins, Value,
-    Visit, VisitMut, Visitor, VisitorMut, visit_expressions,
+    ObjectNamePart, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, TableFactor,
+    TableWithJoins, Value, Visit, VisitMut, Visitor, VisitorMut, visit_expressions,
 };
 
 use super::definitions;
@@ -26,14 +26,16 @@ pub(super) fn rewrite(statement: &mut Statement, tables: &SystemTables) {
     let _ = Visit::visit(&*statement, &mut names);
     // A query of the statement's own would be taken for the relation.
     if !names.has_one_of_catalog {
-        let _ = VisitMut::visit(statement, &mut Rewriter { tables });
+        let _ = VisitMut::visit(statement, &mut Rewriter { tables, expands_keys: names.expands_keys });
     }
 }
 
-/// Finds out whether `WITH` gives a query the name of a relation of the catalog.
+/// Finds out whether `WITH` gives a query the name of a relation of the catalog, and whether columns of keys are
+/// expanded.
 #[derive(Default)]
 struct LocalNames {
     has_one_of_catalog: bool,
+    expands_keys: bool,
 }
 
 impl Visitor for LocalNames {
@@ -44,10 +46,16 @@ impl Visitor for LocalNames {
         self.has_one_of_catalog |= names.any(|name| definitions::columns(&name.to_lowercase()).is_some());
         ControlFlow::Continue(())
     }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        self.expands_keys |= is_expansion(expr);
+        ControlFlow::Continue(())
+    }
 }
 
 struct Rewriter<'t> {
     tables: &'t SystemTables,
+    expands_keys: bool,
 }
 
 impl VisitorMut for Rewriter<'_> {
@@ -58,10 +66,18 @@ impl VisitorMut for Rewriter<'_> {
             SetExpr::Select(select) if self.is_select_empty(select) && hollow(select) => {
                 (query.order_by, query.limit_clause, query.fetch) = (None, None, None);
             }
-            SetExpr::SetOperation { op: SetOperator::Union | SetOperator::Except, left, right, .. }
+            SetExpr::SetOperation { op: SetOperator::Union, set_quantifier: SetQuantifier::All, left, right }
                 if self.is_empty(right) && !self.is_empty(left) =>
             {
                 *query.body = SetExpr::clone(left);
+            }
+            body @ SetExpr::SetOperation { .. } if self.is_empty(body) => {
+                if let Some(mut select) = leftmost(body).cloned().filter(|_| query.with.is_none())
+                    && hollow(&mut select)
+                {
+                    *query.body = SetExpr::Select(Box::new(select));
+                    (query.order_by, query.limit_clause, query.fetch) = (None, None, None);
+                }
             }
             _ => {}
         }
@@ -85,7 +101,9 @@ impl VisitorMut for Rewriter<'_> {
                 _ => None,
             },
             // A field of what has no rows, as psql and pgJDBC ask for of the columns of keys.
-            Expr::CompoundFieldAccess { root, .. } if is_of_keys(root) => Some(to(null(), DataType::Int(None))),
+            Expr::CompoundFieldAccess { root, .. } if self.expands_keys && is_of_keys(root) => {
+                Some(to(null(), DataType::Int(None)))
+            }
             _ => None,
         };
         if let Some(found) = found {
@@ -199,11 +217,25 @@ fn never_holds(condition: &Expr) -> bool {
     }
 }
 
+/// Returns the first of the queries that a set operation combines.
+fn leftmost(body: &SetExpr) -> Option<&Select> {
+    match body {
+        SetExpr::Select(select) => Some(select),
+        SetExpr::SetOperation { left, .. } => leftmost(left),
+        SetExpr::Query(query) => leftmost(&query.body),
+        _ => None,
+    }
+}
+
+fn is_expansion(expr: &Expr) -> bool {
+    matches!(expr, Expr::Function(function) if last(&function.name).as_deref() == Some("_pg_expandarray"))
+}
+
 /// Returns whether an expression is made by the function that expands the columns of keys, or is named after it.
 fn is_of_keys(root: &Expr) -> bool {
     match root {
         Expr::Nested(inner) => is_of_keys(inner),
-        Expr::Function(function) => last(&function.name).as_deref() == Some("_pg_expandarray"),
+        Expr::Function(_) => is_expansion(root),
         Expr::Identifier(name) => name.value.eq_ignore_ascii_case("keys"),
         Expr::CompoundIdentifier(parts) => parts.last().is_some_and(|name| name.value.eq_ignore_ascii_case("keys")),
         _ => false,
@@ -336,7 +368,15 @@ mod tests {
             ("SELECT (SELECT max(conname) FROM pg_constraint) FROM t", "SELECT NULL FROM t"),
             ("SELECT array(SELECT polname FROM pg_policy) FROM t", "SELECT NULL::TEXT[] FROM t"),
             ("SELECT a FROM t WHERE NOT b IN (SELECT polname FROM pg_policy)", "SELECT a FROM t WHERE NOT false"),
-            ("SELECT a FROM t UNION SELECT polname FROM pg_policy", "SELECT a FROM t"),
+            ("SELECT a FROM t UNION ALL SELECT polname FROM pg_policy", "SELECT a FROM t"),
+            (
+                "SELECT oid FROM pg_policy UNION SELECT oid FROM pg_index ORDER BY 1",
+                "SELECT NULL::INT AS \"oid\" WHERE false",
+            ),
+            (
+                "SELECT (r.keys).x, (information_schema._pg_expandarray(a)).n FROM r",
+                "SELECT NULL::INT, NULL::INT FROM r",
+            ),
         ] {
             assert_eq!(rewritten(text), wanted, "{text}");
         }
@@ -352,6 +392,8 @@ mod tests {
             "WITH pg_index AS (SELECT 1 AS a) SELECT a FROM pg_index",
             "SELECT a FROM public.pg_index",
             "SELECT typname FROM pg_type WHERE typname IS NOT NULL",
+            "SELECT a FROM t UNION SELECT polname FROM pg_policy",
+            "SELECT (r.keys).x FROM r",
         ] {
             assert_eq!(rewritten(text), text);
         }

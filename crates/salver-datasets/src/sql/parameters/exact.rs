@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(one(Scalar::Float4, PgDatum::Float(f64::NAN)), "CAST ( 'NaN' AS REAL )");
         assert_eq!(one(Scalar::Numeric, digits("-0.10")), "( - 0.10 )");
         assert_eq!(one(Scalar::Numeric, digits("-120")), "CAST ( '-120' AS DECIMAL ( 3 , 0 ) )");
-        assert_eq!(one(Scalar::Text, text("' or 1=1")), "''' or 1=1'");
+        assert_eq!(one(Scalar::Text, text("' or 1=1")), "'' or 1=1'");
         assert_eq!(one(Scalar::Bytea, PgDatum::Bytes(vec![0, 255])), "CAST ( '\\x00ff' AS BYTEA )");
         assert_eq!(one(Scalar::Date, PgDatum::Days(0)), "DATE '1970-01-01'");
         assert_eq!(
