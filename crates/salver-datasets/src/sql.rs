@@ -32,7 +32,7 @@ use salver_model::ports::{
     MaybeReady, QueryDescription, SqlEngine, StatementDescription, StatementQuestion, Table, Tables,
 };
 use salver_model::spec::{QuerySpec, ViewSpec};
-use salver_model::{Code, Error, Name, Result, Rows, SqlParameters, SqlQuery, Version};
+use salver_model::{Code, Error, Name, PgValue, Result, Rows, SqlParameters, SqlQuery, Version};
 
 use crate::engine::{Engine, QueryWork, STACK_BYTES};
 use crate::pg_names::PgNames;
@@ -197,7 +197,11 @@ fn columns(planned: &Planned) -> Result<SchemaRef> {
 /// Runs a statement on the calling thread if that takes microseconds. Failures are left to the engine, which knows the
 /// text and reports them better.
 fn at_once(tables: &dyn Tables, query: &SqlQuery) -> Option<Rows> {
-    if query.text.len() > NOW_BYTES {
+    let values = match &query.parameters {
+        SqlParameters::Exact(values) => values.iter().map(PgValue::bytes).sum(),
+        _ => 0,
+    };
+    if query.text.len() + values > NOW_BYTES {
         return None;
     }
     let attempt = AssertUnwindSafe(|| {

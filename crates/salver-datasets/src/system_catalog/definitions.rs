@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn relations_have_their_columns() {
-        assert_eq!(names().count(), 73);
+        assert_eq!(names().count(), 88);
         assert_eq!(columns("pg_class").unwrap().fields().len(), 33);
         assert_eq!(columns("pg_attribute").unwrap().fields().len(), 26);
         assert!(columns("pg_index").unwrap().field_with_name("indkey").unwrap().data_type().is_nested());

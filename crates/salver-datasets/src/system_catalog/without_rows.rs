@@ -200,19 +200,22 @@ fn relation_of(name: &ObjectName) -> Option<String> {
     last(name).filter(|name| definitions::columns(name).is_some())
 }
 
-/// Returns whether a condition holds for no row: it is false, or asks for one of the lists that are null.
+/// Returns whether a condition holds for no row: it is false, asks for one of the lists that are null, or for the
+/// relation that a type is of, of which there is none.
 fn never_holds(condition: &Expr) -> bool {
+    let named = |expr: &Expr, wanted: &[&str]| match expr {
+        Expr::Identifier(name) => wanted.contains(&name.value.as_str()),
+        Expr::CompoundIdentifier(parts) => parts.last().is_some_and(|name| wanted.contains(&name.value.as_str())),
+        _ => false,
+    };
     match condition {
         Expr::Value(value) => value.value == Value::Boolean(false),
         Expr::Nested(inner) => never_holds(inner),
         Expr::BinaryOp { left, op: BinaryOperator::And, right } => never_holds(left) || never_holds(right),
-        Expr::IsNotNull(inner) => match &**inner {
-            Expr::Identifier(name) => NULL_LISTS.contains(&name.value.as_str()),
-            Expr::CompoundIdentifier(parts) => {
-                parts.last().is_some_and(|name| NULL_LISTS.contains(&name.value.as_str()))
-            }
-            _ => false,
-        },
+        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
+            named(left, &["oid"]) && named(right, &["typrelid"]) || named(left, &["typrelid"]) && named(right, &["oid"])
+        }
+        Expr::IsNotNull(inner) => named(inner, &NULL_LISTS),
         _ => false,
     }
 }
@@ -372,6 +375,15 @@ mod tests {
             (
                 "SELECT oid FROM pg_policy UNION SELECT oid FROM pg_index ORDER BY 1",
                 "SELECT NULL::INT AS \"oid\" WHERE false",
+            ),
+            (
+                "SELECT 1 FROM pg_type t WHERE t.typrelid = 0 OR (SELECT c.relkind = 'c' FROM pg_class c \
+                 WHERE c.oid = t.typrelid)",
+                "SELECT 1 FROM pg_type t WHERE t.typrelid = 0 OR NULL",
+            ),
+            (
+                "SELECT array(SELECT attname FROM pg_attribute a WHERE a.attrelid = t.a AND attacl IS NOT NULL) FROM t",
+                "SELECT NULL::TEXT[] FROM t",
             ),
             (
                 "SELECT (r.keys).x, (information_schema._pg_expandarray(a)).n FROM r",
