@@ -71,7 +71,7 @@ impl Prepared {
     pub(super) fn bytes(&self) -> usize {
         let columns = self.columns.known().map(|columns| &columns[..]).unwrap_or_default();
         let names: usize = columns.iter().map(|column| column.name.len() + size_of::<Column>()).sum();
-        let parameters = size_of::<(u32, PgParameter)>() * self.parameters().len() + 4 * self.declared.len();
+        let parameters = size_of_val(self.parameters()) + 4 * self.declared.len();
         size_of::<Self>() + self.text.len() + names + parameters
     }
 }

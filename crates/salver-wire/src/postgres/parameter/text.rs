@@ -105,7 +105,7 @@ fn uuid_of_text(text: &str) -> Option<PgDatum> {
     };
     let mut digits = String::with_capacity(32);
     for char in inner.chars() {
-        let is_between = digits.len() % 4 == 0 && !digits.is_empty() && digits.len() < 32;
+        let is_between = digits.len().is_multiple_of(4) && !digits.is_empty() && digits.len() < 32;
         match char {
             '-' if is_between => {}
             char if char.is_ascii_hexdigit() && digits.len() < 32 => digits.push(char),
