@@ -91,8 +91,8 @@ fn signed(written: &str) -> Vec<Token> {
 fn float(number: f64) -> String {
     match number {
         _ if number.is_nan() => "NaN".to_owned(),
-        f64::INFINITY => "Infinity".to_owned(),
-        f64::NEG_INFINITY => "-Infinity".to_owned(),
+        f64::INFINITY => "inf".to_owned(),
+        f64::NEG_INFINITY => "-inf".to_owned(),
         number => format!("{number:?}"),
     }
 }

@@ -1,3 +1,5 @@
+//! Values of every type, in text and in binary, at their bounds and beyond, and what is none.
+
 use bytes::Bytes;
 use salver_model::pg_parameter::{Element, PgContent, PgDatum, PgParameter};
 use salver_model::pg_type::Scalar;

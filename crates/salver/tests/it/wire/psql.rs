@@ -151,7 +151,7 @@ fn describes_everything() {
     assert!(failed.is_empty(), "{failed:#?}");
     for (command, line) in [
         ("\\dt", "public|people|table|salver"),
-        ("\\dT", "pg_catalog|boolean|"),
+        ("\\dTS", "pg_catalog|boolean|"),
         ("\\dn", "public|salver"),
         ("\\l", "salver|salver|UTF8"),
         ("\\du", "salver|"),
