@@ -187,12 +187,12 @@ fn roles() -> Columns {
 
 fn settings() -> Columns {
     let count = SETTINGS.len();
-    let texts_of = |value: fn(&(&'static str, &'static str)) -> &'static str| texts(SETTINGS.iter().map(value));
+    let values = || texts(SETTINGS.iter().map(|(_, value)| *value));
     Columns::from([
-        ("name", texts_of(|(name, _)| name)),
-        ("setting", texts_of(|(_, value)| value)),
-        ("boot_val", texts_of(|(_, value)| value)),
-        ("reset_val", texts_of(|(_, value)| value)),
+        ("name", texts(SETTINGS.iter().map(|(name, _)| *name))),
+        ("setting", values()),
+        ("boot_val", values()),
+        ("reset_val", values()),
         ("category", texts(std::iter::repeat_n("Preset Options", count))),
         ("short_desc", texts(std::iter::repeat_n("", count))),
         ("context", texts(std::iter::repeat_n("internal", count))),

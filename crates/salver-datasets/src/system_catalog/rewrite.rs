@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{
 use salver_model::{Code, Error, Result};
 
 use super::tables::SystemTables;
-use super::{definitions, oids, pg_types, without_rows};
+use super::{definitions, oids, pg_types};
 
 /// Name of the schema of the system catalog.
 pub(super) const SCHEMA: &str = "pg_catalog";
@@ -24,8 +24,7 @@ const BARE: [&str; 5] = ["current_catalog", "current_schema", "current_user", "s
 ///
 /// # Errors
 /// `InvalidSql` for the number of something that there is not.
-pub(crate) fn rewrite(statement: &mut Statement, tables: &SystemTables) -> Result<()> {
-    without_rows::rewrite(statement, tables);
+pub(super) fn rewrite(statement: &mut Statement, tables: &SystemTables) -> Result<()> {
     match VisitMut::visit(statement, &mut Rewriter { tables }) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(*error),

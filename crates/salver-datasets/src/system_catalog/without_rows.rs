@@ -4,7 +4,7 @@
 
 use std::ops::ControlFlow;
 
-use arrow::datatypes::DataType as ArrowType;
+use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, DataType, Expr, FunctionArguments, GroupByExpr, Ident, Join, JoinOperator, ObjectName,
     ObjectNamePart, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, TableFactor,
@@ -63,8 +63,10 @@ impl VisitorMut for Rewriter<'_> {
 
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         match &mut *query.body {
-            SetExpr::Select(select) if self.is_select_empty(select) && hollow(select) => {
-                (query.order_by, query.limit_clause, query.fetch) = (None, None, None);
+            SetExpr::Select(select) if self.is_select_empty(select) => {
+                if hollow(select) {
+                    (query.order_by, query.limit_clause, query.fetch) = (None, None, None);
+                }
             }
             SetExpr::SetOperation { op: SetOperator::Union, set_quantifier: SetQuantifier::All, left, right }
                 if self.is_empty(right) && !self.is_empty(left) =>
@@ -298,13 +300,13 @@ fn type_of(expr: &Expr, from: &[TableWithJoins]) -> DataType {
     let tables = from
         .iter()
         .flat_map(|from| std::iter::once(&from.relation).chain(from.joins.iter().map(|join| &join.relation)));
-    let schemas = tables.filter_map(|table| match table {
+    let mut schemas = tables.filter_map(|table| match table {
         TableFactor::Table { name, .. } => definitions::columns(&relation_of(name)?),
         _ => None,
     });
-    let field = name
-        .and_then(|name| schemas.filter_map(|schema| schema.field_with_name(&name.value.to_lowercase()).ok()).next());
-    match field.map(|field| field.data_type()) {
+    let field = name.map(|name| name.value.to_lowercase());
+    let field = field.and_then(|name| schemas.find_map(|schema| schema.field_with_name(&name).ok()));
+    match field.map(Field::data_type) {
         Some(ArrowType::Int32) => DataType::Int(None),
         Some(ArrowType::Int16) => DataType::SmallInt(None),
         Some(ArrowType::Int64) => DataType::BigInt(None),
