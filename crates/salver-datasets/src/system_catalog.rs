@@ -11,6 +11,7 @@ mod oids;
 mod pg_types;
 mod relations;
 mod rewrite;
+mod settings;
 mod statement;
 mod system_table;
 mod tables;

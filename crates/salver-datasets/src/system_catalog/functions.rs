@@ -14,6 +14,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
 };
 
+use super::settings::SETTINGS;
 use super::tables::SystemTables;
 use super::{oids, pg_types};
 use crate::engine::{CATALOG, SCHEMA};
@@ -79,20 +80,6 @@ const ALWAYS: [&str; 23] = [
     "pg_relation_is_publishable",
     "pg_table_is_visible",
     "pg_type_is_visible",
-];
-
-/// Settings that statements read. Those of a session are the protocol's, and are shown by `SHOW`.
-pub(super) const SETTINGS: [(&str, &str); 10] = [
-    ("client_encoding", "UTF8"),
-    ("datestyle", "ISO, MDY"),
-    ("jit", "off"),
-    ("max_index_keys", "32"),
-    ("search_path", "public"),
-    ("server_version", "15.18"),
-    ("server_version_num", "150018"),
-    ("standard_conforming_strings", "on"),
-    ("timezone", "UTC"),
-    ("transaction_isolation", "read committed"),
 ];
 
 /// Registers the functions in the session of a statement about these tables.

@@ -8,7 +8,7 @@ use salver_model::ports::Table;
 use salver_model::{EntryKind, Name};
 
 use super::filled_table::Columns;
-use super::functions::SETTINGS;
+use super::settings::SETTINGS;
 use super::{oids, pg_types};
 use crate::engine::CATALOG;
 
