@@ -64,7 +64,8 @@ impl VisitorMut for Rewriter<'_> {
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         match &mut *query.body {
             SetExpr::Select(select) if self.is_select_empty(select) => {
-                if hollow(select) {
+                let is_hollow = hollow(select);
+                if is_hollow {
                     (query.order_by, query.limit_clause, query.fetch) = (None, None, None);
                 }
             }
