@@ -11,6 +11,7 @@ set -eu
 
 RUST_MIN=1.95
 KAFKA=4.1.0
+JDBC=42.7.8
 PEBBLE=2.10.3
 packages=
 
@@ -39,8 +40,10 @@ if [ "${1:-}" = test ]; then
     # Of util-linux: database servers refuse to run as root.
     has setpriv || [ "$(id -u)" != 0 ] || want util-linux
 fi
-# Kafka is Java, and comes from Maven Central as its jars; kcat looks at topics from outside.
+# Kafka is Java, and comes from Maven Central as its jars; kcat looks at topics from outside. So does PostgreSQL's driver
+# of Java, whose tests are run from their source, for which Java needs its compiler.
 kafka=${XDG_CACHE_HOME:-$HOME/.cache}/salver/kafka/$KAFKA
+jdbc=${XDG_CACHE_HOME:-$HOME/.cache}/salver/jdbc/$JDBC
 if [ "${1:-}" = test ] || [ "${1:-}" = bench ]; then
     # User code, and plumber, whose applications are run as they stand.
     has R || want r-base-core
@@ -51,6 +54,8 @@ if [ "${1:-}" = test ] || [ "${1:-}" = bench ]; then
     [ -d "$kafka" ] || has mvn || want maven
 fi
 if [ "${1:-}" = test ]; then
+    [ -d "$jdbc" ] || has mvn || want maven
+    has java && java --list-modules 2>/dev/null | grep -q '^jdk.compiler' || want default-jdk-headless
     python3 -c 'import venv, ensurepip' 2>/dev/null || want python3-venv
 fi
 if [ "${1:-}" = bench ]; then
@@ -91,6 +96,20 @@ if { [ "${1:-}" = test ] || [ "${1:-}" = bench ]; } && ! [ -d "$kafka" ]; then
     mvn -q -B -f "$(dirname "$0")/kafka.xml" org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
         -DoutputDirectory="$kafka.part" -DincludeScope=runtime
     mv "$kafka.part" "$kafka"
+fi
+
+if [ "${1:-}" = test ] && ! [ -d "$jdbc" ]; then
+    echo "Fetching PostgreSQL's driver of Java $JDBC from Maven Central into $jdbc"
+    rm -rf "$jdbc.part"
+    mkdir -p "$jdbc.part"
+    if mvn -q -B -f "$(dirname "$0")/jdbc.xml" \
+        org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
+        -DoutputDirectory="$jdbc.part" -DincludeScope=runtime; then
+        mv "$jdbc.part" "$jdbc"
+    else
+        echo "It is not there: the tests leave it out." >&2
+        rm -rf "$jdbc.part"
+    fi
 fi
 
 # What the tests have functions of Python take and give tables and models with, a driver of ArangoDB, and Prometheus'

@@ -27,6 +27,7 @@ mod location;
 mod parquet_filters;
 mod parquet_table;
 mod partitioning;
+mod pg_names;
 mod plan;
 mod residency;
 mod resident_provider;

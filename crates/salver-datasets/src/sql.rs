@@ -28,11 +28,14 @@ use datafusion::sql::sqlparser::ast::Statement;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use salver_model::access::Restriction;
-use salver_model::ports::{MaybeReady, QueryDescription, SqlEngine, StatementDescription, Table, Tables};
+use salver_model::ports::{
+    MaybeReady, QueryDescription, SqlEngine, StatementDescription, StatementQuestion, Table, Tables,
+};
 use salver_model::spec::{QuerySpec, ViewSpec};
-use salver_model::{Code, Error, Name, ParameterType, Result, Rows, SqlQuery, Version};
+use salver_model::{Code, Error, Name, PgValue, Result, Rows, SqlParameters, SqlQuery, Version};
 
 use crate::engine::{Engine, QueryWork, STACK_BYTES};
+use crate::pg_names::PgNames;
 use crate::plan::WatchedQuery;
 use crate::restricted::RestrictedTable;
 use crate::system_catalog::{self, SystemTables};
@@ -64,6 +67,8 @@ struct Planned {
     repeatable: bool,
     paths: Option<Paths>,
     calls: Calls,
+    /// The names that PostgreSQL gives the columns, for its clients.
+    names: Option<PgNames>,
 }
 
 impl SqlEngine for Engine {
@@ -100,14 +105,16 @@ impl SqlEngine for Engine {
     fn describe_statement<'a>(
         &'a self,
         tables: Arc<dyn Tables>,
-        text: &'a str,
-        types: &'a [Option<ParameterType>],
+        question: StatementQuestion<'a>,
     ) -> BoxFuture<'a, Result<StatementDescription>> {
         let (mut session, functions) = (self.session().clone(), self.functions());
+        let StatementQuestion { text, types, wants_columns } = question;
         let (text, types) = (text.to_owned(), types.to_vec());
         let work = QueryWork::begin(&mut session);
-        let described =
-            async move { Box::pin(describe::statement(session, &functions, tables, (&text, &types))).await };
+        let described = async move {
+            let question = StatementQuestion { text: &text, types: &types, wants_columns };
+            Box::pin(describe::statement(session, &functions, tables, question)).await
+        };
         Box::pin(self.run_task(work, described))
     }
 }
@@ -184,20 +191,31 @@ fn columns(planned: &Planned) -> Result<SchemaRef> {
     let optimized = planned.state.optimize(&planned.plan).map_err(fault::planning)?;
     let fields = optimized.schema().fields().iter();
     let fields = fields.map(|field| Field::new(field.name(), field.data_type().clone(), true));
-    Ok(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
+    Ok(planned.told(&Arc::new(Schema::new(fields.collect::<Vec<_>>()))))
 }
 
 /// Runs a statement on the calling thread if that takes microseconds. Failures are left to the engine, which knows the
 /// text and reports them better.
 fn at_once(tables: &dyn Tables, query: &SqlQuery) -> Option<Rows> {
-    if query.text.len() > NOW_BYTES {
+    let values = match &query.parameters {
+        SqlParameters::Exact(values) => values.iter().map(PgValue::bytes).sum(),
+        _ => 0,
+    };
+    if query.text.len() + values > NOW_BYTES {
         return None;
     }
     let attempt = AssertUnwindSafe(|| {
         let statement = parse::parse_within(query, NOW_WORDS).ok()?;
-        lower::lower(&statement, tables)?.at_once()?.ok()
+        lower::lower(&statement, tables)?.named_for(query).at_once()?.ok()
     });
     std::panic::catch_unwind(attempt).unwrap_or(None)
+}
+
+impl Planned {
+    /// Returns the columns as a client is told them.
+    fn told(&self, schema: &SchemaRef) -> SchemaRef {
+        self.names.as_ref().map_or_else(|| Arc::clone(schema), |names| names.told(schema))
+    }
 }
 
 impl Engine {
@@ -209,14 +227,15 @@ impl Engine {
         match self.run_task(work, async move { prepare(session, &functions, tables, &query).await }).await? {
             PreparedSql::Lowered(lowered) => lowered.read().await,
             PreparedSql::Planned(planned) => {
-                let Planned { state, plan, read, repeatable, paths, calls, .. } = *planned;
+                let Planned { state, plan, read, repeatable, paths, calls, names, .. } = *planned;
                 let answer = plan::answer(self, state, plan, watched).await?;
                 let batches = match paths {
                     Some(paths) => paths.redact(answer.batches).await?,
                     None => answer.batches,
                 };
                 let batches = calls.hold(batches);
-                Ok(Rows { schema: answer.schema, batches, total: None, next: None, read, repeatable })
+                let schema = names.map_or_else(|| Arc::clone(&answer.schema), |names| names.told(&answer.schema));
+                Ok(Rows { schema, batches, total: None, next: None, read, repeatable })
             }
         }
     }
@@ -239,7 +258,7 @@ async fn prepare(
     if admitted.system.is_none()
         && let Some(lowered) = lower::lower(&admitted.statement, &*admitted.tables).filter(Lowered::is_sound)
     {
-        return Ok(PreparedSql::Lowered(Box::new(lowered)));
+        return Ok(PreparedSql::Lowered(Box::new(lowered.named_for(query))));
     }
     let planned = Box::pin(plan_statement(state, functions, admitted, query)).await?;
     Ok(PreparedSql::Planned(Box::new(planned)))
@@ -249,6 +268,8 @@ async fn prepare(
 pub(crate) struct AdmittedStatement {
     statement: Statement,
     tables: Arc<dyn Tables>,
+    /// The names that PostgreSQL gives the columns, for its clients.
+    names: Option<PgNames>,
     /// The same tables, where the system catalog is among them.
     system: Option<Arc<SystemTables>>,
 }
@@ -259,6 +280,7 @@ pub(crate) struct AdmittedStatement {
 /// # Errors
 /// `ReadOnly`, and `InvalidSql` for what the system catalog has not.
 pub(crate) fn admit(mut statement: Statement, query: &SqlQuery, tables: Arc<dyn Tables>) -> Result<AdmittedStatement> {
+    let names = query.sees_system_catalog.then(|| names(&statement, query));
     let is_entry = |name: &str| matches!(tables.table(name), Ok(Some(_)));
     let is_about_it = query.sees_system_catalog && system_catalog::is_about_it(&query.text, is_entry);
     let system = is_about_it.then(|| Arc::new(SystemTables::new(Arc::clone(&tables))));
@@ -267,7 +289,18 @@ pub(crate) fn admit(mut statement: Statement, query: &SqlQuery, tables: Arc<dyn 
     }
     sql_allowlist::check(&statement)?;
     let tables = system.clone().map_or(tables, |system| system as Arc<dyn Tables>);
-    Ok(AdmittedStatement { statement, tables, system })
+    Ok(AdmittedStatement { statement, tables, names, system })
+}
+
+/// Returns the names that PostgreSQL gives the columns of a statement. Values of parameters have taken their places in
+/// it, which say nothing of names.
+fn names(statement: &Statement, query: &SqlQuery) -> PgNames {
+    if !matches!(query.parameters, SqlParameters::None)
+        && let Ok(open) = parse::parse_open(&query.text)
+    {
+        return PgNames::of(&open);
+    }
+    PgNames::of(statement)
 }
 
 /// Plans a statement that was parsed from the text of `query`.
@@ -277,7 +310,7 @@ async fn plan_statement(
     admitted: AdmittedStatement,
     query: &SqlQuery,
 ) -> Result<Planned> {
-    let AdmittedStatement { mut statement, tables, system } = admitted;
+    let AdmittedStatement { mut statement, tables, names, system } = admitted;
     if let Some(system) = &system {
         system_catalog::register(&mut state, system).map_err(fault::planning)?;
     }
@@ -319,7 +352,7 @@ async fn plan_statement(
         && !snapshot.is_changing()
         && is_repeatable(&plan).map_err(fault::planning)?;
     let paths = explains.then(|| Paths::of(&*tables));
-    Ok(Planned { state, plan, read, tables: tables_read, lists, repeatable, paths, calls })
+    Ok(Planned { state, plan, read, tables: tables_read, lists, repeatable, paths, calls, names })
 }
 
 /// Returns whether the plan's functions always return the same for the same rows.

@@ -6,16 +6,30 @@
 mod definitions;
 mod filled_table;
 mod functions;
+mod information_schema;
 mod oids;
 mod pg_types;
 mod relations;
 mod rewrite;
+mod settings;
 mod statement;
 mod system_table;
 mod tables;
+mod without_rows;
+
+use datafusion::sql::sqlparser::ast::Statement;
+use salver_model::Result;
 
 pub(crate) use functions::register;
-pub(crate) use rewrite::rewrite;
 pub(crate) use statement::is_about_it;
 pub(crate) use system_table::SystemTable;
 pub(crate) use tables::SystemTables;
+
+/// Rewrites a statement about the catalog so that the engine understands it.
+///
+/// # Errors
+/// `InvalidSql` for the number of something that there is not.
+pub(crate) fn rewrite(statement: &mut Statement, tables: &SystemTables) -> Result<()> {
+    without_rows::rewrite(statement, tables);
+    rewrite::rewrite(statement, tables)
+}

@@ -19,7 +19,7 @@ pub struct PgType {
 }
 
 /// How a single value is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scalar {
     /// `boolean`.
     Bool,
@@ -53,6 +53,10 @@ pub enum Scalar {
     Json,
 }
 
+/// Key of the metadata of a column that has the name which PostgreSQL gives it, where it is another. Only rows for
+/// PostgreSQL's clients have it.
+pub const PG_NAME: &str = "salver.pg_name";
+
 /// Number of `unknown`: the client leaves the type to the server.
 pub const UNSPECIFIED: [u32; 2] = [0, 705];
 
@@ -82,6 +86,34 @@ impl Scalar {
     #[must_use]
     pub const fn oid(self) -> u32 {
         self.row().0
+    }
+
+    /// Returns the number of the type of its arrays.
+    #[must_use]
+    pub const fn array_oid(self) -> u32 {
+        self.row().1
+    }
+
+    /// Returns its name in SQL.
+    #[must_use]
+    pub const fn sql_name(self) -> &'static str {
+        match self {
+            Self::Bool => "boolean",
+            Self::Int2 => "smallint",
+            Self::Int4 => "integer",
+            Self::Int8 => "bigint",
+            Self::Float4 => "real",
+            Self::Float8 => "double precision",
+            Self::Numeric => "numeric",
+            Self::Text => "text",
+            Self::Bytea => "bytea",
+            Self::Date => "date",
+            Self::Time => "time",
+            Self::Timestamp => "timestamp",
+            Self::TimestampTz => "timestamp with time zone",
+            Self::Interval => "interval",
+            Self::Json => "json",
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub use maybe_ready::MaybeReady;
 pub use progress::Progress;
 pub use scan::{FileKind, Held, HeldFile, Scan, locate};
 pub use session_store::SessionStore;
-pub use sql_engine::{QueryDescription, SqlEngine, StatementDescription, Tables};
+pub use sql_engine::{QueryDescription, SqlEngine, StatementDescription, StatementQuestion, Tables};
 pub use table::{Left, Table};
 pub use tracer::{SpanCounts, Tracer};
 pub use webhook_sender::{Delivery, WebhookSender};

@@ -1,6 +1,7 @@
 //! Requests other than a [`crate::Query`] of one entry.
 
 use crate::parameter::TypedValue;
+use crate::pg_parameter::PgValue;
 use crate::value::Value;
 
 /// Values of a statement's placeholders.
@@ -15,6 +16,8 @@ pub enum SqlParameters {
     Named(Vec<(String, Value)>),
     /// `$name`, or `$1`, `$2`, ... in order, each of a type.
     Typed(Vec<TypedValue>),
+    /// `$1`, `$2`, ... in order, each of a type of PostgreSQL.
+    Exact(Vec<PgValue>),
 }
 
 /// SQL statement. Only statements that read are accepted, by an allow-list over the parsed statement.
@@ -26,6 +29,7 @@ pub struct SqlQuery {
     pub parameters: SqlParameters,
     /// Whether it may only call user functions that GET may call too.
     pub is_safe: bool,
-    /// Whether it may name PostgreSQL's system catalog, for its clients.
+    /// Whether it is of a client of PostgreSQL: it may name the system catalog, and its columns are told as PostgreSQL
+    /// names them, too.
     pub sees_system_catalog: bool,
 }

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use salver_model::limits::SNAPSHOTS_PER_DATABASE_MAX;
 use salver_model::observation::Observer;
-use salver_model::ports::{Database, EventStream, Functions, MaybeReady, SqlEngine, StatementDescription};
+use salver_model::ports::{
+    Database, EventStream, Functions, MaybeReady, SqlEngine, StatementDescription, StatementQuestion,
+};
 use salver_model::trace::SpanKind;
 use salver_model::{
-    AccessPolicy, Caller, Code, Comparison, Error, Filter, Item, LimitPolicy, Limits, ParameterType, Principal, Query,
-    Result, Rows, Shares, SqlQuery, Value,
+    AccessPolicy, Caller, Code, Comparison, Error, Filter, Item, LimitPolicy, Limits, Principal, Query, Result, Rows,
+    Shares, SqlQuery, Value,
 };
 
 use tokio::sync::watch;
@@ -432,12 +434,11 @@ impl Service {
         &self,
         caller: &Caller,
         snapshot: &Arc<Snapshot>,
-        text: &str,
-        types: &[Option<ParameterType>],
+        question: StatementQuestion<'_>,
     ) -> Result<StatementDescription> {
         let mut place = QueryPermit::take(&self.places, caller, &self.limits).await?;
-        let work = self.sql.describe_statement(Arc::<Snapshot>::clone(snapshot), text, types);
-        let again = |newer: Arc<Snapshot>| self.sql.describe_statement(newer, text, types);
+        let work = self.sql.describe_statement(Arc::<Snapshot>::clone(snapshot), question);
+        let again = |newer: Arc<Snapshot>| self.sql.describe_statement(newer, question);
         self.run_again(&mut place, snapshot, work, again).await
     }
 

@@ -6,9 +6,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::BoxFuture;
 use salver_model::access::Restriction;
-use salver_model::ports::{Loader, MaybeReady, QueryDescription, SqlEngine, StatementDescription, Table, Tables};
+use salver_model::ports::{
+    Loader, MaybeReady, QueryDescription, SqlEngine, StatementDescription, StatementQuestion, Table, Tables,
+};
 use salver_model::spec::{QuerySpec, ViewSpec};
-use salver_model::{Code, Error, Name, ParameterType, Result, Rows, SqlQuery, Version};
+use salver_model::{Code, Error, Name, Result, Rows, SqlQuery, Version};
 
 /// An engine that refuses every statement, for tests of doors that don't speak SQL.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,9 +28,9 @@ impl SqlEngine for NoSql {
     fn describe_statement<'a>(
         &'a self,
         _: Arc<dyn Tables>,
-        text: &'a str,
-        _: &'a [Option<ParameterType>],
+        question: StatementQuestion<'a>,
     ) -> BoxFuture<'a, Result<StatementDescription>> {
+        let text = question.text;
         Box::pin(async move { Err(Error::new(Code::InvalidSql, format!("no SQL is planned here: {text}"))) })
     }
 

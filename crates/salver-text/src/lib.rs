@@ -3,5 +3,6 @@
 pub mod base64;
 pub mod calendar;
 pub mod form;
+pub mod interval;
 pub mod json;
 pub mod percent;

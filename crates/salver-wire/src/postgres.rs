@@ -24,6 +24,7 @@ mod session;
 mod session_settings;
 mod simple_query;
 mod startup;
+mod statement_plan;
 mod statement_text;
 mod transaction;
 

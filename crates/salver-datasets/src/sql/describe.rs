@@ -1,21 +1,28 @@
 //! What a named query takes and gives: its parameters with their types, and its columns.
 
-use ahash::AHashMap;
+use ahash::{AHashMap, AHashSet};
 use arrow::datatypes::DataType;
 use datafusion::execution::SessionState;
+use datafusion::sql::sqlparser::ast::Statement;
 use std::sync::Arc;
 
 use salver_model::limits::PARAMETERS_MAX;
-use salver_model::ports::{QueryDescription, StatementDescription, Tables};
+use salver_model::pg_parameter::{Element, PgContent, PgDatum};
+use salver_model::pg_type::Scalar;
+use salver_model::ports::{QueryDescription, StatementDescription, StatementQuestion, Tables};
 use salver_model::spec::{Parameter, ParameterSpec, QuerySpec};
-use salver_model::{Code, Error, ParameterType, Result, SqlParameters, SqlQuery, TypedValue, Value, suggest};
+use salver_model::{
+    Code, Error, ParameterType, PgParameter, PgValue, Result, SqlParameters, SqlQuery, TypedValue, suggest,
+};
 
 use super::parse::{self, Placeholder};
 use super::{admit, columns, plan_statement};
 use crate::udf::Files;
 
+mod any_arrays;
 mod written_types;
 
+use any_arrays::written_singly;
 use written_types::written_types;
 
 /// Parameter of the door itself, which no query can have.
@@ -33,7 +40,7 @@ pub(super) async fn query(
         AHashMap::new()
     } else {
         let open = SqlQuery { text: spec.sql.clone(), is_safe: true, ..SqlQuery::default() };
-        inferred(state.clone(), functions, Arc::clone(&tables), &open).await
+        named_types(state.clone(), functions, Arc::clone(&tables), &open).await
     };
     let parameters = named.iter().enumerate().map(|(at, own)| typed(own, at, &types)).collect::<Result<Vec<_>>>()?;
     let values =
@@ -50,8 +57,9 @@ pub(super) async fn statement(
     state: SessionState,
     functions: &Files,
     tables: Arc<dyn Tables>,
-    (text, types): (&str, &[Option<ParameterType>]),
+    question: StatementQuestion<'_>,
 ) -> Result<StatementDescription> {
+    let StatementQuestion { text, types, wants_columns } = question;
     let mut count = types.len();
     for Placeholder { text, line, column } in parse::placeholders(text)? {
         let number = text.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
@@ -63,24 +71,32 @@ pub(super) async fn statement(
     }
     let query = SqlQuery { text: text.to_owned(), sees_system_catalog: true, ..SqlQuery::default() };
     let told = if count > types.iter().flatten().count() {
-        inferred(state.clone(), functions, Arc::clone(&tables), &query).await
+        exact_types(state.clone(), functions, Arc::clone(&tables), &query).await
     } else {
         AHashMap::new()
     };
     let kind = |at: usize| types.get(at).copied().flatten().or_else(|| told.get(&(at + 1).to_string()).copied());
-    let parameters: Vec<ParameterType> = (0..count).map(|at| kind(at).unwrap_or_default()).collect();
-    let values = parameters.iter().enumerate().map(|(at, kind)| TypedValue {
-        name: (at + 1).to_string(),
-        kind: *kind,
-        // A limit must be a number; everything else may be null.
-        value: (*kind == ParameterType::Integer).then_some(Value::Int(1)),
-    });
-    let values: Vec<TypedValue> = values.collect();
-    let given = if values.is_empty() { SqlParameters::None } else { SqlParameters::Typed(values) };
+    let parameters: Vec<PgParameter> = (0..count).map(|at| kind(at).unwrap_or(PgParameter::TEXT)).collect();
+    if !wants_columns {
+        return Ok(StatementDescription { parameters, columns: None });
+    }
+    let values: Vec<PgValue> = parameters.iter().map(|kind| sample(*kind)).collect();
+    let given = if values.is_empty() { SqlParameters::None } else { SqlParameters::Exact(values) };
     let query = SqlQuery { parameters: given, ..query };
     let admitted = admit(parse::parse(&query)?, &query, tables)?;
     let planned = Box::pin(plan_statement(state, functions, admitted, &query)).await?;
-    Ok(StatementDescription { parameters, columns: columns(&planned)? })
+    Ok(StatementDescription { parameters, columns: Some(columns(&planned)?) })
+}
+
+/// Returns a value that a statement is planned with. A limit must be a number, and an array must have an element;
+/// everything else may be null.
+fn sample(kind: PgParameter) -> PgValue {
+    let one = match kind.element {
+        Element::Of(Scalar::Int2 | Scalar::Int4 | Scalar::Int8) => Some(PgDatum::Int(1)),
+        _ => None,
+    };
+    let content = if kind.is_array { Some(PgContent::Array(vec![one])) } else { one.map(PgContent::One) };
+    PgValue { kind, content }
 }
 
 /// Returns the parameters: the declared ones, and the others that stand in the statement.
@@ -126,22 +142,69 @@ fn all_named(spec: &QuerySpec, found: &[Placeholder]) -> Result<Vec<ParameterSpe
     }
 }
 
-/// Returns the types of placeholders: those that the statement says itself, and those that the engine finds in what
-/// they are compared with. Values make more statements valid than placeholders do, so that a failure says nothing.
-async fn inferred(
+/// Returns the types of the placeholders of a named query.
+async fn named_types(
     state: SessionState,
     functions: &Files,
     tables: Arc<dyn Tables>,
     query: &SqlQuery,
 ) -> AHashMap<String, ParameterType> {
     let Ok(statement) = parse::parse_open(&query.text) else { return AHashMap::new() };
+    let written = written_types(&statement).into_iter().map(|(name, kind)| (name, kind_of_written(kind)));
+    let written: Vec<(String, ParameterType)> = written.collect();
+    let found = inferred(state, functions, tables, (statement, query)).await;
+    let found = found.into_iter().map(|(name, data_type)| (name, parameter_type(&data_type)));
+    found.chain(written).collect()
+}
+
+/// Returns the types of the placeholders of a statement, as PostgreSQL has them.
+async fn exact_types(
+    state: SessionState,
+    functions: &Files,
+    tables: Arc<dyn Tables>,
+    query: &SqlQuery,
+) -> AHashMap<String, PgParameter> {
+    let Ok(mut statement) = parse::parse_open(&query.text) else { return AHashMap::new() };
     let written = written_types(&statement);
-    let Ok(admitted) = admit(statement, query, tables) else { return written };
+    let arrays: AHashSet<String> = written_singly(&mut statement);
+    let found = inferred(state, functions, tables, (statement, query)).await;
+    let exact = |(name, data_type): (String, DataType)| {
+        let own = PgParameter::of(&data_type);
+        let is_array = own.is_array || arrays.contains(&name);
+        (name, PgParameter { is_array, ..own })
+    };
+    let unknown = arrays.iter().map(|name| (name.clone(), PgParameter { is_array: true, ..PgParameter::TEXT }));
+    unknown.chain(found.into_iter().map(exact)).chain(written).collect()
+}
+
+/// Returns the types that the engine finds for placeholders in what they are compared with. Values make more
+/// statements valid than placeholders do, so that a failure says nothing.
+async fn inferred(
+    state: SessionState,
+    functions: &Files,
+    tables: Arc<dyn Tables>,
+    (statement, query): (Statement, &SqlQuery),
+) -> Vec<(String, DataType)> {
+    let Ok(admitted) = admit(statement, query, tables) else { return Vec::new() };
     let planned = Box::pin(plan_statement(state, functions, admitted, query)).await;
     let types = planned.ok().and_then(|planned| planned.plan.get_parameter_types().ok()).unwrap_or_default();
-    let known = types.into_iter().filter_map(|(name, data_type)| Some((name, parameter_type(&data_type?))));
-    let known = known.map(|(name, kind)| (name.trim_start_matches('$').to_owned(), kind));
-    known.chain(written).collect()
+    let known = types.into_iter().filter_map(|(name, data_type)| Some((name, data_type?)));
+    known.map(|(name, data_type)| (name.trim_start_matches('$').to_owned(), data_type)).collect()
+}
+
+/// Returns the type of a named query's parameter that a cast or a limit says.
+fn kind_of_written(kind: PgParameter) -> ParameterType {
+    match kind {
+        PgParameter { is_array: false, element: Element::Of(scalar) } => match scalar {
+            Scalar::Int2 | Scalar::Int4 | Scalar::Int8 => ParameterType::Integer,
+            Scalar::Float4 | Scalar::Float8 => ParameterType::Number,
+            Scalar::Bool => ParameterType::Boolean,
+            Scalar::Date => ParameterType::Date,
+            Scalar::Timestamp | Scalar::TimestampTz => ParameterType::Timestamp,
+            _ => ParameterType::Text,
+        },
+        _ => ParameterType::Text,
+    }
 }
 
 fn parameter_type(data_type: &DataType) -> ParameterType {

@@ -15,6 +15,7 @@ use salver_model::ports::Tables;
 use salver_model::{Code, Error, Result, suggest};
 
 use crate::engine::{CATALOG, SCHEMA};
+pub(super) use crate::pg_names::fold;
 
 /// Schema that describes the catalog itself.
 const INFORMATION_SCHEMA: &str = "information_schema";
@@ -129,11 +130,6 @@ fn add_fields(known: &mut Known, fields: &Fields) {
             add_fields(known, fields);
         }
     }
-}
-
-/// Returns the name as SQL resolves it: folded unless quoted.
-pub(super) fn fold(ident: &Ident) -> String {
-    if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() }
 }
 
 /// Existing names.

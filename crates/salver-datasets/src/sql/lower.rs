@@ -13,24 +13,34 @@ use datafusion::sql::sqlparser::ast::{
     Statement, TableFactor, Value as SqlValue, WildcardAdditionalOptions,
 };
 use salver_model::ports::{Table, Tables};
-use salver_model::{Batches, Item, Query, Result, Rows, Sort};
+use salver_model::{Batches, Item, Query, Result, Rows, Sort, SqlQuery as SqlStatement};
 
 use super::identifier_case::{Known, fold};
 use crate::dataset::Dataset;
 use crate::restricted::RestrictedTable;
 
+/// Name of a count without a name.
+const COUNT: &str = "count(*)";
+
 /// A statement as a query of one dataset.
 pub(super) struct Lowered {
     table: Arc<dyn Table>,
     query: Query,
-    /// Name of the only column, if it counts rows.
-    count: Option<String>,
+    /// Name of the only column, if it counts rows; `None` if that has no name.
+    count: Option<Option<String>>,
+    /// Name of a count without a name.
+    count_name: &'static str,
 }
 
 impl Lowered {
     /// Runs the query if that takes microseconds only.
     pub(super) fn at_once(&self) -> Option<Result<Rows>> {
         Some(self.table.read(&self.query).ready()?.and_then(|rows| self.finish(rows)))
+    }
+
+    /// Gives the columns the names that the client of a statement expects.
+    pub(super) fn named_for(self, query: &SqlStatement) -> Self {
+        if query.sees_system_catalog { Self { count_name: "count", ..self } } else { self }
     }
 
     /// Returns whether the dataset accepts the query; if not, the engine reports the error better.
@@ -46,6 +56,7 @@ impl Lowered {
     fn finish(&self, rows: Rows) -> Result<Rows> {
         let rows = Rows { next: None, ..rows };
         let (Some(name), Some(total)) = (&self.count, rows.total) else { return Ok(rows) };
+        let name = name.as_deref().unwrap_or(self.count_name);
         let schema = Arc::new(Schema::new(vec![Field::new(name, DataType::Int64, false)]));
         let count = Int64Array::from(vec![i64::try_from(total).unwrap_or(i64::MAX)]);
         let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(count)]).map_err(crate::fault::arrow)?;
@@ -120,7 +131,7 @@ pub(super) fn lower(statement: &Statement, tables: &dyn Tables) -> Option<Lowere
             return None;
         }
         let query = Query { filter, limit: Some(0), count: true, ..Query::default() };
-        return Some(Lowered { query, count: Some(name), table: Arc::clone(&table) });
+        return Some(Lowered { query, count: Some(name), count_name: COUNT, table: Arc::clone(&table) });
     }
     let items = items(projection, &scope)?;
     let sort = match order_by.as_ref().map(|order| (&order.kind, &order.interpolate)) {
@@ -131,7 +142,7 @@ pub(super) fn lower(statement: &Statement, tables: &dyn Tables) -> Option<Lowere
         Some(_) => return None,
     };
     let query = Query { items, filter, sort, offset, limit, ..Query::default() };
-    Some(Lowered { query, count: None, table: Arc::clone(&table) })
+    Some(Lowered { query, count: None, count_name: COUNT, table: Arc::clone(&table) })
 }
 
 type Plain<'a> = (&'a [SelectItem], &'a TableFactor, Option<&'a Expr>);
@@ -220,11 +231,11 @@ fn only_table(factor: &TableFactor, tables: &dyn Tables) -> Option<(Arc<dyn Tabl
     Some((table, qualifier))
 }
 
-/// Returns the name of the column if the projection is only `count(*)`.
-fn counted(projection: &[SelectItem]) -> Option<String> {
+/// Returns the name of the column, if it has one, if the projection is only `count(*)`.
+fn counted(projection: &[SelectItem]) -> Option<Option<String>> {
     let (expr, name) = match projection {
-        [SelectItem::UnnamedExpr(expr)] => (expr, "count(*)".to_owned()),
-        [SelectItem::ExprWithAlias { expr, alias }] => (expr, fold(alias)),
+        [SelectItem::UnnamedExpr(expr)] => (expr, None),
+        [SelectItem::ExprWithAlias { expr, alias }] => (expr, Some(fold(alias))),
         _ => return None,
     };
     let Expr::Function(Function {

@@ -1,9 +1,11 @@
 //! Binds the values of parameters to their placeholders, token by token, so that a value can't be parsed as anything
 //! else.
 
+mod exact;
+
 use ahash::AHashMap;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use salver_model::{Code, Error, ParameterType, Result, SqlParameters, TypedValue, Value, suggest};
+use salver_model::{Code, Error, ParameterType, PgValue, Result, SqlParameters, TypedValue, Value, suggest};
 
 /// Replaces `?`, `$1` and `$name`.
 pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Result<Vec<TokenWithSpan>> {
@@ -17,6 +19,9 @@ pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Re
     }
     if let SqlParameters::Typed(values) = parameters {
         return bind_typed(tokens, values);
+    }
+    if let SqlParameters::Exact(values) = parameters {
+        return bind_exact(tokens, values);
     }
     let named = match parameters {
         SqlParameters::Named(values) => by_name(values),
@@ -42,7 +47,7 @@ pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Re
                 number.checked_sub(1).and_then(|index| values.get(index))
             }
             SqlParameters::Named(_) => named.get(plain(name)).copied(),
-            SqlParameters::Typed(_) | SqlParameters::None => None,
+            SqlParameters::Typed(_) | SqlParameters::Exact(_) | SqlParameters::None => None,
         };
         let Some(value) = value else { return Err(missing(&token, name, parameters)) };
         let span = token.span;
@@ -75,6 +80,25 @@ fn bind_typed(tokens: Vec<TokenWithSpan>, values: &[TypedValue]) -> Result<Vec<T
         };
         let span = token.span;
         bound.extend(typed_literal(value).into_iter().map(|token| TokenWithSpan { token, span }));
+    }
+    Ok(bound)
+}
+
+/// Replaces `$1`, `$2` by the order of the values.
+fn bind_exact(tokens: Vec<TokenWithSpan>, values: &[PgValue]) -> Result<Vec<TokenWithSpan>> {
+    let mut bound = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        let Token::Placeholder(name) = &token.token else {
+            bound.push(token);
+            continue;
+        };
+        let number = name.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
+        let value = number.and_then(|number| number.checked_sub(1)).and_then(|index| values.get(index));
+        let Some(value) = value else {
+            return Err(Error::new(Code::InvalidValue, format!("no value for {}", describe(&token))));
+        };
+        let span = token.span;
+        bound.extend(exact::literal(value).into_iter().map(|token| TokenWithSpan { token, span }));
     }
     Ok(bound)
 }
@@ -128,7 +152,7 @@ fn missing(token: &TokenWithSpan, name: &str, parameters: &SqlParameters) -> Err
         SqlParameters::Named(values) => error
             .with_hint_if(suggest::hint(name.trim_start_matches('$'), values.iter().map(|(name, _)| name.as_str()))),
         SqlParameters::Positional(values) => error.with_hint(format!("{} values were sent", values.len())),
-        SqlParameters::Typed(_) | SqlParameters::None => error,
+        SqlParameters::Typed(_) | SqlParameters::Exact(_) | SqlParameters::None => error,
     }
 }
 

@@ -132,7 +132,7 @@ impl VisitorMut for Places {
 }
 
 /// Takes an expression and leaves a placeholder.
-fn take(expr: &mut Expr) -> Expr {
+pub(super) fn take(expr: &mut Expr) -> Expr {
     std::mem::replace(expr, Expr::Identifier(Ident::new("taken")))
 }
 

@@ -9,9 +9,20 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 static RELATIONS: LazyLock<BTreeMap<&str, SchemaRef>> =
     LazyLock::new(|| parsed(include_str!("relations.txt")).collect());
 
+/// Views of `information_schema` by name.
+static INFORMATION: LazyLock<BTreeMap<&str, SchemaRef>> =
+    LazyLock::new(|| parsed(include_str!("information_schema.txt")).collect());
+
+/// Beginning of the names that views of `information_schema` have in a rewritten statement, so that one is told from
+/// an entry of that name.
+pub(super) const INFORMATION_PREFIX: &str = "pg_information_schema_";
+
 /// Returns the columns of a relation; `None` if there is none of that name.
 pub(super) fn columns(name: &str) -> Option<&'static SchemaRef> {
-    RELATIONS.get(name)
+    match name.strip_prefix(INFORMATION_PREFIX) {
+        Some(view) => INFORMATION.get(view),
+        None => RELATIONS.get(name),
+    }
 }
 
 /// Returns the names of all relations, in order.
@@ -60,11 +71,13 @@ mod tests {
 
     #[test]
     fn relations_have_their_columns() {
-        assert_eq!(names().count(), 73);
+        assert_eq!(names().count(), 88);
         assert_eq!(columns("pg_class").unwrap().fields().len(), 33);
         assert_eq!(columns("pg_attribute").unwrap().fields().len(), 26);
         assert!(columns("pg_index").unwrap().field_with_name("indkey").unwrap().data_type().is_nested());
-        assert!(columns("people").is_none());
+        assert!(columns("people").is_none() && columns("columns").is_none());
+        assert_eq!(columns("pg_information_schema_columns").unwrap().fields().len(), 44);
+        assert_eq!(columns("pg_information_schema_tables").unwrap().fields().len(), 12);
         let written: usize = include_str!("relations.txt")
             .lines()
             .filter(|line| !line.starts_with('#'))

@@ -14,6 +14,7 @@ use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
 };
 
+use super::settings::SETTINGS;
 use super::tables::SystemTables;
 use super::{oids, pg_types};
 use crate::engine::{CATALOG, SCHEMA};
@@ -22,7 +23,9 @@ use crate::engine::{CATALOG, SCHEMA};
 const VERSION: &str = concat!("PostgreSQL 15.18 (Salver ", env!("CARGO_PKG_VERSION"), ")");
 
 /// Functions that say nothing here, because there is nothing to say, with the type of their null.
-const SILENT: [(&str, DataType); 26] = [
+const SILENT: [(&str, DataType); 28] = [
+    ("pg_get_function_sqlbody", DataType::Utf8),
+    ("pg_size_pretty", DataType::Utf8),
     ("obj_description", DataType::Utf8),
     ("col_description", DataType::Utf8),
     ("shobj_description", DataType::Utf8),
@@ -53,7 +56,14 @@ const SILENT: [(&str, DataType); 26] = [
 
 /// Functions that ask whether something may be done or seen, which a statement about the catalog has found out before:
 /// it sees nothing else.
-const ALWAYS: [&str; 16] = [
+const ALWAYS: [&str; 23] = [
+    "pg_conversion_is_visible",
+    "pg_opfamily_is_visible",
+    "pg_statistics_obj_is_visible",
+    "pg_ts_config_is_visible",
+    "pg_ts_dict_is_visible",
+    "pg_ts_parser_is_visible",
+    "pg_ts_template_is_visible",
     "has_any_column_privilege",
     "has_column_privilege",
     "has_database_privilege",
@@ -72,20 +82,6 @@ const ALWAYS: [&str; 16] = [
     "pg_type_is_visible",
 ];
 
-/// Settings that statements read. Those of a session are the protocol's, and are shown by `SHOW`.
-const SETTINGS: [(&str, &str); 10] = [
-    ("client_encoding", "UTF8"),
-    ("datestyle", "ISO, MDY"),
-    ("jit", "off"),
-    ("max_index_keys", "32"),
-    ("search_path", "public"),
-    ("server_version", "15.18"),
-    ("server_version_num", "150018"),
-    ("standard_conforming_strings", "on"),
-    ("timezone", "UTC"),
-    ("transaction_isolation", "read committed"),
-];
-
 /// Registers the functions in the session of a statement about these tables.
 pub(crate) fn register(state: &mut SessionState, tables: &SystemTables) -> Result<()> {
     let text = |value: &str| ScalarValue::Utf8(Some(value.to_owned()));
@@ -101,6 +97,7 @@ pub(crate) fn register(state: &mut SessionState, tables: &SystemTables) -> Resul
         ("user", "salver"),
         ("pg_get_userbyid", "salver"),
         ("pg_encoding_to_char", "UTF8"),
+        ("getdatabaseencoding", "UTF8"),
         ("version", VERSION),
     ] {
         functions.push(constant(name, DataType::Utf8, text(value)));
@@ -118,6 +115,8 @@ pub(crate) fn register(state: &mut SessionState, tables: &SystemTables) -> Resul
     // It is called for the columns of keys, of which there are none.
     let pair = ["x", "n"].map(|name| Field::new(name, DataType::Int32, true));
     functions.push(constant("_pg_expandarray", DataType::Struct(pair.to_vec().into()), ScalarValue::Null));
+    // The number of UTF-8.
+    functions.push(constant("pg_char_to_encoding", DataType::Int32, ScalarValue::Int32(Some(6))));
     functions.push(constant("pg_my_temp_schema", DataType::Int32, ScalarValue::Int32(Some(0))));
     functions.push(constant("pg_is_other_temp_schema", DataType::Boolean, ScalarValue::Boolean(Some(false))));
     functions.push(of_anything("format_type", Returned::TypeName));

@@ -32,6 +32,23 @@ pub(super) struct TypeRow {
     pub(super) kind: &'static str,
 }
 
+impl TypeRow {
+    /// Returns the name of the function that reads its values from text.
+    pub(super) fn input_function(&self) -> String {
+        match self.name {
+            _ if self.category == "A" => "array_in".to_owned(),
+            "json" | "jsonb" | "date" | "time" | "timestamp" | "timestamptz" | "interval" | "numeric" | "record"
+            | "void" | "uuid" => format!("{}_in", self.name),
+            name => format!("{name}in"),
+        }
+    }
+}
+
+/// Returns whether a function reads values of a type from text.
+pub(super) fn is_input_function(name: &str) -> bool {
+    TYPES.iter().any(|row| row.input_function() == name)
+}
+
 static TYPES: LazyLock<Vec<TypeRow>> = LazyLock::new(|| {
     include_str!("pg_types.txt").lines().filter(|line| !line.starts_with('#')).filter_map(parsed).collect()
 });
@@ -70,7 +87,7 @@ fn parsed(line: &'static str) -> Option<TypeRow> {
 mod tests {
     use salver_model::pg_type::{PgType, Scalar};
 
-    use super::{TypeRow, all, named};
+    use super::{TypeRow, all, is_input_function, named};
 
     #[test]
     fn types_of_columns_are_there() {
@@ -85,5 +102,7 @@ mod tests {
         }
         assert_eq!(named("double precision").unwrap().name, "float8");
         assert_eq!(named("_text").unwrap().sql_name, "text[]");
+        assert_eq!(named("_text").unwrap().input_function(), "array_in");
+        assert!(is_input_function("int8in") && is_input_function("uuid_in") && !is_input_function("upper"));
     }
 }

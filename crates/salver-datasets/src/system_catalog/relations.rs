@@ -8,6 +8,7 @@ use salver_model::ports::Table;
 use salver_model::{EntryKind, Name};
 
 use super::filled_table::Columns;
+use super::settings::SETTINGS;
 use super::{oids, pg_types};
 use crate::engine::CATALOG;
 
@@ -22,6 +23,22 @@ pub(super) struct Relations {
 }
 
 impl Relations {
+    /// Names of the relations that can have rows.
+    pub(super) const KNOWN: [&str; 12] = [
+        "pg_am",
+        "pg_attribute",
+        "pg_authid",
+        "pg_class",
+        "pg_database",
+        "pg_namespace",
+        "pg_roles",
+        "pg_settings",
+        "pg_tables",
+        "pg_type",
+        "pg_user",
+        "pg_views",
+    ];
+
     /// Returns the relations of these entries.
     pub(super) fn new(mut entries: Vec<(Name, Arc<dyn Table>)>) -> Self {
         entries.sort_by(|(one, _), (other, _)| one.as_str().cmp(other.as_str()));
@@ -40,6 +57,11 @@ impl Relations {
         self.numbers.iter().copied().zip(self.entries.iter().map(|(name, _)| name.as_str()))
     }
 
+    /// Returns the entries by their names.
+    pub(super) fn tables(&self) -> impl Iterator<Item = (&str, &Arc<dyn Table>)> {
+        self.entries.iter().map(|(name, table)| (name.as_str(), table))
+    }
+
     /// Returns the number of rows of a relation, and its known columns. Those that have nothing to tell of are empty.
     pub(super) fn rows(&self, relation: &str) -> (usize, Columns) {
         match relation {
@@ -51,6 +73,7 @@ impl Relations {
             "pg_database" => (1, databases()),
             "pg_type" => (pg_types::all().len(), of_types()),
             "pg_roles" | "pg_authid" => (1, roles()),
+            "pg_settings" => (SETTINGS.len(), settings()),
             "pg_user" => (1, Columns::from([("usename", texts([OWNER])), ("usesysid", numbers([oids::OWNER]))])),
             "pg_am" => (
                 1,
@@ -162,8 +185,26 @@ fn roles() -> Columns {
     ])
 }
 
+fn settings() -> Columns {
+    let count = SETTINGS.len();
+    let values = || texts(SETTINGS.iter().map(|(_, value)| *value));
+    Columns::from([
+        ("name", texts(SETTINGS.iter().map(|(name, _)| *name))),
+        ("setting", values()),
+        ("boot_val", values()),
+        ("reset_val", values()),
+        ("category", texts(std::iter::repeat_n("Preset Options", count))),
+        ("short_desc", texts(std::iter::repeat_n("", count))),
+        ("context", texts(std::iter::repeat_n("internal", count))),
+        ("vartype", texts(std::iter::repeat_n("string", count))),
+        ("source", texts(std::iter::repeat_n("default", count))),
+        ("pending_restart", flags(std::iter::repeat_n(false, count))),
+    ])
+}
+
 fn of_types() -> Columns {
     let all = pg_types::all();
+    let inputs: Vec<String> = all.iter().map(pg_types::TypeRow::input_function).collect();
     Columns::from([
         ("oid", numbers(all.iter().map(|row| row.oid))),
         ("typname", texts(all.iter().map(|row| row.name))),
@@ -178,6 +219,7 @@ fn of_types() -> Columns {
         ("typdelim", texts(all.iter().map(|_| ","))),
         ("typelem", numbers(all.iter().map(|row| row.element))),
         ("typarray", numbers(all.iter().map(|row| row.array))),
+        ("typinput", texts(inputs.iter().map(String::as_str))),
         ("typalign", texts(all.iter().map(|row| row.alignment))),
         ("typstorage", texts(all.iter().map(|row| row.storage))),
         ("typtypmod", numbers(all.iter().map(|_| -1))),

@@ -4,17 +4,19 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Statement,
-    TableFactor, Value, VisitMut, VisitorMut, visit_expressions,
+    Array, ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, SelectItem,
+    SetExpr, Statement, TableAlias, TableFactor, Value, VisitMut, VisitorMut, visit_expressions,
 };
 use salver_model::{Code, Error, Result};
 
 use super::tables::SystemTables;
-use super::{oids, pg_types};
+use super::{definitions, oids, pg_types};
 
 /// Name of the schema of the system catalog.
-const SCHEMA: &str = "pg_catalog";
+pub(super) const SCHEMA: &str = "pg_catalog";
+/// Name of the schema of its views in the words of the standard.
+const INFORMATION_SCHEMA: &str = "information_schema";
 /// Functions that SQL writes without parentheses, and that the planner would take for columns.
 const BARE: [&str; 5] = ["current_catalog", "current_schema", "current_user", "session_user", "user"];
 
@@ -22,7 +24,7 @@ const BARE: [&str; 5] = ["current_catalog", "current_schema", "current_user", "s
 ///
 /// # Errors
 /// `InvalidSql` for the number of something that there is not.
-pub(crate) fn rewrite(statement: &mut Statement, tables: &SystemTables) -> Result<()> {
+pub(super) fn rewrite(statement: &mut Statement, tables: &SystemTables) -> Result<()> {
     match VisitMut::visit(statement, &mut Rewriter { tables }) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(*error),
@@ -56,6 +58,11 @@ impl VisitorMut for Rewriter<'_> {
         ControlFlow::Continue(())
     }
 
+    fn pre_visit_table_factor(&mut self, table: &mut TableFactor) -> ControlFlow<Box<Error>> {
+        information_view(table);
+        ControlFlow::Continue(())
+    }
+
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Box<Error>> {
         match self.expression(expr) {
             Ok(()) => ControlFlow::Continue(()),
@@ -71,6 +78,10 @@ impl Rewriter<'_> {
             Expr::Function(function) if is_array_of_list(function) => *expr = Expr::value(Value::Null),
             Expr::Function(function) => {
                 without_schema(&mut function.name);
+                if let Some(known) = of_search_path(function) {
+                    *expr = known;
+                    return Ok(());
+                }
                 // Functions that look a number up give it as text.
                 if let Some(name @ ("to_regtype" | "to_regclass")) = last(&function.name).as_deref() {
                     function.name = ObjectName(vec![ObjectNamePart::Identifier(Ident::new(format!("salver_{name}")))]);
@@ -78,7 +89,7 @@ impl Rewriter<'_> {
                     *expr = to(looked_up, DataType::Int(None));
                 }
             }
-            Expr::CompoundIdentifier(parts) if parts.len() > 2 && parts[0].value == SCHEMA => {
+            Expr::CompoundIdentifier(parts) if parts.len() > 2 && is_system_schema(&parts[0]) => {
                 parts.remove(0);
             }
             Expr::Subquery(query) if is_for_no_row(query) => *expr = Expr::value(Value::Null),
@@ -145,6 +156,14 @@ impl Rewriter<'_> {
                 number(pg_types::named(&bare).map(|row| row.oid), "type", &bare)?
             }
             ("regtype", None) => call("format_type", vec![inner]),
+            ("regproc" | "regprocedure", Some(name)) => {
+                let bare = bare_name(&name);
+                let is_known = bare == "-" || pg_types::is_input_function(&bare);
+                if !is_known {
+                    return Err(Box::new(Error::new(Code::InvalidSql, format!("function \"{bare}\" does not exist"))));
+                }
+                Expr::value(Value::SingleQuotedString(bare))
+            }
             ("regnamespace", Some(name)) => number(oids::of_schema(&bare_name(&name)), "schema", &name)?,
             ("regrole", Some(_)) => Expr::value(Value::Number(oids::OWNER.to_string(), false)),
             ("oid" | "xid" | "cid" | "int4", _) => to(inner, DataType::Int(None)),
@@ -161,13 +180,61 @@ impl Rewriter<'_> {
     }
 }
 
-fn to(inner: Expr, data_type: DataType) -> Expr {
+/// Returns a null without a type.
+pub(super) fn null() -> Expr {
+    Expr::value(Value::Null)
+}
+
+pub(super) fn to(inner: Expr, data_type: DataType) -> Expr {
     Expr::Cast {
         kind: datafusion::sql::sqlparser::ast::CastKind::DoubleColon,
         expr: Box::new(inner),
         data_type,
         array: false,
         format: None,
+    }
+}
+
+/// Returns the schemas of the search path as an array, or how many they are: the engine makes series of their places,
+/// for which it must know both.
+fn of_search_path(function: &Function) -> Option<Expr> {
+    let FunctionArguments::List(list) = &function.args else { return None };
+    let first = match list.args.first()? {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(first)) => first,
+        _ => return None,
+    };
+    match (last(&function.name)?.as_str(), first) {
+        ("current_schemas", Expr::Value(value)) => {
+            let all: &[&str] = if value.value == Value::Boolean(false) { &["public"] } else { &[SCHEMA, "public"] };
+            let elem = all.iter().map(|name| Expr::value(Value::SingleQuotedString((*name).to_owned()))).collect();
+            Some(Expr::Array(Array { elem, named: true }))
+        }
+        ("array_upper", Expr::Array(array)) => Some(Expr::value(Value::Number(array.elem.len().to_string(), false))),
+        _ => None,
+    }
+}
+
+fn is_system_schema(name: &Ident) -> bool {
+    name.value == SCHEMA || name.value.eq_ignore_ascii_case(INFORMATION_SCHEMA)
+}
+
+/// Names a view of `information_schema` as the catalog has it, and as the statement calls it.
+fn information_view(table: &mut TableFactor) {
+    let TableFactor::Table { name, alias, .. } = table else { return };
+    let parts: Vec<&Ident> = name.0.iter().filter_map(ObjectNamePart::as_ident).collect();
+    let [.., schema, view] = parts.as_slice() else { return };
+    if !schema.value.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
+        return;
+    }
+    let called = view.value.to_lowercase();
+    let own = format!("{}{called}", definitions::INFORMATION_PREFIX);
+    if definitions::columns(&own).is_none() {
+        return;
+    }
+    *name = ObjectName(vec![ObjectNamePart::Identifier(Ident::new(own))]);
+    if alias.is_none() {
+        let columns = Vec::new();
+        *alias = Some(TableAlias { explicit: true, name: Ident::new(called), columns, at: None });
     }
 }
 
@@ -197,12 +264,23 @@ fn one_value(query: &mut Query) {
     query.order_by = None;
 }
 
-fn is_aggregate(value: &Expr) -> bool {
+pub(super) fn is_aggregate(value: &Expr) -> bool {
     let Expr::Function(function) = value else { return false };
     let name = last(&function.name).unwrap_or_default();
     matches!(
         name.as_str(),
-        "array_agg" | "avg" | "bool_and" | "bool_or" | "count" | "max" | "min" | "string_agg" | "sum"
+        "array_agg"
+            | "avg"
+            | "bool_and"
+            | "bool_or"
+            | "count"
+            | "every"
+            | "json_agg"
+            | "jsonb_agg"
+            | "max"
+            | "min"
+            | "string_agg"
+            | "sum"
     )
 }
 
@@ -255,7 +333,7 @@ fn plain_type(data_type: &mut DataType) {
     }
 }
 
-fn array_of(element: DataType) -> DataType {
+pub(super) fn array_of(element: DataType) -> DataType {
     DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(element), None))
 }
 
@@ -275,7 +353,7 @@ fn operator(op: &mut BinaryOperator) {
     };
 }
 
-fn last(name: &ObjectName) -> Option<String> {
+pub(super) fn last(name: &ObjectName) -> Option<String> {
     name.0.last().and_then(ObjectNamePart::as_ident).map(|ident| match ident.quote_style {
         Some(_) => ident.value.clone(),
         None => ident.value.to_lowercase(),

@@ -3,7 +3,8 @@
 use super::definitions;
 
 /// Words that only statements about the system catalog have, beside the names of its relations.
-const WORDS: [&str; 29] = [
+const WORDS: [&str; 30] = [
+    "information_schema",
     "current_schema",
     "current_schemas",
     "current_database",
@@ -56,7 +57,13 @@ mod tests {
     #[test]
     fn statements_about_the_catalog() {
         let is_entry = |name: &str| name == "pg_orders";
-        for text in ["select * from PG_CLASS", "select version()", "select 'a'::regclass", "select pg_backend_pid()"] {
+        for text in [
+            "select * from information_schema.tables",
+            "select * from PG_CLASS",
+            "select version()",
+            "select 'a'::regclass",
+            "select pg_backend_pid()",
+        ] {
             assert!(is_about_it(text, is_entry), "{text}");
         }
         for text in ["select * from orders", "select a from pg_orders", "select versions, my_pg_class from t"] {

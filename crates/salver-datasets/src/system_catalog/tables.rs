@@ -7,7 +7,7 @@ use salver_model::{Error, Name, Result};
 
 use super::relations::Relations;
 use super::system_table::SystemTable;
-use super::{definitions, filled_table};
+use super::{definitions, filled_table, information_schema};
 
 /// Entries, and the relations of the system catalog that tell of them.
 #[derive(Debug)]
@@ -24,10 +24,21 @@ impl SystemTables {
     }
 }
 
+impl SystemTables {
+    /// Returns whether a relation of the catalog has no rows, which is so of most.
+    pub(super) fn is_without_rows(&self, name: &str) -> bool {
+        let is_of_catalog = !name.starts_with(definitions::INFORMATION_PREFIX) && definitions::columns(name).is_some();
+        is_of_catalog && !Relations::KNOWN.contains(&name)
+    }
+}
+
 impl Tables for SystemTables {
     fn table(&self, name: &str) -> Result<Option<Arc<dyn Table>>> {
         let Some(schema) = definitions::columns(name) else { return self.entries.table(name) };
-        let (count, known) = self.relations.rows(name);
+        let (count, known) = match name.strip_prefix(definitions::INFORMATION_PREFIX) {
+            Some(view) => information_schema::rows(view, &self.relations),
+            None => self.relations.rows(name),
+        };
         let rows = filled_table::rows(schema, count, known)
             .map_err(|error| Error::internal(format!("`{name}` can't be made")).with_source(error))?;
         Ok(Some(Arc::new(SystemTable::new(Name::new(name)?, rows))))

@@ -17,3 +17,8 @@ pub const PORTALS_MAX: usize = 100;
 pub const SESSION_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Most statements in one simple query; one with more is refused with `54000`.
 pub const SIMPLE_QUERY_STATEMENTS_MAX: usize = 1_000;
+/// Most elements of an array that is a parameter; one with more is refused with `54000`.
+pub const PARAMETER_ELEMENTS_MAX: usize = 10_000;
+/// Most digits of a `numeric` that is a parameter, those behind its point counted; one with more is refused with
+/// `22003`.
+pub const NUMERIC_DIGITS_MAX: usize = 76;

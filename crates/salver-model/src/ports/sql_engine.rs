@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use crate::access::Restriction;
 use crate::error::Result;
 use crate::name::Name;
-use crate::parameter::ParameterType;
+use crate::pg_parameter::PgParameter;
 use crate::ports::{MaybeReady, Table};
 use crate::reply::Rows;
 use crate::request::SqlQuery;
@@ -45,9 +45,20 @@ pub trait Tables: Send + Sync + std::fmt::Debug {
 #[derive(Clone, Debug)]
 pub struct StatementDescription {
     /// Types of the parameters `$1`, `$2`, ... in order.
-    pub parameters: Vec<ParameterType>,
-    /// Columns of the rows.
-    pub columns: SchemaRef,
+    pub parameters: Vec<PgParameter>,
+    /// Columns of the rows, if they were asked for.
+    pub columns: Option<SchemaRef>,
+}
+
+/// What is asked of a statement that is not run.
+#[derive(Clone, Copy, Debug)]
+pub struct StatementQuestion<'a> {
+    /// Text of the statement, whose parameters are `$1`, `$2`, ...
+    pub text: &'a str,
+    /// Types of the parameters that are known, in order. The statement tells the others.
+    pub types: &'a [Option<PgParameter>],
+    /// Whether the columns are asked for, too, for which the statement is planned once more if types are not known.
+    pub wants_columns: bool,
 }
 
 /// What a named query takes and gives.
@@ -77,16 +88,14 @@ pub trait SqlEngine: Send + Sync + std::fmt::Debug {
     /// Returns `Config` when the restriction does not fit the table.
     fn restrict(self: Arc<Self>, table: &Arc<dyn Table>, restriction: &Restriction) -> Result<Arc<dyn Table>>;
 
-    /// Plans a statement without running it, and returns what it takes and gives. Its parameters are `$1`, `$2`, ...;
-    /// `types` has those that are known, in order, and the statement tells the others.
+    /// Plans a statement without running it, and returns what it takes and gives.
     ///
     /// # Errors
     /// Returns what [`SqlEngine::run`] refuses, and `InvalidSql` for parameters with names.
     fn describe_statement<'a>(
         &'a self,
         tables: Arc<dyn Tables>,
-        text: &'a str,
-        types: &'a [Option<ParameterType>],
+        question: StatementQuestion<'a>,
     ) -> BoxFuture<'a, Result<StatementDescription>>;
 
     /// Returns the rows of a view as a table, over the `tables` of this moment. Its version is made of its statement

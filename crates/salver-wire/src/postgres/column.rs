@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, SchemaRef};
-use salver_model::pg_type::PgType;
+use arrow::datatypes::{DataType, Field, SchemaRef};
+use salver_model::pg_type::{PG_NAME, PgType};
 
 /// A column of the rows of a statement.
 #[derive(Clone, Debug)]
@@ -15,10 +15,10 @@ pub(super) struct Column {
 
 /// Returns the columns of a schema.
 pub(super) fn columns(schema: &SchemaRef) -> Arc<[Column]> {
-    let column = |(name, data_type): (&String, &DataType)| Column {
-        name: name.clone(),
-        pg_type: PgType::of(data_type),
-        data_type: data_type.clone(),
+    let column = |field: &Arc<Field>| Column {
+        name: field.metadata().get(PG_NAME).unwrap_or(field.name()).clone(),
+        pg_type: PgType::of(field.data_type()),
+        data_type: field.data_type().clone(),
     };
-    schema.fields().iter().map(|field| column((field.name(), field.data_type()))).collect()
+    schema.fields().iter().map(column).collect()
 }

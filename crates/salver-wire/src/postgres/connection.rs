@@ -68,15 +68,16 @@ async fn answer(
     message: Message,
     is_skipping: &mut bool,
 ) -> Result<(), Stop> {
+    extended_query::settle(client, session, &message).await?;
     match message {
         Message::Query(text) => {
             simple_query::answer(client, session, &text).await?;
             client.outbox.ready(session.transaction);
             client.send().await
         }
-        Message::Parse(parse) => extended_query::parse(client, session, parse).await,
-        Message::Bind(bind) => extended_query::bind(client, session, &bind),
-        Message::Describe(target) => extended_query::describe(client, session, &target),
+        Message::Parse(parse) => extended_query::parse(client, session, parse),
+        Message::Bind(bind) => extended_query::bind(client, session, &bind).await,
+        Message::Describe(target) => extended_query::describe(client, session, &target).await,
         Message::Execute(portal, rows) => extended_query::execute(client, session, &portal, rows).await,
         Message::Close(target) => {
             match target {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::RecordBatch;
-use salver_model::{Code, Error, Permission, Rows, SqlParameters, SqlQuery, TypedValue};
+use salver_model::{Code, Error, Permission, PgValue, Rows, SqlParameters, SqlQuery};
 use salver_service::reception::{Outcome, Welcome};
 
 use super::WIRE;
@@ -17,7 +17,7 @@ use super::command::{Command, Rows as CursorRows};
 use super::message::Formats;
 use super::outbox::Outbox;
 use super::portal::{Admission, Portal, PortalState, RunningRows};
-use super::prepared::Prepared;
+use super::prepared::{Prepared, RowColumns};
 use super::refusal::{CURSOR_ENDED, NOT_SUPPORTED, Refusal, WRONG_STATE};
 use super::session::Session;
 use super::transaction::Transaction;
@@ -37,7 +37,7 @@ pub(super) async fn begin(
     client: &mut Client,
     session: &mut Session,
     prepared: &Prepared,
-    parameters: Vec<TypedValue>,
+    parameters: Vec<PgValue>,
 ) -> Result<Answer, Stop> {
     let command = &prepared.command;
     session.check_transaction(command)?;
@@ -128,10 +128,10 @@ async fn run(
     client: &mut Client,
     session: &Session,
     prepared: &Prepared,
-    parameters: Vec<TypedValue>,
+    parameters: Vec<PgValue>,
 ) -> Result<RunningRows, Stop> {
     let began = Instant::now();
-    let parameters = if parameters.is_empty() { SqlParameters::None } else { SqlParameters::Typed(parameters) };
+    let parameters = if parameters.is_empty() { SqlParameters::None } else { SqlParameters::Exact(parameters) };
     let query = SqlQuery { text: prepared.text.clone(), parameters, sees_system_catalog: true, ..SqlQuery::default() };
     let asked = async {
         let welcome = session.reception.admit(&session.visitor).await?;
@@ -140,11 +140,11 @@ async fn run(
     };
     let told = |error| refused(session, began, error, &prepared.text);
     let (rows, welcome) = client.watch(asked, told).await?;
-    if prepared.columns.as_deref().is_some_and(|told| told.len() != rows.schema.fields().len()) {
+    if prepared.columns.known().is_some_and(|told| told.len() != rows.schema.fields().len()) {
         // Drivers know it, and prepare the statement again.
         return Err(Refusal::new(NOT_SUPPORTED, "cached plan must not change result type").into());
     }
-    Ok(RunningRows::new(rows, prepared.columns.clone(), began, Some(Admission::new(welcome))))
+    Ok(RunningRows::new(rows, prepared.columns.known().cloned(), began, Some(Admission::new(welcome))))
 }
 
 /// Lets the caller in again before more rows of an earlier statement are sent, if it may see what it might then.
@@ -216,16 +216,16 @@ async fn declare(
     session: &mut Session,
     (name, is_held): (&str, bool),
     text: String,
-    (client, parameters): (&mut Client, Vec<TypedValue>),
+    (client, parameters): (&mut Client, Vec<PgValue>),
 ) -> Result<Answer, Stop> {
     if session.transaction != Transaction::Open && !is_held {
         return Err(Refusal::new("25P01", "DECLARE CURSOR can only be used in transaction blocks").into());
     }
-    let query = Prepared { text, command: Command::Query, parameters: Vec::new(), columns: None };
+    let query = Prepared::plain(text, Command::Query);
     let mut rows = run(client, session, &query, parameters.clone()).await?;
     // A query at rest takes no place, but one that has not begun does.
     client.watch(rows.current(), |error| refused(session, Instant::now(), error, &query.text)).await?;
-    let prepared = Arc::new(Prepared { columns: Some(Arc::clone(&rows.columns)), ..query });
+    let prepared = Arc::new(Prepared { columns: RowColumns::Known(Arc::clone(&rows.columns)), ..query });
     let state = PortalState::Running(Box::new(rows));
     session
         .keep_portal(name.to_owned(), Portal { prepared, parameters, formats: Formats::default(), state, is_held })?;

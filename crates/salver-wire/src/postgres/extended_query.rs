@@ -3,26 +3,22 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use salver_model::ports::StatementDescription;
-use salver_model::{Code, Error, ParameterType, Permission};
-use salver_service::reception::Welcome;
-
 use super::client::{Client, Stop};
-use super::column::{Column, columns};
 use super::command::Command;
 use super::execute::{self, Answer};
-use super::message::{Bind, Format, Parse, Target};
-use super::parameter::{self, ClientType};
+use super::message::{Bind, Format, Formats, Message, Parse, Target};
+use super::parameter;
 use super::portal::{Portal, PortalState};
-use super::prepared::Prepared;
+use super::prepared::RowColumns;
 use super::refusal::Refusal;
 use super::session::Session;
+use super::statement_plan::{find_out, unplanned};
 use super::statement_text::statements;
 use super::transaction::Transaction;
-use salver_model::pg_type::UNSPECIFIED;
 
-/// Prepares a statement.
-pub(super) async fn parse(client: &mut Client, session: &mut Session, parse: Parse) -> Result<(), Stop> {
+/// Prepares a statement. It is planned with the next message: often that binds it, and then it is planned for its
+/// values alone.
+pub(super) fn parse(client: &mut Client, session: &mut Session, parse: Parse) -> Result<(), Stop> {
     let Parse { name, text, types } = parse;
     let texts = statements(&text);
     let text = match texts.as_slice() {
@@ -33,71 +29,38 @@ pub(super) async fn parse(client: &mut Client, session: &mut Session, parse: Par
             return Err(Refusal::new("42601", message).into());
         }
     };
-    let command = Command::of(&text);
-    session.check_transaction(&command)?;
-    let (parameters, columns) = match &command {
-        _ if text.is_empty() => (Vec::new(), None),
-        Command::Query => {
-            let (parameters, columns) = described(client, session, &text, &types).await?;
-            (parameters, Some(columns))
-        }
-        Command::Declare { query_at, .. } => (described(client, session, &text[*query_at..], &types).await?.0, None),
-        Command::Show(name) => (Vec::new(), Some(execute::shown_columns(session, name.as_deref())?)),
-        Command::Fetch { name, is_move: false, .. } => (Vec::new(), session.portal(name)?.prepared.columns.clone()),
-        _ => (Vec::new(), None),
-    };
-    session.keep_statement(name, Prepared { text, command, parameters, columns })?;
+    let prepared = unplanned(session, text, types)?;
+    let is_planned = !matches!(prepared.command, Command::Query | Command::Declare { .. }) || prepared.text.is_empty();
+    session.keep_statement(name.clone(), prepared)?;
+    if is_planned {
+        client.outbox.parsed();
+    } else {
+        session.unplanned = Some(name);
+    }
+    Ok(())
+}
+
+/// Completes the statement that was prepared last, before anything else is answered: what is wrong with it is told in
+/// its place. The message that binds it needs no more than its parameters.
+pub(super) async fn settle(client: &mut Client, session: &mut Session, next: &Message) -> Result<(), Stop> {
+    let Some(name) = session.unplanned.take() else { return Ok(()) };
+    let is_bound = matches!(next, Message::Bind(bind) if bind.statement == name);
+    if let Err(stop) = find_out(client, session, &name, !is_bound).await {
+        session.close_statement(&name);
+        return Err(stop);
+    }
     client.outbox.parsed();
     Ok(())
 }
 
-/// Asks the service what a query takes and gives.
-async fn described(
-    client: &mut Client,
-    session: &Session,
-    text: &str,
-    types: &[u32],
-) -> Result<(Vec<(u32, ParameterType)>, Arc<[Column]>), Stop> {
-    let said = types.iter().map(|oid| Ok(ClientType::of(*oid)?.map(ClientType::kind)));
-    let said = said.collect::<Result<Vec<_>, Refusal>>()?;
-    let asked = async {
-        let welcome = session.reception.admit(&session.visitor).await?;
-        description(&welcome, text, &said).await
-    };
-    let began = Instant::now();
-    let found = client.watch(asked, |error| execute::refused(session, began, error, text)).await?;
-    let kinds = found.parameters.iter().enumerate();
-    let parameters = kinds.map(|(at, kind)| match types.get(at).filter(|oid| !UNSPECIFIED.contains(oid)) {
-        Some(oid) => (*oid, *kind),
-        None => (parameter::oid(*kind), *kind),
-    });
-    Ok((parameters.collect(), columns(&found.columns)))
-}
-
-async fn description(
-    welcome: &Welcome,
-    text: &str,
-    said: &[Option<ParameterType>],
-) -> Result<StatementDescription, Error> {
-    let Welcome { service, caller, .. } = welcome;
-    let snapshot = service.snapshot(caller, Permission::Sql);
-    match service.describe_statement(caller, &snapshot, text, said).await {
-        Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
-            let settled = service.snapshot_settled(caller, Permission::Sql).await;
-            service.describe_statement(caller, &settled, text, said).await
-        }
-        found => found,
-    }
-}
-
 /// Makes a portal.
-pub(super) fn bind(client: &mut Client, session: &mut Session, bind: &Bind) -> Result<(), Stop> {
-    let prepared = Arc::clone(session.statement(&bind.statement)?);
-    let parameters = parameter::values(bind, &prepared.parameters)?;
-    let width = prepared.columns.as_ref().map_or(0, |columns| columns.len());
-    if !bind.row_formats.fit(width) {
-        let message = format!("bind message has result formats for another number of columns than {width}");
-        return Err(Refusal::new("08P01", message).into());
+pub(super) async fn bind(client: &mut Client, session: &mut Session, bind: &Bind) -> Result<(), Stop> {
+    let prepared = find_out(client, session, &bind.statement, false).await?;
+    let parameters = parameter::values(bind, prepared.parameters())?;
+    match &prepared.columns {
+        RowColumns::Known(columns) => check_formats(&bind.row_formats, columns.len())?,
+        RowColumns::Nothing => check_formats(&bind.row_formats, 0)?,
+        RowColumns::Unknown => {}
     }
     let formats = bind.row_formats.clone();
     let portal = Portal { prepared, parameters, formats, state: PortalState::Bound, is_held: false };
@@ -106,26 +69,55 @@ pub(super) fn bind(client: &mut Client, session: &mut Session, bind: &Bind) -> R
     Ok(())
 }
 
+fn check_formats(formats: &Formats, columns: usize) -> Result<(), Refusal> {
+    if formats.fit(columns) {
+        return Ok(());
+    }
+    let message = format!("bind message has result formats for another number of columns than {columns}");
+    Err(Refusal::new("08P01", message))
+}
+
 /// Says which parameters and columns there are.
-pub(super) fn describe(client: &mut Client, session: &Session, target: &Target) -> Result<(), Stop> {
+pub(super) async fn describe(client: &mut Client, session: &mut Session, target: &Target) -> Result<(), Stop> {
     match target {
         Target::Statement(name) => {
-            let prepared = session.statement(name)?;
-            let types: Vec<u32> = prepared.parameters.iter().map(|(oid, _)| *oid).collect();
+            let prepared = find_out(client, session, name, true).await?;
+            let types: Vec<u32> = prepared.parameters().iter().map(|(oid, _)| *oid).collect();
             client.outbox.parameters(&types);
-            match &prepared.columns {
+            match prepared.columns.known() {
                 Some(columns) => client.outbox.columns(columns, |_| Format::Text),
                 None => client.outbox.no_columns(),
             }
         }
         Target::Portal(name) => {
+            begin_unplanned(client, session, name).await?;
             let portal = session.portal(name)?;
-            match &portal.prepared.columns {
+            match portal.columns() {
                 Some(columns) => client.outbox.columns(columns, |at| portal.formats.at(at)),
                 None => client.outbox.no_columns(),
             }
         }
     }
+    Ok(())
+}
+
+/// Begins a portal whose statement was not planned: its rows tell its columns.
+async fn begin_unplanned(client: &mut Client, session: &mut Session, name: &str) -> Result<(), Stop> {
+    let portal = session.portal(name)?;
+    if !matches!((&portal.state, &portal.prepared.columns), (PortalState::Bound, RowColumns::Unknown)) {
+        return Ok(());
+    }
+    // It is back only when all went well: a portal that failed can't go on.
+    let mut portal = session.take_portal(name)?;
+    let (prepared, parameters) = (Arc::clone(&portal.prepared), std::mem::take(&mut portal.parameters));
+    let Answer::Rows(mut rows) = execute::begin(client, session, &prepared, parameters).await? else {
+        return Err(Refusal::broken("a statement without rows was to tell its columns").into());
+    };
+    check_formats(&portal.formats, rows.columns.len())?;
+    // A query at rest takes no place, but one that has not begun does.
+    client.watch(rows.current(), |error| execute::refused(session, Instant::now(), error, &prepared.text)).await?;
+    portal.state = PortalState::Running(rows);
+    session.put_portal(name, portal);
     Ok(())
 }
 
@@ -153,7 +145,10 @@ pub(super) async fn execute(client: &mut Client, session: &mut Session, name: &s
                 }
                 return Ok(());
             }
-            Answer::Rows(rows) => portal.state = PortalState::Running(rows),
+            Answer::Rows(rows) => {
+                check_formats(&portal.formats, rows.columns.len())?;
+                portal.state = PortalState::Running(rows);
+            }
             Answer::Cursor { name: cursor, most: wanted, is_move } => {
                 let mut source = session.take_portal(&cursor)?;
                 // A cursor that failed can't go on.

@@ -9,7 +9,7 @@ use std::time::Instant;
 use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use salver_model::reply::BatchStream;
-use salver_model::{Batches, Result, Rows, TypedValue, Value};
+use salver_model::{Batches, PgValue, Result, Rows};
 use salver_service::reception::Welcome;
 
 use super::column::{Column, columns};
@@ -21,7 +21,7 @@ use super::row_encoder::EncodedBatch;
 #[derive(Debug)]
 pub(super) struct Portal {
     pub(super) prepared: Arc<Prepared>,
-    pub(super) parameters: Vec<TypedValue>,
+    pub(super) parameters: Vec<PgValue>,
     pub(super) formats: Formats,
     pub(super) state: PortalState,
     /// Whether it outlives the transaction that it was made in.
@@ -40,13 +40,17 @@ pub(super) enum PortalState {
 }
 
 impl Portal {
+    /// Returns its columns, if they are known.
+    pub(super) fn columns(&self) -> Option<&Arc<[Column]>> {
+        match &self.state {
+            PortalState::Running(rows) => Some(&rows.columns),
+            PortalState::Bound | PortalState::Done => self.prepared.columns.known(),
+        }
+    }
+
     /// Returns the memory for its parameters, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        let text = |value: &TypedValue| match &value.value {
-            Some(Value::Text(text) | Value::Bare(text)) => text.len(),
-            _ => 0,
-        };
-        size_of::<Self>() + self.parameters.iter().map(|value| size_of::<TypedValue>() + text(value)).sum::<usize>()
+        size_of::<Self>() + self.parameters.iter().map(PgValue::bytes).sum::<usize>()
     }
 }
 

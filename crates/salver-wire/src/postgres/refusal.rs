@@ -84,7 +84,8 @@ impl Refusal {
 
 /// What messages about statements begin with, and the `SQLSTATE` that PostgreSQL has for it: clients tell by it what to
 /// do, and the codes of errors say less.
-const BEGINNINGS: [(&str, &str); 8] = [
+const BEGINNINGS: [(&str, &str); 9] = [
+    ("function \"", "42883"),
     ("no table ", "42P01"),
     ("no column ", "42703"),
     ("Invalid function ", "42883"),

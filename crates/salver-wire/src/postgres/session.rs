@@ -26,6 +26,8 @@ pub(super) struct Session {
     pub(super) transaction: Transaction,
     statements: BTreeMap<String, Arc<Prepared>>,
     portals: BTreeMap<String, Portal>,
+    /// Name of the statement that was prepared last, until it is planned, or bound before that.
+    pub(super) unplanned: Option<String>,
     /// Names of the places in the transaction, the latest last.
     savepoints: Vec<String>,
 }
@@ -34,7 +36,7 @@ impl Session {
     pub(super) fn new(reception: Arc<dyn Reception>, visitor: Visitor, settings: SessionSettings) -> Self {
         let (statements, portals) = (BTreeMap::new(), BTreeMap::new());
         let transaction = Transaction::Idle;
-        Self { reception, visitor, settings, transaction, statements, portals, savepoints: Vec::new() }
+        Self { reception, visitor, settings, transaction, statements, portals, unplanned: None, savepoints: Vec::new() }
     }
 
     /// Returns what the client is told of an error of the statement `text`.
@@ -61,6 +63,16 @@ impl Session {
         self.check_bytes(name.len() + prepared.bytes())?;
         self.statements.insert(name, Arc::new(prepared));
         Ok(())
+    }
+
+    /// Keeps what was found out of a prepared statement.
+    ///
+    /// # Errors
+    /// `54000` if there is too much of it, with which the statement is closed.
+    pub(super) fn keep_planned(&mut self, name: &str, prepared: Prepared) -> Result<&Arc<Prepared>, Refusal> {
+        self.statements.remove(name);
+        self.check_bytes(name.len() + prepared.bytes())?;
+        Ok(self.statements.entry(name.to_owned()).or_insert(Arc::new(prepared)))
     }
 
     /// Returns a prepared statement.

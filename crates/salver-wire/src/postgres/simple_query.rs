@@ -34,7 +34,7 @@ pub(super) async fn answer(client: &mut Client, session: &mut Session, text: &st
 
 async fn one(client: &mut Client, session: &mut Session, text: &str) -> Result<(), Stop> {
     let command = Command::of(text);
-    let prepared = Prepared { text: text.to_owned(), command, parameters: Vec::new(), columns: None };
+    let prepared = Prepared::plain(text.to_owned(), command);
     let formats = Formats::default();
     match execute::begin(client, session, &prepared, Vec::new()).await? {
         Answer::Done(tag) => client.outbox.complete(&tag),
@@ -46,7 +46,7 @@ async fn one(client: &mut Client, session: &mut Session, text: &str) -> Result<(
         }
         Answer::Cursor { name, most, is_move } => {
             let mut portal: Portal = session.take_portal(&name)?;
-            if !is_move && let Some(columns) = &portal.prepared.columns {
+            if !is_move && let Some(columns) = portal.prepared.columns.known() {
                 client.outbox.columns(columns, |at| formats.at(at));
             }
             // A cursor that failed can't go on.

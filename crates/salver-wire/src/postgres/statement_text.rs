@@ -42,6 +42,24 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     pieces(text).filter(|(piece, ..)| *piece != Piece::Space).map(|(_, at, end)| (at, &text[at..end]))
 }
 
+/// Returns the largest number of a parameter (`$1`) in a statement, 0 if it has none; `None` if it might have others.
+pub(super) fn largest_parameter(text: &str) -> Option<usize> {
+    let mut largest = 0;
+    let mut words = words(text).peekable();
+    while let Some((at, word)) = words.next() {
+        match word {
+            "?" => return None,
+            "$" => {
+                let number =
+                    words.peek().filter(|(next, _)| *next == at + 1).map(|(_, number)| number.parse::<usize>());
+                largest = largest.max(number?.ok().filter(|number| *number > 0)?);
+            }
+            _ => {}
+        }
+    }
+    Some(largest)
+}
+
 /// Returns the pieces of a text in order, with their first byte and the one after the last.
 fn pieces(text: &str) -> impl Iterator<Item = (Piece, usize, usize)> {
     let mut at = 0;
@@ -128,7 +146,7 @@ fn dollars(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{statements, words};
+    use super::{largest_parameter, statements, words};
 
     #[test]
     fn statements_end_at_semicolons_that_count() {
@@ -148,6 +166,23 @@ mod tests {
         assert_eq!(statements("select '\\'; select 2"), ["select '\\'", " select 2"]);
         assert_eq!(statements("select $1;select $2"), ["select $1", "select $2"]);
         assert!(statements(" ; /* nothing */ ; -- at all").is_empty());
+    }
+
+    #[test]
+    fn parameters_have_numbers() {
+        for (text, wanted) in [
+            ("select 1", Some(0)),
+            ("select $1, '$3', $2::text -- $4", Some(2)),
+            ("select $$ $7 $$", Some(0)),
+            ("select a$5", Some(0)),
+            ("select $name", None),
+            ("select $0", None),
+            ("select $ 1", None),
+            ("select ?", None),
+            ("select $99999999999999999999", None),
+        ] {
+            assert_eq!(largest_parameter(text), wanted, "{text}");
+        }
     }
 
     #[test]

@@ -4,6 +4,8 @@
 mod cursors;
 mod drivers;
 mod hostile;
+mod jdbc;
+mod parameters;
 mod psql;
 
 use std::process::Command;

@@ -1,7 +1,9 @@
 //! Converts `WHERE` to the filter of a query: only comparisons with exactly the same meaning in the engine.
 
 use arrow::datatypes::{DataType, Field};
-use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value as SqlValue};
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, CastKind, DataType as SqlType, ExactNumberInfo, Expr, UnaryOperator, Value as SqlValue,
+};
 use salver_model::{Comparison, Filter, Value};
 
 use super::Scope;
@@ -122,6 +124,13 @@ fn literal(expr: &Expr, field: &Field) -> Option<Value> {
             },
             _ => return None,
         },
+        Expr::Cast {
+            kind: CastKind::Cast,
+            expr,
+            data_type: SqlType::Double(ExactNumberInfo::None),
+            format: None,
+            ..
+        } => float(expr)?,
         _ => return None,
     };
     let whole = match &value {
@@ -140,6 +149,13 @@ fn literal(expr: &Expr, field: &Field) -> Option<Value> {
         _ => false,
     };
     same.then_some(value)
+}
+
+/// Returns the text of a parameter that is a float, if it is a number.
+fn float(expr: &Expr) -> Option<Value> {
+    let Expr::Value(value) = expr else { return None };
+    let SqlValue::SingleQuotedString(text) = &value.value else { return None };
+    text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::Float)
 }
 
 /// Parses digits like the engine: integers as such, everything else as a float.

@@ -1,7 +1,7 @@
 //! Casts to text with a length, to `numeric` without a precision, to times and to bytes; and times in zones.
 
 use datafusion::sql::sqlparser::ast::{
-    CastKind, CharacterLength, DataType, ExactNumberInfo, Expr, TimezoneInfo, TypedString, Value,
+    ArrayElemTypeDef, CastKind, CharacterLength, DataType, ExactNumberInfo, Expr, TimezoneInfo, TypedString, Value,
 };
 use salver_model::Error;
 
@@ -11,6 +11,17 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match expr {
         Expr::Cast { data_type, kind, .. } => {
             let tries = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
+            if let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = data_type {
+                match **element {
+                    DataType::Uuid | DataType::JSON | DataType::JSONB => **element = DataType::Varchar(None),
+                    DataType::Timestamp(None, zone) if !tries => {
+                        let zoned = matches!(zone, TimezoneInfo::Tz | TimezoneInfo::WithTimeZone);
+                        return moments(expr, zoned);
+                    }
+                    _ => {}
+                }
+                return Ok(());
+            }
             let length = match &data_type {
                 DataType::Varchar(length)
                 | DataType::CharacterVarying(length)
@@ -101,6 +112,14 @@ fn numeric(expr: &mut Expr) -> Result<(), Box<Error>> {
         Some(number) => number,
         None => expression("numeric(__1)", vec![take(inner)])?,
     };
+    Ok(())
+}
+
+/// Rewrites a cast to an array of timestamps, as one to a single one.
+fn moments(expr: &mut Expr, zoned: bool) -> Result<(), Box<Error>> {
+    let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
+    let zone = if zoned { "Some(\"UTC\")" } else { "None" };
+    *expr = expression(&format!("arrow_cast(__1, 'List(Timestamp(Microsecond, {zone}))')"), vec![take(inner)])?;
     Ok(())
 }
 
