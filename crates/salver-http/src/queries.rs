@@ -5,7 +5,7 @@ use http::Response;
 use salver_formats::Format;
 use salver_model::ports::QueryDescription;
 use salver_model::spec::Parameter;
-use salver_model::{Code, Error, Result, SqlParameters, SqlQuery, TypedValue, Value, Version, suggest};
+use salver_model::{Code, Error, Result, TypedValue, Value, Version, suggest};
 use salver_service::{NamedQuery, QueryState};
 use serde_json::{Value as Json, json};
 
@@ -89,18 +89,12 @@ pub(crate) async fn answer(
     let (query, description) = service.query(caller, name).await?;
     let (values, named) = values(&description.parameters, parameters(context.query)?, name)?;
     let choice = context.choose(suffix, named.as_deref())?;
-    let spec = query.spec();
     let snapshot = service.snapshot_of_query(caller, query);
     // Other statements and defaults give other rows of the same tables.
-    let content = Version::of(&(snapshot.content(), &spec.sql, format!("{:?}", description.parameters)));
+    let content = Version::of(&(snapshot.content(), description.version));
     let version = context.answer_version(content, choice.media_type);
-    let heading = Heading { choice, title: spec.name.to_string(), version };
-    let statement = SqlQuery {
-        text: spec.sql.clone(),
-        parameters: SqlParameters::Typed(values),
-        is_safe: true,
-        ..SqlQuery::default()
-    };
+    let heading = Heading { choice, title: query.spec().name.to_string(), version };
+    let statement = query.statement(values);
     let again = || async { service.snapshot_of_query_settled(caller, query).await };
     let answered = sql::rows(context, &heading, (snapshot, again), &statement, flight).await;
     match answered {
@@ -157,7 +151,7 @@ fn values(known: &[Parameter], given: Vec<(String, String)>, query: &str) -> Res
                 own.kind.example()
             )));
         }
-        typed.push(TypedValue { name: own.name.clone(), kind: own.kind, value: value.or_else(|| own.default.clone()) });
+        typed.push(own.filled(value));
     }
     Ok((typed, format))
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::name::Name;
-use crate::parameter::ParameterType;
+use crate::parameter::{ParameterType, TypedValue};
 use crate::value::Value;
 
 /// Whose rights the statement of a view or a query has.
@@ -85,4 +85,12 @@ pub struct Parameter {
     pub required: bool,
     /// Description for people; empty if there is none.
     pub description: String,
+}
+
+impl Parameter {
+    /// Returns the value that the statement runs with: the given one, or else the default.
+    #[must_use]
+    pub fn filled(&self, given: Option<Value>) -> TypedValue {
+        TypedValue { name: self.name.clone(), kind: self.kind, value: given.or_else(|| self.default.clone()) }
+    }
 }
