@@ -15,6 +15,7 @@ pub mod functions;
 pub mod named_query;
 mod permitted_changes;
 mod queries;
+mod query_edits;
 pub mod query_limits;
 pub mod reception;
 pub mod records;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::name::Name;
 use crate::parameter::{ParameterType, TypedValue};
 use crate::value::Value;
+use crate::version::Version;
 
 /// Whose rights the statement of a view or a query has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +54,14 @@ pub struct QuerySpec {
     pub runs_as: RunsAs,
     /// The file that it is from; `None` for one that the settings have.
     pub file: Option<PathBuf>,
+}
+
+impl QuerySpec {
+    /// Returns the version of its text, for whoever changes it.
+    #[must_use]
+    pub fn text_version(&self) -> Version {
+        Version::of(&self.sql)
+    }
 }
 
 /// A declared parameter of a query.
