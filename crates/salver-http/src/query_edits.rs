@@ -83,7 +83,7 @@ fn text<'b>(context: &'b RequestContext<'_>) -> Result<&'b str> {
         return Err(Error::new(Code::BodyTooLarge, message).with_hint("write it as a [[view]] and a shorter query"));
     }
     let text = std::str::from_utf8(&context.body)
-        .map_err(|error| Error::new(Code::InvalidBody, "the query is not UTF-8").with_source(error))?;
+        .map_err(|error| Error::new(Code::InvalidBody, "the query is not UTF-8 text").with_source(error))?;
     if text.trim().is_empty() {
         return Err(Error::new(Code::InvalidSql, "there is no statement").with_hint("send it as the body"));
     }
