@@ -12,6 +12,9 @@ use crate::queries::refusal;
 use crate::service::Service;
 use crate::snapshot::Snapshot;
 
+/// A query with what it takes and gives for a caller, or why it can't be run.
+pub type DescribedQuery<'q> = (&'q Arc<NamedQuery>, Result<Arc<QueryDescription>>);
+
 /// The queries that a caller may run, each with what it takes and gives if it can be run. Two of them are equal if
 /// nothing about the queries changed in between.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +44,7 @@ impl Service {
         if self.queries().is_empty() {
             return CallerQueries::default();
         }
-        if snapshot.settled() {
+        if snapshot.settled() && self.queries_for(caller).any(|query| query.is_loading()) {
             let wait = Duration::from_millis(self.limits().queue_ms_max);
             let planned = futures::future::join_all(self.queries_for(caller).map(|query| query.planned()));
             let _ = tokio::time::timeout(wait, planned).await;
@@ -67,24 +70,20 @@ impl Service {
     /// takes a place of a query, and its time.
     ///
     /// # Errors
-    /// Returns limits, and failures that say nothing about the query.
+    /// Returns limits.
     pub async fn describe_queries<'q>(
         &self,
         caller: &Caller,
         snapshot: &Arc<Snapshot>,
         queries: &'q CallerQueries,
-    ) -> Result<Vec<(&'q Arc<NamedQuery>, Result<Arc<QueryDescription>>)>> {
+    ) -> Result<Vec<DescribedQuery<'q>>> {
         let describe = async {
             let mut all = Vec::with_capacity(queries.0.len());
             for (query, known) in &queries.0 {
-                let described = match known {
-                    Some(known) => self.described_over(caller, query, (known, snapshot)).await,
-                    None => Err(query.refusal_to(caller)),
-                };
-                match described {
-                    Err(error) if !says_why(error.code) => return Err(error),
-                    described => all.push((query, described)),
-                }
+                all.push(match known {
+                    Some(known) => (query, self.described_over(caller, query, (known, snapshot)).await),
+                    None => (query, Err(query.refusal_to(caller))),
+                });
             }
             Ok(all)
         };
@@ -127,7 +126,10 @@ impl Service {
     }
 }
 
-/// Returns whether an error is about the query, and not about the moment.
-fn says_why(code: Code) -> bool {
-    matches!(code, Code::Forbidden | Code::InvalidSql | Code::Config | Code::EntryUnavailable | Code::ReadOnly)
+/// Returns whether a query is for the caller what it was `described` as for as long as nothing changes: not if planning
+/// it failed for a reason of that moment.
+#[must_use]
+pub fn lasts((_, described): &DescribedQuery<'_>) -> bool {
+    let lasting = [Code::Forbidden, Code::InvalidSql, Code::Config, Code::EntryUnavailable, Code::ReadOnly];
+    described.as_ref().err().is_none_or(|error| lasting.contains(&error.code))
 }

@@ -5,7 +5,7 @@
 
 mod access;
 pub mod caller_catalog;
-mod caller_queries;
+pub mod caller_queries;
 pub mod caller_views;
 pub mod catalog;
 pub mod databases;
@@ -29,7 +29,7 @@ pub mod streams;
 pub mod trace;
 mod views;
 
-pub use caller_queries::CallerQueries;
+pub use caller_queries::{CallerQueries, DescribedQuery};
 pub use catalog::Catalog;
 pub use functions::FunctionFile;
 pub use named_query::{NamedQuery, QueryState};

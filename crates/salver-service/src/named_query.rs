@@ -63,6 +63,11 @@ impl NamedQuery {
         self.state.borrow().clone()
     }
 
+    /// Returns whether it was not planned yet.
+    pub(crate) fn is_loading(&self) -> bool {
+        matches!(&*self.state.borrow(), QueryState::Loading)
+    }
+
     /// Returns what it takes and gives, if it can be run.
     #[must_use]
     pub fn description(&self) -> Option<Arc<QueryDescription>> {

@@ -10,13 +10,13 @@ use ahash::{AHashMap, AHashSet};
 use arrow::datatypes::{DataType, Field, Fields};
 use salver_model::ports::Database;
 use salver_model::{Description, Name};
-use salver_service::Snapshot;
+use salver_service::{DescribedQuery, Snapshot};
 
 use crate::graphql::naming::Names;
 use crate::graphql::scalar::Scalar;
 use crate::redaction;
 
-pub(crate) use named::{Described, NamedQueries, QueryType};
+pub(crate) use named::{NamedQueries, QueryType};
 pub(crate) use writing::{MutationKind, Writing};
 
 /// Type names that no table may take.
@@ -177,7 +177,7 @@ impl TableType {
 impl Graph {
     /// Builds the graph of all entries that are loaded in `snapshot`, some of which are tables of `databases`, and of
     /// named queries.
-    pub(crate) fn of(snapshot: &Snapshot, databases: &[Arc<dyn Database>], queries: Vec<Described<'_>>) -> Self {
+    pub(crate) fn of(snapshot: &Snapshot, databases: &[Arc<dyn Database>], queries: Vec<DescribedQuery<'_>>) -> Self {
         let mut types = Names::reserving(&RESERVED);
         let mut graph = Self::default();
         // Names are assigned over all entries, loaded or not, so that a late load doesn't rename another table. Valid

@@ -9,7 +9,7 @@ use apollo_compiler::validation::Valid;
 use apollo_compiler::{Name as GraphqlName, Schema};
 use arc_swap::ArcSwapOption;
 use salver_model::{Caller, Error, Result};
-use salver_service::{CallerQueries, Service, Snapshot};
+use salver_service::{CallerQueries, Service, Snapshot, caller_queries};
 
 use crate::graphql::graph::Graph;
 use crate::graphql::sdl;
@@ -55,12 +55,16 @@ impl Graphql {
             return Ok(compiled);
         }
         let described = service.describe_queries(caller, snapshot, queries).await?;
+        let lasts = described.iter().all(caller_queries::lasts);
         let graph = Graph::of(snapshot, service.databases(), described);
         let schema = Schema::parse_and_validate(sdl::write(&graph), "catalog.graphql").map_err(|e| {
             Error::internal("the catalog makes no valid GraphQL schema").with_source(e.errors.to_string())
         })?;
         let implementers = schema.implementers_map();
         let compiled = Arc::new(Compiled { generation, queries: queries.clone(), graph, schema, implementers });
+        if !lasts {
+            return Ok(compiled);
+        }
         match snapshot.view_class() {
             0 => self.latest.store(Some(Arc::clone(&compiled))),
             view => {

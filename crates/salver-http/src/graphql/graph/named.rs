@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 use salver_model::ports::QueryDescription;
-use salver_model::{Caller, Error, Result};
-use salver_service::NamedQuery;
+use salver_model::{Caller, Error};
+use salver_service::{DescribedQuery, NamedQuery};
 
 use super::{ColumnField, Graph, column_fields};
 use crate::graphql::naming::{Names, mangle};
@@ -44,13 +44,10 @@ impl NamedQueries {
     }
 }
 
-/// A query with what it takes and gives for the caller, or why it can't be run.
-pub(crate) type Described<'q> = (&'q Arc<NamedQuery>, Result<Arc<QueryDescription>>);
-
 impl Graph {
     /// Adds `queries`. Names are assigned after those of all entries and of what is made for them, over all queries,
     /// whether they can be run or not.
-    pub(super) fn add_queries(&mut self, queries: Vec<Described<'_>>, types: &mut Names) {
+    pub(super) fn add_queries(&mut self, queries: Vec<DescribedQuery<'_>>, types: &mut Names) {
         let is_exact = |query: &NamedQuery| mangle(query.spec().name.as_str()) == query.spec().name.as_str();
         let (exact, others): (Vec<_>, Vec<_>) = queries.into_iter().partition(|(query, _)| is_exact(query));
         for (query, described) in exact.into_iter().chain(others) {
