@@ -51,7 +51,8 @@ fn value(parameter: &Parameter, input: &Input) -> Result<Option<Value>> {
         (Input::Null, _) if parameter.default.is_none() && !parameter.required => return Ok(None),
         (Input::Null, _) => {
             let error = Error::new(Code::InvalidValue, format!("the parameter `{name}` can't be null"));
-            return Err(error.with_hint_if(parameter.default.is_some().then_some("leave it out for its default")));
+            let hint = parameter.default.is_some().then(|| "leave it out for its default".to_owned());
+            return Err(error.with_hint_if(hint));
         }
         (Input::Bool(value), ParameterType::Boolean) => return Ok(Some(Value::Bool(*value))),
         (Input::Number(digits), ParameterType::Integer | ParameterType::Number) => digits.clone(),
