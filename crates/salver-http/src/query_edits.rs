@@ -1,7 +1,7 @@
 //! `PUT` and `DELETE /api/queries/{name}`: a named query is saved as the text of a file of SQL, or removed, where the
 //! server was started with `--edit`.
 
-use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use http::{HeaderMap, Method, Response, StatusCode, header};
 use salver_formats::Format;
 use salver_model::limits::QUERY_TEXT_BYTES_MAX;
 use salver_model::ports::{EditCondition, QueryEditor};
@@ -14,7 +14,7 @@ use crate::status::json_response;
 use crate::{conditional, exit, header_lines, queries};
 
 /// Methods of a query that no request changes.
-const READS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
+const READS: &str = "GET, HEAD, OPTIONS";
 
 /// Saves or removes the query called `name`.
 pub(crate) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<Response<Body>, Refusal> {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use salver_config::Checked;
 use salver_model::limits::QUERY_FILES_MAX;
+use salver_model::ports::EditCondition;
 use salver_model::spec::QuerySpec;
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Error, Name, Result};
 use tokio::sync::mpsc;
 
 use super::Reload;
@@ -28,32 +29,33 @@ impl Reload {
     /// Makes a change, and tells whoever waits for it.
     pub(super) async fn edit(&mut self, edit: QueryEdit) {
         let QueryEdit { name, next, condition, done } = edit;
-        let (is_removal, shown) = (next.is_none(), name.clone());
-        let outcome = async {
-            let folder = self.checked.server.queries.clone().ok_or_else(no_folder)?;
-            self.check_edit(name.as_str(), next.as_ref())?;
-            let file = QueryFile::of(&folder, &name);
-            let next = next.map(|spec| QuerySpec { file: Some(file.path()), ..spec });
-            let text = next.as_ref().map(|spec| spec.sql.clone());
-            let writing = tokio::task::spawn_blocking(move || match text {
-                Some(text) => file.save(&text, &condition),
-                None => file.remove(&condition).map(|()| false),
-            });
-            let is_new = writing.await.map_err(|error| Error::internal("a change broke off").with_source(error))??;
-            let mut queries = self.checked.queries.clone();
-            queries.retain(|own| own.name != name);
-            queries.extend(next);
-            // As a reload has them: first those of the settings, then the files by name.
-            queries.sort_by(|one, two| one.file.cmp(&two.file));
-            self.serve_queries(Checked { queries, ..self.checked.clone() }).await;
-            Ok(is_new)
-        };
-        let outcome = outcome.await;
+        let done_so = if next.is_some() { "saved" } else { "removed" };
+        let outcome = self.edited(&name, next, condition).await;
         if outcome.is_ok() {
-            tracing::info!("the query `{shown}` was {} by a request", if is_removal { "removed" } else { "saved" });
+            tracing::info!("the query `{name}` was {done_so} by a request");
         }
         // Who asked may be gone; the change is made all the same.
         let _ = done.send(outcome);
+    }
+
+    async fn edited(&mut self, name: &Name, next: Option<QuerySpec>, condition: EditCondition) -> Result<bool> {
+        let folder = self.checked.server.queries.clone().ok_or_else(no_folder)?;
+        self.check_edit(name.as_str(), next.as_ref())?;
+        let file = QueryFile::of(&folder, name);
+        let next = next.map(|spec| QuerySpec { file: Some(file.path()), ..spec });
+        let text = next.as_ref().map(|spec| spec.sql.clone());
+        let writing = tokio::task::spawn_blocking(move || match text {
+            Some(text) => file.save(&text, &condition),
+            None => file.remove(&condition).map(|()| false),
+        });
+        let is_new = writing.await.map_err(|error| Error::internal("a change broke off").with_source(error))??;
+        let mut queries = self.checked.queries.clone();
+        queries.retain(|own| own.name != *name);
+        queries.extend(next);
+        // As a reload has them: first those of the settings, then the files by name.
+        queries.sort_by(|one, two| one.file.cmp(&two.file));
+        self.serve_queries(Checked { queries, ..self.checked.clone() }).await;
+        Ok(is_new)
     }
 
     /// Checks that a query may be changed, and be what it is to be.

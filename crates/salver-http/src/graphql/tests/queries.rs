@@ -113,7 +113,6 @@ fn of_every_type() -> Vec<ParameterSpec> {
 struct Queried {
     world: World,
     engine: Arc<ThreeRows>,
-    _planning: JoinSet<()>,
 }
 
 fn queried(queries: Vec<Arc<NamedQuery>>, limits: Limits) -> Queried {
@@ -127,12 +126,13 @@ fn queried(queries: Vec<Arc<NamedQuery>>, limits: Limits) -> Queried {
     named_query::start(&catalog, &queries, &sql, &observer, &mut planning);
     let service = Service::new(catalog, sql, observer, limits).with_queries(queries);
     let world = World { door: Graphql::default(), service, tables: Vec::new() };
-    Queried { world, engine, _planning: planning }
+    planning.detach_all();
+    Queried { world, engine }
 }
 
 #[tokio::test]
 async fn rows_are_selected_under_their_names() {
-    let Queried { world, engine, .. } = queried(vec![query("all", "select 1", Vec::new())], Limits::default());
+    let Queried { world, engine } = queried(vec![query("all", "select 1", Vec::new())], Limits::default());
     let data = world
         .data("{ all { id Full_Name } few: all { ...F __typename } people { id } } fragment F on all { cm: height }")
         .await;
@@ -153,7 +153,7 @@ async fn rows_are_selected_under_their_names() {
 
 #[tokio::test]
 async fn arguments_become_values_of_their_types() {
-    let Queried { world, engine, .. } = queried(vec![query("of", "select 1", of_every_type())], Limits::default());
+    let Queried { world, engine } = queried(vec![query("of", "select 1", of_every_type())], Limits::default());
     let document = "query Q($n: Int64, $t: Timestamp) {
         a: of(city: \"Leeds\") { id }
         b: of(city: \"' --\", most: $n, below: 99999999999999.99, tall: true, born: \"2024-02-29\", seen: $t) { id }
@@ -290,13 +290,14 @@ async fn a_bare_document_gets_the_standard_form() {
 
 #[tokio::test]
 async fn the_schema_follows_the_queries() {
-    let Queried { mut world, engine, .. } = queried(vec![query("of", "select 1", Vec::new())], Limits::default());
+    let Queried { mut world, engine } = queried(vec![query("of", "select 1", Vec::new())], Limits::default());
     assert!(world.data("{ of { id } }").await["of"].is_array());
     // As at a reload, with the same door over the same catalog.
     let others = vec![query("other", "select 1", Vec::new())];
     let (sql, observer): (Arc<dyn SqlEngine>, Arc<dyn Observer>) = (engine, Arc::new(Silent));
     let mut planning = JoinSet::new();
     named_query::start(world.service.catalog(), &others, &sql, &observer, &mut planning);
+    planning.detach_all();
     world.service = world.service.successor(Limits::default()).with_queries(others);
     assert!(world.data("{ other { id } }").await["other"].is_array());
     let error = world.refusal("{ of { id } }").await;
