@@ -27,6 +27,7 @@ use salver_model::spec::{AuthSpec, DatabaseSpec, DatasetSpec, FunctionSpec, Quer
 use salver_model::{AccessPolicy, LimitPolicy, Limits, Name};
 
 pub use self::listen::Listen;
+pub use self::query::query_of_text;
 use crate::hidden::HiddenText;
 use crate::mistake::{Findings, Mistake, Warning};
 use crate::raw::{Raw, Table};

@@ -21,7 +21,7 @@ mod value;
 pub use checked::real_location::is_same as is_same_database;
 pub use checked::{
     ACME_DIR, AcmeSpec, CertificateSource, Checked, Compat, Listen, Server, StoreSpec, Tls, TlsClient, TlsFiles, UNIX,
-    WhenInUse,
+    WhenInUse, query_of_text,
 };
 pub use hidden::HiddenText;
 pub use load::{Override, Sources, load};

@@ -108,14 +108,15 @@ impl App {
     /// Returns the state for the requests after a reload, which keeps what clients hold, and what counts for them.
     /// Responses are cached anew: they may be others under other options.
     pub(crate) fn successor(&self, service: Arc<Service>, options: HttpOptions) -> Self {
-        // The listener stays as it is.
-        let HttpOptions { listens, only_local, tls, metrics, tracer, root_key, .. } = &self.options;
+        // The listener stays as it is, and what was given to the server as a whole.
+        let HttpOptions { listens, only_local, tls, metrics, tracer, query_editor, root_key, .. } = &self.options;
         let options = effective(HttpOptions {
             listens: *listens,
             only_local: *only_local,
             tls: tls.clone(),
             metrics: metrics.clone(),
             tracer: tracer.clone(),
+            query_editor: query_editor.clone(),
             root_key: root_key.clone(),
             ..options
         });

@@ -2,9 +2,9 @@
 //! HTTP.
 //!
 //! Suggested reading order: `graph` (the meaning of the names in the schema) and `sdl` (the schema as text); then the
-//! stages of a request: `request`, `bounds`, `roapi_shorthand` (ROAPI's shorthand), `compile` into a `plan` of
+//! stages of a request (`schema_cache` keeps both between requests): `request`, `bounds`, `roapi_shorthand` (ROAPI's shorthand), `compile` into a `plan` of
 //! `level`s, `run` and `join` (one read per level), `mutation` (changes, in one transaction per document), and `answer`
-//! with `piece` and `write`, or `roapi_rows` for ROAPI's rows. `budget` limits the resources for all of that.
+//! with `piece` and `write`, or `roapi_rows` for ROAPI's rows. `named` is a named query on its whole way. `budget` limits the resources for all of that.
 
 mod answer;
 mod bounds;
@@ -21,6 +21,7 @@ mod input;
 mod join;
 mod level;
 mod mutation;
+mod named;
 mod naming;
 mod piece;
 mod plan;
@@ -29,6 +30,7 @@ mod roapi_rows;
 mod roapi_shorthand;
 mod run;
 mod scalar;
+mod schema_cache;
 mod sdl;
 #[cfg(test)]
 mod tests;
@@ -36,6 +38,7 @@ mod variables;
 mod write;
 
 pub(crate) use answer::unread;
-pub(crate) use door::{Answer, Graphql, answer, is_mutation};
+pub(crate) use door::{Answer, answer, is_mutation};
 pub(crate) use graphiql::asset;
 pub(crate) use request::{Request, parse_get, parse_post};
+pub(crate) use schema_cache::Graphql;

@@ -125,8 +125,10 @@ async fn run(
 ) -> Result<(Response<Body>, bool)> {
     let app = context.app;
     let snapshot = app.service.snapshot_settled(context.caller, Permission::Read).await;
+    let queries = app.service.queries_settled(context.caller, &snapshot).await;
     // Bodies contain page tokens, which are only valid under their key.
-    let content = Version::of(&(snapshot.content(), salver_model::cursor::key_id()));
+    let of_queries = app.service.version_of_queries(&snapshot, &queries);
+    let content = Version::of(&(snapshot.content(), salver_model::cursor::key_id(), of_queries));
     let version =
         context.answer_version(content, if media_type == MEDIA_TYPE { MEDIA_TYPE } else { choice.media_type });
     let heading = Heading { choice, title: "GraphQL".to_owned(), version };
@@ -134,7 +136,7 @@ async fn run(
         return Ok((response, false));
     }
     let nulls = if app.options.omit_nulls { Nulls::Omit } else { Nulls::Write };
-    match graphql::answer(&app.graphql, &app.service, &snapshot, request, nulls).await? {
+    match graphql::answer(&app.graphql, &app.service, (&snapshot, &queries), request, nulls).await? {
         Answer::Rows(rows) => {
             let links = HeaderMap::with_capacity(respond::HEADERS_USUAL);
             respond::rows(context, &heading, rows, links, flight).await.map(|response| (response, false))

@@ -43,7 +43,9 @@ pub(crate) fn answer(context: &RequestContext<'_>) -> Response<Body> {
             (store.name.to_string(), format!("{base}/api/kv/{path}/{{key}}").into())
         })
         .collect();
-    status::json_response(&json!({
+    let app = context.app;
+    let edits = app.options.query_editor.is_some() && app.service.may_edit_queries(context.caller);
+    let mut index = json!({
         "salver": env!("CARGO_PKG_VERSION"),
         "entries": entries,
         "stores": stores,
@@ -56,5 +58,9 @@ pub(crate) fn answer(context: &RequestContext<'_>) -> Response<Body> {
             "ready": format!("{base}/ready"),
             "health": format!("{base}/health"),
         },
-    }))
+    });
+    if edits {
+        index["edits_queries"] = true.into();
+    }
+    status::json_response(&index)
 }

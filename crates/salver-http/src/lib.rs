@@ -55,6 +55,7 @@ mod peer;
 mod policy;
 mod proxy_protocol;
 mod queries;
+mod query_edits;
 mod receive;
 mod records;
 mod redaction;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use salver_formats::Format;
 use salver_model::RootKey;
-use salver_model::ports::{Tracer, WebhookSender};
+use salver_model::ports::{QueryEditor, Tracer, WebhookSender};
 use tokio_rustls::rustls::ServerConfig;
 
 use crate::auth::CurrentAuth;
@@ -72,6 +72,8 @@ pub struct HttpOptions {
     pub callbacks: Option<Callbacks>,
     /// Authentication of callers.
     pub auth: CurrentAuth,
+    /// Where named queries are kept that requests may change; `None` if none may.
+    pub query_editor: Option<Arc<dyn QueryEditor>>,
     /// Recorder of the traces of requests; `None` for none.
     pub tracer: Option<Arc<dyn Tracer>>,
     /// Key that seals tokens; by default a key of this process, so that its tokens end with it.
@@ -161,6 +163,7 @@ impl Default for HttpOptions {
             ajax_only: false,
             callbacks: None,
             auth: CurrentAuth::default(),
+            query_editor: None,
             tracer: None,
             root_key: RootKey::random(),
         }

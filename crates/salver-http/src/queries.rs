@@ -4,8 +4,8 @@
 use http::Response;
 use salver_formats::Format;
 use salver_model::ports::QueryDescription;
-use salver_model::spec::Parameter;
-use salver_model::{Code, Error, Result, SqlParameters, SqlQuery, TypedValue, Value, Version, suggest};
+use salver_model::spec::{Parameter, QuerySpec};
+use salver_model::{Code, Error, Permission, Result, TypedValue, Value, Version, suggest};
 use salver_service::{NamedQuery, QueryState};
 use serde_json::{Value as Json, json};
 
@@ -26,19 +26,30 @@ pub(crate) async fn list(context: &RequestContext<'_>) -> Result<Response<Body>>
     let (service, caller) = (&context.app.service, context.caller);
     let mut all = Vec::new();
     for query in service.queries_for(caller) {
-        all.push(match (query.state(), service.describe_query(caller, query).await) {
-            (QueryState::Ready(_), Ok(description)) => described(query, &description),
+        let mut shown = match (query.state(), service.describe_query(caller, query).await) {
+            (QueryState::Ready(_), Ok(description)) => described(query.spec(), &description),
             // Another reads what the caller may not know of.
             (QueryState::Ready(_), Err(_)) => continue,
-            (_, Ok(description)) => described(query, &description),
+            (_, Ok(description)) => described(query.spec(), &description),
             (_, Err(error)) => undescribed(query, &error),
-        });
+        };
+        if let Some(tag) = tag(context, query.spec()) {
+            shown["etag"] = tag.into();
+        }
+        all.push(shown);
     }
     Ok(json_response(&Json::Array(all)))
 }
 
-fn described(query: &NamedQuery, description: &QueryDescription) -> Json {
-    let spec = query.spec();
+/// Returns the entity tag of the text of a query that the caller may change.
+fn tag(context: &RequestContext<'_>, spec: &QuerySpec) -> Option<String> {
+    let may = spec.file.is_some() && context.caller.may(Permission::Administer, spec.name.as_str());
+    let is_there = may && context.app.options.query_editor.is_some();
+    is_there.then(|| format!("\"{}\"", spec.text_version()))
+}
+
+/// Describes a query that can be run.
+pub(crate) fn described(spec: &QuerySpec, description: &QueryDescription) -> Json {
     let columns = description.columns.fields().iter();
     let columns: Vec<Json> =
         columns.map(|field| json!({ "name": field.name(), "type": field.data_type().to_string() })).collect();
@@ -89,18 +100,12 @@ pub(crate) async fn answer(
     let (query, description) = service.query(caller, name).await?;
     let (values, named) = values(&description.parameters, parameters(context.query)?, name)?;
     let choice = context.choose(suffix, named.as_deref())?;
-    let spec = query.spec();
     let snapshot = service.snapshot_of_query(caller, query);
     // Other statements and defaults give other rows of the same tables.
-    let content = Version::of(&(snapshot.content(), &spec.sql, format!("{:?}", description.parameters)));
+    let content = Version::of(&(snapshot.content(), description.version));
     let version = context.answer_version(content, choice.media_type);
-    let heading = Heading { choice, title: spec.name.to_string(), version };
-    let statement = SqlQuery {
-        text: spec.sql.clone(),
-        parameters: SqlParameters::Typed(values),
-        is_safe: true,
-        ..SqlQuery::default()
-    };
+    let heading = Heading { choice, title: query.spec().name.to_string(), version };
+    let statement = query.statement(values);
     let again = || async { service.snapshot_of_query_settled(caller, query).await };
     let answered = sql::rows(context, &heading, (snapshot, again), &statement, flight).await;
     match answered {
@@ -157,7 +162,7 @@ fn values(known: &[Parameter], given: Vec<(String, String)>, query: &str) -> Res
                 own.kind.example()
             )));
         }
-        typed.push(TypedValue { name: own.name.clone(), kind: own.kind, value: value.or_else(|| own.default.clone()) });
+        typed.push(own.filled(value));
     }
     Ok((typed, format))
 }

@@ -33,7 +33,7 @@ use crate::routes::{self, Family, Found, RouteTarget, own};
 use crate::segment::{check_text, is_text};
 use crate::{
     browser, console, cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, openapi, policy,
-    queries, receive, records, respond, rest, schema, security_headers, sql, status, streams,
+    queries, query_edits, receive, records, respond, rest, schema, security_headers, sql, status, streams,
 };
 
 /// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
@@ -384,7 +384,7 @@ async fn answer_declared(
 
 /// Reads the whole body of a request, if it has one.
 async fn whole<'a>(context: RequestContext<'a>, body: Incoming) -> Result<RequestContext<'a>> {
-    if *context.method != Method::POST {
+    if *context.method != Method::POST && *context.method != Method::PUT {
         return Ok(context);
     }
     let body = Box::pin(receive::read_body(context.app, context.headers, body)).await?;
@@ -402,6 +402,7 @@ async fn answer_own(
         own::OwnTarget::Ready => return Ok(status::ready(app, context.caller)),
         own::OwnTarget::Metrics => return Ok(metrics_page::answer(context)?),
         own::OwnTarget::Version => return Ok(status::version()),
+        own::OwnTarget::EditQuery(name) => return Box::pin(query_edits::answer(context, &name)).await,
         own::OwnTarget::Provider(step) => return Box::pin(oidc_login::answer(context, step)).await,
         own::OwnTarget::Administer => return Err(read_only().into()),
         own::OwnTarget::Console(path) => return Ok(console::answer(context, path)?),

@@ -105,7 +105,7 @@ pub enum Code {
     XsrfToken,
     /// The page is behind the last allowed one.
     PageForbidden,
-    /// The record does not match `If-Match`.
+    /// The record, or the named query, does not match `If-Match` or `If-None-Match`.
     PreconditionFailed,
     /// The change would affect more rows than allowed.
     TooManyAffected,
@@ -201,7 +201,11 @@ impl Code {
         (Self::Blocked, "blocked", "The caller's address is blocked."),
         (Self::XsrfToken, "xsrf_token", "The XSRF token is missing or differs from the cookie's."),
         (Self::PageForbidden, "page_forbidden", "The page is past the last one that may be requested."),
-        (Self::PreconditionFailed, "precondition_failed", "The record is not what `If-Match` says."),
+        (
+            Self::PreconditionFailed,
+            "precondition_failed",
+            "The record or the query is not what `If-Match` or `If-None-Match` says.",
+        ),
         (Self::TooManyAffected, "too_many_affected", "The change would touch more rows than `max_affected`."),
         (
             Self::DatabaseUnavailable,

@@ -5,6 +5,7 @@
 
 mod access;
 pub mod caller_catalog;
+pub mod caller_queries;
 pub mod caller_views;
 pub mod catalog;
 pub mod databases;
@@ -14,6 +15,7 @@ pub mod functions;
 pub mod named_query;
 mod permitted_changes;
 mod queries;
+mod query_edits;
 pub mod query_limits;
 pub mod reception;
 pub mod records;
@@ -27,6 +29,7 @@ pub mod streams;
 pub mod trace;
 mod views;
 
+pub use caller_queries::{CallerQueries, DescribedQuery};
 pub use catalog::Catalog;
 pub use functions::FunctionFile;
 pub use named_query::{NamedQuery, QueryState};

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use salver_model::observation::{Observation, Observer};
 use salver_model::ports::{QueryDescription, SqlEngine, Tables};
 use salver_model::spec::QuerySpec;
-use salver_model::{Caller, Code, Error, Result, Version};
+use salver_model::{Caller, Code, Error, Result, SqlParameters, SqlQuery, TypedValue, Version};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -50,10 +50,31 @@ impl NamedQuery {
         &self.spec
     }
 
+    /// Returns its statement with these values for its parameters, in their order. It may call functions that GET may.
+    #[must_use]
+    pub fn statement(&self, values: Vec<TypedValue>) -> SqlQuery {
+        let (text, parameters) = (self.spec.sql.clone(), SqlParameters::Typed(values));
+        SqlQuery { text, parameters, is_safe: true, ..SqlQuery::default() }
+    }
+
     /// Returns what is known of it now.
     #[must_use]
     pub fn state(&self) -> QueryState {
         self.state.borrow().clone()
+    }
+
+    /// Returns whether it was not planned yet.
+    pub(crate) fn is_loading(&self) -> bool {
+        matches!(&*self.state.borrow(), QueryState::Loading)
+    }
+
+    /// Returns what it takes and gives, if it can be run.
+    #[must_use]
+    pub fn description(&self) -> Option<Arc<QueryDescription>> {
+        match &*self.state.borrow() {
+            QueryState::Ready(description) => Some(Arc::clone(description)),
+            QueryState::Loading | QueryState::Failed(_) => None,
+        }
     }
 
     /// Waits until it was planned, and returns what it takes and gives. The reason of a failure is told to callers
@@ -62,22 +83,32 @@ impl NamedQuery {
     /// # Errors
     /// Returns `EntryUnavailable` if it can't be run, or is not planned within `wait`.
     pub(crate) async fn described_to(&self, caller: &Caller, wait: Duration) -> Result<Arc<QueryDescription>> {
+        let _ = tokio::time::timeout(wait, self.planned()).await;
+        self.description().ok_or_else(|| self.refusal_to(caller))
+    }
+
+    /// Waits until it was planned.
+    pub(crate) async fn planned(&self) {
         let mut state = self.state.subscribe();
-        let known = state.wait_for(|state| !matches!(state, QueryState::Loading));
+        let _ = state.wait_for(|state| !matches!(state, QueryState::Loading)).await;
+    }
+
+    /// Returns the error for a caller who would run it while it can't be run.
+    #[must_use]
+    pub fn refusal_to(&self, caller: &Caller) -> Error {
         let name = &self.spec.name;
-        match tokio::time::timeout(wait, known).await.ok().and_then(std::result::Result::ok).as_deref() {
-            Some(QueryState::Ready(description)) => Ok(Arc::clone(description)),
-            Some(QueryState::Failed(_)) if !is_open(caller) => {
+        match &*self.state.borrow() {
+            QueryState::Failed(_) if !is_open(caller) => {
                 let error = Error::new(Code::EntryUnavailable, format!("the query `{name}` can't be run"));
-                Err(error.with_hint("the log of the server has the reason"))
+                error.with_hint("the log of the server has the reason")
             }
-            Some(QueryState::Failed(failure)) => {
+            QueryState::Failed(failure) => {
                 let message = format!("the query `{name}` can't be run: {}", failure.message);
-                Err(Error::new(Code::EntryUnavailable, message).with_hint_if(failure.hint.clone()))
+                Error::new(Code::EntryUnavailable, message).with_hint_if(failure.hint.clone())
             }
-            _ => {
-                Err(Error::new(Code::EntryUnavailable, format!("what the query `{name}` reads is still being loaded"))
-                    .with_hint("try again in a moment; `/ready` tells when everything is loaded"))
+            QueryState::Loading | QueryState::Ready(_) => {
+                Error::new(Code::EntryUnavailable, format!("what the query `{name}` reads is still being loaded"))
+                    .with_hint("try again in a moment; `/ready` tells when everything is loaded")
             }
         }
     }
@@ -134,6 +165,8 @@ fn columns_of(snapshot: &Snapshot) -> Version {
 async fn plan(query: &NamedQuery, snapshot: &Arc<Snapshot>, engine: &dyn SqlEngine, observer: &dyn Observer) {
     let tables: Arc<dyn Tables> = Arc::<Snapshot>::clone(snapshot);
     let next = match engine.describe(tables, &query.spec).await {
+        // Whoever made something of what is known needs no other.
+        Ok(description) if query.description().is_some_and(|known| *known == description) => return,
         Ok(description) => QueryState::Ready(Arc::new(description)),
         // It may read what is being loaded.
         Err(_) if !snapshot.settled() => return,

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use salver_model::ports::{QueryDescription, Tables};
+use salver_model::ports::QueryDescription;
 use salver_model::spec::RunsAs;
 use salver_model::{Caller, Code, Error, Permission, Result, suggest};
 
 use crate::access;
-use crate::named_query::{NamedQuery, is_open};
+use crate::named_query::NamedQuery;
 use crate::service::Service;
 use crate::snapshot::Snapshot;
 
@@ -65,11 +65,7 @@ impl Service {
     /// Returns `Forbidden` for a caller who may not read all that the query reads.
     pub async fn describe_query(&self, caller: &Caller, query: &NamedQuery) -> Result<Arc<QueryDescription>> {
         let description = query.described_to(caller, Duration::ZERO).await?;
-        if query.spec().runs_as == RunsAs::Owner || is_open(caller) {
-            return Ok(description);
-        }
-        let tables: Arc<dyn Tables> = self.snapshot(caller, Permission::Read);
-        self.engine().describe(tables, query.spec()).await.map(Arc::new).map_err(|error| refusal(error, query))
+        self.described_over(caller, query, (&description, &self.snapshot(caller, Permission::Read))).await
     }
 
     /// Returns the error for `caller` of a query that failed with `error`: where it fails over what the caller may
@@ -82,7 +78,8 @@ impl Service {
     }
 }
 
-fn refusal(error: Error, query: &NamedQuery) -> Error {
+/// Returns the error of a query that can't be planned over what a caller may read.
+pub(crate) fn refusal(error: Error, query: &NamedQuery) -> Error {
     if error.code != Code::InvalidSql {
         return error;
     }

@@ -152,6 +152,10 @@ pub(crate) struct ServeArguments {
     #[arg(long)]
     pub(crate) insecure: bool,
 
+    /// Let callers with `administer` save and remove named queries, as files in `server.queries`.
+    #[arg(long)]
+    pub(crate) edit: bool,
+
     /// End with a message, instead of waiting, where another server has the data directory.
     #[arg(long)]
     pub(crate) no_wait: bool,

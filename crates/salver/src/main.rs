@@ -29,6 +29,8 @@ mod pace;
 mod private_file;
 mod progress_line;
 mod query;
+mod query_edits;
+mod query_file;
 mod reload;
 mod result_table;
 mod root_key;

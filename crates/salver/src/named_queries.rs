@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use salver_config::Checked;
 use salver_datasets::Engine;
 use salver_model::observation::Observer;
 use salver_model::ports::SqlEngine;
+use salver_model::spec::QuerySpec;
 use salver_service::{Catalog, NamedQuery, named_query};
 use tokio::task::JoinSet;
 
@@ -18,17 +18,21 @@ pub(crate) struct NamedQueries {
 }
 
 impl NamedQueries {
-    /// Starts to plan the queries of `checked`. Call it inside the runtime.
-    pub(crate) fn start(
-        checked: &Checked,
+    /// Takes up `queries` in place of those so far, of which those stay that are the same, and starts to plan them.
+    /// Call it inside the runtime.
+    pub(crate) fn follow(
+        &mut self,
+        queries: &[QuerySpec],
         engine: &Arc<Engine>,
         catalog: &Arc<Catalog>,
         observer: &Arc<dyn Observer>,
-    ) -> Self {
-        let all: Vec<_> = checked.queries.iter().map(|spec| Arc::new(NamedQuery::new(spec.clone()))).collect();
+    ) {
+        let own = |spec: &QuerySpec| self.all.iter().find(|own| own.spec() == spec).cloned();
+        let all: Vec<_> =
+            queries.iter().map(|spec| own(spec).unwrap_or_else(|| Arc::new(NamedQuery::new(spec.clone())))).collect();
         let mut planning = JoinSet::new();
         let sql: Arc<dyn SqlEngine> = Arc::<Engine>::clone(engine);
         named_query::start(catalog, &all, &sql, observer, &mut planning);
-        Self { all, _planning: planning }
+        *self = Self { all, _planning: planning };
     }
 }

@@ -33,6 +33,25 @@ pub(crate) fn replace(dir: &Path, name: &str, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Does the same, but for a file that others may read: it keeps its mode.
+pub(crate) fn replace_in_kind(dir: &Path, name: &str, text: &str) -> io::Result<()> {
+    let unnamed = write(dir, name, text)?;
+    let path = dir.join(name);
+    if let Ok(before) = fs::metadata(&path) {
+        fs::set_permissions(&unnamed.0, before.permissions())?;
+    }
+    fs::rename(&unnamed.0, path)?;
+    let _ = File::open(dir).and_then(|dir| dir.sync_all());
+    Ok(())
+}
+
+/// Removes a file, durably.
+pub(crate) fn remove(dir: &Path, name: &str) -> io::Result<()> {
+    fs::remove_file(dir.join(name))?;
+    let _ = File::open(dir).and_then(|dir| dir.sync_all());
+    Ok(())
+}
+
 /// Writes a file in `dir` that is to be called `name`, and makes its content durable.
 fn write(dir: &Path, name: &str, text: &str) -> io::Result<Unnamed> {
     let mut builder = fs::DirBuilder::new();

@@ -9,6 +9,7 @@ mod applied;
 mod current_service;
 mod dataset_changes;
 mod kept_fresh;
+mod query_changes;
 mod refusals;
 mod replacing;
 mod stream_changes;
@@ -25,6 +26,7 @@ use salver_model::limits::ANNOUNCED_S_MAX;
 use salver_model::observation::Observer;
 use salver_model::spec::{DatasetSpec, ViewSpec};
 use salver_model::{Code, Error};
+use tokio::sync::mpsc;
 
 use self::applied::Applied;
 pub(crate) use self::current_service::CurrentService;
@@ -34,6 +36,7 @@ use self::stream_changes::StreamChanges;
 use crate::cli::ServeArguments;
 use crate::exposure::Exposure;
 use crate::failure::CommandFailure;
+use crate::query_edits::QueryEdit;
 use crate::service_manager::ServiceManager;
 use crate::sessions::LateSessions;
 use crate::settings::Loaded;
@@ -68,6 +71,8 @@ pub(crate) struct Reload {
     pub(crate) fetching: KeptFresh,
     pub(crate) doors: Doors,
     pub(crate) sessions: LateSessions,
+    /// Changes of named queries that clients ask for; `None` if none may.
+    pub(crate) edits: Option<mpsc::Receiver<QueryEdit>>,
     /// The streams to be closed in the end.
     pub(crate) streams: OpenStreams,
     /// The service in force, and what it was made of.
@@ -91,6 +96,7 @@ impl Reload {
                     }
                     self.manager.ready();
                 }
+                edit = query_changes::next(&mut self.edits) => self.edit(edit).await,
                 () = tokio::time::sleep(pause), if self.watch.is_some() => pause = self.look().await,
             }
         }

@@ -9,12 +9,12 @@ use salver_config::Checked;
 use salver_http::{CurrentAuth, Doors, HttpOptions, Listener, Places};
 use salver_model::limits::{ANNOUNCED_ENTRIES_MAX, ANNOUNCED_S_MAX};
 use salver_model::observation::Observer;
-use salver_model::ports::Tracer;
+use salver_model::ports::{QueryEditor, Tracer};
 use salver_model::secrecy::masked;
-use salver_model::{Error, Name, Result, cursor};
+use salver_model::{Code, Error, Name, Result, cursor};
 use salver_service::{Entry, Service};
 use salver_text::percent;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use crate::cli::ServeArguments;
 use crate::data_dir::DataDir;
@@ -22,6 +22,7 @@ use crate::data_dir_lock::{DataDirLock, Taken};
 use crate::exposure::Exposure;
 use crate::failure::CommandFailure;
 use crate::logging::Log;
+use crate::query_edits::{QueryEdit, QueryEdits};
 use crate::reload::{CurrentService, KeptFresh, Reload};
 use crate::root_key::OpenedKey;
 use crate::service_manager::ServiceManager;
@@ -53,6 +54,10 @@ pub(crate) fn run(arguments: ServeArguments, activated: Activated) -> Result<(),
     // Held until everything in the directory is closed.
     let _own = take_data_dir(&mut loaded, &arguments)?;
     let mut checked = loaded.checked.clone();
+    if arguments.edit && checked.server.queries.is_none() {
+        let error = Error::new(Code::Config, "`--edit` needs a folder for named queries");
+        return Err(error.with_hint("set `queries = \"queries\"` in [server]").into());
+    }
     descriptors::keep(&mut checked);
     let file = loaded.sources.file.as_deref();
     let keep_dir = checked.server.keep_dir(file);
@@ -109,7 +114,9 @@ async fn serve(
     let sessions = LateSessions::new(&root_key);
     let auth = wiring::current_auth(checked, &sessions, None)?;
     auth.begin(&CurrentAuth::default());
-    let options = HttpOptions { root_key: root_key.key, tls, tracer, ..wiring::http_options(checked, auth.clone()) };
+    let (query_editor, edits) = query_edits(arguments.edit);
+    let usual = wiring::http_options(checked, auth.clone());
+    let options = HttpOptions { root_key: root_key.key, tls, tracer, query_editor, ..usual };
     let asked_to_end = signals::asked_to_end().map_err(broken)?;
     let hang_ups = signals::hang_ups().map_err(broken)?;
     let manager = ServiceManager::of_environment();
@@ -142,6 +149,7 @@ async fn serve(
         auth,
         doors,
         sessions: sessions.clone(),
+        edits,
         streams: opened.clone(),
         wired,
     };
@@ -167,6 +175,15 @@ async fn serve(
     let closed = opened.close().await;
     served.map_err(broken)?;
     Ok(closed?)
+}
+
+/// Returns both ends of the way of changes of named queries, if clients may ask for any.
+fn query_edits(is_on: bool) -> (Option<Arc<dyn QueryEditor>>, Option<mpsc::Receiver<QueryEdit>>) {
+    if !is_on {
+        return (None, None);
+    }
+    let (editor, edits) = QueryEdits::open();
+    (Some(Arc::new(editor)), Some(edits))
 }
 
 /// Has memory freed when it is short: by ending what rests, and by the engine's threads.

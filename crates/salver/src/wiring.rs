@@ -113,7 +113,8 @@ pub(crate) fn wire(checked: &Checked, engine: &Arc<Engine>, observer: &Arc<dyn O
     let opened = databases.all();
     let sql: Arc<dyn SqlEngine> = Arc::<Engine>::clone(engine);
     let access = access(checked.access.as_deref(), &opened);
-    let queries = NamedQueries::start(checked, engine, &catalog, observer);
+    let mut queries = NamedQueries::default();
+    queries.follow(&checked.queries, engine, &catalog, observer);
     let service = Service::new(catalog, sql, Arc::clone(observer), checked.limits.clone())
         .with_databases(opened)
         .with_streams(streams.clone())

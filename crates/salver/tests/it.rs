@@ -49,6 +49,7 @@ mod it {
     mod openapi;
     mod paging;
     mod queries;
+    mod query_edits;
     mod refresh;
     mod reload;
     mod sessions;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use salver_model::spec::{DatasetSpec, ParameterSpec, QuerySpec, RunsAs, StreamSpec, ViewSpec};
-use salver_model::{Name, ParameterType};
+use salver_model::{Code, Error, Name, ParameterType, Result};
 
 use super::{required, stream};
 use crate::keys::Section;
@@ -166,8 +166,13 @@ fn of_file(file: &Path, place: &SettingPlace, findings: &mut Findings) -> Option
         Mistake::new(place, format!("can't be read: {error}")).with_hint("it is text in UTF-8 that the server may read")
     });
     let sql = findings.keep(sql)?;
+    Some(of_text(name, &sql, file, findings))
+}
+
+/// Returns the query of this text, which is that of `file`.
+fn of_text(name: Name, text: &str, file: &Path, findings: &mut Findings) -> QuerySpec {
     // Editors of Windows begin a text with a byte order mark.
-    let sql = sql.strip_prefix('\u{feff}').unwrap_or(&sql).to_owned();
+    let sql = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
     let header = sql_header::read(&sql);
     let at = |line| SettingPlace::File(Arc::new(file.to_owned()), line, 1);
     for (line, message) in header.mistakes {
@@ -179,5 +184,29 @@ fn of_file(file: &Path, place: &SettingPlace, findings: &mut Findings) -> Option
         add(&mut parameters, parameter, &at(line), findings);
     }
     let (description, runs_as) = (header.description, RunsAs::Caller);
-    Some(QuerySpec { name, sql, description, parameters, runs_as, file: Some(file.to_owned()) })
+    QuerySpec { name, sql, description, parameters, runs_as, file: Some(file.to_owned()) }
+}
+
+/// Returns the query that a file called `NAME.sql` with this text is.
+///
+/// # Errors
+/// `InvalidName` for what is no name of a file, too, and `InvalidSql` with the line of a comment that is wrong.
+pub fn query_of_text(name: &str, text: &str) -> Result<QuerySpec> {
+    let valid = Name::new(name)?;
+    let is_of_file = !name.starts_with('.') && !name.contains(['\\', ':', '*', '?', '"', '<', '>', '|']);
+    if !is_of_file {
+        let message = format!("`{name}` can't be the name of a query: it is no name of a file on every system");
+        return Err(Error::new(Code::InvalidName, message).with_hint("choose a name like `people_of`"));
+    }
+    let mut findings = Findings::default();
+    let spec = of_text(valid, text, Path::new(&format!("{name}.{SUFFIX}")), &mut findings);
+    match findings.finish() {
+        Ok(_) => Ok(spec),
+        Err(mistakes) => Err(mistakes.first().map_or_else(|| Error::internal("a mistake without a message"), told)),
+    }
+}
+
+fn told(mistake: &Mistake) -> Error {
+    let at = mistake.place.line().map(|line| format!(" at line {line}, column 1")).unwrap_or_default();
+    Error::new(Code::InvalidSql, format!("{}{at}", mistake.message)).with_hint_if(mistake.hint.clone())
 }

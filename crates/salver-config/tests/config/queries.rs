@@ -1,8 +1,8 @@
 //! What `[[view]]`, `[[query]]` and the files of `server.queries` mean, and mistakes word for word.
 
-use salver_config::load;
-use salver_model::ParameterType;
+use salver_config::{load, query_of_text};
 use salver_model::spec::RunsAs;
+use salver_model::{Code, ParameterType};
 
 use crate::{Written, told};
 
@@ -95,4 +95,19 @@ fn parameters_have_names_and_defaults_that_fit() {
         assert!(told.contains(message), "{parameter}: {told}");
     }
     assert!(told("[[view]]\nname = \"v\"\n").contains("[[view]] has no `sql`"));
+}
+
+#[test]
+fn a_text_is_read_as_that_of_a_file() {
+    let text = "\u{feff}-- description: All.\n-- param most integer = 10\nSELECT 1 LIMIT $most";
+    let query = query_of_text("all", text).unwrap();
+    assert_eq!((query.name.as_str(), query.description.as_str(), query.runs_as), ("all", "All.", RunsAs::Caller));
+    assert_eq!(query.sql, text.trim_start_matches('\u{feff}'));
+    assert_eq!(query.parameters[0].default.as_deref(), Some("10"));
+    let error = query_of_text("all", "\n-- param x int\nSELECT 1").unwrap_err();
+    assert!(error.message.ends_with("at line 2, column 1"), "{error:?}");
+    assert_eq!(error.code, Code::InvalidSql);
+    for name in ["", ".", "..", ".a", "a/b", "a\\b", "a:b", "a*", " a", "a\n"] {
+        assert_eq!(query_of_text(name, "SELECT 1").unwrap_err().code, Code::InvalidName, "{name:?}");
+    }
 }

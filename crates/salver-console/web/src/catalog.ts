@@ -63,6 +63,8 @@ export interface NamedQuery {
   sql?: string;
   description?: string | null;
   parameters: { name: string; type: string; default?: unknown }[];
+  /** The tag of its text, where the caller may change it. */
+  etag?: string;
 }
 
 /** A column of a table of a database, as `/api/columns` describes it. */
@@ -81,6 +83,8 @@ export interface Catalog {
   entries: Map<string, Entry>;
   functions: FunctionFile[];
   queries: NamedQuery[];
+  /** Whether the caller may save queries. */
+  editsQueries: boolean;
   /** The tables of databases with their keys, by the name at `/api/records`. */
   tables: Map<string, TableColumn[]>;
   /** The names of the streams that take events. */
@@ -111,6 +115,7 @@ let again: ReturnType<typeof setTimeout> | undefined;
 interface Index {
   /** What has not loaded yet has no kind, source or columns. */
   entries: Record<string, { state: string } & Partial<Entry>>;
+  edits_queries?: boolean;
 }
 
 /** Reads the catalog. Only the index must be there; a caller may have no access to the rest. */
@@ -127,6 +132,7 @@ export async function loadCatalog(): Promise<void> {
       entries: new Map(Object.entries(index.entries).map(([name, entry]) => [name, completed(name, entry)])),
       functions,
       queries,
+      editsQueries: index.edits_queries ?? false,
       tables: new Map(tables.tables.map((table) => [table.name, table.columns])),
       streams: new Set(streams.streams.map((stream) => stream.name)),
     };

@@ -49,7 +49,7 @@ pub(super) async fn query(
     let query = SqlQuery { text: spec.sql.clone(), parameters: parameters_given, is_safe: true, ..SqlQuery::default() };
     let admitted = admit(parse::parse(&query)?, &query, tables)?;
     let planned = Box::pin(plan_statement(state, functions, admitted, &query)).await?;
-    Ok(QueryDescription { parameters, columns: columns(&planned)? })
+    Ok(QueryDescription::new(spec, parameters, columns(&planned)?))
 }
 
 /// Plans a statement whose parameters are `$1`, `$2`, ...; must be called where the stack is large.

@@ -8,11 +8,11 @@ use arrow::record_batch::RecordBatch;
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use salver_formats::json::write_string;
-use salver_model::{Batches, Error, Result};
+use salver_model::{Batches, Error, Name, Result, Version};
 
 use crate::graphql::failure::Problem;
 use crate::graphql::piece::WrittenBatch;
-use crate::graphql::plan::{DocumentPlan, Level, PageField, RootPlan, Work};
+use crate::graphql::plan::{DocumentPlan, Level, PageField, RootPlan, Selection, Work};
 use crate::graphql::run::{Gathered, Joined, Reading, Runner};
 use crate::offload::{self, INLINE_BYTES};
 
@@ -25,6 +25,8 @@ pub(crate) struct FinishedDocument {
     pub(crate) body: Vec<u8>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) repeatable: bool,
+    /// Entries that named queries read.
+    pub(crate) read: Vec<(Name, Version)>,
 }
 
 /// A root field with its value, as JSON.
@@ -33,6 +35,7 @@ struct Written {
     body: Vec<u8>,
     problems: Vec<Problem>,
     repeatable: bool,
+    read: Vec<(Name, Version)>,
 }
 
 /// Runs `plan`; `introspection` has the values of the introspection fields.
@@ -46,7 +49,7 @@ pub(crate) async fn run(
 ) -> Result<FinishedDocument> {
     let mut body = Vec::new();
     let mut problems = Vec::new();
-    let mut repeatable = true;
+    let (mut repeatable, mut read) = (true, Vec::new());
     let values = plan.roots.iter().enumerate().map(|(index, root)| value(runner, root, head(index, &root.key)).boxed());
     let values: Vec<BoxFuture<'_, Result<Written>>> = values.collect();
     let mut values = std::pin::pin!(stream::iter(values).buffered(ROOTS_AT_ONCE));
@@ -59,6 +62,7 @@ pub(crate) async fn run(
             Ok(mut written) => {
                 problems.append(&mut written.problems);
                 repeatable &= written.repeatable;
+                read.append(&mut written.read);
                 body = join(body, written.body).await?;
             }
             Err(error) => {
@@ -86,7 +90,7 @@ pub(crate) async fn run(
     write_errors(&problems, &mut body);
     body.push(b'}');
     repeatable &= problems.is_empty();
-    Ok(FinishedDocument { body, problems, repeatable })
+    Ok(FinishedDocument { body, problems, repeatable, read })
 }
 
 /// Returns a result of errors alone, for a document that was not run.
@@ -150,7 +154,7 @@ fn write_errors(problems: &[Problem], body: &mut Vec<u8>) {
 
 /// Appends the value of `root` to `body`.
 async fn value(runner: Runner<'_>, root: &RootPlan, body: Vec<u8>) -> Result<Written> {
-    let mut written = Written { body, problems: Vec::new(), repeatable: true };
+    let mut written = Written { body, problems: Vec::new(), repeatable: true, read: Vec::new() };
     match &root.work {
         Work::Typename => written.body.extend_from_slice(b"\"Query\""),
         Work::Introspection => {}
@@ -173,6 +177,14 @@ async fn value(runner: Runner<'_>, root: &RootPlan, body: Vec<u8>) -> Result<Wri
             if written.body.len() == before {
                 written.body.extend_from_slice(b"null");
             }
+        }
+        Work::Named(call) => {
+            let mut reading = runner.run_named(call).await?;
+            written.repeatable &= reading.rows.repeatable;
+            written.read = std::mem::take(&mut reading.rows.read);
+            written.body.push(b'[');
+            plain(runner, &call.selection, reading, &mut written.body).await?;
+            written.body.push(b']');
         }
         Work::Page(level, fields) => page(runner, (level, &root.key), fields, &mut written).await?,
     }
@@ -220,22 +232,23 @@ async fn rows(
     written: &mut Written,
 ) -> Result<()> {
     written.repeatable &= reading.rows.repeatable;
-    if level.relations.is_empty() {
-        return plain(runner, level, reading, &mut written.body).await;
+    let selection = &level.selection;
+    if selection.relations.is_empty() {
+        return plain(runner, selection, reading, &mut written.body).await;
     }
     let mut gathered = Gathered::new(runner.budget);
     gathered.add(reading, key).await?;
     let Some((batch, _held)) = gathered.finish().await? else { return Ok(()) };
-    let joined = runner.relations(level, &batch).await;
-    failures(level, &joined, &mut vec![key], &mut written.problems);
+    let joined = runner.relations(selection, &batch).await;
+    failures(selection, &joined, &mut vec![key], &mut written.problems);
     written.repeatable &= joined.iter().flatten().all(Joined::all_repeatable);
-    let piece = WrittenBatch { joined, first: true, ..piece(runner, level, batch) };
+    let piece = WrittenBatch { joined, first: true, ..piece(runner, selection, batch) };
     written.body = piece.write(std::mem::take(&mut written.body)).await?;
     Ok(())
 }
 
-/// Writes the rows of a level without relations, batch by batch as they arrive.
-async fn plain(runner: Runner<'_>, level: &Arc<Level>, reading: Reading<'_>, body: &mut Vec<u8>) -> Result<()> {
+/// Writes rows without relations, batch by batch as they arrive.
+async fn plain(runner: Runner<'_>, selection: &Arc<Selection>, reading: Reading<'_>, body: &mut Vec<u8>) -> Result<()> {
     let Reading { rows, turn } = reading;
     let mut batches = match rows.batches {
         Batches::Ready(batches) => stream::iter(batches.into_iter().map(Ok)).left_stream(),
@@ -247,25 +260,30 @@ async fn plain(runner: Runner<'_>, level: &Arc<Level>, reading: Reading<'_>, bod
         runner.budget.take_rows(batch.num_rows())?;
         let is_first = first;
         first &= batch.num_rows() == 0;
-        let piece = WrittenBatch { first: is_first, ..piece(runner, level, batch) };
+        let piece = WrittenBatch { first: is_first, ..piece(runner, selection, batch) };
         *body = piece.write(std::mem::take(body)).await?;
     }
     drop(turn);
     Ok(())
 }
 
-fn piece(runner: Runner<'_>, level: &Arc<Level>, batch: RecordBatch) -> WrittenBatch {
-    let (level, budget) = (Arc::clone(level), Arc::clone(runner.budget));
-    WrittenBatch { level, batch, joined: Vec::new(), budget, next: 0, first: true }
+fn piece(runner: Runner<'_>, selection: &Arc<Selection>, batch: RecordBatch) -> WrittenBatch {
+    let (selection, budget) = (Arc::clone(selection), Arc::clone(runner.budget));
+    WrittenBatch { selection, batch, joined: Vec::new(), budget, next: 0, first: true }
 }
 
 /// Collects the errors of relations that could not be read, each once.
-fn failures<'a>(level: &'a Level, joined: &[Result<Joined>], path: &mut Vec<&'a str>, problems: &mut Vec<Problem>) {
+fn failures<'a>(
+    selection: &'a Selection,
+    joined: &[Result<Joined>],
+    path: &mut Vec<&'a str>,
+    problems: &mut Vec<Problem>,
+) {
     let mut told: AHashMap<&str, ()> = AHashMap::new();
-    for (relation, rows) in level.relations.iter().zip(joined) {
+    for (relation, rows) in selection.relations.iter().zip(joined) {
         path.push(&relation.key);
         match rows {
-            Ok(rows) => failures(&relation.child, &rows.below, path, problems),
+            Ok(rows) => failures(&relation.child.selection, &rows.below, path, problems),
             Err(error) if told.insert(&relation.key, ()).is_none() => problems.push(Problem::at(path, error)),
             Err(_) => {}
         }

@@ -31,6 +31,9 @@ impl<'a> Compiler<'a> {
             "__schema" | "__type" => return Ok(Work::Introspection),
             _ => {}
         }
+        if let Some(query) = self.graph.queries.roots.get(name) {
+            return self.named(*query, root).map(|call| Work::Named(Box::new(call)));
+        }
         let Some(found) = self.graph.roots.get(name) else { return Ok(Work::Nothing) };
         let table = &self.graph.tables[found.table];
         let mut arguments = self.arguments(root);

@@ -1,24 +1,21 @@
-//! The life of a request, and the schema that is cached between requests.
+//! The life of a request.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ahash::AHashMap;
 use apollo_compiler::ast::{Definition, Document, OperationType};
-use apollo_compiler::collections::HashMap;
 use apollo_compiler::executable::Operation;
 use apollo_compiler::parser::Parser;
 use apollo_compiler::request::coerce_variable_values;
 use apollo_compiler::response::{ExecutionResponse, JsonMap};
-use apollo_compiler::schema::Implementers;
 use apollo_compiler::validation::Valid;
-use apollo_compiler::{ExecutableDocument, Name as GraphqlName, Schema, introspection};
-use arc_swap::ArcSwapOption;
+use apollo_compiler::{ExecutableDocument, Name as GraphqlName, introspection};
 use salver_formats::Nulls;
 use salver_model::limits::{GRAPHQL_NESTING_MAX, GRAPHQL_TOKENS_MAX};
-use salver_model::{Code, Error, Name, Result, Rows, Version};
-use salver_service::{Service, Snapshot};
+use salver_model::{Caller, Code, Error, Name, Result, Rows, Version};
+use salver_service::{CallerQueries, Service, Snapshot};
 
 use crate::graphql::answer as document_of;
 use crate::graphql::bounds::{self};
@@ -33,29 +30,8 @@ use crate::graphql::request::Request;
 use crate::graphql::roapi_rows;
 use crate::graphql::roapi_shorthand;
 use crate::graphql::run::Runner;
-use crate::graphql::sdl;
+use crate::graphql::schema_cache::{Compiled, Graphql};
 use crate::graphql::variables::Variables;
-
-/// Views of the catalog whose schemas are kept.
-const VIEWS_KEPT: usize = 64;
-
-/// The door, with a cache of the schema of the latest catalog.
-#[derive(Debug, Default)]
-pub(crate) struct Graphql {
-    /// Of the whole catalog.
-    latest: ArcSwapOption<Compiled>,
-    /// Of views of it, by their number.
-    of_views: Mutex<AHashMap<u64, Arc<Compiled>>>,
-}
-
-/// A schema and the meaning of its names.
-#[derive(Debug)]
-struct Compiled {
-    generation: u64,
-    graph: Graph,
-    schema: Valid<Schema>,
-    implementers: HashMap<GraphqlName, Implementers>,
-}
 
 /// The result of a request.
 #[derive(Debug)]
@@ -77,40 +53,6 @@ pub(crate) enum Answer {
     },
 }
 
-impl Graphql {
-    /// Returns the schema of `snapshot`.
-    fn compiled(&self, service: &Service, snapshot: &Snapshot) -> Result<Arc<Compiled>> {
-        let is_current = |compiled: &Arc<Compiled>| compiled.generation == snapshot.generation();
-        if let Some(compiled) = self.kept(snapshot.view_class()).filter(is_current) {
-            return Ok(compiled);
-        }
-        let graph = Graph::of(snapshot, service.databases());
-        let schema = Schema::parse_and_validate(sdl::write(&graph), "catalog.graphql").map_err(|e| {
-            Error::internal("the catalog makes no valid GraphQL schema").with_source(e.errors.to_string())
-        })?;
-        let implementers = schema.implementers_map();
-        let compiled = Arc::new(Compiled { generation: snapshot.generation(), graph, schema, implementers });
-        match snapshot.view_class() {
-            0 => self.latest.store(Some(Arc::clone(&compiled))),
-            view => {
-                let mut views = self.of_views.lock().unwrap_or_else(PoisonError::into_inner);
-                if views.len() >= VIEWS_KEPT {
-                    views.clear();
-                }
-                views.insert(view, Arc::clone(&compiled));
-            }
-        }
-        Ok(compiled)
-    }
-
-    fn kept(&self, view: u64) -> Option<Arc<Compiled>> {
-        match view {
-            0 => self.latest.load_full(),
-            view => self.of_views.lock().unwrap_or_else(PoisonError::into_inner).get(&view).cloned(),
-        }
-    }
-}
-
 /// Answers `request`. In ROAPI's form a document that can't be run is an `Err`, in the standard's it is a document of
 /// errors. The standard can't omit nulls, so `nulls` only applies to the format of the rows.
 ///
@@ -119,13 +61,13 @@ impl Graphql {
 pub(crate) async fn answer(
     door: &Graphql,
     service: &Service,
-    snapshot: &Arc<Snapshot>,
+    (snapshot, queries): (&Arc<Snapshot>, &CallerQueries),
     request: &Request,
     _nulls: Nulls,
 ) -> Result<Answer> {
     let bound = request.caller.limits.query_ms(service.limits().query_ms_max);
     let done = AtomicBool::new(false);
-    let work = run(door, service, snapshot, request, &done);
+    let work = run(door, service, (snapshot, queries), request, &done);
     let answered = tokio::time::timeout(Duration::from_millis(bound.value()), work).await;
     let broken_off = match answered {
         Ok(Ok(answer)) => return answer,
@@ -162,11 +104,11 @@ struct Broken(Error);
 async fn run(
     door: &Graphql,
     service: &Service,
-    snapshot: &Arc<Snapshot>,
+    (snapshot, queries): (&Arc<Snapshot>, &CallerQueries),
     request: &Request,
     changed: &AtomicBool,
 ) -> Result<Result<Answer>, Broken> {
-    let compiled = match door.compiled(service, snapshot) {
+    let compiled = match door.compiled(service, &request.caller, (snapshot, queries)).await {
         Ok(compiled) => compiled,
         Err(error) => return Ok(Err(error)),
     };
@@ -184,7 +126,8 @@ async fn run(
     };
     let budget = Arc::new(DocumentBudget::new(service.limits(), request.caller.limits));
     let _waiting = CancelOnDrop(Arc::clone(&budget));
-    let runner = Runner { service, caller: &request.caller, snapshot, graph: &compiled.graph, budget: &budget };
+    let (caller, graph, whole) = (&request.caller, &compiled.graph, OnceLock::new());
+    let runner = Runner { service, caller, snapshot, whole: &whole, graph, budget: &budget };
     let mut plan = match prepared.work {
         Prepared::Query(plan) => plan,
         Prepared::Mutation(mutation) => {
@@ -214,7 +157,8 @@ async fn run(
         }
     }
     let finished = document_of::run(runner, &plan, prepared.introspection.as_ref()).await.map_err(Broken)?;
-    let read = versions(&plan, &compiled.graph, snapshot);
+    let mut read = versions(&plan, &compiled.graph, snapshot);
+    read.extend(finished.read);
     // Introspection results depend on every entry, also on those that are not loaded yet.
     let repeatable = finished.repeatable && finished.problems.is_empty() && prepared.introspection.is_none();
     Ok(Ok(Answer::Document { body: finished.body, read, repeatable, refused: None, passing: false }))
@@ -239,11 +183,11 @@ fn prepare(compiled: &Compiled, snapshot: &Snapshot, request: &Request) -> Resul
         .map_err(|failed| Problem::all(&failed.errors, &compiled.schema))?;
     bounds::check(&document).map_err(refuse)?;
     let lax = if request.raw {
-        roapi_shorthand::rewrite(&mut document, &compiled.graph, snapshot).map_err(refuse)?
+        roapi_shorthand::rewrite(&mut document, (&compiled.graph, snapshot), &request.caller).map_err(refuse)?
     } else {
         AHashMap::new()
     };
-    let document = validate(compiled, snapshot, &document)?;
+    let document = validate(compiled, snapshot, &request.caller, &document)?;
     let operation = document
         .operations
         .get(request.operation.as_deref())
@@ -271,15 +215,18 @@ fn prepare(compiled: &Compiled, snapshot: &Snapshot, request: &Request) -> Resul
 fn validate(
     compiled: &Compiled,
     snapshot: &Snapshot,
+    caller: &Caller,
     document: &Document,
 ) -> Result<Valid<ExecutableDocument>, Vec<Problem>> {
     document.to_executable_validate(&compiled.schema).map_err(|failed| {
         let mut problems = Problem::all(&failed.errors, &compiled.schema);
         for problem in &mut problems {
-            // A table that is not loaded has no field; for that there is a better error message.
+            // A table that is not loaded has no field, nor has a query that can't be run; for that there is a better
+            // error message.
             let Some(field) = problem.message.strip_prefix("type `Query` does not have a field `") else { continue };
-            let Some(entry) = compiled.graph.entries.get(field.trim_end_matches('`')) else { continue };
-            if let Err(error) = snapshot.resolve(entry.as_str()) {
+            let field = field.trim_end_matches('`');
+            let of_entry = || snapshot.resolve(compiled.graph.entries.get(field)?.as_str()).err();
+            if let Some(error) = compiled.graph.queries.refusal(field, caller).or_else(of_entry) {
                 *problem = Problem { locations: std::mem::take(&mut problem.locations), ..Problem::at(&[], &error) };
             }
         }

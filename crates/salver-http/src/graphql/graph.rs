@@ -1,6 +1,7 @@
 //! The meaning of the names in the GraphQL schema: tables, columns, relations. Built from a catalog snapshot; knows
 //! nothing of documents.
 
+mod named;
 mod writing;
 
 use std::sync::Arc;
@@ -9,12 +10,13 @@ use ahash::{AHashMap, AHashSet};
 use arrow::datatypes::{DataType, Field, Fields};
 use salver_model::ports::Database;
 use salver_model::{Description, Name};
-use salver_service::Snapshot;
+use salver_service::{DescribedQuery, Snapshot};
 
 use crate::graphql::naming::Names;
 use crate::graphql::scalar::Scalar;
 use crate::redaction;
 
+pub(crate) use named::{NamedQueries, QueryType};
 pub(crate) use writing::{MutationKind, Writing};
 
 /// Type names that no table may take.
@@ -54,6 +56,7 @@ pub(crate) struct Graph {
     pub(crate) mutations: AHashMap<String, (usize, MutationKind)>,
     /// Entries by their root field, loaded or not.
     pub(crate) entries: AHashMap<String, Name>,
+    pub(crate) queries: NamedQueries,
 }
 
 /// The kind of result of a root field.
@@ -172,8 +175,9 @@ impl TableType {
 }
 
 impl Graph {
-    /// Builds the graph of all entries that are loaded in `snapshot`, some of which are tables of `databases`.
-    pub(crate) fn of(snapshot: &Snapshot, databases: &[Arc<dyn Database>]) -> Self {
+    /// Builds the graph of all entries that are loaded in `snapshot`, some of which are tables of `databases`, and of
+    /// named queries.
+    pub(crate) fn of(snapshot: &Snapshot, databases: &[Arc<dyn Database>], queries: Vec<DescribedQuery<'_>>) -> Self {
         let mut types = Names::reserving(&RESERVED);
         let mut graph = Self::default();
         // Names are assigned over all entries, loaded or not, so that a late load doesn't rename another table. Valid
@@ -196,6 +200,7 @@ impl Graph {
         }
         graph.link(snapshot);
         graph.write(snapshot, databases, &mut types);
+        graph.add_queries(queries, &mut types);
         for (index, table) in graph.tables.iter().enumerate() {
             let mut add = |name: &String, kind| graph.roots.insert(name.clone(), Root { table: index, kind });
             add(&table.type_name, RootKind::Rows);
@@ -291,8 +296,7 @@ fn columns_of(table: &TableType, names: &[String]) -> Option<Vec<usize>> {
 
 fn table_type(description: &Description, type_name: String, types: &mut Names) -> TableType {
     let mut fields = AHashMap::new();
-    let mut names = Names::reserving(&["and", "or", "not", "true", "false", "null"]);
-    let columns = column_fields(description.schema.fields(), &type_name, &mut names, types);
+    let columns = column_fields(description.schema.fields(), &type_name, &mut column_names(), types);
     for (index, column) in columns.iter().enumerate() {
         fields.insert(column.name.clone(), FieldSource::Column(index));
     }
@@ -324,6 +328,11 @@ fn table_type(description: &Description, type_name: String, types: &mut Names) -
     }
     table.key = columns_of(&table, &description.key).unwrap_or_default();
     table
+}
+
+/// Returns the namespace of a table's columns, without what conditions and enumerations can't have.
+fn column_names() -> Names {
+    Names::reserving(&["and", "or", "not", "true", "false", "null"])
 }
 
 fn column_fields(fields: &Fields, owner: &str, names: &mut Names, types: &mut Names) -> Vec<ColumnField> {

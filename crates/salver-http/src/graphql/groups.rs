@@ -1,5 +1,7 @@
 //! Compiles `<table>_aggregate`: grouping, functions over groups, conditions on groups.
 
+use std::sync::Arc;
+
 use salver_model::{Aggregate, AggregateFunction, Code, ColumnPath, Error, Filter, Item, Query, Result, Sort, suggest};
 
 use crate::graphql::collect::Collected;
@@ -7,7 +9,7 @@ use crate::graphql::condition;
 use crate::graphql::graph::{ColumnField, TableType};
 use crate::graphql::input::{Arguments, Input};
 use crate::graphql::level::{Compiler, field_plan};
-use crate::graphql::plan::{FieldPlan, Level, Part, ValuePlan};
+use crate::graphql::plan::{FieldPlan, Level, Part, Selection, ValuePlan};
 
 /// Compiles the level of groups that `root` selects.
 pub(crate) fn compile<'a>(
@@ -62,7 +64,7 @@ pub(crate) fn compile<'a>(
         offset: arguments.count("offset")?.unwrap_or(0),
         ..Query::default()
     };
-    Ok(Level { table, query, fields, relations: Vec::new() })
+    Ok(Level { table, query, selection: Arc::new(Selection { fields, relations: Vec::new() }) })
 }
 
 struct Groups<'a> {

@@ -11,7 +11,7 @@ use crate::graphql::collect::{Collected, collect};
 use crate::graphql::condition;
 use crate::graphql::graph::{ColumnShape, FieldSource, Graph, TableType};
 use crate::graphql::input::Arguments;
-use crate::graphql::plan::{FieldPlan, Level, Part, RelationPlan, ValuePlan};
+use crate::graphql::plan::{FieldPlan, Level, Part, RelationPlan, Selection, ValuePlan};
 use crate::graphql::variables::Variables;
 
 /// The context of a compilation.
@@ -63,7 +63,7 @@ impl<'a> Compiler<'a> {
             items.column(of, 0);
         }
         let query = Query { items: items.items, ..Query::default() };
-        Ok(Level { table, query, fields, relations })
+        Ok(Level { table, query, selection: Arc::new(Selection { fields, relations }) })
     }
 
     fn relation(&self, of: &TableType, index: usize, field: &Collected<'a>, items: &mut Items) -> Result<RelationPlan> {
@@ -88,7 +88,8 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    fn part(&self, shape: &ColumnShape, sets: &[&'a SelectionSet]) -> Part {
+    /// Returns what `sets` selects of a value of this shape.
+    pub(crate) fn part(&self, shape: &ColumnShape, sets: &[&'a SelectionSet]) -> Part {
         match shape {
             ColumnShape::Scalar(_) => Part::Whole,
             ColumnShape::List(item, _) if item.object().is_none() => Part::Whole,

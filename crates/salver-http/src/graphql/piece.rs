@@ -6,7 +6,7 @@ use arrow::record_batch::RecordBatch;
 use salver_model::Result;
 
 use crate::graphql::budget::DocumentBudget;
-use crate::graphql::plan::Level;
+use crate::graphql::plan::Selection;
 use crate::graphql::run::Joined;
 use crate::graphql::write::Objects;
 use crate::offload::{self, INLINE_BYTES, INLINE_ROWS};
@@ -17,9 +17,9 @@ const UNCOUNTED_BYTES: usize = 16 * 1_024;
 /// A batch and the position of the writer.
 #[derive(Debug)]
 pub(crate) struct WrittenBatch {
-    pub(crate) level: Arc<Level>,
+    pub(crate) selection: Arc<Selection>,
     pub(crate) batch: RecordBatch,
-    /// Rows of the level's relations.
+    /// Rows of the selection's relations.
     pub(crate) joined: Vec<Result<Joined>>,
     pub(crate) budget: Arc<DocumentBudget>,
     /// Row to continue with.
@@ -49,8 +49,8 @@ impl WrittenBatch {
 
     /// Writes rows until there are none left or `bytes_max` is exceeded.
     fn go_on(&mut self, bytes_max: usize, out: &mut Vec<u8>) -> Result<()> {
-        let Self { level, batch, joined, budget, next, first } = self;
-        let objects = Objects::of(&level.fields, batch.columns(), &level.relations, joined)?;
+        let Self { selection, batch, joined, budget, next, first } = self;
+        let objects = Objects::of(&selection.fields, batch.columns(), &selection.relations, joined)?;
         let start = out.len();
         let mut counted = start;
         while *next < batch.num_rows() && out.len() - start <= bytes_max {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use salver_model::{Error, Query};
+use salver_model::{Error, Query, SqlQuery};
 
 /// The root fields in order.
 #[derive(Debug)]
@@ -36,6 +36,8 @@ pub(crate) enum Work {
     One(Arc<Level>),
     /// Rows, total and next cursor.
     Page(Arc<Level>, Vec<(String, PageField)>),
+    /// The rows of a named query.
+    Named(Box<QueryCall>),
     /// An error in the arguments.
     Failed(Error),
 }
@@ -54,8 +56,22 @@ pub(crate) enum PageField {
 pub(crate) struct Level {
     pub(crate) table: usize,
     pub(crate) query: Query,
+    pub(crate) selection: Arc<Selection>,
+}
+
+/// What is written of each row.
+#[derive(Debug)]
+pub(crate) struct Selection {
     pub(crate) fields: Vec<FieldPlan>,
     pub(crate) relations: Vec<RelationPlan>,
+}
+
+/// A named query with the values of its parameters. Its rows have no relations.
+#[derive(Debug)]
+pub(crate) struct QueryCall {
+    pub(crate) query: usize,
+    pub(crate) statement: SqlQuery,
+    pub(crate) selection: Arc<Selection>,
 }
 
 /// A field of an object.
@@ -107,7 +123,7 @@ impl Level {
     /// Calls `visit` with the table of this level and of all levels below.
     pub(crate) fn for_each_table(&self, visit: &mut dyn FnMut(usize)) {
         visit(self.table);
-        for relation in &self.relations {
+        for relation in &self.selection.relations {
             relation.child.for_each_table(visit);
         }
     }

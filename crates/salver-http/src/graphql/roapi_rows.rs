@@ -17,7 +17,7 @@ use crate::graphql::run::{Reading, Runner};
 pub(crate) fn level_of(plan: DocumentPlan) -> Result<Arc<Level>, DocumentPlan> {
     let bare = match plan.roots.as_slice() {
         [root] => matches!(&root.work, Work::Rows(level)
-            if level.fields.iter().all(|f| matches!(&f.value, ValuePlan::Column(_, part) if is_bare(part)))
+            if level.selection.fields.iter().all(|f| matches!(&f.value, ValuePlan::Column(_, part) if is_bare(part)))
                 && level.query.group.is_empty() && !level.query.is_grouped()),
         _ => false,
     };
@@ -46,8 +46,9 @@ fn is_bare(part: &Part) -> bool {
 
 /// Reads the rows of `level` under the selected names.
 pub(crate) async fn rows(runner: Runner<'_>, level: Arc<Level>) -> Result<Rows> {
-    let mut items = Vec::with_capacity(level.fields.len());
-    for field in &level.fields {
+    let fields = &level.selection.fields;
+    let mut items = Vec::with_capacity(fields.len());
+    for field in fields {
         if let ValuePlan::Column(place, _) = &field.value
             && let Item::Column { path, .. } = &level.query.items[*place]
         {
@@ -56,10 +57,10 @@ pub(crate) async fn rows(runner: Runner<'_>, level: Arc<Level>) -> Result<Rows> 
     }
     let query = Query { items, ..level.query.clone() };
     let Reading { rows, .. } = runner.read(&level, &query).await?;
-    if level.fields.iter().all(|field| matches!(&field.value, ValuePlan::Column(_, Part::Whole))) {
+    if fields.iter().all(|field| matches!(&field.value, ValuePlan::Column(_, Part::Whole))) {
         return Ok(rows);
     }
-    let columns = rows.schema.fields().iter().zip(&level.fields);
+    let columns = rows.schema.fields().iter().zip(fields);
     let cut: Vec<FieldRef> = columns.map(|(column, field)| cut_field(column, part_of(field))).collect();
     let schema = Arc::new(Schema::new(cut));
     let batches = match rows.batches {
@@ -82,7 +83,7 @@ fn part_of(field: &FieldPlan) -> &Part {
 }
 
 fn cut_batch(batch: &RecordBatch, schema: &SchemaRef, level: &Level) -> Result<RecordBatch> {
-    let columns = batch.columns().iter().zip(schema.fields()).zip(&level.fields);
+    let columns = batch.columns().iter().zip(schema.fields()).zip(&level.selection.fields);
     let columns = columns.map(|((column, to), field)| cut_array(column, to, part_of(field)));
     let columns = columns.collect::<Result<Vec<_>, ArrowError>>().map_err(refused)?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));

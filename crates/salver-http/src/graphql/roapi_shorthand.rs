@@ -5,7 +5,7 @@
 use ahash::AHashMap;
 use apollo_compiler::ast::{Definition, Document, Field, OperationDefinition, Selection};
 use apollo_compiler::{Name, Node};
-use salver_model::{Code, Error, Result};
+use salver_model::{Caller, Code, Error, Result};
 use salver_service::Snapshot;
 
 use crate::graphql::graph::{ColumnField, ColumnShape, FieldSource, Graph, RootKind, TableType};
@@ -17,15 +17,15 @@ use crate::graphql::input::Arguments;
 /// Unknown tables and columns, named; `InvalidGraphql` for two root fields of one name.
 pub(crate) fn rewrite(
     document: &mut Document,
-    graph: &Graph,
-    snapshot: &Snapshot,
+    (graph, snapshot): (&Graph, &Snapshot),
+    caller: &Caller,
 ) -> Result<AHashMap<String, Arguments>> {
     let mut taken = AHashMap::new();
     for definition in &mut document.definitions {
         let Definition::OperationDefinition(operation) = definition else { continue };
         // A document with variables is in the standard form, and its arguments may refer to them.
         if operation.variables.is_empty() && operation.operation_type.is_query() {
-            rewrite_operation(operation.make_mut(), graph, snapshot, &mut taken)?;
+            rewrite_operation(operation.make_mut(), (graph, snapshot), caller, &mut taken)?;
         }
     }
     Ok(taken)
@@ -33,15 +33,19 @@ pub(crate) fn rewrite(
 
 fn rewrite_operation(
     operation: &mut OperationDefinition,
-    graph: &Graph,
-    snapshot: &Snapshot,
+    (graph, snapshot): (&Graph, &Snapshot),
+    caller: &Caller,
     taken: &mut AHashMap<String, Arguments>,
 ) -> Result<()> {
     for selection in &mut operation.selection_set {
         let Selection::Field(field) = selection else { continue };
         let name = field.name.as_str();
-        if name.starts_with("__") {
+        // The shorthand is about tables.
+        if name.starts_with("__") || graph.queries.roots.contains_key(name) {
             continue;
+        }
+        if let Some(error) = graph.queries.refusal(name, caller) {
+            return Err(error);
         }
         let Some(root) = graph.roots.get(name) else {
             let entry = graph.entries.get(name).map_or(name, |entry| entry.as_str());

@@ -1,6 +1,6 @@
 //! Reads the levels of a plan: the rows of the root, then for each relation all matching rows at once.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow::array::ArrayRef;
 use arrow::compute::concat_batches;
@@ -16,7 +16,7 @@ use tokio::sync::SemaphorePermit;
 use crate::graphql::budget::{DocumentBudget, Held};
 use crate::graphql::graph::Graph;
 use crate::graphql::join::{JoinKeys, Matches};
-use crate::graphql::plan::{Level, RelationPlan};
+use crate::graphql::plan::{Level, RelationPlan, Selection};
 use crate::offload;
 use crate::row_size;
 
@@ -25,7 +25,9 @@ use crate::row_size;
 pub(crate) struct Runner<'a> {
     pub(crate) service: &'a Service,
     pub(crate) caller: &'a Caller,
-    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) snapshot: &'a Arc<Snapshot>,
+    /// The catalog of queries that have the operator's rights, from the first of them on.
+    pub(crate) whole: &'a OnceLock<Arc<Snapshot>>,
     pub(crate) graph: &'a Graph,
     pub(crate) budget: &'a Arc<DocumentBudget>,
 }
@@ -74,13 +76,13 @@ impl<'a> Runner<'a> {
         Ok(Reading { rows, turn })
     }
 
-    /// Reads the relations of `level`, whose rows are `batch`.
+    /// Reads the relations of `selection`, from the rows of which `batch` consists.
     pub(crate) fn relations<'b>(
         &'b self,
-        level: &'b Level,
+        selection: &'b Selection,
         batch: &'b RecordBatch,
     ) -> BoxFuture<'b, Vec<Result<Joined>>> {
-        join_all(level.relations.iter().map(|relation| self.relation(relation, batch))).boxed()
+        join_all(selection.relations.iter().map(|relation| self.relation(relation, batch))).boxed()
     }
 
     async fn relation(&self, relation: &RelationPlan, above: &RecordBatch) -> Result<Joined> {
@@ -113,7 +115,7 @@ impl<'a> Runner<'a> {
         let columns: Vec<ArrayRef> = relation.child_items.iter().map(|item| Arc::clone(batch.column(*item))).collect();
         let limit = usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
         let matches = offload::run(batch.num_rows(), move || keys.match_rows(&columns, limit)).await?;
-        let below = self.relations(&relation.child, &batch).await;
+        let below = self.relations(&relation.child.selection, &batch).await;
         Ok(Joined { batch: Some(batch), matches, below, repeatable, _held: held })
     }
 

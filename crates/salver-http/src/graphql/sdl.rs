@@ -1,5 +1,7 @@
 //! Writes the graph in the schema definition language. Introspection shows this schema.
 
+mod named;
+
 use std::fmt::Write;
 
 use crate::graphql::graph::{ColumnField, ColumnShape, Graph, MutationKind, ObjectType, TableType};
@@ -18,7 +20,10 @@ pub(crate) fn write(graph: &Graph) -> String {
     for table in &graph.tables {
         roots(table, &mut out);
     }
-    if graph.tables.is_empty() {
+    for query in &graph.queries.all {
+        named::root(query, &mut out);
+    }
+    if graph.tables.is_empty() && graph.queries.all.is_empty() {
         out.push_str("\"The catalog has no loaded tables.\"\n_empty: String\n");
     }
     out.push_str("}\n");
@@ -27,6 +32,9 @@ pub(crate) fn write(graph: &Graph) -> String {
         row_type(graph, table, &mut out);
         inputs(table, &mut out);
         aggregates(table, &mut out);
+    }
+    for query in &graph.queries.all {
+        named::row_type(query, &mut out);
     }
     out
 }

@@ -8,6 +8,7 @@ mod documents;
 mod fixture;
 mod garbage;
 mod introspection;
+mod queries;
 mod relations;
 mod requests;
 mod roapi;

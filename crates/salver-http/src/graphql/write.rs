@@ -7,7 +7,7 @@ use salver_formats::json::ColumnWriter;
 use salver_model::limits::GRAPHQL_BYTES_MAX;
 use salver_model::{Error, Result};
 
-use crate::graphql::plan::{FieldPlan, Part, RelationPlan, ValuePlan};
+use crate::graphql::plan::{FieldPlan, Part, RelationPlan, Selection, ValuePlan};
 use crate::graphql::run::Joined;
 
 /// A writer for the rows of one batch as objects.
@@ -60,11 +60,9 @@ impl<'a> Objects<'a> {
                 ValuePlan::Object(inner) => FieldWriter::Group(Self::of(inner, columns, &[], &[])?),
                 ValuePlan::Relation(index) => match (&joined[*index], &relations[*index]) {
                     (Ok(rows), plan) => {
-                        let level = &plan.child;
+                        let Selection { fields, relations } = &*plan.child.selection;
                         let objects = match &rows.batch {
-                            Some(batch) => {
-                                Some(Self::of(&level.fields, batch.columns(), &level.relations, &rows.below)?)
-                            }
+                            Some(batch) => Some(Self::of(fields, batch.columns(), relations, &rows.below)?),
                             None => None,
                         };
                         FieldWriter::Relation(rows, objects, plan.one)

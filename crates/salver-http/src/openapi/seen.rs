@@ -46,6 +46,8 @@ pub(super) struct Seen {
     pub(super) queries: Vec<SeenQuery>,
     /// Whether there are named queries, of which some may not be run now.
     has_queries: bool,
+    /// Whether queries may be changed.
+    edits_queries: bool,
     /// Whether there are functions to call.
     pub(super) functions: bool,
     has_metrics: bool,
@@ -97,6 +99,7 @@ impl Seen {
             consumes: may(Permission::Consume),
             has_queries: service.queries_for(caller).next().is_some(),
             queries: queries(context).await,
+            edits_queries: app.options.query_editor.is_some() && service.may_edit_queries(caller),
             functions: service.functions().iter().any(|file| file.check(caller).is_ok()),
             has_metrics: app.options.metrics.is_none() && caller.may(Permission::Administer, METRICS),
             has_provider: app.has_provider(),
@@ -142,6 +145,7 @@ impl Seen {
                 OwnTarget::Metrics => self.has_metrics,
                 OwnTarget::Provider(_) => self.has_provider,
                 OwnTarget::Query(_) => self.has_queries,
+                OwnTarget::EditQuery(_) => self.edits_queries,
                 _ => true,
             },
             RouteTarget::Records(target) => self.has_records(target, method),

@@ -35,6 +35,8 @@ pub(crate) enum OwnTarget<'p> {
     Queries,
     /// A named query.
     Query(Cow<'p, str>),
+    /// A change of a named query.
+    EditQuery(Cow<'p, str>),
     /// A GraphQL document.
     Graphql,
     /// A file of GraphiQL.
@@ -133,6 +135,20 @@ pub(super) const ROWS: &[RouteRow] = &[
         Does::Runs,
         |values| Any::Own(OwnTarget::Query(values.text("name"))),
         "Run a named query, with the values of its parameters.",
+    ),
+    row(
+        &["/api/queries/{name}"],
+        Methods::PUT,
+        Does::Changes,
+        |values| Any::Own(OwnTarget::EditQuery(values.text("name"))),
+        "Save the text of a named query, where the server was started with `--edit`.",
+    ),
+    row(
+        &["/api/queries/{name}"],
+        Methods::DELETE,
+        Does::Changes,
+        |values| Any::Own(OwnTarget::EditQuery(values.text("name"))),
+        "Remove a named query that stands in a file, where the server was started with `--edit`.",
     ),
     row(
         &["/api/graphql"],

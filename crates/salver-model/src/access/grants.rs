@@ -144,6 +144,14 @@ impl Grants {
         Permission::ALL.iter().any(|(_, permission)| self.decide(*permission, entry).is_some())
     }
 
+    /// Returns whether a rule gives the caller the permission for any entry, which need not be there.
+    #[must_use]
+    pub fn may_anywhere(&self, permission: Permission) -> bool {
+        let gives =
+            |rule: &AccessRule| !rule.deny && rule.permissions.contains(&permission) && self.is_for_caller(rule);
+        self.policy.rules().iter().any(gives)
+    }
+
     /// Returns the number of the rule that decides.
     #[must_use]
     pub fn rule_number(&self, permission: Permission, entry: &str) -> Option<u32> {
@@ -161,12 +169,16 @@ impl Grants {
     }
 
     fn first_rule(&self, permission: Permission, entry: &str) -> Option<u32> {
-        let is_for_caller = |rule: &AccessRule| match &rule.roles {
+        let decides = |rule: &AccessRule| {
+            rule.permissions.contains(&permission) && rule.is_about(entry) && self.is_for_caller(rule)
+        };
+        self.policy.rules().iter().position(decides).and_then(|number| u32::try_from(number).ok())
+    }
+
+    fn is_for_caller(&self, rule: &AccessRule) -> bool {
+        match &rule.roles {
             Some(roles) => roles.iter().any(|role| self.roles.get(*role) == Some(&true)),
             None => true,
-        };
-        let decides =
-            |rule: &AccessRule| rule.permissions.contains(&permission) && rule.is_about(entry) && is_for_caller(rule);
-        self.policy.rules().iter().position(decides).and_then(|number| u32::try_from(number).ok())
+        }
     }
 }

@@ -51,3 +51,9 @@ pub const GRAPHQL_INTROSPECTION_DEPTH_MAX: usize = 24;
 /// Most fields, fragments and spreads of a GraphQL document, in all its operations and fragments; a document with more
 /// is refused.
 pub const GRAPHQL_SELECTIONS_MAX: usize = 8 * GRAPHQL_FIELDS_MAX;
+/// Largest text of a named query that a client saves, in bytes; a larger one is 413.
+pub const QUERY_TEXT_BYTES_MAX: usize = 64 * 1024;
+/// Most named queries in files beside which a client saves another; one more is refused.
+pub const QUERY_FILES_MAX: usize = 1_000;
+/// Longest wait of a change of a named query for those before it and for a reload, in milliseconds; then it is 503.
+pub const QUERY_EDIT_WAIT_MS_MAX: u64 = 10_000;

@@ -13,6 +13,7 @@ use crate::ports::{MaybeReady, Table};
 use crate::reply::Rows;
 use crate::request::SqlQuery;
 use crate::spec::{Parameter, QuerySpec, ViewSpec};
+use crate::version::Version;
 
 /// Tables a statement may name: one catalog snapshot, as seen by the engine.
 pub trait Tables: Send + Sync + std::fmt::Debug {
@@ -62,12 +63,23 @@ pub struct StatementQuestion<'a> {
 }
 
 /// What a named query takes and gives.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct QueryDescription {
     /// Parameters: first the declared ones, in order, then the others that the statement names.
     pub parameters: Vec<Parameter>,
     /// Columns of the rows.
     pub columns: SchemaRef,
+    /// What the rows depend on beside the tables: the statement, and the types and defaults of its parameters.
+    pub version: Version,
+}
+
+impl QueryDescription {
+    /// Creates the description of the query `spec`.
+    #[must_use]
+    pub fn new(spec: &QuerySpec, parameters: Vec<Parameter>, columns: SchemaRef) -> Self {
+        let version = Version::of(&(&spec.sql, format!("{parameters:?}")));
+        Self { parameters, columns, version }
+    }
 }
 
 /// Executor of SQL over a catalog snapshot.

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use crate::name::Name;
-use crate::parameter::ParameterType;
+use crate::parameter::{ParameterType, TypedValue};
 use crate::value::Value;
+use crate::version::Version;
 
 /// Whose rights the statement of a view or a query has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +56,14 @@ pub struct QuerySpec {
     pub file: Option<PathBuf>,
 }
 
+impl QuerySpec {
+    /// Returns the version of its text, for whoever changes it.
+    #[must_use]
+    pub fn text_version(&self) -> Version {
+        Version::of(&self.sql)
+    }
+}
+
 /// A declared parameter of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterSpec {
@@ -85,4 +94,12 @@ pub struct Parameter {
     pub required: bool,
     /// Description for people; empty if there is none.
     pub description: String,
+}
+
+impl Parameter {
+    /// Returns the value that the statement runs with: the given one, or else the default.
+    #[must_use]
+    pub fn filled(&self, given: Option<Value>) -> TypedValue {
+        TypedValue { name: self.name.clone(), kind: self.kind, value: given.or_else(|| self.default.clone()) }
+    }
 }

@@ -10,7 +10,6 @@ use salver_model::spec::FunctionSpec;
 
 use super::{KeptFresh, Reload};
 use crate::functions::OpenFile;
-use crate::named_queries::NamedQueries;
 use crate::{functions, wiring};
 
 /// Longest wait for files of functions to be loaded before they take the place of others.
@@ -90,7 +89,7 @@ impl Reload {
         }
         if next.queries != self.checked.queries {
             let catalog = self.wired.service.catalog();
-            self.wired.queries = NamedQueries::start(next, &self.engine, catalog, &self.observer);
+            self.wired.queries.follow(&next.queries, &self.engine, catalog, &self.observer);
             service = service.with_queries(self.wired.queries.all.clone());
         }
         let service = Arc::new(service);

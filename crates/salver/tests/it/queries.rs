@@ -344,6 +344,62 @@ fn an_owners_view_shows_what_it_shows_whatever_its_caller_may_see() {
     assert!(!plan.text().contains("staff") && !plan.text().contains("salary"), "{}", plan.text());
 }
 
+fn document(server: &Server, headers: &[(&str, &str)], document: &str) -> Answer {
+    let body = serde_json::json!({ "query": document }).to_string();
+    let json = ("content-type", "application/json");
+    server.ask("POST", "/api/graphql", &[&[json], headers].concat(), body.as_bytes())
+}
+
+#[test]
+fn queries_are_fields_of_graphql() {
+    let server = server();
+    let answer = document(
+        &server,
+        &[],
+        r#"{ of_city(city: "Leeds") { name } few: born(most: 1, since: "1980-01-01") { who: name } many { n } }"#,
+    );
+    let expected = r#"{"data":{"of_city":[{"name":"Ann"},{"name":"Cy"}],"few":[{"who":"Bob"}],"many":[{"n":2}]}}"#;
+    assert_eq!((answer.status, answer.text()), (200, expected));
+    let types = document(&server, &[], r#"{ __type(name: "of_city") { fields { name type { name } } } }"#);
+    let expected = r#"{"data":{"__type":{"fields":[{"name":"id","type":{"name":"Int64"}},{"name":"name","type":{"name":"String"}}]}}}"#;
+    assert_eq!(types.text(), expected);
+    let answer = document(&server, &[], "{ wrong_query(id: 1) { id } }").json();
+    let message = answer["errors"][0]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("no column `nme` at line 1, column 8"), "{answer}");
+    // A tag lasts as long as the statement and its tables do.
+    let target = "/api/graphql?query=%7Bmany%7Bn%7D%7D";
+    let tag = server.get(target).header("etag").expect("a tag").to_owned();
+    assert_eq!(server.get_with(target, &[("if-none-match", &tag)]).status, 304);
+}
+
+#[test]
+fn graphql_shows_callers_their_queries() {
+    let server = ruled();
+    let boss = |text: &str| document(&server, &[("x-api-key", "0123456789abcdef-boss")], text).json();
+    let north = |text: &str| document(&server, &[("x-api-key", "0123456789abcdef-north")], text).json();
+    let error = |answer: &serde_json::Value| answer["errors"][0]["message"].as_str().unwrap_or_default().to_owned();
+    for _ in 0..3 {
+        let named = "{ named(from: \"b\") { name } total { total } }";
+        let of = |names: &[&str]| -> serde_json::Value {
+            names.iter().map(|name| serde_json::json!({ "name": name })).collect()
+        };
+        assert_eq!(
+            boss(named)["data"],
+            serde_json::json!({ "named": of(&["bob", "cat"]), "total": [{ "total": 60 }] })
+        );
+        assert_eq!(north(named)["data"], serde_json::json!({ "named": of(&["cat"]), "total": [{ "total": 60 }] }));
+        assert_eq!(boss("{ paid(salary: 15) { name } }")["data"]["paid"], of(&["bob", "cat"]));
+        let refused = error(&north("{ paid(salary: 15) { name } }"));
+        assert_eq!(refused, "you may not read everything that the query `paid` reads");
+        assert_eq!(boss("{ hidden_query { one } }")["data"]["hidden_query"][0]["one"], 1);
+        let unknown = error(&north("{ hidden_query { one } }"));
+        assert_eq!(unknown, "type `Query` does not have a field `hidden_query`");
+    }
+    let fields = north("{ __type(name: \"Query\") { fields { name } } }")["data"]["__type"]["fields"].to_string();
+    assert!(fields.contains("\"named\"") && fields.contains("\"total\""), "{fields}");
+    assert!(!fields.contains("paid") && !fields.contains("hidden_query"), "{fields}");
+}
+
 #[test]
 fn views_of_changing_tables() {
     let toml = "[[stream]]\nname = \"clicks\"\n[[view]]\nname = \"pages\"\n\

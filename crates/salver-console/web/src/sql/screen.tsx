@@ -11,6 +11,7 @@ import { OutcomePanel } from "./outcome_panel";
 import { ParameterForm } from "./parameter_form";
 import { findPlaceholders } from "./placeholders";
 import { sqlRequest } from "./run";
+import { SaveQueryForm } from "./save_query_form";
 import { keepDraft, loadDraft, readState, showStatement } from "./state";
 import { Toolbar } from "./toolbar";
 import { type Order, statementOf, useRun } from "./use_run";
@@ -23,6 +24,9 @@ export default function SqlScreen() {
   const [values, setValues] = useState(state.values);
   const [history, setHistory] = useState(loadHistory);
   const [historyOpen, setHistoryOpen] = useState(false);
+  const [saveOpen, setSaveOpen] = useState(false);
+  // The query that the statement was loaded from.
+  const [queryName, setQueryName] = useState<string | null>(null);
   const { outcome, run, cancel } = useRun(setHistory);
   // The statement of the address that was run last, by whatever way.
   const ran = useRef<string | null>(null);
@@ -49,6 +53,7 @@ export default function SqlScreen() {
   useNamedQuery(state.query, (query) => {
     const defaults = Object.fromEntries(query.parameters.map(({ name, default: value }) => [name, value === undefined || value === null ? "" : String(value)]));
     setSql(query.sql ?? "");
+    setQueryName(query.name);
     setValues(defaults);
   });
 
@@ -77,7 +82,9 @@ export default function SqlScreen() {
         onCancel={cancel}
         onExplain={(explain) => start(order(explain))}
         onHistory={() => setHistoryOpen(!historyOpen)}
+        onSave={catalog.value?.editsQueries ? () => setSaveOpen(!saveOpen) : null}
       />
+      {saveOpen && <SaveQueryForm sql={sql} name={queryName} onClose={() => setSaveOpen(false)} />}
       {historyOpen && (
         <HistoryPanel
           runs={history}

@@ -13,6 +13,8 @@ interface ToolbarProps {
   onCancel: () => void;
   onExplain: (explain: NonNullable<Order["explain"]>) => void;
   onHistory: () => void;
+  /** Without it, the statement can't be saved. */
+  onSave: (() => void) | null;
 }
 
 const FORMATS = ["csv", "tsv", "json", "ndjson", "parquet", "arrow"] as const;
@@ -61,6 +63,11 @@ export function Toolbar(props: ToolbarProps) {
           ))}
         </ul>
       </details>
+      {props.onSave && (
+        <button type="button" class="button" onClick={props.onSave}>
+          Save as query
+        </button>
+      )}
       <button type="button" class="button" aria-expanded={props.historyOpen} onClick={props.onHistory}>
         History
       </button>

@@ -158,7 +158,8 @@ impl World {
     pub(crate) async fn post(&self, content_type: Option<&str>, body: &[u8]) -> Result<Answer> {
         let request = parse_post(content_type, body)?;
         let snapshot = self.service.catalog().snapshot();
-        answer(&self.door, &self.service, &snapshot, &request, Nulls::Write).await
+        let queries = self.service.queries_settled(&request.caller, &snapshot).await;
+        answer(&self.door, &self.service, (&snapshot, &queries), &request, Nulls::Write).await
     }
 
     /// Runs a document in ROAPI's form, and returns the rows as JSON.

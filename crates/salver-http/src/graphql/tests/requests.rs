@@ -48,8 +48,9 @@ async fn query_strings() {
     let url = "query=query+Q(%24n%3A+Int)+%7B+orders(limit%3A+%24n)+%7B+id+%7D+%7D&variables=%7B%22n%22%3A2%7D&operationName=Q";
     let request = parse_get(url).unwrap();
     let snapshot = world.service.catalog().snapshot();
-    let answered =
-        answer(&world.door, &world.service, &snapshot, &request, salver_formats::Nulls::Write).await.unwrap();
+    let queries = world.service.queries_settled(&request.caller, &snapshot).await;
+    let state = (&snapshot, &queries);
+    let answered = answer(&world.door, &world.service, state, &request, salver_formats::Nulls::Write).await.unwrap();
     let Answer::Document { body, read, repeatable, refused, .. } = answered else { panic!("bare rows") };
     assert_eq!(String::from_utf8(body).unwrap(), r#"{"data":{"orders":[{"id":10},{"id":11}]}}"#);
     assert!(repeatable && refused.is_none());

@@ -1,0 +1,54 @@
+import { useState } from "preact/hooks";
+import { send } from "../api";
+import { catalog, loadCatalog } from "../catalog";
+import { ErrorNote } from "../error_note";
+import { saveRequest } from "./save_query";
+
+/** A form that saves the statement as a named query. */
+export function SaveQueryForm({ sql, name: first, onClose }: { sql: string; name: string | null; onClose: () => void }) {
+  const known = (name: string) => catalog.value?.queries.find((query) => query.name === name.trim());
+  const [name, setName] = useState(first ?? "");
+  const [description, setDescription] = useState(known(first ?? "")?.description ?? "");
+  const [saving, setSaving] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const save = async () => {
+    setSaving(true);
+    setError(null);
+    try {
+      await send(saveRequest(sql, { name, description }, known(name))).then((response) => response.text());
+      await loadCatalog();
+      onClose();
+    } catch (failure) {
+      setError(failure);
+      setSaving(false);
+    }
+  };
+  return (
+    <form
+      class="sql-save"
+      aria-label="Save as query"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <div class="row">
+        <label class="inline-field">
+          Name
+          <input type="text" required maxLength={128} spellcheck={false} dir="auto" value={name} onInput={(event) => setName(event.currentTarget.value)} />
+        </label>
+        <label class="inline-field">
+          Description
+          <input type="text" dir="auto" value={description} onInput={(event) => setDescription(event.currentTarget.value)} />
+        </label>
+        <button type="submit" class="button primary" disabled={saving || !sql.trim()}>
+          {known(name) ? "Replace" : "Save"}
+        </button>
+        <button type="button" class="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+      <ErrorNote error={error} />
+    </form>
+  );
+}
