@@ -6,7 +6,7 @@ mod xml_text;
 mod zip;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, SchemaRef};
 use salver_model::limits::{WORKBOOK_BYTES_MAX, WORKBOOK_COLUMNS_MAX, WORKBOOK_ROWS_MAX, WORKBOOK_TEXT_UNITS_MAX};
 use salver_model::{Code, Error, Result};
 
@@ -85,7 +85,7 @@ impl WorkbookEncoder {
         // Without a number of rows, values that rows share are not written in advance.
         let columns = batch.columns().iter().map(|array| Column::resolve(array, Dialect::Json(Nulls::Write), 0));
         let columns: Vec<Column<'_>> = columns.collect::<Result<_>>()?;
-        self.begin(&columns, out)?;
+        self.begin(out)?;
         for row in 0..batch.num_rows() {
             self.row(&columns, row)?;
             self.archive.pack(out)?;
@@ -99,7 +99,7 @@ impl WorkbookEncoder {
     }
 
     pub(crate) fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
-        self.begin(&[], out)?;
+        self.begin(out)?;
         let (last, lines) = (self.letters.last().map_or("A", String::as_str).to_owned(), self.rows + 1);
         let filter = format_args!("</sheetData><autoFilter ref=\"A1:{last}{lines}\"/></worksheet>");
         put(self.archive.content(), filter);
@@ -118,7 +118,7 @@ impl WorkbookEncoder {
     }
 
     /// Writes everything before the first row, unless that was done.
-    fn begin(&mut self, columns: &[Column<'_>], out: &mut Vec<u8>) -> Result<()> {
+    fn begin(&mut self, out: &mut Vec<u8>) -> Result<()> {
         if std::mem::replace(&mut self.has_begun, true) {
             return Ok(());
         }
@@ -140,8 +140,7 @@ impl WorkbookEncoder {
             ),
         );
         for (at, field) in self.schema.fields().iter().enumerate() {
-            let width = columns.get(at).map_or(0, Column::sheet_width);
-            let width = width.max(field.name().chars().count() + BUTTON).min(WIDTH);
+            let width = width(field.data_type()).max(field.name().chars().count() + BUTTON).min(WIDTH);
             let at = at + 1;
             put(content, format_args!("<col min=\"{at}\" max=\"{at}\" width=\"{width}\" customWidth=\"1\"/>"));
         }
@@ -226,6 +225,18 @@ fn text_units(text: &[u8]) -> usize {
     }
     // A character of four bytes takes two units, any other one.
     text.iter().map(|byte| usize::from(*byte & 0xc0 != 0x80) + usize::from(*byte >= 0xf0)).sum()
+}
+
+/// Returns the width of a column, in characters, as far as its type tells: a date that does not fit is not shown at all.
+fn width(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::Date32 => 11,
+        DataType::Date64 | DataType::Timestamp(..) => 27,
+        DataType::Dictionary(_, values) => width(values),
+        DataType::RunEndEncoded(_, values) => width(values.data_type()),
+        data_type if data_type.is_nested() || data_type.is_string() => 20,
+        _ => 12,
+    }
 }
 
 /// Returns the name of a column: `A` to `Z`, `AA` to `ZZ`, `AAA` to `XFD`.

@@ -202,6 +202,8 @@ pub(crate) enum OutputFormat {
     Arrow,
     /// Parquet.
     Parquet,
+    /// A workbook of spreadsheet programs.
+    Xlsx,
     /// An HTML page with a table.
     Html,
 }
@@ -332,6 +334,8 @@ pub(crate) enum ExportFormat {
     Arrow,
     /// Parquet.
     Parquet,
+    /// A workbook of spreadsheet programs.
+    Xlsx,
 }
 
 /// `salver check`

@@ -19,6 +19,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use salver_formats::Encoder;
 use salver_model::{Code, Error};
 
 use crate::cli::ExportArguments;
@@ -69,6 +70,7 @@ fn to_stdout(
         return Err(usage("several streams need a file to come together in".to_owned(), "add `--output FILE`"));
     }
     let session = ExportSession::open(client, target, 1)?;
+    holds(layout, &session, client)?;
     let mut sink = Sink::new(layout, std::io::stdout().lock(), "standard output");
     let mut next = Some(0);
     let mut rows = 0;
@@ -104,6 +106,10 @@ fn to_file(
         state.set_session(ExportSession::open(client, target, streams)?)?;
     }
     let Some(session) = state.session.clone() else { return Err(Error::internal("no export was opened").into()) };
+    if let Err(failure) = holds(layout, &session, client) {
+        state.finish();
+        return Err(failure);
+    }
     let mut progress = ExportProgress::new(&session, state.rows());
     if !state.is_fetched() {
         session.confirm(client)?;
@@ -212,6 +218,15 @@ fn fetch_stream(
         go_on(batch.rows);
     }
     Ok(())
+}
+
+/// Checks that the output format holds as many rows, before they are fetched.
+fn holds(layout: Layout, session: &ExportSession, client: &Client) -> Result<(), CommandFailure> {
+    let checked = session.rows.map_or(Ok(()), |rows| Encoder::check_rows(layout.format(), rows));
+    if checked.is_err() {
+        session.end(client);
+    }
+    Ok(checked?)
 }
 
 /// Checks that these are all rows.

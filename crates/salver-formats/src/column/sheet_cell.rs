@@ -114,17 +114,6 @@ impl Column<'_> {
             _ => None,
         }
     }
-
-    /// Returns the width of the column in a sheet, in characters, as far as its type tells.
-    pub(crate) fn sheet_width(&self) -> usize {
-        match self.cells {
-            Cells::Date32(_) => 11,
-            Cells::Timestamp(..) | Cells::Date64(_) => 26,
-            Cells::Text(_) | Cells::LargeText(_) | Cells::TextView(_) => 20,
-            Cells::List(_) | Cells::Struct(_) | Cells::Map(_) | Cells::Dictionary(_) => 20,
-            _ => 12,
-        }
-    }
 }
 
 /// Returns what a decimal becomes that was written as `text`.
