@@ -10,6 +10,7 @@ mod cli {
     mod serve;
     mod strangers;
     mod usage;
+    mod workbook;
 }
 
 use std::io::Write;
