@@ -23,7 +23,9 @@ use crate::sessions::LateSessions;
 use crate::settings::Loaded;
 use crate::tls::Certificate;
 use crate::traces::Traces;
-use crate::{data_format, databases, functions, logging, output, secrets, serve, settings, streams, wiring};
+use crate::{
+    data_format, databases, functions, load_progress, logging, output, secrets, serve, settings, streams, wiring,
+};
 
 /// Runs the checks, and fails when anything is wrong.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
@@ -79,7 +81,8 @@ async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<(usi
     let mut known: BTreeMap<&str, Description> = BTreeMap::new();
     for loader in loaders {
         // Sequentially, and dropped at once: only the description is needed.
-        match loader.load().await {
+        let reading = || format!("reading {}", loader.name());
+        match load_progress::during(loader.load(), reading).await {
             Ok(table) => {
                 let description = table.describe().clone();
                 let rows = description.rows.map(|rows| match rows {

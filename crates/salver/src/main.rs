@@ -20,6 +20,7 @@ mod ingest;
 mod key;
 mod key_set_source;
 mod listening;
+mod load_progress;
 mod logging;
 mod memory_monitor;
 mod named_queries;
@@ -32,12 +33,15 @@ mod query;
 mod reload;
 mod result_table;
 mod root_key;
+mod screen;
 mod secrets;
 mod serve;
 mod service_manager;
 mod session_file;
 mod sessions;
 mod settings;
+mod shell;
+mod shown_rows;
 mod signals;
 mod socket_activation;
 mod streams;
@@ -72,6 +76,7 @@ fn main() -> ExitCode {
             activated.map_err(Into::into).and_then(|activated| serve::run(arguments, activated))
         }
         Command::Query(arguments) => query::run(&arguments),
+        Command::Sql(arguments) => shell::run(&arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

@@ -34,8 +34,8 @@ use crate::traces::Traces;
 use crate::watch::Watch;
 use crate::wire::Wires;
 use crate::{
-    access, data_dir_lock, data_format, descriptors, functions, listening, logging, memory_monitor, output, root_key,
-    secrets, settings, signals, wiring,
+    access, data_dir_lock, data_format, descriptors, functions, listening, load_progress, logging, memory_monitor,
+    output, root_key, secrets, settings, signals, wiring,
 };
 
 /// Longest time the announcement waits for entries to load. Serving does not wait.
@@ -241,7 +241,7 @@ async fn announce(service: Arc<Service>, own: OwnAddress, log: Arc<Log>, (open, 
     if open {
         open_browser(&own);
     }
-    let _ = tokio::time::timeout(ANNOUNCE, service.catalog().settled()).await;
+    let _ = tokio::time::timeout(ANNOUNCE, load_progress::settled(service.catalog())).await;
     functions::settled(service.functions(), ANNOUNCE).await;
     access::idle_rules::warn(&service);
     let streams: Vec<Name> = service.all_consumers().map(|stream| stream.spec().name.clone()).collect();

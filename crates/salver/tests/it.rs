@@ -58,7 +58,7 @@ mod it {
     #[cfg(all(feature = "functions", feature = "otel"))]
     mod traces;
     mod transport;
-    mod workbook;
     #[cfg(feature = "wire")]
     mod wire;
+    mod workbook;
 }
