@@ -52,10 +52,12 @@ pub(crate) fn run(arguments: &PromptArguments) -> Result<(), CommandFailure> {
 /// Reads and answers until the end.
 fn answer(session: &mut Session, input: &mut Input) -> Result<(), CommandFailure> {
     let mut statements = Statements::new();
+    // Whether a statement began with a space, as what should not be remembered does in shells.
+    let mut is_forgotten = false;
     loop {
         match input.line(statements.is_empty())? {
             Line::Text(line) if statements.is_empty() && line.trim_start().starts_with('.') => {
-                input.remember(line.trim());
+                input.remember(line.trim_end());
                 let done = DotCommand::read(&line).map_err(Into::into).and_then(|command| session.command(&command));
                 if told(done, input)? == Next::Leave {
                     return Ok(());
@@ -63,9 +65,14 @@ fn answer(session: &mut Session, input: &mut Input) -> Result<(), CommandFailure
                 statements.skip_line();
             }
             Line::Text(line) => {
+                if statements.is_empty() {
+                    is_forgotten = line.starts_with(' ');
+                }
                 statements.push(&line);
                 while let Some(statement) = statements.next() {
-                    input.remember(&format!("{};", statement.text));
+                    if !is_forgotten {
+                        input.remember(&format!("{};", statement.text));
+                    }
                     told(
                         session.statement(&statement.text).map_err(|failure| placed(failure, &statement, input)),
                         input,

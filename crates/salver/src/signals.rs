@@ -138,6 +138,19 @@ pub(crate) struct Interrupts {
     signal: tokio::signal::unix::Signal,
 }
 
+impl Interrupts {
+    /// Forgets those that came so far.
+    pub(crate) async fn forget(&mut self) {
+        loop {
+            tokio::select! {
+                biased;
+                () = self.next() => {}
+                () = std::future::ready(()) => return,
+            }
+        }
+    }
+}
+
 /// Registers for the signals of Ctrl-C, which then do not end the program any more. Call it inside a runtime.
 pub(crate) fn interrupts() -> io::Result<Interrupts> {
     #[cfg(unix)]

@@ -6,6 +6,7 @@
 mod cli {
     mod check;
     mod key;
+    mod prompt;
     mod query;
     mod serve;
     mod strangers;

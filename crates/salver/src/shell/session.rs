@@ -1,6 +1,6 @@
 //! What statements and commands are answered with: the entries, and how rows are shown.
 
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,8 @@ use crate::wiring::Wired;
 use crate::{functions, load_progress, output, signals, wiring};
 
 const STDOUT: &str = "standard output";
+/// Bytes that are written at a time.
+const WRITE_BYTES: usize = 64 * 1024;
 /// Longest time for files of functions to load.
 const PATIENCE: Duration = Duration::from_secs(COMMAND_FUNCTIONS_S_MAX);
 
@@ -107,10 +109,16 @@ impl Session {
         };
         let done = runtime.block_on(async {
             match interrupts {
-                Some(interrupts) => tokio::select! {
-                    done = work => Some(done),
-                    () = interrupts.next() => None,
-                },
+                Some(interrupts) => {
+                    let done = tokio::select! {
+                        biased;
+                        done = work => Some(done),
+                        () = interrupts.next() => None,
+                    };
+                    // Those that were meant for the pager, too.
+                    interrupts.forget().await;
+                    done
+                }
                 None => Some(work.await),
             }
         });
@@ -169,7 +177,8 @@ async fn load(checked: &Checked, engine: &Arc<Engine>) -> Wired {
 /// Shows rows, and returns what to tell of them.
 async fn show(rows: Rows, format: PromptFormat, with_pager: bool) -> Result<Option<String>, CommandFailure> {
     let width = screen::terminal().map(|(width, _)| width);
-    let target = Target { out: Screen::new(with_pager), name: STDOUT, width };
+    let out = BufWriter::with_capacity(WRITE_BYTES, Screen::new(with_pager));
+    let target = Target { out, name: STDOUT, width };
     let (out, told) = match format {
         PromptFormat::Table => {
             let (out, told) = shown_rows::table(rows, target).await?;
@@ -178,7 +187,8 @@ async fn show(rows: Rows, format: PromptFormat, with_pager: bool) -> Result<Opti
         PromptFormat::Csv => (shown_rows::encoded(rows, Format::Csv, target).await?, None),
         PromptFormat::Json => (shown_rows::encoded(rows, Format::Json, target).await?, None),
     };
-    out.finish().map_err(|error| CommandFailure::writing(STDOUT, error))?;
+    let written = out.into_inner().map_err(io::IntoInnerError::into_error).and_then(Screen::finish);
+    written.map_err(|error| CommandFailure::writing(STDOUT, error))?;
     Ok(told)
 }
 
