@@ -15,7 +15,7 @@ interface ToolbarProps {
   onHistory: () => void;
 }
 
-const FORMATS = ["csv", "tsv", "json", "ndjson", "parquet", "arrow"] as const;
+const FORMATS = ["csv", "xlsx", "tsv", "json", "ndjson", "parquet", "arrow"] as const;
 const WHOLE = new Intl.NumberFormat("en");
 
 /** What can be done with the statement. */
