@@ -10,6 +10,9 @@ const PAGER: (&str, &str) = ("less", "-SFRX");
 /// Lines of a screen that are not known.
 const LINES: usize = 24;
 
+/// Bytes that are held to see whether they fit: rows of JSON are one line, however many they are.
+const HELD_BYTES: usize = 64 * 1024;
+
 /// The size of the terminal that standard output is: columns and lines. `None` if it is none.
 pub(crate) fn terminal() -> Option<(usize, usize)> {
     if !io::stdout().is_terminal() {
@@ -64,7 +67,7 @@ impl Write for Screen {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // A value must not give the terminal orders. Rows are written whole, so that no character is cut in two.
         let tamed = self.is_terminal.then(|| output::tamed(&String::from_utf8_lossy(bytes)));
-        let text = tamed.as_ref().map_or(bytes, |text| text.as_bytes());
+        let text = tamed.as_deref().map_or(bytes, str::as_bytes);
         let Some((mut held, mut lines)) = self.held.take() else {
             self.put(text)?;
             return Ok(bytes.len());
@@ -72,7 +75,7 @@ impl Write for Screen {
         held.extend_from_slice(text);
         lines += text.iter().filter(|byte| **byte == b'\n').count();
         // The last line is that of the next prompt.
-        if lines < self.lines {
+        if lines < self.lines && held.len() <= HELD_BYTES {
             self.held = Some((held, lines));
         } else {
             self.pager = start();

@@ -9,6 +9,7 @@ use salver_datasets::Engine;
 use salver_formats::Format;
 use salver_model::limits::COMMAND_FUNCTIONS_S_MAX;
 use salver_model::observation::{Observer, Silent};
+use salver_model::secrecy::masked;
 use salver_model::{Caller, Error, Rows, SqlQuery};
 use salver_service::{Entry, Snapshot};
 use tokio::runtime::Runtime;
@@ -202,7 +203,7 @@ fn tables(snapshot: &Snapshot) -> String {
                 Some(rows) => format!("{} rows", thousands(rows)),
                 None => String::new(),
             },
-            (None, Some(failure)) => format!("FAILED: {}", failure.message),
+            (None, Some(failure)) => masked(&format!("FAILED: {}", failure.message)).into_owned(),
             (None, None) => "is not loaded".to_owned(),
         };
         text.push_str(format!("{}  {state}", entry.name.as_str()).trim_end());
