@@ -42,8 +42,8 @@ impl Encoder {
     /// Returns an encoder for one body of rows of one schema.
     ///
     /// # Errors
-    /// `UnknownFormat`, with the column, if the format has no type for it; only Parquet lacks types. `AnswerTooLarge` if
-    /// the format, which is that of workbooks, can't have as many columns.
+    /// `UnknownFormat`, with the column, if the format has no type for it, which only Parquet may not; `AnswerTooLarge`
+    /// if it can't have as many columns, which are bounded in workbooks alone.
     pub fn new(format: Format, schema: &SchemaRef, style: &Style) -> Result<Self> {
         Ok(Self(match format {
             Format::ArrowStream => Inner::Ipc(Box::new(IpcEncoder::new(schema, PortableFormat::ArrowStream)?)),

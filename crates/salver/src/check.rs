@@ -24,7 +24,8 @@ use crate::settings::Loaded;
 use crate::tls::Certificate;
 use crate::traces::Traces;
 use crate::{
-    data_format, databases, functions, load_progress, logging, output, secrets, serve, settings, streams, wiring,
+    data_format, databases, functions, grouped_digits, load_progress, logging, output, secrets, settings, streams,
+    wiring,
 };
 
 /// Runs the checks, and fails when anything is wrong.
@@ -87,7 +88,7 @@ async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<(usi
                 let description = table.describe().clone();
                 let rows = description.rows.map(|rows| match rows {
                     1 => "1 row, ".to_owned(),
-                    _ => format!("{} rows, ", serve::thousands(rows)),
+                    _ => format!("{} rows, ", grouped_digits::thousands(rows)),
                 });
                 let line = format!("ok  {}: {}{}\n", loader.name(), rows.unwrap_or_default(), description.source);
                 output::out(&line)?;

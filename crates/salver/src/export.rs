@@ -25,7 +25,7 @@ use salver_model::{Code, Error};
 use crate::cli::ExportArguments;
 use crate::client::{Client, usage};
 use crate::failure::CommandFailure;
-use crate::{output, serve, signals};
+use crate::{grouped_digits, output, signals};
 use batch::Layout;
 use fetch::FetchRange;
 use progress::ExportProgress;
@@ -76,7 +76,7 @@ fn to_stdout(
     let mut rows = 0;
     while let Some(offset) = next {
         if interrupted.load(Ordering::Acquire) {
-            output::note(&format!("interrupted after {} rows", serve::thousands(rows)));
+            output::note(&format!("interrupted after {} rows", grouped_digits::thousands(rows)));
             return Err(CommandFailure::Told);
         }
         let place = FetchRange { stream: 0, offset, rows_max: arguments.batch_rows };
@@ -127,7 +127,7 @@ fn to_file(
     check(&session, rows)?;
     finish::finish(&mut state, layout, path)?;
     session.end(client);
-    let (rows, entry) = (serve::thousands(rows), &session.entry);
+    let (rows, entry) = (grouped_digits::thousands(rows), &session.entry);
     output::note(&format!("{rows} rows of `{entry}` in {}; {}", path.display(), progress.pace()));
     Ok(())
 }
@@ -145,7 +145,7 @@ fn tell_of_an_end(
         return Err(failure);
     }
     if interrupted.load(Ordering::Acquire) && !state.is_fetched() {
-        let rows = serve::thousands(state.rows());
+        let rows = grouped_digits::thousands(state.rows());
         output::note(&format!("{path}: interrupted after {rows} rows; the same command goes on from here"));
         return Err(CommandFailure::Told);
     }

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use salver_service::Catalog;
 
+use crate::grouped_digits::thousands;
 use crate::progress_line::ProgressLine;
-use crate::serve::thousands;
 
 /// Time after which it is worth telling.
 const MOMENT: Duration = Duration::from_secs(1);

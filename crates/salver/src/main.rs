@@ -15,6 +15,7 @@ mod export;
 mod exposure;
 mod failure;
 mod functions;
+mod grouped_digits;
 mod identity_provider;
 mod ingest;
 mod key;

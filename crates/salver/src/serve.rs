@@ -21,6 +21,7 @@ use crate::data_dir::DataDir;
 use crate::data_dir_lock::{DataDirLock, Taken};
 use crate::exposure::Exposure;
 use crate::failure::CommandFailure;
+use crate::grouped_digits::thousands;
 use crate::logging::Log;
 use crate::reload::{CurrentService, KeptFresh, Reload};
 use crate::root_key::OpenedKey;
@@ -301,19 +302,6 @@ fn state(entry: &Entry) -> String {
         }
         (None, None) => "is still being loaded".to_owned(),
     }
-}
-
-/// Formats `1234567` as `1 234 567`.
-pub(crate) fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(' ');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// Opens `url` in a browser. Without a desktop only a message is printed.

@@ -10,8 +10,8 @@ use salver_model::reply::BatchStream;
 use salver_model::{Batches, Rows};
 
 use crate::failure::CommandFailure;
+use crate::grouped_digits::thousands;
 use crate::result_table::{Cut, ResultTable};
-use crate::serve::thousands;
 
 /// Encoded bytes to begin with, of which more come as they are needed.
 const ENCODED_BYTES: usize = 256 * 1024;
