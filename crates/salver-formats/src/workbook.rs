@@ -227,7 +227,7 @@ fn text_units(text: &[u8]) -> usize {
     text.iter().map(|byte| usize::from(*byte & 0xc0 != 0x80) + usize::from(*byte >= 0xf0)).sum()
 }
 
-/// Returns the width of a column, in characters, as far as its type tells. A date that does not fit is not shown at all.
+/// Returns the width of a column, in characters, as far as its type tells. A date that does not fit is not shown.
 fn width(data_type: &DataType) -> usize {
     match data_type {
         DataType::Date32 => 11,
