@@ -139,9 +139,9 @@ fn fraction_of_second(nanos: u32, out: &mut Vec<u8>) {
     short_copy::block(&text, len, out);
 }
 
-/// Writes `2021-04-12T04:04:28`, with a fraction as in [`time`] and, if there is a zone, the offset: `Z` or `+05:30`.
+/// Returns the seconds of local time since 1970, the nanoseconds of the last one, and the offset from UTC in seconds.
 #[inline(always)]
-pub(crate) fn timestamp(value: i64, unit: TimeUnit, zone: Zone, out: &mut Vec<u8>) {
+pub(crate) fn wall_clock(value: i64, unit: TimeUnit, zone: Zone) -> (i64, u32, i32) {
     let (per_second, nanos) = per_second(unit);
     let utc = value.div_euclid(per_second);
     let fraction = value.rem_euclid(per_second) as u32 * nanos;
@@ -151,6 +151,18 @@ pub(crate) fn timestamp(value: i64, unit: TimeUnit, zone: Zone, out: &mut Vec<u8
         Zone::Named(zone) => offset_at(zone, utc),
     };
     let local = utc.saturating_add(i64::from(offset));
+    (local, fraction, offset)
+}
+
+/// Returns an offset in minutes. Those with seconds, which zones had before standard time, are rounded.
+pub(crate) fn whole_minutes(offset: i32) -> i32 {
+    offset.signum() * ((offset.abs() + 30) / 60)
+}
+
+/// Writes `2021-04-12T04:04:28`, with a fraction as in [`time`] and, if there is a zone, the offset: `Z` or `+05:30`.
+#[inline(always)]
+pub(crate) fn timestamp(value: i64, unit: TimeUnit, zone: Zone, out: &mut Vec<u8>) {
+    let (local, fraction, offset) = wall_clock(value, unit, zone);
     date(local.div_euclid(DAY_SECONDS), out);
     out.push(b'T');
     clock(local.rem_euclid(DAY_SECONDS) as u32, fraction, out);

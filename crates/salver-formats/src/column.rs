@@ -5,6 +5,7 @@ mod in_place;
 mod indirect;
 mod nested;
 mod resolve;
+mod sheet_cell;
 
 use arrow::array::{ArrowPrimitiveType, BinaryViewArray, FixedSizeBinaryArray, LargeBinaryArray, LargeStringArray};
 use arrow::array::{BinaryArray, OffsetSizeTrait, StringArray, StringViewArray};
@@ -14,6 +15,7 @@ use arrow::datatypes::{Float16Type, IntervalDayTime, IntervalMonthDayNano, TimeU
 use crate::calendar::Zone;
 use crate::style::Nulls;
 pub(crate) use nested::FieldKeys;
+pub(crate) use sheet_cell::{Look, SheetCell};
 
 /// The text format that cells are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,6 +13,7 @@ use crate::parquet::ParquetEncoder;
 use crate::portable::PortableFormat;
 use crate::style::Style;
 use crate::text::TextEncoder;
+use crate::workbook::{self, WorkbookEncoder};
 
 /// Room for a row or two, so that the smallest bodies are not reallocated while they grow.
 const BODY_BYTES_USUAL: usize = 512;
@@ -27,6 +28,7 @@ enum Inner {
     Text { text: TextEncoder, state: EncoderState },
     Ipc(Box<IpcEncoder>),
     Parquet(Box<ParquetEncoder>),
+    Workbook(Box<WorkbookEncoder>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +42,14 @@ impl Encoder {
     /// Returns an encoder for one body of rows of one schema.
     ///
     /// # Errors
-    /// `UnknownFormat`, with the column, if the format has no type for it; only Parquet lacks types.
+    /// `UnknownFormat`, with the column, if the format has no type for it, which only Parquet may not; `AnswerTooLarge`
+    /// if it can't have as many columns, which are bounded in workbooks alone.
     pub fn new(format: Format, schema: &SchemaRef, style: &Style) -> Result<Self> {
         Ok(Self(match format {
             Format::ArrowStream => Inner::Ipc(Box::new(IpcEncoder::new(schema, PortableFormat::ArrowStream)?)),
             Format::ArrowFile => Inner::Ipc(Box::new(IpcEncoder::new(schema, PortableFormat::ArrowFile)?)),
             Format::Parquet => Inner::Parquet(Box::new(ParquetEncoder::new(schema)?)),
+            Format::Xlsx => Inner::Workbook(Box::new(WorkbookEncoder::new(schema)?)),
             Format::Json | Format::NdJson | Format::Csv | Format::Tsv | Format::Html => {
                 Inner::Text { text: TextEncoder::new(format, schema, style), state: EncoderState::New }
             }
@@ -58,18 +62,31 @@ impl Encoder {
     /// As [`Encoder::new`], and `Execution`, with the column, if its time zone does not exist and the format writes
     /// times in it.
     pub fn check(format: Format, schema: &SchemaRef) -> Result<()> {
-        if format.is_text() { check_zones(schema) } else { Self::new(format, schema, &Style::default()).map(drop) }
+        if format.is_text() || format == Format::Xlsx {
+            check_zones(schema)?;
+        }
+        Self::new(format, schema, &Style::default()).map(drop)
+    }
+
+    /// Checks that `format` can hold as many rows, before a body begins.
+    ///
+    /// # Errors
+    /// `AnswerTooLarge` if it can't; only workbooks have a limit.
+    pub fn check_rows(format: Format, rows: u64) -> Result<()> {
+        if format == Format::Xlsx { workbook::check_rows(rows) } else { Ok(()) }
     }
 
     /// Encodes a batch.
     ///
     /// # Errors
-    /// `Execution` if a value can't be represented in the format, `Internal` if the batch has other columns than the
+    /// `Execution` if a value can't be represented in the format, `AnswerTooLarge` if the rows, or the text of a cell,
+    /// are more than a workbook holds, `Internal` if the batch has other columns than the
     /// schema. The body can't be completed then.
     pub fn write(&mut self, batch: &RecordBatch, out: &mut Vec<u8>) -> Result<()> {
         match &mut self.0 {
             Inner::Ipc(ipc) => ipc.write(batch, out),
             Inner::Parquet(parquet) => parquet.write(batch, out),
+            Inner::Workbook(workbook) => workbook.write(batch, out),
             Inner::Text { text, state } => {
                 if *state == EncoderState::New {
                     text.begin(out);
@@ -92,6 +109,7 @@ impl Encoder {
         match &mut self.0 {
             Inner::Ipc(ipc) => ipc.finish(out),
             Inner::Parquet(parquet) => parquet.finish(out),
+            Inner::Workbook(workbook) => workbook.finish(out),
             Inner::Text { text, state } => {
                 if *state == EncoderState::New {
                     text.begin(out);

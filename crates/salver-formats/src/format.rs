@@ -17,14 +17,25 @@ pub enum Format {
     ArrowFile,
     /// Parquet.
     Parquet,
+    /// A workbook of spreadsheet programs, with one sheet.
+    Xlsx,
     /// An HTML page with a table, for people.
     Html,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 8] =
-        [Self::Json, Self::NdJson, Self::Csv, Self::Tsv, Self::ArrowStream, Self::ArrowFile, Self::Parquet, Self::Html];
+    pub const ALL: [Self; 9] = [
+        Self::Json,
+        Self::NdJson,
+        Self::Csv,
+        Self::Tsv,
+        Self::ArrowStream,
+        Self::ArrowFile,
+        Self::Parquet,
+        Self::Xlsx,
+        Self::Html,
+    ];
 
     /// Returns the format with this suffix (without its dot, in any case); `?format=` takes the same names.
     #[must_use]
@@ -46,6 +57,7 @@ impl Format {
             Self::ArrowStream => "arrows",
             Self::ArrowFile => "arrow",
             Self::Parquet => "parquet",
+            Self::Xlsx => "xlsx",
             Self::Html => "html",
         }
     }
@@ -61,6 +73,7 @@ impl Format {
             Self::ArrowStream => "application/vnd.apache.arrow.stream",
             Self::ArrowFile => "application/vnd.apache.arrow.file",
             Self::Parquet => "application/vnd.apache.parquet",
+            Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             Self::Html => "text/html; charset=utf-8",
         }
     }

@@ -1,7 +1,8 @@
 //! Encodes rows as bytes: the formats, their encoders and their compression. It depends on no protocol and no backend.
 //!
 //! Suggested reading order: the formats (`format`), their negotiation (`negotiate`), then the encoders: text (`text`,
-//! over the typed columns of `json`), the binary ones (`ipc`, `parquet`), and `encoder`, which wraps them all.
+//! over the typed columns of `json`), the binary ones (`ipc`, `parquet`, `workbook`), and `encoder`, which wraps them
+//! all.
 //! `docs/formats.md` specifies how each Arrow type is written in each format.
 
 mod calendar;
@@ -25,6 +26,7 @@ mod slice_write;
 mod span;
 pub mod style;
 pub mod text;
+mod workbook;
 
 pub use coding::{Coding, Compressor};
 pub use encoder::{Encoder, encode};

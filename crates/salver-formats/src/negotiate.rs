@@ -7,7 +7,7 @@ use crate::quality;
 
 /// Every media type that a client may name, with its format and the `Content-Type` of the response. This is the same
 /// name, for clients that compare the two; ROAPI's short names for Arrow are answered with Arrow's registered names.
-const NAMES: [(&str, Format, &str); 21] = [
+const NAMES: [(&str, Format, &str); 22] = [
     ("application/json", Format::Json, "application/json"),
     ("application/x-ndjson", Format::NdJson, "application/x-ndjson"),
     ("application/ndjson", Format::NdJson, "application/ndjson"),
@@ -26,6 +26,11 @@ const NAMES: [(&str, Format, &str); 21] = [
     ("application/vnd.apache.parquet", Format::Parquet, "application/vnd.apache.parquet"),
     ("application/parquet", Format::Parquet, "application/parquet"),
     ("application/x-parquet", Format::Parquet, "application/x-parquet"),
+    (
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        Format::Xlsx,
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ),
     ("text/html", Format::Html, "text/html; charset=utf-8"),
     ("application/xhtml+xml", Format::Html, "text/html; charset=utf-8"),
     ("text/x-csv", Format::Csv, "text/x-csv; charset=utf-8"),

@@ -44,7 +44,9 @@ impl TextEncoder {
             Format::Csv => TextLayout::Delimited(b','),
             Format::Tsv => TextLayout::Delimited(b'\t'),
             Format::Html => TextLayout::Page(Page::new(style)),
-            Format::Json | Format::ArrowStream | Format::ArrowFile | Format::Parquet => TextLayout::Array(keys()),
+            Format::Json | Format::ArrowStream | Format::ArrowFile | Format::Parquet | Format::Xlsx => {
+                TextLayout::Array(keys())
+            }
         };
         Self { schema: SchemaRef::clone(schema), shape }
     }

@@ -14,4 +14,5 @@ mod formats {
     mod random;
     mod received;
     mod sample;
+    mod workbook;
 }

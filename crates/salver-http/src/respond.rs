@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
-use salver_formats::{Choice, Coding, Format, encode};
+use salver_formats::{Choice, Coding, Encoder, Format, encode};
 use salver_model::limits::{COMPRESSED_BYTES_MIN, READY_BYTES_MAX, READY_ROWS_MAX};
 use salver_model::ports::MaybeReady;
 use salver_model::reply::BatchStream;
@@ -168,6 +168,8 @@ async fn streamed(
     flight: SingleFlight<'_>,
 ) -> Result<Response<Body>> {
     flight.abandon();
+    let known: usize = head.iter().map(RecordBatch::num_rows).sum();
+    Encoder::check_rows(heading.choice.format, known as u64)?;
     // Repeatable rows are those of the entry itself, which are in memory anyway.
     let share = if rest.is_none() && !rows.repeatable {
         let bytes = head.iter().map(row_size::of).sum();

@@ -23,7 +23,10 @@ use crate::sessions::LateSessions;
 use crate::settings::Loaded;
 use crate::tls::Certificate;
 use crate::traces::Traces;
-use crate::{data_format, databases, functions, logging, output, secrets, serve, settings, streams, wiring};
+use crate::{
+    data_format, databases, functions, grouped_digits, load_progress, logging, output, secrets, settings, streams,
+    wiring,
+};
 
 /// Runs the checks, and fails when anything is wrong.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<(), CommandFailure> {
@@ -79,12 +82,13 @@ async fn open_all(checked: &Checked, loaders: &[Arc<dyn Loader>]) -> Result<(usi
     let mut known: BTreeMap<&str, Description> = BTreeMap::new();
     for loader in loaders {
         // Sequentially, and dropped at once: only the description is needed.
-        match loader.load().await {
+        let reading = || format!("reading {}", loader.name());
+        match load_progress::during(loader.load(), reading).await {
             Ok(table) => {
                 let description = table.describe().clone();
                 let rows = description.rows.map(|rows| match rows {
                     1 => "1 row, ".to_owned(),
-                    _ => format!("{} rows, ", serve::thousands(rows)),
+                    _ => format!("{} rows, ", grouped_digits::thousands(rows)),
                 });
                 let line = format!("ok  {}: {}{}\n", loader.name(), rows.unwrap_or_default(), description.source);
                 output::out(&line)?;

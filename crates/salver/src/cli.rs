@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Answer one SQL query without a server.
     Query(QueryArguments),
+    /// Answer SQL at a prompt, or the statements on standard input, without a server.
+    Sql(PromptArguments),
     /// Send the events of files into a stream of a running server.
     Ingest(IngestArguments),
     /// Write all rows of an entry of a running server to a file, in parallel and from where it was interrupted.
@@ -187,6 +189,32 @@ pub(crate) struct QueryArguments {
     pub(crate) parameters: Vec<String>,
 }
 
+/// `salver sql`
+#[derive(Args, Debug)]
+pub(crate) struct PromptArguments {
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
+
+    /// How rows are shown; `.mode` changes it.
+    #[arg(long, short, value_enum, default_value_t = PromptFormat::Table)]
+    pub(crate) format: PromptFormat,
+
+    /// Show long results at once, and not in a pager (`$PAGER`, or less).
+    #[arg(long)]
+    pub(crate) no_pager: bool,
+}
+
+/// Formats of `salver sql`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PromptFormat {
+    /// An aligned table, for people.
+    Table,
+    /// Comma-separated values.
+    Csv,
+    /// One JSON array of objects.
+    Json,
+}
+
 /// Formats of `salver query`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
@@ -206,6 +234,8 @@ pub(crate) enum OutputFormat {
     Arrow,
     /// Parquet.
     Parquet,
+    /// A workbook of spreadsheet programs.
+    Xlsx,
     /// An HTML page with a table.
     Html,
 }
@@ -336,6 +366,8 @@ pub(crate) enum ExportFormat {
     Arrow,
     /// Parquet.
     Parquet,
+    /// A workbook of spreadsheet programs.
+    Xlsx,
 }
 
 /// `salver check`

@@ -19,12 +19,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use salver_formats::Encoder;
 use salver_model::{Code, Error};
 
 use crate::cli::ExportArguments;
 use crate::client::{Client, usage};
 use crate::failure::CommandFailure;
-use crate::{output, serve, signals};
+use crate::{grouped_digits, output, signals};
 use batch::Layout;
 use fetch::FetchRange;
 use progress::ExportProgress;
@@ -69,12 +70,13 @@ fn to_stdout(
         return Err(usage("several streams need a file to come together in".to_owned(), "add `--output FILE`"));
     }
     let session = ExportSession::open(client, target, 1)?;
+    holds(layout, &session, client)?;
     let mut sink = Sink::new(layout, std::io::stdout().lock(), "standard output");
     let mut next = Some(0);
     let mut rows = 0;
     while let Some(offset) = next {
         if interrupted.load(Ordering::Acquire) {
-            output::note(&format!("interrupted after {} rows", serve::thousands(rows)));
+            output::note(&format!("interrupted after {} rows", grouped_digits::thousands(rows)));
             return Err(CommandFailure::Told);
         }
         let place = FetchRange { stream: 0, offset, rows_max: arguments.batch_rows };
@@ -104,6 +106,10 @@ fn to_file(
         state.set_session(ExportSession::open(client, target, streams)?)?;
     }
     let Some(session) = state.session.clone() else { return Err(Error::internal("no export was opened").into()) };
+    if let Err(failure) = holds(layout, &session, client) {
+        state.finish();
+        return Err(failure);
+    }
     let mut progress = ExportProgress::new(&session, state.rows());
     if !state.is_fetched() {
         session.confirm(client)?;
@@ -121,7 +127,7 @@ fn to_file(
     check(&session, rows)?;
     finish::finish(&mut state, layout, path)?;
     session.end(client);
-    let (rows, entry) = (serve::thousands(rows), &session.entry);
+    let (rows, entry) = (grouped_digits::thousands(rows), &session.entry);
     output::note(&format!("{rows} rows of `{entry}` in {}; {}", path.display(), progress.pace()));
     Ok(())
 }
@@ -139,7 +145,7 @@ fn tell_of_an_end(
         return Err(failure);
     }
     if interrupted.load(Ordering::Acquire) && !state.is_fetched() {
-        let rows = serve::thousands(state.rows());
+        let rows = grouped_digits::thousands(state.rows());
         output::note(&format!("{path}: interrupted after {rows} rows; the same command goes on from here"));
         return Err(CommandFailure::Told);
     }
@@ -212,6 +218,15 @@ fn fetch_stream(
         go_on(batch.rows);
     }
     Ok(())
+}
+
+/// Checks that the output format holds as many rows, before they are fetched.
+fn holds(layout: Layout, session: &ExportSession, client: &Client) -> Result<(), CommandFailure> {
+    let checked = session.rows.map_or(Ok(()), |rows| Encoder::check_rows(layout.format(), rows));
+    if checked.is_err() {
+        session.end(client);
+    }
+    Ok(checked?)
 }
 
 /// Checks that these are all rows.

@@ -17,7 +17,7 @@ use salver_model::{Code, Error};
 
 use crate::cli::IngestArguments;
 use crate::failure::CommandFailure;
-use crate::{output, serve, signals};
+use crate::{grouped_digits, output, signals};
 use batches::{Batches, EventBatch};
 use progress::IngestProgress;
 use resume_state::IngestState;
@@ -60,7 +60,7 @@ fn one_file(
     let source = EventSource::find(file)?;
     let mut state = IngestState::begin(arguments, &source)?;
     if state.offset > 0 {
-        let events = serve::thousands(state.counts.there());
+        let events = grouped_digits::thousands(state.counts.there());
         output::note(&format!("{file}: goes on behind {events} events of an earlier run"));
     }
     progress.begin(&source);
@@ -146,7 +146,7 @@ fn send_all(
 }
 
 fn stopped(file: &str, state: &IngestState) -> CommandFailure {
-    let events = serve::thousands(state.counts.there());
+    let events = grouped_digits::thousands(state.counts.there());
     let how = if state.is_kept() { "; the same command goes on from here" } else { "" };
     output::note(&format!("{file}: interrupted after {events} events{how}"));
     CommandFailure::Told
@@ -154,13 +154,13 @@ fn stopped(file: &str, state: &IngestState) -> CommandFailure {
 
 /// Returns the summary for the user.
 fn summary(stream: &str, total: &Counts, progress: &IngestProgress) -> String {
-    let mut text = format!("{} events in `{stream}`", serve::thousands(total.there()));
+    let mut text = format!("{} events in `{stream}`", grouped_digits::thousands(total.there()));
     if total.duplicates > 0 {
-        text += &format!(", {} of them were there already", serve::thousands(total.duplicates));
+        text += &format!(", {} of them were there already", grouped_digits::thousands(total.duplicates));
     }
     if total.quarantined > 0 {
         let why = total.reason.as_deref().map(|why| format!(" (the first: {why})")).unwrap_or_default();
-        text += &format!("; {} in its quarantine{why}", serve::thousands(total.quarantined));
+        text += &format!("; {} in its quarantine{why}", grouped_digits::thousands(total.quarantined));
     }
     text + &format!("; {}\n", progress.pace())
 }

@@ -15,11 +15,13 @@ mod export;
 mod exposure;
 mod failure;
 mod functions;
+mod grouped_digits;
 mod identity_provider;
 mod ingest;
 mod key;
 mod key_set_source;
 mod listening;
+mod load_progress;
 mod logging;
 mod memory_monitor;
 mod named_queries;
@@ -34,12 +36,15 @@ mod query_file;
 mod reload;
 mod result_table;
 mod root_key;
+mod screen;
 mod secrets;
 mod serve;
 mod service_manager;
 mod session_file;
 mod sessions;
 mod settings;
+mod shell;
+mod shown_rows;
 mod signals;
 mod socket_activation;
 mod streams;
@@ -74,6 +79,7 @@ fn main() -> ExitCode {
             activated.map_err(Into::into).and_then(|activated| serve::run(arguments, activated))
         }
         Command::Query(arguments) => query::run(&arguments),
+        Command::Sql(arguments) => shell::run(&arguments),
         Command::Ingest(arguments) => ingest::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

@@ -7,21 +7,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use arrow::array::RecordBatch;
 use clap::ValueEnum;
-use futures::StreamExt;
 use salver_config::Checked;
-use salver_formats::{Encoder, Format, Style};
+use salver_formats::Format;
 use salver_model::limits::{COMMAND_FUNCTIONS_S_MAX, COMMAND_QUERY_MS_MAX};
 use salver_model::observation::{Observer, Silent};
-use salver_model::{Batches, Caller, Code, Error, Rows, SqlParameters, SqlQuery, Value};
+use salver_model::{Caller, Code, Error, Rows, SqlParameters, SqlQuery, Value};
 
 use crate::cli::{OutputFormat, QueryArguments};
 use crate::data_dir::DataDir;
 use crate::failure::CommandFailure;
 use crate::output_lock;
 use crate::settings::Need;
-use crate::{functions, logging, output, result_table, secrets, serve, settings, wiring};
+use crate::shown_rows::{self, Target};
+use crate::{functions, load_progress, logging, output, screen, secrets, settings, wiring};
 
 /// Longest time for files of functions to load.
 const PATIENCE: Duration = Duration::from_secs(COMMAND_FUNCTIONS_S_MAX);
@@ -153,15 +152,16 @@ async fn run_once(
 ) -> salver_model::Result<Rows> {
     let observer: Arc<dyn Observer> = Arc::new(Silent);
     let wired = wiring::wire(checked, engine, &observer, wiring::Streams::LeaveOut);
-    wired.service.catalog().settled().await;
+    load_progress::settled(wired.service.catalog()).await;
     functions::settled(wired.service.functions(), PATIENCE).await;
     wired.service.sql(&Caller::default(), &wired.service.catalog().snapshot(), query).await
 }
 
 async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Result<(), CommandFailure> {
     let Some(path) = file else {
+        let width = screen::terminal().map(|(width, _)| width);
         let stdout = BufWriter::with_capacity(WRITE_BYTES, io::stdout());
-        return write_to(stdout, "standard output", rows, format).await;
+        return write_to(stdout, ("standard output", width), rows, format).await;
     };
     let what = format!("`{}`", path.display());
     let writing = |error| CommandFailure::writing(&what, error);
@@ -169,7 +169,7 @@ async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Resul
     let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
         let out = OpenOptions::new().write(true).open(path).map_err(writing)?;
-        return write_to(BufWriter::with_capacity(WRITE_BYTES, out), &what, rows, format).await;
+        return write_to(BufWriter::with_capacity(WRITE_BYTES, out), (&what, None), rows, format).await;
     }
     // Renamed when complete: a partial result must not look complete.
     let mut name = path.as_os_str().to_owned();
@@ -177,7 +177,7 @@ async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Resul
     let part = PathBuf::from(name);
     let claimed = output_lock::claim(&part, path)?;
     let out = claimed.set_len(0).and_then(|()| claimed.try_clone()).map_err(writing)?;
-    let done = write_to(BufWriter::with_capacity(WRITE_BYTES, out), &what, rows, format).await;
+    let done = write_to(BufWriter::with_capacity(WRITE_BYTES, out), (&what, None), rows, format).await;
     let done = done.and_then(|()| std::fs::rename(&part, path).map_err(writing));
     if done.is_err() {
         let _ = std::fs::remove_file(&part);
@@ -185,39 +185,24 @@ async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Resul
     done
 }
 
-async fn write_to(mut out: impl Write, what: &str, rows: Rows, format: Option<Format>) -> Result<(), CommandFailure> {
-    let writing = |error| CommandFailure::writing(what, error);
-    let schema = rows.schema;
-    let mut batches = match rows.batches {
-        Batches::Ready(batches) => futures::stream::iter(batches.into_iter().map(Ok)).boxed(),
-        Batches::Stream(stream) => stream,
+/// Writes rows in a format, or draws them.
+async fn write_to(
+    out: impl Write,
+    (what, width): (&str, Option<usize>),
+    rows: Rows,
+    format: Option<Format>,
+) -> Result<(), CommandFailure> {
+    let target = Target { out, name: what, width };
+    let (mut out, told) = match format {
+        Some(format) => (shown_rows::encoded(rows, format, target).await?, None),
+        None => {
+            let (out, told) = shown_rows::table(rows, target).await?;
+            (out, Some(told))
+        }
     };
-    let mut count = 0_u64;
-    if let Some(format) = format {
-        let mut encoder = Encoder::new(format, &schema, &Style::default())?;
-        let mut bytes = Vec::with_capacity(WRITE_BYTES);
-        while let Some(batch) = batches.next().await {
-            encoder.write(&batch?, &mut bytes)?;
-            out.write_all(&bytes).map_err(writing)?;
-            bytes.clear();
-        }
-        encoder.finish(&mut bytes)?;
-        if matches!(format, Format::Json) {
-            bytes.push(b'\n');
-        }
-        out.write_all(&bytes).map_err(writing)?;
-    } else {
-        let mut held: Vec<RecordBatch> = Vec::new();
-        while let Some(batch) = batches.next().await {
-            let batch = batch?;
-            count += batch.num_rows() as u64;
-            held.push(batch);
-        }
-        out.write_all(result_table::draw(&schema, &held)?.as_bytes()).map_err(writing)?;
-    }
-    out.flush().map_err(writing)?;
-    if format.is_none() {
-        output::note(&format!("{} row{}", serve::thousands(count), if count == 1 { "" } else { "s" }));
+    out.flush().map_err(|error| CommandFailure::writing(what, error))?;
+    if let Some(told) = told {
+        output::note(&told);
     }
     Ok(())
 }

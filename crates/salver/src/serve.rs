@@ -21,6 +21,7 @@ use crate::data_dir::DataDir;
 use crate::data_dir_lock::{DataDirLock, Taken};
 use crate::exposure::Exposure;
 use crate::failure::CommandFailure;
+use crate::grouped_digits::thousands;
 use crate::logging::Log;
 use crate::query_edits::{QueryEdit, QueryEdits};
 use crate::reload::{CurrentService, KeptFresh, Reload};
@@ -35,8 +36,8 @@ use crate::traces::Traces;
 use crate::watch::Watch;
 use crate::wire::Wires;
 use crate::{
-    access, data_dir_lock, data_format, descriptors, functions, listening, logging, memory_monitor, output, root_key,
-    secrets, settings, signals, wiring,
+    access, data_dir_lock, data_format, descriptors, functions, listening, load_progress, logging, memory_monitor,
+    output, root_key, secrets, settings, signals, wiring,
 };
 
 /// Longest time the announcement waits for entries to load. Serving does not wait.
@@ -258,7 +259,7 @@ async fn announce(service: Arc<Service>, own: OwnAddress, log: Arc<Log>, (open, 
     if open {
         open_browser(&own);
     }
-    let _ = tokio::time::timeout(ANNOUNCE, service.catalog().settled()).await;
+    let _ = tokio::time::timeout(ANNOUNCE, load_progress::settled(service.catalog())).await;
     functions::settled(service.functions(), ANNOUNCE).await;
     access::idle_rules::warn(&service);
     let streams: Vec<Name> = service.all_consumers().map(|stream| stream.spec().name.clone()).collect();
@@ -318,19 +319,6 @@ fn state(entry: &Entry) -> String {
         }
         (None, None) => "is still being loaded".to_owned(),
     }
-}
-
-/// Formats `1234567` as `1 234 567`.
-pub(crate) fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(' ');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// Opens `url` in a browser. Without a desktop only a message is printed.

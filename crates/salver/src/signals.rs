@@ -131,3 +131,44 @@ pub(crate) fn interrupted() -> Result<Arc<AtomicBool>> {
     });
     Ok(flag)
 }
+
+/// The signals of Ctrl-C.
+pub(crate) struct Interrupts {
+    #[cfg(unix)]
+    signal: tokio::signal::unix::Signal,
+}
+
+impl Interrupts {
+    /// Forgets those that came so far.
+    pub(crate) async fn forget(&mut self) {
+        loop {
+            tokio::select! {
+                biased;
+                () = self.next() => {}
+                () = std::future::ready(()) => return,
+            }
+        }
+    }
+}
+
+/// Registers for the signals of Ctrl-C, which then do not end the program any more. Call it inside a runtime.
+pub(crate) fn interrupts() -> io::Result<Interrupts> {
+    #[cfg(unix)]
+    return Ok(Interrupts { signal: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())? });
+    #[cfg(not(unix))]
+    Ok(Interrupts {})
+}
+
+impl Interrupts {
+    /// Waits for the next one from now on.
+    #[cfg(unix)]
+    pub(crate) async fn next(&mut self) {
+        self.signal.recv().await;
+    }
+
+    /// Waits for the next one from now on.
+    #[cfg(not(unix))]
+    pub(crate) async fn next(&mut self) {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}

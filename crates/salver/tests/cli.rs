@@ -6,10 +6,12 @@
 mod cli {
     mod check;
     mod key;
+    mod prompt;
     mod query;
     mod serve;
     mod strangers;
     mod usage;
+    mod workbook;
 }
 
 use std::io::Write;

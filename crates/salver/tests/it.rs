@@ -61,4 +61,5 @@ mod it {
     mod transport;
     #[cfg(feature = "wire")]
     mod wire;
+    mod workbook;
 }

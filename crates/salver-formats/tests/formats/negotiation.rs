@@ -20,7 +20,7 @@ fn formats_and_suffixes() {
         assert_eq!(negotiate(Some(""), format), format.into());
     }
     assert_eq!(Format::of_suffix("jsonl"), Some(Format::NdJson));
-    assert_eq!(Format::of_suffix("xlsx"), None);
+    assert_eq!(Format::of_suffix("xls"), None);
     assert_eq!(Format::of_suffix(""), None);
 }
 

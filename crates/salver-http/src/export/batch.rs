@@ -207,8 +207,9 @@ impl BatchRequest<'_> {
             return Err(Error::internal("a stream of an export is not there"));
         };
         Encoder::check(self.encoding.format, &self.opened.held.schema_of(&self.opened.columns))?;
-        let mut headers = self.headers();
         let rows = range.rows.map(|rows| rows - self.offset);
+        rows.map_or(Ok(()), |rows| Encoder::check_rows(self.encoding.format, rows))?;
+        let mut headers = self.headers();
         if let Some(rows) = rows {
             count_header(&mut headers, "salver-rows", rows);
         }

@@ -128,12 +128,14 @@ impl<'a> Export<'a> {
         Version::of(&(ask.shape(context, how), &encoding.style.title))
     }
 
-    /// Refuses columns whose types the format does not support, before the status line is sent.
+    /// Refuses columns whose types the format does not support, and more rows than it holds, before the status line is
+    /// sent.
     fn check(&self) -> Result<()> {
-        match self.file {
-            Some(_) => Ok(()),
-            None => Encoder::check(self.encoding.format, &self.held.schema_of(&self.ask.columns)),
+        if self.file.is_some() {
+            return Ok(());
         }
+        Encoder::check(self.encoding.format, &self.held.schema_of(&self.ask.columns))?;
+        self.held.describe().rows.map_or(Ok(()), |rows| Encoder::check_rows(self.encoding.format, rows))
     }
 
     /// Returns whether a range may be served: `If-Range` is missing or names this body.

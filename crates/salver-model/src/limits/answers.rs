@@ -46,3 +46,13 @@ pub const COMPRESSED_BYTES_MIN: usize = 1_024;
 /// Length of what `/openapi.json` says of single entries, in bytes; with more it describes paths with parameters only,
 /// and says so.
 pub const OPENAPI_ENTRIES_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Most rows of a workbook, as rows go out: a sheet of spreadsheet programs has one more, for the names of the columns.
+/// More are refused.
+pub const WORKBOOK_ROWS_MAX: u64 = 1_048_575;
+/// Most columns of a workbook, as those of a sheet. More are refused.
+pub const WORKBOOK_COLUMNS_MAX: usize = 16_384;
+/// Longest text of a cell of a workbook, in characters of UTF-16. A longer one is refused, with its place.
+pub const WORKBOOK_TEXT_UNITS_MAX: usize = 32_767;
+/// Most bytes of the sheet of a workbook, as XML before it is compressed: with more it would take the large form of an
+/// archive, which not every program reads. More are refused.
+pub const WORKBOOK_BYTES_MAX: u64 = 4_000_000_000;

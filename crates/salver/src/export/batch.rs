@@ -65,6 +65,7 @@ fn of_word(asked: ExportFormat) -> Format {
         ExportFormat::Arrows => Format::ArrowStream,
         ExportFormat::Arrow => Format::ArrowFile,
         ExportFormat::Parquet => Format::Parquet,
+        ExportFormat::Xlsx => Format::Xlsx,
     }
 }
 

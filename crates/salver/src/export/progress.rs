@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::session::ExportSession;
 use crate::progress_line::ProgressLine;
-use crate::{pace, serve};
+use crate::{grouped_digits, pace};
 
 /// Most characters of an entry's name that are shown, so that the line fits into a terminal.
 const NAME_CHARS: usize = 24;
@@ -50,13 +50,13 @@ impl ExportProgress {
     /// Returns the total duration and the number of rows per second.
     pub(super) fn pace(&self) -> String {
         let seconds = self.started.elapsed().as_secs_f64();
-        format!("{seconds:.1} s, {} a second", serve::thousands(pace::rate(self.rows, seconds)))
+        format!("{seconds:.1} s, {} a second", grouped_digits::thousands(pace::rate(self.rows, seconds)))
     }
 
     fn text(&self, seconds: f64) -> String {
         let there = self.before + self.rows;
-        let rate = serve::thousands(pace::rate(self.rows, seconds));
-        let rows = format!("{} rows, {rate} a second", serve::thousands(there));
+        let rate = grouped_digits::thousands(pace::rate(self.rows, seconds));
+        let rows = format!("{} rows, {rate} a second", grouped_digits::thousands(there));
         let Some(all) = self.all.filter(|all| *all > 0) else { return format!("{}: {rows}", self.name) };
         let share = (there as f64 / all as f64).min(1.0) * 100.0;
         let left = pace::left(all.saturating_sub(there), self.rows, seconds);

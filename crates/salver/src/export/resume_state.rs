@@ -68,7 +68,7 @@ impl ExportState {
         let kept: Option<Value> = kept.and_then(|text| serde_json::from_str(&text).ok());
         match kept {
             Some(kept) if !arguments.work.restart && state.take_up(&kept, arguments.streams).is_some() => {
-                let rows = crate::serve::thousands(state.rows());
+                let rows = crate::grouped_digits::thousands(state.rows());
                 output::note(&format!("{}: goes on behind {rows} rows of an earlier run", output.display()));
             }
             Some(kept) => {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::sender::Counts;
 use super::source::EventSource;
 use crate::progress_line::ProgressLine;
-use crate::{pace, serve};
+use crate::{grouped_digits, pace};
 
 /// Most characters of a file's name that are shown, so that the line fits into a terminal.
 const NAME_CHARS: usize = 24;
@@ -67,13 +67,14 @@ impl IngestProgress {
     /// Returns the total duration and the number of events per second.
     pub(crate) fn pace(&self) -> String {
         let seconds = self.started.elapsed().as_secs_f64();
-        format!("{seconds:.1} s, {} a second", serve::thousands(pace::rate(self.events_all, seconds)))
+        format!("{seconds:.1} s, {} a second", grouped_digits::thousands(pace::rate(self.events_all, seconds)))
     }
 }
 
 fn text(progress: &IngestProgress, input_bytes: u64, from: u64) -> String {
     let rate = pace::rate(progress.events, progress.file_started.elapsed().as_secs_f64());
-    let pace = format!("{} events, {} a second", serve::thousands(progress.events), serve::thousands(rate));
+    let pace =
+        format!("{} events, {} a second", grouped_digits::thousands(progress.events), grouped_digits::thousands(rate));
     let Some(bytes) = progress.bytes.filter(|bytes| *bytes > 0) else { return format!("{}: {pace}", progress.name) };
     let share = (input_bytes as f64 / bytes as f64).min(1.0);
     let left = progress.file.map(|(since, _)| {

@@ -86,7 +86,7 @@ fn text_formats() {
 #[test]
 fn every_format_is_read_back_from_its_file() {
     let place = Place::new();
-    for suffix in ["json", "ndjson", "csv", "tsv", "arrow", "arrows", "parquet"] {
+    for suffix in ["json", "ndjson", "csv", "tsv", "arrow", "arrows", "parquet", "xlsx"] {
         let file = format!("copy.{suffix}");
         assert_eq!(place.run(&["query", ADULTS, ".", "-o", &file]).good(), "", "{suffix}");
         let copy = place.run(&["query", "select * from copy order by name", &file, "-f", "csv"]);

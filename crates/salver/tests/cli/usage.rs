@@ -56,7 +56,7 @@ fn nothing_to_serve_says_what_to_do() {
 fn help_names_every_command() {
     let place = Place::new();
     let help = place.run(&["--help"]);
-    for command in ["serve", "query", "ingest", "export", "check", "config", "access", "key", "completions"] {
+    for command in ["serve", "query", "sql", "ingest", "export", "check", "config", "access", "key", "completions"] {
         assert!(help.good().contains(&format!("\n  {command}")), "{command}");
         place.run(&[command, "--help"]).good();
     }

@@ -23,6 +23,7 @@ fn suffix_parameter_and_header_agree() {
         ("arrows", "application/vnd.apache.arrow.stream"),
         ("arrow", "application/vnd.apache.arrow.file"),
         ("parquet", "application/vnd.apache.parquet"),
+        ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
         ("html", "text/html"),
     ] {
         let by_suffix = server.get(&format!("/api/tables/t.{suffix}"));
@@ -72,6 +73,9 @@ fn empty_answers_are_valid() {
     let parquet = empty("parquet").body;
     assert_eq!(&parquet[..4], b"PAR1");
     assert_eq!(&parquet[parquet.len() - 4..], b"PAR1");
+    let workbook = empty("xlsx").body;
+    assert_eq!(&workbook[..4], b"PK\x03\x04");
+    assert_eq!(&workbook[workbook.len() - 22..][..4], b"PK\x05\x06");
 }
 
 #[test]

@@ -7,6 +7,7 @@ import { type ViewState, downloadQuery } from "./view_state";
 
 const FORMATS = [
   ["csv", "CSV"],
+  ["xlsx", "Excel"],
   ["json", "JSON"],
   ["ndjson", "NDJSON"],
   ["parquet", "Parquet"],

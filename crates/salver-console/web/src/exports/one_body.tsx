@@ -5,6 +5,7 @@ import { chosenColumns, ColumnsChoice, columnsParameter } from "./columns_choice
 
 const FORMATS = [
   { suffix: "csv", label: "CSV" },
+  { suffix: "xlsx", label: "Excel" },
   { suffix: "tsv", label: "TSV" },
   { suffix: "ndjson", label: "NDJSON" },
   { suffix: "json", label: "JSON" },

@@ -17,7 +17,7 @@ interface ToolbarProps {
   onSave: (() => void) | null;
 }
 
-const FORMATS = ["csv", "tsv", "json", "ndjson", "parquet", "arrow"] as const;
+const FORMATS = ["csv", "xlsx", "tsv", "json", "ndjson", "parquet", "arrow"] as const;
 const WHOLE = new Intl.NumberFormat("en");
 
 /** What can be done with the statement. */

@@ -45,7 +45,7 @@ fn every_format_in_any_number_of_streams() {
     let server = server();
     let folder = tempfile::tempdir().unwrap();
     let url = format!("http://{}/a", server.address());
-    for format in ["ndjson", "csv", "tsv", "arrows", "arrow", "parquet"] {
+    for format in ["ndjson", "csv", "tsv", "arrows", "arrow", "parquet", "xlsx"] {
         for streams in ["1", "3"] {
             let name = format!("{streams}.{format}");
             let run = export(folder.path(), &[&url, "-o", &name, "--streams", streams, "--batch-rows", "1700"]);
@@ -55,7 +55,7 @@ fn every_format_in_any_number_of_streams() {
             match format {
                 "arrows" => assert!(text(&stream(&bytes)) == text(&rows(0..COUNT))),
                 "arrow" => assert!(text(&arrow_file(&bytes)) == text(&rows(0..COUNT))),
-                "parquet" => {
+                "parquet" | "xlsx" => {
                     let sql = "select count(*) as n, sum(id) as s, count(name) as m from b";
                     let output = Command::new(env!("CARGO_BIN_EXE_salver"))
                         .args(["query", sql, &format!("b={name}"), "--format", "csv"])
