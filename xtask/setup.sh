@@ -6,12 +6,16 @@
 #   xtask/setup.sh            what building needs
 #   xtask/setup.sh test       also the databases, the Kafka broker, the packages of Python and of Node, the browser and
 #                             the authority for certificates that the tests use
+#   xtask/setup.sh site       also the generator of the documentation's site
 #   xtask/setup.sh bench      also what `make bench` needs
 set -eu
 
 RUST_MIN=1.95
 KAFKA=4.1.0
 PEBBLE=2.10.3
+ZENSICAL=0.0.73
+VALE=3.21.0
+OPENAPI_GENERATOR=7.25.0
 packages=
 
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -50,7 +54,7 @@ if [ "${1:-}" = test ] || [ "${1:-}" = bench ]; then
     has kcat || want kcat
     [ -d "$kafka" ] || has mvn || want maven
 fi
-if [ "${1:-}" = test ]; then
+if [ "${1:-}" = test ] || [ "${1:-}" = site ]; then
     python3 -c 'import venv, ensurepip' 2>/dev/null || want python3-venv
 fi
 if [ "${1:-}" = bench ]; then
@@ -125,9 +129,50 @@ if [ "${1:-}" = test ] && ! [ -x "$pebble/pebble" ]; then
         echo "Go is not installed (https://go.dev): the tests leave out certificates from an authority." >&2
     fi
 fi
+# What makes a site of the documents, and what reads their English, where there is Go to build it.
+site=${XDG_CACHE_HOME:-$HOME/.cache}/salver/site
+if { [ "${1:-}" = test ] || [ "${1:-}" = site ]; } && [ "$(cat "$site/version" 2>/dev/null)" != "$ZENSICAL" ]; then
+    echo "Installing Zensical $ZENSICAL from PyPI into $site"
+    rm -rf "$site"
+    if python3 -m venv "$site" && "$site/bin/pip" install --quiet --disable-pip-version-check "zensical==$ZENSICAL"; then
+        echo "$ZENSICAL" >"$site/version"
+    else
+        echo "It is not there, and the site is left out." >&2
+        rm -rf "$site"
+    fi
+fi
+vale=${XDG_CACHE_HOME:-$HOME/.cache}/salver/vale/$VALE
+if [ "${1:-}" = test ] && ! [ -x "$vale/vale" ]; then
+    if [ -x "$go" ]; then
+        echo "Building Vale $VALE from Go's module proxy into $vale"
+        mkdir -p "$vale.part"
+        if GOFLAGS=-mod=mod GOBIN=$vale.part "$go" install "github.com/vale-cli/vale/v3/cmd/vale@v$VALE" 2>/dev/null; then
+            rm -rf "$vale"
+            mv "$vale.part" "$vale"
+        else
+            echo "It is not there: the English of the documents is not read." >&2
+            rm -rf "$vale.part"
+        fi
+    else
+        echo "Go is not installed (https://go.dev): the English of the documents is not read." >&2
+    fi
+fi
+# What makes clients of /openapi.json.
+generator=${XDG_CACHE_HOME:-$HOME/.cache}/salver/openapi-generator/$OPENAPI_GENERATOR
+if [ "${1:-}" = test ] && ! [ -d "$generator" ]; then
+    echo "Fetching openapi-generator $OPENAPI_GENERATOR from Maven Central into $generator"
+    mkdir -p "$generator.part"
+    path=org/openapitools/openapi-generator-cli/$OPENAPI_GENERATOR/openapi-generator-cli-$OPENAPI_GENERATOR.jar
+    if curl -sSf -o "$generator.part/openapi-generator-cli.jar" "https://repo1.maven.org/maven2/$path"; then
+        mv "$generator.part" "$generator"
+    else
+        echo "It is not there: the tests leave out the clients that it makes." >&2
+        rm -rf "$generator.part"
+    fi
+fi
 # Another driver, and what drives a browser through the console, where there is Node to run them.
 node=${XDG_CACHE_HOME:-$HOME/.cache}/salver/node
-for package in arangojs@10 playwright-core@1 axe-core@4; do
+for package in arangojs@10 playwright-core@1 axe-core@4 typescript@7; do
     [ "${1:-}" = test ] && has npm && ! [ -d "$node/node_modules/${package%@*}" ] || continue
     echo "Installing $package from npm into $node"
     mkdir -p "$node"
