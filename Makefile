@@ -39,6 +39,7 @@ docs: setup ## write the generated pages of docs/ again
 site: setup ## build the documentation as a site with search: .site/html/index.html
 	@sh xtask/setup.sh site
 	cargo xtask site
+	@echo 'To read it: python3 -m http.server --directory .site/html'
 
 setup:
 	@sh xtask/setup.sh

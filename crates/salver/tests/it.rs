@@ -14,6 +14,8 @@ mod client;
 mod process;
 
 mod it {
+    pub(crate) mod demo;
+    pub(crate) mod installed;
     pub(crate) mod node;
     pub(crate) mod served;
     pub(crate) mod server;
