@@ -234,6 +234,11 @@ impl OpenapiDocument {
                     members.shift_remove("nullable");
                     allow_null(members);
                 }
+                // As PHP-CRUD-API writes times, with a space and without a zone, they are none of RFC 3339.
+                let is_time = |format: &Json| format == "date-time" || format == "time";
+                if members.contains_key("pattern") && members.get("format").is_some_and(is_time) {
+                    members.shift_remove("format");
+                }
                 if let Some(Json::String(target)) = members.get_mut("$ref") {
                     self.direct(target);
                 }
@@ -287,14 +292,22 @@ fn plain_id(method: &str, path: &str) -> String {
     std::iter::once(method).chain(words).collect::<Vec<_>>().join("_")
 }
 
-/// Adds null to what a schema allows, in the words of 3.1.
-fn allow_null(schema: &mut Map<String, Json>) {
-    if let Some(Json::String(word)) = schema.get("type") {
-        let types = json!([word, "null"]);
-        schema.insert("type".to_owned(), types);
-    }
+/// Adds null to what a schema of one type allows, in the words of 3.1. Generators of clients read a list of types where
+/// all of them are plain, and `anyOf` otherwise.
+pub(crate) fn allow_null(schema: &mut Map<String, Json>) {
+    let word = schema.get("type").and_then(Json::as_str).map(str::to_owned);
     if let Some(Json::Array(values)) = schema.get_mut("enum") {
         values.push(Json::Null);
+    }
+    match word.as_deref() {
+        None | Some("null") => {}
+        Some("object" | "array") => {
+            let whole = Json::Object(std::mem::take(schema));
+            schema.insert("anyOf".to_owned(), json!([whole, { "type": "null" }]));
+        }
+        Some(word) => {
+            schema.insert("type".to_owned(), json!([word, "null"]));
+        }
     }
 }
 
@@ -324,6 +337,7 @@ mod tests {
         document.tag("Other", None);
         let row = json!({ "type": "object", "properties": {
             "a": { "type": "string", "enum": ["x"], "nullable": true }, "nullable": { "type": "integer" },
+            "b": { "type": "object", "nullable": true },
         } });
         document.component("schemas", "row", row);
         let get = |name: &str| {
@@ -341,6 +355,7 @@ mod tests {
         let row = &document["components"]["schemas"]["p.row"]["properties"];
         assert_eq!(row["a"], json!({ "type": ["string", "null"], "enum": ["x", null] }));
         assert_eq!(row["nullable"], json!({ "type": "integer" }));
+        assert_eq!(row["b"], json!({ "anyOf": [{ "type": "object" }, { "type": "null" }] }));
         assert_eq!(document["paths"].as_object().unwrap().len(), 1, "{document}");
         let item = &document["paths"]["/api/users/{id}"];
         assert_eq!(item["get"]["operationId"], "p.get_api_users_id");
