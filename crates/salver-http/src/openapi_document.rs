@@ -32,6 +32,9 @@ pub(crate) struct DocumentPart {
     pub(crate) tag: Option<&'static str>,
     /// Responses of operations besides their own, by status.
     pub(crate) responses: Map<String, Json>,
+    /// Whether of one value or an array of such values, the one is described, which generators of clients make a type
+    /// of, and not both, of which they make none.
+    pub(crate) singular: bool,
 }
 
 /// An OpenAPI document.
@@ -234,6 +237,9 @@ impl OpenapiDocument {
                     members.shift_remove("nullable");
                     allow_null(members);
                 }
+                if self.part.singular {
+                    describe_one(members);
+                }
                 // As PHP-CRUD-API writes times, with a space and without a zone, they are none of RFC 3339.
                 let is_time = |format: &Json| format == "date-time" || format == "time";
                 if members.contains_key("pattern") && members.get("format").is_some_and(is_time) {
@@ -292,6 +298,16 @@ fn plain_id(method: &str, path: &str) -> String {
     std::iter::once(method).chain(words).collect::<Vec<_>>().join("_")
 }
 
+/// Makes a schema of one value or an array of such values that of the one.
+fn describe_one(schema: &mut Map<String, Json>) {
+    let Some([one, many]) = schema.get("oneOf").and_then(Json::as_array).map(Vec::as_slice) else { return };
+    if *many == json!({ "type": "array", "items": one })
+        && let Json::Object(one) = one.clone()
+    {
+        *schema = one;
+    }
+}
+
 /// Adds null to what a schema of one type allows, in the words of 3.1. Generators of clients read a list of types where
 /// all of them are plain, and `anyOf` otherwise.
 pub(crate) fn allow_null(schema: &mut Map<String, Json>) {
@@ -332,12 +348,14 @@ mod tests {
     fn what_is_written_for_3_0_becomes_3_1() {
         let mut document = OpenapiDocument::new(OpenapiVersion::V3_1, "Test", "/");
         let responses = json!({ "400": { "description": "wrong" } }).as_object().unwrap().clone();
-        document.begin(DocumentPart { names: "p.", paths: "/api", tag: Some("Part"), responses });
+        document.begin(DocumentPart { names: "p.", paths: "/api", tag: Some("Part"), responses, singular: true });
         document.tag("Part", Some("A part."));
         document.tag("Other", None);
         let row = json!({ "type": "object", "properties": {
             "a": { "type": "string", "enum": ["x"], "nullable": true }, "nullable": { "type": "integer" },
             "b": { "type": "object", "nullable": true },
+            "c": { "oneOf": [{ "type": "integer" }, { "type": "array", "items": { "type": "integer" } }] },
+            "d": { "type": "string", "format": "time", "pattern": "^[0-9]{2}$" },
         } });
         document.component("schemas", "row", row);
         let get = |name: &str| {
@@ -355,6 +373,8 @@ mod tests {
         let row = &document["components"]["schemas"]["p.row"]["properties"];
         assert_eq!(row["a"], json!({ "type": ["string", "null"], "enum": ["x", null] }));
         assert_eq!(row["nullable"], json!({ "type": "integer" }));
+        assert_eq!(row["c"], json!({ "type": "integer" }));
+        assert_eq!(row["d"], json!({ "type": "string", "pattern": "^[0-9]{2}$" }));
         assert_eq!(row["b"], json!({ "anyOf": [{ "type": "object" }, { "type": "null" }] }));
         assert_eq!(document["paths"].as_object().unwrap().len(), 1, "{document}");
         let item = &document["paths"]["/api/users/{id}"];

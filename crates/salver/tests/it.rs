@@ -51,6 +51,8 @@ mod it {
     mod openapi;
     mod paging;
     mod queries;
+    #[cfg(all(feature = "functions", feature = "wire"))]
+    mod recipes;
     mod refresh;
     mod reload;
     mod sessions;

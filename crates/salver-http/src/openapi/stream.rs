@@ -31,7 +31,7 @@ pub(super) fn describe(document: &mut OpenapiDocument, caller: &Caller, spec: &S
             // Without a schema of its own, what is said of every stream holds of this one, too.
             if spec.schema.is_some() {
                 operation["requestBody"]["content"]["application/json"] =
-                    one_or_many(&reference("schemas", &component));
+                    json!({ "schema": reference("schemas", &component) });
             }
         }
         document.operation(&path.replace("{name}", &percent::encode(name)), method, operation);
@@ -53,10 +53,6 @@ pub(super) fn describe(document: &mut OpenapiDocument, caller: &Caller, spec: &S
         });
         document.operation(route, "post", operation);
     }
-}
-
-fn one_or_many(event: &Json) -> Json {
-    json!({ "schema": { "anyOf": [event, { "type": "array", "items": event }] } })
 }
 
 /// Returns the schema of events: that of the settings, whose references lead to the place where it is now.
