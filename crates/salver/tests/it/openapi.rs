@@ -2,6 +2,7 @@
 //! callers see what they may.
 
 mod clients;
+mod conformance;
 
 use std::collections::BTreeSet;
 

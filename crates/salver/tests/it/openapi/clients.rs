@@ -36,8 +36,11 @@ fn generate(jar: &Path, server: &Server, generator: &str, target: &Path) {
     java.arg("-jar").arg(jar).args(["generate", "-g", generator, "-i", "openapi.json", "-o", "."]);
     let done = java.current_dir(target).output().expect("Java");
     let said = succeeded(&done) + &String::from_utf8_lossy(&done.stderr);
-    let complaints: Vec<&str> =
-        said.lines().filter(|line| line.contains("WARN") || line.contains("ERROR")).filter(|line| !is_known(line)).collect();
+    let complaints: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("WARN") || line.contains("ERROR"))
+        .filter(|line| !is_known(line))
+        .collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
