@@ -40,6 +40,6 @@ with api.ApiClient(api.Configuration(host=sys.argv[1])) as client:
         raise SystemExit("no error for an entry that is not there")
     except api.exceptions.NotFoundException as error:
         problem = error.data
-        assert (error.status, problem.code, problem.error) == (404, 404, "not_found"), problem
+        assert (error.status, problem.code, problem.error) == (404, 404, "invalid_table"), problem
         assert "nothing" in problem.message
 print("well")

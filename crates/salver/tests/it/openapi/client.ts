@@ -52,7 +52,7 @@ async function main() {
   is(await functions.functionsPostWordsCount({ functionsPostWordsCountRequest: counted }), [{ word: "a", times: 2 }]);
 
   const { status, problem } = await refusal(tables.listRows({ name: "nothing" }));
-  is([status, problem.code, problem.error], [404, 404, "not_found"]);
+  is([status, problem.code, problem.error], [404, 404, "invalid_table"]);
   console.log("well");
 }
 

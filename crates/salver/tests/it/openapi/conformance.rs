@@ -20,7 +20,6 @@ fn the_server_does_what_the_document_says() {
     let mut run = Command::new("python3");
     run.args(["-m", "schemathesis.cli", "run", &format!("http://{}/openapi.json", server.address())]);
     run.args(["--checks", "all", "--max-examples", EXAMPLES, "--generation-deterministic", "--no-color"]);
-    run.args(["--generation-database", "none"]);
     let done = run.current_dir(folder.path()).output().expect("Python");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
 }
