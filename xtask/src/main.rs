@@ -1,5 +1,5 @@
-//! The project's own chores: `cargo xtask tidy | docs | examples | prose | site | check`. Knows the layout of the workspace and
-//! nothing of how Salver works.
+//! The project's own chores: `cargo xtask tidy | docs | examples | prose | site | check`. Knows the layout of the
+//! workspace and nothing of how Salver works.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool speaks through its output")]
 
