@@ -36,6 +36,11 @@ bench: setup-bench ## measure against ROAPI, PocketBase and others in one run; k
 docs: setup ## write the generated pages of docs/ again
 	cargo xtask docs
 
+site: setup ## build the documentation as a site with search: .site/html/index.html
+	@sh xtask/setup.sh site
+	cargo xtask site
+	@echo 'To read it: python3 -m http.server --directory .site/html'
+
 setup:
 	@sh xtask/setup.sh
 
@@ -45,4 +50,4 @@ setup-test:
 setup-bench:
 	@sh xtask/setup.sh bench
 
-.PHONY: help demo test build bench docs setup setup-test setup-bench
+.PHONY: help demo test build bench docs site setup setup-test setup-bench

@@ -6,6 +6,7 @@
 #   xtask/setup.sh            what building needs
 #   xtask/setup.sh test       also the databases, the Kafka broker, the packages of Python and of Node, the browser and
 #                             the authority for certificates that the tests use
+#   xtask/setup.sh site       also the generator of the documentation's site
 #   xtask/setup.sh bench      also what `make bench` needs
 set -eu
 
@@ -13,6 +14,9 @@ RUST_MIN=1.95
 KAFKA=4.1.0
 JDBC=42.7.8
 PEBBLE=2.10.3
+ZENSICAL=0.0.73
+VALE=3.21.0
+OPENAPI_GENERATOR=7.25.0
 packages=
 
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -56,6 +60,8 @@ fi
 if [ "${1:-}" = test ]; then
     [ -d "$jdbc" ] || has mvn || want maven
     has java && java --list-modules 2>/dev/null | grep -q '^jdk.compiler' || want default-jdk-headless
+fi
+if [ "${1:-}" = test ] || [ "${1:-}" = site ]; then
     python3 -c 'import venv, ensurepip' 2>/dev/null || want python3-venv
 fi
 if [ "${1:-}" = bench ]; then
@@ -112,16 +118,17 @@ if [ "${1:-}" = test ] && ! [ -d "$jdbc" ]; then
     fi
 fi
 
-# What the tests have functions of Python take and give tables and models with, a driver of ArangoDB, and Prometheus'
-# parser.
+# What the tests have functions of Python take and give tables and models with, a driver of ArangoDB, Prometheus'
+# parser, what the recipes of the documents read with, what asks everything that OpenAPI describes, and what generated
+# clients stand on.
 python=${XDG_CACHE_HOME:-$HOME/.cache}/salver/python
-if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, pydantic, fastapi, flask, arango, prometheus_client, psycopg, sqlalchemy, asyncpg' 2>/dev/null; then
+if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, pydantic, fastapi, flask, arango, prometheus_client, psycopg, sqlalchemy, asyncpg, polars, duckdb, schemathesis, urllib3, dateutil, typing_extensions' 2>/dev/null; then
     echo "Installing pandas, pyarrow, pydantic, fastapi, flask, psycopg, SQLAlchemy, asyncpg and others from PyPI into $python"
     # What is there of it stays: without PyPI it is better than nothing.
     "$python/bin/python3" -c 'import pip' 2>/dev/null || { rm -rf "$python" && python3 -m venv "$python"; } || true
     if ! "$python/bin/pip" install --quiet --disable-pip-version-check \
         pandas pyarrow pydantic fastapi flask python-arango prometheus-client 'psycopg[binary]' psycopg2-binary \
-        sqlalchemy asyncpg; then
+        sqlalchemy asyncpg polars duckdb schemathesis urllib3 python-dateutil typing-extensions; then
         echo "Not all of them are there: the tests leave out what needs the others." >&2
         "$python/bin/python3" -c 'import pandas, pyarrow' 2>/dev/null || rm -rf "$python"
     fi
@@ -144,9 +151,50 @@ if [ "${1:-}" = test ] && ! [ -x "$pebble/pebble" ]; then
         echo "Go is not installed (https://go.dev): the tests leave out certificates from an authority." >&2
     fi
 fi
+# What makes a site of the documents, and what reads their English, where there is Go to build it.
+site=${XDG_CACHE_HOME:-$HOME/.cache}/salver/site
+if { [ "${1:-}" = test ] || [ "${1:-}" = site ]; } && [ "$(cat "$site/version" 2>/dev/null)" != "$ZENSICAL" ]; then
+    echo "Installing Zensical $ZENSICAL from PyPI into $site"
+    rm -rf "$site"
+    if python3 -m venv "$site" && "$site/bin/pip" install --quiet --disable-pip-version-check "zensical==$ZENSICAL"; then
+        echo "$ZENSICAL" >"$site/version"
+    else
+        echo "It is not there, and the site is left out." >&2
+        rm -rf "$site"
+    fi
+fi
+vale=${XDG_CACHE_HOME:-$HOME/.cache}/salver/vale/$VALE
+if [ "${1:-}" = test ] && ! [ -x "$vale/vale" ]; then
+    if [ -x "$go" ]; then
+        echo "Building Vale $VALE from Go's module proxy into $vale"
+        mkdir -p "$vale.part"
+        if GOFLAGS=-mod=mod GOBIN=$vale.part "$go" install "github.com/vale-cli/vale/v3/cmd/vale@v$VALE" 2>/dev/null; then
+            rm -rf "$vale"
+            mv "$vale.part" "$vale"
+        else
+            echo "It is not there: the English of the documents is not read." >&2
+            rm -rf "$vale.part"
+        fi
+    else
+        echo "Go is not installed (https://go.dev): the English of the documents is not read." >&2
+    fi
+fi
+# What makes clients of /openapi.json.
+generator=${XDG_CACHE_HOME:-$HOME/.cache}/salver/openapi-generator/$OPENAPI_GENERATOR
+if [ "${1:-}" = test ] && ! [ -d "$generator" ]; then
+    echo "Fetching openapi-generator $OPENAPI_GENERATOR from Maven Central into $generator"
+    mkdir -p "$generator.part"
+    path=org/openapitools/openapi-generator-cli/$OPENAPI_GENERATOR/openapi-generator-cli-$OPENAPI_GENERATOR.jar
+    if curl -sSf -o "$generator.part/openapi-generator-cli.jar" "https://repo1.maven.org/maven2/$path"; then
+        mv "$generator.part" "$generator"
+    else
+        echo "It is not there: the tests leave out the clients that it makes." >&2
+        rm -rf "$generator.part"
+    fi
+fi
 # Another driver, and what drives a browser through the console, where there is Node to run them.
 node=${XDG_CACHE_HOME:-$HOME/.cache}/salver/node
-for package in arangojs@10 playwright-core@1 axe-core@4; do
+for package in arangojs@10 playwright-core@1 axe-core@4 typescript@7; do
     [ "${1:-}" = test ] && has npm && ! [ -d "$node/node_modules/${package%@*}" ] || continue
     echo "Installing $package from npm into $node"
     mkdir -p "$node"

@@ -6,7 +6,7 @@ mod cycles;
 mod exceptions;
 mod layers;
 mod limits;
-mod links;
+pub(crate) mod links;
 mod lockfile;
 mod names;
 mod pages;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// Folders that hold nothing we wrote.
-const SKIPPED: [&str; 5] = ["target", ".git", ".bench", ".venv", "node_modules"];
+const SKIPPED: [&str; 6] = ["target", ".git", ".bench", ".site", ".venv", "node_modules"];
 /// What is read as text; of any other file only the path is kept.
 const TEXTS: [&str; 5] = ["rs", "md", "toml", "py", "lock"];
 

@@ -101,7 +101,7 @@ fn describe_records(context: &RequestContext<'_>, seen: &Seen, document: &mut Op
         return;
     }
     let responses = refusals(document, Dialect::Php { xml: false });
-    document.begin(DocumentPart { names: "records.", paths: "/api", tag: Some("Records"), responses });
+    document.begin(DocumentPart { names: "records.", paths: "/api", tag: Some("Records"), responses, singular: true });
     records::describe_components(document);
     for database in &seen.databases {
         let named = |table: &str| {

@@ -32,6 +32,9 @@ pub(crate) struct DocumentPart {
     pub(crate) tag: Option<&'static str>,
     /// Responses of operations besides their own, by status.
     pub(crate) responses: Map<String, Json>,
+    /// Whether of one value or an array of such values, the one is described, which generators of clients make a type
+    /// of, and not both, of which they make none.
+    pub(crate) singular: bool,
 }
 
 /// An OpenAPI document.
@@ -234,6 +237,14 @@ impl OpenapiDocument {
                     members.shift_remove("nullable");
                     allow_null(members);
                 }
+                if self.part.singular {
+                    describe_one(members);
+                }
+                // As PHP-CRUD-API writes times, with a space and without a zone, they are none of RFC 3339.
+                let is_time = |format: &Json| format == "date-time" || format == "time";
+                if members.contains_key("pattern") && members.get("format").is_some_and(is_time) {
+                    members.shift_remove("format");
+                }
                 if let Some(Json::String(target)) = members.get_mut("$ref") {
                     self.direct(target);
                 }
@@ -287,14 +298,32 @@ fn plain_id(method: &str, path: &str) -> String {
     std::iter::once(method).chain(words).collect::<Vec<_>>().join("_")
 }
 
-/// Adds null to what a schema allows, in the words of 3.1.
-fn allow_null(schema: &mut Map<String, Json>) {
-    if let Some(Json::String(word)) = schema.get("type") {
-        let types = json!([word, "null"]);
-        schema.insert("type".to_owned(), types);
+/// Makes a schema of one value or an array of such values that of the one.
+fn describe_one(schema: &mut Map<String, Json>) {
+    let Some([one, many]) = schema.get("oneOf").and_then(Json::as_array).map(Vec::as_slice) else { return };
+    if *many == json!({ "type": "array", "items": one })
+        && let Json::Object(one) = one.clone()
+    {
+        *schema = one;
     }
+}
+
+/// Adds null to what a schema of one type allows, in the words of 3.1. Generators of clients read a list of types where
+/// all of them are plain, and `anyOf` otherwise.
+pub(crate) fn allow_null(schema: &mut Map<String, Json>) {
+    let word = schema.get("type").and_then(Json::as_str).map(str::to_owned);
     if let Some(Json::Array(values)) = schema.get_mut("enum") {
         values.push(Json::Null);
+    }
+    match word.as_deref() {
+        None | Some("null") => {}
+        Some("object" | "array") => {
+            let whole = Json::Object(std::mem::take(schema));
+            schema.insert("anyOf".to_owned(), json!([whole, { "type": "null" }]));
+        }
+        Some(word) => {
+            schema.insert("type".to_owned(), json!([word, "null"]));
+        }
     }
 }
 
@@ -319,11 +348,14 @@ mod tests {
     fn what_is_written_for_3_0_becomes_3_1() {
         let mut document = OpenapiDocument::new(OpenapiVersion::V3_1, "Test", "/");
         let responses = json!({ "400": { "description": "wrong" } }).as_object().unwrap().clone();
-        document.begin(DocumentPart { names: "p.", paths: "/api", tag: Some("Part"), responses });
+        document.begin(DocumentPart { names: "p.", paths: "/api", tag: Some("Part"), responses, singular: true });
         document.tag("Part", Some("A part."));
         document.tag("Other", None);
         let row = json!({ "type": "object", "properties": {
             "a": { "type": "string", "enum": ["x"], "nullable": true }, "nullable": { "type": "integer" },
+            "b": { "type": "object", "nullable": true },
+            "c": { "oneOf": [{ "type": "integer" }, { "type": "array", "items": { "type": "integer" } }] },
+            "d": { "type": "string", "format": "time", "pattern": "^[0-9]{2}$" },
         } });
         document.component("schemas", "row", row);
         let get = |name: &str| {
@@ -341,6 +373,9 @@ mod tests {
         let row = &document["components"]["schemas"]["p.row"]["properties"];
         assert_eq!(row["a"], json!({ "type": ["string", "null"], "enum": ["x", null] }));
         assert_eq!(row["nullable"], json!({ "type": "integer" }));
+        assert_eq!(row["c"], json!({ "type": "integer" }));
+        assert_eq!(row["d"], json!({ "type": "string", "pattern": "^[0-9]{2}$" }));
+        assert_eq!(row["b"], json!({ "anyOf": [{ "type": "object" }, { "type": "null" }] }));
         assert_eq!(document["paths"].as_object().unwrap().len(), 1, "{document}");
         let item = &document["paths"]["/api/users/{id}"];
         assert_eq!(item["get"]["operationId"], "p.get_api_users_id");

@@ -14,6 +14,8 @@ mod client;
 mod process;
 
 mod it {
+    pub(crate) mod demo;
+    pub(crate) mod installed;
     pub(crate) mod node;
     pub(crate) mod served;
     pub(crate) mod server;
@@ -50,6 +52,8 @@ mod it {
     mod paging;
     mod queries;
     mod query_edits;
+    #[cfg(all(feature = "functions", feature = "wire"))]
+    mod recipes;
     mod refresh;
     mod reload;
     mod sessions;

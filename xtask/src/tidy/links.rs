@@ -25,7 +25,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<String> {
 }
 
 /// The targets of `[text](target)`.
-fn links(line: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn links(line: &str) -> impl Iterator<Item = &str> {
     line.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next())
 }
 
@@ -43,7 +43,8 @@ fn crate_paths(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn resolve(from: &str, path: &str) -> String {
+/// The path of what a page links to with `path`.
+pub(crate) fn resolve(from: &str, path: &str) -> String {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
     for part in path.split('/') {

@@ -85,8 +85,9 @@ fn job() -> Json {
             "id": { "type": "string" }, "function": { "type": "string" },
             "state": { "type": "string", "enum": ["queued", "running", "done", "failed"] },
             "created": time, "started": time, "finished": time,
-            "status": { "type": "integer" }, "result": { "type": "string" }, "error": { "type": "object" },
-            "callback": { "type": "object" },
+            "status": { "type": "integer" }, "result": { "type": "string" },
+            "error": { "type": "object", "additionalProperties": true },
+            "callback": { "type": "object", "additionalProperties": true },
         },
     })
 }
@@ -150,7 +151,7 @@ fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> 
 }
 
 /// Returns the response of an endpoint, with the declared type as its schema. A vectorized function has none, since it
-/// returns one such value per element.
+/// returns one such value per element: it may answer anything, as one without a declared type.
 fn answered(endpoint: &Endpoint) -> Json {
     let mut answered = json!({ "description": "What the function answers." });
     let is_json = matches!(
@@ -162,6 +163,9 @@ fn answered(endpoint: &Endpoint) -> Json {
     } else if is_json && !endpoint.vectorized {
         let schema = json!({ "type": word(endpoint.result), "nullable": true });
         answered["content"] = json_content(schema);
+    } else {
+        // Without a content, generated clients would throw away what comes.
+        answered["content"] = json!({ "application/json": { "schema": {} }, "*/*": {} });
     }
     answered
 }

@@ -4,6 +4,8 @@ use arrow::datatypes::{DataType, Field, Schema};
 use salver_model::Description;
 use serde_json::{Map, Value as Json, json};
 
+use crate::openapi_document::allow_null;
+
 /// Returns the schema of the rows of an entry.
 pub(super) fn of(description: &Description) -> Json {
     let mut schema = object(description.schema.fields().iter().map(AsRef::as_ref));
@@ -58,9 +60,9 @@ fn object<'f>(fields: impl Iterator<Item = &'f Field>) -> Json {
 fn value(field: &Field) -> Json {
     let mut schema = plain(field.data_type());
     if (field.is_nullable() || field.data_type().is_floating())
-        && let Some(word) = schema["type"].as_str().filter(|word| *word != "null")
+        && let Json::Object(schema) = &mut schema
     {
-        schema["type"] = json!([word, "null"]);
+        allow_null(schema);
     }
     schema
 }
@@ -81,7 +83,7 @@ fn plain(data_type: &DataType) -> Json {
             DataType::Struct(fields) if fields.len() == 2 => {
                 json!({ "type": "object", "additionalProperties": value(&fields[1]) })
             }
-            _ => json!({ "type": "object" }),
+            _ => json!({ "type": "object", "additionalProperties": true }),
         },
         DataType::Dictionary(_, values) => plain(values),
         DataType::RunEndEncoded(_, values) => plain(values.data_type()),

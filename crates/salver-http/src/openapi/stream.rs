@@ -28,7 +28,11 @@ pub(super) fn describe(document: &mut OpenapiDocument, caller: &Caller, spec: &S
         if permission == Permission::Append {
             let component = format!("event.{key}");
             document.component("schemas", &component, event(spec, &component));
-            operation["requestBody"]["content"]["application/json"] = one_or_many(&reference("schemas", &component));
+            // Without a schema of its own, what is said of every stream holds of this one, too.
+            if spec.schema.is_some() {
+                operation["requestBody"]["content"]["application/json"] =
+                    json!({ "schema": reference("schemas", &component) });
+            }
         }
         document.operation(&path.replace("{name}", &percent::encode(name)), method, operation);
     }
@@ -51,14 +55,10 @@ pub(super) fn describe(document: &mut OpenapiDocument, caller: &Caller, spec: &S
     }
 }
 
-fn one_or_many(event: &Json) -> Json {
-    json!({ "schema": { "anyOf": [event, { "type": "array", "items": event }] } })
-}
-
 /// Returns the schema of events: that of the settings, whose references lead to the place where it is now.
 fn event(spec: &StreamSpec, component: &str) -> Json {
     let declared = spec.schema.as_deref().and_then(|text| serde_json::from_str::<Json>(text).ok());
-    let Some(mut schema) = declared else { return json!({ "type": "object" }) };
+    let Some(mut schema) = declared else { return json!({ "type": "object", "additionalProperties": true }) };
     if let Json::Object(members) = &mut schema {
         members.shift_remove("$id");
     }

@@ -1,6 +1,9 @@
 //! `/openapi.json` of a real server: every row of the table of routes is in it, everything in it is well-formed, and
 //! callers see what they may.
 
+mod clients;
+mod conformance;
+
 use std::collections::BTreeSet;
 
 use serde_json::Value as Json;

@@ -109,7 +109,7 @@ pub(super) const ROWS: &[Setting] = &[
             are none any more. A new file is served when it did not change between two looks.",
         &["auto_reload"]),
     new_row(Section::Server, "insecure", SettingKind::Bool, ["false", "true"],
-        "Whether a server that others than this machine can reach may start with neither `[auth]`, `[[access]]` nor a \
+        "Whether a server that other machines can reach may start with neither `[auth]`, `[[access]]` nor a \
             `firewall`, so that everybody is let in. Also `--insecure`.",
         &[]),
     row(Section::Server, "callbacks", SettingKind::Texts, ["[]", r#"["https://example.org/hooks/"]"#],

@@ -89,7 +89,7 @@ pub(super) fn fixed_schemas() -> Json {
                 "properties": {
                     "create": text, "update": text, "increment": text, "delete": text, "upsert": text,
                     "id": {},
-                    "record": { "type": "object",
+                    "record": { "type": "object", "additionalProperties": true,
                         "description": "a value may be {\"$ref\": \"0.id\"}, a column an earlier operation made" },
                     "returning": { "type": "array", "items": text },
                     "on": { "type": "array", "items": text },
@@ -104,8 +104,8 @@ pub(super) fn fixed_schemas() -> Json {
             "properties": {
                 "type": { "type": "string", "enum": ["Feature"] },
                 "id": {},
-                "properties": { "type": "object" },
-                "geometry": { "type": "object", "nullable": true },
+                "properties": { "type": "object", "additionalProperties": true },
+                "geometry": { "type": "object", "additionalProperties": true, "nullable": true },
             },
         },
         "feature_collection": {
