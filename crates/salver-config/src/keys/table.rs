@@ -248,6 +248,10 @@ const ROWS: &[Setting] = &[
         "Disk for what running queries spill, all together; 0 takes half of what is free at the start where the data \
             directory is.",
         &[])),
+    at_start(new_row(Section::Limits, "object_cache_bytes_max", SettingKind::Bytes, ["0", r#""50GiB""#],
+        "Disk for the parts of objects of `s3://`, `gs://` and `az://` sources that were fetched; 0 takes a quarter of \
+            what is free at the start where the data directory is. The least recently used go first.",
+        &[])),
     row(Section::Limits, "cache_bytes_max", SettingKind::Bytes, ["134217728", r#""512MiB""#],
         "Memory for finished answers; 0 keeps none. Those made within a millisecond are kept from the second time on.",
         &[]),

@@ -166,6 +166,7 @@ fn limit(checked: &Checked, key: &str) -> Option<String> {
         "job_bytes_max" => limits.job_bytes_max,
         "job_ttl" => limits.job_ttl_ms,
         "spill_bytes_max" => limits.spill_bytes_max,
+        "object_cache_bytes_max" => limits.object_cache_bytes_max,
         _ => return None,
     };
     Some(value.to_string())

@@ -190,7 +190,7 @@ pub(crate) fn write(rows: &RecordBatch, path: PathBuf) -> ParquetFile {
     writer.write(rows).unwrap();
     writer.close().unwrap();
     let bytes = std::fs::metadata(&path).unwrap().len();
-    ParquetFile { path, rows: rows.num_rows() as u64, bytes, wide: Vec::new(), partition_values: Vec::new() }
+    ParquetFile { path, rows: rows.num_rows() as u64, bytes, wide: Vec::new(), partition_values: Vec::new(), remote: Remote::default() }
 }
 
 /// All rows of an answer as one batch.
