@@ -45,7 +45,5 @@ pub use dataset::Dataset;
 pub use discover::{Stamp, discover, discover_beside, look};
 pub use engine::{Engine, EngineOptions, own_bytes};
 pub use loader::DatasetLoader;
-pub use residency::{
-    Budget, Content, Loaded, ParquetFile, Remote, Reservation, SourceFile, WideColumn, load, probe,
-};
+pub use residency::{Budget, Content, Loaded, ParquetFile, Remote, Reservation, SourceFile, WideColumn, load, probe};
 pub use restricted::{mask_misfit, rows_misfit};

@@ -112,7 +112,9 @@ fn resolve_one(spec: &DatasetSpec, source: &str, places: &mut Vec<SourceLocation
     }
     if let Some((scheme, _)) = source.split_once("://").filter(|(scheme, _)| *scheme != "file") {
         return Err(Error::new(Code::Source, format!("`{source}`: `{scheme}://` is not a source that can be read"))
-            .with_hint("use a path, a glob, `http://`, `https://`, `s3://`, `gs://`, `az://`, or `-` for standard input"));
+            .with_hint(
+                "use a path, a glob, `http://`, `https://`, `s3://`, `gs://`, `az://`, or `-` for standard input",
+            ));
     }
     let path = match source.strip_prefix("file://") {
         Some(rest) => PathBuf::from(percent::decode(rest.strip_prefix("localhost").unwrap_or(rest))),

@@ -18,7 +18,7 @@ use salver_model::Version;
 
 pub use budget::{Budget, Reservation};
 pub(crate) use conform::{batch_of, conform};
-pub(crate) use load::load_telling;
+pub(crate) use load::{LoadingPlaces, load_telling, probe_in};
 pub use load::{load, probe};
 pub use source_file::SourceFile;
 

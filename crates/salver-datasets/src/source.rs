@@ -250,8 +250,7 @@ pub(crate) fn unpacked(input: Input, data_dir: &std::path::Path) -> Result<Input
         Some(object) => Some(object.whole()?),
         None => None,
     };
-    if Compression::of_file(&input.path).map_err(|cause| io_error(&input, cause))? == Compression::None
-    {
+    if Compression::of_file(&input.path).map_err(|cause| io_error(&input, cause))? == Compression::None {
         return Ok(input);
     }
     let dir = Arc::new(crate::fetch::scratch(data_dir)?);

@@ -4,6 +4,7 @@ mod access;
 mod database;
 mod function;
 mod limit;
+mod object_store;
 mod query;
 mod server;
 mod stream;
@@ -56,6 +57,7 @@ pub const SETTINGS: &[Setting] = &joined::<
             + access::ROWS.len()
             + limit::ROWS.len()
             + ROWS.len()
+            + object_store::ROWS.len()
             + database::ROWS.len()
             + stream::ROWS.len()
             + function::ROWS.len()
@@ -67,6 +69,7 @@ pub const SETTINGS: &[Setting] = &joined::<
     access::ROWS,
     limit::ROWS,
     ROWS,
+    object_store::ROWS,
     database::ROWS,
     stream::ROWS,
     function::ROWS,
@@ -292,8 +295,8 @@ const ROWS: &[Setting] = &[
         "The name of the entry. Required.",
         &["table", "id"]),
     row(Section::Dataset, "source", SettingKind::Texts, ["", r#""data/uk_cities.csv""#],
-        "File, directory, glob, `http(s)://` URL, or `-` for standard input; or a list of them, read in order \
-            as one. Relative paths start at this file's directory. Required.",
+        "File, directory, glob, `http(s)://` URL, objects (`s3://`, `gs://`, `az://`), or `-` for standard input; or a \
+            list of them, read in order as one. Relative paths start at this file's directory. Required.",
         &["uri", "path", "file", "url", "sources"]),
     row(Section::Dataset, "headers", SettingKind::Pairs, ["", r#"{ Authorization = "Bearer abc" }"#],
         "Headers sent with requests to `http(s)://` sources.",

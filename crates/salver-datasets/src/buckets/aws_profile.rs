@@ -65,16 +65,22 @@ pub(super) fn of(spec: &ObjectStoreSpec) -> Result<Profile> {
     let is_second = !is_own && OTHER_CREDENTIALS.iter().any(|name| given(name).is_some());
     let key = profile.key.filter(|_| !is_second);
     if key.is_none() && is_own && spec.key_id.is_none() {
-        return Err(Error::new(Code::Source, format!("there is no key of a profile `{name}` in `{}`", credentials.display()))
-            .with_hint("check `store_profile` and `store_credentials_file`: the profile needs aws_access_key_id and \
-                        aws_secret_access_key"));
+        return Err(Error::new(
+            Code::Source,
+            format!("there is no key of a profile `{name}` in `{}`", credentials.display()),
+        )
+        .with_hint(
+            "check `store_profile` and `store_credentials_file`: the profile needs aws_access_key_id and \
+                        aws_secret_access_key",
+        ));
     }
     Ok(Profile { key, region: profile.region })
 }
 
 fn read(path: &Path) -> Result<String> {
     let mut text = String::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(OBJECT_CREDENTIALS_BYTES_MAX).read_to_string(&mut text));
+    let read =
+        std::fs::File::open(path).and_then(|file| file.take(OBJECT_CREDENTIALS_BYTES_MAX).read_to_string(&mut text));
     read.map(|_| text).map_err(|cause| {
         Error::new(Code::Source, format!("can't read the credentials in `{}`: {cause}", path.display()))
             .with_hint("check `store_credentials_file` or AWS_SHARED_CREDENTIALS_FILE")

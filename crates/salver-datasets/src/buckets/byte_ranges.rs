@@ -73,7 +73,10 @@ mod tests {
         assert_eq!(ranges.missing(12..31, 0), [25..30]);
         ranges.insert(24..51);
         assert_eq!(ranges.as_slice(), [10..60]);
-        assert_eq!((ranges.bytes(), ranges.has(&(10..60)), ranges.has(&(9..60)), ranges.has(&(70..70))), (50, true, false, true));
+        assert_eq!(
+            (ranges.bytes(), ranges.has(&(10..60)), ranges.has(&(9..60)), ranges.has(&(70..70))),
+            (50, true, false, true)
+        );
     }
 
     #[test]

@@ -117,7 +117,8 @@ impl ObjectCache {
         let object = Arc::new(object);
         slots.clock += 1;
         let used_at = slots.clock;
-        let before = slots.by_name.insert(name, Slot { bytes, used_at, object: Arc::downgrade(&object), parts: Some(parts) });
+        let before =
+            slots.by_name.insert(name, Slot { bytes, used_at, object: Arc::downgrade(&object), parts: Some(parts) });
         slots.used = (slots.used + bytes).saturating_sub(before.map_or(0, |slot| slot.bytes));
         Ok(object)
     }
@@ -137,8 +138,7 @@ impl CacheDirectory {
             slots.by_name.insert(name, Slot { bytes, used_at: slots.clock, ..Slot::default() });
         }
         let requests = Semaphore::new(OBJECT_REQUESTS_MAX);
-        let directory =
-            Self { path: path.to_owned(), bytes_max, slots: Mutex::new(slots), requests, _lock: lock };
+        let directory = Self { path: path.to_owned(), bytes_max, slots: Mutex::new(slots), requests, _lock: lock };
         // It may have been larger.
         directory.slots().make_room(&directory, 0, "");
         Ok(directory)

@@ -41,13 +41,19 @@ pub(crate) fn is_change(error: &Error) -> bool {
     false
 }
 
-/// Returns the failure of a store that is beneath a failure to read, as rows of a query are told of it: the rows are
-/// there, and can't be had now.
-pub(crate) fn unavailable(cause: &(dyn StdError + 'static)) -> Option<Error> {
+/// Returns the error for clients if a failure of a store is beneath the failure to read the object called `name`: its
+/// rows can't be had now. Addresses and what the store answers are the operator's.
+pub(crate) fn unavailable(name: &str, cause: &(dyn StdError + 'static)) -> Option<Error> {
     let mut next = Some(cause);
     while let Some(cause) = next {
         if let Some(error) = cause.downcast_ref::<Error>() {
-            return Some(Error { code: Code::EntryUnavailable, ..error.shared() });
+            if is_change(error) {
+                return Some(crate::file_stamp::changed(name));
+            }
+            let message = format!("`{name}` can't be read from its object store now");
+            return Some(
+                Error::new(Code::EntryUnavailable, message).with_hint("try again later; the log has the cause"),
+            );
         }
         // An error of I/O says of its inner error what that says, and is no cause of its own.
         let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
@@ -176,10 +182,11 @@ fn after(address: &Address, answer: &Answer) -> String {
     let code = answer.code.as_deref().unwrap_or_default();
     let bucket = &address.bucket;
     match (answer.status, code) {
-        (_, "NoSuchBucket" | "ContainerNotFound") => format!("check the name of the bucket `{bucket}`, and `store_endpoint`"),
-        (_, "AuthorizationHeaderMalformed" | "PermanentRedirect" | "IllegalLocationConstraintException") | (Some(301 | 307), _) => {
-            "set `store_region` to the region of the bucket".to_owned()
+        (_, "NoSuchBucket" | "ContainerNotFound") => {
+            format!("check the name of the bucket `{bucket}`, and `store_endpoint`")
         }
+        (_, "AuthorizationHeaderMalformed" | "PermanentRedirect" | "IllegalLocationConstraintException")
+        | (Some(301 | 307), _) => "set `store_region` to the region of the bucket".to_owned(),
         (_, "InvalidAccessKeyId" | "InvalidToken" | "ExpiredToken" | "TokenRefreshRequired") => {
             format!("the key or the token is not known or has expired: {}", credentials(address.kind))
         }

@@ -14,11 +14,8 @@ static THREADS_RUNNING: OnceLock<Option<Runtime>> = OnceLock::new();
 
 fn handle() -> Result<Handle> {
     let start = || {
-        let built = Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .thread_name("salver-objects")
-            .enable_all()
-            .build();
+        let built =
+            Builder::new_multi_thread().worker_threads(THREADS).thread_name("salver-objects").enable_all().build();
         built.inspect_err(|cause| tracing::warn!(%cause, "can't start the threads for object stores")).ok()
     };
     let running = THREADS_RUNNING.get_or_init(start).as_ref();

@@ -118,19 +118,14 @@ async fn matching(client: &Client, address: &Address) -> Result<Listing> {
         Error::new(Code::Source, format!("`{address}` is not a pattern: {}", cause.msg))
             .with_hint("`*` and `?` match within a name, `**` any directories, `[ab]` one of the characters")
     })?;
-    let options = glob::MatchOptions {
-        case_sensitive: true,
-        require_literal_separator: true,
-        require_literal_leading_dot: true,
-    };
+    let options =
+        glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
     let fixed = &key[..key.find(WILD).unwrap_or(key.len())];
     // What is further below can't match if only the last name is a pattern.
     let is_flat = !key[fixed.len()..].contains('/') && !key.contains("**");
     let root = directory_of(fixed).to_owned();
-    let objects = pages(client, address, fixed, is_flat, |found| {
-        found == key || pattern.matches_with(found, options)
-    })
-    .await?;
+    let objects =
+        pages(client, address, fixed, is_flat, |found| found == key || pattern.matches_with(found, options)).await?;
     // As with files: the name itself comes before what it means as a pattern.
     if let Some(exact) = objects.iter().find(|object| object.address.key == key) {
         let objects = vec![Arc::clone(exact)];
@@ -180,12 +175,16 @@ async fn pages(
         let page = persistently(address, || client.listing.0.list_paginated(prefix, options())).await?;
         seen += page.result.objects.len();
         if seen > DATASET_FILES_MAX {
-            return Err(Error::new(Code::Source, format!("`{address}` is among more than {DATASET_FILES_MAX} objects"))
-                .with_hint("name a longer prefix, or merge the objects"));
+            return Err(Error::new(
+                Code::Source,
+                format!("`{address}` is among more than {DATASET_FILES_MAX} objects"),
+            )
+            .with_hint("name a longer prefix, or merge the objects"));
         }
         for about in &page.result.objects {
             // An empty object without a suffix stands for a directory.
-            let is_directory = about.size == 0 && !about.location.as_ref().rsplit('/').next().unwrap_or_default().contains('.');
+            let is_directory =
+                about.size == 0 && !about.location.as_ref().rsplit('/').next().unwrap_or_default().contains('.');
             if !is_directory && wanted(about.location.as_ref()) {
                 objects.push(Arc::new(ListedObject::new(address, about)));
             }

@@ -79,6 +79,11 @@ impl CachedObject {
         self.listed.address.to_string()
     }
 
+    /// Returns the last part of its key, for messages that clients read.
+    pub(crate) fn name(&self) -> &str {
+        self.listed.address.key.rsplit('/').next().unwrap_or_default()
+    }
+
     /// Returns its length in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.listed.bytes

@@ -274,7 +274,10 @@ impl Disk {
         let footer = self.writer.close().map_err(|cause| disk_error(&self.path, cause))?;
         let bytes = std::fs::metadata(&self.path).map_or(0, |found| found.len());
         let wide = wide_columns(&footer, &self.schema);
-        Ok((ParquetFile { path: self.path, rows, bytes, wide, partition_values: Vec::new(), remote: Remote::default() }, Arc::new(self.dir)))
+        Ok((
+            ParquetFile { path: self.path, rows, bytes, wide, partition_values: Vec::new(), remote: Remote::default() },
+            Arc::new(self.dir),
+        ))
     }
 }
 

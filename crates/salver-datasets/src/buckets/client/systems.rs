@@ -50,11 +50,8 @@ fn first_line(text: &str) -> &str {
 }
 
 fn retries() -> RetryConfig {
-    let backoff = BackoffConfig {
-        init_backoff: Duration::from_millis(100),
-        max_backoff: Duration::from_secs(1),
-        base: 2.0,
-    };
+    let backoff =
+        BackoffConfig { init_backoff: Duration::from_millis(100), max_backoff: Duration::from_secs(1), base: 2.0 };
     RetryConfig { backoff, max_retries: OWN_RETRIES, retry_timeout: Duration::from_secs(OBJECT_REQUEST_S_MAX) }
 }
 
@@ -117,8 +114,7 @@ fn s3(spec: &ObjectStoreSpec, address: &Address) -> Result<AmazonS3Builder> {
 }
 
 fn google(spec: &ObjectStoreSpec, address: &Address) -> GoogleCloudStorageBuilder {
-    let mut builder =
-        GoogleCloudStorageBuilder::from_env().with_bucket_name(&address.bucket).with_retry(retries());
+    let mut builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(&address.bucket).with_retry(retries());
     if let Some(endpoint) = &spec.endpoint {
         builder = builder.with_base_url(endpoint.trim_end_matches('/'));
     }
@@ -135,8 +131,7 @@ fn google(spec: &ObjectStoreSpec, address: &Address) -> GoogleCloudStorageBuilde
 }
 
 fn azure(spec: &ObjectStoreSpec, address: &Address) -> MicrosoftAzureBuilder {
-    let mut builder =
-        MicrosoftAzureBuilder::from_env().with_container_name(&address.bucket).with_retry(retries());
+    let mut builder = MicrosoftAzureBuilder::from_env().with_container_name(&address.bucket).with_retry(retries());
     if let Some(account) = &spec.account {
         builder = builder.with_account(account);
     }
