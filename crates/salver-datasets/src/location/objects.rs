@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use salver_model::spec::{DatasetSpec, SourceFormat};
+use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Result};
 
 use super::{Origin, SourceLocation, format_of_name, is_skipped, partition_of, walk, word};
