@@ -7,7 +7,7 @@ use salver_model::spec::{
     CsvOptions, DatasetSpec, JsonOptions, ObjectStoreKind, Quote, Residency, SheetOptions, SourceFormat,
 };
 
-use super::{columns, object_store, options, sources};
+use super::{columns, object_store, options};
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
 use crate::value;

@@ -77,7 +77,7 @@ pub const SETTINGS: &[Setting] = &joined::<
 ]);
 
 /// Concatenates the rows of these tables.
-const fn joined<const N: usize>(tables: [&[Setting]; 9]) -> [Setting; N] {
+const fn joined<const N: usize>(tables: [&[Setting]; 10]) -> [Setting; N] {
     let (mut all, mut at, mut table) = ([ROWS[0]; N], 0, 0);
     while table < tables.len() {
         let mut row = 0;
