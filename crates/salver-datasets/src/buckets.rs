@@ -36,7 +36,7 @@ const KEPT_CLIENTS: usize = 256;
 
 /// The object stores that datasets are read from, and what was fetched of them.
 #[derive(Debug)]
-pub struct Buckets {
+pub(crate) struct Buckets {
     /// Clients keep connections and credentials.
     clients: Mutex<HashMap<ClientKey, Arc<Client>>>,
     cache: Arc<ObjectCache>,

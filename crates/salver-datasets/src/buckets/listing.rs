@@ -97,11 +97,12 @@ pub(super) async fn list(client: &Client, address: &Address) -> Result<Listing> 
     if key.contains(WILD) {
         return matching(client, address).await;
     }
-    if !key.is_empty() && !key.ends_with('/') {
-        if let Some(object) = head(client, address).await? {
-            let root = directory_of(key).to_owned();
-            return Ok(Listing { kind: ListingKind::Object, root, objects: vec![Arc::new(object)] });
-        }
+    if !key.is_empty()
+        && !key.ends_with('/')
+        && let Some(object) = head(client, address).await?
+    {
+        let root = directory_of(key).to_owned();
+        return Ok(Listing { kind: ListingKind::Object, root, objects: vec![Arc::new(object)] });
     }
     let root = if key.is_empty() || key.ends_with('/') { key.to_owned() } else { format!("{key}/") };
     let objects = pages(client, address, &root, false, |_| true).await?;
