@@ -26,7 +26,7 @@ use salver_model::Result;
 use salver_model::spec::{DatasetSpec, ObjectStoreKind, ObjectStoreSpec};
 
 use cache::ObjectCache;
-use client::Client;
+use client::BucketClient;
 pub(crate) use fault::{is_change, unavailable};
 pub(crate) use listing::{ListedObject, Listing, ListingKind};
 pub(crate) use object::{CachedObject, Pinned};
@@ -38,7 +38,7 @@ const KEPT_CLIENTS: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Buckets {
     /// Clients keep connections and credentials.
-    clients: Mutex<HashMap<ClientKey, Arc<Client>>>,
+    clients: Mutex<HashMap<ClientKey, Arc<BucketClient>>>,
     cache: Arc<ObjectCache>,
 }
 
@@ -71,7 +71,14 @@ impl Buckets {
     pub(crate) fn list(&self, spec: &DatasetSpec, source: &str) -> Result<Listing> {
         let address = address::Address::of(source)?;
         let client = self.client(spec, &address)?;
-        io_threads::wait(async move { listing::list(&client, &address).await })?
+        io_threads::wait(async move {
+            match listing::list(&client.current(), &address).await {
+                Err(error) if fault::is_refused(&error) && client.renew() => {
+                    listing::list(&client.current(), &address).await
+                }
+                other => other,
+            }
+        })?
     }
 
     /// Returns the file on disk of an object of `spec`, with what was fetched of it. Blocks.
@@ -85,14 +92,14 @@ impl Buckets {
         self.cache.bytes_max()
     }
 
-    fn client(&self, spec: &DatasetSpec, address: &address::Address) -> Result<Arc<Client>> {
+    fn client(&self, spec: &DatasetSpec, address: &address::Address) -> Result<Arc<BucketClient>> {
         let (kind, bucket, settings) = (address.kind, address.bucket.clone(), spec.object_store.clone());
         let key = ClientKey { kind, bucket, settings };
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&key) {
             return Ok(Arc::clone(client));
         }
-        let client = Arc::new(client::open(&key.settings, address)?);
+        let client = Arc::new(BucketClient::new(&key.settings, address)?);
         if clients.len() >= KEPT_CLIENTS {
             clients.clear();
         }

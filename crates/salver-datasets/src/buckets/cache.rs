@@ -15,7 +15,7 @@ use salver_model::{Code, Error, Result};
 use tokio::sync::Semaphore;
 
 use super::byte_ranges::ByteRanges;
-use super::client::Client;
+use super::client::BucketClient;
 use super::listing::ListedObject;
 use super::object::CachedObject;
 use super::object_parts::ObjectParts;
@@ -95,7 +95,7 @@ impl ObjectCache {
     /// Returns the file for an object, the same for all who have it at a time.
     pub(super) fn object(
         &self,
-        client: Arc<Client>,
+        client: Arc<BucketClient>,
         listed: &Arc<ListedObject>,
         endpoint: Option<&str>,
     ) -> Result<Arc<CachedObject>> {

@@ -108,6 +108,16 @@ pub(super) fn may_pass(error: &object_store::Error) -> bool {
     }
 }
 
+/// Returns whether a request was refused because of who asks.
+pub(super) fn is_refused(error: &Error) -> bool {
+    let cause = error.source.as_ref().and_then(|cause| cause.downcast_ref::<object_store::Error>());
+    cause.is_some_and(|cause| {
+        let answer = Answer::of(&chain(cause));
+        let expired = ["ExpiredToken", "InvalidToken", "TokenRefreshRequired"];
+        matches!(answer.status, Some(401 | 403)) || answer.code.is_some_and(|code| expired.contains(&code.as_str()))
+    })
+}
+
 /// Failures without an answer that come again with each attempt.
 fn is_lasting(text: &str) -> bool {
     ["redirect without LOCATION", "169.254.169.254", "metadata.google.internal", "URL scheme is not allowed"]

@@ -11,7 +11,8 @@ use salver_model::limits::OBJECT_REQUESTS_MAX;
 use salver_model::{Code, Error, Result};
 
 use super::cache::{CacheDirectory, unwritable, write_parts_list};
-use super::client::Client;
+use super::client::BucketClient;
+use super::fault;
 use super::fetch::{self, PART_BYTES};
 use super::io_threads;
 use super::listing::ListedObject;
@@ -28,7 +29,7 @@ const END_BYTES: u64 = 8;
 #[derive(Debug)]
 pub(crate) struct CachedObject {
     listed: Arc<ListedObject>,
-    client: Arc<Client>,
+    client: Arc<BucketClient>,
     directory: Arc<CacheDirectory>,
     name: String,
     parts: Arc<ObjectParts>,
@@ -64,7 +65,7 @@ impl Drop for CachedObject {
 impl CachedObject {
     /// Returns an object of which `parts` are there.
     pub(super) fn new(
-        client: Arc<Client>,
+        client: Arc<BucketClient>,
         listed: &Arc<ListedObject>,
         directory: Arc<CacheDirectory>,
         name: String,
@@ -195,7 +196,12 @@ impl CachedObject {
     async fn part(&self, range: Range<u64>) -> Result<Bytes> {
         let permit = self.directory.requests.acquire().await;
         let _permit = permit.map_err(|cause| Error::internal("no requests are made any more").with_source(cause))?;
-        fetch::part(&self.client, &self.listed, range).await
+        match fetch::part(&self.client.current(), &self.listed, range.clone()).await {
+            Err(error) if fault::is_refused(&error) && self.client.renew() => {
+                fetch::part(&self.client.current(), &self.listed, range).await
+            }
+            other => other,
+        }
     }
 
     async fn unkept(&self, range: Range<u64>) -> Result<Bytes> {
