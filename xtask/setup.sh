@@ -12,6 +12,7 @@ set -eu
 RUST_MIN=1.95
 KAFKA=4.1.0
 PEBBLE=2.10.3
+GCS=1.56.1
 packages=
 
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -93,16 +94,16 @@ if { [ "${1:-}" = test ] || [ "${1:-}" = bench ]; } && ! [ -d "$kafka" ]; then
     mv "$kafka.part" "$kafka"
 fi
 
-# What the tests have functions of Python take and give tables and models with, a driver of ArangoDB, and Prometheus'
-# parser.
+# What the tests have functions of Python take and give tables and models with, a driver of ArangoDB, Prometheus' parser,
+# and a server of S3.
 python=${XDG_CACHE_HOME:-$HOME/.cache}/salver/python
-if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, pydantic, fastapi, flask, arango, prometheus_client, psycopg, sqlalchemy, asyncpg' 2>/dev/null; then
-    echo "Installing pandas, pyarrow, pydantic, fastapi, flask, psycopg, SQLAlchemy, asyncpg and others from PyPI into $python"
+if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, pydantic, fastapi, flask, arango, prometheus_client, psycopg, sqlalchemy, asyncpg, moto.server' 2>/dev/null; then
+    echo "Installing pandas, pyarrow, pydantic, fastapi, flask, psycopg, SQLAlchemy, asyncpg, moto and others from PyPI into $python"
     # What is there of it stays: without PyPI it is better than nothing.
     "$python/bin/python3" -c 'import pip' 2>/dev/null || { rm -rf "$python" && python3 -m venv "$python"; } || true
     if ! "$python/bin/pip" install --quiet --disable-pip-version-check \
         pandas pyarrow pydantic fastapi flask python-arango prometheus-client 'psycopg[binary]' psycopg2-binary \
-        sqlalchemy asyncpg; then
+        sqlalchemy asyncpg 'moto[server]'; then
         echo "Not all of them are there: the tests leave out what needs the others." >&2
         "$python/bin/python3" -c 'import pandas, pyarrow' 2>/dev/null || rm -rf "$python"
     fi
@@ -125,9 +126,26 @@ if [ "${1:-}" = test ] && ! [ -x "$pebble/pebble" ]; then
         echo "Go is not installed (https://go.dev): the tests leave out certificates from an authority." >&2
     fi
 fi
-# Another driver, and what drives a browser through the console, where there is Node to run them.
+# A server of Google Cloud Storage, likewise.
+gcs=${XDG_CACHE_HOME:-$HOME/.cache}/salver/gcs/$GCS
+if [ "${1:-}" = test ] && ! [ -x "$gcs/fake-gcs-server" ]; then
+    if [ -x "$go" ]; then
+        echo "Building fake-gcs-server $GCS from Go's module proxy into $gcs"
+        mkdir -p "$gcs.part"
+        if GOFLAGS=-mod=mod GOBIN=$gcs.part "$go" install "github.com/fsouza/fake-gcs-server@v$GCS"; then
+            rm -rf "$gcs"
+            mv "$gcs.part" "$gcs"
+        else
+            echo "It is not there: the tests leave out Google Cloud Storage." >&2
+            rm -rf "$gcs.part"
+        fi
+    else
+        echo "Go is not installed (https://go.dev): the tests leave out Google Cloud Storage." >&2
+    fi
+fi
+# Another driver, a server of Azure Blob Storage, and what drives a browser through the console, where there is Node to run them.
 node=${XDG_CACHE_HOME:-$HOME/.cache}/salver/node
-for package in arangojs@10 playwright-core@1 axe-core@4; do
+for package in arangojs@10 playwright-core@1 axe-core@4 azurite@3; do
     [ "${1:-}" = test ] && has npm && ! [ -d "$node/node_modules/${package%@*}" ] || continue
     echo "Installing $package from npm into $node"
     mkdir -p "$node"
