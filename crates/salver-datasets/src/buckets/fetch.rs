@@ -25,18 +25,25 @@ const FIRST_WAIT: Duration = Duration::from_millis(100);
 /// Longest such wait.
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
 
-/// Makes a request, again if it fails for a reason that may pass.
+/// Longest time without a byte.
+pub(super) const SILENCE: Duration = Duration::from_secs(OBJECT_SILENCE_S_MAX);
+
+/// Makes a request that takes `longest` at most, again if it fails for a reason that may pass.
 ///
 /// # Errors
 /// What the last attempt failed with, explained.
-pub(super) async fn persistently<T, F>(address: &Address, mut request: impl FnMut() -> F) -> Result<T>
+pub(super) async fn persistently<T, F>(
+    address: &Address,
+    longest: Duration,
+    mut request: impl FnMut() -> F,
+) -> Result<T>
 where
     F: Future<Output = object_store::Result<T>>,
 {
     let mut wait = FIRST_WAIT;
     for attempt in 1.. {
-        let answer = timeout(Duration::from_secs(OBJECT_REQUEST_S_MAX), request());
-        let error = match answer.await.unwrap_or_else(|_| Err(silent(OBJECT_REQUEST_S_MAX))) {
+        let answer = timeout(longest, request());
+        let error = match answer.await.unwrap_or_else(|_| Err(silent(longest))) {
             Ok(answer) => return Ok(answer),
             Err(error) => error,
         };
@@ -47,7 +54,7 @@ where
         tokio::time::sleep(wait).await;
         wait = (wait * 2).min(LONGEST_WAIT);
     }
-    Err(fault::explained(address, silent(OBJECT_REQUEST_S_MAX)))
+    Err(fault::explained(address, silent(longest)))
 }
 
 /// Returns the bytes of a part of an object.
@@ -57,7 +64,8 @@ where
 pub(super) async fn part(client: &Client, object: &ListedObject, range: Range<u64>) -> Result<Bytes> {
     let address = &object.address;
     let path = Path::parse(&address.key).map_err(|cause| fault::explained(address, cause.into()))?;
-    let got = persistently(address, || attempt(client, object, &path, range.clone())).await;
+    let longest = Duration::from_secs(OBJECT_REQUEST_S_MAX);
+    let got = persistently(address, longest, || attempt(client, object, &path, range.clone())).await;
     got?.ok_or_else(|| fault::changed(address))
 }
 
@@ -75,9 +83,8 @@ async fn attempt(
         range: Some(GetRange::Bounded(range.clone())),
         ..GetOptions::default()
     };
-    let silence = Duration::from_secs(OBJECT_SILENCE_S_MAX);
-    let asked = timeout(silence, client.objects.get_opts(path, options)).await;
-    let answer = match asked.unwrap_or_else(|_| Err(silent(OBJECT_SILENCE_S_MAX))) {
+    let asked = timeout(SILENCE, client.objects.get_opts(path, options)).await;
+    let answer = match asked.unwrap_or_else(|_| Err(silent(SILENCE))) {
         Ok(answer) => answer,
         Err(object_store::Error::Precondition { .. } | object_store::Error::NotFound { .. }) => return Ok(None),
         Err(error) => return Err(error),
@@ -89,7 +96,7 @@ async fn attempt(
     let length = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
     let mut bytes = BytesMut::with_capacity(length);
     let mut body = answer.into_stream();
-    while let Some(chunk) = timeout(silence, body.next()).await.map_err(|_| silent(OBJECT_SILENCE_S_MAX))? {
+    while let Some(chunk) = timeout(SILENCE, body.next()).await.map_err(|_| silent(SILENCE))? {
         bytes.extend_from_slice(&chunk?);
         if bytes.len() > length {
             break;
@@ -102,6 +109,7 @@ async fn attempt(
     Ok(Some(bytes.freeze()))
 }
 
-fn silent(seconds: u64) -> object_store::Error {
+fn silent(time: Duration) -> object_store::Error {
+    let seconds = time.as_secs();
     object_store::Error::Generic { store: "object store", source: format!("it is silent for {seconds} s").into() }
 }

@@ -12,7 +12,7 @@ use salver_model::{Code, Error, Result, Version};
 use super::address::Address;
 use super::client::Client;
 use super::fault;
-use super::fetch::persistently;
+use super::fetch::{SILENCE, persistently};
 
 /// Objects of one page.
 const PAGE_OBJECTS: usize = 1_000;
@@ -144,7 +144,7 @@ fn directory_of(key: &str) -> &str {
 async fn head(client: &Client, address: &Address) -> Result<Option<ListedObject>> {
     let path = Path::parse(&address.key).map_err(|cause| fault::explained(address, cause.into()))?;
     let options = GetOptions { head: true, ..GetOptions::default() };
-    let found = persistently(address, || async {
+    let found = persistently(address, SILENCE, || async {
         match client.objects.get_opts(&path, options.clone()).await {
             Ok(found) => Ok(Some(found.meta)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
@@ -173,7 +173,7 @@ async fn pages(
             ..PaginatedListOptions::default()
         };
         let prefix = (!prefix.is_empty()).then_some(prefix);
-        let page = persistently(address, || client.listing.0.list_paginated(prefix, options())).await?;
+        let page = persistently(address, SILENCE, || client.listing.0.list_paginated(prefix, options())).await?;
         seen += page.result.objects.len();
         if seen > DATASET_FILES_MAX {
             return Err(Error::new(

@@ -10,6 +10,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use salver_model::limits::OBJECT_REQUESTS_MAX;
 use salver_model::{Code, Error, Result};
 
+use super::byte_ranges::ByteRanges;
 use super::cache::{CacheDirectory, unwritable, write_parts_list};
 use super::client::BucketClient;
 use super::fault;
@@ -124,7 +125,7 @@ impl CachedObject {
 
     fn kept(self: &Arc<Self>, range: Range<u64>) -> Result<Pinned> {
         let pinned = self.pin();
-        match self.has(&range) || self.fill_and_wait(range)? {
+        match self.has(&range) || self.fill_and_wait(vec![range])? {
             true => Ok(pinned),
             false => Err(self.no_room()),
         }
@@ -136,7 +137,7 @@ impl CachedObject {
     /// If a part can't be had.
     pub(crate) fn read(self: &Arc<Self>, range: Range<u64>) -> Result<Bytes> {
         let _pinned = self.pin();
-        if !self.has(&range) && !self.fill_and_wait(range.clone())? {
+        if !self.has(&range) && !self.fill_and_wait(vec![range.clone()])? {
             let object = Arc::clone(self);
             return io_threads::wait(async move { object.unkept(range).await })?;
         }
@@ -145,9 +146,22 @@ impl CachedObject {
         Ok(bytes.into())
     }
 
-    fn fill_and_wait(self: &Arc<Self>, range: Range<u64>) -> Result<bool> {
+    /// Fetches what is missing of some ranges, all at a time, and keeps it on disk as long as the result lives. What
+    /// there is no room for is fetched when it is read. Blocks.
+    ///
+    /// # Errors
+    /// If a part can't be had.
+    pub(crate) fn prepare(self: &Arc<Self>, ranges: &[Range<u64>]) -> Result<Pinned> {
+        let pinned = self.pin();
+        if !ranges.iter().all(|range| self.has(range)) {
+            self.fill_and_wait(ranges.to_vec())?;
+        }
+        Ok(pinned)
+    }
+
+    fn fill_and_wait(self: &Arc<Self>, ranges: Vec<Range<u64>>) -> Result<bool> {
         let object = Arc::clone(self);
-        io_threads::wait(async move { object.fill(range).await })?
+        io_threads::wait(async move { object.fill(&ranges).await })?
     }
 
     fn pin(self: &Arc<Self>) -> Pinned {
@@ -160,12 +174,15 @@ impl CachedObject {
         self.parts.present().has(range)
     }
 
-    /// Fetches what is missing of a range, and returns whether there is room for it. It is pinned.
-    async fn fill(self: &Arc<Self>, range: Range<u64>) -> Result<bool> {
+    /// Fetches what is missing of some ranges, and returns whether there is room for it. It is pinned.
+    async fn fill(self: &Arc<Self>, ranges: &[Range<u64>]) -> Result<bool> {
         let _filling = self.filling.lock().await;
         let (missing, bytes) = {
             let present = self.parts.present();
-            let missing = present.missing(range, GAP_BYTES);
+            let mut wanted = ByteRanges::default();
+            ranges.iter().for_each(|range| wanted.insert(range.clone()));
+            let missing: Vec<Range<u64>> =
+                wanted.as_slice().iter().flat_map(|range| present.missing(range.clone(), GAP_BYTES)).collect();
             let mut then = present.clone();
             missing.iter().for_each(|part| then.insert(part.clone()));
             (missing, then.bytes() - present.bytes())
@@ -214,7 +231,7 @@ impl CachedObject {
 
     async fn fill_footer(self: &Arc<Self>) -> Result<bool> {
         let bytes = self.bytes();
-        if !self.fill(bytes.saturating_sub(TAIL_BYTES)..bytes).await? {
+        if !self.fill(&[bytes.saturating_sub(TAIL_BYTES)..bytes]).await? {
             return Ok(false);
         }
         let Some(at) = bytes.checked_sub(END_BYTES) else { return Ok(true) };
@@ -222,7 +239,7 @@ impl CachedObject {
         self.parts.read(&mut end, at).map_err(|cause| unwritable(self.path(), cause))?;
         let start = at.saturating_sub(u32::from_le_bytes(end).into());
         // The length of what is no Parquet file may be anything, and its reader says what is wrong.
-        if start >= 4 { self.fill(start..bytes).await } else { Ok(true) }
+        if start >= 4 { self.fill(&[start..bytes]).await } else { Ok(true) }
     }
 
     fn no_room(&self) -> Error {
@@ -246,7 +263,7 @@ pub(super) async fn fetch_all(objects: Vec<Arc<CachedObject>>, wanted: Wanted) -
         .map(|object| async move {
             let _pinned = object.pin();
             match wanted {
-                Wanted::Whole => object.fill(0..object.bytes()).await,
+                Wanted::Whole => object.fill(&[0..object.bytes()]).await,
                 Wanted::Footer => object.fill_footer().await,
             }
         })

@@ -80,6 +80,11 @@ impl Sources {
         self.files.len()
     }
 
+    /// Returns whether only parts of some file are on disk.
+    pub(super) fn is_remote(&self) -> bool {
+        self.files.iter().any(|file| file.remote.0.is_some())
+    }
+
     /// Returns the number of rows.
     pub(super) fn rows(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)

@@ -18,7 +18,7 @@ use salver_model::ports::HeldFile;
 use salver_model::{Code, Error, Result};
 
 use super::shared_chunks::SharedRanges;
-use crate::buckets::{CachedObject, unavailable};
+use crate::buckets::{CachedObject, Pinned, unavailable};
 use crate::file_stamp::{self, Stamp};
 use crate::source::distinct_names;
 
@@ -116,6 +116,15 @@ impl OpenFile {
             Place::Object(object) if range.end <= self.bytes => Ok(object.read(range.clone()).map_err(external)?),
             _ => Pages(Arc::clone(self)).get_bytes(range.start, length),
         })
+    }
+
+    /// Fetches what is missing of an object's ranges, all at a time, and keeps it as long as the result lives. Blocks.
+    pub(super) fn prepare(&self, ranges: &[Range<u64>]) -> Result<Option<Pinned>> {
+        let Place::Object(object) = &self.place else { return Ok(None) };
+        if ranges.iter().any(|range| range.end > self.bytes || range.start > range.end) {
+            return Ok(None);
+        }
+        object.prepare(ranges).map(Some).map_err(|cause| self.failed(cause))
     }
 
     /// Reads `length` bytes for a reader that takes one page after the other.
