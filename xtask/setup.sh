@@ -17,6 +17,7 @@ PEBBLE=2.10.3
 ZENSICAL=0.0.73
 VALE=3.21.0
 OPENAPI_GENERATOR=7.25.0
+GCS=1.56.1
 packages=
 
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -119,39 +120,46 @@ if [ "${1:-}" = test ] && ! [ -d "$jdbc" ]; then
 fi
 
 # What the tests have functions of Python take and give tables and models with, a driver of ArangoDB, Prometheus'
-# parser, what the recipes of the documents read with, what asks everything that OpenAPI describes, and what generated
-# clients stand on.
+# parser, a server of S3, what the recipes of the documents read with, what asks everything that OpenAPI describes, and
+# what generated clients stand on.
 python=${XDG_CACHE_HOME:-$HOME/.cache}/salver/python
-if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, pydantic, fastapi, flask, arango, prometheus_client, psycopg, sqlalchemy, asyncpg, polars, duckdb, schemathesis, urllib3, dateutil, typing_extensions' 2>/dev/null; then
-    echo "Installing pandas, pyarrow, pydantic, fastapi, flask, psycopg, SQLAlchemy, asyncpg and others from PyPI into $python"
+if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, pydantic, fastapi, flask, arango, prometheus_client, psycopg, sqlalchemy, asyncpg, moto.server, polars, duckdb, schemathesis, urllib3, dateutil, typing_extensions' 2>/dev/null; then
+    echo "Installing pandas, pyarrow, pydantic, fastapi, flask, psycopg, SQLAlchemy, asyncpg, moto and others from PyPI into $python"
     # What is there of it stays: without PyPI it is better than nothing.
     "$python/bin/python3" -c 'import pip' 2>/dev/null || { rm -rf "$python" && python3 -m venv "$python"; } || true
     if ! "$python/bin/pip" install --quiet --disable-pip-version-check \
         pandas pyarrow pydantic fastapi flask python-arango prometheus-client 'psycopg[binary]' psycopg2-binary \
-        sqlalchemy asyncpg polars duckdb schemathesis urllib3 python-dateutil typing-extensions; then
+        sqlalchemy asyncpg 'moto[server]' polars duckdb schemathesis urllib3 python-dateutil typing-extensions; then
         echo "Not all of them are there: the tests leave out what needs the others." >&2
         "$python/bin/python3" -c 'import pandas, pyarrow' 2>/dev/null || rm -rf "$python"
     fi
 fi
-# An authority for certificates, where there is Go to build it. Moved to its place when it is whole.
-pebble=${XDG_CACHE_HOME:-$HOME/.cache}/salver/pebble/$PEBBLE
+# Builds a program of Go's module proxy into a place of its own, moved there when it is whole. Without Go, or the proxy,
+# the tests leave out what it is for.
 go=$(command -v go || echo /usr/local/go/bin/go)
-if [ "${1:-}" = test ] && ! [ -x "$pebble/pebble" ]; then
-    if [ -x "$go" ]; then
-        echo "Building Pebble $PEBBLE from Go's module proxy into $pebble"
-        mkdir -p "$pebble.part"
-        if GOFLAGS=-mod=mod GOBIN=$pebble.part "$go" install "github.com/letsencrypt/pebble/v2/cmd/pebble@v$PEBBLE"; then
-            rm -rf "$pebble"
-            mv "$pebble.part" "$pebble"
-        else
-            echo "It is not there: the tests leave out certificates from an authority." >&2
-            rm -rf "$pebble.part"
-        fi
-    else
-        echo "Go is not installed (https://go.dev): the tests leave out certificates from an authority." >&2
+go_program() { # name, version, package, what it is for
+    place=${XDG_CACHE_HOME:-$HOME/.cache}/salver/$1/$2
+    ls "$place"/* >/dev/null 2>&1 && return
+    if ! [ -x "$go" ]; then
+        echo "Go is not installed (https://go.dev): the tests leave out $4." >&2
+        return
     fi
+    echo "Building $3 $2 from Go's module proxy into $place"
+    mkdir -p "$place.part"
+    if GOFLAGS=-mod=mod GOBIN=$place.part "$go" install "$3@v$2"; then
+        rm -rf "$place"
+        mv "$place.part" "$place"
+    else
+        echo "It is not there: the tests leave out $4." >&2
+        rm -rf "$place.part"
+    fi
+}
+if [ "${1:-}" = test ]; then
+    go_program pebble "$PEBBLE" github.com/letsencrypt/pebble/v2/cmd/pebble "certificates from an authority"
+    go_program gcs "$GCS" github.com/fsouza/fake-gcs-server "Google Cloud Storage"
+    go_program vale "$VALE" github.com/vale-cli/vale/v3/cmd/vale "the English of the documents"
 fi
-# What makes a site of the documents, and what reads their English, where there is Go to build it.
+# What makes a site of the documents.
 site=${XDG_CACHE_HOME:-$HOME/.cache}/salver/site
 if { [ "${1:-}" = test ] || [ "${1:-}" = site ]; } && [ "$(cat "$site/version" 2>/dev/null)" != "$ZENSICAL" ]; then
     echo "Installing Zensical $ZENSICAL from PyPI into $site"
@@ -161,22 +169,6 @@ if { [ "${1:-}" = test ] || [ "${1:-}" = site ]; } && [ "$(cat "$site/version" 2
     else
         echo "It is not there, and the site is left out." >&2
         rm -rf "$site"
-    fi
-fi
-vale=${XDG_CACHE_HOME:-$HOME/.cache}/salver/vale/$VALE
-if [ "${1:-}" = test ] && ! [ -x "$vale/vale" ]; then
-    if [ -x "$go" ]; then
-        echo "Building Vale $VALE from Go's module proxy into $vale"
-        mkdir -p "$vale.part"
-        if GOFLAGS=-mod=mod GOBIN=$vale.part "$go" install "github.com/vale-cli/vale/v3/cmd/vale@v$VALE" 2>/dev/null; then
-            rm -rf "$vale"
-            mv "$vale.part" "$vale"
-        else
-            echo "It is not there: the English of the documents is not read." >&2
-            rm -rf "$vale.part"
-        fi
-    else
-        echo "Go is not installed (https://go.dev): the English of the documents is not read." >&2
     fi
 fi
 # What makes clients of /openapi.json.
@@ -192,9 +184,10 @@ if [ "${1:-}" = test ] && ! [ -d "$generator" ]; then
         rm -rf "$generator.part"
     fi
 fi
-# Another driver, and what drives a browser through the console, where there is Node to run them.
+# Another driver, a server of Azure Blob Storage, what compiles a client, and what drives a browser through the console,
+# where there is Node to run them.
 node=${XDG_CACHE_HOME:-$HOME/.cache}/salver/node
-for package in arangojs@10 playwright-core@1 axe-core@4 typescript@7; do
+for package in arangojs@10 playwright-core@1 axe-core@4 typescript@7 azurite@3; do
     [ "${1:-}" = test ] && has npm && ! [ -d "$node/node_modules/${package%@*}" ] || continue
     echo "Installing $package from npm into $node"
     mkdir -p "$node"

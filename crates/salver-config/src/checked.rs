@@ -9,6 +9,7 @@ mod function;
 mod limit;
 mod links;
 mod listen;
+mod object_store;
 mod options;
 mod query;
 pub(crate) mod real_location;
@@ -235,6 +236,8 @@ pub struct TlsClient {
 
 /// Folder of the data directory with what the server keeps of an authority.
 pub const ACME_DIR: &str = "acme";
+/// Folder of the data directory with parts of remote objects.
+pub const OBJECTS_DIR: &str = "objects";
 
 /// What stands in `proxy_protocol` for the callers of a Unix socket.
 pub const UNIX: &str = "unix";

@@ -20,8 +20,8 @@ mod value;
 
 pub use checked::real_location::is_same as is_same_database;
 pub use checked::{
-    ACME_DIR, AcmeSpec, CertificateSource, Checked, Compat, Listen, Server, StoreSpec, Tls, TlsClient, TlsFiles, UNIX,
-    WhenInUse, query_of_text,
+    ACME_DIR, AcmeSpec, CertificateSource, Checked, Compat, Listen, OBJECTS_DIR, Server, StoreSpec, Tls, TlsClient,
+    TlsFiles, UNIX, WhenInUse, query_of_text,
 };
 pub use hidden::HiddenText;
 pub use load::{Override, Sources, load};

@@ -131,6 +131,7 @@ fn read_file(path: &Path, sources: &Sources, findings: &mut Findings) -> Raw {
     let mut raw = file::read(&shared, &text, &given, findings);
     for table in &mut raw.datasets {
         relate(table, "source", directory);
+        relate(table, "store_credentials_file", directory);
     }
     for table in &mut raw.databases {
         relate_sqlite(table, directory);

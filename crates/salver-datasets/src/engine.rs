@@ -39,6 +39,7 @@ use salver_model::{Error, Result};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
+use crate::buckets::Buckets;
 use crate::residency::Budget;
 use crate::udf::Files;
 
@@ -76,6 +77,10 @@ pub struct EngineOptions {
     pub query_ms_max: u64,
     /// Time for computing the rows of one query after which it is logged with its plan, in milliseconds; 0 logs none.
     pub slow_ms: u64,
+    /// Directory in which parts of objects are kept for the next process; `None` keeps them in `data_dir`.
+    pub object_cache_dir: Option<PathBuf>,
+    /// Disk space for parts of objects, in bytes; 0 takes a quarter of the free space.
+    pub object_cache_bytes_max: u64,
     /// Whether the engine has the process to itself. If so, queries are cancelled when the process uses more memory
     /// than `memory_bytes_max` explains.
     pub owns_process: bool,
@@ -96,6 +101,8 @@ pub struct Engine {
     /// Time after which a query is slow, in milliseconds; 0 if none is.
     slow_ms: AtomicU64,
     data_dir: PathBuf,
+    /// The object stores that datasets are read from.
+    buckets: Arc<Buckets>,
     /// Runtime on which exports are decoded. It has as many threads as there are for queries, and always reuses the
     /// same ones, because every thread keeps memory of its own for reuse.
     decoding: Option<Runtime>,
@@ -157,6 +164,7 @@ impl Engine {
             query_ms_max: AtomicU64::new(options.query_ms_max),
             slow_ms: AtomicU64::new(options.slow_ms),
             data_dir: options.data_dir.clone(),
+            buckets: Buckets::new(options.object_cache_dir.clone(), &options.data_dir, options.object_cache_bytes_max),
             decoding: Some(decoding),
             decoders: threads,
             beginning: Arc::new(Semaphore::new(BEGINNING_PER_THREAD * threads)),
@@ -207,6 +215,11 @@ impl Engine {
     #[must_use]
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
+    }
+
+    /// Returns the object stores that datasets are read from.
+    pub(crate) fn buckets(&self) -> &Arc<Buckets> {
+        &self.buckets
     }
 
     /// Returns the time after which a query is slow; `None` if slow ones are not logged.

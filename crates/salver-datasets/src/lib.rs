@@ -7,6 +7,7 @@
 //! functions for it.
 
 mod append_only;
+mod buckets;
 mod chunk_size;
 mod dataset;
 mod decompress;
@@ -45,5 +46,5 @@ pub use dataset::Dataset;
 pub use discover::{Stamp, discover, discover_beside, look};
 pub use engine::{Engine, EngineOptions, own_bytes};
 pub use loader::DatasetLoader;
-pub use residency::{Budget, Content, Loaded, ParquetFile, Reservation, SourceFile, WideColumn, load, probe};
+pub use residency::{Budget, Content, Loaded, ParquetFile, Remote, Reservation, SourceFile, WideColumn, load, probe};
 pub use restricted::{mask_misfit, rows_misfit};

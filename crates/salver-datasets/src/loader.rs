@@ -9,13 +9,16 @@ use salver_model::ports::{Loader, Progress, Table, WaitsFor};
 use salver_model::spec::DatasetSpec;
 use salver_model::{Name, Result, Version};
 
+use crate::buckets::Buckets;
 use crate::dataset::Dataset;
 use crate::engine::Engine;
-use crate::residency::{self, Content};
+use crate::residency::{self, Content, LoadingPlaces};
 
 /// Interval at which a dataset is checked for changes if its files are read in place and no refresh is configured:
 /// their metadata must match their content.
 const WATCH: Duration = Duration::from_secs(5);
+/// The same for objects of which only parts are on disk: each check is a request for a listing, which costs money.
+const OBJECT_WATCH: Duration = Duration::from_secs(60);
 
 /// Loads one dataset from its sources.
 #[derive(Debug)]
@@ -41,7 +44,8 @@ impl Loader for DatasetLoader {
     }
 
     fn interval(&self) -> Option<Duration> {
-        self.spec.refresh.or_else(|| self.scans_in_place.load(Ordering::Relaxed).then_some(WATCH))
+        let watch = if self.spec.sources.iter().any(|source| Buckets::has(source)) { OBJECT_WATCH } else { WATCH };
+        self.spec.refresh.or_else(|| self.scans_in_place.load(Ordering::Relaxed).then_some(watch))
     }
 
     fn waits_for(&self) -> WaitsFor {
@@ -49,7 +53,8 @@ impl Loader for DatasetLoader {
         if sources.iter().any(|source| source == "-") {
             return WaitsFor::Pipe;
         }
-        match sources.iter().any(|source| source.starts_with("http://") || source.starts_with("https://")) {
+        let is_url = |source: &String| source.starts_with("http://") || source.starts_with("https://");
+        match sources.iter().any(|source| is_url(source) || Buckets::has(source)) {
             true => WaitsFor::Network,
             false => WaitsFor::Disk,
         }
@@ -61,13 +66,14 @@ impl Loader for DatasetLoader {
     }
 
     async fn probe(&self) -> Result<Version> {
-        residency::probe(&self.spec).await
+        residency::probe_in(&self.spec, self.engine.buckets()).await
     }
 
     async fn load(&self) -> Result<Arc<dyn Table>> {
         let progress = self.progress.get().cloned().unwrap_or_default();
-        let loaded =
-            residency::load_telling(&self.spec, self.engine.budget(), self.engine.data_dir(), &progress).await?;
+        let engine = &self.engine;
+        let places = LoadingPlaces { budget: engine.budget(), data_dir: engine.data_dir(), buckets: engine.buckets() };
+        let loaded = residency::load_telling(&self.spec, &places, &progress).await?;
         let in_place = matches!(loaded.content, Content::Parquet { kept: None, .. });
         self.scans_in_place.store(in_place, Ordering::Relaxed);
         Ok(Arc::new(Dataset::new(&self.spec, loaded, &self.engine)?))

@@ -1,12 +1,17 @@
-//! Resolves a dataset's `sources` to files, URLs or streams. It looks at names and directories, never into files.
+//! Resolves a dataset's `sources` to files, URLs, objects or streams. It looks at names, directories and listings, never
+//! into files.
 
+mod objects;
 mod walk;
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use salver_model::spec::{DatasetSpec, Reserve, SourceFormat};
 use salver_model::{Code, Error, Result};
 use salver_text::percent;
+
+use crate::buckets::{Buckets, ListedObject};
 
 pub(crate) use walk::{files_below, is_link_to_hidden, is_skipped};
 
@@ -20,6 +25,8 @@ pub(crate) enum Origin {
     File(PathBuf),
     /// An http(s) URL.
     Url(String),
+    /// An object of an object store.
+    Object(Arc<ListedObject>),
     /// Standard input.
     Stdin,
 }
@@ -30,6 +37,7 @@ impl Origin {
         match self {
             Self::File(path) => path.display().to_string(),
             Self::Url(url) => crate::fetch::shown(url),
+            Self::Object(object) => object.address.to_string(),
             Self::Stdin => "standard input".to_owned(),
         }
     }
@@ -51,11 +59,14 @@ pub(crate) struct SourceLocation {
 /// # Errors
 /// [`Code::Source`] if a source matches nothing, can't be listed, or has no known format; [`Code::Forbidden`] if it is
 /// declared for another purpose.
-pub(crate) fn resolve(spec: &DatasetSpec) -> Result<Vec<SourceLocation>> {
+pub(crate) fn resolve(spec: &DatasetSpec, buckets: &Buckets) -> Result<Vec<SourceLocation>> {
     let mut places = Vec::new();
     for source in &spec.sources {
         let before = places.len();
-        resolve_one(spec, source, &mut places)?;
+        match Buckets::has(source) {
+            true => objects::resolve(buckets, spec, source, &mut places)?,
+            false => resolve_one(spec, source, &mut places)?,
+        }
         let found = places.split_off(before);
         places.extend(unreserved(spec, source, found)?);
     }
@@ -71,7 +82,7 @@ pub(crate) fn resolve(spec: &DatasetSpec) -> Result<Vec<SourceLocation>> {
 fn unreserved(spec: &DatasetSpec, source: &str, places: Vec<SourceLocation>) -> Result<Vec<SourceLocation>> {
     let file = |place: &SourceLocation| match &place.origin {
         Origin::File(path) => Some(path.clone()),
-        Origin::Url(_) | Origin::Stdin => None,
+        Origin::Url(_) | Origin::Object(_) | Origin::Stdin => None,
     };
     let files: Vec<PathBuf> = places.iter().filter_map(file).collect();
     let mut are_reserved = spec.reserved.are_reserved(&files).into_iter();
@@ -101,7 +112,9 @@ fn resolve_one(spec: &DatasetSpec, source: &str, places: &mut Vec<SourceLocation
     }
     if let Some((scheme, _)) = source.split_once("://").filter(|(scheme, _)| *scheme != "file") {
         return Err(Error::new(Code::Source, format!("`{source}`: `{scheme}://` is not a source that can be read"))
-            .with_hint("use a path, a glob, `http://`, `https://`, or `-` for standard input"));
+            .with_hint(
+                "use a path, a glob, `http://`, `https://`, `s3://`, `gs://`, `az://`, or `-` for standard input",
+            ));
     }
     let path = match source.strip_prefix("file://") {
         Some(rest) => PathBuf::from(percent::decode(rest.strip_prefix("localhost").unwrap_or(rest))),

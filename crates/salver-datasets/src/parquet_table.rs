@@ -47,6 +47,8 @@ pub(crate) struct ParquetTable {
     bytes: u64,
     /// Bytes of a value of each wide column, by its index; 0 for all others.
     value_bytes: Vec<u64>,
+    /// Whether only parts of some file are on disk.
+    is_remote: bool,
     plain: TableSchema,
     placed: TableSchema,
 }
@@ -78,6 +80,7 @@ impl ParquetTable {
             rows: files.iter().map(|file| file.rows).sum(),
             bytes: files.iter().map(|file| file.bytes).sum(),
             value_bytes: schema.fields().iter().map(|field| value_bytes(files, field.name())).collect(),
+            is_remote: files.iter().any(|file| file.remote.0.is_some()),
             plain,
             placed,
         })
@@ -203,6 +206,10 @@ impl TableProvider for ParquetProvider {
         statistics.total_byte_size = Precision::Inexact(usize::try_from(self.table.bytes).unwrap_or(usize::MAX));
         let mut options = state.table_options().parquet.clone();
         options.global = state.config_options().execution.parquet.clone();
+        if self.table.is_remote {
+            // The footers are there; what lies before them would be fetched for nothing.
+            options.global.metadata_size_hint = None;
+        }
         let source = ParquetSource::new(self.table_schema().clone())
             .with_table_parquet_options(options)
             .with_parquet_file_reader_factory(Arc::new(OpenedReaders::new(opened, footers)));

@@ -18,10 +18,11 @@ use salver_model::Version;
 
 pub use budget::{Budget, Reservation};
 pub(crate) use conform::{batch_of, conform};
-pub(crate) use load::load_telling;
+pub(crate) use load::{LoadingPlaces, load_telling, probe_in};
 pub use load::{load, probe};
 pub use source_file::SourceFile;
 
+use crate::buckets::CachedObject;
 pub use crate::source::parquet::WideColumn;
 
 /// The content of a dataset, as read.
@@ -61,6 +62,22 @@ pub struct ParquetFile {
     pub wide: Vec<WideColumn>,
     /// The values of the partition columns, in their order.
     pub partition_values: Vec<ScalarValue>,
+    /// The object whose parts are at `path`, if it is one.
+    pub remote: Remote,
+}
+
+/// The object of a file of which only parts are on disk; nothing for files of which everything is.
+#[derive(Clone, Debug, Default)]
+pub struct Remote(pub(crate) Option<Arc<CachedObject>>);
+
+impl PartialEq for Remote {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (None, None) => true,
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
 }
 
 /// A dataset as read.

@@ -22,6 +22,7 @@ use salver_model::spec::{DatasetSpec, SourceFormat};
 use salver_model::{Code, Error, Result};
 use tempfile::TempDir;
 
+use crate::buckets::{CachedObject, Pinned};
 use crate::decompress::{self, Compression};
 use crate::location::word;
 
@@ -44,6 +45,20 @@ pub(crate) struct Input {
     pub(crate) partitions: Vec<(String, String)>,
     /// The directory of a downloaded or decompressed file, kept while `path` is read.
     pub(crate) dir: Option<Arc<TempDir>>,
+    /// The object whose parts are at `path`, which are fetched when they are needed.
+    pub(crate) object: Option<Arc<CachedObject>>,
+}
+
+impl Input {
+    /// Fetches what its columns are told from, if it is an object, and keeps that as long as the result lives: of
+    /// Parquet the footer, of all others everything. Blocks.
+    pub(crate) fn format_parts(&self) -> Result<Option<Pinned>> {
+        let Some(object) = &self.object else { return Ok(None) };
+        match self.format {
+            SourceFormat::Parquet => object.footer().map(Some),
+            _ => object.whole().map(Some),
+        }
+    }
 }
 
 /// The reason why reading stopped before the end.
@@ -101,6 +116,7 @@ pub(crate) fn is_guessed(format: SourceFormat) -> bool {
 /// [`Code::Source`] with the file, and the line if known.
 pub(crate) fn outline(input: &Input, spec: &DatasetSpec, all: bool) -> Result<Outline> {
     let bytes_max = if all { u64::MAX } else { SAMPLE_BYTES };
+    let _parts = input.format_parts()?;
     refuse_web_page(input)?;
     guarded(input, || {
         let schema = match input.format {
@@ -135,6 +151,7 @@ pub(crate) fn own_schema(input: &Input) -> Option<(FileKind, Schema)> {
 /// # Errors
 /// [`Stop`], and the errors of `sink`.
 pub(crate) fn read(input: &Input, spec: &DatasetSpec, reading: &ReadOptions, sink: Sink<'_>) -> Result<(), Stop> {
+    let _whole = input.object.as_ref().map(CachedObject::whole).transpose()?;
     guarded(input, || match input.format {
         SourceFormat::Csv | SourceFormat::Tsv => csv::read(input, spec, reading, sink),
         SourceFormat::Json | SourceFormat::NdJson => json::read(input, spec, reading, sink),
@@ -224,16 +241,23 @@ pub(crate) fn io_error(input: &Input, cause: std::io::Error) -> Error {
 /// Returns the input, or a decompressed copy if it is compressed: for formats that need random access.
 pub(crate) fn unpacked(input: Input, data_dir: &std::path::Path) -> Result<Input> {
     use SourceFormat::{ArrowFile, Parquet, Sheet};
-    if !matches!(input.format, Parquet | ArrowFile | Sheet)
-        || Compression::of_file(&input.path).map_err(|cause| io_error(&input, cause))? == Compression::None
-    {
+    if !matches!(input.format, Parquet | ArrowFile | Sheet) {
+        return Ok(input);
+    }
+    // Of Parquet only the end is there, which tells it apart.
+    let _whole = match &input.object {
+        Some(object) if input.format == Parquet && !object.is_packed()? => return Ok(input),
+        Some(object) => Some(object.whole()?),
+        None => None,
+    };
+    if Compression::of_file(&input.path).map_err(|cause| io_error(&input, cause))? == Compression::None {
         return Ok(input);
     }
     let dir = Arc::new(crate::fetch::scratch(data_dir)?);
     let path = dir.path().join("unpacked");
     let mut packed = decompress::open(&input.path).map_err(|cause| io_error(&input, cause))?;
     crate::fetch::spool(&mut packed, &path).map_err(|cause| io_error(&input, cause))?;
-    Ok(Input { path, dir: Some(dir), ..input })
+    Ok(Input { path, dir: Some(dir), object: None, ..input })
 }
 
 /// Detects the format from the first bytes, for sources without a file name.

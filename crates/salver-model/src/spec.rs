@@ -4,6 +4,7 @@ pub mod api_key;
 pub mod auth;
 pub mod function;
 pub mod named_query;
+pub mod object_store;
 pub mod record_rule;
 pub mod reserved;
 pub mod sandbox;
@@ -24,6 +25,7 @@ pub use api_key::{ApiKey, ApiKeySpec};
 pub use auth::{AuthSpec, JwtSpec, OidcSpec, UsersSpec};
 pub use function::{FunctionPath, FunctionSpec};
 pub use named_query::{Parameter, ParameterSpec, QuerySpec, RunsAs, ViewSpec};
+pub use object_store::{ObjectStoreKind, ObjectStoreSpec};
 pub use record_rule::{RecordRule, Tenancy};
 pub use reserved::{Reserve, Reserved};
 pub use sandbox::{SandboxLevel, SandboxSpec};
@@ -177,10 +179,13 @@ pub enum Residency {
 pub struct DatasetSpec {
     /// Name of the dataset.
     pub name: Name,
-    /// Files, directories, globs, http(s) URLs, or `-` for standard input, concatenated in order.
+    /// Files, directories, globs, http(s) URLs, objects (`s3://`, `gs://`, `az://`), or `-` for standard input,
+    /// concatenated in order.
     pub sources: Vec<String>,
     /// Headers sent with http(s) requests.
     pub headers: Vec<(String, String)>,
+    /// How the object store of its sources is reached.
+    pub object_store: ObjectStoreSpec,
     /// Format; `None` detects it from the suffix.
     pub format: Option<SourceFormat>,
     /// Options for CSV and TSV.
@@ -213,6 +218,7 @@ impl DatasetSpec {
             name,
             sources,
             headers: Vec::new(),
+            object_store: ObjectStoreSpec::default(),
             format: None,
             csv: CsvOptions::default(),
             json: JsonOptions::default(),

@@ -64,6 +64,9 @@ pub(crate) fn engine(checked: &Checked, data_dir: &Path) -> Result<Arc<Engine>> 
         data_dir: data_dir.to_owned(),
         threads: checked.server.threads,
         spill_bytes_max: checked.limits.spill_bytes_max,
+        // A directory that was not named is not found again.
+        object_cache_dir: checked.server.data_dir.as_ref().map(|dir| dir.join(salver_config::OBJECTS_DIR)),
+        object_cache_bytes_max: checked.limits.object_cache_bytes_max,
         query_ms_max: checked.limits.query_ms_max,
         slow_ms: checked.server.slow_ms,
         owns_process: true,

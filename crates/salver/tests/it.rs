@@ -45,6 +45,8 @@ mod it {
     mod metrics;
     mod metrics_listen;
     mod namesakes;
+    #[cfg(feature = "object-stores")]
+    mod object_stores;
     mod odd_names;
     mod oidc;
     #[cfg(feature = "functions")]

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use salver_model::limits::REFRESH_MS_MIN;
-use salver_model::spec::{CsvOptions, DatasetSpec, JsonOptions, Quote, Residency, SheetOptions, SourceFormat};
+use salver_model::spec::{
+    CsvOptions, DatasetSpec, JsonOptions, ObjectStoreKind, Quote, Residency, SheetOptions, SourceFormat,
+};
 
-use super::{columns, options, sources};
+use super::{columns, object_store, options};
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
 use crate::value;
@@ -19,6 +21,7 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Option<DatasetSpe
     let key = table.texts("key").unwrap_or_default().to_vec();
     let spec = DatasetSpec {
         headers: table.pairs("headers").unwrap_or_default().to_vec(),
+        object_store: object_store::check(table, findings),
         format: table.text("format").and_then(SourceFormat::of_suffix),
         csv: csv(table, findings),
         json: json(table, !schema.is_empty(), findings),
@@ -36,6 +39,7 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Option<DatasetSpe
     };
     warn_of_headers(table, &spec, findings);
     options::warn_of_idle(table, &spec, findings);
+    object_store::warn_of_idle(table, &spec, findings);
     Some(spec)
 }
 
@@ -54,9 +58,10 @@ fn sources(table: &Table, findings: &mut Findings) -> Option<Vec<String>> {
     for source in sources {
         match source.split_once("://").map(|(scheme, _)| scheme) {
             None | Some("http" | "https") => {}
+            Some(_) if ObjectStoreKind::of_source(source).is_some() => {}
             Some(scheme) => findings.mistake(
                 Mistake::new(place, format!("sources of kind `{scheme}://` can't be read by this release"))
-                    .with_hint("use a file, a directory, a glob, or an http(s) URL"),
+                    .with_hint("use a file, a directory, a glob, an http(s) URL, `s3://`, `gs://` or `az://`"),
             ),
         }
     }
@@ -163,7 +168,9 @@ fn refresh(table: &Table, findings: &mut Findings) -> Option<Duration> {
 }
 
 fn warn_of_headers(table: &Table, spec: &DatasetSpec, findings: &mut Findings) {
-    if !spec.headers.is_empty() && spec.sources.iter().all(|source| sources::as_path(source).is_some()) {
+    if !spec.headers.is_empty()
+        && !spec.sources.iter().any(|source| source.starts_with("http://") || source.starts_with("https://"))
+    {
         let message = format!("`headers` of `{}` go nowhere: none of its sources is an http(s) URL", spec.name);
         findings.warning(Mistake::new(table.place_of("headers"), message).with_hint("remove `headers`"));
     }

@@ -16,7 +16,7 @@ use salver_model::spec::{DatabaseSpec, DatasetSpec, Reserve, SourceFormat, url_t
 use salver_text::percent;
 
 use super::real_location::{self, FileId, file_id};
-use super::{ACME_DIR, Checked, sources, stream};
+use super::{ACME_DIR, Checked, OBJECTS_DIR, sources, stream};
 use crate::mistake::{Findings, Mistake};
 use crate::raw::{Raw, Table};
 
@@ -79,6 +79,7 @@ impl Files {
             let named = [auth.basic_file.clone(), auth.api_keys_file.clone(), key_set, secret];
             own.files.extend(named.into_iter().flatten());
         }
+        own.files.extend(checked.datasets.iter().filter_map(|spec| spec.object_store.credentials_file.clone()));
         let certificate = checked.server.tls.iter().filter_map(|tls| tls.files());
         own.files.extend(certificate.flat_map(|files| [files.certificate.clone(), files.key.clone()]));
         own.files.extend(checked.server.tls.iter().filter_map(|tls| tls.acme()?.authorities.clone()));
@@ -102,7 +103,7 @@ impl Files {
         // Where rows are kept in the same directory, what is secret in it stays so.
         let secret = checked.server.data_dir.iter().flat_map(|dir| SECRET_FILES.map(|name| dir.join(name)));
         own.files.extend(secret);
-        own.trees.extend(checked.server.data_dir.iter().map(|dir| dir.join(ACME_DIR)));
+        own.trees.extend(checked.server.data_dir.iter().flat_map(|dir| [dir.join(ACME_DIR), dir.join(OBJECTS_DIR)]));
         own.trees.extend(checked.server.data_dir.clone().filter(|dir| !serves_from(dir, given)));
         own
     }

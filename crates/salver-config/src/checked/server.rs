@@ -198,6 +198,7 @@ pub(super) fn limits(table: &Table) -> Limits {
         job_bytes_max: table.count("job_bytes_max"),
         job_ttl_ms: table.count("job_ttl"),
         spill_bytes_max: table.count("spill_bytes_max"),
+        object_cache_bytes_max: table.count("object_cache_bytes_max"),
     }
 }
 

@@ -4,6 +4,7 @@ mod access;
 mod database;
 mod function;
 mod limit;
+mod object_store;
 mod query;
 mod server;
 mod stream;
@@ -56,6 +57,7 @@ pub const SETTINGS: &[Setting] = &joined::<
             + access::ROWS.len()
             + limit::ROWS.len()
             + ROWS.len()
+            + object_store::ROWS.len()
             + database::ROWS.len()
             + stream::ROWS.len()
             + function::ROWS.len()
@@ -67,6 +69,7 @@ pub const SETTINGS: &[Setting] = &joined::<
     access::ROWS,
     limit::ROWS,
     ROWS,
+    object_store::ROWS,
     database::ROWS,
     stream::ROWS,
     function::ROWS,
@@ -74,7 +77,7 @@ pub const SETTINGS: &[Setting] = &joined::<
 ]);
 
 /// Concatenates the rows of these tables.
-const fn joined<const N: usize>(tables: [&[Setting]; 9]) -> [Setting; N] {
+const fn joined<const N: usize>(tables: [&[Setting]; 10]) -> [Setting; N] {
     let (mut all, mut at, mut table) = ([ROWS[0]; N], 0, 0);
     while table < tables.len() {
         let mut row = 0;
@@ -248,6 +251,10 @@ const ROWS: &[Setting] = &[
         "Disk for what running queries spill, all together; 0 takes half of what is free at the start where the data \
             directory is.",
         &[])),
+    at_start(new_row(Section::Limits, "object_cache_bytes_max", SettingKind::Bytes, ["0", r#""50GiB""#],
+        "Disk for the parts of objects of `s3://`, `gs://` and `az://` sources that were fetched; 0 takes a quarter of \
+            what is free at the start where the data directory is. The least recently used go first.",
+        &[])),
     row(Section::Limits, "cache_bytes_max", SettingKind::Bytes, ["134217728", r#""512MiB""#],
         "Memory for finished answers; 0 keeps none. Those made within a millisecond are kept from the second time on.",
         &[]),
@@ -288,8 +295,8 @@ const ROWS: &[Setting] = &[
         "The name of the entry. Required.",
         &["table", "id"]),
     row(Section::Dataset, "source", SettingKind::Texts, ["", r#""data/uk_cities.csv""#],
-        "File, directory, glob, `http(s)://` URL, or `-` for standard input; or a list of them, read in order \
-            as one. Relative paths start at this file's directory. Required.",
+        "File, directory, glob, `http(s)://` URL, objects (`s3://`, `gs://`, `az://`), or `-` for standard input; or a \
+            list of them, read in order as one. Relative paths start at this file's directory. Required.",
         &["uri", "path", "file", "url", "sources"]),
     row(Section::Dataset, "headers", SettingKind::Pairs, ["", r#"{ Authorization = "Bearer abc" }"#],
         "Headers sent with requests to `http(s)://` sources.",

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use salver_model::Relation;
 use salver_model::secrecy::{MASK, is_secret_name, masked};
-use salver_model::spec::{ColumnSpec, DatasetSpec, Quote, Residency, SourceFormat};
+use salver_model::spec::{ColumnSpec, DatasetSpec, ObjectStoreSpec, Quote, Residency, Secret, SourceFormat};
 
 use super::quoted;
 use crate::checked::{Checked, StoreSpec};
@@ -166,6 +166,7 @@ fn limit(checked: &Checked, key: &str) -> Option<String> {
         "job_bytes_max" => limits.job_bytes_max,
         "job_ttl" => limits.job_ttl_ms,
         "spill_bytes_max" => limits.spill_bytes_max,
+        "object_cache_bytes_max" => limits.object_cache_bytes_max,
         _ => return None,
     };
     Some(value.to_string())
@@ -179,6 +180,7 @@ fn dataset(spec: &DatasetSpec, key: &str) -> Option<String> {
         "name" => Some(quoted(spec.name.as_str())),
         "source" => Some(texts(&spec.sources.iter().map(|source| absolute(source)).collect::<Vec<_>>())),
         "headers" => pairs_unless_empty(&masked_pairs(&spec.headers)),
+        _ if key.starts_with("store_") => object_store(&spec.object_store, key),
         "format" => spec.format.map(|format| quoted(suffix(format))),
         "delimiter" => spec.csv.delimiter.map(character),
         "header" => spec.csv.header.map(|has_header| has_header.to_string()),
@@ -209,6 +211,26 @@ fn dataset(spec: &DatasetSpec, key: &str) -> Option<String> {
             Residency::Never => "never",
         })),
         "relation" => (!spec.relations.is_empty()).then(|| list(&spec.relations, relation)),
+        _ => None,
+    }
+}
+
+fn object_store(spec: &ObjectStoreSpec, key: &str) -> Option<String> {
+    let text = |text: &Option<String>| text.as_deref().map(quoted);
+    let secret = |secret: &Option<Secret>| secret.as_ref().map(|_| quoted(MASK));
+    match key {
+        "store_endpoint" => text(&spec.endpoint),
+        "store_region" => text(&spec.region),
+        "store_profile" => text(&spec.profile),
+        "store_account" => text(&spec.account),
+        "store_key_id" => secret(&spec.key_id),
+        "store_secret" => secret(&spec.secret),
+        "store_token" => secret(&spec.token),
+        "store_credentials_file" => {
+            spec.credentials_file.as_ref().map(|path| quoted(&absolute(&path.to_string_lossy())))
+        }
+        "store_anonymous" => Some(spec.anonymous.to_string()),
+        "store_path_style" => Some(spec.path_style.to_string()),
         _ => None,
     }
 }

@@ -35,8 +35,12 @@ impl Files {
         Ok(Self { sources, opened: Mutex::new(Weak::new()), places, head: OnceLock::new() })
     }
 
-    /// Returns the first rows, which are read once. Blocks.
+    /// Returns the first rows, which are read once; none of objects. Blocks.
     pub(crate) fn head(&self) -> Option<&RecordBatch> {
+        // Of an object, the first pages are fetched with whole columns.
+        if self.sources.is_remote() {
+            return None;
+        }
         self.head.get_or_init(|| self.open().ok().and_then(|opened| first_rows::read(&opened))).as_ref()
     }
 

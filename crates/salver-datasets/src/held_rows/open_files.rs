@@ -11,7 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::parquet_file::OpenFile;
 use crate::file_stamp::{self, Stamp};
-use crate::residency::ParquetFile;
+use crate::residency::{ParquetFile, Remote};
 
 /// Metadata of the files from when they were loaded.
 #[derive(Debug)]
@@ -33,6 +33,8 @@ struct OpenedFile {
     stamp: Option<Stamp>,
     /// The values of the partition columns.
     values: Vec<ScalarValue>,
+    /// The object whose parts it has.
+    remote: Remote,
 }
 
 /// The open files, for exports and for plans of the engine. Of a dataset with very many files only the first ones are
@@ -63,8 +65,10 @@ impl Sources {
             let about = found.ok_or_else(|| file_stamp::changed(&file_stamp::name(&file.path)))?;
             sources.push(OpenedFile {
                 path: file.path.clone(),
-                stamp: kept.is_none().then(|| Stamp::of(&about)),
+                // The parts of an object are never changed, like a converted copy.
+                stamp: (kept.is_none() && file.remote.0.is_none()).then(|| Stamp::of(&about)),
                 values: file.partition_values.clone(),
+                remote: file.remote.clone(),
             });
         }
         let own = schema.fields().len().saturating_sub(partition_columns.len());
@@ -74,6 +78,11 @@ impl Sources {
     /// Returns the number of files.
     pub(super) fn count(&self) -> usize {
         self.files.len()
+    }
+
+    /// Returns whether only parts of some file are on disk.
+    pub(super) fn is_remote(&self) -> bool {
+        self.files.iter().any(|file| file.remote.0.is_some())
     }
 
     /// Returns the number of rows.
@@ -143,6 +152,9 @@ impl Opened {
 
 impl OpenedFile {
     fn open(&self) -> Result<OpenFile> {
-        OpenFile::open(&self.path, self.stamp)
+        match &self.remote.0 {
+            Some(object) => Ok(OpenFile::remote(object)),
+            None => OpenFile::open(&self.path, self.stamp),
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! An open Parquet file. It is read by position only, so that any number of readers can share it.
+//! An open Parquet file. It is read by position only, so that any number of readers can share it. The parts of an object
+//! are fetched when they are read for the first time.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -11,12 +12,13 @@ use arrow::datatypes::FieldRef;
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::PageIndexPolicy;
+use parquet::file::metadata::{ColumnChunkMetaData, PageIndexPolicy};
 use parquet::file::reader::{ChunkReader, Length};
 use salver_model::ports::HeldFile;
 use salver_model::{Code, Error, Result};
 
 use super::shared_chunks::SharedRanges;
+use crate::buckets::{CachedObject, Pinned, unavailable};
 use crate::file_stamp::{self, Stamp};
 use crate::source::distinct_names;
 
@@ -25,13 +27,17 @@ use crate::source::distinct_names;
 const INDEX_BYTES: u64 = 16 * 1024 * 1024;
 /// Bytes read at first for a page header; few are longer.
 const HEAD_BYTES: usize = 1024;
+/// Bytes of a column chunk of an object that are fetched ahead of a reader that takes page after page.
+const AHEAD_BYTES: u64 = 4 * 1024 * 1024;
+/// The same of what lies between column chunks.
+const LITTLE_AHEAD_BYTES: u64 = 64 * 1024;
 
 /// An open file.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     /// Its name in messages.
     pub(super) name: String,
-    file: Arc<File>,
+    place: Place,
     /// Its length when it was loaded.
     pub(super) bytes: u64,
     /// Its stamp at that time; `None` for a converted copy of Salver's own, which is never changed.
@@ -39,6 +45,13 @@ pub(crate) struct OpenFile {
     footer: Mutex<Option<Arc<Footer>>>,
     /// Byte ranges that several readers share.
     shared: SharedRanges,
+}
+
+/// Where the bytes of a file are.
+#[derive(Debug)]
+enum Place {
+    Disk(File),
+    Object(Arc<CachedObject>),
 }
 
 /// The metadata of a file.
@@ -75,7 +88,7 @@ impl OpenFile {
         }
         Ok(Self {
             name,
-            file: Arc::new(file),
+            place: Place::Disk(file),
             bytes: about.len(),
             stamp,
             footer: Mutex::new(None),
@@ -83,21 +96,79 @@ impl OpenFile {
         })
     }
 
+    /// Returns a file whose parts are fetched when they are read.
+    pub(super) fn remote(object: &Arc<CachedObject>) -> Self {
+        Self {
+            name: object.name().to_owned(),
+            bytes: object.bytes(),
+            place: Place::Object(Arc::clone(object)),
+            stamp: None,
+            footer: Mutex::new(None),
+            shared: SharedRanges::default(),
+        }
+    }
+
     /// Reads the bytes of `range`, shared with other readers. Blocks.
     pub(super) fn range(self: &Arc<Self>, range: &Range<u64>) -> Result<Bytes, ParquetError> {
         let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
-        self.shared.get(range, || Pages(Arc::clone(self)).get_bytes(range.start, length))
+        self.shared.get(range, || match &self.place {
+            // Exactly these: the engine knows what it needs.
+            Place::Object(object) if range.end <= self.bytes => Ok(object.read(range.clone()).map_err(external)?),
+            _ => Pages(Arc::clone(self)).get_bytes(range.start, length),
+        })
+    }
+
+    /// Fetches what is missing of an object's ranges, all at a time, and keeps it as long as the result lives. Blocks.
+    pub(super) fn prepare(&self, ranges: &[Range<u64>]) -> Result<Option<Pinned>> {
+        let Place::Object(object) = &self.place else { return Ok(None) };
+        if ranges.iter().any(|range| range.end > self.bytes || range.start > range.end) {
+            return Ok(None);
+        }
+        object.prepare(ranges).map(Some).map_err(|cause| self.failed(cause))
+    }
+
+    /// Reads `length` bytes for a reader that takes one page after the other.
+    fn paged(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        let end = start + length as u64;
+        match &self.place {
+            Place::Disk(file) => {
+                let mut bytes = vec![0; length];
+                file.read_exact_at(&mut bytes, start)?;
+                Ok(bytes.into())
+            }
+            Place::Object(object) => {
+                let ahead = if object.has(&(start..end)) { end } else { end.max(self.ahead(start)) };
+                Ok(object.read(start..ahead).map_err(external)?.slice(..length))
+            }
+        }
+    }
+
+    /// Returns up to where an object is fetched for a reader that is at `at`.
+    fn ahead(&self, at: u64) -> u64 {
+        // Who reads the footer has it locked.
+        let footer = self.footer.try_lock().ok().and_then(|footer| footer.clone());
+        let chunks = footer.iter().flat_map(|footer| footer.metadata.metadata().row_groups());
+        let ranges = chunks.flat_map(|group| group.columns()).map(ColumnChunkMetaData::byte_range);
+        let chunk = ranges.map(|(start, bytes)| start..start.saturating_add(bytes)).find(|range| range.contains(&at));
+        let end = chunk.map_or(at + LITTLE_AHEAD_BYTES, |range| range.end.min(at + AHEAD_BYTES));
+        end.min(self.bytes)
     }
 
     /// Fails if the file was overwritten.
     pub(super) fn check(&self) -> Result<()> {
         let Some(stamp) = self.stamp else { return Ok(()) };
-        let is_same = self.file.metadata().is_ok_and(|about| stamp.is_of(&about));
+        let Place::Disk(file) = &self.place else { return Ok(()) };
+        let is_same = file.metadata().is_ok_and(|about| stamp.is_of(&about));
         if is_same { Ok(()) } else { Err(overwritten(&self.name)) }
     }
 
-    /// Returns the error for a failed read: that the file was overwritten if so, else that it is damaged.
+    /// Returns the error for a failed read: that the file was overwritten if so, that its store is at fault, or else
+    /// that it is damaged.
     pub(super) fn failed(&self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+        let cause = cause.into();
+        if let Some(error) = unavailable(&self.name, &*cause) {
+            return error.with_source(cause);
+        }
         self.check().err().unwrap_or_else(|| file_stamp::damaged(&self.name)).with_source(cause)
     }
 
@@ -148,7 +219,12 @@ impl HeldFile for OpenFile {
     }
 
     fn read(&self, out: &mut [u8], at: u64) -> Result<()> {
-        self.file.read_exact_at(out, at).map_err(|cause| self.failed(cause))?;
+        match &self.place {
+            Place::Disk(file) => file.read_exact_at(out, at).map_err(|cause| self.failed(cause))?,
+            Place::Object(_) => {
+                out.copy_from_slice(&self.paged(at, out.len()).map_err(|cause| self.failed(cause))?);
+            }
+        }
         // Checked after reading, so that no overwritten bytes are returned.
         self.check()
     }
@@ -173,7 +249,7 @@ impl ChunkReader for Pages {
     type T = BufReader<From>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        Ok(BufReader::with_capacity(HEAD_BYTES, From { file: Arc::clone(&self.0.file), at: start }))
+        Ok(BufReader::with_capacity(HEAD_BYTES, From { file: Arc::clone(&self.0), at: start }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
@@ -181,22 +257,33 @@ impl ChunkReader for Pages {
         if start.checked_add(length as u64).is_none_or(|end| end > self.0.bytes) {
             return Err(ParquetError::EOF(format!("{length} bytes at byte {start}, behind the end of the file")));
         }
-        let mut bytes = vec![0; length];
-        self.0.file.read_exact_at(&mut bytes, start)?;
-        Ok(bytes.into())
+        self.0.paged(start, length)
     }
+}
+
+fn external(error: Error) -> ParquetError {
+    ParquetError::External(Box::new(error))
 }
 
 /// The bytes from a position on.
 #[derive(Debug)]
 pub(super) struct From {
-    file: Arc<File>,
+    file: Arc<OpenFile>,
     at: u64,
 }
 
 impl Read for From {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read_at(out, self.at)?;
+        let count = match &self.file.place {
+            Place::Disk(file) => file.read_at(out, self.at)?,
+            Place::Object(_) => {
+                let left = usize::try_from(self.file.bytes.saturating_sub(self.at)).unwrap_or(usize::MAX);
+                let count = out.len().min(left);
+                let bytes = self.file.paged(self.at, count).map_err(io::Error::other)?;
+                out[..count].copy_from_slice(&bytes);
+                count
+            }
+        };
         self.at += count as u64;
         Ok(count)
     }

@@ -88,6 +88,7 @@ impl OneFile {
 
 /// Reads some ranges of the file, unchanged since it was loaded. Blocks.
 fn read(file: &Arc<OpenFile>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Error> {
+    let _parts = file.prepare(ranges)?;
     let bytes = ranges.iter().map(|range| file.range(range).map_err(|cause| file.failed(cause)));
     let bytes = bytes.collect::<Result<_, _>>()?;
     // Checked after reading, so that no overwritten bytes are returned.

@@ -13,7 +13,7 @@ use parquet::file::properties::WriterProperties;
 use salver_model::{Code, Error, Result};
 use tempfile::TempDir;
 
-use super::{Budget, Content, ParquetFile, Reservation};
+use super::{Budget, Content, ParquetFile, Remote, Reservation};
 use crate::chunk_size::CHUNK_ROWS;
 use crate::source::Stop;
 use crate::source::parquet::wide_columns;
@@ -274,7 +274,10 @@ impl Disk {
         let footer = self.writer.close().map_err(|cause| disk_error(&self.path, cause))?;
         let bytes = std::fs::metadata(&self.path).map_or(0, |found| found.len());
         let wide = wide_columns(&footer, &self.schema);
-        Ok((ParquetFile { path: self.path, rows, bytes, wide, partition_values: Vec::new() }, Arc::new(self.dir)))
+        Ok((
+            ParquetFile { path: self.path, rows, bytes, wide, partition_values: Vec::new(), remote: Remote::default() },
+            Arc::new(self.dir),
+        ))
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::UNIX_EPOCH;
 use salver_model::spec::{DatasetSpec, SourceFormat};
 use salver_model::{Code, Error, Result, Version};
 
+use crate::buckets::{self, Buckets, CachedObject};
 use crate::fetch;
 use crate::file_stamp::inode;
 use crate::location::{self, Origin, SourceLocation};
@@ -18,17 +19,23 @@ pub(super) struct Gathered {
     pub(super) version: Version,
 }
 
-/// Resolves the files, downloads remote ones, and decompresses those that can't be read compressed.
-pub(super) fn gather(spec: &DatasetSpec, data_dir: &Path) -> Result<Gathered> {
+/// Resolves the files, downloads remote ones, fetches what is read first of objects, and decompresses files that can't
+/// be read compressed.
+pub(super) fn gather(spec: &DatasetSpec, buckets: &Buckets, data_dir: &Path) -> Result<Gathered> {
     let mut inputs = Vec::new();
     let mut stamps = Vec::new();
-    for SourceLocation { origin, format, partitions } in location::resolve(spec)? {
+    for SourceLocation { origin, format, partitions } in location::resolve(spec, buckets)? {
         let label = origin.label();
+        let mut object = None;
         let (path, dir, stamp, told) = match &origin {
             Origin::File(path) => (path.clone(), None, stamp(path)?, None),
             Origin::Url(url) => {
                 let fetched = fetch::download(url, &spec.headers, data_dir)?;
                 (fetched.path, Some(fetched.dir), fetched.tag, fetched.format)
+            }
+            Origin::Object(listed) => {
+                let cached = object.insert(buckets.object(spec, listed)?);
+                (cached.path().to_owned(), None, listed.version(), None)
             }
             Origin::Stdin => {
                 let fetched = fetch::stdin(data_dir)?;
@@ -47,18 +54,35 @@ pub(super) fn gather(spec: &DatasetSpec, data_dir: &Path) -> Result<Gathered> {
         };
         // Absolute, so that it is found later even if the working directory changes.
         let path = std::path::absolute(&path).unwrap_or(path);
-        inputs.push(unpacked(Input { label, path, format, partitions, dir }, data_dir)?);
+        inputs.push(Input { label, path, format, partitions, dir, object });
     }
+    let (footers, others): (Vec<&Input>, Vec<&Input>) =
+        inputs.iter().partition(|input| input.format == SourceFormat::Parquet);
+    buckets::fetch_footers(footers.into_iter().filter_map(|input| input.object.clone()).collect())?;
+    fetch_ahead(others, buckets)?;
+    let inputs = inputs.into_iter().map(|input| unpacked(input, data_dir)).collect::<Result<_>>()?;
     Ok(Gathered { inputs, version: version(spec, &stamps) })
 }
 
+/// Fetches the objects of `inputs` as a whole, several at a time, if they leave room on disk for others; else each is
+/// fetched when it is read.
+pub(super) fn fetch_ahead<'i>(inputs: impl IntoIterator<Item = &'i Input>, buckets: &Buckets) -> Result<()> {
+    let objects: Vec<Arc<CachedObject>> = inputs.into_iter().filter_map(|input| input.object.clone()).collect();
+    let bytes: u64 = objects.iter().map(|object| object.bytes()).sum();
+    if objects.is_empty() || bytes > buckets.bytes_max()? / 2 {
+        return Ok(());
+    }
+    buckets::fetch_whole(objects)
+}
+
 /// Returns the version that [`gather`] would find, without downloading if the server sends validators.
-pub(super) fn probe(spec: &DatasetSpec) -> Result<Version> {
+pub(super) fn probe(spec: &DatasetSpec, buckets: &Buckets) -> Result<Version> {
     let mut stamps = Vec::new();
-    for SourceLocation { origin, .. } in location::resolve(spec)? {
+    for SourceLocation { origin, .. } in location::resolve(spec, buckets)? {
         let stamp = match &origin {
             Origin::File(path) => stamp(path)?,
             Origin::Url(url) => fetch::tag(url, &spec.headers)?,
+            Origin::Object(listed) => listed.version(),
             Origin::Stdin => fetch::stdin(&std::env::temp_dir())?.tag,
         };
         stamps.push((origin.label(), stamp));
@@ -67,14 +91,15 @@ pub(super) fn probe(spec: &DatasetSpec) -> Result<Version> {
 }
 
 /// Returns the version, if all sources are local files and can be found.
-pub(super) fn local_version(spec: &DatasetSpec) -> Option<Version> {
+pub(super) fn local_version(spec: &DatasetSpec, buckets: &Buckets) -> Option<Version> {
     let is_file = |source: &String| !source.contains("://") && source != "-";
-    if spec.sources.iter().all(is_file) { probe(spec).ok() } else { None }
+    if spec.sources.iter().all(is_file) { probe(spec, buckets).ok() } else { None }
 }
 
 fn version(spec: &DatasetSpec, stamps: &[(String, Version)]) -> Version {
     // The debug form has every setting that affects the rows, including settings added later.
-    let settings = DatasetSpec { headers: Vec::new(), refresh: None, ..spec.clone() };
+    let object_store = spec.object_store.without_credentials();
+    let settings = DatasetSpec { headers: Vec::new(), object_store, refresh: None, ..spec.clone() };
     Version::of(&(format!("{settings:?}"), stamps))
 }
 

@@ -14,7 +14,8 @@ use super::collect::{Collected, Collector, WhenFull};
 use super::conform::{batch_of, conform};
 use super::file_listing::{self, Gathered};
 use super::source_file::Candidate;
-use super::{Budget, Content, Loaded, ParquetFile};
+use super::{Budget, Content, Loaded, ParquetFile, Remote};
+use crate::buckets::{Buckets, is_change};
 use crate::hive_partitions::Partitions;
 use crate::infer::{merge_schemas, plain};
 use crate::location::word;
@@ -29,27 +30,39 @@ const PARQUET_GROWTH: u64 = 4;
 /// [`Code::Source`] with the file, the line and column if known, and a hint at the fix; [`Code::OutOfMemory`] if it
 /// must be in memory and there is no room.
 pub async fn load(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path) -> Result<Loaded> {
-    load_telling(spec, budget, data_dir, &Arc::default()).await
+    let buckets = Buckets::new(None, data_dir, 0);
+    load_telling(spec, &LoadingPlaces { budget, data_dir, buckets: &buckets }, &Arc::default()).await
+}
+
+/// Where datasets are read from and kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoadingPlaces<'e> {
+    /// Memory for rows.
+    pub(crate) budget: &'e Arc<Budget>,
+    /// Directory for what is kept on disk.
+    pub(crate) data_dir: &'e Path,
+    /// The object stores.
+    pub(crate) buckets: &'e Arc<Buckets>,
 }
 
 /// Like [`load`], and reports its progress.
 pub(crate) async fn load_telling(
     spec: &DatasetSpec,
-    budget: &Arc<Budget>,
-    data_dir: &Path,
+    places: &LoadingPlaces<'_>,
     progress: &Arc<Progress>,
 ) -> Result<Loaded> {
-    let (spec, budget, data_dir) = (spec.clone(), Arc::clone(budget), data_dir.to_owned());
-    let progress = Arc::clone(progress);
+    let (spec, budget, data_dir) = (spec.clone(), Arc::clone(places.budget), places.data_dir.to_owned());
+    let (buckets, progress) = (Arc::clone(places.buckets), Arc::clone(progress));
     blocking(move || {
-        let before = file_listing::local_version(&spec);
-        match attempt(&spec, &budget, &data_dir, &progress) {
+        let places = LoadingPlaces { budget: &budget, data_dir: &data_dir, buckets: &buckets };
+        let before = file_listing::local_version(&spec, &buckets);
+        match attempt(&spec, places, &progress) {
             Ok((loaded, false)) => Ok(loaded),
-            Err(error) if file_listing::local_version(&spec) == before => Err(error),
+            Err(error) if !is_change(&error) && file_listing::local_version(&spec, &buckets) == before => Err(error),
             // The rows of the first attempt are released before the second one reserves memory.
             changed => {
                 drop(changed);
-                attempt(&spec, &budget, &data_dir, &progress).map(|(loaded, _)| loaded)
+                attempt(&spec, places, &progress).map(|(loaded, _)| loaded)
             }
         }
     })
@@ -61,8 +74,13 @@ pub(crate) async fn load_telling(
 /// # Errors
 /// [`Code::Source`] if a source can't be found or reached.
 pub async fn probe(spec: &DatasetSpec) -> Result<Version> {
-    let spec = spec.clone();
-    blocking(move || file_listing::probe(&spec)).await
+    probe_in(spec, &Buckets::new(None, &std::env::temp_dir(), 0)).await
+}
+
+/// Like [`probe`], with the object stores `buckets`.
+pub(crate) async fn probe_in(spec: &DatasetSpec, buckets: &Arc<Buckets>) -> Result<Version> {
+    let (spec, buckets) = (spec.clone(), Arc::clone(buckets));
+    blocking(move || file_listing::probe(&spec, &buckets)).await
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
@@ -72,14 +90,15 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + '
 }
 
 /// Reads once, and returns whether the files changed meanwhile.
-fn attempt(spec: &DatasetSpec, budget: &Arc<Budget>, data_dir: &Path, progress: &Progress) -> Result<(Loaded, bool)> {
-    let Gathered { inputs, version } = file_listing::gather(spec, data_dir)?;
-    let loading = DatasetLoad { spec, budget, data_dir, inputs: &inputs, progress };
+fn attempt(spec: &DatasetSpec, places: LoadingPlaces<'_>, progress: &Progress) -> Result<(Loaded, bool)> {
+    let LoadingPlaces { budget, data_dir, buckets } = places;
+    let Gathered { inputs, version } = file_listing::gather(spec, buckets, data_dir)?;
+    let loading = DatasetLoad { spec, budget, data_dir, buckets, inputs: &inputs, progress };
     // Taken before the rows are read, to detect an overwrite in between.
     let candidate = Candidate::of(&inputs);
     let (kept, words) = loading.looking_again().map_err(|stop| loading.final_error(stop))?;
-    // A download is a single response, which can't change while it is read.
-    let has_changed = file_listing::local_version(spec).is_some_and(|now| now != version);
+    // A download is a single response, and of objects only the listed ones are read: they can't change meanwhile.
+    let has_changed = file_listing::local_version(spec, buckets).is_some_and(|now| now != version);
     let (Content::Resident { schema, .. } | Content::Parquet { schema, .. }) = &kept.content;
     let loaded = Loaded {
         file: candidate.and_then(|candidate| candidate.with_columns(schema)),
@@ -97,6 +116,7 @@ struct DatasetLoad<'a> {
     spec: &'a DatasetSpec,
     budget: &'a Arc<Budget>,
     data_dir: &'a Path,
+    buckets: &'a Buckets,
     inputs: &'a [Input],
     progress: &'a Progress,
 }
@@ -271,6 +291,7 @@ impl DatasetLoad<'_> {
     }
 
     fn collect(&self, mut collector: Collector, plan: &LoadPlan) -> Result<Collected, Stop> {
+        file_listing::fetch_ahead(self.inputs, self.buckets)?;
         for (index, (input, outline)) in self.inputs.iter().zip(&plan.outlines).enumerate() {
             let reading = ReadOptions { schema: SchemaRef::clone(&plan.columns), legacy_text: outline.legacy_text };
             let mut first_row = 0;
@@ -290,6 +311,7 @@ impl DatasetLoad<'_> {
         let mut files = Vec::with_capacity(self.inputs.len());
         let (mut rows, mut unpacked_bytes) = (0, 0_u64);
         for (index, input) in self.inputs.iter().enumerate() {
+            let _parts = input.format_parts()?;
             let footer = source::parquet::footer(input)?;
             rows += footer.rows;
             unpacked_bytes = unpacked_bytes.saturating_add(footer.unpacked_bytes);
@@ -299,6 +321,7 @@ impl DatasetLoad<'_> {
                 bytes: std::fs::metadata(&input.path).map_or(0, |found| found.len()),
                 wide: footer.wide,
                 partition_values: plan.partitions.values.get(index).cloned().unwrap_or_default(),
+                remote: Remote(input.object.clone()),
             });
         }
         let partition_columns = plan.partitions.fields.clone();

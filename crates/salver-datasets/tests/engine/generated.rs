@@ -14,7 +14,7 @@ use arrow::datatypes::{DataType, Field, Fields, Schema};
 use futures::TryStreamExt;
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
-use salver_datasets::{CHUNK_ROWS, Content, Dataset, Engine, EngineOptions, Loaded, ParquetFile};
+use salver_datasets::{CHUNK_ROWS, Content, Dataset, Engine, EngineOptions, Loaded, ParquetFile, Remote};
 use salver_model::ports::{Table, Tables};
 use salver_model::spec::DatasetSpec;
 use salver_model::{Batches, Name, Result, Rows, Version};
@@ -190,7 +190,14 @@ pub(crate) fn write(rows: &RecordBatch, path: PathBuf) -> ParquetFile {
     writer.write(rows).unwrap();
     writer.close().unwrap();
     let bytes = std::fs::metadata(&path).unwrap().len();
-    ParquetFile { path, rows: rows.num_rows() as u64, bytes, wide: Vec::new(), partition_values: Vec::new() }
+    ParquetFile {
+        path,
+        rows: rows.num_rows() as u64,
+        bytes,
+        wide: Vec::new(),
+        partition_values: Vec::new(),
+        remote: Remote::default(),
+    }
 }
 
 /// All rows of an answer as one batch.

@@ -70,3 +70,24 @@ pub const DOWNLOAD_BYTES_PER_SECOND_MIN: u64 = 16 * 1024;
 pub const LOADS_MAX: usize = 2;
 /// Most remote sources that are loaded at once; more wait. Slow ones must not delay files, nor each other for long.
 pub const DOWNLOADS_MAX: usize = 8;
+/// Longest time to connect to an object store, in seconds; the attempt fails beyond it.
+pub const OBJECT_CONNECT_S_MAX: u64 = 5;
+/// Longest time without a byte of an object or a page of a listing, in seconds; the attempt fails beyond it.
+pub const OBJECT_SILENCE_S_MAX: u64 = 10;
+/// Longest time of one request to an object store, in seconds; the attempt fails beyond it. A request asks for a few
+/// MiB.
+pub const OBJECT_REQUEST_S_MAX: u64 = 120;
+/// Most attempts of a request to an object store that fails for a reason that may pass; then the load or the query
+/// fails.
+pub const OBJECT_ATTEMPTS_MAX: u32 = 5;
+/// Most requests for parts of objects that are under way at once; more wait. Each has a few MiB in memory.
+pub const OBJECT_REQUESTS_MAX: usize = 16;
+/// Longest body of an error of an object store that is read for its code and message, in bytes.
+pub const OBJECT_ERROR_BYTES_MAX: usize = 16 * 1024;
+/// Largest file of credentials of an object store, in bytes; a larger one is refused.
+pub const OBJECT_CREDENTIALS_BYTES_MAX: u64 = 1024 * 1024;
+/// Largest list of the parts of an object that are on disk, in bytes; a longer one is not believed, and the parts are
+/// fetched again.
+pub const OBJECT_PARTS_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Disk space for parts of remote objects if the free space is unknown, in bytes; the least recently used go first.
+pub const OBJECT_CACHE_BYTES_MAX: u64 = 10 * 1024 * 1024 * 1024;

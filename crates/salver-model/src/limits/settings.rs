@@ -71,6 +71,9 @@ pub struct Limits {
     pub job_ttl_ms: u64,
     /// Disk space for spilling of all running queries together, in bytes; 0 uses half of the free space at the start.
     pub spill_bytes_max: u64,
+    /// Disk space for the parts of remote objects that are kept, in bytes; 0 uses a quarter of the free space at the
+    /// start.
+    pub object_cache_bytes_max: u64,
 }
 
 impl Default for Limits {
@@ -91,6 +94,7 @@ impl Default for Limits {
             job_bytes_max: 256 * 1024 * 1024,
             job_ttl_ms: 3_600_000,
             spill_bytes_max: 0,
+            object_cache_bytes_max: 0,
         }
     }
 }

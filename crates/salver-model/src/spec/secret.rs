@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Text that must not be displayed.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Secret(String);
 
 impl Secret {

@@ -53,6 +53,7 @@ fn kept_of_limits(before: &Limits, next: Limits) -> Limits {
         queries_max: before.queries_max,
         memory_bytes_max: before.memory_bytes_max,
         spill_bytes_max: before.spill_bytes_max,
+        object_cache_bytes_max: before.object_cache_bytes_max,
         jobs_max: before.jobs_max,
         job_bytes_max: before.job_bytes_max,
         job_ttl_ms: before.job_ttl_ms,
