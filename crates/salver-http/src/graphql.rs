@@ -1,10 +1,11 @@
 //! The GraphQL door: it takes a document and returns rows or a document. It knows the language and the waist, but no
 //! HTTP.
 //!
-//! Suggested reading order: `graph` (the meaning of the names in the schema) and `sdl` (the schema as text); then the
-//! stages of a request (`schema_cache` keeps both between requests): `request`, `bounds`, `roapi_shorthand` (ROAPI's shorthand), `compile` into a `plan` of
-//! `level`s, `run` and `join` (one read per level), `mutation` (changes, in one transaction per document), and `answer`
-//! with `piece` and `write`, or `roapi_rows` for ROAPI's rows. `named` is a named query on its whole way. `budget` limits the resources for all of that.
+//! Suggested reading order: `graph` (the meaning of the names in the schema) and `sdl` (the schema as text), which
+//! `schema_cache` keeps between requests; then the stages of a request: `request`, `bounds`, `roapi_shorthand` (ROAPI's
+//! shorthand), `compile` into a `plan` of `level`s, `run` and `join` (one read per level), `named` (a named query on
+//! its whole way), `mutation` (changes, in one transaction per document), and `answer` with `piece` and `write`, or
+//! `roapi_rows` for ROAPI's rows. `budget` limits the resources for all of that.
 
 mod answer;
 mod bounds;

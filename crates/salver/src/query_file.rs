@@ -82,7 +82,7 @@ impl QueryFile {
         }
         let bytes = fs::read(&path).map_err(|error| self.failed("read", error))?;
         let text = String::from_utf8_lossy(&bytes);
-        Ok(Some(Version::of(text.strip_prefix('\u{feff}').unwrap_or(&text))))
+        Ok(Some(Version::of(&text.strip_prefix('\u{feff}').unwrap_or(&text))))
     }
 
     fn failed(&self, what: &str, error: io::Error) -> Error {
@@ -106,7 +106,7 @@ mod tests {
         file.save("one", &EditCondition::Present).map_err(is(Code::PreconditionFailed)).unwrap_err();
         assert!(file.save("one", &EditCondition::Absent).unwrap());
         file.save("two", &EditCondition::Absent).map_err(is(Code::PreconditionFailed)).unwrap_err();
-        let of = |text: &str| EditCondition::Version(vec![Version::of(text)]);
+        let of = |text: &str| EditCondition::Version(vec![Version::of(&text)]);
         file.save("two", &of("zero")).map_err(is(Code::PreconditionFailed)).unwrap_err();
         assert!(!file.save("two", &of("one")).unwrap());
         assert_eq!(std::fs::read_to_string(file.path()).unwrap(), "two");
