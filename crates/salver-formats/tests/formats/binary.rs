@@ -279,7 +279,7 @@ fn zones_that_do_not_exist_are_refused_beforehand() {
     for schema in [column(Arc::new(times)).schema(), column(new_null_array(&listed, 1)).schema()] {
         for format in Format::ALL {
             let checked = Encoder::check(format, &schema);
-            assert_eq!(checked.is_err(), format.is_text(), "{format:?}");
+            assert_eq!(checked.is_err(), format.is_text() || format == Format::Xlsx, "{format:?}");
             if let Err(error) = checked {
                 assert!(error.message.contains("`v`") && error.message.contains("Mars/Olympus"), "{error:?}");
             }
