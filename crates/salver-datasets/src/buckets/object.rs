@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -231,7 +232,7 @@ impl CachedObject {
 
     async fn fill_footer(self: &Arc<Self>) -> Result<bool> {
         let bytes = self.bytes();
-        if !self.fill(&[bytes.saturating_sub(TAIL_BYTES)..bytes]).await? {
+        if !self.fill(from_ref(&(bytes.saturating_sub(TAIL_BYTES)..bytes))).await? {
             return Ok(false);
         }
         let Some(at) = bytes.checked_sub(END_BYTES) else { return Ok(true) };
@@ -239,7 +240,7 @@ impl CachedObject {
         self.parts.read(&mut end, at).map_err(|cause| unwritable(self.path(), cause))?;
         let start = at.saturating_sub(u32::from_le_bytes(end).into());
         // The length of what is no Parquet file may be anything, and its reader says what is wrong.
-        if start >= 4 { self.fill(&[start..bytes]).await } else { Ok(true) }
+        if start >= 4 { self.fill(from_ref(&(start..bytes))).await } else { Ok(true) }
     }
 
     fn no_room(&self) -> Error {
@@ -263,7 +264,7 @@ pub(super) async fn fetch_all(objects: Vec<Arc<CachedObject>>, wanted: Wanted) -
         .map(|object| async move {
             let _pinned = object.pin();
             match wanted {
-                Wanted::Whole => object.fill(&[0..object.bytes()]).await,
+                Wanted::Whole => object.fill(from_ref(&(0..object.bytes()))).await,
                 Wanted::Footer => object.fill_footer().await,
             }
         })
