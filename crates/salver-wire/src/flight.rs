@@ -16,6 +16,7 @@ mod prepared;
 mod query;
 mod refusal;
 mod server_facts;
+mod statement;
 mod table;
 mod tickets;
 

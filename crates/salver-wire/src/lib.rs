@@ -9,4 +9,3 @@
 pub mod flight;
 mod places;
 pub mod postgres;
-mod statement;

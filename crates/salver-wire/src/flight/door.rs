@@ -25,8 +25,7 @@ use super::query;
 use super::refusal::{not_offered, read_only, unreadable};
 use super::table::HeldTables;
 use super::tickets::{Ticket, Tickets, unknown};
-use super::{listing, refusal};
-use crate::statement;
+use super::{listing, refusal, statement};
 
 /// Names of the actions.
 pub(super) const PREPARE: &str = "CreatePreparedStatement";

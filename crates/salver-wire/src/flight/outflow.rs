@@ -40,7 +40,7 @@ pub(super) struct Outflow {
     pub(super) schema: SchemaRef,
     pub(super) batches: BatchStream,
     /// Lets go of what can be read again while the client takes nothing.
-    pub(super) rest: Option<Box<dyn Fn() + Send>>,
+    pub(super) rest: Option<Box<dyn Fn() + Send + Sync>>,
     /// What the caller was let in with, until the last row.
     pub(super) welcome: Arc<Welcome>,
 }
@@ -137,7 +137,7 @@ async fn pump(
 }
 
 /// Waits for the client to take a message; `None` if it leaves, or takes nothing for too long.
-async fn reserve<'s, T>(sender: &'s Sender<T>, rest: Option<&(dyn Fn() + Send)>) -> Option<mpsc::Permit<'s, T>> {
+async fn reserve<'s, T>(sender: &'s Sender<T>, rest: Option<&(dyn Fn() + Send + Sync)>) -> Option<mpsc::Permit<'s, T>> {
     if let Ok(permit) = tokio::time::timeout(GLANCE, sender.reserve()).await {
         return permit.ok();
     }
@@ -253,22 +253,21 @@ mod tests {
 
     use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
     use futures::StreamExt;
-    use futures::executor::block_on;
 
     use super::{Pieces, weight};
 
-    #[test]
-    fn pieces_are_small_and_all_rows_in_order() {
+    #[tokio::test]
+    async fn pieces_are_small_and_all_rows_in_order() {
         let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1_000));
         let texts = (0..1_000_usize).map(|row| "x".repeat(if row == 700 { 50_000 } else { row % 7 }));
         let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
         let batch = RecordBatch::try_from_iter([("n", numbers), ("t", texts)]).unwrap();
         let slice = batch.slice(10, 900);
-        let pieces: Vec<RecordBatch> = block_on(Pieces::of(slice.clone(), 4_096).collect());
+        let pieces: Vec<RecordBatch> = Pieces::of(slice.clone(), 4_096).collect().await;
         assert!(pieces.iter().all(|piece| weight(piece) <= 4_096 || piece.num_rows() == 1));
         assert!(pieces.len() < 40, "{}", pieces.len());
         assert_eq!(arrow::compute::concat_batches(&slice.schema(), &pieces).unwrap(), slice);
-        let empty: Vec<RecordBatch> = block_on(Pieces::of(batch.slice(0, 0), 4_096).collect());
+        let empty: Vec<RecordBatch> = Pieces::of(batch.slice(0, 0), 4_096).collect().await;
         assert_eq!(empty.len(), 1);
     }
 }

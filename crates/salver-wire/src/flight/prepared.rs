@@ -16,8 +16,8 @@ use super::admission::Admitted;
 use super::outflow::portable;
 use super::parameters;
 use super::query::unwritable;
+use super::statement;
 use super::tickets::{Ticket, Tickets, unknown};
-use crate::statement;
 
 /// The prepared statements of all callers.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use salver_service::reception::Welcome;
 use arrow::datatypes::Schema;
 
 use super::outflow::{Outflow, portable};
-use crate::statement;
+use super::statement;
 
 /// Number of rows that is not known.
 pub(super) const UNKNOWN_ROWS: i64 = -1;

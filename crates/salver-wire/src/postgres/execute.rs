@@ -7,8 +7,8 @@ use std::time::Instant;
 use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::RecordBatch;
-use salver_model::{Error, Rows, SqlParameters, SqlQuery, TypedValue};
-use salver_service::reception::Outcome;
+use salver_model::{Code, Error, Permission, Rows, SqlParameters, SqlQuery, TypedValue};
+use salver_service::reception::{Outcome, Welcome};
 
 use super::WIRE;
 use super::client::{Client, Stop};
@@ -21,7 +21,6 @@ use super::prepared::Prepared;
 use super::refusal::{CURSOR_ENDED, NOT_SUPPORTED, Refusal, WRONG_STATE};
 use super::session::Session;
 use super::transaction::Transaction;
-use crate::statement;
 
 /// What comes of a statement.
 pub(super) enum Answer {
@@ -136,7 +135,7 @@ async fn run(
     let query = SqlQuery { text: prepared.text.clone(), parameters, sees_system_catalog: true, ..SqlQuery::default() };
     let asked = async {
         let welcome = session.reception.admit(&session.visitor).await?;
-        let rows = statement::run(&welcome, &query).await?;
+        let rows = rows(&welcome, &query).await?;
         Ok::<_, Error>((rows, welcome))
     };
     let told = |error| refused(session, began, error, &prepared.text);
@@ -174,6 +173,19 @@ pub(super) async fn admit_again(
 pub(super) fn refused(session: &Session, began: Instant, error: Error, text: &str) -> Refusal {
     session.reception.count(WIRE, Outcome { took: began.elapsed(), refused: Some(error.code) });
     session.refusal(error, text)
+}
+
+/// Runs a query. Only one that needs a table which is being loaded waits for it.
+async fn rows(welcome: &Welcome, query: &SqlQuery) -> Result<Rows, Error> {
+    let Welcome { service, caller, .. } = welcome;
+    let snapshot = service.snapshot(caller, Permission::Sql);
+    match service.sql(caller, &snapshot, query).await {
+        Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
+            let settled = service.snapshot_settled(caller, Permission::Sql).await;
+            service.sql(caller, &settled, query).await
+        }
+        rows => rows,
+    }
 }
 
 /// Returns the value of a setting as a row, or all of them.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use salver_model::ParameterType;
+use salver_model::ports::StatementDescription;
+use salver_model::{Code, Error, ParameterType, Permission};
+use salver_service::reception::Welcome;
 
 use super::client::{Client, Stop};
 use super::column::{Column, columns};
@@ -17,7 +19,6 @@ use super::refusal::Refusal;
 use super::session::Session;
 use super::statement_text::statements;
 use super::transaction::Transaction;
-use crate::statement;
 use salver_model::pg_type::UNSPECIFIED;
 
 /// Prepares a statement.
@@ -61,7 +62,7 @@ async fn described(
     let said = said.collect::<Result<Vec<_>, Refusal>>()?;
     let asked = async {
         let welcome = session.reception.admit(&session.visitor).await?;
-        statement::describe(&welcome, text, &said).await
+        description(&welcome, text, &said).await
     };
     let began = Instant::now();
     let found = client.watch(asked, |error| execute::refused(session, began, error, text)).await?;
@@ -71,6 +72,22 @@ async fn described(
         None => (parameter::oid(*kind), *kind),
     });
     Ok((parameters.collect(), columns(&found.columns)))
+}
+
+async fn description(
+    welcome: &Welcome,
+    text: &str,
+    said: &[Option<ParameterType>],
+) -> Result<StatementDescription, Error> {
+    let Welcome { service, caller, .. } = welcome;
+    let snapshot = service.snapshot(caller, Permission::Sql);
+    match service.describe_statement(caller, &snapshot, text, said).await {
+        Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
+            let settled = service.snapshot_settled(caller, Permission::Sql).await;
+            service.describe_statement(caller, &settled, text, said).await
+        }
+        found => found,
+    }
 }
 
 /// Makes a portal.

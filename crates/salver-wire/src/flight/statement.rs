@@ -8,7 +8,7 @@ use salver_service::reception::Welcome;
 ///
 /// # Errors
 /// Those of [`salver_service::Service::sql`].
-pub(crate) async fn run(welcome: &Welcome, query: &SqlQuery) -> Result<Rows> {
+pub(super) async fn run(welcome: &Welcome, query: &SqlQuery) -> Result<Rows> {
     let Welcome { service, caller, .. } = welcome;
     let snapshot = service.snapshot(caller, Permission::Sql);
     match service.sql(caller, &snapshot, query).await {
@@ -24,7 +24,7 @@ pub(crate) async fn run(welcome: &Welcome, query: &SqlQuery) -> Result<Rows> {
 ///
 /// # Errors
 /// Those of [`salver_service::Service::describe_statement`].
-pub(crate) async fn describe(
+pub(super) async fn describe(
     welcome: &Welcome,
     text: &str,
     types: &[Option<ParameterType>],
