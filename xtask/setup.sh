@@ -12,6 +12,7 @@ set -eu
 RUST_MIN=1.95
 KAFKA=4.1.0
 PEBBLE=2.10.3
+FLIGHT_JDBC=18.3.0
 packages=
 
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -96,15 +97,29 @@ fi
 # What the tests have functions of Python take and give tables and models with, a driver of ArangoDB, and Prometheus'
 # parser.
 python=${XDG_CACHE_HOME:-$HOME/.cache}/salver/python
-if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, pydantic, fastapi, flask, arango, prometheus_client, psycopg, sqlalchemy, asyncpg' 2>/dev/null; then
-    echo "Installing pandas, pyarrow, pydantic, fastapi, flask, psycopg, SQLAlchemy, asyncpg and others from PyPI into $python"
+if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, pydantic, fastapi, flask, arango, prometheus_client, psycopg, sqlalchemy, asyncpg, adbc_driver_flightsql, adbc_driver_manager' 2>/dev/null; then
+    echo "Installing pandas, pyarrow, pydantic, fastapi, flask, psycopg, SQLAlchemy, asyncpg, ADBC's driver and others from PyPI into $python"
     # What is there of it stays: without PyPI it is better than nothing.
     "$python/bin/python3" -c 'import pip' 2>/dev/null || { rm -rf "$python" && python3 -m venv "$python"; } || true
     if ! "$python/bin/pip" install --quiet --disable-pip-version-check \
         pandas pyarrow pydantic fastapi flask python-arango prometheus-client 'psycopg[binary]' psycopg2-binary \
-        sqlalchemy asyncpg; then
+        sqlalchemy asyncpg adbc-driver-flightsql adbc-driver-manager; then
         echo "Not all of them are there: the tests leave out what needs the others." >&2
         "$python/bin/python3" -c 'import pandas, pyarrow' 2>/dev/null || rm -rf "$python"
+    fi
+fi
+# The driver of JDBC for Arrow Flight SQL, from Maven Central.
+flight_jdbc=${XDG_CACHE_HOME:-$HOME/.cache}/salver/flight-jdbc/$FLIGHT_JDBC
+if [ "${1:-}" = test ] && has mvn && ! [ -d "$flight_jdbc" ]; then
+    echo "Fetching the driver of JDBC for Arrow Flight SQL $FLIGHT_JDBC from Maven Central into $flight_jdbc"
+    rm -rf "$flight_jdbc.part"
+    mkdir -p "$flight_jdbc.part"
+    if mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+        "-Dartifact=org.apache.arrow:flight-sql-jdbc-driver:$FLIGHT_JDBC" "-DoutputDirectory=$flight_jdbc.part"; then
+        mv "$flight_jdbc.part" "$flight_jdbc"
+    else
+        echo "It is not there: the tests leave it out." >&2
+        rm -rf "$flight_jdbc.part"
     fi
 fi
 # An authority for certificates, where there is Go to build it. Moved to its place when it is whole.

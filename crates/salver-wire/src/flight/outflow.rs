@@ -152,15 +152,12 @@ fn encoded(schema: &Schema, batches: BatchStream, account: &Arc<Account>) -> Fli
     let portable = portable(schema);
     let schema = Arc::clone(portable.schema());
     let account = Arc::clone(account);
-    let pieces = batches.flat_map(move |batch| {
-        let pieces = match batch.and_then(|batch| portable.batch(&batch)) {
-            Ok(batch) => Pieces::of(batch, MESSAGE_BYTES).map(Ok).left_stream(),
-            Err(error) => {
-                let status = account.refuse(error);
-                stream::iter([Err(FlightError::Tonic(Box::new(status)))]).right_stream()
-            }
-        };
-        pieces
+    let pieces = batches.flat_map(move |batch| match batch.and_then(|batch| portable.batch(&batch)) {
+        Ok(batch) => Pieces::of(batch, MESSAGE_BYTES).map(Ok).left_stream(),
+        Err(error) => {
+            let status = account.refuse(error);
+            stream::iter([Err(FlightError::Tonic(Box::new(status)))]).right_stream()
+        }
     });
     // The encoder would divide batches by the memory of which they are a slice, and not by their rows.
     FlightDataEncoderBuilder::new().with_schema(schema).with_max_flight_data_size(usize::MAX).build(pieces)
