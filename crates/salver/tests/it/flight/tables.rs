@@ -59,10 +59,11 @@ print("well")
     let text = "x".repeat(3_000_000);
     let wide = format!("text\n{text}\n{text}\n{text}\n");
     let files = [("numbers.csv", &numbers()[..]), ("wide.csv", wide.as_bytes())];
-    let server = Server::with(
-        &format!("{FLIGHT}[[dataset]]\nname = \"numbers\"\nsource = \"numbers.csv\"\nrefresh = \"100ms\"\n"),
-        &files,
+    let settings = format!(
+        "{FLIGHT}[[dataset]]\nname = \"numbers\"\nsource = \"numbers.csv\"\nrefresh = \"100ms\"\n\
+         [[dataset]]\nname = \"wide\"\nsource = \"wide.csv\"\n"
     );
+    let server = Server::with(&settings, &files);
     let path = server.file("numbers.csv");
     python("pyarrow.flight", program, &[server.flight(), server.address(), path.to_str().expect("a path")]);
 }
