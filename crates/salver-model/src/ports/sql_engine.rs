@@ -77,8 +77,8 @@ pub trait SqlEngine: Send + Sync + std::fmt::Debug {
     /// Returns `Config` when the restriction does not fit the table.
     fn restrict(self: Arc<Self>, table: &Arc<dyn Table>, restriction: &Restriction) -> Result<Arc<dyn Table>>;
 
-    /// Plans a statement without running it, and returns what it takes and gives. Its parameters are `$1`, `$2`, ..., or
-    /// `?` in order; `types` has those that are known, in order, and the statement tells the others.
+    /// Plans a statement without running it, and returns what it takes and gives. Its parameters are `$1`, `$2`, ...;
+    /// `types` has those that are known, in order, and the statement tells the others.
     ///
     /// # Errors
     /// Returns what [`SqlEngine::run`] refuses, and `InvalidSql` for parameters with names.
