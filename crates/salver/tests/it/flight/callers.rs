@@ -2,10 +2,8 @@
 
 use super::{python, server};
 
-/// Keys, tokens of a handshake and passwords let in, and what a caller may not see is not there.
-#[test]
-fn callers_see_what_they_may() {
-    let rules = r#"
+/// Two teams, of which one sees part of what the other does.
+const RULES: &str = r#"
 [auth]
 api_keys = ["team:a-long-random-text-for-this-test", "other:another-long-random-text-for-it"]
 basic_users = ["ann:$2b$05$tYmmr/4AJAVAHBEquHM7muJTaVZbwkq.kQEoFtIWggTsHMCzWeJfC"]
@@ -24,7 +22,9 @@ rows = "id != 1"
 roles = ["other"]
 entries = ["people"]
 "#;
-    let program = r#"
+
+/// What each of them finds, and what nobody else is let in with.
+const CALLERS: &str = r#"
 import sys
 import adbc_driver_flightsql.dbapi as flight
 import pyarrow.flight as wire
@@ -77,7 +77,11 @@ assert client.do_get(endpoint.ticket, of(key)).read_all().num_rows == 2
 assert seen.descriptor.path == [b"people"], seen
 print("well")
 "#;
-    python("adbc_driver_flightsql.dbapi, pyarrow.flight", program, &[server(rules).flight()]);
+
+/// Keys, tokens of a handshake and passwords let in, and what a caller may not see is not there.
+#[test]
+fn callers_see_what_they_may() {
+    python("adbc_driver_flightsql.dbapi, pyarrow.flight", CALLERS, &[server(RULES).flight()]);
 }
 
 /// Whoever guesses has to wait.
