@@ -4,6 +4,7 @@
 //! what can be called, `query`, `prepared`, `table` and `listing` what comes of it, and `outflow` sends rows.
 
 mod admission;
+mod catalog;
 mod connection;
 mod door;
 mod door_service;

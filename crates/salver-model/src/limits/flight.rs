@@ -1,5 +1,5 @@
-//! What clients of Arrow Flight SQL may take. How many connections there may be, how large a message may be, and how long a
-//! statement may run, are the limits of HTTP.
+//! What clients of Arrow Flight SQL may take. How many connections there may be, how large a message may be, and how
+//! long a statement may run, are the limits of HTTP.
 
 /// Most logins of Arrow Flight SQL that are remembered, each under the token of its handshake; a further one is refused
 /// with `overloaded` unless another of the same caller, who has most, can end.

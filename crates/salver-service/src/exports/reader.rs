@@ -39,8 +39,8 @@ impl Range {
         Self { parts, skip: 0, rows: None }
     }
 
-    /// Divides the rows among `count` streams. If the number of rows is known, the division depends only on that number and
-    /// `count`; else streams are made of whole parts.
+    /// Divides the rows among `count` streams. If the number of rows is known, the division depends only on that number
+    /// and `count`; else streams are made of whole parts.
     #[must_use]
     pub fn split(held: &dyn Held, count: u64) -> Vec<Self> {
         let parts = held.parts();

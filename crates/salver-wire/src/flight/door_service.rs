@@ -25,7 +25,8 @@ type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 /// Returns answers that are there.
 fn ready<T: Send + 'static>(answers: impl IntoIterator<Item = T, IntoIter: Send + 'static>) -> Response<Answers<T>> {
-    Response::new(Box::pin(stream::iter(answers.into_iter().map(Ok))))
+    let answers: Answers<T> = Box::pin(stream::iter(answers.into_iter().map(Ok)));
+    Response::from(answers)
 }
 
 #[tonic::async_trait]
@@ -56,7 +57,7 @@ impl FlightService for Door {
 
     async fn get_flight_info(&self, request: Request<FlightDescriptor>) -> Result<Response<FlightInfo>, Status> {
         let admitted = admitted(&request)?;
-        self.info(&admitted, request.into_inner()).await.map(Response::new)
+        self.info(&admitted, request.into_inner()).await.map(Response::from)
     }
 
     async fn poll_flight_info(&self, _: Request<FlightDescriptor>) -> Result<Response<PollInfo>, Status> {
@@ -69,12 +70,12 @@ impl FlightService for Door {
         let (portable, options) = (portable(&schema), IpcWriteOptions::default());
         let written: SchemaResult =
             SchemaAsIpc::new(portable.schema(), &options).try_into().map_err(|cause| self.told(unwritable(cause)))?;
-        Ok(Response::new(written))
+        Ok(Response::from(written))
     }
 
     async fn do_get(&self, request: Request<Ticket>) -> Result<Response<Self::DoGetStream>, Status> {
         let admitted = admitted(&request)?;
-        self.rows(admitted, &request.into_inner()).await.map(Response::new)
+        self.rows(admitted, &request.into_inner()).await.map(Response::from)
     }
 
     async fn do_put(&self, request: Request<Streaming<FlightData>>) -> Result<Response<Self::DoPutStream>, Status> {

@@ -9,7 +9,7 @@ use arrow_flight::sql::{Command, CommandGetPrimaryKeys};
 use salver_model::{Error, Permission, Result};
 use salver_service::reception::Welcome;
 
-use super::listing::{CATALOG, SCHEMA, is_catalog, repeated, text};
+use super::catalog::{CATALOG, SCHEMA, is_catalog, repeated, text};
 
 /// Returns the columns of what a command lists; `None` if it does not list keys.
 pub(super) fn columns(command: &Command) -> Option<SchemaRef> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BinaryBuilder, StringArray};
+use arrow::array::{ArrayRef, BinaryBuilder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use arrow_flight::sql::{Command, CommandGetDbSchemas, CommandGetTables};
@@ -10,13 +10,11 @@ use salver_model::like::Pattern;
 use salver_model::{EntryKind, Error, Permission, Result};
 use salver_service::reception::Welcome;
 
+use super::catalog::{CATALOG, SCHEMA, is_catalog, repeated, text, texts};
 use super::outflow::portable;
 use super::prepared::written;
 use super::{key_listing, server_facts};
 
-/// Names of the one catalog and of its schema, as the system catalog of PostgreSQL's clients has them.
-pub(super) const CATALOG: &str = "salver";
-pub(super) const SCHEMA: &str = "public";
 /// Types of tables.
 const TABLE: &str = "TABLE";
 const VIEW: &str = "VIEW";
@@ -60,11 +58,6 @@ pub(super) fn rows(command: &Command, welcome: &Welcome) -> Result<Option<Record
             None => return Ok(None),
         },
     }))
-}
-
-/// Returns whether a filter on the catalog lets the one there is through.
-pub(super) fn is_catalog(filter: Option<&str>) -> bool {
-    filter.is_none_or(|name| name == CATALOG)
 }
 
 fn has_schema(asked: &CommandGetDbSchemas) -> bool {
@@ -118,22 +111,6 @@ fn tables_columns(include_schema: bool) -> SchemaRef {
     let schema = Field::new("table_schema", DataType::Binary, false);
     let fields = columns.fields().iter().cloned().chain([Arc::new(schema)]);
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
-}
-
-/// Returns columns of texts, with whether they have nulls.
-pub(super) fn texts(columns: &[(&str, bool)]) -> SchemaRef {
-    let fields = columns.iter().map(|(name, nullable)| Field::new(*name, DataType::Utf8, *nullable));
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
-}
-
-/// Returns a column of texts.
-pub(super) fn text<'a>(values: impl IntoIterator<Item = &'a str>) -> ArrayRef {
-    Arc::new(StringArray::from_iter_values(values))
-}
-
-/// Returns a text as often as there are rows.
-pub(super) fn repeated(text: &'static str, count: usize) -> impl Iterator<Item = &'static str> {
-    std::iter::repeat_n(text, count)
 }
 
 fn batch(schema: Option<SchemaRef>, columns: Vec<ArrayRef>) -> Result<RecordBatch> {

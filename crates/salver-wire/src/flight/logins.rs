@@ -1,5 +1,5 @@
-//! Logins of clients, each under the token that its handshake gave: from then on the token stands for the password. Each
-//! call proves the caller again with what the token stands for.
+//! Logins of clients, each under the token that its handshake gave: from then on the token stands for the password.
+//! Each call proves the caller again with what the token stands for.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Sends rows: a task of its own takes batches as the client takes messages, so that no more than a message or two waits
-//! for a client that rests, and ends when the client leaves.
+//! Sends rows: a task of its own takes batches as the client takes messages, so that no more than a message or two
+//! waits for a client that rests, and ends when the client leaves.
 
 use std::collections::VecDeque;
 use std::fmt;

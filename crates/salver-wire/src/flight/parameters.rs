@@ -99,7 +99,8 @@ pub(super) fn values(row: &RecordBatch, kinds: &[ParameterType]) -> Result<Vec<T
         .collect()
 }
 
-/// Returns the first value of a column, and its type. A client says the type of what it sends, but for a null without one.
+/// Returns the first value of a column, and its type. A client says the type of what it sends, but for a null without
+/// one.
 fn value(column: &ArrayRef, told: ParameterType) -> std::result::Result<(ParameterType, Option<Value>), String> {
     use DataType as D;
     let cast_to = |data_type: &DataType| cast(column, data_type).map_err(|error| error.to_string());

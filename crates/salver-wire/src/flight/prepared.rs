@@ -119,7 +119,8 @@ impl PreparedStatements {
             .with_hint("bind a row of values first"))
     }
 
-    /// Returns the columns of a statement with the types of the values that are bound, or else with those that it tells.
+    /// Returns the columns of a statement with the types of the values that are bound, or else with those that it
+    /// tells.
     ///
     /// # Errors
     /// `NotFound`, and those of the service.

@@ -1,4 +1,5 @@
-//! Runs and plans statements for callers that were let in. Only one that needs a table which is being loaded waits for it.
+//! Runs and plans statements for callers that were let in. Only one that needs a table which is being loaded waits for
+//! it.
 
 use salver_model::ports::StatementDescription;
 use salver_model::{Code, ParameterType, Permission, Result, Rows, SqlQuery};

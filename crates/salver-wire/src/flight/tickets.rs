@@ -1,5 +1,5 @@
-//! Tickets and handles: what clients hold of a statement, a prepared statement, or a share of a table. Each is signed for
-//! its owner, so that nobody can make one, and to any other caller it is the same as none.
+//! Tickets and handles: what clients hold of a statement, a prepared statement, or a share of a table. Each is signed
+//! for its owner, so that nobody can make one, and to any other caller it is the same as none.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -1,5 +1,5 @@
-//! Clients of Arrow Flight SQL: ADBC's driver, pyarrow and the driver of JDBC, where the setup of the tests could install
-//! them, and clients that say what none of them would.
+//! Clients of Arrow Flight SQL: ADBC's driver, pyarrow and the driver of JDBC, where the setup of the tests could
+//! install them, and clients that say what none of them would.
 
 mod callers;
 mod drivers;
