@@ -8,6 +8,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 /// Names of the one catalog and of its schema, as the system catalog of PostgreSQL's clients has them.
 pub(super) const CATALOG: &str = "salver";
 pub(super) const SCHEMA: &str = "public";
+
 /// Returns whether a filter on the catalog lets the one there is through.
 pub(super) fn is_catalog(filter: Option<&str>) -> bool {
     filter.is_none_or(|name| name == CATALOG)
