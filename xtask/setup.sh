@@ -13,6 +13,7 @@ set -eu
 RUST_MIN=1.95
 KAFKA=4.1.0
 JDBC=42.7.8
+FLIGHT_JDBC=18.3.0
 PEBBLE=2.10.3
 ZENSICAL=0.0.73
 VALE=3.21.0
@@ -45,10 +46,8 @@ if [ "${1:-}" = test ]; then
     # Of util-linux: database servers refuse to run as root.
     has setpriv || [ "$(id -u)" != 0 ] || want util-linux
 fi
-# Kafka is Java, and comes from Maven Central as its jars; kcat looks at topics from outside. So does PostgreSQL's driver
-# of Java, whose tests are run from their source, for which Java needs its compiler.
+# Kafka is Java, and comes from Maven Central as its jars; kcat looks at topics from outside.
 kafka=${XDG_CACHE_HOME:-$HOME/.cache}/salver/kafka/$KAFKA
-jdbc=${XDG_CACHE_HOME:-$HOME/.cache}/salver/jdbc/$JDBC
 if [ "${1:-}" = test ] || [ "${1:-}" = bench ]; then
     # User code, and plumber, whose applications are run as they stand.
     has R || want r-base-core
@@ -59,7 +58,8 @@ if [ "${1:-}" = test ] || [ "${1:-}" = bench ]; then
     [ -d "$kafka" ] || has mvn || want maven
 fi
 if [ "${1:-}" = test ]; then
-    [ -d "$jdbc" ] || has mvn || want maven
+    has mvn || want maven
+    # Programs of Java are run from their source, for which it needs its compiler.
     has java && java --list-modules 2>/dev/null | grep -q '^jdk.compiler' || want default-jdk-headless
 fi
 if [ "${1:-}" = test ] || [ "${1:-}" = site ]; then
@@ -105,31 +105,38 @@ if { [ "${1:-}" = test ] || [ "${1:-}" = bench ]; } && ! [ -d "$kafka" ]; then
     mv "$kafka.part" "$kafka"
 fi
 
-if [ "${1:-}" = test ] && ! [ -d "$jdbc" ]; then
-    echo "Fetching PostgreSQL's driver of Java $JDBC from Maven Central into $jdbc"
-    rm -rf "$jdbc.part"
-    mkdir -p "$jdbc.part"
-    if mvn -q -B -f "$(dirname "$0")/jdbc.xml" \
-        org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
-        -DoutputDirectory="$jdbc.part" -DincludeScope=runtime; then
-        mv "$jdbc.part" "$jdbc"
+# Fetches a jar from Maven Central into a place of its own. Without it the tests leave out what it is for.
+jar() { # group:artifact, name of the place, version, what it is for
+    place=${XDG_CACHE_HOME:-$HOME/.cache}/salver/$2/$3
+    [ -d "$place" ] && return
+    echo "Fetching ${1#*:} $3 from Maven Central into $place"
+    rm -rf "$place.part"
+    if has mvn && mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+        "-Dartifact=$1:$3" "-DoutputDirectory=$place.part"; then
+        mv "$place.part" "$place"
     else
-        echo "It is not there: the tests leave it out." >&2
-        rm -rf "$jdbc.part"
+        echo "It is not there: the tests leave out $4." >&2
+        rm -rf "$place.part"
     fi
+}
+if [ "${1:-}" = test ]; then
+    jar org.postgresql:postgresql jdbc "$JDBC" "PostgreSQL's driver of Java"
+    jar org.apache.arrow:flight-sql-jdbc-driver flight-jdbc "$FLIGHT_JDBC" "the driver of Java for Arrow Flight SQL"
+    jar org.openapitools:openapi-generator-cli openapi-generator "$OPENAPI_GENERATOR" "generated clients"
 fi
 
 # What the tests have functions of Python take and give tables and models with, a driver of ArangoDB, Prometheus'
 # parser, a server of S3, what the recipes of the documents read with, what asks everything that OpenAPI describes, and
 # what generated clients stand on.
 python=${XDG_CACHE_HOME:-$HOME/.cache}/salver/python
-if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, pydantic, fastapi, flask, arango, prometheus_client, psycopg, sqlalchemy, asyncpg, moto.server, polars, duckdb, schemathesis, urllib3, dateutil, typing_extensions' 2>/dev/null; then
-    echo "Installing pandas, pyarrow, pydantic, fastapi, flask, psycopg, SQLAlchemy, asyncpg, moto and others from PyPI into $python"
+if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, pydantic, fastapi, flask, arango, prometheus_client, psycopg, sqlalchemy, asyncpg, adbc_driver_flightsql, adbc_driver_manager, moto.server, polars, duckdb, schemathesis, urllib3, dateutil, typing_extensions' 2>/dev/null; then
+    echo "Installing pandas, pyarrow, pydantic, fastapi, flask, psycopg, SQLAlchemy, asyncpg, ADBC's driver, moto and others from PyPI into $python"
     # What is there of it stays: without PyPI it is better than nothing.
     "$python/bin/python3" -c 'import pip' 2>/dev/null || { rm -rf "$python" && python3 -m venv "$python"; } || true
     if ! "$python/bin/pip" install --quiet --disable-pip-version-check \
         pandas pyarrow pydantic fastapi flask python-arango prometheus-client 'psycopg[binary]' psycopg2-binary \
-        sqlalchemy asyncpg 'moto[server]' polars duckdb schemathesis urllib3 python-dateutil typing-extensions; then
+        sqlalchemy asyncpg adbc-driver-flightsql adbc-driver-manager 'moto[server]' polars duckdb schemathesis urllib3 \
+        python-dateutil typing-extensions; then
         echo "Not all of them are there: the tests leave out what needs the others." >&2
         "$python/bin/python3" -c 'import pandas, pyarrow' 2>/dev/null || rm -rf "$python"
     fi
@@ -169,19 +176,6 @@ if { [ "${1:-}" = test ] || [ "${1:-}" = site ]; } && [ "$(cat "$site/version" 2
     else
         echo "It is not there, and the site is left out." >&2
         rm -rf "$site"
-    fi
-fi
-# What makes clients of /openapi.json.
-generator=${XDG_CACHE_HOME:-$HOME/.cache}/salver/openapi-generator/$OPENAPI_GENERATOR
-if [ "${1:-}" = test ] && ! [ -d "$generator" ]; then
-    echo "Fetching openapi-generator $OPENAPI_GENERATOR from Maven Central into $generator"
-    mkdir -p "$generator.part"
-    path=org/openapitools/openapi-generator-cli/$OPENAPI_GENERATOR/openapi-generator-cli-$OPENAPI_GENERATOR.jar
-    if curl -sSf -o "$generator.part/openapi-generator-cli.jar" "https://repo1.maven.org/maven2/$path"; then
-        mv "$generator.part" "$generator"
-    else
-        echo "It is not there: the tests leave out the clients that it makes." >&2
-        rm -rf "$generator.part"
     fi
 fi
 # Another driver, a server of Azure Blob Storage, what compiles a client, and what drives a browser through the console,

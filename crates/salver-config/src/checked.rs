@@ -74,6 +74,8 @@ pub struct Checked {
 pub struct Wire {
     /// Address for clients of PostgreSQL: host and port.
     pub postgres: Option<String>,
+    /// Address for clients of Arrow Flight SQL: host and port.
+    pub flight: Option<String>,
 }
 
 /// Settings of the server itself.

@@ -13,7 +13,7 @@ use salver_model::{Code, Error, Result};
 
 /// The output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PortableFormat {
+pub enum PortableFormat {
     /// Supports every type, but is read by clients that don't support views.
     ArrowStream,
     /// Doesn't support dictionaries either: a file has only one per column, and these change from batch to batch.
@@ -24,17 +24,21 @@ pub(crate) enum PortableFormat {
 
 /// The output schema, to which batches are converted.
 #[derive(Debug)]
-pub(crate) struct Portable {
+pub struct Portable {
     schema: SchemaRef,
 }
 
 impl Portable {
-    pub(crate) fn new(schema: &Schema, target: PortableFormat) -> Self {
+    /// Returns the form of `schema` that readers of `target` support.
+    #[must_use]
+    pub fn new(schema: &Schema, target: PortableFormat) -> Self {
         let fields: Fields = schema.fields().iter().map(|field| portable_field(field, target)).collect();
         Self { schema: Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())) }
     }
 
-    pub(crate) fn schema(&self) -> &SchemaRef {
+    /// Returns the columns of the batches.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
@@ -42,7 +46,7 @@ impl Portable {
     ///
     /// # Errors
     /// `Execution` if a column has more than two gigabytes of text, or nulls although its field is not nullable.
-    pub(crate) fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+    pub fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut columns = Vec::with_capacity(batch.num_columns());
         for (column, field) in batch.columns().iter().zip(self.schema.fields()) {
             columns.push(portable_column(column, field)?);

@@ -50,8 +50,8 @@ const BUCKETS: [(u64, &str); 14] = [
 pub(crate) struct Metrics {
     /// By route and method, in the order of both.
     routes: Vec<RouteCounts>,
-    /// Statements of PostgreSQL's protocol.
-    postgres: WireCounts,
+    /// Statements of wires other than HTTP.
+    wires: WireCounts,
     /// Responses that came out of the cache.
     cached: AtomicU64,
     /// Responses whose client left before their end.
@@ -119,7 +119,7 @@ pub(crate) fn method_name(method: &Method) -> &'static str {
 impl Metrics {
     pub(crate) fn new() -> Self {
         let routes = routes::labels().flat_map(|_| METHODS).map(|_| RouteCounts::default()).collect();
-        Self { routes, postgres: WireCounts::default(), cached: AtomicU64::new(0), aborted: Arc::default() }
+        Self { routes, wires: WireCounts::default(), cached: AtomicU64::new(0), aborted: Arc::default() }
     }
 
     /// Counts a request whose response is ready.
@@ -147,10 +147,9 @@ impl Metrics {
         counts.ns.fetch_add(ns, Ordering::Relaxed);
     }
 
-    /// Counts a statement of a wire other than HTTP, of which there is one.
+    /// Counts a statement of a wire other than HTTP.
     pub(crate) fn count_on_wire(&self, wire: &str, outcome: Outcome) {
-        debug_assert_eq!(wire, WireCounts::NAME);
-        self.postgres.count(outcome);
+        self.wires.count(wire, outcome);
     }
 
     /// Counts a response out of the cache.
@@ -197,7 +196,7 @@ impl Metrics {
         let help = "Streamed responses whose client left before their end.";
         out.family("salver_http_responses_aborted_total", "counter", help);
         out.sample("", &[], self.aborted.load(Ordering::Relaxed));
-        self.postgres.write(out);
+        self.wires.write(out);
         out.family("salver_cache_hits_total", "counter", "Responses that came out of the cache.");
         out.sample("", &[], self.cached.load(Ordering::Relaxed));
         out.family("salver_limit_refusals_total", "counter", "Requests that a limit of callers ended, by the limit.");

@@ -11,56 +11,13 @@ use std::fmt;
 
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;
+use salver_model::owner::put_texts;
+pub(crate) use salver_model::owner::{OF_LOGIN, Owner};
 use salver_model::seal::{self, RootKey};
-use salver_model::{Caller, Error, Result};
+use salver_model::{Error, Result};
 
 /// Largest ID. It fits in a signed 64-bit integer, since clients of ArangoDB may parse IDs as one.
 pub(crate) const LARGEST_ID: u64 = u64::MAX >> 1;
-
-/// Claims of an identity provider that describe a login rather than its user (OpenID Connect Core, section 2): they
-/// change with the next login.
-pub(crate) const OF_LOGIN: [&str; 7] = ["auth_time", "sid", "session_state", "nonce", "at_hash", "c_hash", "s_hash"];
-
-/// The owner of a token: what authentication proved about the caller, and by which method; empty if nothing. Callers
-/// that row rules distinguish, by a tenant or a role, are different owners. The address is not part of it, since
-/// addresses change.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Owner(Box<[u8]>);
-
-impl Owner {
-    /// Returns `caller` as an owner.
-    pub(crate) fn of(caller: &Caller) -> Self {
-        let has = |name: &str, value: &str| caller.attributes.iter().any(|(n, v)| n == name && v == value);
-        let is_named = caller.attributes.iter().any(|(name, _)| name == "user");
-        // The name suffices for a user in the users table. The other columns may change at any time.
-        let is_lasting = |name: &str| match is_named && has("auth", "user") {
-            true => matches!(name, "auth" | "user"),
-            false => !OF_LOGIN.contains(&name),
-        };
-        let mut owner = Vec::new();
-        for (name, value) in caller.attributes.iter().filter(|(name, _)| is_lasting(name)) {
-            parts([name, value], &mut owner);
-        }
-        // A role may hang on the address.
-        for role in caller.grants.iter().flat_map(|grants| grants.roles()) {
-            parts(["role", role], &mut owner);
-        }
-        Self(owner.into())
-    }
-
-    /// Returns the size in bytes.
-    pub(crate) fn bytes(&self) -> usize {
-        self.0.len()
-    }
-}
-
-/// Appends texts so that their boundaries are unambiguous.
-fn parts<const N: usize>(texts: [&str; N], out: &mut Vec<u8>) {
-    for text in texts {
-        out.extend_from_slice(&(text.len() as u64).to_le_bytes());
-        out.extend_from_slice(text.as_bytes());
-    }
-}
 
 /// Seals and opens tokens.
 pub(crate) struct Tokens {
@@ -102,7 +59,7 @@ impl Tokens {
     /// own, so that the same number is no valid ID for another caller. That needs no state, and to others an expired ID
     /// looks the same as one that never existed.
     pub(crate) fn masked(&self, owner: &Owner, id: u64) -> u64 {
-        let tag = hmac::sign(&self.masking, &owner.0);
+        let tag = hmac::sign(&self.masking, owner.as_bytes());
         let mut mask = [0; 8];
         mask.copy_from_slice(&tag.as_ref()[..8]);
         (id ^ u64::from_le_bytes(mask)) & LARGEST_ID
@@ -120,8 +77,8 @@ fn sealing_key(root: &RootKey) -> UnboundKey {
 
 fn about(door: &str, owner: &Owner) -> Vec<u8> {
     let mut about = Vec::with_capacity(64);
-    parts([door], &mut about);
-    about.extend_from_slice(&owner.0);
+    put_texts([door], &mut about);
+    about.extend_from_slice(owner.as_bytes());
     about
 }
 

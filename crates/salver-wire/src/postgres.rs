@@ -15,7 +15,6 @@ mod frames;
 mod message;
 mod outbox;
 mod parameter;
-mod places;
 mod portal;
 mod prepared;
 mod refusal;
@@ -43,7 +42,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 
 use self::cancellation::Cancellations;
-use self::places::Places;
+use crate::places::Places;
 
 /// Name of this wire, as it is counted under.
 const WIRE: &str = "postgres";

@@ -61,8 +61,9 @@ impl Exposure {
         only_meant(checked, &self.main, "read everything")?;
         self.metrics.as_ref().map_or(Ok(()), |places| only_meant(checked, places, "read what is measured"))?;
         // What is listened on may have another port than was asked for, and that is checked again.
-        let planned = checked.wire.postgres.as_ref().and_then(|address| address.to_socket_addrs().ok()?.next());
-        planned.map_or(Ok(()), |address| check_wire(checked, address))
+        let wires = [&checked.wire.postgres, &checked.wire.flight].into_iter().flatten();
+        let mut planned = wires.filter_map(|address| address.to_socket_addrs().ok()?.next());
+        planned.try_for_each(|address| check_wire(checked, address))
     }
 }
 

@@ -158,7 +158,7 @@ async fn serve(
     let reloading = tokio::spawn(reload.at_each(hang_ups));
     // Spawned as a task: `block_on` runs on its own thread, which would have to be woken for every connection.
     let (end_wires, wires_end) = watch::channel(false);
-    let serving_wires = wires.serve(wires_end);
+    let serving_wires = wires.serve(&wires_end);
     let ending = async move {
         asked_to_end.await;
         manager.stopping();
@@ -225,6 +225,9 @@ fn tell_places(
     }
     if let Some(address) = wires.postgres() {
         told.push_str(&format!("clients of PostgreSQL at {address}: psql -h {} -p {}\n", address.ip(), address.port()));
+    }
+    if let Some(uri) = wires.flight() {
+        told.push_str(&format!("clients of Arrow Flight SQL at {uri}\n"));
     }
     output::out(&told)?;
     Ok((exposure, own))

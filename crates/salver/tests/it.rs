@@ -33,6 +33,8 @@ mod it {
     mod drain;
     mod export;
     mod first_hour;
+    #[cfg(feature = "flight")]
+    mod flight;
     mod formats;
     #[cfg(feature = "functions")]
     mod functions;

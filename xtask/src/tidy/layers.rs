@@ -22,11 +22,13 @@ const LAYERS: [(&str, u8); 14] = [
 ];
 
 /// Dependencies (by the beginning of their name) that only the named crates may have.
-const ONLY: [(&str, &[&str]); 12] = [
+const ONLY: [(&str, &[&str]); 14] = [
     ("datafusion", &["salver-datasets"]),
     ("object_store", &["salver-datasets"]),
     ("ureq", &["salver-datasets", "salver"]),
-    ("hyper", &["salver-http"]),
+    ("hyper", &["salver-http", "salver-wire"]),
+    ("arrow-flight", &["salver-wire"]),
+    ("tonic", &["salver-wire"]),
     ("rusqlite", &["salver-records"]),
     ("tokio-postgres", &["salver-records"]),
     ("mysql", &["salver-records"]),
@@ -34,7 +36,7 @@ const ONLY: [(&str, &[&str]); 12] = [
     ("clap", &["salver"]),
     ("instant-acme", &["salver"]),
     ("opentelemetry", &["salver"]),
-    ("prost", &["salver"]),
+    ("prost", &["salver", "salver-wire"]),
 ];
 
 /// Dependencies a crate must do without: no runtime and no wire form in the vocabulary, no runtime in the formats.

@@ -30,7 +30,7 @@ pub fn show(checked: &Checked) -> String {
     let mut out = String::new();
     let mut section = |own, value: &dyn Fn(&str) -> Option<String>| section(own, hidden, &mut out, value);
     section(Section::Server, &|key| server(checked, key));
-    section(Section::Wire, &|_| checked.wire.postgres.as_deref().map(quoted));
+    section(Section::Wire, &|key| wire(checked, key).map(quoted));
     if let Some(spec) = &checked.auth {
         section(Section::Auth, &|key| auth::value(spec, key));
     }
@@ -76,7 +76,7 @@ pub fn show(checked: &Checked) -> String {
 pub fn differing(one: &Checked, other: &Checked) -> Vec<&'static Setting> {
     let value = |checked: &Checked, setting: &Setting| match setting.section {
         Section::Server => server(checked, setting.key),
-        Section::Wire => checked.wire.postgres.clone(),
+        Section::Wire => wire(checked, setting.key).map(str::to_owned),
         Section::Limits => limit(checked, setting.key),
         _ => Some(checked.compat.roapi.to_string()),
     };
@@ -98,6 +98,13 @@ fn section(section: Section, hidden: &[HiddenText], out: &mut String, value: &dy
                 if hidden::is_any_in(hidden, setting) { outside::masked(hidden, setting, &value) } else { value };
             out.push_str(&format!("{key} = {value}\n"));
         }
+    }
+}
+
+fn wire<'a>(checked: &'a Checked, key: &str) -> Option<&'a str> {
+    match key {
+        "postgres" => checked.wire.postgres.as_deref(),
+        _ => checked.wire.flight.as_deref(),
     }
 }
 

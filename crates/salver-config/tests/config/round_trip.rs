@@ -8,6 +8,7 @@ use crate::{Written, meant};
 const EVERYTHING: &str = r##"
 [wire]
 postgres = "127.0.0.1:5432"
+flight = "127.0.0.1:32010"
 [server]
 listen = "0.0.0.0:1"
 socket_mode = "600"

@@ -52,7 +52,7 @@ pub(super) async fn query(
     Ok(QueryDescription::new(spec, parameters, columns(&planned)?))
 }
 
-/// Plans a statement whose parameters are `$1`, `$2`, ...; must be called where the stack is large.
+/// Plans a statement whose parameters are `$1`, `$2`, ..., or `?`; must be called where the stack is large.
 pub(super) async fn statement(
     state: SessionState,
     functions: &Files,
@@ -61,8 +61,13 @@ pub(super) async fn statement(
 ) -> Result<StatementDescription> {
     let StatementQuestion { text, types, wants_columns } = question;
     let mut count = types.len();
+    let mut in_order = 0;
     for Placeholder { text, line, column } in parse::placeholders(text)? {
-        let number = text.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
+        in_order += usize::from(text == "?");
+        let number = match text.strip_prefix('$') {
+            Some(digits) => digits.parse::<usize>().ok(),
+            None => (text == "?").then_some(in_order),
+        };
         let number = number.filter(|number| (1..=PARAMETERS_MAX).contains(number)).ok_or_else(|| {
             let message = format!("`{text}` at line {line}, column {column} is no parameter");
             Error::new(Code::InvalidSql, message).with_hint("write `$1` for the first, `$2` for the second")

@@ -62,10 +62,20 @@ pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Re
     }
 }
 
-/// Replaces `$name`, and `$1` by the order of the values.
+/// Writes each `?` as `$` with its place among them, from 1.
+pub(super) fn numbered(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let names = tokens.iter_mut().filter_map(|token| match &mut token.token {
+        Token::Placeholder(name) if name == "?" => Some(name),
+        _ => None,
+    });
+    names.zip(1_usize..).for_each(|(name, number)| *name = format!("${number}"));
+    tokens
+}
+
+/// Replaces `$name`, and `$1` and `?` by the order of the values.
 fn bind_typed(tokens: Vec<TokenWithSpan>, values: &[TypedValue]) -> Result<Vec<TokenWithSpan>> {
     let mut bound = Vec::with_capacity(tokens.len());
-    for token in tokens {
+    for token in numbered(tokens) {
         let Token::Placeholder(name) = &token.token else {
             bound.push(token);
             continue;

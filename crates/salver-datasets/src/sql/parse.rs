@@ -22,9 +22,9 @@ pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Stateme
     parse_tokens(&query.text, words_max, |tokens| parameters::bind(tokens, &query.parameters))
 }
 
-/// Parses a statement whose placeholders stay in it.
+/// Parses a statement whose placeholders stay in it, those without a number by their place.
 pub(super) fn parse_open(text: &str) -> Result<Statement> {
-    parse_tokens(text, SQL_WORDS_MAX, Ok)
+    parse_tokens(text, SQL_WORDS_MAX, |tokens| Ok(parameters::numbered(tokens)))
 }
 
 /// Returns the placeholders of a statement, in order and with repeats.

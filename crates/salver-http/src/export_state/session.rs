@@ -35,7 +35,7 @@ struct Idle {
 
 impl Opened {
     pub(crate) fn new(held: Arc<dyn Held>, columns: Vec<usize>, streams: u64) -> Self {
-        let streams = split(&*held, streams);
+        let streams = Range::split(&*held, streams);
         let readers = streams.iter().map(|_| Mutex::new(None)).collect();
         Self { held, columns, streams, readers }
     }
@@ -66,27 +66,6 @@ impl Opened {
     fn slot(&self, stream: usize) -> Option<std::sync::MutexGuard<'_, Option<Idle>>> {
         Some(self.readers.get(stream)?.lock().unwrap_or_else(PoisonError::into_inner))
     }
-}
-
-/// Divides the rows among `count` streams. If the number of rows is known, the division depends only on that number and
-/// `count`; else streams are made of whole parts.
-fn split(held: &dyn Held, count: u64) -> Vec<Range> {
-    let parts = held.parts();
-    let counted: Option<u64> = (0..parts).map(|part| held.part_rows(part)).sum();
-    let share = |all: u64, stream: u64| (u128::from(all) * u128::from(stream) / u128::from(count.max(1))) as u64;
-    let total = held.describe().rows.or(counted);
-    (0..count)
-        .map(|stream| match total {
-            Some(total) => {
-                let (skip, end) = (share(total, stream), share(total, stream + 1));
-                Range { parts: 0..parts, skip, rows: Some(end - skip) }
-            }
-            None => {
-                let part = |stream| usize::try_from(share(parts as u64, stream)).unwrap_or(parts);
-                Range::parts(part(stream)..part(stream + 1))
-            }
-        })
-        .collect()
 }
 
 /// The leased resource of an export.

@@ -1,4 +1,4 @@
-//! What is counted of the statements of PostgreSQL's protocol.
+//! What is counted of the statements of wires other than HTTP.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,18 +10,57 @@ use super::Exposition;
 /// The outcomes of statements.
 const OUTCOMES: [&str; 3] = ["done", "refused", "failed"];
 
-/// Counts of statements.
+/// The wires.
+const WIRES: [&str; 2] = ["postgres", "flight"];
+
+/// Counts of the statements of every wire.
 #[derive(Debug, Default)]
-pub(super) struct WireCounts {
+pub(super) struct WireCounts([StatementCounts; WIRES.len()]);
+
+/// Counts of the statements of one wire.
+#[derive(Debug, Default)]
+struct StatementCounts {
     by_outcome: [AtomicU64; OUTCOMES.len()],
     ns: AtomicU64,
 }
 
 impl WireCounts {
-    /// Name of the wire.
-    pub(super) const NAME: &str = "postgres";
+    /// Counts a statement of the wire of this name.
+    pub(super) fn count(&self, wire: &str, outcome: Outcome) {
+        let counts = WIRES.iter().zip(&self.0).find(|(name, _)| **name == wire);
+        debug_assert!(counts.is_some(), "{wire}");
+        if let Some((_, counts)) = counts {
+            counts.count(outcome);
+        }
+    }
 
-    pub(super) fn count(&self, outcome: Outcome) {
+    /// Writes the counts of the wires that had statements.
+    pub(super) fn write(&self, out: &mut Exposition) {
+        let counted = self.0.iter().map(StatementCounts::counts);
+        let wires: Vec<_> =
+            WIRES.iter().zip(&self.0).zip(counted).filter(|(_, counts)| *counts != [0; OUTCOMES.len()]).collect();
+        if wires.is_empty() {
+            return;
+        }
+        let help = "Statements of wires other than HTTP, by what became of them: done, refused for the client's fault \
+                    or a limit, or failed for the server's.";
+        out.family("salver_wire_statements_total", "counter", help);
+        for ((wire, _), counts) in &wires {
+            for (outcome, count) in OUTCOMES.iter().zip(counts) {
+                out.sample("", &[("wire", wire), ("outcome", outcome)], *count);
+            }
+        }
+        let help = "Seconds from a statement of such a wire to its last row.";
+        out.family("salver_wire_statement_duration_seconds", "summary", help);
+        for ((wire, own), counts) in &wires {
+            out.sample("_sum", &[("wire", wire)], own.ns.load(Ordering::Relaxed) as f64 / 1e9);
+            out.sample("_count", &[("wire", wire)], counts.iter().sum::<u64>());
+        }
+    }
+}
+
+impl StatementCounts {
+    fn count(&self, outcome: Outcome) {
         let at = match outcome.refused {
             None => 0,
             Some(Code::Internal | Code::Source | Code::Config) => 2,
@@ -32,20 +71,7 @@ impl WireCounts {
         self.ns.fetch_add(ns, Ordering::Relaxed);
     }
 
-    pub(super) fn write(&self, out: &mut Exposition) {
-        let counts = self.by_outcome.each_ref().map(|count| count.load(Ordering::Relaxed));
-        if counts == [0; OUTCOMES.len()] {
-            return;
-        }
-        let help = "Statements of wires other than HTTP, by what became of them: done, refused for the client's fault \
-                    or a limit, or failed for the server's.";
-        out.family("salver_wire_statements_total", "counter", help);
-        for (outcome, count) in OUTCOMES.iter().zip(counts) {
-            out.sample("", &[("wire", Self::NAME), ("outcome", outcome)], count);
-        }
-        let help = "Seconds from a statement of such a wire to its last row.";
-        out.family("salver_wire_statement_duration_seconds", "summary", help);
-        out.sample("_sum", &[("wire", Self::NAME)], self.ns.load(Ordering::Relaxed) as f64 / 1e9);
-        out.sample("_count", &[("wire", Self::NAME)], counts.iter().sum::<u64>());
+    fn counts(&self) -> [u64; OUTCOMES.len()] {
+        self.by_outcome.each_ref().map(|count| count.load(Ordering::Relaxed))
     }
 }

@@ -38,6 +38,28 @@ impl Range {
     pub fn parts(parts: std::ops::Range<usize>) -> Self {
         Self { parts, skip: 0, rows: None }
     }
+
+    /// Divides the rows among `count` streams. If the number of rows is known, the division depends only on that number
+    /// and `count`; else streams are made of whole parts.
+    #[must_use]
+    pub fn split(held: &dyn Held, count: u64) -> Vec<Self> {
+        let parts = held.parts();
+        let counted: Option<u64> = (0..parts).map(|part| held.part_rows(part)).sum();
+        let share = |all: u64, stream: u64| (u128::from(all) * u128::from(stream) / u128::from(count.max(1))) as u64;
+        let total = held.describe().rows.or(counted);
+        (0..count)
+            .map(|stream| match total {
+                Some(total) => {
+                    let (skip, end) = (share(total, stream), share(total, stream + 1));
+                    Self { parts: 0..parts, skip, rows: Some(end - skip) }
+                }
+                None => {
+                    let part = |stream| usize::try_from(share(parts as u64, stream)).unwrap_or(parts);
+                    Self::parts(part(stream)..part(stream + 1))
+                }
+            })
+            .collect()
+    }
 }
 
 /// Reader of rows in order. Between two reads it may be parked, which keeps only its position. A read that is cancelled

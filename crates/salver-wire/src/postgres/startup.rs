@@ -16,10 +16,10 @@ use super::cancellation::Cancellable;
 use super::client::{ByteStream, Client, Stop};
 use super::frames::Frames;
 use super::message::{Fields, Message};
-use super::places::Place;
 use super::refusal::Refusal;
 use super::session::Session;
 use super::session_settings::SessionSettings;
+use crate::places::Place;
 
 /// First byte of a TLS handshake, with which no packet can begin.
 const HANDSHAKE: u8 = 22;

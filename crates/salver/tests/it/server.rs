@@ -17,6 +17,7 @@ pub(crate) struct Server {
     child: Child,
     address: String,
     postgres: Option<String>,
+    flight: Option<String>,
     directory: tempfile::TempDir,
 }
 
@@ -88,18 +89,22 @@ impl Server {
                 break (address[..at].to_owned(), format!("{}/ready", &address[at..]));
             }
         };
-        let has_wire = toml.contains("[wire]");
-        let postgres = has_wire.then(|| {
-            loop {
-                let line = lines.next().expect("the server says where clients of PostgreSQL connect").expect("text");
-                if let Some((_, rest)) = line.split_once("clients of PostgreSQL at ") {
-                    break rest.split_once(": ").expect("and how").0.to_owned();
+        let mut told = |key: &str, before: &str| {
+            let is_asked = toml.contains(&format!("[wire]\n{key} = ")) || toml.contains(&format!("0\"\n{key} = "));
+            is_asked.then(|| {
+                loop {
+                    let line = lines.next().expect("the server says where clients of a wire connect").expect("text");
+                    if let Some((_, rest)) = line.split_once(before) {
+                        break rest.split_once(": ").map_or(rest, |(address, _)| address).to_owned();
+                    }
                 }
-            }
-        });
+            })
+        };
+        let postgres = told("postgres", "clients of PostgreSQL at ");
+        let flight = told("flight", "clients of Arrow Flight SQL at ");
         // Read on, so that the server never waits for somebody to take its output.
         std::thread::spawn(move || lines.for_each(drop));
-        let server = Self { child, address, postgres, directory };
+        let server = Self { child, address, postgres, flight, directory };
         server.until(|server| server.get(&ready).status == 200);
         server
     }
@@ -124,6 +129,13 @@ impl Server {
     #[allow(dead_code)]
     pub(crate) fn postgres(&self) -> &str {
         self.postgres.as_deref().expect("the configuration has [wire]")
+    }
+
+    /// The URI for clients of Arrow Flight SQL, if the configuration has `[wire]` with it.
+    // For other programs than that of attacks.
+    #[allow(dead_code)]
+    pub(crate) fn flight(&self) -> &str {
+        self.flight.as_deref().expect("the configuration has [wire] with `flight`")
     }
 
     /// The number of its process.

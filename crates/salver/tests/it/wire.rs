@@ -22,10 +22,10 @@ use super::server::Server;
 /// Settings of a server for these clients.
 const WIRE: &str = "[wire]\npostgres = \"127.0.0.1:0\"\n";
 /// A table of people.
-const PEOPLE: &[u8] = b"id,name,born\n1,Ann,1980-02-03\n2,Ben,1995-12-31\n3,,\n";
+pub(super) const PEOPLE: &[u8] = b"id,name,born\n1,Ann,1980-02-03\n2,Ben,1995-12-31\n3,,\n";
 
 /// A row of values of many types, and one of nulls.
-fn types() -> Vec<u8> {
+pub(super) fn types() -> Vec<u8> {
     let mut texts = ListBuilder::new(StringBuilder::new());
     texts.values().append_value("a b");
     texts.values().append_null();
@@ -65,7 +65,7 @@ fn server(more: &str) -> Server {
 }
 
 /// Runs a program of Python that fails by raising, if it has these modules.
-fn python(modules: &str, program: &str, arguments: &[&str]) {
+pub(super) fn python(modules: &str, program: &str, arguments: &[&str]) {
     let has = Command::new("python3").args(["-c", &format!("import {modules}")]).output();
     if !has.is_ok_and(|done| done.status.success()) {
         return;

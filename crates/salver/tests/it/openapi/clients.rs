@@ -9,7 +9,7 @@ use super::super::installed::installed;
 use super::super::node;
 use super::super::server::Server;
 
-const JAR: &str = "openapi-generator/7.25.0/openapi-generator-cli.jar";
+const JAR: &str = "openapi-generator/7.25.0/openapi-generator-cli-7.25.0.jar";
 const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/openapi");
 
 /// The generator, if it can run.

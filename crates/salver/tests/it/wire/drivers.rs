@@ -167,7 +167,7 @@ print("well")
     python("psycopg", program, &[server(rules).postgres()]);
 }
 
-/// REST, SQL, GraphQL and this protocol show a caller the same rows, and refuse the same.
+/// REST, SQL, GraphQL, this protocol and Arrow Flight SQL show a caller the same rows, and refuse the same.
 #[test]
 fn every_door_shows_the_same() {
     let rules = r#"
@@ -210,8 +210,28 @@ with psycopg.connect(host=host, port=port, user="x", password=secret, dbname="x"
         except psycopg.Error as error:
             assert error.diag.message_primary == told["message"], (told, error.diag.message_primary)
             assert error.diag.message_hint == told.get("hint"), (told, error.diag.message_hint)
+try:
+    import adbc_driver_flightsql.dbapi as flight
+except ImportError:
+    flight = None
+if flight and len(sys.argv) > 3:
+    with flight.connect(sys.argv[3], {"username": "x", "password": secret}, autocommit=True) as c, c.cursor() as cursor:
+        cursor.execute("select * from people order by id")
+        assert cursor.fetch_arrow_table().to_pylist() == rows
+        for statement in ["select born from people", "select * from types", "delete from people"]:
+            told = ask("/api/sql", statement.encode())
+            try:
+                cursor.execute(statement)
+                raise SystemExit("no error: " + statement)
+            except flight.Error as error:
+                assert told["message"] in str(error) and told.get("hint", "") in str(error), (told, error)
 print("well")
 "#;
-    let server = server(rules);
-    python("psycopg", program, &[server.postgres(), server.address()]);
+    let flight = if cfg!(feature = "flight") { "flight = \"127.0.0.1:0\"\n" } else { "" };
+    let server = server(&format!("{flight}{rules}"));
+    let mut arguments = vec![server.postgres(), server.address()];
+    if cfg!(feature = "flight") {
+        arguments.push(server.flight());
+    }
+    python("psycopg", program, &arguments);
 }

@@ -1,4 +1,4 @@
-//! How many connections there may be, in all and of one address.
+//! How many connections of a wire there may be, in all and of one address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -8,7 +8,7 @@ use salver_model::Holder;
 
 /// Places for connections.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(crate) struct Places {
     most: usize,
     most_of_one: usize,
     taken: Arc<Mutex<Taken>>,
@@ -22,19 +22,19 @@ struct Taken {
 
 /// The place of a connection, which it has until this is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     holder: Option<Holder>,
     taken: Arc<Mutex<Taken>>,
 }
 
 impl Places {
     /// Returns `most` places, of which one address may have `most_of_one`; 0 is no bound on that.
-    pub(super) fn new(most: usize, most_of_one: usize) -> Self {
+    pub(crate) fn new(most: usize, most_of_one: usize) -> Self {
         Self { most, most_of_one, taken: Arc::default() }
     }
 
     /// Takes a place for a connection from `address`; `None` if there is none left.
-    pub(super) fn take(&self, address: IpAddr) -> Option<Place> {
+    pub(crate) fn take(&self, address: IpAddr) -> Option<Place> {
         // Programs on this machine are not told apart by their address.
         let holder = (self.most_of_one > 0 && !address.is_loopback()).then(|| Holder::of_address(address));
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
