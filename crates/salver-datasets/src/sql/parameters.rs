@@ -72,10 +72,10 @@ pub(super) fn numbered(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     tokens
 }
 
-/// Replaces `$name`, and `$1` and `?` by the order of the values.
+/// Replaces `$name`, and `$1` by the order of the values.
 fn bind_typed(tokens: Vec<TokenWithSpan>, values: &[TypedValue]) -> Result<Vec<TokenWithSpan>> {
     let mut bound = Vec::with_capacity(tokens.len());
-    for token in numbered(tokens) {
+    for token in tokens {
         let Token::Placeholder(name) = &token.token else {
             bound.push(token);
             continue;

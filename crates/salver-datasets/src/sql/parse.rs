@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::ast::Statement;
 use datafusion::sql::sqlparser::parser::{Parser, ParserError};
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use salver_model::limits::SQL_WORDS_MAX;
-use salver_model::{Code, Error, Result, SqlQuery};
+use salver_model::{Code, Error, Result, SqlParameters, SqlQuery};
 
 use super::grammar::{self, Grammar};
 use super::{bounds, from_first, parameters};
@@ -19,7 +19,12 @@ pub(super) fn parse(query: &SqlQuery) -> Result<Statement> {
 
 /// Parses a statement that has at most `words_max` words and operators, and so at most as many levels.
 pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Statement> {
-    parse_tokens(&query.text, words_max, |tokens| parameters::bind(tokens, &query.parameters))
+    parse_tokens(&query.text, words_max, |tokens| match &query.parameters {
+        SqlParameters::Typed(_) | SqlParameters::Exact(_) => {
+            parameters::bind(parameters::numbered(tokens), &query.parameters)
+        }
+        others => parameters::bind(tokens, others),
+    })
 }
 
 /// Parses a statement whose placeholders stay in it, those without a number by their place.

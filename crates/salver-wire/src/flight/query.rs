@@ -23,7 +23,7 @@ pub(super) const UNKNOWN_ROWS: i64 = -1;
 /// Those of the service.
 pub(super) async fn run(welcome: Arc<Welcome>, text: String, values: Vec<TypedValue>) -> Result<Outflow> {
     let parameters = if values.is_empty() { SqlParameters::None } else { SqlParameters::Typed(values) };
-    let query = SqlQuery { text, parameters, sees_system_catalog: true, ..SqlQuery::default() };
+    let query = SqlQuery { text, parameters, ..SqlQuery::default() };
     let rows = statement::run(&welcome, &query).await?;
     Ok(Outflow::of(rows, welcome))
 }
