@@ -50,7 +50,7 @@ struct Slot {
 }
 
 impl CacheDirectory {
-    /// Opens the directory `kept` if no other process has it, else `own`, for `bytes_max` bytes at most; 0 for a quarter
+    /// Opens the directory `kept` if no other process has it, else `own`, for `bytes_max` bytes at most; 0 is a quarter
     /// of the free space.
     pub(super) fn open(kept: Option<&Path>, own: &Path, bytes_max: u64) -> Result<Self> {
         let kept = kept.and_then(|path| Some((path, taken(path)?)));

@@ -68,7 +68,7 @@ impl ObjectCache {
 }
 
 /// Returns the name of the files of an object: the same for the same content, and for nothing else.
-pub(super) fn name_of(listed: &ListedObject, endpoint: Option<&str>) -> String {
+fn name_of(listed: &ListedObject, endpoint: Option<&str>) -> String {
     let mut digest = Context::new(&SHA256);
     let tag = listed.e_tag.clone().unwrap_or_else(|| listed.modified.timestamp_micros().to_string());
     let (address, bytes) = (listed.address.to_string(), listed.bytes.to_string());
