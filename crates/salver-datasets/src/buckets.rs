@@ -11,12 +11,17 @@ mod aws_profile;
 mod byte_ranges;
 mod cache;
 mod client;
+mod environment;
 mod fault;
 mod fetch;
 mod io_threads;
+mod listed_object;
 mod listing;
 mod object;
+mod object_cache;
 mod object_parts;
+mod parts_list;
+mod retries;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,11 +30,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use salver_model::Result;
 use salver_model::spec::{DatasetSpec, ObjectStoreKind, ObjectStoreSpec};
 
-use cache::ObjectCache;
 use client::BucketClient;
 pub(crate) use fault::{is_change, unavailable};
-pub(crate) use listing::{ListedObject, Listing, ListingKind};
+pub(crate) use listed_object::ListedObject;
+pub(crate) use listing::{Listing, ListingKind};
 pub(crate) use object::{CachedObject, Pinned};
+use object_cache::ObjectCache;
 
 /// Most clients that are kept for later requests; they are made anew beyond that.
 const KEPT_CLIENTS: usize = 256;
@@ -39,7 +45,7 @@ const KEPT_CLIENTS: usize = 256;
 pub(crate) struct Buckets {
     /// Clients keep connections and credentials.
     clients: Mutex<HashMap<ClientKey, Arc<BucketClient>>>,
-    cache: Arc<ObjectCache>,
+    cache: ObjectCache,
 }
 
 /// What tells one client from another.

@@ -7,6 +7,8 @@ use salver_model::limits::OBJECT_CREDENTIALS_BYTES_MAX;
 use salver_model::spec::ObjectStoreSpec;
 use salver_model::{Code, Error, Result};
 
+use super::environment::variable;
+
 /// What a profile says.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Profile {
@@ -43,12 +45,11 @@ const OTHER_CREDENTIALS: [&str; 4] = [
 /// # Errors
 /// If a profile or a file that is named is not there.
 pub(super) fn of(spec: &ObjectStoreSpec) -> Result<Profile> {
-    let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let home = given("HOME").map(PathBuf::from);
+    let home = variable("HOME").map(PathBuf::from);
     let place = |own: &str| home.as_ref().map(|home| home.join(".aws").join(own));
-    let file = spec.credentials_file.clone().or_else(|| given("AWS_SHARED_CREDENTIALS_FILE").map(PathBuf::from));
-    let config = given("AWS_CONFIG_FILE").map(PathBuf::from).or_else(|| place("config"));
-    let named = spec.profile.clone().or_else(|| given("AWS_PROFILE"));
+    let file = spec.credentials_file.clone().or_else(|| variable("AWS_SHARED_CREDENTIALS_FILE").map(PathBuf::from));
+    let config = variable("AWS_CONFIG_FILE").map(PathBuf::from).or_else(|| place("config"));
+    let named = spec.profile.clone().or_else(|| variable("AWS_PROFILE"));
     let is_asked_for = named.is_some() || file.is_some();
     let name = named.unwrap_or_else(|| "default".to_owned());
     let Some(credentials) = file.or_else(|| place("credentials")) else { return Ok(Profile::default()) };
@@ -62,7 +63,7 @@ pub(super) fn of(spec: &ObjectStoreSpec) -> Result<Profile> {
     let profile = parsed(&text, &config, &name);
     let is_own = spec.profile.is_some() || spec.credentials_file.is_some();
     // A key in the environment counts more than a profile that only the environment names, as with AWS's tools.
-    let is_second = !is_own && OTHER_CREDENTIALS.iter().any(|name| given(name).is_some());
+    let is_second = !is_own && OTHER_CREDENTIALS.iter().any(|name| variable(name).is_some());
     let key = profile.key.filter(|_| !is_second);
     if key.is_none() && is_own && spec.key_id.is_none() {
         return Err(Error::new(

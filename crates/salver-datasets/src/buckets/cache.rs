@@ -1,38 +1,23 @@
-//! The files on disk that have parts of objects: where they are, and who has to go when there is no more room. It knows
-//! names and sizes, and nothing of stores.
-
-mod parts_list;
+//! The files on disk that have parts of objects: where they are, and which have to go when there is no more room. It
+//! knows names and sizes, and nothing of stores.
 
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use salver_model::limits::{OBJECT_CACHE_BYTES_MAX, OBJECT_REQUESTS_MAX};
 use salver_model::{Code, Error, Result};
 use tokio::sync::Semaphore;
 
 use super::byte_ranges::ByteRanges;
-use super::client::BucketClient;
-use super::listing::ListedObject;
-use super::object::CachedObject;
 use super::object_parts::ObjectParts;
+use super::parts_list::{self, PARTS};
 
 /// Name of the file whose lock says that a process has the directory.
 const LOCK: &str = "lock";
-/// Suffix of the files that have parts of objects.
-const PARTS: &str = "parts";
-
-/// The directory, which is created with the first object.
-#[derive(Debug)]
-pub(super) struct ObjectCache {
-    kept: Option<PathBuf>,
-    own: PathBuf,
-    bytes_max: u64,
-    directory: Mutex<Option<Arc<CacheDirectory>>>,
-}
 
 /// The directory and what is in it.
 #[derive(Debug)]
@@ -60,72 +45,23 @@ struct Slot {
     bytes: u64,
     /// When it was used last, as a count of uses.
     used_at: u64,
-    /// The object, as long as a dataset has it.
-    object: Weak<CachedObject>,
-    /// Its parts, as long as a dataset has it. They are held here since the last one who has an object would come back
-    /// for the slots, which are locked while room is made.
+    /// The parts, as long as a dataset has the object.
     parts: Option<Arc<ObjectParts>>,
 }
 
-impl ObjectCache {
-    /// Returns a cache in `kept` if no other process has that, else in `own`.
-    pub(super) fn new(kept: Option<PathBuf>, own: PathBuf, bytes_max: u64) -> Arc<Self> {
-        Arc::new(Self { kept, own, bytes_max, directory: Mutex::default() })
-    }
-
-    /// Returns how many bytes it may have.
-    pub(super) fn bytes_max(&self) -> Result<u64> {
-        Ok(self.directory()?.bytes_max)
-    }
-
-    fn directory(&self) -> Result<Arc<CacheDirectory>> {
-        let mut directory = self.directory.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(directory) = &*directory {
-            return Ok(Arc::clone(directory));
-        }
-        let kept = self.kept.as_ref().and_then(|path| Some((path, taken(path)?)));
+impl CacheDirectory {
+    /// Opens the directory `kept` if no other process has it, else `own`, for `bytes_max` bytes at most; 0 is a quarter
+    /// of the free space.
+    pub(super) fn open(kept: Option<&Path>, own: &Path, bytes_max: u64) -> Result<Self> {
+        let kept = kept.and_then(|path| Some((path, taken(path)?)));
         let (path, lock) = match kept {
             Some((path, lock)) => (path, Some(lock)),
-            None => (&self.own, None),
+            None => (own, None),
         };
-        let new = CacheDirectory::open(path, lock, self.bytes_max).map_err(|cause| unwritable(path, cause))?;
-        Ok(Arc::clone(directory.insert(Arc::new(new))))
+        Self::open_at(path, lock, bytes_max).map_err(|cause| unwritable(path, cause))
     }
 
-    /// Returns the file for an object, the same for all who have it at a time.
-    pub(super) fn object(
-        &self,
-        client: Arc<BucketClient>,
-        listed: &Arc<ListedObject>,
-        endpoint: Option<&str>,
-    ) -> Result<Arc<CachedObject>> {
-        let directory = self.directory()?;
-        let name = parts_list::name_of(listed, endpoint);
-        let mut slots = directory.slots();
-        if let Some(object) = slots.by_name.get(&name).and_then(|slot| slot.object.upgrade()) {
-            return Ok(object);
-        }
-        let path = directory.path.join(&name).with_extension(PARTS);
-        let file = open_private(&path, listed.bytes).map_err(|cause| unwritable(&path, cause))?;
-        let present = match slots.by_name.contains_key(&name) {
-            true => parts_list::read(&path, listed.bytes).unwrap_or_default(),
-            false => ByteRanges::default(),
-        };
-        let bytes = present.bytes();
-        let parts = Arc::new(ObjectParts::new(path, file, listed.bytes, present));
-        let object = CachedObject::new(client, listed, Arc::clone(&directory), name.clone(), Arc::clone(&parts));
-        let object = Arc::new(object);
-        slots.clock += 1;
-        let used_at = slots.clock;
-        let before =
-            slots.by_name.insert(name, Slot { bytes, used_at, object: Arc::downgrade(&object), parts: Some(parts) });
-        slots.used = (slots.used + bytes).saturating_sub(before.map_or(0, |slot| slot.bytes));
-        Ok(object)
-    }
-}
-
-impl CacheDirectory {
-    fn open(path: &Path, lock: Option<File>, bytes_max: u64) -> io::Result<Self> {
+    fn open_at(path: &Path, lock: Option<File>, bytes_max: u64) -> io::Result<Self> {
         create_private(path)?;
         let bytes_max = match bytes_max {
             0 => free_bytes(path).map_or(OBJECT_CACHE_BYTES_MAX, |free| free / 4),
@@ -142,6 +78,33 @@ impl CacheDirectory {
         // It may have been larger.
         directory.slots().make_room(&directory, 0, "");
         Ok(directory)
+    }
+
+    /// Returns how many bytes there may be.
+    pub(super) fn bytes_max(&self) -> u64 {
+        self.bytes_max
+    }
+
+    /// Returns the parts of the object called `name`, which has `bytes` bytes.
+    pub(super) fn parts(&self, name: &str, bytes: u64) -> Result<Arc<ObjectParts>> {
+        let mut slots = self.slots();
+        // Who had it last may be about to close it.
+        if let Some(parts) = slots.by_name.get(name).and_then(|slot| slot.parts.clone()) {
+            return Ok(parts);
+        }
+        let path = self.path.join(name).with_extension(PARTS);
+        let file = open_private(&path, bytes).map_err(|cause| unwritable(&path, cause))?;
+        let present = match slots.by_name.contains_key(name) {
+            true => parts_list::read(&path, bytes).unwrap_or_default(),
+            false => ByteRanges::default(),
+        };
+        let there = present.bytes();
+        let parts = Arc::new(ObjectParts::new(path, file, bytes, present));
+        slots.clock += 1;
+        let slot = Slot { bytes: there, used_at: slots.clock, parts: Some(Arc::clone(&parts)) };
+        let before = slots.by_name.insert(name.to_owned(), slot);
+        slots.used = (slots.used + there).saturating_sub(before.map_or(0, |slot| slot.bytes));
+        Ok(parts)
     }
 
     fn slots(&self) -> MutexGuard<'_, Slots> {
@@ -181,15 +144,20 @@ impl CacheDirectory {
         work()
     }
 
-    /// Closes the file of an object that nobody has any more, and forgets an object of which nothing is there.
-    pub(super) fn close(&self, name: &str, path: &Path) {
+    /// Closes the file of an object unless others have its `parts` too, and forgets an object of which nothing is
+    /// there.
+    pub(super) fn close(&self, name: &str, parts: &Arc<ObjectParts>) {
         let mut slots = self.slots();
-        let Some(slot) = slots.by_name.get_mut(name).filter(|slot| slot.object.strong_count() == 0) else { return };
+        // One is here, and one with the caller.
+        if Arc::strong_count(parts) > 2 {
+            return;
+        }
+        let Some(slot) = slots.by_name.get_mut(name) else { return };
         slot.parts = None;
         if slot.bytes == 0 {
             slots.by_name.remove(name);
-            parts_list::remove(path);
-            let _ = fs::remove_file(path);
+            parts_list::remove(parts.path());
+            let _ = fs::remove_file(parts.path());
         }
     }
 }
@@ -255,5 +223,3 @@ pub(super) fn unwritable(path: &Path, cause: io::Error) -> Error {
         .with_hint("check the disk of `server.data_dir`, and that it may be written to")
         .with_source(cause)
 }
-
-pub(super) use parts_list::{remove as remove_parts_list, write as write_parts_list};

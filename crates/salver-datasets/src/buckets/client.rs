@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use object_store::ObjectStore;
 use object_store::list::PaginatedListStore;
-
 use salver_model::Result;
 use salver_model::spec::ObjectStoreSpec;
 

@@ -1,7 +1,5 @@
-//! Fetches parts of objects, each only of the very object that was listed, and repeats what fails for a reason that
-//! may pass.
+//! Fetches parts of objects, each only of the very object that was listed.
 
-use std::future::Future;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -10,52 +8,16 @@ use futures::StreamExt;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange};
 use salver_model::Result;
-use salver_model::limits::{OBJECT_ATTEMPTS_MAX, OBJECT_REQUEST_S_MAX, OBJECT_SILENCE_S_MAX};
+use salver_model::limits::OBJECT_REQUEST_S_MAX;
 use tokio::time::timeout;
 
-use super::address::Address;
 use super::client::Client;
 use super::fault;
-use super::listing::ListedObject;
+use super::listed_object::ListedObject;
+use super::retries::{SILENCE, persistently, silent};
 
 /// Bytes that one request asks for at most.
 pub(super) const PART_BYTES: u64 = 4 * 1024 * 1024;
-/// Wait before a request is repeated for the first time; it doubles with each time.
-const FIRST_WAIT: Duration = Duration::from_millis(100);
-/// Longest such wait.
-const LONGEST_WAIT: Duration = Duration::from_secs(3);
-
-/// Longest time without a byte.
-pub(super) const SILENCE: Duration = Duration::from_secs(OBJECT_SILENCE_S_MAX);
-
-/// Makes a request that takes `longest` at most, again if it fails for a reason that may pass.
-///
-/// # Errors
-/// What the last attempt failed with, explained.
-pub(super) async fn persistently<T, F>(
-    address: &Address,
-    longest: Duration,
-    mut request: impl FnMut() -> F,
-) -> Result<T>
-where
-    F: Future<Output = object_store::Result<T>>,
-{
-    let mut wait = FIRST_WAIT;
-    for attempt in 1.. {
-        let answer = timeout(longest, request());
-        let error = match answer.await.unwrap_or_else(|_| Err(silent(longest))) {
-            Ok(answer) => return Ok(answer),
-            Err(error) => error,
-        };
-        if attempt >= OBJECT_ATTEMPTS_MAX || !fault::may_pass(&error) {
-            return Err(fault::explained(address, error));
-        }
-        tracing::debug!(%address, attempt, %error, "a request to an object store is made again");
-        tokio::time::sleep(wait).await;
-        wait = (wait * 2).min(LONGEST_WAIT);
-    }
-    Err(fault::explained(address, silent(longest)))
-}
 
 /// Returns the bytes of a part of an object.
 ///
@@ -107,9 +69,4 @@ async fn attempt(
         return Err(object_store::Error::Generic { store: "object store", source });
     }
     Ok(Some(bytes.freeze()))
-}
-
-fn silent(time: Duration) -> object_store::Error {
-    let seconds = time.as_secs();
-    object_store::Error::Generic { store: "object store", source: format!("it is silent for {seconds} s").into() }
 }

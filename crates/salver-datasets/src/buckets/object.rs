@@ -12,13 +12,14 @@ use salver_model::limits::OBJECT_REQUESTS_MAX;
 use salver_model::{Code, Error, Result};
 
 use super::byte_ranges::ByteRanges;
-use super::cache::{CacheDirectory, unwritable, write_parts_list};
+use super::cache::{CacheDirectory, unwritable};
 use super::client::BucketClient;
 use super::fault;
 use super::fetch::{self, PART_BYTES};
 use super::io_threads;
-use super::listing::ListedObject;
+use super::listed_object::ListedObject;
 use super::object_parts::ObjectParts;
+use super::parts_list;
 
 /// Parts that are there and lie between two that are not are fetched again up to this length.
 const GAP_BYTES: u64 = 16 * 1024;
@@ -60,7 +61,7 @@ impl Drop for Pinned {
 
 impl Drop for CachedObject {
     fn drop(&mut self) {
-        self.directory.close(&self.name, self.parts.path());
+        self.directory.close(&self.name, &self.parts);
     }
 }
 
@@ -205,7 +206,7 @@ impl CachedObject {
         let parts = self.parts.present().clone();
         self.directory.release(&self.name, bytes - (parts.bytes() - before));
         // Without the list the parts are fetched again after a restart.
-        if let Err(cause) = write_parts_list(self.path(), self.bytes(), parts.as_slice()) {
+        if let Err(cause) = parts_list::write(self.path(), self.bytes(), parts.as_slice()) {
             tracing::warn!(%cause, path = %self.path().display(), "the list of an object's parts can't be written");
         }
         fetched.map(|()| true)

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::byte_ranges::ByteRanges;
-use super::cache::remove_parts_list;
+use super::parts_list;
 
 /// Parts of one object.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl ObjectParts {
 
     /// Removes all of them. Nobody reads them.
     pub(super) fn clear(&self) {
-        remove_parts_list(&self.path);
+        parts_list::remove(&self.path);
         *self.present() = ByteRanges::default();
         if let Err(cause) = self.file.set_len(0).and_then(|()| self.file.set_len(self.bytes)) {
             tracing::warn!(%cause, path = %self.path.display(), "parts of an object can't be removed");

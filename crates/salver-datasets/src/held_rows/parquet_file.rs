@@ -1,5 +1,5 @@
-//! An open Parquet file. It is read by position only, so that any number of readers can share it. The parts of an object
-//! are fetched when they are read for the first time.
+//! An open Parquet file. It is read by position only, so that any number of readers can share it. The parts of an
+//! object are fetched when they are read for the first time.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};

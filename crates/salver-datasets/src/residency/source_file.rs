@@ -29,8 +29,8 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// Returns the only one of `inputs`, if it is a file of the user's: downloaded and decompressed files are not kept, and
-    /// of objects only parts are there.
+    /// Returns the only one of `inputs`, if it is a file of the user's: downloaded and decompressed files are not kept,
+    /// and of objects only parts are there.
     pub(super) fn of(inputs: &[Input]) -> Option<Self> {
         let [input] = inputs else { return None };
         if input.dir.is_some() || input.object.is_some() {

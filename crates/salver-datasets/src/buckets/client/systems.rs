@@ -15,6 +15,7 @@ use salver_model::{Code, Error, Result};
 use super::{Client, Listing};
 use crate::buckets::address::Address;
 use crate::buckets::aws_profile::{self, Profile};
+use crate::buckets::environment::variable;
 
 /// Attempts of the client itself, which are for what it asks on the way, such as credentials; requests for objects are
 /// repeated above it.
@@ -69,12 +70,12 @@ fn connection(endpoint: Option<&str>) -> Vec<(ClientConfigKey, String)> {
     settings
 }
 
-fn variable(names: &[&str]) -> Option<String> {
-    names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+fn first_variable(names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| variable(name))
 }
 
 fn s3(spec: &ObjectStoreSpec, address: &Address) -> Result<AmazonS3Builder> {
-    let endpoint = spec.endpoint.clone().or_else(|| variable(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]));
+    let endpoint = spec.endpoint.clone().or_else(|| first_variable(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]));
     let mut builder = AmazonS3Builder::from_env()
         .with_bucket_name(&address.bucket)
         .with_retry(retries())
@@ -83,7 +84,8 @@ fn s3(spec: &ObjectStoreSpec, address: &Address) -> Result<AmazonS3Builder> {
         true => Profile::default(),
         false => aws_profile::of(spec)?,
     };
-    let region = spec.region.clone().or_else(|| variable(&["AWS_REGION", "AWS_DEFAULT_REGION"])).or(profile.region);
+    let named = || first_variable(&["AWS_REGION", "AWS_DEFAULT_REGION"]);
+    let region = spec.region.clone().or_else(named).or(profile.region);
     if let Some(region) = region {
         builder = builder.with_region(region);
     }
@@ -138,7 +140,7 @@ fn azure(spec: &ObjectStoreSpec, address: &Address) -> MicrosoftAzureBuilder {
     if let Some(endpoint) = &spec.endpoint {
         builder = builder.with_endpoint(endpoint.trim_end_matches('/').to_owned());
     }
-    let endpoint = spec.endpoint.clone().or_else(|| variable(&["AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"]));
+    let endpoint = spec.endpoint.clone().or_else(|| first_variable(&["AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"]));
     for (key, value) in connection(endpoint.as_deref()) {
         builder = builder.with_config(AzureConfigKey::Client(key), value);
     }

@@ -10,8 +10,8 @@ use super::{message, rows, through};
 use crate::it::server::Server;
 use crate::process::Process;
 
-/// After a restart nothing is fetched again of what did not change; without a word from the server before it, as after a
-/// crash.
+/// After a restart nothing is fetched again of what did not change; without a word from the server before it, as after
+/// a crash.
 #[test]
 fn a_restart_fetches_only_what_changed() {
     let Some(store) = Store::of(System::S3) else { return };

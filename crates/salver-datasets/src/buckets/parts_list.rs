@@ -2,7 +2,6 @@
 //! since which start of the machine they are there. Nothing is synced, so that parts from before a crash of the machine
 //! may not be whole, and are not believed.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::ops::Range;
@@ -10,14 +9,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use ring::digest::{Context, SHA256};
 use salver_model::limits::OBJECT_PARTS_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 
-use super::PARTS;
-use crate::buckets::byte_ranges::ByteRanges;
-use crate::buckets::listing::ListedObject;
+use super::byte_ranges::ByteRanges;
 
+/// Suffix of the files that have parts of objects.
+pub(super) const PARTS: &str = "parts";
 /// Suffix of the lists.
 const LIST: &str = "json";
 
@@ -28,21 +26,6 @@ struct PartsList {
     /// Length of the object.
     bytes: u64,
     parts: Vec<(u64, u64)>,
-}
-
-/// Returns the name of the files of an object: the same for the same content, and for nothing else.
-pub(super) fn name_of(listed: &ListedObject, endpoint: Option<&str>) -> String {
-    let mut digest = Context::new(&SHA256);
-    let tag = listed.e_tag.clone().unwrap_or_else(|| listed.modified.timestamp_micros().to_string());
-    let (address, bytes) = (listed.address.to_string(), listed.bytes.to_string());
-    for part in [endpoint.unwrap_or_default(), &address, &bytes, &tag] {
-        digest.update(&(part.len() as u64).to_le_bytes());
-        digest.update(part.as_bytes());
-    }
-    digest.finish().as_ref().iter().fold(String::with_capacity(64), |mut name, byte| {
-        let _ = write!(name, "{byte:02x}");
-        name
-    })
 }
 
 /// Returns the id of the running system; `None` where it has none, and then nothing is found again.
@@ -71,7 +54,7 @@ pub(super) fn read(path: &Path, bytes: u64) -> Option<ByteRanges> {
 }
 
 /// Writes down which parts the file at `path` has.
-pub(in crate::buckets) fn write(path: &Path, bytes: u64, parts: &[Range<u64>]) -> io::Result<()> {
+pub(super) fn write(path: &Path, bytes: u64, parts: &[Range<u64>]) -> io::Result<()> {
     let Some(boot) = boot() else { return Ok(()) };
     let parts = parts.iter().map(|range| (range.start, range.end)).collect();
     let text = serde_json::to_vec(&PartsList { boot: boot.to_owned(), bytes, parts })?;
@@ -82,7 +65,7 @@ pub(in crate::buckets) fn write(path: &Path, bytes: u64, parts: &[Range<u64>]) -
 }
 
 /// Removes the list for the file at `path`: before its parts go.
-pub(in crate::buckets) fn remove(path: &Path) {
+pub(super) fn remove(path: &Path) {
     let _ = fs::remove_file(list_of(path));
 }
 
