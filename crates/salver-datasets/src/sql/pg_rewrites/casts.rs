@@ -11,16 +11,8 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match expr {
         Expr::Cast { data_type, kind, .. } => {
             let tries = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
-            if let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = data_type {
-                match **element {
-                    DataType::Uuid | DataType::JSON | DataType::JSONB => **element = DataType::Varchar(None),
-                    DataType::Timestamp(None, zone) if !tries => {
-                        let zoned = matches!(zone, TimezoneInfo::Tz | TimezoneInfo::WithTimeZone);
-                        return moments(expr, zoned);
-                    }
-                    _ => {}
-                }
-                return Ok(());
+            if matches!(data_type, DataType::Array(_)) {
+                return array(expr);
             }
             let length = match &data_type {
                 DataType::Varchar(length)
@@ -78,6 +70,21 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         Expr::AtTimeZone { timestamp, time_zone } => {
             let parts = vec![take(time_zone), take(timestamp)];
             *expr = expression("timezone(__1, __2)", parts)?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Casts to an array: of what is text here, and of timestamps, whose zones count.
+fn array(expr: &mut Expr) -> Result<(), Box<Error>> {
+    let Expr::Cast { data_type, kind, .. } = expr else { return Ok(()) };
+    let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = data_type else { return Ok(()) };
+    let tries = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
+    match **element {
+        DataType::Uuid | DataType::JSON | DataType::JSONB => **element = DataType::Varchar(None),
+        DataType::Timestamp(None, zone) if !tries => {
+            return moments(expr, matches!(zone, TimezoneInfo::Tz | TimezoneInfo::WithTimeZone));
         }
         _ => {}
     }

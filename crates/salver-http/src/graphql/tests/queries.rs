@@ -7,7 +7,9 @@ use arrow::record_batch::RecordBatch;
 use futures::future::BoxFuture;
 use salver_model::access::Restriction;
 use salver_model::observation::{Observer, Silent};
-use salver_model::ports::{MaybeReady, QueryDescription, SqlEngine, StatementDescription, Table, Tables};
+use salver_model::ports::{
+    MaybeReady, QueryDescription, SqlEngine, StatementDescription, StatementQuestion, Table, Tables,
+};
 use salver_model::spec::{Parameter, ParameterSpec, QuerySpec, RunsAs, ViewSpec};
 use salver_model::{
     Code, Error, Limits, Name, ParameterType, Result, Rows, SqlParameters, SqlQuery, TypedValue, Value,
@@ -56,9 +58,9 @@ impl SqlEngine for ThreeRows {
     fn describe_statement<'a>(
         &'a self,
         _: Arc<dyn Tables>,
-        text: &'a str,
-        _: &'a [Option<ParameterType>],
+        question: StatementQuestion<'a>,
     ) -> BoxFuture<'a, Result<StatementDescription>> {
+        let text = question.text;
         Box::pin(async move { Err(Error::new(Code::InvalidSql, format!("no SQL is planned here: {text}"))) })
     }
 
