@@ -83,7 +83,8 @@ impl WorkbookEncoder {
         }
         check_rows(self.rows + batch.num_rows() as u64)?;
         // Without a number of rows, values that rows share are not written in advance.
-        let columns = batch.columns().iter().map(|array| Column::resolve(array, Dialect::Json(Nulls::Write), 0));
+        let columns =
+            batch.columns().iter().map(|array| Column::resolve(array.as_ref(), Dialect::Json(Nulls::Write), 0));
         let columns: Vec<Column<'_>> = columns.collect::<Result<_>>()?;
         self.begin(out)?;
         for row in 0..batch.num_rows() {
