@@ -256,7 +256,7 @@ fn run(system: System) -> Option<Running> {
     let is_up = || Client::new(&address).send("GET", "/", &[], None).is_ok();
     while !(TcpStream::connect(&address).is_ok() && is_up()) {
         if Instant::now() > patience {
-            let _ = shell.kill();
+            let _ = shell.kill().and_then(|()| shell.wait().map(drop));
             return None;
         }
         std::thread::sleep(Duration::from_millis(50));

@@ -23,6 +23,7 @@ fn has_java() -> bool {
 }
 
 #[test]
+#[allow(clippy::print_stderr, reason = "a test that could not be made says so")]
 fn jdbc() {
     let Some(driver) = driver().filter(|_| has_java()) else {
         eprintln!("left out: Java or its driver are not there; `xtask/setup.sh test` installs them");
