@@ -129,7 +129,7 @@ fi
 # parser, a server of S3, what the recipes of the documents read with, what asks everything that OpenAPI describes, and
 # what generated clients stand on.
 python=${XDG_CACHE_HOME:-$HOME/.cache}/salver/python
-if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, pydantic, fastapi, flask, arango, prometheus_client, psycopg, sqlalchemy, asyncpg, adbc_driver_flightsql, adbc_driver_manager, moto.server, polars, duckdb, schemathesis, urllib3, dateutil, typing_extensions' 2>/dev/null; then
+if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, pydantic, fastapi, flask, arango, prometheus_client, psycopg, sqlalchemy, asyncpg, adbc_driver_flightsql, adbc_driver_manager, moto.server, openpyxl, polars, duckdb, schemathesis, urllib3, dateutil, typing_extensions' 2>/dev/null; then
     echo "Installing pandas, pyarrow, pydantic, fastapi, flask, psycopg, SQLAlchemy, asyncpg, ADBC's driver, moto and others from PyPI into $python"
     # What is there of it stays: without PyPI it is better than nothing.
     "$python/bin/python3" -c 'import pip' 2>/dev/null || { rm -rf "$python" && python3 -m venv "$python"; } || true
