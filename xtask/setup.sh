@@ -125,18 +125,16 @@ if [ "${1:-}" = test ]; then
     jar org.openapitools:openapi-generator-cli openapi-generator "$OPENAPI_GENERATOR" "generated clients"
 fi
 
-# What the tests have functions of Python take and give tables and models with, a driver of ArangoDB, Prometheus'
-# parser, a server of S3, what the recipes of the documents read with, what asks everything that OpenAPI describes, and
-# what generated clients stand on.
+# Packages of Python for the tests, as python.txt lists them.
 python=${XDG_CACHE_HOME:-$HOME/.cache}/salver/python
-if [ "${1:-}" = test ] && ! "$python/bin/python3" -c 'import pandas, pyarrow, pydantic, fastapi, flask, arango, prometheus_client, psycopg, sqlalchemy, asyncpg, adbc_driver_flightsql, adbc_driver_manager, moto.server, openpyxl, polars, duckdb, schemathesis, urllib3, dateutil, typing_extensions' 2>/dev/null; then
-    echo "Installing pandas, pyarrow, pydantic, fastapi, flask, psycopg, SQLAlchemy, asyncpg, ADBC's driver, moto and others from PyPI into $python"
+wanted=$(dirname "$0")/python.txt
+if [ "${1:-}" = test ] && ! cmp -s "$wanted" "$python/installed.txt"; then
+    echo "Installing the packages of $wanted from PyPI into $python"
     # What is there of it stays: without PyPI it is better than nothing.
     "$python/bin/python3" -c 'import pip' 2>/dev/null || { rm -rf "$python" && python3 -m venv "$python"; } || true
-    if ! "$python/bin/pip" install --quiet --disable-pip-version-check \
-        pandas pyarrow pydantic fastapi flask python-arango prometheus-client 'psycopg[binary]' psycopg2-binary \
-        sqlalchemy asyncpg adbc-driver-flightsql adbc-driver-manager 'moto[server]' polars duckdb schemathesis urllib3 \
-        python-dateutil typing-extensions; then
+    if "$python/bin/pip" install --quiet --disable-pip-version-check -r "$wanted"; then
+        cp "$wanted" "$python/installed.txt"
+    else
         echo "Not all of them are there: the tests leave out what needs the others." >&2
         "$python/bin/python3" -c 'import pandas, pyarrow' 2>/dev/null || rm -rf "$python"
     fi
