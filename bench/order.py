@@ -1,9 +1,9 @@
-"""Writes crates/salver/hot_functions.ld: in which order the linker places the functions that small requests run through.
+"""Writes crates/salver/hot_functions.ld: the order in which the linker places what small requests run through.
 
     python bench/order.py SALVER              a release binary with its symbols; needs valgrind
 
-A request runs through some hundred kilobytes of code. Spread over a program of more than a hundred megabytes they lie on
-as many pages as there are functions, more than the processor keeps the addresses of. The functions of each row of
+A request runs through some hundred kilobytes of code. Spread over a program of more than a hundred megabytes, they lie
+on as many pages as there are functions, more than the processor keeps the addresses of. The functions of each row of
 turns.py that needs no broker are counted by callgrind, and written one after the other as they call each other.
 Run it when turns.py says that a row became slower for no other reason, or after a change of the compiler.
 """
@@ -22,8 +22,10 @@ import turns
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = ROOT / "crates/salver/hot_functions.ld"
-REQUESTS, WARM = 200, 100
-HEAD = """/* The functions that small requests run through, one after the other: see bench/order.py, which writes this. */
+REQUESTS, WARM = 100, 50
+# Rows of turns.py that are no small requests; the list of SQLite's is counted by a scan.
+LARGE = ("export", "fib", "list-sqlite")
+HEAD = """/* The functions that small requests run through, one after the other. bench/order.py writes this. */
 SECTIONS
 {
   .text.hot :
@@ -33,8 +35,8 @@ TAIL = """  }
 }
 INSERT BEFORE .text;
 """
-# What the compiler adds to a name, and what differs between two compilers: the hash of the old mangling, and the crates'
-# numbers of the new one.
+# What differs between two compilers in the name of a function: the hash of the old mangling, and the crates' numbers of
+# the new one.
 HASH = re.compile(r"17h[0-9a-f]{16}E$")
 CRATE = re.compile(r"Cs[0-9A-Za-z]+_")
 
@@ -72,7 +74,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("salver", type=Path, help="the binary")
     options = parser.parse_args()
-    rows = [row for row in turns.ROWS if row.needs != "kafka" and not row.key.startswith(("export", "fib"))]
+    rows = [row for row in turns.ROWS if row.needs != "kafka" and not row.key.startswith(LARGE)]
     with tempfile.TemporaryDirectory(prefix="salver-order-", dir="/var/tmp") as folder:
         os.chmod(folder, 0o755)
         counted = Path(folder) / "callgrind.out"
@@ -164,7 +166,7 @@ def patterns_of(functions: list[str], known: set[str]) -> list[str]:
     """Names that another compiler's build has, too, where such a name means few functions: all instances of a generic
     function have one."""
     def pattern(function: str) -> str:
-        return CRATE.sub("Cs*_", HASH.sub("17h*E", function)) if function.startswith("_R") else HASH.sub("17h*E", function)
+        return CRATE.sub("Cs*_", function) if function.startswith("_R") else HASH.sub("17h*E", function)
 
     alike = Counter(map(pattern, known))
     chosen = [pattern(function) if alike[pattern(function)] <= 4 else function
