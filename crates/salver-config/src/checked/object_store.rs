@@ -6,6 +6,7 @@ use salver_model::spec::{DatasetSpec, ObjectStoreKind, ObjectStoreSpec, Secret};
 
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
+use crate::setting_place::SettingPlace;
 
 /// The settings, each with the systems that it is for.
 const SETTINGS: [(&str, &[ObjectStoreKind]); 10] = {
@@ -62,7 +63,8 @@ pub(super) fn warn_of_idle(table: &Table, spec: &DatasetSpec, findings: &mut Fin
     let kinds: Vec<ObjectStoreKind> =
         spec.sources.iter().filter_map(|source| ObjectStoreKind::of_source(source)).map(|(kind, _)| kind).collect();
     for (key, heard_by) in SETTINGS {
-        if table.is_set(key) && !kinds.iter().any(|kind| heard_by.contains(kind)) {
+        let is_written = table.get(key).is_some_and(|written| written.place != SettingPlace::Default);
+        if is_written && !kinds.iter().any(|kind| heard_by.contains(kind)) {
             let schemes: Vec<String> = heard_by.iter().map(|kind| format!("`{}://`", kind.scheme())).collect();
             let message = format!(
                 "`{key}` of `{}` has no effect: it is for {}, and no source is that",
