@@ -88,7 +88,7 @@ impl NamedQuery {
     }
 
     /// Waits until it was planned.
-    pub(crate) async fn planned(&self) {
+    pub async fn planned(&self) {
         let mut state = self.state.subscribe();
         let _ = state.wait_for(|state| !matches!(state, QueryState::Loading)).await;
     }

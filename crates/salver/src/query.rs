@@ -18,6 +18,7 @@ use crate::cli::{OutputFormat, QueryArguments};
 use crate::data_dir::DataDir;
 use crate::failure::CommandFailure;
 use crate::output_lock;
+use crate::screen::Screen;
 use crate::settings::Need;
 use crate::shown_rows::{self, Target};
 use crate::{functions, load_progress, logging, output, screen, secrets, settings, wiring};
@@ -157,12 +158,24 @@ async fn run_once(
     wired.service.sql(&Caller::default(), &wired.service.catalog().snapshot(), query).await
 }
 
-async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Result<(), CommandFailure> {
-    let Some(path) = file else {
-        let width = screen::terminal().map(|(width, _)| width);
-        let stdout = BufWriter::with_capacity(WRITE_BYTES, io::stdout());
-        return write_to(stdout, ("standard output", width), rows, format).await;
+/// Writes rows to standard output.
+async fn write_out(rows: Rows, format: Option<Format>) -> Result<(), CommandFailure> {
+    const WHAT: &str = "standard output";
+    let Some((width, _)) = screen::terminal() else {
+        return write_to(BufWriter::with_capacity(WRITE_BYTES, io::stdout()), (WHAT, None), rows, format).await;
     };
+    if let Some(format) = format.filter(|format| !format.is_text()) {
+        let error = Error::new(Code::InvalidRequest, format!("a terminal can't show {}", format.suffix()));
+        return Err(CommandFailure::Usage(
+            error.with_hint("write it to a file with `--output`, or to another program"),
+        ));
+    }
+    write_to(Screen::new(false), (WHAT, Some(width)), rows, format).await
+}
+
+/// Writes rows to a file, or to standard output.
+async fn write(rows: Rows, format: Option<Format>, file: Option<&Path>) -> Result<(), CommandFailure> {
+    let Some(path) = file else { return write_out(rows, format).await };
     let what = format!("`{}`", path.display());
     let writing = |error| CommandFailure::writing(&what, error);
     // The target of a symbolic link is written, and not the link replaced.

@@ -42,6 +42,8 @@ pub(crate) async fn table<W: Write>(rows: Rows, target: Target<'_, W>) -> Result
     let mut count = 0_u64;
     while let Some(batch) = batches.next().await {
         let batch = batch?;
+        // Rows that are always ready would leave no time for Ctrl-C.
+        tokio::task::yield_now().await;
         let drawn: RecordBatch = match most.map(|most| most.saturating_sub(count)) {
             Some(0) => batch.slice(0, 0),
             Some(left) if left < batch.num_rows() as u64 => batch.slice(0, usize::try_from(left).unwrap_or(0)),
@@ -65,6 +67,7 @@ pub(crate) async fn encoded<W: Write>(
     let mut batches = batches(rows.batches);
     let mut bytes = Vec::with_capacity(ENCODED_BYTES);
     while let Some(batch) = batches.next().await {
+        tokio::task::yield_now().await;
         encoder.write(&batch?, &mut bytes)?;
         target.out.write_all(&bytes).map_err(writing)?;
         bytes.clear();

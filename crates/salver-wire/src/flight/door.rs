@@ -75,16 +75,16 @@ impl Door {
                 let columns = self.statement_columns(admitted, &asked.query).await;
                 let columns = columns.map_err(|error| account.refuse(error))?;
                 let sealed = self.tickets.seal(&admitted.owner, &Ticket::Statement(asked.query.clone()));
-                (columns, query::ticket_of(sealed))
+                (Some(columns), query::ticket_of(sealed))
             }
             Command::CommandPreparedStatementQuery(asked) => {
-                let columns = self.prepared_columns(admitted, &asked.prepared_statement_handle, true).await;
+                let columns = self.columns_to_come(admitted, &asked.prepared_statement_handle).await;
                 let columns = columns.map_err(|error| account.refuse(error))?;
                 (columns, WireTicket::new(descriptor.cmd.clone()))
             }
-            other => (self.listed_columns(other)?, WireTicket::new(descriptor.cmd.clone())),
+            other => (Some(self.listed_columns(other)?), WireTicket::new(descriptor.cmd.clone())),
         };
-        query::info_of(descriptor, &schema, vec![ticket]).map_err(|error| self.told(error))
+        query::info_of(descriptor, schema.as_deref(), vec![ticket]).map_err(|error| self.told(error))
     }
 
     /// Tells the columns of what a descriptor gives.
@@ -105,7 +105,11 @@ impl Door {
         let columns = match &command {
             Command::CommandStatementQuery(asked) => self.statement_columns(admitted, &asked.query).await,
             Command::CommandPreparedStatementQuery(asked) => {
-                self.prepared_columns(admitted, &asked.prepared_statement_handle, false).await
+                let id = self.prepared_id(admitted, &asked.prepared_statement_handle);
+                match id {
+                    Ok(id) => self.prepared.columns(admitted, id).await,
+                    Err(error) => Err(error),
+                }
             }
             other => return self.listed_columns(other),
         };
@@ -228,18 +232,14 @@ impl Door {
         Err(Error::new(Code::InvalidValue, message).with_hint("prepare it, and bind a row of values"))
     }
 
-    /// Returns the columns of a prepared statement; `will_run` if its values must be there.
-    async fn prepared_columns(
-        &self,
-        admitted: &Admitted,
-        handle: &[u8],
-        will_run: bool,
-    ) -> salver_model::Result<Arc<Schema>> {
+    /// Returns the columns of a prepared statement that is about to run; `None` where values are bound, whose own types,
+    /// like the scale of a decimal, decide about columns.
+    async fn columns_to_come(&self, admitted: &Admitted, handle: &[u8]) -> salver_model::Result<Option<Arc<Schema>>> {
         let id = self.prepared_id(admitted, handle)?;
-        if will_run {
-            self.prepared.bound(id)?;
+        match self.prepared.bound(id)?.values.is_empty() {
+            true => self.prepared.columns(admitted, id).await.map(Some),
+            false => Ok(None),
         }
-        self.prepared.columns(admitted, id).await
     }
 
     fn prepared_id(&self, admitted: &Admitted, handle: &[u8]) -> salver_model::Result<u64> {

@@ -1,10 +1,10 @@
 //! Values of parameters, from the rows of Arrow that clients send.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::compute::cast;
+use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema, TimeUnit, UInt64Type};
 use arrow::ipc::reader::StreamReader;
-use arrow::util::display::array_value_to_string;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
 use arrow_flight::FlightData;
 use salver_formats::receive_arrow_stream;
 use salver_model::{Code, Error, ParameterType, Result, TypedValue, Value};
@@ -46,8 +46,10 @@ impl ReceivedRows {
     ///
     /// # Errors
     /// `InvalidBody` for what is no Arrow, `InvalidValue` for another number of rows.
-    pub(super) fn row(self, bytes_max: usize) -> Result<RecordBatch> {
+    pub(super) fn row(mut self, bytes_max: usize) -> Result<RecordBatch> {
         // Readers of Arrow trust what they read; so what a client sends is checked first.
+        self.bytes.extend_from_slice(&CONTINUATION);
+        self.bytes.extend_from_slice(&[0; 4]);
         let checked = receive_arrow_stream(&self.bytes, bytes_max as u64)?;
         let read = StreamReader::try_new(checked.as_slice(), None).map_err(damaged)?;
         let batches = read.collect::<std::result::Result<Vec<_>, _>>().map_err(damaged)?;
@@ -103,8 +105,14 @@ pub(super) fn values(row: &RecordBatch, kinds: &[ParameterType]) -> Result<Vec<T
 /// one.
 fn value(column: &ArrayRef, told: ParameterType) -> std::result::Result<(ParameterType, Option<Value>), String> {
     use DataType as D;
-    let cast_to = |data_type: &DataType| cast(column, data_type).map_err(|error| error.to_string());
-    let text = |array: &ArrayRef| array_value_to_string(array, 0).map_err(|error| error.to_string());
+    // Without these options a value that its type does not have becomes null, or the text of an error.
+    let strictly = CastOptions { safe: false, ..CastOptions::default() };
+    let cast_to = |data_type: &DataType| cast_with_options(column, data_type, &strictly).map_err(|e| e.to_string());
+    let text = |array: &ArrayRef| {
+        let options = FormatOptions::default().with_display_error(false);
+        let formatter = ArrayFormatter::try_new(array, &options).map_err(|error| error.to_string())?;
+        formatter.value(0).try_to_string().map_err(|error| error.to_string())
+    };
     let is_null = column.is_null(0) || matches!(column.data_type(), D::Null);
     let kind = match column.data_type() {
         D::Null => told,
@@ -155,7 +163,7 @@ mod tests {
 
     use arrow::array::{
         ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, Float32Array, Int8Array, NullArray,
-        RecordBatch, StringArray, TimestampMillisecondArray, UInt64Array,
+        RecordBatch, StringArray, Time32SecondArray, TimestampMillisecondArray, TimestampSecondArray, UInt64Array,
     };
     use salver_model::{ParameterType, Value};
 
@@ -202,5 +210,12 @@ mod tests {
         let row = RecordBatch::try_from_iter([("a", bytes)]).unwrap();
         assert!(values(&row, &[ParameterType::Text]).is_err());
         assert!(values(&row, &[]).is_err());
+        for beyond in [
+            Arc::new(Time32SecondArray::from(vec![100_000])) as ArrayRef,
+            Arc::new(TimestampSecondArray::from(vec![i64::MAX / 2])),
+        ] {
+            let row = RecordBatch::try_from_iter([("a", beyond)]).unwrap();
+            assert!(values(&row, &[ParameterType::Text]).is_err(), "{row:?}");
+        }
     }
 }

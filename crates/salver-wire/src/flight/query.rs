@@ -23,7 +23,7 @@ pub(super) const UNKNOWN_ROWS: i64 = -1;
 /// Those of the service.
 pub(super) async fn run(welcome: Arc<Welcome>, text: String, values: Vec<TypedValue>) -> Result<Outflow> {
     let parameters = if values.is_empty() { SqlParameters::None } else { SqlParameters::Typed(values) };
-    let query = SqlQuery { text, parameters, ..SqlQuery::default() };
+    let query = SqlQuery { text, parameters, sees_system_catalog: true, ..SqlQuery::default() };
     let rows = statement::run(&welcome, &query).await?;
     Ok(Outflow::of(rows, welcome))
 }
@@ -34,12 +34,19 @@ pub(super) fn ticket_of(sealed: Bytes) -> WireTicket {
     WireTicket::new(ticket.as_any().encode_to_vec())
 }
 
-/// Returns what is told of rows before they are fetched.
+/// Returns what is told of rows before they are fetched; without their columns where only the rows know them.
 ///
 /// # Errors
 /// `Internal` for columns that can't be written.
-pub(super) fn info_of(descriptor: FlightDescriptor, schema: &Schema, tickets: Vec<WireTicket>) -> Result<FlightInfo> {
-    let info = FlightInfo::new().try_with_schema(portable(schema).schema()).map_err(unwritable)?;
+pub(super) fn info_of(
+    descriptor: FlightDescriptor,
+    schema: Option<&Schema>,
+    tickets: Vec<WireTicket>,
+) -> Result<FlightInfo> {
+    let info = match schema {
+        Some(schema) => FlightInfo::new().try_with_schema(portable(schema).schema()).map_err(unwritable)?,
+        None => FlightInfo::new(),
+    };
     let endpoints = tickets.into_iter().map(|ticket| FlightEndpoint::new().with_ticket(ticket)).collect();
     Ok(info.with_descriptor(descriptor).with_endpoints(endpoints).with_total_records(UNKNOWN_ROWS).with_total_bytes(-1))
 }

@@ -2,7 +2,9 @@
 //! settings is read again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures::future;
 use salver_config::Checked;
 use salver_model::limits::QUERY_FILES_MAX;
 use salver_model::ports::EditCondition;
@@ -85,6 +87,10 @@ impl Reload {
     async fn serve_queries(&mut self, next: Checked) {
         let before = &self.wired.service;
         self.wired.queries.follow(&next.queries, &self.engine, before.catalog(), &self.observer);
+        // Until the new ones are planned, the old ones answer.
+        let patience = Duration::from_millis(before.limits().queue_ms_max);
+        let planned = future::join_all(self.wired.queries.all.iter().map(|query| query.planned()));
+        let _ = tokio::time::timeout(patience, planned).await;
         let limits = before.limits().clone();
         let service = Arc::new(before.successor(limits).with_queries(self.wired.queries.all.clone()));
         self.doors.replace(Arc::clone(&service), wiring::http_options(&next, self.auth.clone())).await;

@@ -113,8 +113,8 @@ impl Session {
                 Some(interrupts) => {
                     let done = tokio::select! {
                         biased;
-                        done = work => Some(done),
                         () = interrupts.next() => None,
+                        done = work => Some(done),
                     };
                     // Those that were meant for the pager, too.
                     interrupts.forget().await;
