@@ -213,7 +213,7 @@ impl Door {
             let description = table.describe();
             let descriptor = FlightDescriptor::new_path(vec![entry.name.to_string()]);
             let rows = description.rows.and_then(|rows| i64::try_from(rows).ok()).unwrap_or(query::UNKNOWN_ROWS);
-            let info = query::info_of(descriptor, &description.schema, Vec::new());
+            let info = query::info_of(descriptor, Some(&description.schema), Vec::new());
             Some(info.map(|info| info.with_total_records(rows)).map_err(|error| self.told(error)))
         });
         infos.collect()

@@ -99,7 +99,7 @@ impl HeldTables {
         let count = table.shares.len() as u64;
         let id = self.kept.open(&caller.holder(), Kept(Arc::new(table)), Duration::from_secs(EXPORT_TTL_S))?;
         let sealed = (0..count).map(|share| tickets.seal(&admitted.owner, &Ticket::Table { id, share }));
-        let info = query::info_of(descriptor, &schema, sealed.map(query::ticket_of).collect())?;
+        let info = query::info_of(descriptor, Some(&schema), sealed.map(query::ticket_of).collect())?;
         let rows = rows.and_then(|rows| i64::try_from(rows).ok()).unwrap_or(query::UNKNOWN_ROWS);
         Ok(info.with_total_records(rows).with_ordered(true))
     }
