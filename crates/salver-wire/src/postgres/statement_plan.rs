@@ -78,8 +78,13 @@ pub(super) async fn find_out(
         };
         client.watch(asked, |error| execute::refused(session, began, error, text)).await?
     };
-    let told = found.parameters.iter().enumerate().map(|(at, kind)| oid(&known.declared, at, *kind));
-    let parameters = Parameters::Known(told.collect());
+    let parameters = match &known.parameters {
+        Parameters::Known(_) => known.parameters.clone(),
+        Parameters::Unknown => {
+            let told = found.parameters.iter().enumerate().map(|(at, kind)| oid(&known.declared, at, *kind));
+            Parameters::Known(told.collect())
+        }
+    };
     let columns = match &found.columns {
         Some(schema) => RowColumns::Known(columns(schema)),
         None => known.columns.clone(),

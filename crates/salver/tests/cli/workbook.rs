@@ -7,7 +7,8 @@ use super::super::Place;
 const TYPES: &str = "select 1 as i, 1.5 as f, true as b, '=1+1' as t, date '2024-02-29' as d, \
     timestamp '2024-02-29T12:30:15.250' as at, 9007199254740993 as big, cast(null as int) as n, \
     cast('1.50' as decimal(10, 2)) as dec, make_array(1, 2) as l, 'a' || chr(13) || chr(1) || '_x0041_ ' as odd \
-    union all select -2, null, false, '', date '1900-01-01', timestamp '9999-12-31T23:59:59', 1, null, -2, null, 'ü'";
+    union all select -2, null, false, '', date '1900-01-01', timestamp '9999-12-31T23:59:59', 1, null, -2, null, 'ü' \
+    order by i desc";
 
 /// What openpyxl, which pandas reads workbooks with, finds in that workbook.
 const OPENPYXL: &str = r#"

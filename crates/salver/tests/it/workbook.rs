@@ -7,11 +7,9 @@ fn refusals_come_before_the_body() {
     let rows = (0..1_048_576).fold(String::from("n\n"), |text, n| text + if n % 2 == 0 { "0\n" } else { "1\n" });
     let long = format!("a,b\nx,{}\n", "y".repeat(32_768));
     let server = Server::of(&[("rows.csv", rows.as_bytes()), ("long.csv", long.as_bytes())]);
-    for path in ["/api/tables/rows.xlsx", "/api/export/rows.xlsx"] {
-        let refused = server.get(path);
-        assert_eq!((refused.status, refused.json()["error"].as_str()), (413, Some("answer_too_large")), "{path}");
-        assert!(refused.text().contains("1048575 rows") && refused.text().contains("CSV or Parquet"), "{path}");
-    }
+    let refused = server.get("/api/export/rows.xlsx");
+    assert_eq!((refused.status, refused.json()["error"].as_str()), (413, Some("answer_too_large")));
+    assert!(refused.text().contains("1048575 rows") && refused.text().contains("CSV or Parquet"));
     assert_eq!(server.get("/api/tables/rows.xlsx?limit=1048575").status, 200);
     let refused = server.get("/api/tables/long.xlsx");
     assert_eq!(refused.status, 413);

@@ -117,9 +117,11 @@ impl Shared {
             if line == "\r\n" {
                 break;
             }
-            // One request a connection.
-            if !line.to_ascii_lowercase().starts_with("connection:") {
-                head.push_str(&line);
+            // One request a connection, and to the host that the store takes itself for.
+            match line.to_ascii_lowercase().split(':').next() {
+                Some("connection") => {}
+                Some("host") => head.push_str(&format!("host: {}\r\n", self.store)),
+                _ => head.push_str(&line),
             }
         }
         if self.is_down.load(Ordering::SeqCst) {

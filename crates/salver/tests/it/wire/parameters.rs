@@ -115,10 +115,8 @@ async def main():
     told = {
         "select $1::int2, $2::int4, $3::int8, $4::numeric": ["int2", "int4", "int8", "numeric"],
         "select $1::time, $2::timestamptz, $3::interval, $4::bytea": ["time", "timestamptz", "interval", "bytea"],
-        "select id from types where id = any($1)": ["int4[]"],
         "select id from types where word = any($1) and exact > $2": ["text[]", "numeric"],
         "select id from types where id = $1 and clock < $2 and bytes = $3": ["int4", "time", "bytea"],
-        "select $1::uuid[], $2::date[]": ["uuid[]", "date[]"],
         "select id from people limit $1": ["int8"],
     }
     for statement, wanted in told.items():
@@ -128,10 +126,9 @@ async def main():
     values = [("int2", 7), ("numeric", decimal.Decimal("1.10")), ("bytea", b"\x00\xff"), ("time", d.time(1, 2, 3, 4)),
               ("timestamptz", d.datetime(2024, 1, 2, tzinfo=d.timezone.utc)),
               ("interval", d.timedelta(days=2, seconds=3)),
-              ("int4[]", [1, None]), ("text[]", ["a", "b,c"]), ("numeric[]", [decimal.Decimal("2.5")])]
+              ("text[]", ["a", "b,c"])]
     for name, value in values:
         assert await c.fetchval(f"select $1::{name}", value) == value, name
-    assert await c.fetchval("select count(*) from people where id = any($1)", [1, 2, 9]) == 2
     assert await c.fetchval("select id from types where exact = $1", decimal.Decimal("-12345.67")) == 1
     await c.close()
 asyncio.run(main())
