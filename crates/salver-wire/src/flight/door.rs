@@ -232,8 +232,8 @@ impl Door {
         Err(Error::new(Code::InvalidValue, message).with_hint("prepare it, and bind a row of values"))
     }
 
-    /// Returns the columns of a prepared statement that is about to run; `None` where values are bound, whose own types,
-    /// like the scale of a decimal, decide about columns.
+    /// Returns the columns of a prepared statement that is about to run; `None` where values are bound, whose own
+    /// types, like the scale of a decimal, decide about columns.
     async fn columns_to_come(&self, admitted: &Admitted, handle: &[u8]) -> salver_model::Result<Option<Arc<Schema>>> {
         let id = self.prepared_id(admitted, handle)?;
         match self.prepared.bound(id)?.values.is_empty() {
