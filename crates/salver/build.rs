@@ -6,8 +6,11 @@ use std::env;
 fn main() {
     println!("cargo::rerun-if-changed=hot_functions.ld");
     let is = |name: &str, wanted: &str| env::var(name).is_ok_and(|value| value == wanted);
+    // Not every other linker takes a script beside its own layout, so whoever chooses one goes without.
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let has_own_linker = flags.contains("fuse-ld") || flags.contains("linker");
     // Names of functions that are not there are no error, and in a development build nobody measures.
-    if is("CARGO_CFG_TARGET_OS", "linux") && is("PROFILE", "release") {
+    if is("CARGO_CFG_TARGET_OS", "linux") && is("PROFILE", "release") && !has_own_linker {
         let directory = env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
         println!("cargo::rustc-link-arg-bin=salver=-Wl,-T,{directory}/hot_functions.ld");
     }
