@@ -5,13 +5,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use salver_model::pg_type::UNSPECIFIED;
+use salver_model::pg_parameter::Element;
+use salver_model::pg_type::{PgType, Scalar, UNSPECIFIED};
 use salver_model::ports::{StatementDescription, StatementQuestion};
 use salver_model::{Code, Error, Permission, PgParameter};
 use salver_service::reception::Welcome;
 
 use super::client::{Client, Stop};
-use super::column::columns;
+use super::column::{Column, columns};
 use super::command::Command;
 use super::execute;
 use super::parameter;
@@ -86,7 +87,7 @@ pub(super) async fn find_out(
         }
     };
     let columns = match &found.columns {
-        Some(schema) => RowColumns::Known(columns(schema)),
+        Some(schema) => RowColumns::Known(columns_of_any_digits(columns(schema), &found.parameters)),
         None => known.columns.clone(),
     };
     let prepared = Prepared { parameters, columns, ..Prepared::clone(&known) };
@@ -97,6 +98,20 @@ pub(super) async fn find_out(
 fn oid(declared: &[u32], at: usize, kind: PgParameter) -> (u32, PgParameter) {
     let said = declared.get(at).filter(|oid| !UNSPECIFIED.contains(oid));
     (said.copied().unwrap_or(kind.oid()), kind)
+}
+
+/// Returns columns as they are with any values of the parameters. How many digits a column has can come from the digits
+/// of a value, which are not known yet, and clients round to what they were told.
+fn columns_of_any_digits(columns: Arc<[Column]>, parameters: &[PgParameter]) -> Arc<[Column]> {
+    let have_digits = |kind: &PgParameter| matches!(kind.element, Element::Of(Scalar::Numeric | Scalar::Text));
+    if !parameters.iter().any(have_digits) {
+        return columns;
+    }
+    let of_any = |column: &Column| match column.pg_type.scalar {
+        Scalar::Numeric => Column { pg_type: PgType { modifier: -1, ..column.pg_type }, ..column.clone() },
+        _ => column.clone(),
+    };
+    columns.iter().map(of_any).collect()
 }
 
 async fn description(welcome: &Welcome, question: StatementQuestion<'_>) -> Result<StatementDescription, Error> {

@@ -11,10 +11,13 @@ public class Client {
         }
     }
 
-    static List<String> column(ResultSet rows, String name) throws SQLException {
+    /** The values of a column. What is not closed keeps memory, which the driver takes for an error. */
+    static List<String> column(ResultSet of, String name) throws SQLException {
         List<String> found = new ArrayList<>();
-        while (rows.next()) {
-            found.add(rows.getString(name));
+        try (ResultSet rows = of) {
+            while (rows.next()) {
+                found.add(rows.getString(name));
+            }
         }
         return found;
     }
