@@ -90,10 +90,14 @@ impl Write for Screen {
 }
 
 /// Starts the pager: that of the environment, by the shell, or the usual one. Without one, everything is written as it
-/// is.
+/// is; of one that is not there, the shell would tell after it took the rows.
 fn start() -> Option<Child> {
     let mut command = match std::env::var("PAGER") {
         Ok(pager) if pager.trim().is_empty() => return None,
+        Ok(pager) if !is_there(&pager) => {
+            output::note(&format!("`{}` of PAGER is not there", pager.trim()));
+            return None;
+        }
         Ok(pager) => {
             let mut command = Command::new("sh");
             command.args(["-c", &pager]);
@@ -106,6 +110,18 @@ fn start() -> Option<Child> {
         }
     };
     command.stdin(Stdio::piped()).spawn().ok()
+}
+
+/// Returns whether the shell knows the program of a pager, which settings of its environment may stand before.
+fn is_there(pager: &str) -> bool {
+    let Some(program) = pager.split_whitespace().find(|word| !word.contains('=')) else { return true };
+    // What the shell has to make sense of first is left to it.
+    if program.contains(['$', '"', '\'', '`', '\\', '~', '(']) {
+        return true;
+    }
+    let mut asked = Command::new("sh");
+    asked.args(["-c", "command -v \"$1\"", "sh", program]).stdin(Stdio::null()).stdout(Stdio::null());
+    asked.status().is_ok_and(|status| status.success())
 }
 
 impl Drop for Screen {

@@ -71,7 +71,7 @@ fn answer(session: &mut Session, input: &mut Input) -> Result<(), CommandFailure
                 statements.push(&line);
                 while let Some(statement) = statements.next() {
                     if !is_forgotten {
-                        input.remember(&format!("{};", statement.text));
+                        input.remember(&statement.with_end());
                     }
                     told(
                         session.statement(&statement.text).map_err(|failure| placed(failure, &statement, input)),

@@ -27,7 +27,11 @@ pub(super) enum Line {
 /// The source of lines.
 pub(super) enum Input {
     Prompt { editor: Box<Editor<Completion, MemHistory>>, history: History },
-    Piped(BufReader<io::Stdin>),
+    Piped {
+        lines: BufReader<io::Stdin>,
+        /// Whether a line was read: before the first there may be a byte order mark.
+        has_begun: bool,
+    },
 }
 
 impl Input {
@@ -46,7 +50,7 @@ impl Input {
     }
 
     pub(super) fn piped() -> Self {
-        Self::Piped(BufReader::new(io::stdin()))
+        Self::Piped { lines: BufReader::new(io::stdin()), has_begun: false }
     }
 
     pub(super) fn is_prompt(&self) -> bool {
@@ -62,7 +66,15 @@ impl Input {
                 Err(ReadlineError::Eof) => Ok(Line::End),
                 Err(error) => Err(broken(error)),
             },
-            Self::Piped(lines) => piped_line(lines),
+            Self::Piped { lines, has_begun } => {
+                let line = piped_line(lines)?;
+                match line {
+                    Line::Text(text) if !std::mem::replace(has_begun, true) => {
+                        Ok(Line::Text(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
+                    }
+                    line => Ok(line),
+                }
+            }
         }
     }
 

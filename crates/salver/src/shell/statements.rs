@@ -27,6 +27,14 @@ pub(super) struct Statement {
     pub(super) line: u64,
 }
 
+impl Statement {
+    /// Returns the text with its `;`, which a comment at the end of the text must not swallow.
+    pub(super) fn with_end(&self) -> String {
+        let ends_in_comment = self.text.lines().last().is_some_and(|line| line.contains("--"));
+        format!("{}{};", self.text, if ends_in_comment { "\n" } else { "" })
+    }
+}
+
 /// Text that is read.
 #[derive(Debug)]
 pub(super) struct Statements {
@@ -188,7 +196,7 @@ fn statement(text: &str, content: usize, line: u64) -> Option<Statement> {
 
 #[cfg(test)]
 mod tests {
-    use super::Statements;
+    use super::{Statement, Statements};
 
     fn read(lines: &[&str]) -> (Vec<(String, u64)>, bool) {
         let (mut statements, mut all) = (Statements::new(), Vec::new());
@@ -222,6 +230,13 @@ mod tests {
         check(&["select 1", "/* ;"], &[], false);
         check(&["/*"], &[], false);
         check(&["select 'ü;' as \"ö\";"], &[("select 'ü;' as \"ö\"", 1)], true);
+    }
+
+    #[test]
+    fn an_end_is_no_part_of_a_comment() {
+        let ended = |text: &str| Statement { text: text.to_owned(), line: 1 }.with_end();
+        assert_eq!(ended("select 1\n-- one"), "select 1\n-- one\n;");
+        assert_eq!(ended("-- one\nselect 1"), "-- one\nselect 1;");
     }
 
     #[test]

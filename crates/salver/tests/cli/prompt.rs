@@ -143,6 +143,14 @@ fn long_results_go_through_the_pager() {
     ];
     let Some(run) = at_a_terminal(&place, &["sql", "."], "cat; echo PAGED", &steps) else { return };
     assert!(run.code == Some(0) && run.text().matches("PAGED").count() == 1, "{run:?}");
+    let steps = [
+        ("salver> ", "select value from generate_series(1, 100) order by value;\n"),
+        ("`no-such-pager` of PAGER is not there", ""),
+        ("| 100   |", ""),
+        ("salver> ", ".quit\n"),
+    ];
+    let run = at_a_terminal(&place, &["sql", "."], "no-such-pager", &steps).unwrap();
+    assert_eq!(run.code, Some(0), "{run:?}");
 }
 
 #[test]
@@ -162,6 +170,8 @@ fn statements_on_standard_input() {
     assert!(run.code == Some(1) && run.text().is_empty() && run.err.contains("`.mode table`"), "{run:?}");
     let run = place.run_with(&["sql", "t=-,format=csv"], "select 1;");
     assert!(run.code == Some(2) && run.err.contains("standard input has the statements"), "{run:?}");
+    let run = place.run_with(&["sql", ".", "-f", "csv"], "\u{feff}.mode json\nselect '\u{feff}' as a;");
+    assert_eq!(run.good(), "[{\"a\":\"\u{feff}\"}]\n");
     // Every row comes where there is no terminal.
     let run = place.run_with(&["sql", "."], "select value from generate_series(1, 12000);");
     assert_eq!(run.good().lines().filter(|line| line.starts_with('|')).count(), 12_001);
