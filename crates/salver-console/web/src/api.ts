@@ -1,4 +1,4 @@
-import { type Value, parseData } from "./data_json";
+import { type Value, parseBegun, parseData } from "./data_json";
 
 /** One request to the API. The same object is sent and shown in the panel "Request". */
 export interface ApiRequest {
@@ -95,7 +95,7 @@ async function errorOf(response: Response): Promise<ApiError> {
   }
 }
 
-/** An answer about the server itself, whose numbers are small. Data is read with `fetchRows` or `fetchData`. */
+/** An answer about the server itself, whose numbers are small. Data is read with `fetchRows`, `fetchPage` or `fetchData`. */
 export async function fetchJson<T>(request: ApiRequest | string, signal?: AbortSignal): Promise<T> {
   const response = await send(typeof request === "string" ? { path: request } : request, signal);
   return (await response.json()) as T;
@@ -113,10 +113,38 @@ export interface Rows {
   headers: Headers;
 }
 
+/** How many bytes of rows a screen reads; what is read at once is less than what is left of 1 MB. */
+const PAGE_BYTES = 900_000;
+
 /** Rows of a request whose answer is an array of objects. Without rows there are no columns. */
 export async function fetchRows(request: ApiRequest, signal?: AbortSignal): Promise<Rows> {
+  const page = await fetchPage(request, signal);
+  if (page.cut) throw new ApiError(0, "too_large", "This is more than 1 MB.", "Its values are long. Choose fewer columns or rows, or download them.", null);
+  return page;
+}
+
+/** The rows that fit into a page; `cut` where there are more, of which the server then makes no more. */
+export async function fetchPage(request: ApiRequest, signal?: AbortSignal): Promise<Rows & { cut: boolean }> {
   const response = await send(request, signal);
-  return { ...rowsOf(parseData(await response.text())), headers: response.headers };
+  const { text, cut } = await textUpTo(response, PAGE_BYTES);
+  return { ...rowsOf(cut ? parseBegun(text) : parseData(text)), headers: response.headers, cut };
+}
+
+async function textUpTo(response: Response, bytes: number): Promise<{ text: string; cut: boolean }> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let read = 0; reader; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    if (read > bytes) {
+      await reader.cancel();
+      return { text, cut: true };
+    }
+    read += value.length;
+    text += decoder.decode(value, { stream: true });
+  }
+  return { text: text + decoder.decode(), cut: false };
 }
 
 /** The number of all rows that fit a request with `count=true`. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { rowsOf } from "./api";
-import { ExactNumber, parseData, writeData } from "./data_json";
+import { ExactNumber, parseBegun, parseData, writeData } from "./data_json";
 
 test("numbers keep their digits", () => {
   const text = '[9007199254740993,-9223372036854775808,1.50,1e+16,0.1,-0.0,12]';
@@ -23,6 +23,18 @@ test("texts keep every character", () => {
 
 test("what is no JSON is refused", () => {
   for (const text of ["", "[1,]", "[1 2]", '{"a"}', "nul", "[1] 2", '"open']) expect(() => parseData(text)).toThrow(SyntaxError);
+});
+
+test("of a text that was cut, whole objects remain", () => {
+  const objects = ['{"a":"x,{}]\\""}', '{"a":[1,{"b":2}]}', '{"a":12}'];
+  const text = `[${objects.join(",")}]`;
+  const ends = objects.map((_, index) => objects.slice(0, index + 1).join(",").length + 1);
+  const whole = parseData(text) as unknown[];
+  for (let end = 0; end < text.length; end++) {
+    const begun = parseBegun(text.slice(0, end));
+    expect(begun).toEqual(whole.slice(0, ends.filter((at) => at <= end).length));
+  }
+  expect(parseBegun("[]")).toEqual([]);
 });
 
 test("nested values are indented", () => {

@@ -27,6 +27,11 @@ export function parseData(text: string): Value {
   return value;
 }
 
+/** Reads the objects of an array whose end is missing: those that are whole. */
+export function parseBegun(text: string): Value[] {
+  return new Reader(text).begun();
+}
+
 class Reader {
   private at = 0;
   constructor(private readonly text: string) {}
@@ -51,6 +56,18 @@ class Reader {
     }
   }
 
+  begun(): Value[] {
+    const items: Value[] = [];
+    if (!this.takes("[")) return items;
+    try {
+      do items.push(this.object());
+      while (this.takes(","));
+    } catch {
+      // Here the text was cut.
+    }
+    return items;
+  }
+
   end(): void {
     this.space();
     if (this.at < this.text.length) this.fail();
@@ -58,7 +75,7 @@ class Reader {
 
   private object(): Map<string, Value> {
     const members = new Map<string, Value>();
-    this.at++;
+    if (!this.takes("{")) this.fail();
     if (this.takes("}")) return members;
     for (;;) {
       this.space();

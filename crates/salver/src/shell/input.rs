@@ -26,7 +26,10 @@ pub(super) enum Line {
 
 /// The source of lines.
 pub(super) enum Input {
-    Prompt { editor: Box<Editor<Completion, MemHistory>>, history: History },
+    Prompt {
+        editor: Box<Editor<Completion, MemHistory>>,
+        history: History,
+    },
     Piped {
         lines: BufReader<io::Stdin>,
         /// Whether a line was read: before the first there may be a byte order mark.

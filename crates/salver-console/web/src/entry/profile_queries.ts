@@ -9,6 +9,8 @@ import type { ViewState } from "./view_state";
 /** From how many rows on distinct values are estimated. */
 const EXACT_ROWS = 1_000_000;
 const TOP_VALUES = 6;
+/** More than a cell shows of a text, so that it still tells that there is more. */
+const SHOWN_CHARACTERS = 2000;
 
 /** The figures of a column under the conditions that hold. */
 export interface Profile {
@@ -49,7 +51,9 @@ export function profileRequest(entry: Entry, state: ViewState, column: Column): 
   if (kind !== "nested" && kind !== "other" && !(estimated && kind !== "integer" && kind !== "text")) {
     parts.push(estimated ? `approx_distinct(${name}) as n_distinct` : `count(distinct ${name}) as n_distinct`);
   }
-  if (!["nested", "binary", "boolean", "other"].includes(kind)) parts.push(`min(${name}) as least`, `max(${name}) as most`);
+  // Of a long text the beginning is shown.
+  const shown = (value: string) => (kind === "text" ? `left(${value}, ${SHOWN_CHARACTERS})` : value);
+  if (!["nested", "binary", "boolean", "other"].includes(kind)) parts.push(`${shown(`min(${name})`)} as least`, `${shown(`max(${name})`)} as most`);
   if (isNumeric(kind)) parts.push(`avg(${name}) as mean`);
   return sqlRequest(`select ${parts.join(", ")} from ${sqlName(entry.name)}${where}`);
 }

@@ -1,5 +1,5 @@
 import { useMemo, useRef, useState } from "preact/hooks";
-import { fetchCount, fetchRows } from "../api";
+import { fetchCount, fetchPage } from "../api";
 import { type Column, type Entry, catalog } from "../catalog";
 import type { Value } from "../data_json";
 import { ErrorNote } from "../error_note";
@@ -33,7 +33,7 @@ export function RowsTab({ entry, state, facts, ready }: Props) {
   const request = rowsRequest(entry, state, facts.key);
   const counting = countRequest(entry, state);
   const id = JSON.stringify(request);
-  const rows = useLoaded(ready ? `${id}#${changeCount.value}` : null, (signal) => fetchRows(request, signal));
+  const rows = useLoaded(ready ? `${id}#${changeCount.value}` : null, (signal) => fetchPage(request, signal));
   const total = useLoaded(ready ? `${JSON.stringify(counting)}#${changeCount.value}` : null, (signal) => fetchCount(counting, signal));
   const facetNames = place.value.query.get("facets");
 
@@ -111,11 +111,25 @@ export function RowsTab({ entry, state, facts, ready }: Props) {
               empty={rows.loading || !ready ? "Loading…" : state.filters.length ? "No row fits these conditions." : "No rows yet."}
             />
           )}
+          {rows.data?.cut && <Cut shown={shown.length} />}
           <Pager page={state.page} limit={state.limit} shown={shown.length} total={total.data} />
         </div>
       </div>
       <RequestPanel request={request} />
     </>
+  );
+}
+
+/** Says that a page would be too large, and how to see the other rows. */
+function Cut({ shown }: { shown: number }) {
+  if (shown === 0) return <p class="note warn">A row of these has more than 1 MB. Choose fewer columns, or download the rows.</p>;
+  return (
+    <p class="note warn row">
+      <span>All rows of this page would be more than 1 MB: these are the first {shown}.</span>
+      <button type="button" class="button small" onClick={() => setQuery({ limit: String(shown), page: null })}>
+        {shown} rows a page
+      </button>
+    </p>
   );
 }
 

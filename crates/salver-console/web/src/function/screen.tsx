@@ -131,7 +131,7 @@ function Call({ endpoint, document }: { endpoint: FunctionEndpoint; document: Do
       <ErrorNote error={error} />
       {jobId && <JobPanel id={jobId} onAnswer={setAnswer} onGone={() => setQuery({ job: null }, { replace: true })} />}
       {running && streamed && (
-        <pre class="code" aria-label="The answer so far">
+        <pre class="code" tabIndex={0} aria-label="The answer so far">
           {streamed.slice(-20_000)}
         </pre>
       )}

@@ -22,7 +22,7 @@ export function ValueDialog({ name, value, onClose }: { name: string; value: Val
         </button>
       </div>
       <div class="whole-value" tabIndex={0} role="region" aria-label="Value">
-        {nested ? <JsonTree value={value} /> : <pre dir="auto">{valueText(value)}</pre>}
+        {nested ? <JsonTree value={value} /> : <pre dir="auto" tabIndex={0}>{valueText(value)}</pre>}
       </div>
     </dialog>
   );

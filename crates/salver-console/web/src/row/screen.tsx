@@ -155,7 +155,7 @@ function RowValue({ column, value, isKey, refers }: { column: Column; value: Val
         {nested ? (
           <JsonTree value={value} />
         ) : text.length > 150 || text.includes("\n") ? (
-          <pre class="long-text" dir="auto">
+          <pre class="long-text" dir="auto" tabIndex={0}>
             {text}
           </pre>
         ) : (

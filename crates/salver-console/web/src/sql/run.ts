@@ -1,4 +1,4 @@
-import { type ApiRequest, fetchJson, send } from "../api";
+import { ApiError, type ApiRequest, fetchJson, send } from "../api";
 import type { Column } from "../catalog";
 import { inferType } from "../column_type";
 import { parseData, type Value } from "../data_json";
@@ -67,6 +67,9 @@ export async function runStatement(
   return { columns: columnsOf((await described) ?? [], names, rows), rows, more, ms };
 }
 
+/** Characters that are read for each row of the limit: rows that are much longer are fewer. */
+const ROW_CHARACTERS = 1000;
+
 async function readRows(
   response: Response,
   limit: number,
@@ -77,8 +80,9 @@ async function readRows(
   if (!response.body) return { names, rows, more: false };
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  for (;;) {
+  for (let read = 0; ; ) {
     const { done, value } = await reader.read();
+    read += value?.length ?? 0;
     const lines = (rest + (value ?? "")).split("\n");
     rest = done ? "" : (lines.pop() ?? "");
     for (const line of lines) {
@@ -90,6 +94,11 @@ async function readRows(
       addRow(parseData(line), names, rows);
     }
     if (done) return { names, rows, more: false };
+    if (read > limit * ROW_CHARACTERS) {
+      await reader.cancel();
+      if (rows.length) return { names, rows, more: true };
+      throw new ApiError(0, "too_large", "The first row is too long to be shown.", "Select fewer columns, or a part of long texts: left(text, 1000).", null);
+    }
     onRows?.(rows.length);
   }
 }

@@ -74,6 +74,6 @@ function EventValue({ text }: { text: string }) {
       </div>
     );
   } catch {
-    return <pre class="code">{visibleText(text)}</pre>;
+    return <pre class="code" tabIndex={0}>{visibleText(text)}</pre>;
   }
 }

@@ -1,4 +1,4 @@
-import { type ApiRequest, apiPath, fetchRows } from "../api";
+import { type ApiRequest, apiPath, fetchPage } from "../api";
 import { ErrorNote } from "../error_note";
 import { Grid } from "../grid/grid";
 import { RequestPanel } from "../request_panel";
@@ -31,7 +31,7 @@ export function QuarantinePage({ stream }: StreamPageProps) {
     ],
     sql: `SELECT * FROM ${table ?? ""} ORDER BY _offset DESC LIMIT ${PAGE}${skip ? ` OFFSET ${skip}` : ""}`,
   };
-  const { data, error, reload } = useLoaded(table === undefined ? null : `${table} ${skip} ${stream.next}`, (signal) => fetchRows(request, signal));
+  const { data, error, reload } = useLoaded(table === undefined ? null : `${table} ${skip} ${stream.next}`, (signal) => fetchPage(request, signal));
   if (table === undefined) return <p class="note muted">This stream has no quarantine that you may read.</p>;
   const total = Number(data?.headers.get("X-Total-Count") ?? 0);
   return (
@@ -52,6 +52,7 @@ export function QuarantinePage({ stream }: StreamPageProps) {
         </a>
       </div>
       <ErrorNote error={error} onRetry={reload} />
+      {data?.cut && <p class="note warn">All events of this page would be more than 1 MB: these are the first {data.rows.length}.</p>}
       {data && <Grid label="Quarantine" columns={COLUMNS} rows={inOrder(data.columns, data.rows)} empty="Every event was taken: the quarantine is empty." height="calc(100vh - 20rem)" />}
       <RequestPanel request={request} />
     </>

@@ -1,8 +1,10 @@
 //! What a newcomer does on the demo in the first minutes, in a browser: `walk.mjs`, where the setup of the tests could
 //! install Chromium and the packages that drive it.
 
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::super::demo::{demo, runs};
 use super::super::node;
@@ -43,4 +45,55 @@ fn a_newcomer_finds_and_changes_everything() {
 fn nothing_is_shown_before_a_key_is_given() {
     let Some(home) = home() else { return };
     walk(&home, &demo(&format!("\n[auth]\napi_keys = [\"team:{KEY}\"]\n")), Some(KEY));
+}
+
+/// Settings of a server with a database of what is unusual, and entries that can't be loaded.
+const EXTREMES: &str = r#"
+[[database]]
+name = "strange"
+url = "sqlite:strange.db"
+
+[[dataset]]
+name = "gone"
+source = "gone.csv"
+"#;
+
+/// A table of 500 columns, one of three million rows, and one of names and values that want to be more than text.
+fn strange_tables() -> String {
+    let columns: String = (1..500).map(|at| format!(", \"column {at}\" text")).collect();
+    let values: String = (1..500).map(|_| ", i || printf(' %.*c', 400, 'w')").collect();
+    let mut sql = format!("create table wide (id integer primary key{columns});\n");
+    let numbers = |to: u32| format!("with s(i) as (select 1 union all select i + 1 from s where i < {to})");
+    let _ = writeln!(sql, "{} insert into wide select i{values} from s;", numbers(300));
+    sql += "create table big (id integer primary key, n integer, word text);\n";
+    let rows = "select i, i * 7919 % 1000, 'word ' || (i % 977) from s";
+    let _ = writeln!(sql, "{} insert into big {rows};", numbers(3_000_000));
+    sql + r#"
+create table "<b>odd" (id integer primary key, "<i>name</i>" text, "a""b'c" text, "العمود" text);
+insert into "<b>odd" values
+  (1, '<img src=x onerror="alert(1)"><script>alert(2)</script>', replace(printf('%.*c', 100000, '-'), '-', 'long '),
+    char(8238) || 'مرحبا' || char(8236) || '!'),
+  (2, 'before' || char(0) || 'after', '', null),
+  (3, printf('%.*c', 3000000, 'x'), char(10) || char(9), char(128512));
+"#
+}
+
+#[test]
+fn what_is_unusual_is_shown_all_the_same() {
+    let Some(home) = home() else { return };
+    let header: Vec<String> = (0..500).map(|at| format!("column {at}")).collect();
+    let mut wide = header.join(",") + "\n";
+    for row in 0..2_000 {
+        let cells: Vec<String> = (0..500).map(|at| format!("{row}-{at} {}", "v".repeat(60))).collect();
+        wide += &(cells.join(",") + "\n");
+    }
+    let files: [(&str, &[u8]); 2] = [("wide_file.csv", wide.as_bytes()), ("broken.csv", b"a,b\n1,2\n3,4,5,\"x")];
+    let server = Server::prepared(EXTREMES, &files, |directory| {
+        let mut command = Command::new("sqlite3");
+        let mut made = command.arg(directory.join("strange.db")).stdin(Stdio::piped()).spawn().expect("sqlite3");
+        let tables = strange_tables();
+        made.stdin.take().expect("its input").write_all(tables.as_bytes()).expect("it reads");
+        assert!(made.wait().expect("sqlite3").success());
+    });
+    walk(&home, &server, Some("extremes"));
 }

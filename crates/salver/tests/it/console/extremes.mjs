@@ -1,0 +1,115 @@
+// The console over what is unusual: a table of 500 columns, one of three million rows, names and values that want to be
+// more than text, and entries that can't be loaded. No page shows more than a megabyte of data.
+
+import assert from "node:assert/strict";
+import { Visit } from "./visit.mjs";
+
+/** Most bytes of data in one answer: a page shows one megabyte, and half of another may be on the way by then. */
+const PAGE_BYTES = 1_500_000;
+const ROWS = 3_000_000;
+
+/** The steps, each with what it is called in a message. */
+const EXTREMES = { failures, wide, long, odd };
+
+export async function extremes(browser, base, directory) {
+  const visit = await Visit.begin(browser, base, directory);
+  // A server without functions has no list of them.
+  visit.expect(404, "/api/functions");
+  for (const [name, walk] of Object.entries(EXTREMES)) {
+    await walk(visit);
+    visit.check(name);
+  }
+  await visit.end();
+  await plain(browser, base, directory);
+}
+
+/** Opens a page, waits for what it shows, and counts the data it took. */
+async function opened(visit, path, ...shown) {
+  const bodies = [];
+  // There is no body of what the page left, which is how it takes no more than it shows.
+  const length = (answer) => answer.body().then((body) => body.length, () => 0);
+  const count = (answer) => {
+    if (new URL(answer.url()).pathname.startsWith("/api/")) bodies.push(length(answer));
+  };
+  visit.page.on("response", count);
+  await visit.open(path);
+  await visit.see(...shown);
+  visit.page.off("response", count);
+  const bytes = Math.max(0, ...(await Promise.all(bodies)));
+  assert.ok(bytes <= PAGE_BYTES, `${path} asked for ${bytes} bytes`);
+}
+
+async function failures(visit) {
+  await opened(visit, "", "main th a", "broken");
+  await visit.see("main", "there is no file `gone.csv`");
+  await visit.see("main", "opens a quote that is never closed");
+  await visit.look("extreme_catalog");
+  visit.expect(503, "/api/tables/broken");
+  visit.expect(503, "/api/schema/broken");
+  await visit.open("console/entry/broken");
+  await visit.see("main", "opens a quote that is never closed");
+  await visit.look("extreme_failure");
+}
+
+async function wide(visit) {
+  for (const entry of ["wide", "wide_file"]) {
+    await opened(visit, `console/entry/${entry}`, '[data-cell="0:0"]');
+    await visit.see("[role=columnheader], th", "column 1");
+    await visit.look(`extreme_${entry}`);
+    await opened(visit, `console/entry/${entry}?tab=columns`, ".profile", "column 1");
+    await visit.see(".profile .filled");
+    await visit.look(`extreme_${entry}_columns`);
+  }
+  await opened(visit, "console/entry/wide/row/7", ".values dt", "column 499");
+  await visit.look("extreme_wide_row");
+  await opened(visit, `console/sql?q=${encodeURIComponent("select * from wide order by id")}`, '[data-cell="0:0"]');
+  visit.check("a statement over all columns");
+}
+
+async function long(visit) {
+  const { page } = visit;
+  await opened(visit, "console/entry/big", ".pager [role=status]", "of 3,000,000");
+  await page.getByRole("button", { name: "Next page" }).click();
+  await visit.see(".pager [role=status]", "51–100");
+  await opened(visit, "console/entry/big?sort=-id", '[data-cell="0:0"]', String(ROWS));
+  await visit.seeCell(0, 0, String(ROWS));
+  await opened(visit, "console/entry/big?tab=columns", ".profile", "word");
+  await visit.look("extreme_big_columns");
+  await opened(visit, `console/sql?q=${encodeURIComponent("select * from big")}`, '[data-cell="0:0"]');
+  await visit.look("extreme_big_sql");
+}
+
+async function odd(visit) {
+  const { page } = visit;
+  const entry = encodeURIComponent("<b>odd");
+  await opened(visit, `console/entry/${entry}`, "h1", "<b>odd");
+  await visit.see("[role=columnheader], th", "<i>name</i>");
+  await visit.see('[data-cell="0:1"]', "<script>alert(2)</script>");
+  await page.locator('[data-cell="0:2"] .cell-more').click();
+  await visit.see("dialog[open]", "long long");
+  await page.keyboard.press("Escape");
+  await visit.look("extreme_odd");
+  await visit.open(`console/entry/${entry}/row/1`);
+  await visit.see(".values dt", "a\"b'c");
+  await visit.look("extreme_odd_row");
+  await visit.open(`console/entry/${entry}?tab=columns`);
+  await visit.see(".profile", "<i>name</i>");
+  await visit.see(".profile .filled");
+  visit.check("the columns of odd names");
+}
+
+/** Without scripts, too, pages stay small, and what is cut says so. */
+async function plain(browser, base, directory) {
+  const visit = await Visit.begin(browser, base, directory, { javaScriptEnabled: false });
+  for (const path of ["plain", "wide", "wide_file", "big", "<b>odd", "broken"]) {
+    const at = path === "plain" ? path : `api/tables/${encodeURIComponent(path)}`;
+    visit.expect(503, at);
+    const navigation = visit.page.waitForResponse((one) => one.request().isNavigationRequest());
+    await visit.open(at);
+    const body = await (await navigation).body();
+    assert.ok(body.length <= PAGE_BYTES, `${at} has ${body.length} bytes`);
+    await visit.page.screenshot({ path: `${directory}/extreme_plain_${path.replaceAll(/\W/g, "")}.png` });
+  }
+  visit.check("pages without scripts");
+  await visit.end();
+}
