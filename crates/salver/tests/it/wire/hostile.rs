@@ -20,10 +20,11 @@ fn start() -> Vec<u8> {
     packet(b"\0\x03\0\0user\0ann\0database\0salver\0\0")
 }
 
-/// Sends these bytes and returns everything that comes back until the server closes, or is silent for a second.
+/// Sends these bytes and returns everything that comes back until the server closes.
 fn say(address: &str, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    // For a server that never does.
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let _ = stream.write_all(bytes);
     let (mut said, mut part) = (Vec::new(), [0; 4096]);
     while let Ok(count @ 1..) = stream.read(&mut part) {
@@ -43,7 +44,7 @@ fn what_is_no_message_ends_the_connection_alone() {
     for bytes in
         [&b"GET / HTTP/1.1\r\n\r\n"[..], b"\0\0\0\x03", b"\xff\xff\xff\xff\xff", b"\0\0\0\x08\x04\xd2\x16\x2f", b""]
     {
-        say(address, bytes);
+        let _ = TcpStream::connect(address).unwrap().write_all(bytes);
     }
     // Version 2, no user, a message before the start.
     assert!(has(&say(address, &packet(b"\0\x02\0\0\0")), "unsupported frontend protocol"));
