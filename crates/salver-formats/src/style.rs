@@ -21,4 +21,32 @@ pub struct Style {
     pub cell_bytes: Option<usize>,
     /// What an HTML page says above its rows.
     pub note: String,
+    /// Where an HTML page leads.
+    pub navigation: Option<Navigation>,
+}
+
+/// Ways from an HTML page of rows to other pages of the same entry. They are URLs, and need no scripts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Navigation {
+    /// The same rows sorted by each column, where they can be, in the order of the columns.
+    pub sorts: Vec<Option<String>>,
+    /// The rows before these.
+    pub before: Option<String>,
+    /// The rows after these.
+    pub after: Option<String>,
+    /// All rows, where conditions keep some back.
+    pub all: Option<String>,
+    /// The form for another condition.
+    pub form: Option<FilterForm>,
+}
+
+/// A form that asks for a condition: its fields are `column`, `comparison` and `value`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FilterForm {
+    /// Where it leads.
+    pub action: String,
+    /// Fields that go along unseen, with their values.
+    pub hidden: Vec<(&'static str, String)>,
+    /// The comparisons, with what people read.
+    pub comparisons: &'static [(&'static str, &'static str)],
 }

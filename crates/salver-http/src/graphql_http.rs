@@ -131,7 +131,7 @@ async fn run(
     let content = Version::of(&(snapshot.content(), salver_model::cursor::key_id(), of_queries));
     let version =
         context.answer_version(content, if media_type == MEDIA_TYPE { MEDIA_TYPE } else { choice.media_type });
-    let heading = Heading { choice, title: "GraphQL".to_owned(), version };
+    let heading = Heading { choice, title: "GraphQL".to_owned(), version, ways: None };
     if let Some(response) = heading.unchanged(context) {
         return Ok((response, false));
     }

@@ -1,11 +1,14 @@
 //! Bounds of pages of rows for browsers, which show a few rows quickly and many slowly. Other formats have none.
 
+use arrow::datatypes::Schema;
 use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use salver_formats::Style;
 use salver_model::Result;
 use salver_model::limits::{PAGE_BYTES_MAX, PAGE_CELL_BYTES_MAX, PAGE_ROWS_MAX};
 use salver_model::reply::BatchStream;
+
+use crate::page_ways::PageWays;
 
 /// Bytes of markup around a cell.
 const MARKUP_BYTES: usize = 24;
@@ -34,8 +37,13 @@ pub(crate) async fn head(mut stream: BatchStream, columns: usize) -> Result<Vec<
     Ok(head)
 }
 
-/// Returns the rows that a page shows, and gives it the style that keeps it within its bounds.
-pub(crate) fn fitted(batches: &[RecordBatch], columns: usize, style: &mut Style) -> Vec<RecordBatch> {
+/// Returns the rows that a page shows, and gives it the style that keeps it within its bounds and leads to the others.
+pub(crate) fn fitted(
+    batches: &[RecordBatch],
+    (schema, ways): (&Schema, Option<&PageWays>),
+    style: &mut Style,
+) -> Vec<RecordBatch> {
+    let columns = schema.fields().len();
     let most = rows_max(columns);
     let mut left = most;
     let mut shown = Vec::new();
@@ -45,9 +53,10 @@ pub(crate) fn fitted(batches: &[RecordBatch], columns: usize, style: &mut Style)
         left -= rows;
     }
     let is_cut = batches.iter().map(RecordBatch::num_rows).sum::<usize>() > most;
+    style.navigation = ways.map(|ways| ways.navigation(schema, (most - left, most), is_cut));
     if is_cut {
-        style.note =
-            format!("The first {most} rows. `limit` and `offset` show others; CSV, JSON and Parquet have all.");
+        let others = if ways.is_some() { "" } else { " `limit` and `offset` show others;" };
+        style.note = format!("At most {most} rows are shown.{others} CSV, JSON and Parquet have all.");
     }
     let cells = (most - left).max(1) * columns.max(1);
     let text = (PAGE_BYTES_MAX / cells).saturating_sub(MARKUP_BYTES);

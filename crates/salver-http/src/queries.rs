@@ -104,7 +104,7 @@ pub(crate) async fn answer(
     // Other statements and defaults give other rows of the same tables.
     let content = Version::of(&(snapshot.content(), description.version));
     let version = context.answer_version(content, choice.media_type);
-    let heading = Heading { choice, title: query.spec().name.to_string(), version };
+    let heading = Heading { choice, title: query.spec().name.to_string(), version, ways: None };
     let statement = query.statement(values);
     let again = || async { service.snapshot_of_query_settled(caller, query).await };
     let answered = sql::rows(context, &heading, (snapshot, again), &statement, flight).await;

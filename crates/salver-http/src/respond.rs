@@ -18,6 +18,7 @@ use crate::conditional;
 use crate::exit;
 use crate::html_page;
 use crate::offload::INLINE_BYTES;
+use crate::page_ways::PageWays;
 use crate::refuse::{observed, refuse};
 use crate::request_context::RequestContext;
 use crate::row_size;
@@ -33,6 +34,8 @@ pub(crate) struct Heading {
     pub(crate) title: String,
     /// Version of the response, for the entity tag.
     pub(crate) version: Version,
+    /// Ways from an HTML page, where there are other pages.
+    pub(crate) ways: Option<Box<PageWays>>,
 }
 
 impl Heading {
@@ -224,7 +227,7 @@ fn finish(
     let mut encoding = context.encoding(heading.choice.format, &heading.title);
     let is_page = heading.choice.format == Format::Html;
     let plain = if is_page {
-        let shown = html_page::fitted(batches, rows.schema.fields().len(), &mut encoding.style);
+        let shown = html_page::fitted(batches, (&rows.schema, heading.ways.as_deref()), &mut encoding.style);
         encode(encoding.format, &rows.schema, &shown, &encoding.style)?
     } else {
         encode(encoding.format, &rows.schema, batches, &encoding.style)?

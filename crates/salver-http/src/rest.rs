@@ -14,6 +14,7 @@ use salver_service::Snapshot;
 
 use crate::body::Body;
 use crate::cache::SingleFlight;
+use crate::page_ways::PageWays;
 use crate::request_context::{RequestContext, parameters};
 use crate::respond::{self, Heading};
 
@@ -80,6 +81,13 @@ impl<'a> TableRequest<'a> {
         };
         let choice = context.choose(suffix, named.as_deref())?;
         let version = context.answer_version(description.version, choice.media_type);
-        Ok(Self { name, query, heading: Heading { choice, title: name.to_owned(), version } })
+        let ways = match choice.format {
+            Format::Html => {
+                let first = query.after.is_none().then_some(query.offset);
+                Some(Box::new(PageWays::of(context, name, (first, query.limit), query.is_grouped())?))
+            }
+            _ => None,
+        };
+        Ok(Self { name, query, heading: Heading { choice, title: name.to_owned(), version, ways } })
     }
 }

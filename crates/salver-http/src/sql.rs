@@ -23,7 +23,7 @@ pub(crate) async fn answer(context: &RequestContext<'_>, flight: SingleFlight<'_
     // The tables of a statement are only known once it is planned, so the entity tag covers the whole catalog. Only
     // repeatable responses get a tag, so a tag that matches needs no look at the statement.
     let version = context.answer_version(snapshot.content(), choice.media_type);
-    let heading = Heading { choice, title: "SQL".to_owned(), version };
+    let heading = Heading { choice, title: "SQL".to_owned(), version, ways: None };
     let again = || service.snapshot_settled(context.caller, Permission::Sql);
     rows(context, &heading, (snapshot, again), &query, flight).await
 }

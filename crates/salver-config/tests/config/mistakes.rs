@@ -127,7 +127,7 @@ fn options_of_a_dataset() {
     check(
         r#"[[dataset]]
 name = "a"
-source = "s3://bucket/a.csv"
+source = "ftp://host/a.csv"
 delimiter = ";;"
 encoding = "uft-8"
 pointer = "$.data.rows"
@@ -137,8 +137,8 @@ refresh = "30"
 memory = "sometimes"
 "#,
         r#"
-salver.toml:3:10: sources of kind `s3://` can't be read by this release
-  hint: use a file, a directory, a glob, or an http(s) URL
+salver.toml:3:10: sources of kind `ftp://` can't be read by this release
+  hint: use a file, a directory, a glob, an http(s) URL, `s3://`, `gs://` or `az://`
 salver.toml:4:13: `delimiter` is one ASCII character, not ";;"
   hint: for example delimiter = ",", or "tab"
 salver.toml:5:12: there is no encoding `uft-8`

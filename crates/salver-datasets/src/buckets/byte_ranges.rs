@@ -68,7 +68,8 @@ mod tests {
         }
         assert_eq!(ranges.as_slice(), [10..25, 30..40, 50..60]);
         assert_eq!(ranges.missing(0..70, 0), [0..10, 25..30, 40..50, 60..70]);
-        assert_eq!(ranges.missing(0..70, 10), [0..10, 25..50, 60..70]);
+        assert_eq!(ranges.missing(0..70, 9), [0..10, 25..30, 40..50, 60..70]);
+        assert_eq!(ranges.missing(0..70, 10), [0..10, 25..70]);
         assert_eq!(ranges.missing(12..24, 0), []);
         assert_eq!(ranges.missing(12..31, 0), vec![25..30; 1]);
         ranges.insert(24..51);

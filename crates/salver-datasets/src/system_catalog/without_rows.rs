@@ -8,7 +8,7 @@ use arrow::datatypes::{DataType as ArrowType, Field};
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, DataType, Expr, FunctionArguments, GroupByExpr, Ident, Join, JoinOperator, ObjectName,
     ObjectNamePart, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, Statement, TableFactor,
-    TableWithJoins, Value, Visit, VisitMut, Visitor, VisitorMut, visit_expressions,
+    TableWithJoins, Value, Visit, VisitMut, Visitor, VisitorMut, visit_expressions, visit_relations,
 };
 
 use super::definitions;
@@ -262,8 +262,16 @@ fn has_aggregate(projection: &[SelectItem]) -> bool {
     })
 }
 
-/// Leaves of a query its columns alone; returns whether that was done. Those of a `*` are not known here.
+/// Leaves of a query its columns alone; returns whether that was done. Those of a `*` are not known here, and the types
+/// of those of other tables than the catalog's neither.
 fn hollow(select: &mut Select) -> bool {
+    let is_of_catalog = |name: &ObjectName| match relation_of(name) {
+        Some(_) => ControlFlow::Continue(()),
+        None => ControlFlow::Break(()),
+    };
+    if visit_relations(&select.from, is_of_catalog).is_break() {
+        return false;
+    }
     let mut names: Vec<Ident> = Vec::new();
     let mut projection = Vec::with_capacity(select.projection.len());
     for item in &select.projection {

@@ -5,7 +5,7 @@ use arrow::datatypes::Schema;
 use crate::column::Column;
 use crate::escape;
 use crate::html;
-use crate::style::Style;
+use crate::style::{FilterForm, Navigation, Style};
 
 const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
     <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>";
@@ -20,6 +20,9 @@ const STYLE: &str = "</title>\n<style>\n\
     th small { display: block; font-weight: 400; opacity: .65; }\n\
     td { max-width: 40rem; overflow-wrap: break-word; }\n\
     p { opacity: .65; }\n\
+    th a { color: inherit; }\n\
+    nav, form { margin: .6rem 0; }\n\
+    nav a { margin-right: 1rem; }\n\
     td.number { text-align: right; white-space: nowrap; }\n\
     td.null::after { content: \"null\"; opacity: .45; font-style: italic; }\n\
     tbody tr:hover { background: #8881; }\n\
@@ -31,11 +34,17 @@ pub(super) struct Page {
     title: String,
     note: String,
     cell_bytes: Option<usize>,
+    navigation: Option<Navigation>,
 }
 
 impl Page {
     pub(super) fn new(style: &Style) -> Self {
-        Self { title: style.title.clone(), note: style.note.clone(), cell_bytes: style.cell_bytes }
+        Self {
+            title: style.title.clone(),
+            note: style.note.clone(),
+            cell_bytes: style.cell_bytes,
+            navigation: style.navigation.clone(),
+        }
     }
 
     pub(super) fn begin(&self, schema: &Schema, out: &mut Vec<u8>) {
@@ -53,10 +62,14 @@ impl Page {
             content(&self.note, out);
             out.extend_from_slice(b"</p>\n");
         }
+        if let Some(navigation) = &self.navigation {
+            ways(navigation, schema, out);
+        }
         out.extend_from_slice(b"<table>\n<thead>\n<tr>");
-        for field in schema.fields() {
+        for (at, field) in schema.fields().iter().enumerate() {
             out.extend_from_slice(b"<th scope=\"col\">");
-            content(field.name(), out);
+            let sorted = self.navigation.as_ref().and_then(|navigation| navigation.sorts.get(at)?.as_deref());
+            link(sorted, field.name(), out);
             out.extend_from_slice(b"<small>");
             let start = out.len();
             escape::html(field.data_type().to_string().as_bytes(), out);
@@ -104,6 +117,57 @@ impl Page {
 
     pub(super) fn end(out: &mut Vec<u8>) {
         out.extend_from_slice(b"</tbody>\n</table>\n</body>\n</html>\n");
+    }
+}
+
+/// Writes the links to the pages around this one, and the form for a condition.
+fn ways(navigation: &Navigation, schema: &Schema, out: &mut Vec<u8>) {
+    let Navigation { before, after, all, form, .. } = navigation;
+    let links = [(before, "Rows before"), (after, "Rows after"), (all, "All rows")];
+    if links.iter().any(|(url, _)| url.is_some()) {
+        out.extend_from_slice(b"<nav aria-label=\"Pages\">");
+        for (url, label) in links {
+            if url.is_some() {
+                link(url.as_deref(), label, out);
+            }
+        }
+        out.extend_from_slice(b"</nav>\n");
+    }
+    if let Some(form) = form {
+        filter_form(form, schema, out);
+    }
+}
+
+fn filter_form(form: &FilterForm, schema: &Schema, out: &mut Vec<u8>) {
+    let mut put = |text: &str| out.extend_from_slice(text.as_bytes());
+    put("<form action=\"");
+    put(&html::attribute(&form.action));
+    put("\">");
+    for (name, value) in &form.hidden {
+        put(&format!("<input type=\"hidden\" name=\"{name}\" value=\"{}\">", html::attribute(value)));
+    }
+    put("<select name=\"column\" aria-label=\"Column\">");
+    for field in schema.fields() {
+        let name = html::attribute(field.name());
+        put(&format!("<option value=\"{name}\">{}</option>", html::attribute(&html::undirected(field.name()))));
+    }
+    put("</select> <select name=\"comparison\" aria-label=\"Comparison\">");
+    for (comparison, label) in form.comparisons {
+        put(&format!("<option value=\"{comparison}\">{label}</option>"));
+    }
+    put("</select> <input name=\"value\" aria-label=\"Value\"> <button>Filter</button></form>\n");
+}
+
+/// Writes text, as a link if it leads anywhere.
+fn link(url: Option<&str>, text: &str, out: &mut Vec<u8>) {
+    if let Some(url) = url {
+        out.extend_from_slice(b"<a href=\"");
+        out.extend_from_slice(html::attribute(url).as_bytes());
+        out.extend_from_slice(b"\">");
+    }
+    content(text, out);
+    if url.is_some() {
+        out.extend_from_slice(b"</a>");
     }
 }
 
