@@ -269,7 +269,7 @@ fn hollow(select: &mut Select) -> bool {
         Some(_) => ControlFlow::Continue(()),
         None => ControlFlow::Break(()),
     };
-    if visit_relations(&select.from, is_of_catalog).is_break() {
+    if select.from.is_empty() || visit_relations(&select.from, is_of_catalog).is_break() {
         return false;
     }
     let mut names: Vec<Ident> = Vec::new();
@@ -414,6 +414,8 @@ mod tests {
             "SELECT * FROM pg_index",
             "WITH pg_index AS (SELECT 1 AS a) SELECT a FROM pg_index",
             "SELECT a FROM public.pg_index",
+            "SELECT a FROM t WHERE false",
+            "SELECT 1 AS a WHERE false",
             "SELECT typname FROM pg_type WHERE typname IS NOT NULL",
             "SELECT a FROM t UNION SELECT polname FROM pg_policy",
             "SELECT (r.keys).x FROM r",
