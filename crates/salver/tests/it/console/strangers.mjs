@@ -64,7 +64,42 @@ export async function plain(browser, base, directory) {
   for (const name of ["uk_cities", "launches", "posts"]) await visit.see("h2", name);
   await visit.page.screenshot({ path: `${directory}/plain.png` });
   visit.check("plain");
+  await plainRows(visit);
+  await visit.page.screenshot({ path: `${directory}/plain_rows.png` });
   await visit.end();
+}
+
+/** The rows of an entry in pages, sorted, and under a condition. */
+async function plainRows(visit) {
+  const { page } = visit;
+  const link = (name) => page.getByRole("link", { name, exact: true });
+  await visit.open("api/tables/orders");
+  await visit.see("h1", "orders");
+  assert.equal(await link("Rows before").count(), 0);
+  await link("Rows after").click();
+  await visit.address("offset=100");
+  await link("Rows after").click();
+  await visit.address("offset=200");
+  assert.equal(await link("Rows after").count(), 0);
+  assert.equal(await page.locator("tbody tr").count(), 40);
+  await link("Rows before").click();
+  await visit.address("offset=100");
+  await link("quantity").click();
+  await visit.address("sort=quantity");
+  await link("quantity").click();
+  await visit.address("sort=-quantity");
+  const [most] = await visit.api("api/tables/orders?sort=-quantity&limit=1");
+  await visit.see("tbody tr:first-child td", String(most.quantity));
+  await page.locator("[name=column]").selectOption("product");
+  await page.locator("[name=comparison]").selectOption("contains");
+  await page.locator("[name=value]").fill(most.product.slice(1).toUpperCase());
+  await page.getByRole("button", { name: "Filter" }).click();
+  await visit.address(`filter[product]ilike=%${most.product.slice(1).toUpperCase()}%`);
+  await visit.see("tbody td", most.product);
+  await link("All rows").click();
+  await visit.address("sort=-quantity");
+  assert.ok(!page.url().includes("filter"));
+  visit.check("plain rows");
 }
 
 /** A server with keys shows nothing before one is given, and what the key may see after. */
