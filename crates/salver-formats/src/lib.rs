@@ -34,5 +34,5 @@ pub use format::{Choice, Format};
 pub use negotiate::{names_before, negotiate};
 pub use portable::{Portable, PortableFormat};
 pub use received_arrow::{arrow_stream_rows, receive_arrow_stream};
-pub use style::{Nulls, Style};
+pub use style::{FilterForm, Navigation, Nulls, Style};
 pub use text::TextEncoder;

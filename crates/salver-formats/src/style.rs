@@ -22,7 +22,7 @@ pub struct Style {
     /// What an HTML page says above its rows.
     pub note: String,
     /// Where an HTML page leads.
-    pub navigation: Option<Navigation>,
+    pub navigation: Option<Box<Navigation>>,
 }
 
 /// Ways from an HTML page of rows to other pages of the same entry. They are URLs, and need no scripts.

@@ -53,7 +53,7 @@ pub(crate) fn fitted(
         left -= rows;
     }
     let is_cut = batches.iter().map(RecordBatch::num_rows).sum::<usize>() > most;
-    style.navigation = ways.map(|ways| ways.navigation(schema, (most - left, most), is_cut));
+    style.navigation = ways.map(|ways| Box::new(ways.navigation(schema, (most - left, most), is_cut)));
     if is_cut {
         let others = if ways.is_some() { "" } else { " `limit` and `offset` show others;" };
         style.note = format!("At most {most} rows are shown.{others} CSV, JSON and Parquet have all.");

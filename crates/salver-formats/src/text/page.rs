@@ -34,7 +34,7 @@ pub(super) struct Page {
     title: String,
     note: String,
     cell_bytes: Option<usize>,
-    navigation: Option<Navigation>,
+    navigation: Option<Box<Navigation>>,
 }
 
 impl Page {
