@@ -51,6 +51,7 @@ mod open_request;
 mod openapi;
 mod openapi_document;
 mod options;
+mod other_method;
 mod peer;
 mod policy;
 mod proxy_protocol;

@@ -28,7 +28,7 @@ use http::{Method, Response};
 use salver_model::Result;
 use salver_model::ports::Database;
 
-pub(crate) use self::databases::nowhere;
+pub(crate) use self::databases::{is_definable, nowhere, other_method};
 use self::hooks::Hooks;
 pub(crate) use self::openapi::{TableNames, describe, describe_components};
 use self::read::Reading;

@@ -128,7 +128,7 @@ fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> 
             },
         });
     } else if in_body && !others.is_empty() {
-        operation["requestBody"] = json!({ "content": json_content(object(&others)) });
+        operation["requestBody"] = json!({ "content": json_content(body(endpoint, &others)) });
         // Parameters without a declared type rarely mean a table.
         if others.iter().any(|own| own.table && own.kind == ParameterKind::Object) {
             operation["requestBody"]["content"][ARROW_STREAM] =
@@ -170,11 +170,37 @@ fn answered(endpoint: &Endpoint) -> Json {
     answered
 }
 
+/// Returns the schema of a body: the arguments by name, or the value of the only parameter.
+fn body(endpoint: &Endpoint, others: &[&Parameter]) -> Json {
+    let named = object(others);
+    let only = match endpoint.parameters.as_slice() {
+        [only] if !takes_any(only) && !endpoint.takes_request => only,
+        _ => return named,
+    };
+    let is_plain = only.list
+        || matches!(
+            only.kind,
+            ParameterKind::Boolean | ParameterKind::Integer | ParameterKind::Number | ParameterKind::Text
+        );
+    // An object has the arguments by name, whatever the parameter takes.
+    let value = if is_plain { nullable(only) } else { json!({ "not": { "type": "object" } }) };
+    json!({ "anyOf": [named, value] })
+}
+
+/// Returns the schema of a value in JSON, where null stands for an argument that may be missing.
+fn nullable(parameter: &Parameter) -> Json {
+    let mut schema = schema(parameter);
+    if !parameter.required && schema.get("type").is_some_and(Json::is_string) {
+        schema["nullable"] = true.into();
+    }
+    schema
+}
+
 fn object(parameters: &[&Parameter]) -> Json {
     let named = parameters.iter().filter(|own| !takes_any(own));
     let properties: Map<String, Json> = named
         .map(|own| {
-            let mut schema = schema(own);
+            let mut schema = nullable(own);
             if let Some(description) = &own.description {
                 schema["description"] = description.clone().into();
             }
