@@ -21,7 +21,7 @@ use serde_json::{Map, Value as Json};
 use self::seen::Seen;
 use crate::body::Body;
 use crate::dialect::Dialect;
-use crate::openapi_document::{DocumentPart, OpenapiDocument, OpenapiVersion, component_name};
+use crate::openapi_document::{DocumentPart, OpenapiDocument, OpenapiVersion, component_name, reference};
 use crate::records::TableNames;
 use crate::request_context::RequestContext;
 use crate::{functions, records, respond};
@@ -96,7 +96,8 @@ fn describe_entries(context: &RequestContext<'_>, seen: &Seen, document: &mut Op
     }
 }
 
-/// Describes the tables of databases, under the names by which they are found.
+/// Describes the tables of databases, under the names by which they are found. `returning` is told of any table, so that
+/// generators of clients have one type for the response of each operation.
 fn describe_records(context: &RequestContext<'_>, seen: &Seen, document: &mut OpenapiDocument) {
     if seen.databases.is_empty() {
         return;
@@ -107,7 +108,7 @@ fn describe_records(context: &RequestContext<'_>, seen: &Seen, document: &mut Op
     for database in &seen.databases {
         let named = |table: &str| {
             let name = seen.name_of(&context.app.service, database, table);
-            TableNames { path: percent::encode(&name), component: component_name(&name) }
+            TableNames { path: percent::encode(&name), component: component_name(&name), is_wide: false }
         };
         records::describe(document, (&database.own, context.caller), &database.documented, named);
     }
@@ -132,7 +133,8 @@ fn describe_changes(document: &mut OpenapiDocument, name: &str) {
         operation["operationId"] = format!("{}_matching.{}", word.to_lowercase(), component_name(name)).into();
         operation["summary"] = format!("{word} the rows of `{name}` that match a filter.").into();
         if let Some(Json::Array(parameters)) = operation.get_mut("parameters") {
-            parameters.retain(|parameter| parameter["in"] != "path");
+            let rows = reference("parameters", "returning");
+            parameters.retain(|parameter| parameter["in"] != "path" && *parameter != rows);
         }
         if let Some(body) = by_key.get("requestBody") {
             operation["requestBody"] = body.clone();

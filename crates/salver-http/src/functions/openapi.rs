@@ -172,7 +172,10 @@ fn answered(endpoint: &Endpoint) -> Json {
 
 /// Returns the schema of a body: the arguments by name, or the value of the only parameter.
 fn body(endpoint: &Endpoint, others: &[&Parameter]) -> Json {
-    let named = object(others);
+    let mut named = object(others);
+    if !endpoint.takes_request && !endpoint.parameters.iter().any(takes_any) {
+        named["additionalProperties"] = false.into();
+    }
     let only = match endpoint.parameters.as_slice() {
         [only] if !takes_any(only) && !endpoint.takes_request => only,
         _ => return named,

@@ -38,6 +38,8 @@ pub(super) fn fixed_responses() -> Json {
             "content": one_or_more(number.clone()) },
         "pk_string": { "description": "inserted primary key value (string); an array for a batch",
             "content": one_or_more(json!({ "type": "string" })) },
+        "pk_object": { "description": "inserted primary key values, by column; an array for a batch",
+            "content": one_or_more(json!({ "type": "object", "additionalProperties": true })) },
         "rows_affected": { "description": "number of rows affected (integer); an array for a batch",
             "content": one_or_more(number) },
         "undone": { "description": "a record of the batch failed, and all of it was undone; what became of each",
