@@ -128,7 +128,10 @@ fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> 
             },
         });
     } else if in_body && !others.is_empty() {
-        operation["requestBody"] = json!({ "content": json_content(body(endpoint, &others)) });
+        operation["requestBody"] = json!({
+            "required": others.iter().any(|own| own.required && !takes_any(own)),
+            "content": json_content(body(endpoint, &others)),
+        });
         // Parameters without a declared type rarely mean a table.
         if others.iter().any(|own| own.table && own.kind == ParameterKind::Object) {
             operation["requestBody"]["content"][ARROW_STREAM] =
