@@ -42,8 +42,12 @@ pub(crate) fn refused(context: &RequestContext<'_>, target: &RouteTarget<'_>) ->
     (!is_shown).then(|| records::other_method(context, SHOWN_ONLY))
 }
 
-/// Returns the methods of a path, formatted for `Allow`.
+/// Returns the methods of a path, formatted for `Allow`. Who asks with OPTIONS is not known where callers authenticate,
+/// since browsers ask so without credentials, and is told what may be at any such path.
 fn methods(context: &RequestContext<'_>, place: &'static RoutePath) -> Cow<'static, str> {
+    if *context.method == Method::OPTIONS && context.app.auth.load().is_some() {
+        return Cow::Borrowed(&place.methods);
+    }
     let is_schema = place.path == "/api/columns" || place.path.starts_with("/api/columns/");
     if is_schema && !records::is_definable(context) {
         return Cow::Borrowed(SHOWN_ONLY);
