@@ -96,8 +96,8 @@ fn describe_entries(context: &RequestContext<'_>, seen: &Seen, document: &mut Op
     }
 }
 
-/// Describes the tables of databases, under the names by which they are found. `returning` is told of any table, so that
-/// generators of clients have one type for the response of each operation.
+/// Describes the tables of databases, under the names by which they are found. `returning` is told of any table, so
+/// that generators of clients have one type for the response of each operation.
 fn describe_records(context: &RequestContext<'_>, seen: &Seen, document: &mut OpenapiDocument) {
     if seen.databases.is_empty() {
         return;

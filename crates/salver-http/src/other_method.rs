@@ -31,7 +31,7 @@ pub(crate) fn answer(context: &RequestContext<'_>, place: &'static RoutePath) ->
     })
 }
 
-/// Returns the refusal of a change of the schema where no database has `definable`, so that the path has no such method.
+/// Returns the refusal of a change of the schema where no database is `definable`: the path has no such method then.
 pub(crate) fn refused(context: &RequestContext<'_>, target: &RouteTarget<'_>) -> Option<Refusal> {
     let RouteTarget::Records(RecordsTarget::Schema | RecordsTarget::SchemaTable(_) | RecordsTarget::SchemaColumn(..)) =
         target
