@@ -240,3 +240,39 @@ fn schema(parameter: &Parameter) -> Json {
     };
     if parameter.list { json!({ "type": "array", "items": one }) } else { one }
 }
+
+#[cfg(test)]
+mod tests {
+    use salver_model::functions::{Endpoint, Parameter, ParameterKind};
+    use serde_json::{Value as Json, json};
+
+    use super::body;
+
+    fn described(parameters: &[(&str, bool, ParameterKind)]) -> Json {
+        let parameter = |(name, required, kind): &(&str, bool, ParameterKind)| Parameter {
+            name: (*name).to_owned(),
+            required: *required,
+            kind: *kind,
+            ..Parameter::default()
+        };
+        let endpoint = Endpoint { parameters: parameters.iter().map(parameter).collect(), ..Endpoint::default() };
+        body(&endpoint, &endpoint.parameters.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn bodies_have_what_is_taken() {
+        let named = json!({
+            "type": "object", "properties": { "n": { "type": "integer" } }, "additionalProperties": false,
+            "required": ["n"],
+        });
+        // The value of the only parameter needs no name.
+        let one = described(&[("n", true, ParameterKind::Integer)]);
+        assert_eq!(one, json!({ "anyOf": [named, { "type": "integer" }] }));
+        let any = described(&[("n", true, ParameterKind::Any)]);
+        assert_eq!(any["anyOf"][1], json!({ "not": { "type": "object" } }));
+        // Null stands for what may be missing.
+        let two = described(&[("n", true, ParameterKind::Integer), ("word", false, ParameterKind::Text)]);
+        assert_eq!(two["properties"]["word"], json!({ "type": "string", "nullable": true }));
+        assert_eq!((&two["required"], &two["additionalProperties"]), (&json!(["n"]), &json!(false)));
+    }
+}
