@@ -126,7 +126,10 @@ pub(super) fn fixed_schemas() -> Json {
 pub(super) fn schema(shown: &Shown<'_>) -> Json {
     let mut properties = Map::new();
     for (at, column) in shown.table.columns.iter().enumerate() {
+        // A change by key does not read the key in its body.
+        let is_passed_over = !shown.names.is_wide && shown.table.key.contains(&at);
         let can_be_there = match shown.operation {
+            Operation::Update | Operation::Increment if is_passed_over => false,
             Operation::Increment => column.kind.is_numeric() && !column.generated,
             Operation::Create | Operation::Update => !column.generated,
             _ => true,

@@ -85,8 +85,11 @@ pub(super) fn all() -> Json {
             _ if repeats => json!({ "type": "array", "items": text }),
             _ => text,
         };
-        let parameter =
+        let mut parameter =
             json!({ "name": name, "in": "query", "required": false, "schema": schema, "description": description });
+        if name == "distinct" {
+            parameter["allowEmptyValue"] = true.into();
+        }
         all.insert(name.to_owned(), parameter);
     }
     for (name, header, description) in [

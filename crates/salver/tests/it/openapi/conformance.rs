@@ -20,7 +20,7 @@ fn responses_are_those_that_the_document_describes() {
     let mut run = Command::new("python3");
     run.args(["-m", "schemathesis.cli", "run", &format!("http://{}/openapi.json", server.address())]);
     // One worker: Python 3.11 parses code in several threads with errors, of which Schemathesis tells as failures.
-    run.args(["--checks", "all", "--phases", "examples,coverage,fuzzing", "--max-examples", "1", "--workers", "1"]);
+    run.args(["--checks", "all", "--phases", "examples,coverage,fuzzing", "--max-examples", "3", "--workers", "1"]);
     run.args(["--generation-deterministic", "--continue-on-failure", "--no-color"]);
     run.env("SCHEMATHESIS_HOOKS", "hooks").env("PYTHONPATH", HERE).env("PYTHONDONTWRITEBYTECODE", "1");
     let done = run.current_dir(folder.path()).output().expect("Python");

@@ -122,6 +122,8 @@ def records(case, query, headers):
     if case.media_type in LOADS:
         headers.pop("Idempotency-Key", None)
         query.pop("returning", None)
+        if "upsert" in query:
+            query["upsert"] = "update"
         case.body = "{}" if case.media_type == "application/x-ndjson" else f"{column}\n"
     else:
         for word in ("keep_good", "dry_run", "bytes"):
@@ -131,7 +133,7 @@ def records(case, query, headers):
         is_key = case.method != "POST" and "id" not in (case.path_parameters or {})
         kept = {column for column in row if not (is_key and row[column].get("x-primary-key"))}
         case.body = {column: value for column, value in case.body.items() if column in kept}
-    if case.media_type == "application/x-www-form-urlencoded" and not case.body:
+    if case.media_type == "application/x-www-form-urlencoded" and not any(case.body):
         # A form without a field can't be told from no body.
         case.media_type, case.body = "application/json", {}
     if isinstance(case.body, list):
