@@ -10,6 +10,7 @@ use std::sync::Arc;
 use http::Response;
 use salver_model::ports::Database;
 use salver_model::records::{ColumnKind, DatabaseSchema, ForeignKey, Operation, TableInfo, TableKind};
+use salver_model::spec::DatabaseKind;
 use salver_model::{Caller, Result};
 use serde_json::{Value as Json, json};
 
@@ -37,6 +38,8 @@ struct Shown<'a> {
     word: &'static str,
     method: &'static str,
     by_key: bool,
+    /// Whether integers of every column have 64 bits.
+    is_long: bool,
     names: TableNames,
 }
 
@@ -107,7 +110,10 @@ pub(crate) fn describe(
             if has_it {
                 there.push(operation);
                 let names = named(&table.name);
-                describe_operation(document, &Shown { table, schema: &schema, operation, word, method, by_key, names });
+                // PHP-CRUD-API says of those of SQLite that they have 32 bits.
+                let is_long = database.spec().kind == DatabaseKind::Sqlite && !names.is_wide;
+                let shown = Shown { table, schema: &schema, operation, word, method, by_key, is_long, names };
+                describe_operation(document, &shown);
             }
         }
     }

@@ -154,7 +154,7 @@ pub(super) fn schema(shown: &Shown<'_>) -> Json {
 }
 
 fn property(shown: &Shown<'_>, at: usize, column: &ColumnInfo) -> Json {
-    let mut property = kind(column);
+    let mut property = kind(column, shown.is_long);
     if !column.words.is_empty() && !column.native.starts_with("set(") {
         put(&mut property, "enum", json!(column.words));
     }
@@ -185,8 +185,8 @@ fn property(shown: &Shown<'_>, at: usize, column: &ColumnInfo) -> Json {
     property
 }
 
-/// Returns the schema of a column.
-fn kind(column: &ColumnInfo) -> Json {
+/// Returns the schema of a column, of which integers have 64 bits at least if they are long.
+fn kind(column: &ColumnInfo, is_long: bool) -> Json {
     let text = |format: &str, pattern: String| {
         let mut object = json!({ "type": "string" });
         if !format.is_empty() {
@@ -207,10 +207,12 @@ fn kind(column: &ColumnInfo) -> Json {
         ColumnKind::Clob => text("large-string", String::new()),
         ColumnKind::Json => json!({}),
         ColumnKind::Boolean => json!({ "type": "boolean" }),
-        ColumnKind::Integer => {
+        ColumnKind::Integer if !is_long => {
             json!({ "type": "integer", "format": "int32", "minimum": i32::MIN, "maximum": i32::MAX })
         }
-        ColumnKind::BigInt => json!({ "type": "integer", "format": "int64", "minimum": i64::MIN, "maximum": i64::MAX }),
+        ColumnKind::Integer | ColumnKind::BigInt => {
+            json!({ "type": "integer", "format": "int64", "minimum": i64::MIN, "maximum": i64::MAX })
+        }
         ColumnKind::Float => json!({ "type": "number", "format": "float" }),
         ColumnKind::Double => json!({ "type": "number", "format": "double" }),
         ColumnKind::Decimal => {
