@@ -13,7 +13,7 @@ mod query;
 mod step;
 
 use bytes::Bytes;
-use http::{Method, Response};
+use http::{Method, Response, StatusCode, header};
 
 use crate::body::Body;
 use crate::cursor_state::CursorKind;
@@ -21,16 +21,8 @@ use crate::dialect::{Refusal, arangodb};
 use crate::receive;
 use crate::receive::Incoming;
 use crate::request_context::RequestContext;
+use crate::routes::RoutePath;
 use crate::routes::arangodb::{ArangodbRequest, ArangodbTarget};
-use crate::routes::{Found, RoutePath};
-
-/// Returns the refusal of a method that the path does not support, or of an unknown path.
-pub(crate) fn refuse_method(method: &Method, found: &Found<'_>) -> Refusal {
-    match found {
-        Found::OtherMethod(place) => other_method(method, place),
-        _ => arangodb::nowhere(),
-    }
-}
 
 /// Handles a request of ArangoDB's interface.
 pub(crate) async fn answer(
@@ -58,9 +50,10 @@ pub(crate) async fn answer(
     }
 }
 
-/// Returns the refusal of a method that a path does not support.
-fn other_method(method: &Method, place: &RoutePath) -> Refusal {
-    match (place.path, method) {
+/// Returns the refusal of a method that a path does not support. Its number and message are those of ArangoDB, which
+/// has other statuses for some of them.
+pub(crate) fn other_method(method: &Method, place: &RoutePath) -> Refusal {
+    let refusal = match (place.path, method) {
         (path @ ("/_api/cursor" | "/_api/export"), &Method::PUT | &Method::DELETE) => {
             arangodb::bad(format!("expecting {method} {path}/<cursor-id>"))
         }
@@ -70,7 +63,8 @@ fn other_method(method: &Method, place: &RoutePath) -> Refusal {
             arangodb::read_only("nothing of it can be changed here: rows are written at /api/records")
         }
         _ => arangodb::method_not_supported(),
-    }
+    };
+    refusal.with_status(StatusCode::METHOD_NOT_ALLOWED).with_header(header::ALLOW, place.methods.as_str())
 }
 
 /// Returns the refusal of an endpoint of ArangoDB that is not supported.

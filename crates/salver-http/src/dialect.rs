@@ -56,7 +56,7 @@ impl Dialect {
     pub(crate) fn is_reported(self, refusal: &Refusal) -> bool {
         let is_fault =
             || matches!(self.status(refusal), StatusCode::INTERNAL_SERVER_ERROR | StatusCode::GATEWAY_TIMEOUT);
-        // In ArangoDB a result that is larger than the client allows is 500, too.
+        // In ArangoDB a result that is larger than the server allows is 500, too.
         refusal.number.is_none() && (salver::is_ours(&refusal.error) || self != Self::ArangoDb && is_fault())
     }
 
@@ -155,6 +155,6 @@ mod tests {
         let execution = || Refusal::from(Error::new(Code::Execution, "out of range"));
         assert!(Dialect::Php { xml: false }.is_reported(&execution()), "500 there");
         assert!(!Dialect::Salver.is_reported(&execution()), "400 here");
-        assert!(!Dialect::ArangoDb.is_reported(&arangodb::memory("ask for less")), "500, and the client's");
+        assert!(!Dialect::ArangoDb.is_reported(&arangodb::memory("ask for less")), "the client's own bound");
     }
 }

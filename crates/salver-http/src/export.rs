@@ -43,7 +43,7 @@ pub(crate) async fn answer(
     let answered = match target {
         ExportsTarget::Open => open::answer(app, context).await,
         ExportsTarget::One(text) => match read(&text) {
-            Some(token) if !names_entry(context, &text) => state::answer(app, context.caller, &text, &token).await,
+            Some(token) if !names_entry(context, &text) => state::answer(app, context, &text, &token).await,
             _ => {
                 return full_body::answer(app, context, &text).await.map_err(|refusal| match refusal.error.code {
                     // A damaged token, or a token of another caller.

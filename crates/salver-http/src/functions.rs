@@ -30,6 +30,7 @@ use crate::receive::Incoming;
 use crate::request_context::RequestContext;
 use crate::routes::declared::{DeclaredMatch, DeclaredTarget};
 use crate::routes::functions::FunctionsTarget;
+use crate::routes::{self, Found, RouteTarget};
 
 /// Handles a request for a route that a file declares, or a path of its application.
 ///
@@ -87,6 +88,15 @@ pub(crate) async fn answer(
         FunctionsTarget::EndJob(id) => Ok(jobs::end(context, &id)?),
         FunctionsTarget::Result(id) => Ok(jobs::result(context, &id).await?),
     }
+}
+
+/// Returns whether the path is that of a function that the caller may call, and that is not pure, so that it is called
+/// by POST only.
+pub(crate) fn is_called_only(context: &RequestContext<'_>) -> bool {
+    let found = routes::find(&Method::POST, context.path, "");
+    let Found::Row(_, RouteTarget::Functions(FunctionsTarget::Named(name, function))) = found else { return false };
+    let Ok(interface) = file(context, &name).and_then(FunctionFile::interface) else { return false };
+    named(&interface, &name, &function).is_ok_and(|(_, endpoint)| !endpoint.pure)
 }
 
 /// Returns the file called `name`.

@@ -73,12 +73,12 @@ async fn answer_as(
             .with_hint("change the record at `/api/records`, or leave the header out")
             .into());
     }
-    if let Some(key) = context.headers.get("idempotency-key").filter(|_| request.may_change)
-        && graphql::is_mutation(&request)
-    {
-        flight.abandon();
+    if let Some(key) = context.headers.get("idempotency-key").filter(|_| request.may_change) {
         let key = Key::of(key.to_str().unwrap_or_default(), &request.caller)?;
-        return once(app, context, key, (request, choice, media_type)).await;
+        if graphql::is_mutation(&request) {
+            flight.abandon();
+            return once(app, context, key, (request, choice, media_type)).await;
+        }
     }
     let (response, _) = run(context, flight, &request, (choice, media_type)).await?;
     Ok(response)

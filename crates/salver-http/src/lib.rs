@@ -51,6 +51,7 @@ mod open_request;
 mod openapi;
 mod openapi_document;
 mod options;
+mod other_method;
 mod page_ways;
 mod peer;
 mod policy;

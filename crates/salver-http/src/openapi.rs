@@ -15,12 +15,13 @@ mod table;
 use http::Response;
 use salver_model::limits::OPENAPI_ENTRIES_BYTES_MAX;
 use salver_model::{Result, Version};
+use salver_text::percent;
 use serde_json::{Map, Value as Json};
 
 use self::seen::Seen;
 use crate::body::Body;
 use crate::dialect::Dialect;
-use crate::openapi_document::{DocumentPart, OpenapiDocument, OpenapiVersion, component_name};
+use crate::openapi_document::{DocumentPart, OpenapiDocument, OpenapiVersion, component_name, reference};
 use crate::records::TableNames;
 use crate::request_context::RequestContext;
 use crate::{functions, records, respond};
@@ -95,7 +96,8 @@ fn describe_entries(context: &RequestContext<'_>, seen: &Seen, document: &mut Op
     }
 }
 
-/// Describes the tables of databases, under the names by which they are found.
+/// Describes the tables of databases, under the names by which they are found. `returning` is told of any table, so
+/// that generators of clients have one type for the response of each operation.
 fn describe_records(context: &RequestContext<'_>, seen: &Seen, document: &mut OpenapiDocument) {
     if seen.databases.is_empty() {
         return;
@@ -106,11 +108,39 @@ fn describe_records(context: &RequestContext<'_>, seen: &Seen, document: &mut Op
     for database in &seen.databases {
         let named = |table: &str| {
             let name = seen.name_of(&context.app.service, database, table);
-            TableNames { path: salver_text::percent::encode(&name), component: component_name(&name) }
+            TableNames { path: percent::encode(&name), component: component_name(&name), is_wide: false }
         };
         records::describe(document, (&database.own, context.caller), &database.documented, named);
     }
     document.begin(DocumentPart::default());
+    for database in &seen.databases {
+        for table in database.documented.tables() {
+            let name = seen.name_of(&context.app.service, database, &table.name);
+            describe_changes(document, &name);
+        }
+    }
+}
+
+/// Describes the changes of the rows that match a filter, of a table whose rows can be changed so by key.
+fn describe_changes(document: &mut OpenapiDocument, name: &str) {
+    let path = format!("/api/records/{}", percent::encode(name));
+    for (method, word) in [("put", "Update"), ("patch", "Increment"), ("delete", "Delete")] {
+        let by_key = document.operation_at(&format!("{path}/{{id}}"), method);
+        let (Some(by_key), Some(any)) = (by_key, document.operation_at("/api/records/{table}", method)) else {
+            continue;
+        };
+        let mut operation = any.clone();
+        operation["operationId"] = format!("{}_matching.{}", word.to_lowercase(), component_name(name)).into();
+        operation["summary"] = format!("{word} the rows of `{name}` that match a filter.").into();
+        if let Some(Json::Array(parameters)) = operation.get_mut("parameters") {
+            let rows = reference("parameters", "returning");
+            parameters.retain(|parameter| parameter["in"] != "path" && *parameter != rows);
+        }
+        if let Some(body) = by_key.get("requestBody") {
+            operation["requestBody"] = body.clone();
+        }
+        document.operation(&path, method, operation);
+    }
 }
 
 /// Returns the responses of the usual refusals.

@@ -27,8 +27,9 @@ use bytes::Bytes;
 use http::{Method, Response};
 use salver_model::Result;
 use salver_model::ports::Database;
+use serde_json::Value as Json;
 
-pub(crate) use self::databases::nowhere;
+pub(crate) use self::databases::{is_definable, nowhere, other_method};
 use self::hooks::Hooks;
 pub(crate) use self::openapi::{TableNames, describe, describe_components};
 use self::read::Reading;
@@ -170,7 +171,15 @@ async fn receive(context: &RequestContext<'_>, body: Incoming) -> Result<Bytes> 
     if *context.method == Method::DELETE {
         return Ok(Bytes::new());
     }
-    receive::read_body(context.app, context.headers, body).await
+    let body = receive::read_body(context.app, context.headers, body).await?;
+    if is_bare_value(context, &body) { Err(body::unreadable()) } else { Ok(body) }
+}
+
+/// Returns whether a body that says it is JSON is a value that has no columns. It would else be read as a form, with a
+/// column of that name.
+fn is_bare_value(context: &RequestContext<'_>, body: &[u8]) -> bool {
+    let says_json = context.header("content-type").is_some_and(|said| said.starts_with("application/json"));
+    says_json && serde_json::from_slice::<Json>(body).is_ok_and(|value| !value.is_object() && !value.is_array())
 }
 
 async fn clear_cache(context: &RequestContext<'_>) -> Result<Response<Body>> {

@@ -11,13 +11,13 @@ use salver_model::{Code, Error, Permission, Result};
 use salver_service::Snapshot;
 use salver_service::trace::ActiveSpan;
 
-use crate::absent::{nothing_at, nothing_at_metrics, options, read_only, refuse_method};
+use crate::absent::{nothing_at, nothing_at_metrics, read_only, refuse_method};
 use crate::app::App;
 use crate::body::{Body, SendWatch};
 use crate::cache::SingleFlight;
 use crate::caller_accounts::Charge;
 use crate::connections::Connection;
-use crate::dialect::{Dialect, Refusal};
+use crate::dialect::{Dialect, Refusal, arangodb};
 use crate::gate::CheckedHeaders;
 use crate::metrics::Timer;
 use crate::open_request::{OpenRequest, end_policy};
@@ -32,8 +32,9 @@ use crate::routes::declared::{DeclaredMatch, DeclaredTarget};
 use crate::routes::{self, Family, Found, RouteTarget, own};
 use crate::segment::{check_text, is_text};
 use crate::{
-    browser, console, cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, openapi, page_ways,
-    policy, queries, query_edits, receive, records, respond, rest, schema, security_headers, sql, status, streams,
+    browser, console, cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, openapi,
+    other_method, page_ways, policy, queries, query_edits, receive, records, respond, rest, schema, security_headers,
+    sql, status, streams,
 };
 
 /// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
@@ -344,15 +345,15 @@ async fn door(
     let family = found.family();
     let target = match (found, family) {
         (Found::Row(_, target), _) => target,
-        (Found::OtherMethod(place), _) if head.method == Method::OPTIONS => {
-            return Ok(options(&place.methods, place.family));
-        }
+        (Found::OtherMethod(place), _) => return other_method::answer(&context, place),
         (_, Family::Records) => return Err(records::nowhere(&context).into()),
-        (found, Family::ArangoDb) => return Err(cursor::refuse_method(&head.method, &found)),
-        (Found::OtherMethod(place), _) => return Err(Refusal::of_method(&head.method, &place.methods)),
+        (_, Family::ArangoDb) => return Err(arangodb::nowhere()),
         (Found::Nothing(_), Family::Streams) => return Err(streams::nothing_at(path).into()),
         (Found::Nothing(_), _) => return Err(absent(Some(context.caller)).into()),
     };
+    if let Some(refusal) = other_method::refused(&context, &target) {
+        return Err(refusal);
+    }
     match target {
         RouteTarget::Records(target) => Ok(Box::pin(records::answer(&context, target, body)).await?),
         RouteTarget::Streams(target) => {

@@ -221,7 +221,7 @@ async fn find_sql(
     options: &Options,
 ) -> Result<Found, Refusal> {
     if options.wants_full_count {
-        return Err(arangodb::not_implemented("`fullCount` is for AQL; in SQL, count in a query of its own"));
+        return Err(arangodb::bad_parameter("`fullCount` is for AQL; in SQL, count in a query of its own"));
     }
     let service = &context.app.service;
     let query = SqlQuery { text: text.to_owned(), parameters: bind(bind_vars)?, is_safe: false, ..SqlQuery::default() };

@@ -92,7 +92,8 @@ pub(super) fn write(refusal: &Refusal, status: StatusCode, out: &mut Vec<u8>) ->
     write_string(&message(refusal), out);
     out.push(b'}');
     let mut headers = exit::unstored_head(JSON);
-    if status == StatusCode::METHOD_NOT_ALLOWED {
+    let says_allowed = refusal.headers.iter().any(|(name, _)| *name == header::ALLOW);
+    if status == StatusCode::METHOD_NOT_ALLOWED && !says_allowed {
         headers.insert(header::ALLOW, HeaderValue::from_static("POST, PUT, DELETE"));
     }
     headers
@@ -160,10 +161,11 @@ pub(crate) fn no_batch() -> Refusal {
     Refusal::numbered(StatusCode::NOT_FOUND, 404, "batch id not found")
 }
 
-/// Refuses a result that is larger than the request allows.
+/// Refuses a result that is larger than the request allows. ArangoDB answers 500; what the client allows is its own
+/// affair, and no fault of the server.
 pub(crate) fn memory(hint: &str) -> Refusal {
     let message = format!("AQL: query would use more memory than allowed; {hint}");
-    Refusal::numbered(StatusCode::INTERNAL_SERVER_ERROR, RESOURCE_LIMIT, message)
+    Refusal::numbered(StatusCode::BAD_REQUEST, RESOURCE_LIMIT, message)
 }
 
 /// Refuses a query that ran longer than its client allows.

@@ -1,18 +1,29 @@
 //! `GET /api/export/{token}` and `DELETE`: the state of an export, and its end.
 
 use http::{Response, StatusCode};
+use salver_formats::Format;
 use salver_formats::json::write_string;
-use salver_model::{Caller, Result};
+use salver_model::Result;
 
 use super::json;
 use super::resume;
 use crate::app::App;
 use crate::body::Body;
 use crate::export_state::{ExportToken, Opened};
+use crate::request_context::{RequestContext, parameters};
 
-/// Responds with the state of an export.
-pub(super) async fn answer(app: &App, caller: &Caller, text: &str, token: &ExportToken) -> Result<Response<Body>> {
-    let opened = resume::find(app, caller, token).await?;
+/// Responds with the state of an export, which is JSON. A `format` of rows is passed over, and what is none is refused.
+pub(super) async fn answer(
+    app: &App,
+    context: &RequestContext<'_>,
+    text: &str,
+    token: &ExportToken,
+) -> Result<Response<Body>> {
+    let named = parameters(context.query)?.into_iter().find(|(name, _)| name == "format");
+    if let Some((_, format)) = named {
+        context.choose_or(None, Some(&format), Format::NdJson)?;
+    }
+    let opened = resume::find(app, context.caller, token).await?;
     Ok(json(StatusCode::OK, write(app, text, token, &opened)))
 }
 

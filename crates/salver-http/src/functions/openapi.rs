@@ -128,7 +128,10 @@ fn operation(file: &str, endpoint: &Endpoint, inside: &[&str], method: &str) -> 
             },
         });
     } else if in_body && !others.is_empty() {
-        operation["requestBody"] = json!({ "content": json_content(object(&others)) });
+        operation["requestBody"] = json!({
+            "required": others.iter().any(|own| own.required && !takes_any(own)),
+            "content": json_content(body(endpoint, &others)),
+        });
         // Parameters without a declared type rarely mean a table.
         if others.iter().any(|own| own.table && own.kind == ParameterKind::Object) {
             operation["requestBody"]["content"][ARROW_STREAM] =
@@ -170,11 +173,40 @@ fn answered(endpoint: &Endpoint) -> Json {
     answered
 }
 
+/// Returns the schema of a body: the arguments by name, or the value of the only parameter.
+fn body(endpoint: &Endpoint, others: &[&Parameter]) -> Json {
+    let mut named = object(others);
+    if !endpoint.takes_request && !endpoint.parameters.iter().any(takes_any) {
+        named["additionalProperties"] = false.into();
+    }
+    let only = match endpoint.parameters.as_slice() {
+        [only] if !takes_any(only) && !endpoint.takes_request => only,
+        _ => return named,
+    };
+    let is_plain = only.list
+        || matches!(
+            only.kind,
+            ParameterKind::Boolean | ParameterKind::Integer | ParameterKind::Number | ParameterKind::Text
+        );
+    // An object has the arguments by name, whatever the parameter takes.
+    let value = if is_plain { nullable(only) } else { json!({ "not": { "type": "object" } }) };
+    json!({ "anyOf": [named, value] })
+}
+
+/// Returns the schema of a value in JSON, where null stands for an argument that may be missing.
+fn nullable(parameter: &Parameter) -> Json {
+    let mut schema = schema(parameter);
+    if !parameter.required && schema.get("type").is_some_and(Json::is_string) {
+        schema["nullable"] = true.into();
+    }
+    schema
+}
+
 fn object(parameters: &[&Parameter]) -> Json {
     let named = parameters.iter().filter(|own| !takes_any(own));
     let properties: Map<String, Json> = named
         .map(|own| {
-            let mut schema = schema(own);
+            let mut schema = nullable(own);
             if let Some(description) = &own.description {
                 schema["description"] = description.clone().into();
             }
@@ -207,4 +239,40 @@ fn schema(parameter: &Parameter) -> Json {
         kind => json!({ "type": word(kind) }),
     };
     if parameter.list { json!({ "type": "array", "items": one }) } else { one }
+}
+
+#[cfg(test)]
+mod tests {
+    use salver_model::functions::{Endpoint, Parameter, ParameterKind};
+    use serde_json::{Value as Json, json};
+
+    use super::body;
+
+    fn described(parameters: &[(&str, bool, ParameterKind)]) -> Json {
+        let parameter = |(name, required, kind): &(&str, bool, ParameterKind)| Parameter {
+            name: (*name).to_owned(),
+            required: *required,
+            kind: *kind,
+            ..Parameter::default()
+        };
+        let endpoint = Endpoint { parameters: parameters.iter().map(parameter).collect(), ..Endpoint::default() };
+        body(&endpoint, &endpoint.parameters.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn bodies_have_what_is_taken() {
+        let named = json!({
+            "type": "object", "properties": { "n": { "type": "integer" } }, "additionalProperties": false,
+            "required": ["n"],
+        });
+        // The value of the only parameter needs no name.
+        let one = described(&[("n", true, ParameterKind::Integer)]);
+        assert_eq!(one, json!({ "anyOf": [named, { "type": "integer" }] }));
+        let any = described(&[("n", true, ParameterKind::Any)]);
+        assert_eq!(any["anyOf"][1], json!({ "not": { "type": "object" } }));
+        // Null stands for what may be missing.
+        let two = described(&[("n", true, ParameterKind::Integer), ("word", false, ParameterKind::Text)]);
+        assert_eq!(two["properties"]["word"], json!({ "type": "string", "nullable": true }));
+        assert_eq!((&two["required"], &two["additionalProperties"]), (&json!(["n"]), &json!(false)));
+    }
 }

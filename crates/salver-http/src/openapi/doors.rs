@@ -13,6 +13,7 @@ use super::error_responses;
 use super::seen::Seen;
 use crate::dialect::Dialect;
 use crate::openapi_document::{OpenapiDocument, json_content, reference};
+use crate::routes::own::OwnTarget;
 use crate::routes::records::{AccountStep, RecordsTarget};
 use crate::routes::{self, RouteRow, RouteTarget, When};
 
@@ -160,6 +161,9 @@ fn describe_row(
         operation.insert("requestBody".to_owned(), body);
     }
     add_parameters(&mut operation, door, path);
+    if let RouteTarget::Own(OwnTarget::Look(..)) = target {
+        name_stores(&mut operation, seen);
+    }
     let dialect = target.family().dialect("");
     add_responses(document, &mut operation, dialect, seen.has_auth);
     document.operation(path, &word, operation.into());
@@ -195,6 +199,16 @@ fn add_parameters(operation: &mut Map<String, Json>, door: &Door, path: &str) {
     let parameters: Vec<Json> = inside.chain(own).collect();
     if !parameters.is_empty() {
         operation.insert("parameters".to_owned(), parameters.into());
+    }
+}
+
+/// Says which key-value stores there are.
+fn name_stores(operation: &mut Map<String, Json>, seen: &Seen) {
+    let stores: Vec<&str> = seen.read.stores().iter().map(|store| store.name.as_str()).collect();
+    for parameter in operation.get_mut("parameters").and_then(Json::as_array_mut).into_iter().flatten() {
+        if parameter["name"] == "store" {
+            parameter["schema"]["enum"] = json!(stores);
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use salver_text::percent;
 use serde_json::{Map, Value as Json, json};
 
 use super::row_schema;
-use crate::openapi_document::{OpenapiDocument, component_name, json_content, reference};
+use crate::openapi_document::{OpenapiDocument, allow_null, component_name, json_content, reference};
 
 /// The path of the rows of any entry.
 const PATH: &str = "/api/tables/{name}";
@@ -62,9 +62,21 @@ fn conditions(description: &Description) -> impl Iterator<Item = Json> {
     fields.iter().enumerate().filter_map(move |(index, field)| {
         // The second of two columns with one name can't be meant.
         let is_first = fields[..index].iter().all(|other| other.name() != field.name());
-        let schema = row_schema::scalar(field.data_type()).filter(|_| is_first)?;
+        let schema = compared(row_schema::scalar(field.data_type()).filter(|_| is_first)?);
         Some(json!({ "name": format!("filter[{}]", field.name()), "in": "query", "schema": schema }))
     })
+}
+
+/// Returns the schema of what values of this schema are compared with: any number with a number of whatever type, and
+/// `null` with every value.
+fn compared(mut schema: Json) -> Json {
+    if let Json::Object(members) = &mut schema {
+        if matches!(members.get("type").and_then(Json::as_str), Some("integer" | "number")) {
+            *members = Map::from_iter([("type".to_owned(), "number".into())]);
+        }
+        allow_null(members);
+    }
+    schema
 }
 
 /// Returns the response with rows of this schema.
@@ -75,4 +87,23 @@ pub(super) fn rows(row: &Json) -> Json {
         content[name] = Json::Object(Map::new());
     }
     json!({ "description": "The rows, in the format that was asked for.", "content": content })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::compared;
+
+    #[test]
+    fn a_condition_takes_what_the_column_is_compared_with() {
+        for (column, condition) in [
+            (json!({ "type": "integer", "format": "int64" }), json!({ "type": ["number", "null"] })),
+            (json!({ "type": "integer", "minimum": 0 }), json!({ "type": ["number", "null"] })),
+            (json!({ "type": "boolean" }), json!({ "type": ["boolean", "null"] })),
+            (json!({ "type": "string", "format": "date" }), json!({ "type": ["string", "null"], "format": "date" })),
+        ] {
+            assert_eq!(compared(column), condition);
+        }
+    }
 }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use http::{StatusCode, header};
 use salver_model::ports::Database;
 use salver_model::{Code, Error, Result, Version};
 
+use crate::dialect::Refusal;
 use crate::request_context::RequestContext;
 
 impl RequestContext<'_> {
@@ -40,6 +42,17 @@ impl RequestContext<'_> {
 pub(crate) fn nowhere(context: &RequestContext<'_>) -> Error {
     let shown: String = path(context).chars().take(200).collect();
     Error::new(Code::NotFound, format!("Route '{shown}' not found"))
+}
+
+/// The refusal of a method that a path does not have: in the words of PHP-CRUD-API, which answers 404.
+pub(crate) fn other_method(context: &RequestContext<'_>, methods: &str) -> Refusal {
+    let refusal = Refusal::from(nowhere(context)).with_status(StatusCode::METHOD_NOT_ALLOWED);
+    refusal.with_header(header::ALLOW, methods)
+}
+
+/// Returns whether the schema of a database may be changed at all.
+pub(crate) fn is_definable(context: &RequestContext<'_>) -> bool {
+    context.app.service.databases().iter().any(|database| database.spec().definable)
 }
 
 /// Returns the path as in PHP-CRUD-API, without `/api`.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use http::Response;
 use salver_model::ports::Database;
 use salver_model::records::{ColumnKind, DatabaseSchema, ForeignKey, Operation, TableInfo, TableKind};
+use salver_model::spec::DatabaseKind;
 use salver_model::{Caller, Result};
 use serde_json::{Value as Json, json};
 
@@ -37,6 +38,8 @@ struct Shown<'a> {
     word: &'static str,
     method: &'static str,
     by_key: bool,
+    /// Whether integers of every column have 64 bits.
+    is_long: bool,
     names: TableNames,
 }
 
@@ -47,13 +50,16 @@ pub(crate) struct TableNames {
     pub(crate) path: String,
     /// Name in names of components and ids of operations.
     pub(crate) component: String,
+    /// Whether requests are described of which the responses have other types: those with `returning`, which are rows
+    /// instead of keys and numbers, and those for several keys.
+    pub(crate) is_wide: bool,
 }
 
 impl TableNames {
     /// Returns the names in PHP-CRUD-API's document.
     fn as_in_php(table: &str) -> Self {
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '_' };
-        Self { path: table.to_owned(), component: table.chars().map(plain).collect() }
+        Self { path: table.to_owned(), component: table.chars().map(plain).collect(), is_wide: true }
     }
 }
 
@@ -104,7 +110,10 @@ pub(crate) fn describe(
             if has_it {
                 there.push(operation);
                 let names = named(&table.name);
-                describe_operation(document, &Shown { table, schema: &schema, operation, word, method, by_key, names });
+                // PHP-CRUD-API says of those of SQLite that they have 32 bits.
+                let is_long = database.spec().kind == DatabaseKind::Sqlite && !names.is_wide;
+                let shown = Shown { table, schema: &schema, operation, word, method, by_key, is_long, names };
+                describe_operation(document, &shown);
             }
         }
     }
@@ -147,7 +156,7 @@ fn put(object: &mut Json, name: &str, value: Json) {
 }
 
 fn describe_operation(document: &mut OpenapiDocument, shown: &Shown<'_>) {
-    let TableNames { path: name, component: key } = &shown.names;
+    let TableNames { path: name, component: key, .. } = &shown.names;
     let component = format!("{}-{key}", shown.word);
     if shown.operation != Operation::Delete {
         document.component("schemas", &component, component::schema(shown));
@@ -169,8 +178,13 @@ fn describe_operation(document: &mut OpenapiDocument, shown: &Shown<'_>) {
 fn operation(shown: &Shown<'_>, key: &str) -> Json {
     let word = shown.word;
     let mut object = json!({});
-    let parameters: Vec<Json> =
-        parameter::of(shown.operation).iter().map(|name| reference("parameters", name)).collect();
+    let columns = shown.table.key.len();
+    let parameter = |name: &&str| match *name {
+        "pk" if columns > 1 => parameter::composite_key(columns, shown.names.is_wide),
+        name => reference("parameters", name),
+    };
+    let is_described = |name: &&&str| shown.names.is_wide || **name != "returning";
+    let parameters: Vec<Json> = parameter::of(shown.operation).iter().filter(is_described).map(parameter).collect();
     if !parameters.is_empty() {
         put(&mut object, "parameters", Json::Array(parameters));
     }
@@ -181,6 +195,7 @@ fn operation(shown: &Shown<'_>, key: &str) -> Json {
     put(&mut object, "operationId", json!(format!("{word}_{key}")));
     put(&mut object, "description", json!(format!("{word} {}", shown.table.name)));
     let done = match shown.operation {
+        Operation::Create if columns > 1 => "pk_object".to_owned(),
         Operation::Create if component::has_numbered_key(shown.table) => "pk_integer".to_owned(),
         Operation::Create => "pk_string".to_owned(),
         Operation::List | Operation::Read => format!("{word}-{key}"),

@@ -67,7 +67,7 @@ pub(super) fn read(
             "sort" => query.sort = items::sort(value, query, &columns)?,
             "limit" => query.limit = Some(number(name, value)?),
             "offset" => query.offset = number(name, value)?,
-            "page" => page = Some(number(name, value)?),
+            "page" => page = Some(page_number(value)?),
             "after" => query.after = Some(Cursor::decode(value)?),
             "count" => query.count = boolean(name, value)?,
             "distinct" => query.distinct = boolean(name, value)?,
@@ -130,12 +130,15 @@ fn bracketed(name: &str) -> Option<(&str, &str, &str)> {
     Some((kind, inner, op))
 }
 
+fn page_number(value: &str) -> Result<u64> {
+    match number("page", value)? {
+        0 => Err(Error::new(Code::InvalidNumber, "`page` counts from 1").with_hint("use `page=1` for the first page")),
+        page => Ok(page),
+    }
+}
+
 fn turn_to(page: u64, limit: u64, query: &mut Query) -> Result<()> {
-    let Some(pages_before) = page.checked_sub(1) else {
-        return Err(
-            Error::new(Code::InvalidNumber, "`page` counts from 1").with_hint("use `page=1` for the first page")
-        );
-    };
+    let pages_before = page.saturating_sub(1);
     if query.offset != 0 {
         return Err(Error::new(Code::InvalidRequest, "`page` and `offset` exclude each other")
             .with_hint("use one of them; `after` is the fastest way through many pages"));

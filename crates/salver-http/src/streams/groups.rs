@@ -60,12 +60,10 @@ pub(super) async fn events(context: &RequestContext<'_>, name: &str, group: &str
     checked(group)?;
     let parameters = context.parameters(&PARAMETERS)?;
     let page = PageLimits::read(&parameters)?;
+    let begin = value(&parameters, "from").map_or(Ok(Position::Earliest), Position::read)?;
     let from = match stream.committed(group) {
         Some(offset) => offset,
-        None => {
-            let position = value(&parameters, "from").map_or(Ok(Position::Earliest), Position::read)?;
-            position.offset(stream).await?
-        }
+        None => begin.offset(stream).await?,
     };
     let events = page.events(context, stream, from).await?;
     let mut head = b"{\"group\":".to_vec();

@@ -54,10 +54,11 @@ pub(super) async fn answer(context: &RequestContext<'_>, name: &str) -> Result<R
     let limit: Option<u64> = value(&parameters, "limit").map(|text| number("limit", text)).transpose()?;
     // One that ends for this, too, is gone on with by `Last-Event-ID`.
     let left = [limit, context.rows_max()].into_iter().flatten().min();
+    let begin = value(&parameters, "from").map_or(Ok(Position::Latest), Position::read)?;
     let permit = context.app.service.wait_permit(context.caller)?;
     let from = match context.header("last-event-id").and_then(|id| id.trim().parse::<u64>().ok()) {
         Some(last) => Position::Offset(last.saturating_add(1)),
-        None => value(&parameters, "from").map_or(Ok(Position::Latest), Position::read)?,
+        None => begin,
     };
     // Offsets that the client saw but the log no longer reaches are reported as missing.
     let next = stream.ends().next;

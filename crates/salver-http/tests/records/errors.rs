@@ -85,22 +85,24 @@ async fn details_name_the_columns() {
 #[tokio::test]
 async fn paths_that_lead_nowhere() {
     let world = World::new().await;
-    for (method, path) in [
-        ("GET", "/records"),
-        ("GET", "/records/a/b/c"),
-        ("GET", "/cache"),
-        ("GET", "/status/pong"),
-        ("POST", "/records/posts/1"),
-        ("POST", "/openapi"),
-        ("PUT", "/columns"),
-        ("POST", "/columns/posts/id"),
-        ("TRACE", "/records/posts"),
-        ("DELETE", "/geojson/posts/1"),
+    for (method, path, allowed) in [
+        ("GET", "/records/a/b/c", None),
+        ("GET", "/cache", None),
+        ("GET", "/status/pong", None),
+        ("GET", "/records", Some("POST, OPTIONS")),
+        ("POST", "/records/posts/1", Some("GET, HEAD, PUT, PATCH, DELETE, OPTIONS")),
+        ("POST", "/openapi", Some("GET, HEAD, OPTIONS")),
+        ("PUT", "/columns", Some("GET, HEAD, POST, OPTIONS")),
+        ("POST", "/columns/posts/id", Some("GET, HEAD, PUT, DELETE, OPTIONS")),
+        ("TRACE", "/records/posts", Some("GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")),
+        ("DELETE", "/geojson/posts/1", Some("GET, HEAD, OPTIONS")),
     ] {
         let body: &[u8] = if method == "GET" { b"" } else { b"{}" };
         let answer = world.send(method, &format!("/api{path}"), &[], body).await;
         let expected = format!("{{\"code\":1000,\"message\":\"Route '{}' not found\"}}", path.replace('/', "\\/"));
-        assert_eq!(answer.said(), (404, expected.as_str()), "{method} {path}");
+        let status = if allowed.is_some() { 405 } else { 404 };
+        assert_eq!(answer.said(), (status, expected.as_str()), "{method} {path}");
+        assert_eq!(answer.header("allow"), allowed, "{method} {path}");
     }
     assert_eq!(world.get("/api/recordsets").await.status, 404);
 }

@@ -44,7 +44,7 @@ async fn entries_have_paths_of_their_own() {
     assert_eq!(get["operationId"], "rows.cities");
     let parameters = get["parameters"].as_array().unwrap();
     let named = |name: &str| parameters.iter().find(|parameter| parameter["name"] == name);
-    assert_eq!(named("filter[lat]").unwrap()["schema"], json!({ "type": "number", "format": "double" }));
+    assert_eq!(named("filter[lat]").unwrap()["schema"], json!({ "type": ["number", "null"] }));
     assert_eq!(named("columns").unwrap()["example"], "city,lat");
     // Bytes can't be compared, and the name is in the path.
     assert!(named("filter[flag]").is_none() && named("name").is_none(), "{parameters:?}");
@@ -64,6 +64,17 @@ async fn entries_have_paths_of_their_own() {
     let list = &components["schemas"]["records.list-posts"]["properties"];
     assert_eq!(list["next"]["type"], json!(["string", "null"]));
     assert_eq!(paths["/api/records/counts"].get("post"), None, "a view");
+    // What changes the rows that match a filter, with the bodies of the table.
+    for method in ["put", "patch", "delete"] {
+        let (many, one) = (&posts[method], &paths["/api/records/posts/{id}"][method]);
+        assert_eq!(many.get("requestBody"), one.get("requestBody"), "{method}");
+        let parameters = many["parameters"].as_array().unwrap();
+        let reference = |name: &str| json!({ "$ref": format!("#/components/parameters/{name}") });
+        assert!(parameters.contains(&reference("change_filter")), "{method}: {parameters:?}");
+        assert!(parameters.iter().all(|parameter| parameter["in"] != "path"), "{method}: {parameters:?}");
+        assert!(!parameters.contains(&reference("returning")), "{method}: its response is a number");
+        assert_eq!(paths["/api/records/counts"].get(method), None, "a view");
+    }
     assert!(paths["/api/geojson/posts"]["get"].is_object());
     assert!(!document.to_string().contains("\"nullable\":true"));
 }

@@ -78,12 +78,21 @@ async fn the_schema_is_changed() {
 }
 
 #[tokio::test]
-async fn an_entry_that_can_not_be_defined_has_no_such_path() {
+async fn an_entry_that_can_not_be_defined_has_no_such_methods() {
     let mut database = FakeDatabase::blog();
     database.spec.definable = false;
     let world = World::with(database, HttpOptions::default()).await;
-    assert_eq!(world.send("DELETE", "/api/columns/posts", &[], b"").await.status, 404);
-    assert_eq!(world.post("/api/columns", "{\"name\":\"t\"}").await.status, 404);
+    for (method, path) in [
+        ("DELETE", "/api/columns/posts"),
+        ("POST", "/api/columns"),
+        ("PUT", "/api/columns/posts/id"),
+        ("TRACE", "/api/columns/posts"),
+    ] {
+        let answer = world.send(method, path, &[], b"{\"name\":\"t\"}").await;
+        assert_eq!((answer.status, answer.header("allow")), (405, Some("GET, HEAD, OPTIONS")), "{method} {path}");
+    }
+    let options = world.send("OPTIONS", "/api/columns/posts", &[], b"").await;
+    assert_eq!((options.status, options.header("allow")), (204, Some("GET, HEAD, OPTIONS")));
     assert_eq!(world.get("/api/columns").await.status, 200);
 }
 

@@ -44,6 +44,7 @@ fn totals_and_mistakes() {
         ("/api/tables/t?after=zz&limit=1", "invalid_cursor"),
         ("/api/tables/t?limit=x", "invalid_numeric_param"),
         ("/api/tables/t?page=0&limit=1", "invalid_numeric_param"),
+        ("/api/tables/t?page=0", "invalid_numeric_param"),
         ("/api/tables/t?colums=id", "rest_query"),
         ("/api/tables/t?columns=idd", "invalid_projection"),
         ("/api/tables/t?sort=idd", "invalid_sort"),

@@ -7,7 +7,7 @@ use super::program::Program;
 
 /// Method, target and body, with the answer.
 const CASES: [(&str, &str, &str, u16, &str); 30] = [
-    ("GET", "/records", "", 404, r#"{"code":1000,"message":"Route '\/records' not found"}"#),
+    ("GET", "/records", "", 405, r#"{"code":1000,"message":"Route '\/records' not found"}"#),
     ("GET", "/records/people/1/2", "", 404, r#"{"code":1000,"message":"Route '\/records\/people\/1\/2' not found"}"#),
     ("DELETE", "/records/people", "", 404, r#"{"code":1000,"message":"Route '\/records\/people' not found"}"#),
     ("GET", "/records/nothing", "", 404, r#"{"code":1001,"message":"Table 'nothing' not found"}"#),

@@ -38,6 +38,8 @@ pub(super) fn fixed_responses() -> Json {
             "content": one_or_more(number.clone()) },
         "pk_string": { "description": "inserted primary key value (string); an array for a batch",
             "content": one_or_more(json!({ "type": "string" })) },
+        "pk_object": { "description": "inserted primary key values, by column; an array for a batch",
+            "content": one_or_more(json!({ "type": "object", "additionalProperties": true })) },
         "rows_affected": { "description": "number of rows affected (integer); an array for a batch",
             "content": one_or_more(number) },
         "undone": { "description": "a record of the batch failed, and all of it was undone; what became of each",
@@ -124,7 +126,10 @@ pub(super) fn fixed_schemas() -> Json {
 pub(super) fn schema(shown: &Shown<'_>) -> Json {
     let mut properties = Map::new();
     for (at, column) in shown.table.columns.iter().enumerate() {
+        // A change by key does not read the key in its body.
+        let is_passed_over = !shown.names.is_wide && shown.table.key.contains(&at);
         let can_be_there = match shown.operation {
+            Operation::Update | Operation::Increment if is_passed_over => false,
             Operation::Increment => column.kind.is_numeric() && !column.generated,
             Operation::Create | Operation::Update => !column.generated,
             _ => true,
@@ -149,7 +154,7 @@ pub(super) fn schema(shown: &Shown<'_>) -> Json {
 }
 
 fn property(shown: &Shown<'_>, at: usize, column: &ColumnInfo) -> Json {
-    let mut property = kind(column);
+    let mut property = kind(column, shown.is_long);
     if !column.words.is_empty() && !column.native.starts_with("set(") {
         put(&mut property, "enum", json!(column.words));
     }
@@ -180,8 +185,8 @@ fn property(shown: &Shown<'_>, at: usize, column: &ColumnInfo) -> Json {
     property
 }
 
-/// Returns the schema of a column.
-fn kind(column: &ColumnInfo) -> Json {
+/// Returns the schema of a column, of which integers have 64 bits at least if they are long.
+fn kind(column: &ColumnInfo, is_long: bool) -> Json {
     let text = |format: &str, pattern: String| {
         let mut object = json!({ "type": "string" });
         if !format.is_empty() {
@@ -202,10 +207,12 @@ fn kind(column: &ColumnInfo) -> Json {
         ColumnKind::Clob => text("large-string", String::new()),
         ColumnKind::Json => json!({}),
         ColumnKind::Boolean => json!({ "type": "boolean" }),
-        ColumnKind::Integer => {
+        ColumnKind::Integer if !is_long => {
             json!({ "type": "integer", "format": "int32", "minimum": i32::MIN, "maximum": i32::MAX })
         }
-        ColumnKind::BigInt => json!({ "type": "integer", "format": "int64", "minimum": i64::MIN, "maximum": i64::MAX }),
+        ColumnKind::Integer | ColumnKind::BigInt => {
+            json!({ "type": "integer", "format": "int64", "minimum": i64::MIN, "maximum": i64::MAX })
+        }
         ColumnKind::Float => json!({ "type": "number", "format": "float" }),
         ColumnKind::Double => json!({ "type": "number", "format": "double" }),
         ColumnKind::Decimal => {

@@ -30,6 +30,16 @@ pub(super) fn of(operation: Operation) -> &'static [&'static str] {
     }
 }
 
+/// Returns the parameter for keys of several columns, of which there may be `many` in a request.
+pub(super) fn composite_key(columns: usize, many: bool) -> Json {
+    let one = vec!["[^,~]+"; columns].join("~");
+    let pattern = if many { format!("^{one}(,{one})*$") } else { format!("^{one}$") };
+    json!({
+        "name": "id", "in": "path", "required": true, "schema": { "type": "string", "pattern": pattern },
+        "description": "Primary key: the values of its columns with `~` between them; several keys divided by commas.",
+    })
+}
+
 /// Name, description, and whether it may be repeated; those of PHP-CRUD-API first.
 const QUERY: [(&str, &str, bool); 17] = [
     (
@@ -68,9 +78,18 @@ pub(super) fn all() -> Json {
     let tile = ("tile", "Tile that the geometry must intersect: `zoom,column,row`.", false);
     for (name, description, repeats) in QUERY.into_iter().chain([tile]) {
         let text = json!({ "type": "string" });
-        let schema = if repeats { json!({ "type": "array", "items": text }) } else { text };
-        let parameter =
+        let schema = match name {
+            "upsert" => json!({ "type": "string", "enum": ["update", "ignore"] }),
+            "returning" | "on_conflict" => json!({ "type": "string", "minLength": 1 }),
+            "distinct" => json!({ "type": "boolean" }),
+            _ if repeats => json!({ "type": "array", "items": text }),
+            _ => text,
+        };
+        let mut parameter =
             json!({ "name": name, "in": "query", "required": false, "schema": schema, "description": description });
+        if name == "distinct" {
+            parameter["allowEmptyValue"] = true.into();
+        }
         all.insert(name.to_owned(), parameter);
     }
     for (name, header, description) in [
@@ -78,10 +97,12 @@ pub(super) fn all() -> Json {
         ("if_match", "If-Match", "The record's ETag; when it changed the answer is 412."),
         ("idempotency_key", "Idempotency-Key", "A name of this request; sent again it is answered, not done again."),
     ] {
-        let parameter = json!({
-            "name": header, "in": "header", "required": false, "schema": { "type": "string" },
-            "description": description,
-        });
+        let mut schema = json!({ "type": "string" });
+        if name == "idempotency_key" {
+            schema["pattern"] = "^[!-~]([\\t -~]{0,253}[!-~])?$".into();
+        }
+        let parameter =
+            json!({ "name": header, "in": "header", "required": false, "schema": schema, "description": description });
         all.insert(name.to_owned(), parameter);
     }
     Json::Object(all)

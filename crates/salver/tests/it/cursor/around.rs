@@ -31,9 +31,9 @@ fn collections_databases_and_the_server() {
     for (method, path, status, number) in [
         ("GET", "/_api/collection/none", 404, 1203),
         ("GET", "/_api/collection/people/figures", 501, 9),
-        ("POST", "/_api/collection", 403, 1004),
-        ("DELETE", "/_api/collection/people", 403, 1004),
-        ("POST", "/_api/database", 403, 1004),
+        ("POST", "/_api/collection", 405, 1004),
+        ("DELETE", "/_api/collection/people", 405, 1004),
+        ("POST", "/_api/database", 405, 1004),
         ("GET", "/_api/document/people/1", 501, 9),
         ("GET", "/_api/gharial", 501, 9),
     ] {

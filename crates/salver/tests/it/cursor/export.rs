@@ -119,13 +119,13 @@ fn errors() {
         (here, r#"{"restrict":{}}"#, 400, 10, "expecting string for 'restrict.type'"),
         (here, r#"{"restrict":{"type":"x"}}"#, 400, 10, "expecting either 'include' or 'exclude' for 'restrict.type'"),
         (here, r#"{"restrict":{"type":"include"}}"#, 400, 10, "expecting array for 'restrict.fields'"),
-        ("/_api/export/1?collection=people", "{}", 400, 400, "expecting POST /_api/export"),
+        ("/_api/export/1?collection=people", "{}", 405, 400, "expecting POST /_api/export"),
     ] {
         assert_eq!(error(&server.post(path, body)), (status, number, message.to_owned()), "{path} {body}");
     }
     for (method, path, status, number, message) in [
-        ("PUT", "/_api/export", 400, 400, "expecting PUT /_api/export/<cursor-id>"),
-        ("DELETE", "/_api/export", 400, 400, "expecting DELETE /_api/export/<cursor-id>"),
+        ("PUT", "/_api/export", 405, 400, "expecting PUT /_api/export/<cursor-id>"),
+        ("DELETE", "/_api/export", 405, 400, "expecting DELETE /_api/export/<cursor-id>"),
         ("PUT", "/_api/export/12345", 404, 1600, NOT_FOUND),
         ("PUT", "/_api/export/x%20y", 404, 1600, NOT_FOUND),
         ("PUT", "/_api/export/99999999999999999999999999", 404, 1600, NOT_FOUND),
@@ -136,6 +136,7 @@ fn errors() {
     ] {
         let answer = server.ask(method, path, &[], b"");
         assert_eq!(error(&answer), (status, number, message.to_owned()), "{method} {path}");
+        assert_eq!(answer.header("allow").is_some(), status == 405, "{method} {path}");
     }
     let options = server.ask("OPTIONS", "/_api/export/1", &[], b"");
     assert_eq!((options.status, options.header("allow")), (204, Some("PUT, DELETE, OPTIONS")));

@@ -277,8 +277,9 @@ fn errors_without_words_of_their_own() {
         (json!({"query": "SELECT nope FROM people"}), 400, 1501),
         (json!({"query": "SELECT * FROM nope"}), 400, 1501),
         (json!({"query": "SELECT id FROM people WHERE id = $1", "bindVars": {"1": []}}), 400, 1553),
-        (json!({"query": "FOR d IN many RETURN d", "memoryLimit": 1_000}), 500, 32),
-        (json!({"query": "SELECT * FROM many", "memoryLimit": 10_000, "count": true}), 500, 32),
+        (json!({"query": "FOR d IN many RETURN d", "memoryLimit": 1_000}), 400, 32),
+        (json!({"query": "SELECT * FROM many", "memoryLimit": 10_000, "count": true}), 400, 32),
+        (json!({"query": "SELECT 1", "options": {"fullCount": true}}), 400, 10),
     ] {
         let answer = server.post("/_api/cursor", &body.to_string());
         let (got_status, got_number, message) = error(&answer);
@@ -288,7 +289,7 @@ fn errors_without_words_of_their_own() {
     assert_eq!(error(&server.post("/_api/cursor", "{\"query\"")).1, 600);
     assert_eq!(
         error(&server.ask("PUT", "/_api/cursor", &[], b"")),
-        (400, 400, "expecting PUT /_api/cursor/<cursor-id>".into())
+        (405, 400, "expecting PUT /_api/cursor/<cursor-id>".into())
     );
     assert_eq!(error(&server.ask("DELETE", "/_api/cursor/1/2", &[], b"")).1, 400);
     assert_eq!(error(&server.get("/_api/cursor/1")), (405, 405, "method not supported".into()));

@@ -140,8 +140,12 @@ fn wrong_arguments_are_told_before_any_code_runs() {
     assert_eq!((broken.status, &broken.json()["error"]), (400, &"invalid_body".into()));
     let image = server.ask("POST", "/api/functions/py/add", &[("content-type", "image/png")], b"x");
     assert_eq!(image.status, 415);
-    let get = server.get("/api/functions/py/add?a=1");
-    assert_eq!((get.status, get.header("allow")), (405, Some("POST, OPTIONS")));
+    for (method, status) in [("GET", 405), ("PUT", 405), ("OPTIONS", 204)] {
+        let answer = server.ask(method, "/api/functions/py/add?a=1", &[], b"");
+        assert_eq!((answer.status, answer.header("allow")), (status, Some("POST, OPTIONS")), "{method}");
+    }
+    let unknown = server.ask("OPTIONS", "/api/functions/py/missing", &[], b"");
+    assert_eq!((unknown.status, unknown.header("allow")), (204, Some("GET, HEAD, POST, OPTIONS")));
 }
 
 #[test]
@@ -188,7 +192,7 @@ fn what_there_is_is_described() {
     assert_eq!(get["parameters"][0]["schema"]["type"], "integer");
     assert_eq!(get["responses"]["200"]["content"]["application/json"]["schema"]["type"], "integer");
     let post = &openapi["paths"]["/api/functions/py/fib"]["post"];
-    assert_eq!(post["requestBody"]["content"]["application/json"]["schema"]["required"][0], "n");
+    assert_eq!(post["requestBody"]["content"]["application/json"]["schema"]["anyOf"][0]["required"][0], "n");
 }
 
 const TYPED: &[u8] = br#"

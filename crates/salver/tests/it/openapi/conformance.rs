@@ -1,16 +1,11 @@
 //! What `/openapi.json` says, held against what the server does, by Schemathesis: it makes requests of the document,
-//! good and bad ones, and checks each response.
+//! good and bad ones, and checks each response. All of its checks are made, of every operation. `hooks.py` has the
+//! values that are good where a schema can only say that they are texts.
 
 use std::process::Command;
 
 use super::super::demo::demo;
 
-/// What is checked of every response. Not among them are five checks that look at what the document can't say: a
-/// statement, a filter or a key that fits its schema may still be wrong (`positive_data_acceptance`), values that
-/// another system takes are taken (`negative_data_rejection`), code of users and AQL may fail (`not_a_server_error`),
-/// and paths of one entry have fewer operations than those of any (`unsupported_method`, `allow_header_conformance`).
-const CHECKS: &str = "status_code_conformance,content_type_conformance,response_headers_conformance,\
-    response_schema_conformance,missing_required_header,use_after_free,ensure_resource_availability,ignored_auth";
 const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/openapi");
 
 #[test]
@@ -24,8 +19,9 @@ fn responses_are_those_that_the_document_describes() {
     let (server, folder) = (demo(""), tempfile::tempdir().expect("a directory"));
     let mut run = Command::new("python3");
     run.args(["-m", "schemathesis.cli", "run", &format!("http://{}/openapi.json", server.address())]);
-    run.args(["--checks", CHECKS, "--phases", "examples,coverage,fuzzing", "--max-examples", "1", "--workers", "4"]);
-    run.args(["--generation-deterministic", "--no-color"]);
+    // One worker: Python 3.11 parses code in several threads with errors, of which Schemathesis tells as failures.
+    run.args(["--checks", "all", "--phases", "examples,coverage,fuzzing", "--max-examples", "3", "--workers", "1"]);
+    run.args(["--generation-deterministic", "--continue-on-failure", "--no-color"]);
     run.env("SCHEMATHESIS_HOOKS", "hooks").env("PYTHONPATH", HERE).env("PYTHONDONTWRITEBYTECODE", "1");
     let done = run.current_dir(folder.path()).output().expect("Python");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));

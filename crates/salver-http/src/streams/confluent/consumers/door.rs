@@ -83,9 +83,14 @@ fn create(context: &RequestContext<'_>, group: &str, json: &Json) -> Result<Resp
         Json::Null => &none,
         other => other.as_object().ok_or_else(|| confluent::malformed("the body is not an object"))?,
     };
-    let named = |key: &str| members.get(key).and_then(Json::as_str).map(str::to_owned);
+    let named = |key: &str| match members.get(key) {
+        None | Some(Json::Null) => Ok(None),
+        Some(Json::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(invalid(format!("`{key}` is not a text"))),
+    };
     // An `id` takes precedence over a `name`, as in the REST Proxy.
-    let name = match named("id").or_else(|| named("name")) {
+    let (id, name) = (named("id")?, named("name")?);
+    let name = match id.or(name) {
         Some(name) => name,
         None => format!("rest-consumer-{:032x}", u128::from_le_bytes(seal::random()?)),
     };

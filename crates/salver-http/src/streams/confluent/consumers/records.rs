@@ -25,11 +25,14 @@ const BINARY: HeaderValue = HeaderValue::from_static("application/vnd.kafka.bina
 pub(super) async fn answer(context: &RequestContext<'_>, instance: &Instance) -> Result<Response<Body>, Refusal> {
     accepted(context, instance.settings.format)?;
     let parameters = parameters(context.query)?;
-    let number =
-        |name| value(&parameters, name).and_then(|text| text.parse::<i64>().ok()).filter(|number| *number >= 0);
-    let wait = number("timeout").map_or(instance.settings.wait, |ms| Duration::from_millis(ms.unsigned_abs()));
+    let number = |name| match value(&parameters, name).map(str::parse::<i64>) {
+        Some(Err(_)) => Err(confluent::unprocessable(422, format!("`{name}` is not a whole number"))),
+        Some(Ok(number)) => Ok(Some(number).filter(|number| *number >= 0)),
+        None => Ok(None),
+    };
+    let wait = number("timeout")?.map_or(instance.settings.wait, |ms| Duration::from_millis(ms.unsigned_abs()));
     let bytes_max =
-        number("max_bytes").map_or(PAGE_EVENTS_BYTES_MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        number("max_bytes")?.map_or(PAGE_EVENTS_BYTES_MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
     let bytes_max = bytes_max.clamp(1, PAGE_EVENTS_BYTES_MAX);
     let mut state = instance.state.lock().await;
     if matches!(state.wants, Wants::Nothing) {
