@@ -26,6 +26,14 @@ pub(super) fn literal(value: &PgValue) -> Vec<Token> {
     }
 }
 
+/// Returns the tokens of a value without a cast, where it is a whole number.
+pub(super) fn bare(value: &PgValue) -> Vec<Token> {
+    match &value.content {
+        Some(PgContent::One(datum @ PgDatum::Int(_))) => one(datum, value.kind.element),
+        _ => literal(value),
+    }
+}
+
 /// Returns the tokens of an array. Its elements say its type, if there are any.
 fn array(elements: &[Option<PgDatum>], element: Element) -> Vec<Token> {
     let mut tokens = vec![Token::make_keyword("ARRAY"), Token::LBracket];
@@ -207,6 +215,9 @@ mod tests {
         assert_eq!(one(Scalar::Int8, PgDatum::Int(-7)), "( - 7 )");
         assert_eq!(one(Scalar::Int4, PgDatum::Int(-7)), "CAST ( ( - 7 ) AS INT4 )");
         assert_eq!(one(Scalar::Int2, PgDatum::Int(7)), "CAST ( 7 AS INT2 )");
+        let kind = PgParameter::of_scalar(Scalar::Int2);
+        let seven = PgValue { kind, content: Some(PgContent::One(PgDatum::Int(7))) };
+        assert_eq!(super::bare(&seven).len(), 1);
         assert_eq!(one(Scalar::Float8, PgDatum::Float(0.1)), "CAST ( '0.1' AS DOUBLE )");
         assert_eq!(one(Scalar::Float4, PgDatum::Float(f64::NAN)), "CAST ( 'NaN' AS REAL )");
         assert_eq!(one(Scalar::Numeric, digits("-0.10")), "( - 0.10 )");

@@ -176,7 +176,8 @@ async def main():
     assert await c.fetchval("select $1::boolean and $2::date > '2020-01-01'", True, datetime.date(2024, 1, 1))
     assert len(await c.fetch("select id from people order by id limit $1 offset $2", 5, 1)) == 2
     lists = """select array[1, null]::int2[], array[1, null]::int4[], array[1, null]::int8[],
-        array[1.5, null]::float8[], array[true, null], array[1.10, null]::numeric(10, 2)[], array['2024-01-02 03:04:05+00']::timestamptz[],
+        array[1.5, null]::float8[], array[true, null], array[1.10, null]::numeric(10, 2)[],
+        array['2024-01-02 03:04:05+00']::timestamptz[],
         array['2024-01-02']::date[], array['a', null]::text[], array[]::int4[]"""
     numbers, moment = [[1, None]] * 3, datetime.datetime(2024, 1, 2, 3, 4, 5, tzinfo=datetime.timezone.utc)
     wanted = numbers + [[1.5, None], [True, None], [decimal.Decimal("1.10"), None], [moment],

@@ -199,6 +199,7 @@ with connect() as c:
             ("select repeat('a', %s)", (3,), "aaa"), ("select %s * %s", (300, 300), 90000),
             ("select id from people order by id limit %s offset %s", (1, 1), 2),
             ("select id from people where id = %s", (2,), 2),
+            ("select id from people order by id fetch first %s rows only", (1,), 1),
             ("select sum(id) over (order by id rows %s preceding) from people order by id limit 1", (1,), 1),
         ]:
             assert cursor.execute(statement, values).fetchone() == (wanted,), statement
