@@ -2,19 +2,39 @@
 //! paths and the engine's internal messages are never sent.
 
 mod alternatives;
+mod sql_faults;
 
 use std::any::Any;
 
 use arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, SchemaError};
-use salver_model::{Code, Error, suggest};
+use salver_model::{Code, Error, SqlFault, suggest};
 
 /// Converts a failure of a plan's execution.
 pub(crate) fn execution(error: DataFusionError) -> Error {
-    let error = match ours(error) {
-        Ok(ours) => return ours,
-        Err(error) => error,
-    };
+    match ours(error) {
+        Ok(ours) => ours,
+        Err(error) => told(error, executed),
+    }
+}
+
+/// Converts a failure of planning.
+pub(crate) fn planning(error: DataFusionError) -> Error {
+    match ours(error) {
+        Ok(ours) => ours,
+        Err(error) => told(error, planned),
+    }
+}
+
+/// Converts a failure, and says what is wrong with the statement if that is known.
+fn told(error: DataFusionError, convert: fn(DataFusionError) -> Error) -> Error {
+    let fault = sql_faults::of(&error);
+    let mut made = convert(error);
+    made.sql_fault = made.sql_fault.or(fault);
+    made
+}
+
+fn executed(error: DataFusionError) -> Error {
     if let Some(ours) = beneath(&error) {
         let shared = ours.shared();
         return shared.with_source(error);
@@ -62,12 +82,7 @@ pub(crate) fn execution(error: DataFusionError) -> Error {
     Error::new(code, message).with_hint(hint).with_source(error)
 }
 
-/// Converts a failure of planning. `columns` are those that the statement could have meant.
-pub(crate) fn planning(error: DataFusionError) -> Error {
-    let error = match ours(error) {
-        Ok(ours) => return ours,
-        Err(error) => error,
-    };
+fn planned(error: DataFusionError) -> Error {
     if let Some(unfit) = unfit(&error.to_string()) {
         return unfit.with_source(error);
     }
@@ -89,7 +104,7 @@ pub(crate) fn planning(error: DataFusionError) -> Error {
             Error::new(Code::InvalidSql, first_line(message)).with_hint_if(hint_of(message))
         }
         DataFusionError::ResourcesExhausted(_) | DataFusionError::IoError(_) | DataFusionError::ObjectStore(_) => {
-            return execution(error);
+            return executed(error);
         }
         _ => Error::new(Code::InvalidSql, "the statement can't be planned").with_hint("write it another way"),
     };
@@ -351,7 +366,7 @@ fn unfit(message: &str) -> Option<Error> {
         _ => "cast what it is given, as in `x::bigint` or `x::text`",
     };
     let message = format!("`{name}` does not take ({types}");
-    Some(Error::new(Code::InvalidSql, message).with_hint(hint))
+    Some(Error::new(Code::InvalidSql, message).with_hint(hint).with_sql_fault(SqlFault::UnknownFunction))
 }
 
 /// Truncates a message before internal structures.

@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType as ArrowType, Field, Schema, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, ArrayElemTypeDef, DataType, ExactNumberInfo, Expr, Function, Ident, ObjectName, ObjectNamePart, Query,
     Select, SelectItem, SetExpr, Statement, TableFactor, TimezoneInfo, TrimWhereField,
 };
-use salver_model::pg_type::PG_NAME;
+use salver_model::pg_type::{PG_NAME, PG_OIDS};
 
 /// Name of a column that has none.
 const NAMELESS: &str = "?column?";
@@ -23,6 +23,8 @@ pub(crate) struct PgNames {
     has_star: bool,
     /// Those after the last `*`.
     last: Vec<String>,
+    /// Whether the statement is about the system catalog: lists of integers without sign are lists of its numbers.
+    has_numbers: bool,
 }
 
 impl PgNames {
@@ -65,8 +67,26 @@ impl PgNames {
         names
     }
 
-    /// Returns the columns with their names in PostgreSQL where these differ.
+    /// Returns the names of the columns of a statement about the system catalog.
+    pub(crate) fn about_catalog(self) -> Self {
+        Self { has_numbers: true, ..self }
+    }
+
+    /// Returns the columns with what PostgreSQL calls them and takes them for, where that differs.
     pub(crate) fn told(&self, schema: &SchemaRef) -> SchemaRef {
+        let named = self.named(schema);
+        if !self.has_numbers || !named.fields().iter().any(|field| has_numbers(field)) {
+            return named;
+        }
+        let fields = named.fields().iter().map(|field| match has_numbers(field) {
+            true => with_metadata(field, PG_OIDS, String::new()),
+            false => Arc::clone(field),
+        });
+        Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), named.metadata().clone()))
+    }
+
+    /// Returns the columns with their names in PostgreSQL where these differ.
+    fn named(&self, schema: &SchemaRef) -> SchemaRef {
         let count = schema.fields().len();
         let behind = count.checked_sub(self.last.len()).filter(|behind| *behind >= self.first.len());
         // Other columns than were written are those of an extension of the dialect.
@@ -79,15 +99,22 @@ impl PgNames {
         };
         let fields = schema.fields().iter().enumerate().map(|(at, field)| match name(at) {
             // Names of columns that are written in another case are those of the table.
-            Some(name) if !name.eq_ignore_ascii_case(field.name()) => {
-                let mut metadata = field.metadata().clone();
-                metadata.insert(PG_NAME.to_owned(), name.clone());
-                Arc::new(Field::clone(field).with_metadata(metadata))
-            }
+            Some(name) if !name.eq_ignore_ascii_case(field.name()) => with_metadata(field, PG_NAME, name.clone()),
             _ => Arc::clone(field),
         });
         Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
     }
+}
+
+fn with_metadata(field: &Arc<Field>, key: &str, value: String) -> Arc<Field> {
+    let mut metadata = field.metadata().clone();
+    metadata.insert(key.to_owned(), value);
+    Arc::new(Field::clone(field).with_metadata(metadata))
+}
+
+/// Returns whether a column has lists of integers without sign.
+fn has_numbers(field: &Field) -> bool {
+    matches!(field.data_type(), ArrowType::List(of) | ArrowType::LargeList(of) if *of.data_type() == ArrowType::UInt32)
 }
 
 /// Returns the first of the queries that a set operation combines, which names the columns.

@@ -14,6 +14,7 @@ mod parameters;
 mod parse;
 mod pg_rewrites;
 mod redact;
+mod shown_integers;
 mod view;
 
 use std::panic::AssertUnwindSafe;
@@ -280,9 +281,10 @@ pub(crate) struct AdmittedStatement {
 /// # Errors
 /// `ReadOnly`, and `InvalidSql` for what the system catalog has not.
 pub(crate) fn admit(mut statement: Statement, query: &SqlQuery, tables: Arc<dyn Tables>) -> Result<AdmittedStatement> {
-    let names = query.sees_system_catalog.then(|| names(&statement, query));
     let is_entry = |name: &str| matches!(tables.table(name), Ok(Some(_)));
     let is_about_it = query.sees_system_catalog && system_catalog::is_about_it(&query.text, is_entry);
+    let names = query.sees_system_catalog.then(|| names(&statement, query));
+    let names = names.map(|names| if is_about_it { names.about_catalog() } else { names });
     let system = is_about_it.then(|| Arc::new(SystemTables::new(Arc::clone(&tables))));
     if let Some(system) = &system {
         system_catalog::rewrite(&mut statement, system)?;

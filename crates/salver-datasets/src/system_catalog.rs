@@ -15,6 +15,7 @@ mod settings;
 mod statement;
 mod system_table;
 mod tables;
+mod unused_kinds;
 mod without_rows;
 
 use datafusion::sql::sqlparser::ast::Statement;
@@ -30,6 +31,7 @@ pub(crate) use tables::SystemTables;
 /// # Errors
 /// `InvalidSql` for the number of something that there is not.
 pub(crate) fn rewrite(statement: &mut Statement, tables: &SystemTables) -> Result<()> {
+    unused_kinds::rewrite(statement);
     without_rows::rewrite(statement, tables);
     rewrite::rewrite(statement, tables)
 }

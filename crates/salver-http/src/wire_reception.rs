@@ -44,7 +44,8 @@ impl Reception for Doors {
         }
         let error = refusal.error;
         let (message, hint) = (redaction::message(&error).into_owned(), redaction::hint(&error));
-        Error::new(error.code, message).with_hint_if(hint.map(std::borrow::Cow::into_owned))
+        let told = Error::new(error.code, message).with_hint_if(hint.map(std::borrow::Cow::into_owned));
+        Error { sql_fault: error.sql_fault, ..told }
     }
 
     fn count(&self, wire: &'static str, outcome: Outcome) {

@@ -4,6 +4,8 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
+use crate::sql_fault::SqlFault;
+
 /// Result with Salver's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -248,6 +250,8 @@ pub struct Error {
     pub details: Vec<(String, String)>,
     /// Seconds after which another try may succeed, where that is known.
     pub retry_after_s: Option<u16>,
+    /// What is wrong with the statement, where the error is about one and that is known.
+    pub sql_fault: Option<SqlFault>,
     /// Cause, for the log and never for the client.
     pub source: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -260,7 +264,8 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, details: Vec::new(), retry_after_s: None, source: None }
+        let (message, details) = (message.into(), Vec::new());
+        Self { code, message, hint: None, details, retry_after_s: None, sql_fault: None, source: None }
     }
 
     /// Adds a suggested remedy.
@@ -291,6 +296,15 @@ impl Error {
         self
     }
 
+    /// Says what is wrong with the statement.
+    #[must_use]
+    #[cold]
+    #[inline(never)]
+    pub fn with_sql_fault(mut self, fault: SqlFault) -> Self {
+        self.sql_fault = Some(fault);
+        self
+    }
+
     /// Adds the cause.
     #[must_use]
     #[cold]
@@ -303,9 +317,10 @@ impl Error {
     /// Returns a copy for another caller affected by the same failure; the cause stays with this one.
     #[must_use]
     pub fn shared(&self) -> Self {
-        let Self { code, message, hint, details, retry_after_s, .. } = self;
+        let Self { code, message, hint, details, retry_after_s, sql_fault, .. } = self;
         let (message, hint, details) = (message.clone(), hint.clone(), details.clone());
-        Self { code: *code, message, hint, details, retry_after_s: *retry_after_s, source: None }
+        let (retry_after_s, sql_fault) = (*retry_after_s, *sql_fault);
+        Self { code: *code, message, hint, details, retry_after_s, sql_fault, source: None }
     }
 
     /// Creates the error of an internal fault.

@@ -26,7 +26,7 @@ pub enum Element {
 
 impl Element {
     /// Every type.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Of(Scalar::Bool),
         Self::Of(Scalar::Int2),
         Self::Of(Scalar::Int4),
@@ -42,6 +42,7 @@ impl Element {
         Self::Of(Scalar::TimestampTz),
         Self::Of(Scalar::Interval),
         Self::Of(Scalar::Json),
+        Self::Of(Scalar::Oid),
         Self::Uuid,
         Self::Jsonb,
     ];
@@ -87,8 +88,7 @@ impl PgParameter {
         Self { element: Element::Of(scalar), is_array: false }
     }
 
-    /// Returns the type with this number; `None` if no parameter can have it. Texts of other types are texts, and
-    /// numbers of rows of the catalog are integers of 64 bits.
+    /// Returns the type with this number; `None` if no parameter can have it. Texts of other types are texts.
     #[must_use]
     pub fn of_oid(oid: u32) -> Option<Self> {
         let text = Element::Of(Scalar::Text);
@@ -96,9 +96,6 @@ impl PgParameter {
             // `"char"`, `name`, `bpchar`, `varchar`, and arrays of them.
             18 | 19 | 1042 | 1043 => (text, false),
             1002 | 1003 | 1014 | 1015 => (text, true),
-            // `oid` and its arrays.
-            26 => (Element::Of(Scalar::Int8), false),
-            1028 => (Element::Of(Scalar::Int8), true),
             other => {
                 let of = |own: &&Element| own.oid() == other || own.array_oid() == other;
                 let element = *Element::ALL.iter().find(of)?;
@@ -127,7 +124,7 @@ impl PgParameter {
 pub enum PgDatum {
     /// `boolean`.
     Bool(bool),
-    /// An integer, in the range of its type.
+    /// An integer, or an `oid`, in the range of its type.
     Int(i64),
     /// `real` or `double precision`.
     Float(f64),
@@ -213,7 +210,7 @@ mod tests {
             }
         }
         assert_eq!(PgParameter::of_oid(1043), Some(PgParameter::TEXT));
-        assert_eq!(PgParameter::of_oid(26), Some(PgParameter::of_scalar(Scalar::Int8)));
+        assert_eq!(PgParameter::of_oid(26), Some(PgParameter::of_scalar(Scalar::Oid)));
         assert_eq!(PgParameter::of_oid(600), None);
         assert_eq!(PgParameter::of(&DataType::Decimal256(76, 3)).oid(), 1700);
         assert_eq!(PgParameter::of(&DataType::new_list(DataType::Int32, true)).oid(), 1007);

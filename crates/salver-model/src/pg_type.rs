@@ -1,7 +1,7 @@
 //! PostgreSQL's types of Arrow's, for its protocol and its catalog, by the numbers of its catalog `pg_type`
 //! (`src/include/catalog/pg_type.dat` in the sources of PostgreSQL 16).
 
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field};
 
 /// A type of the columns of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +51,17 @@ pub enum Scalar {
     Interval,
     /// `json`.
     Json,
+    /// `oid`, the number of something in the system catalog.
+    Oid,
 }
 
 /// Key of the metadata of a column that has the name which PostgreSQL gives it, where it is another. Only rows for
 /// PostgreSQL's clients have it.
 pub const PG_NAME: &str = "salver.pg_name";
+
+/// Key of the metadata of a column whose integers without sign are numbers of the system catalog. Only rows for
+/// PostgreSQL's clients have it.
+pub const PG_OIDS: &str = "salver.pg_oids";
 
 /// Number of `unknown`: the client leaves the type to the server.
 pub const UNSPECIFIED: [u32; 2] = [0, 705];
@@ -79,6 +85,7 @@ impl Scalar {
             Self::TimestampTz => (1184, 1185, 8),
             Self::Interval => (1186, 1187, 16),
             Self::Json => (114, 199, -1),
+            Self::Oid => (26, 1028, 4),
         }
     }
 
@@ -113,6 +120,7 @@ impl Scalar {
             Self::TimestampTz => "timestamp with time zone",
             Self::Interval => "interval",
             Self::Json => "json",
+            Self::Oid => "oid",
         }
     }
 }
@@ -123,6 +131,18 @@ impl PgType {
     pub fn of_scalar(scalar: Scalar) -> Self {
         let (oid, _, size) = scalar.row();
         Self { oid, size, modifier: -1, scalar, is_array: false }
+    }
+
+    /// Returns the type in which the values of a column are written.
+    #[must_use]
+    pub fn of_field(field: &Field) -> Self {
+        let own = Self::of(field.data_type());
+        if !field.metadata().contains_key(PG_OIDS) {
+            return own;
+        }
+        let (oid, array_oid, size) = Scalar::Oid.row();
+        let (oid, size) = if own.is_array { (array_oid, -1) } else { (oid, size) };
+        Self { oid, size, modifier: -1, scalar: Scalar::Oid, is_array: own.is_array }
     }
 
     /// Returns the type in which the values of an Arrow type are written. Values that have parts of several types, and
@@ -185,7 +205,7 @@ mod tests {
 
     use arrow::datatypes::{DataType, Field, Fields, TimeUnit};
 
-    use super::PgType;
+    use super::{PG_OIDS, PgType};
 
     #[test]
     fn types_have_the_numbers_of_the_catalog() {
@@ -216,5 +236,9 @@ mod tests {
         }
         assert_eq!(PgType::of(&DataType::Decimal128(12, 2)).modifier, (12 << 16 | 2) + 4);
         assert_eq!(PgType::of(&DataType::Decimal128(12, -2)).modifier, -1);
+        let field = Field::new("a", list(DataType::UInt32), true);
+        assert_eq!(PgType::of_field(&field).oid, 1016);
+        let numbers = field.with_metadata([(PG_OIDS.to_owned(), String::new())].into());
+        assert_eq!((PgType::of_field(&numbers).oid, PgType::of_field(&numbers).size), (1028, -1));
     }
 }

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use ahash::AHashMap;
 use arrow::datatypes::SchemaRef;
 use salver_model::ports::{Progress, Table, Tables};
-use salver_model::{Code, Error, Grants, Name, Permission, Result, Version, suggest};
+use salver_model::{Code, Error, Grants, Name, Permission, Result, SqlFault, Version, suggest};
 
 use crate::declared_views::{MadeView, Views};
 
@@ -303,6 +303,7 @@ impl Snapshot {
             Some(entry) => entry.require(),
             None => Err(self.absent(name).unwrap_or_else(|| {
                 Error::new(Code::UnknownEntry, format!("no table `{name}`"))
+                    .with_sql_fault(SqlFault::UnknownTable)
                     .with_hint_if(suggest::hint(name, self.contents.entries.keys().map(Name::as_str)))
             })),
         }

@@ -11,7 +11,7 @@ use salver_model::limits::VIEWS_DEPTH_MAX;
 use salver_model::observation::Observation;
 use salver_model::ports::{Table, Tables};
 use salver_model::spec::RunsAs;
-use salver_model::{Code, Error, Grants, Name, Permission, Result};
+use salver_model::{Code, Error, Grants, Name, Permission, Result, SqlFault};
 
 use crate::declared_views::{MadeView, Views};
 use crate::snapshot::{Contents, Entry, LoadFailure, LoadState};
@@ -196,7 +196,9 @@ impl Maker {
     fn restricted(&self, name: &Name, made: MadeView) -> Result<MadeView> {
         let Some((grants, permission)) = &self.0.rights else { return Ok(made) };
         let granted = grants.decide(*permission, name.as_str());
-        let granted = granted.ok_or_else(|| Error::new(Code::InvalidSql, format!("no table `{name}`")))?;
+        let unknown =
+            || Error::new(Code::InvalidSql, format!("no table `{name}`")).with_sql_fault(SqlFault::UnknownTable);
+        let granted = granted.ok_or_else(unknown)?;
         let restriction = Restriction::of(&granted);
         if restriction == Restriction::default() {
             return Ok(made);

@@ -2,7 +2,10 @@
 
 use ahash::{AHashMap, AHashSet};
 use arrow::datatypes::DataType;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::SessionState;
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::Placeholder;
 use datafusion::sql::sqlparser::ast::Statement;
 use std::sync::Arc;
 
@@ -15,14 +18,16 @@ use salver_model::{
     Code, Error, ParameterType, PgParameter, PgValue, Result, SqlParameters, SqlQuery, TypedValue, suggest,
 };
 
-use super::parse::{self, Placeholder};
+use super::parse;
 use super::{admit, columns, plan_statement};
 use crate::udf::Files;
 
 mod any_arrays;
+mod sibling_types;
 mod written_types;
 
 use any_arrays::written_singly;
+use sibling_types::write_compared;
 use written_types::written_types;
 
 /// Parameter of the door itself, which no query can have.
@@ -62,7 +67,7 @@ pub(super) async fn statement(
     let StatementQuestion { text, types, wants_columns } = question;
     let mut count = types.len();
     let mut in_order = 0;
-    for Placeholder { text, line, column } in parse::placeholders(text)? {
+    for parse::Placeholder { text, line, column } in parse::placeholders(text)? {
         in_order += usize::from(text == "?");
         let number = match text.strip_prefix('$') {
             Some(digits) => digits.parse::<usize>().ok(),
@@ -97,7 +102,7 @@ pub(super) async fn statement(
 /// everything else may be null.
 fn sample(kind: PgParameter) -> PgValue {
     let one = match kind.element {
-        Element::Of(Scalar::Int2 | Scalar::Int4 | Scalar::Int8) => Some(PgDatum::Int(1)),
+        Element::Of(Scalar::Int2 | Scalar::Int4 | Scalar::Int8 | Scalar::Oid) => Some(PgDatum::Int(1)),
         _ => None,
     };
     let content = if kind.is_array { Some(PgContent::Array(vec![one])) } else { one.map(PgContent::One) };
@@ -105,11 +110,11 @@ fn sample(kind: PgParameter) -> PgValue {
 }
 
 /// Returns the parameters: the declared ones, and the others that stand in the statement.
-fn all_named(spec: &QuerySpec, found: &[Placeholder]) -> Result<Vec<ParameterSpec>> {
+fn all_named(spec: &QuerySpec, found: &[parse::Placeholder]) -> Result<Vec<ParameterSpec>> {
     let mut all = spec.parameters.clone();
     let mut used = vec![false; all.len()];
     for placeholder in found {
-        let Placeholder { text, line, column } = placeholder;
+        let parse::Placeholder { text, line, column } = placeholder;
         let refused =
             |what: &str| Error::new(Code::InvalidSql, format!("`{text}` at line {line}, column {column} {what}"));
         let Some(name) = text.strip_prefix('$').filter(|name| !name.is_empty()) else {
@@ -154,9 +159,10 @@ async fn named_types(
     tables: Arc<dyn Tables>,
     query: &SqlQuery,
 ) -> AHashMap<String, ParameterType> {
-    let Ok(statement) = parse::parse_open(&query.text) else { return AHashMap::new() };
+    let Ok(mut statement) = parse::parse_open(&query.text) else { return AHashMap::new() };
     let written = written_types(&statement).into_iter().map(|(name, kind)| (name, kind_of_written(kind)));
     let written: Vec<(String, ParameterType)> = written.collect();
+    write_compared(&mut statement);
     let found = inferred(state, functions, tables, (statement, query)).await;
     let found = found.into_iter().map(|(name, data_type)| (name, parameter_type(&data_type)));
     found.chain(written).collect()
@@ -172,6 +178,7 @@ async fn exact_types(
     let Ok(mut statement) = parse::parse_open(&query.text) else { return AHashMap::new() };
     let written = written_types(&statement);
     let arrays: AHashSet<String> = written_singly(&mut statement);
+    write_compared(&mut statement);
     let found = inferred(state, functions, tables, (statement, query)).await;
     let exact = |(name, data_type): (String, DataType)| {
         let own = PgParameter::of(&data_type);
@@ -182,26 +189,34 @@ async fn exact_types(
     unknown.chain(found.into_iter().map(exact)).chain(written).collect()
 }
 
-/// Returns the types that the engine finds for placeholders in what they are compared with. Values make more
-/// statements valid than placeholders do, so that a failure says nothing.
+/// Returns the types that the engine finds for placeholders in what they are compared with, the first for each. Values
+/// make more statements valid than placeholders do, so that a failure says nothing.
 async fn inferred(
     state: SessionState,
     functions: &Files,
     tables: Arc<dyn Tables>,
     (statement, query): (Statement, &SqlQuery),
-) -> Vec<(String, DataType)> {
-    let Ok(admitted) = admit(statement, query, tables) else { return Vec::new() };
-    let planned = Box::pin(plan_statement(state, functions, admitted, query)).await;
-    let types = planned.ok().and_then(|planned| planned.plan.get_parameter_types().ok()).unwrap_or_default();
-    let known = types.into_iter().filter_map(|(name, data_type)| Some((name, data_type?)));
-    known.map(|(name, data_type)| (name.trim_start_matches('$').to_owned(), data_type)).collect()
+) -> AHashMap<String, DataType> {
+    let mut found = AHashMap::new();
+    let Ok(admitted) = admit(statement, query, tables) else { return found };
+    let Ok(planned) = Box::pin(plan_statement(state, functions, admitted, query)).await else { return found };
+    let mut note = |part: &Expr| {
+        if let Expr::Placeholder(Placeholder { id, field: Some(field) }) = part {
+            let name = id.trim_start_matches('$').to_owned();
+            found.entry(name).or_insert_with(|| field.data_type().clone());
+        }
+        Ok(TreeNodeRecursion::Continue)
+    };
+    // Nothing in it fails.
+    let _ = planned.plan.apply_with_subqueries(|node| node.apply_expressions(|expression| expression.apply(&mut note)));
+    found
 }
 
 /// Returns the type of a named query's parameter that a cast or a limit says.
 fn kind_of_written(kind: PgParameter) -> ParameterType {
     match kind {
         PgParameter { is_array: false, element: Element::Of(scalar) } => match scalar {
-            Scalar::Int2 | Scalar::Int4 | Scalar::Int8 => ParameterType::Integer,
+            Scalar::Int2 | Scalar::Int4 | Scalar::Int8 | Scalar::Oid => ParameterType::Integer,
             Scalar::Float4 | Scalar::Float8 => ParameterType::Number,
             Scalar::Bool => ParameterType::Boolean,
             Scalar::Date => ParameterType::Date,

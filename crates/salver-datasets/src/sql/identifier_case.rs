@@ -12,7 +12,7 @@ use datafusion::sql::sqlparser::ast::{
     SelectItemQualifiedWildcardKind, Statement, TableAlias, TableFactor, Visit, VisitMut, Visitor, VisitorMut,
 };
 use salver_model::ports::Tables;
-use salver_model::{Code, Error, Result, suggest};
+use salver_model::{Code, Error, Result, SqlFault, suggest};
 
 use crate::engine::{CATALOG, SCHEMA};
 pub(super) use crate::pg_names::fold;
@@ -116,7 +116,8 @@ fn unknown_table(relation: &ObjectName, last: &Ident, catalog: &[salver_model::N
             None => suggest::hint(&last.value, names()),
         },
     };
-    Error::new(Code::InvalidSql, format!("no table `{whole}`{place}")).with_hint_if(hint)
+    let error = Error::new(Code::InvalidSql, format!("no table `{whole}`{place}")).with_hint_if(hint);
+    error.with_sql_fault(SqlFault::UnknownTable)
 }
 
 fn add_fields(known: &mut Known, fields: &Fields) {

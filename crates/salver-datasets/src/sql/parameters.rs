@@ -4,6 +4,7 @@
 mod exact;
 
 use ahash::AHashMap;
+use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use salver_model::{Code, Error, ParameterType, PgValue, Result, SqlParameters, TypedValue, Value, suggest};
 
@@ -108,9 +109,19 @@ fn bind_exact(tokens: Vec<TokenWithSpan>, values: &[PgValue]) -> Result<Vec<Toke
             return Err(Error::new(Code::InvalidValue, format!("no value for {}", describe(&token))));
         };
         let span = token.span;
-        bound.extend(exact::literal(value).into_iter().map(|token| TokenWithSpan { token, span }));
+        let written = if is_after_fetch(&bound) { exact::bare(value) } else { exact::literal(value) };
+        bound.extend(written.into_iter().map(|token| TokenWithSpan { token, span }));
     }
     Ok(bound)
+}
+
+/// Returns whether the next token is the number of `FETCH FIRST`, which the parser takes as a bare one alone.
+fn is_after_fetch(tokens: &[TokenWithSpan]) -> bool {
+    let last = tokens.iter().rev().find(|token| !matches!(token.token, Token::Whitespace(_)));
+    last.is_some_and(|last| match &last.token {
+        Token::Word(word) => matches!(word.keyword, Keyword::FIRST | Keyword::NEXT),
+        _ => false,
+    })
 }
 
 /// Returns a literal of the parameter's type.

@@ -8,7 +8,7 @@ use salver_model::limits::SQL_WORDS_MAX;
 use salver_model::{Code, Error, Result, SqlParameters, SqlQuery};
 
 use super::grammar::{self, Grammar};
-use super::{bounds, from_first, parameters};
+use super::{bounds, from_first, parameters, shown_integers};
 use crate::sql_allowlist;
 
 /// Parses the only statement of a request and binds its parameters. The tree may be too deep for the stacks of threads
@@ -19,12 +19,16 @@ pub(super) fn parse(query: &SqlQuery) -> Result<Statement> {
 
 /// Parses a statement that has at most `words_max` words and operators, and so at most as many levels.
 pub(super) fn parse_within(query: &SqlQuery, words_max: usize) -> Result<Statement> {
-    parse_tokens(&query.text, words_max, |tokens| match &query.parameters {
+    let mut statement = parse_tokens(&query.text, words_max, |tokens| match &query.parameters {
         SqlParameters::Typed(_) | SqlParameters::Exact(_) => {
             parameters::bind(parameters::numbered(tokens), &query.parameters)
         }
         others => parameters::bind(tokens, others),
-    })
+    })?;
+    if matches!(query.parameters, SqlParameters::Exact(_)) {
+        shown_integers::keep(&mut statement);
+    }
+    Ok(statement)
 }
 
 /// Parses a statement whose placeholders stay in it, those without a number by their place.

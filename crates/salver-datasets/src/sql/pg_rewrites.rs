@@ -37,6 +37,7 @@ use datafusion::sql::sqlparser::ast::{Expr, Ident, Query, Select, Statement, Vis
 use datafusion::sql::sqlparser::parser::Parser;
 use salver_model::{Code, Error, Result};
 
+pub(super) use self::casts::is_oid;
 use super::grammar::Grammar;
 
 /// Rewrites a statement.
@@ -107,7 +108,7 @@ impl VisitorMut for Rewriter {
 }
 
 /// Parses an expression from SQL, in which `__1` stands for the first of `parts`, and so on.
-fn expression(words: &str, parts: Vec<Expr>) -> Result<Expr, Box<Error>> {
+pub(super) fn expression(words: &str, parts: Vec<Expr>) -> Result<Expr, Box<Error>> {
     let parsed = Parser::new(&Grammar::default()).try_with_sql(words).and_then(|mut parser| parser.parse_expr());
     let mut parsed = parsed.map_err(|error| Box::new(Error::internal("a rewriting is not SQL").with_source(error)))?;
     let _ = VisitMut::visit(&mut parsed, &mut Places(parts));

@@ -164,7 +164,7 @@ impl Digits {
             }
             Scalar::Date => times(0),
             Scalar::Time | Scalar::Timestamp | Scalar::TimestampTz | Scalar::Interval => times(6),
-            Scalar::Bool | Scalar::Text | Scalar::Bytea | Scalar::Json => Self::default(),
+            Scalar::Bool | Scalar::Text | Scalar::Bytea | Scalar::Json | Scalar::Oid => Self::default(),
         }
     }
 }

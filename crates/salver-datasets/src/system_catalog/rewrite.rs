@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
     FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, SelectItem,
     SetExpr, Statement, TableAlias, TableFactor, Value, VisitMut, VisitorMut, visit_expressions,
 };
-use salver_model::{Code, Error, Result};
+use salver_model::{Code, Error, Result, SqlFault};
 
 use super::tables::SystemTables;
 use super::{definitions, oids, pg_types};
@@ -142,7 +142,7 @@ impl Rewriter<'_> {
             let found = found.or_else(|| name.parse().ok());
             found
                 .map(|number| Expr::value(Value::Number(number.to_string(), false)))
-                .ok_or_else(|| Box::new(Error::new(Code::InvalidSql, format!("{what} \"{name}\" does not exist"))))
+                .ok_or_else(|| Box::new(unknown(what, name)))
         };
         Ok(match (kind, literal) {
             ("regclass", Some(name)) => {
@@ -160,7 +160,7 @@ impl Rewriter<'_> {
                 let bare = bare_name(&name);
                 let is_known = bare == "-" || pg_types::is_input_function(&bare);
                 if !is_known {
-                    return Err(Box::new(Error::new(Code::InvalidSql, format!("function \"{bare}\" does not exist"))));
+                    return Err(Box::new(unknown("function", &bare)));
                 }
                 Expr::value(Value::SingleQuotedString(bare))
             }
@@ -178,6 +178,16 @@ impl Rewriter<'_> {
             _ => to(inner, data_type.clone()),
         })
     }
+}
+
+/// Returns the error for something that the catalog has not.
+fn unknown(what: &str, name: &str) -> Error {
+    let fault = match what {
+        "relation" => SqlFault::UnknownTable,
+        "function" => SqlFault::UnknownFunction,
+        _ => SqlFault::UnknownObject,
+    };
+    Error::new(Code::InvalidSql, format!("{what} \"{name}\" does not exist")).with_sql_fault(fault)
 }
 
 /// Returns a null without a type.

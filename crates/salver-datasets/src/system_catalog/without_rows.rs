@@ -297,7 +297,7 @@ fn hollow(select: &mut Select) -> bool {
 }
 
 /// Returns the type of a column, as far as it is one of the catalog's.
-fn type_of(expr: &Expr, from: &[TableWithJoins]) -> DataType {
+pub(super) fn type_of(expr: &Expr, from: &[TableWithJoins]) -> DataType {
     let name = match expr {
         Expr::Identifier(name) => Some(name),
         Expr::CompoundIdentifier(parts) => parts.last(),

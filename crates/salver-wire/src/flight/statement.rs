@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use salver_model::pg_parameter::Element;
-use salver_model::pg_type::{PG_NAME, Scalar};
+use salver_model::pg_type::{PG_NAME, PG_OIDS, Scalar};
 use salver_model::ports::{StatementDescription, StatementQuestion};
 use salver_model::{Code, Error, ParameterType, Permission, PgParameter, Result, Rows, SqlQuery};
 use salver_service::reception::Welcome;
@@ -67,6 +67,7 @@ fn told(columns: &Schema) -> SchemaRef {
     let fields = columns.fields().iter().map(|field| {
         let mut metadata = field.metadata().clone();
         metadata.remove(PG_NAME);
+        metadata.remove(PG_OIDS);
         Field::clone(field).with_nullable(true).with_metadata(metadata)
     });
     Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), columns.metadata().clone()))
@@ -77,7 +78,7 @@ fn kind_of(parameter: PgParameter) -> ParameterType {
     match parameter.element {
         _ if parameter.is_array => ParameterType::Text,
         Element::Of(Scalar::Bool) => ParameterType::Boolean,
-        Element::Of(Scalar::Int2 | Scalar::Int4 | Scalar::Int8) => ParameterType::Integer,
+        Element::Of(Scalar::Int2 | Scalar::Int4 | Scalar::Int8 | Scalar::Oid) => ParameterType::Integer,
         Element::Of(Scalar::Float4 | Scalar::Float8 | Scalar::Numeric) => ParameterType::Number,
         Element::Of(Scalar::Date) => ParameterType::Date,
         Element::Of(Scalar::Timestamp) => ParameterType::Timestamp,

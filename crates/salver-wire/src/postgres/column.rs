@@ -17,7 +17,7 @@ pub(super) struct Column {
 pub(super) fn columns(schema: &SchemaRef) -> Arc<[Column]> {
     let column = |field: &Arc<Field>| Column {
         name: field.metadata().get(PG_NAME).unwrap_or(field.name()).clone(),
-        pg_type: PgType::of(field.data_type()),
+        pg_type: PgType::of_field(field),
         data_type: field.data_type().clone(),
     };
     schema.fields().iter().map(column).collect()

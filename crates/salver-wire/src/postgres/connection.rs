@@ -33,7 +33,11 @@ pub(super) async fn serve(stream: TcpStream, address: IpAddr, shared: &Shared, m
             Ok((kind, _)) if is_skipping && kind != message::SYNC => continue,
             Ok((kind, body)) => match Message::read(kind, body) {
                 Ok(message) => answer(&mut client, &mut session, message, &mut is_skipping).await,
-                Err(refusal) => Err(refusal.into()),
+                // What came before it is answered before it.
+                Err(refusal) => match extended_query::settle(&mut client, &mut session, None).await {
+                    Ok(()) => Err(refusal.into()),
+                    Err(stop) => Err(stop),
+                },
             },
             Err(stop) => Err(stop),
         };
@@ -68,7 +72,7 @@ async fn answer(
     message: Message,
     is_skipping: &mut bool,
 ) -> Result<(), Stop> {
-    extended_query::settle(client, session, &message).await?;
+    extended_query::settle(client, session, Some(&message)).await?;
     match message {
         Message::Query(text) => {
             simple_query::answer(client, session, &text).await?;

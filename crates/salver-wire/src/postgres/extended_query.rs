@@ -41,10 +41,10 @@ pub(super) fn parse(client: &mut Client, session: &mut Session, parse: Parse) ->
 }
 
 /// Completes the statement that was prepared last, before anything else is answered: what is wrong with it is told in
-/// its place. The message that binds it needs no more than its parameters.
-pub(super) async fn settle(client: &mut Client, session: &mut Session, next: &Message) -> Result<(), Stop> {
+/// its place. The message that binds it needs no more than its parameters; `None` is a message that can't be read.
+pub(super) async fn settle(client: &mut Client, session: &mut Session, next: Option<&Message>) -> Result<(), Stop> {
     let Some(name) = session.unplanned.take() else { return Ok(()) };
-    let is_bound = matches!(next, Message::Bind(bind) if bind.statement == name);
+    let is_bound = matches!(next, Some(Message::Bind(bind)) if bind.statement == name);
     if let Err(stop) = find_out(client, session, &name, !is_bound).await {
         session.close_statement(&name);
         return Err(stop);

@@ -9,14 +9,11 @@ mod text;
 
 use salver_model::PgValue;
 use salver_model::limits::PARAMETER_ELEMENTS_MAX;
-use salver_model::pg_parameter::{PgContent, PgDatum, PgParameter};
+use salver_model::pg_parameter::{PgContent, PgParameter};
 use salver_model::pg_type::UNSPECIFIED;
 
 use super::message::{Bind, Format};
 use super::refusal::{LIMIT_EXCEEDED, NOT_SUPPORTED, Refusal};
-
-/// Number of the type `oid`.
-const OID: u32 = 26;
 
 /// Returns the type of this number, which a client gives a parameter; `None` if it says nothing of the type.
 ///
@@ -54,14 +51,8 @@ pub(super) fn values(bind: &Bind, types: &[(u32, PgParameter)]) -> Result<Vec<Pg
         return Err(Refusal::new("08P01", message));
     }
     let given = bind.values.iter().zip(types).enumerate();
-    let read = given.map(|(at, (bytes, (oid, kind)))| {
-        let content = bytes.as_ref().map(|bytes| match (bind.formats.at(at), <[u8; 4]>::try_from(&bytes[..])) {
-            // Numbers of the catalog have four bytes without a sign.
-            (Format::Binary, Ok(bytes)) if *oid == OID => {
-                Ok(PgContent::One(PgDatum::Int(u32::from_be_bytes(bytes).into())))
-            }
-            (format, _) => content(bytes, *kind, (format, at)),
-        });
+    let read = given.map(|(at, (bytes, (_, kind)))| {
+        let content = bytes.as_ref().map(|bytes| content(bytes, *kind, (bind.formats.at(at), at)));
         Ok(PgValue { kind: *kind, content: content.transpose()? })
     });
     read.collect()

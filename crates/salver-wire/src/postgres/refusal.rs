@@ -1,7 +1,7 @@
 //! What a client is told of a failure, in PostgreSQL's words
 //! (<https://www.postgresql.org/docs/16/errcodes-appendix.html>).
 
-use salver_model::{Code, Error};
+use salver_model::{Code, Error, SqlFault};
 
 /// A refused message.
 #[derive(Debug)]
@@ -82,25 +82,10 @@ impl Refusal {
     }
 }
 
-/// What messages about statements begin with, and the `SQLSTATE` that PostgreSQL has for it: clients tell by it what to
-/// do, and the codes of errors say less.
-const BEGINNINGS: [(&str, &str); 9] = [
-    ("function \"", "42883"),
-    ("no table ", "42P01"),
-    ("no column ", "42703"),
-    ("Invalid function ", "42883"),
-    ("division by zero", "22012"),
-    ("Cannot cast ", "22P02"),
-    ("date out of range", "22008"),
-    ("interval out of range", "22008"),
-    ("timestamp out of range", "22008"),
-];
-
-/// Returns the `SQLSTATE` of an error.
+/// Returns the `SQLSTATE` of an error: that of what is wrong with the statement, where that is known.
 fn state(error: &Error) -> &'static str {
-    let known = BEGINNINGS.iter().find(|(beginning, _)| error.message.starts_with(beginning));
-    if let Some((_, state)) = known.filter(|_| matches!(error.code, Code::InvalidSql | Code::Execution)) {
-        return state;
+    if let Some(fault) = error.sql_fault {
+        return state_of(fault);
     }
     match error.code {
         Code::UnknownEntry | Code::UnknownTable | Code::UnknownStore => "42P01",
@@ -122,6 +107,33 @@ fn state(error: &Error) -> &'static str {
         Code::Unsupported => NOT_SUPPORTED,
         Code::FunctionFailed => "38000",
         _ => "XX000",
+    }
+}
+
+/// Returns the `SQLSTATE` of what is wrong with a statement.
+fn state_of(fault: SqlFault) -> &'static str {
+    match fault {
+        SqlFault::UnknownTable => "42P01",
+        SqlFault::UnknownColumn => "42703",
+        SqlFault::UnknownFunction => "42883",
+        SqlFault::UnknownObject => "42704",
+        SqlFault::AmbiguousColumn => "42702",
+        SqlFault::DuplicateAlias => "42712",
+        SqlFault::InvalidReference => "42P10",
+        SqlFault::Grouping => "42803",
+        SqlFault::Window => "42P20",
+        SqlFault::TypeMismatch => "42804",
+        SqlFault::OutOfRange => "22003",
+        SqlFault::InvalidText => "22P02",
+        SqlFault::InvalidTime => "22007",
+        SqlFault::TimeOutOfRange => "22008",
+        SqlFault::DivisionByZero => "22012",
+        SqlFault::NegativeLimit => "2201W",
+        SqlFault::NegativeOffset => "2201X",
+        SqlFault::ManyRows => "21000",
+        SqlFault::InvalidArgument => "22023",
+        SqlFault::InvalidPattern => "2201B",
+        SqlFault::Unsupported => NOT_SUPPORTED,
     }
 }
 
@@ -149,7 +161,7 @@ fn position(text: &str, line: usize, column: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use salver_model::{Code, Error};
+    use salver_model::{Code, Error, SqlFault};
 
     use super::Refusal;
 
@@ -165,10 +177,15 @@ mod tests {
 
     #[test]
     fn states_are_those_of_postgresql() {
-        let state = |code, message: &str| Refusal::of(Error::new(code, message), "").state;
-        assert_eq!(state(Code::InvalidSql, "no table `a` at line 1, column 2"), "42P01");
-        assert_eq!(state(Code::InvalidSql, "Expected: an expression"), "42601");
-        assert_eq!(state(Code::Execution, "division by zero"), "22012");
-        assert_eq!(state(Code::Forbidden, "no table for you"), "42501");
+        let state = |code| Refusal::of(Error::new(code, "no table `a`"), "").state;
+        assert_eq!(state(Code::InvalidSql), "42601");
+        assert_eq!(state(Code::UnknownEntry), "42P01");
+        assert_eq!(state(Code::Forbidden), "42501");
+        let error = |fault| Error::new(Code::InvalidSql, "odd").with_sql_fault(fault);
+        let state = |fault| Refusal::of(error(fault), "").state;
+        assert_eq!(state(SqlFault::UnknownTable), "42P01");
+        assert_eq!(state(SqlFault::ManyRows), "21000");
+        // What is told to others who wait for the same is told as exactly.
+        assert_eq!(Refusal::of(error(SqlFault::Grouping).shared(), "").state, "42803");
     }
 }

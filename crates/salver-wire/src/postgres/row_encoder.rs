@@ -9,7 +9,7 @@ mod number;
 
 use arrow::array::{Array, ArrayRef};
 use arrow::compute::{CastOptions, cast_with_options};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field};
 use arrow::record_batch::RecordBatch;
 use salver_model::{Code, Error, Result};
 
@@ -76,8 +76,12 @@ impl EncodedBatch {
 
 /// Returns a column in the type that was said when the statement was described, and without what only stores it.
 fn as_said(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
-    let plain = plain(array.data_type());
+    let plain = match column.pg_type.scalar {
+        Scalar::Oid => numbers(column.pg_type.is_array),
+        _ => plain(array.data_type()),
+    };
     let wanted = match PgType::of(array.data_type()) {
+        _ if column.pg_type.scalar == Scalar::Oid => &plain,
         // A parameter without a type may have become one of another.
         own if (own.scalar, own.is_array) != (column.pg_type.scalar, column.pg_type.is_array) => &column.data_type,
         _ => &plain,
@@ -89,6 +93,15 @@ fn as_said(array: &ArrayRef, column: &Column) -> Result<ArrayRef> {
     cast_with_options(array, wanted, &strict).map_err(|error| {
         Error::new(Code::Execution, format!("a value of `{}` is no {wanted}", column.name)).with_source(error)
     })
+}
+
+/// Returns the type that numbers of the catalog are written from.
+fn numbers(are_in_arrays: bool) -> DataType {
+    if are_in_arrays {
+        DataType::LargeList(Field::new_list_field(DataType::UInt32, true).into())
+    } else {
+        DataType::UInt32
+    }
 }
 
 /// Returns the type that the values of another are written from.

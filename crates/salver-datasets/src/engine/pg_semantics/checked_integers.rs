@@ -14,7 +14,7 @@ use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
-use salver_model::{Code, Error};
+use salver_model::{Code, Error, SqlFault};
 
 use super::super::row_function::{answered, computed};
 use super::call;
@@ -52,7 +52,7 @@ pub(super) fn out_of_range(what: &str, data_type: &DataType) -> DataFusionError 
         _ => ("bigint", "compute with decimals, as in `x::decimal(38, 0)`"),
     };
     let error = Error::new(Code::Execution, format!("{what} is out of the range of {sql}")).with_hint(hint);
-    DataFusionError::External(Box::new(error))
+    DataFusionError::External(Box::new(error.with_sql_fault(SqlFault::OutOfRange)))
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]

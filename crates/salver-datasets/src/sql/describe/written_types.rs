@@ -1,14 +1,19 @@
-//! Types of placeholders that the statement says itself: by a cast, or by a place that takes a number of rows.
+//! Types of placeholders that the statement says itself: by a cast, or by a place that takes a condition, a number of
+//! rows, or another whole number.
 
 use std::ops::ControlFlow;
 
 use ahash::AHashMap;
 use datafusion::sql::sqlparser::ast::{
-    ArrayElemTypeDef, DataType, Expr, LimitClause, Query, Statement, TimezoneInfo, Value, Visit, Visitor,
+    AccessExpr, ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, LimitClause, ObjectNamePart, Query, Select, Statement, Subscript, TimezoneInfo, UnaryOperator,
+    Value, Visit, Visitor,
 };
 use salver_model::PgParameter;
 use salver_model::pg_parameter::Element;
 use salver_model::pg_type::Scalar;
+
+use super::super::pg_rewrites::is_oid;
 
 /// Returns the types by the names of the placeholders, without their `$`. The first place of one decides.
 pub(super) fn written_types(statement: &Statement) -> AHashMap<String, PgParameter> {
@@ -22,13 +27,58 @@ struct Found(AHashMap<String, PgParameter>);
 
 impl Found {
     fn note(&mut self, expression: &Expr, kind: PgParameter) {
-        if let Expr::Value(value) = expression
-            && let Value::Placeholder(name) = &value.value
-        {
-            self.0.entry(name.trim_start_matches('$').to_owned()).or_insert(kind);
+        match expression {
+            Expr::Nested(inner) => self.note(inner, kind),
+            Expr::Value(value) => {
+                if let Value::Placeholder(name) = &value.value {
+                    self.0.entry(name.trim_start_matches('$').to_owned()).or_insert(kind);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes a place that takes a condition.
+    fn condition(&mut self, expression: &Expr) {
+        self.note(expression, PgParameter::of_scalar(Scalar::Bool));
+    }
+
+    /// Notes a place that takes a whole number.
+    fn whole(&mut self, expression: &Expr) {
+        self.note(expression, PgParameter::of_scalar(Scalar::Int4));
+    }
+
+    fn arguments(&mut self, function: &Function) {
+        let FunctionArguments::List(list) = &function.args else { return };
+        let Some(name) = function.name.0.last().and_then(ObjectNamePart::as_ident) else { return };
+        let Some((_, places)) = WHOLE.iter().find(|(own, _)| name.value.eq_ignore_ascii_case(own)) else { return };
+        for place in *places {
+            if let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))) = list.args.get(*place) {
+                self.whole(argument);
+            }
         }
     }
 }
+
+/// Functions with the places, from 0, of their arguments that are whole numbers.
+const WHOLE: [(&str, &[usize]); 16] = [
+    ("chr", &[0]),
+    ("lag", &[1]),
+    ("lead", &[1]),
+    ("left", &[1]),
+    ("lpad", &[1]),
+    ("make_date", &[0, 1, 2]),
+    ("nth_value", &[1]),
+    ("ntile", &[0]),
+    ("repeat", &[1]),
+    ("right", &[1]),
+    ("round", &[1]),
+    ("rpad", &[1]),
+    ("split_part", &[2]),
+    ("substr", &[1, 2]),
+    ("substring", &[1, 2]),
+    ("trunc", &[1]),
+];
 
 impl Visitor for Found {
     type Break = ();
@@ -48,9 +98,32 @@ impl Visitor for Found {
         ControlFlow::Continue(())
     }
 
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        select.selection.iter().chain(&select.having).for_each(|condition| self.condition(condition));
+        ControlFlow::Continue(())
+    }
+
     fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
-        if let Expr::Cast { expr, data_type, .. } = expression {
-            self.note(expr, of_cast(data_type));
+        match expression {
+            Expr::Cast { expr, data_type, .. } => self.note(expr, of_cast(data_type)),
+            Expr::UnaryOp { op: UnaryOperator::Not, expr } => self.condition(expr),
+            Expr::BinaryOp { left, op: BinaryOperator::And | BinaryOperator::Or, right } => {
+                self.condition(left);
+                self.condition(right);
+            }
+            Expr::Case { operand: None, conditions, .. } => {
+                conditions.iter().for_each(|when| self.condition(&when.condition));
+            }
+            Expr::Function(function) => self.arguments(function),
+            Expr::Substring { substring_from, substring_for, .. } => {
+                substring_from.iter().chain(substring_for).for_each(|place| self.whole(place));
+            }
+            Expr::CompoundFieldAccess { access_chain, .. } => access_chain.iter().for_each(|access| {
+                if let AccessExpr::Subscript(Subscript::Index { index }) = access {
+                    self.whole(index);
+                }
+            }),
+            _ => {}
         }
         ControlFlow::Continue(())
     }
@@ -76,6 +149,7 @@ fn of_cast(data_type: &DataType) -> PgParameter {
         DataType::Timestamp(..) | DataType::Datetime(_) => Scalar::Timestamp,
         DataType::Interval { .. } => Scalar::Interval,
         DataType::JSON => Scalar::Json,
+        DataType::Custom(name, _) if is_oid(name) => Scalar::Oid,
         DataType::JSONB => return PgParameter { element: Element::Jsonb, is_array: false },
         DataType::Uuid => return PgParameter { element: Element::Uuid, is_array: false },
         _ => Scalar::Text,
@@ -91,8 +165,8 @@ mod tests {
     #[test]
     fn casts_and_limits_say_types() {
         let text = "SELECT $1::int8, CAST($2 AS boolean), $3::date, $4::timestamp, $5::numeric, $6 + 1, $10::int4[], \
-                    $11::uuid, $12::timestamptz, $13::bytea, $14::interval, $15::time, $16::jsonb, $17::varchar[] \
-                    FROM t WHERE a IN (SELECT b FROM u LIMIT $7) LIMIT $8 OFFSET $9";
+                    $11::uuid, $12::timestamptz, $13::bytea, $14::interval, $15::time, $16::jsonb, $17::varchar[], \
+                    $18::oid, $19::pg_catalog.oid[] FROM t WHERE a IN (SELECT b FROM u LIMIT $7) LIMIT $8 OFFSET $9";
         let found = written_types(&parse::parse_open(text).unwrap());
         let mut found: Vec<(u32, u32)> = found.iter().map(|(name, kind)| (name.parse().unwrap(), kind.oid())).collect();
         found.sort_unstable();
@@ -113,7 +187,28 @@ mod tests {
             (15, 1083),
             (16, 3802),
             (17, 1009),
+            (18, 26),
+            (19, 1028),
         ];
         assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn places_say_types() {
+        for (text, oid) in [
+            ("SELECT a FROM t WHERE $1", 16),
+            ("SELECT a FROM t WHERE NOT ($1)", 16),
+            ("SELECT a = 1 OR $1 FROM t", 16),
+            ("SELECT CASE WHEN $1 THEN a END FROM t", 16),
+            ("SELECT left(a, $1) FROM t", 23),
+            ("SELECT substring(a FROM $1) FROM t", 23),
+            ("SELECT round(a, $1) FROM t", 23),
+            ("SELECT a[$1] FROM t", 23),
+        ] {
+            let found = written_types(&parse::parse_open(text).unwrap());
+            assert_eq!(found.get("1").map(|kind| kind.oid()), Some(oid), "{text}");
+        }
+        let found = written_types(&parse::parse_open("SELECT upper($1), $2 = a, CASE $3 WHEN a THEN $4 END").unwrap());
+        assert!(found.is_empty());
     }
 }

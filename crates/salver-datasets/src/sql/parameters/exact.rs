@@ -1,5 +1,6 @@
-//! Values with PostgreSQL's types as literals of exactly these types. Those that are whole numbers or text are written
-//! bare, as a statement would have them, so that a plain condition stays one.
+//! Values with PostgreSQL's types as literals of exactly these types. Text and whole numbers of 64 bits are written
+//! bare, as a statement would have them, so that a plain condition stays one. Shorter numbers have a cast, of which
+//! `shown_integers` leaves those whose type the client sees.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Word};
@@ -17,8 +18,19 @@ pub(super) fn literal(value: &PgValue) -> Vec<Token> {
     let PgParameter { element, is_array } = value.kind;
     match &value.content {
         None => cast(vec![Token::make_keyword("NULL")], type_of(element, is_array)),
-        Some(PgContent::One(datum)) => one(datum, element),
+        Some(PgContent::One(datum)) => match short_integer(element) {
+            Some(word) => cast(one(datum, element), vec![Token::make_keyword(word)]),
+            None => one(datum, element),
+        },
         Some(PgContent::Array(elements)) => array(elements, element),
+    }
+}
+
+/// Returns the tokens of a value without a cast, where it is a whole number.
+pub(super) fn bare(value: &PgValue) -> Vec<Token> {
+    match &value.content {
+        Some(PgContent::One(datum @ PgDatum::Int(_))) => one(datum, value.kind.element),
+        _ => literal(value),
     }
 }
 
@@ -36,7 +48,20 @@ fn array(elements: &[Option<PgDatum>], element: Element) -> Vec<Token> {
     }
     tokens.push(Token::RBracket);
     let says_type = elements.iter().any(Option::is_some);
-    if says_type { tokens } else { cast(tokens, type_of(element, true)) }
+    match short_integer(element) {
+        Some(word) if says_type => cast(tokens, vec![Token::make_keyword(word), Token::LBracket, Token::RBracket]),
+        None if says_type => tokens,
+        _ => cast(tokens, type_of(element, true)),
+    }
+}
+
+/// Returns the word for integers of less than 64 bits by which their casts are known.
+fn short_integer(element: Element) -> Option<&'static str> {
+    match element {
+        Element::Of(Scalar::Int2) => Some("INT2"),
+        Element::Of(Scalar::Int4) => Some("INT4"),
+        _ => None,
+    }
 }
 
 fn one(datum: &PgDatum, element: Element) -> Vec<Token> {
@@ -149,7 +174,7 @@ fn type_of(element: Element, is_array: bool) -> Vec<Token> {
             Scalar::Bool => "BOOLEAN",
             Scalar::Int2 => "SMALLINT",
             Scalar::Int4 => "INTEGER",
-            Scalar::Int8 => "BIGINT",
+            Scalar::Int8 | Scalar::Oid => "BIGINT",
             Scalar::Float4 => "REAL",
             Scalar::Float8 => "DOUBLE",
             Scalar::Numeric => "NUMERIC",
@@ -187,7 +212,12 @@ mod tests {
     fn values_are_written_in_their_types() {
         let text = |text: &str| PgDatum::Text(text.to_owned());
         let digits = |text: &str| PgDatum::Digits(text.to_owned());
-        assert_eq!(one(Scalar::Int4, PgDatum::Int(-7)), "( - 7 )");
+        assert_eq!(one(Scalar::Int8, PgDatum::Int(-7)), "( - 7 )");
+        assert_eq!(one(Scalar::Int4, PgDatum::Int(-7)), "CAST ( ( - 7 ) AS INT4 )");
+        assert_eq!(one(Scalar::Int2, PgDatum::Int(7)), "CAST ( 7 AS INT2 )");
+        let kind = PgParameter::of_scalar(Scalar::Int2);
+        let seven = PgValue { kind, content: Some(PgContent::One(PgDatum::Int(7))) };
+        assert_eq!(super::bare(&seven).len(), 1);
         assert_eq!(one(Scalar::Float8, PgDatum::Float(0.1)), "CAST ( '0.1' AS DOUBLE )");
         assert_eq!(one(Scalar::Float4, PgDatum::Float(f64::NAN)), "CAST ( 'NaN' AS REAL )");
         assert_eq!(one(Scalar::Numeric, digits("-0.10")), "( - 0.10 )");
@@ -220,5 +250,7 @@ mod tests {
         assert_eq!(of(vec![Some(PgDatum::Int(1)), None]), "ARRAY [ 1 , NULL ]");
         assert_eq!(of(Vec::new()), "CAST ( ARRAY [ ] AS BIGINT [ ] )");
         assert_eq!(of(vec![None]), "CAST ( ARRAY [ NULL ] AS BIGINT [ ] )");
+        let short = written(Element::Of(Scalar::Int4), Some(PgContent::Array(vec![Some(PgDatum::Int(1)), None])));
+        assert_eq!(short, "CAST ( ARRAY [ 1 , NULL ] AS INT4 [ ] )");
     }
 }

@@ -1,7 +1,8 @@
 //! Casts to text with a length, to `numeric` without a precision, to times and to bytes; and times in zones.
 
 use datafusion::sql::sqlparser::ast::{
-    ArrayElemTypeDef, CastKind, CharacterLength, DataType, ExactNumberInfo, Expr, TimezoneInfo, TypedString, Value,
+    ArrayElemTypeDef, CastKind, CharacterLength, DataType, ExactNumberInfo, Expr, ObjectName, ObjectNamePart,
+    TimezoneInfo, TypedString, Value,
 };
 use salver_model::Error;
 
@@ -38,6 +39,11 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
                 DataType::Bytea => {
                     let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
                     *expr = expression(if tries { "try_bytea(__1)" } else { "bytea(__1)" }, vec![take(inner)])?;
+                    return Ok(());
+                }
+                // Numbers of the system catalog have no sign.
+                DataType::Custom(name, _) if is_oid(name) => {
+                    *data_type = DataType::BigInt(None);
                     return Ok(());
                 }
                 DataType::Uuid => {
@@ -83,12 +89,19 @@ fn array(expr: &mut Expr) -> Result<(), Box<Error>> {
     let tries = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
     match **element {
         DataType::Uuid | DataType::JSON | DataType::JSONB => **element = DataType::Varchar(None),
+        DataType::Custom(ref name, _) if is_oid(name) => **element = DataType::BigInt(None),
         DataType::Timestamp(None, zone) if !tries => {
             return moments(expr, matches!(zone, TimezoneInfo::Tz | TimezoneInfo::WithTimeZone));
         }
         _ => {}
     }
     Ok(())
+}
+
+/// Returns whether a type is that of numbers of the system catalog.
+pub(crate) fn is_oid(name: &ObjectName) -> bool {
+    let last = name.0.last().and_then(ObjectNamePart::as_ident);
+    last.is_some_and(|last| last.value.eq_ignore_ascii_case("oid"))
 }
 
 /// Returns a text that contains a number as a numeric literal.

@@ -33,6 +33,7 @@ pub(super) fn value(bytes: &[u8], element: Element) -> Option<Result<PgDatum, Re
             return Some(datetime::moment_of_binary(i64::from_be_bytes(bytes.try_into().ok()?)));
         }
         Scalar::Interval => return interval(bytes).map(Ok),
+        Scalar::Oid => PgDatum::Int(u32::from_be_bytes(bytes.try_into().ok()?).into()),
     };
     Some(Ok(datum))
 }

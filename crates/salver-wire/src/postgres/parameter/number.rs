@@ -28,6 +28,7 @@ pub(super) fn integer(text: &str, scalar: Scalar) -> Result<PgDatum, Refusal> {
     let (least, most) = match scalar {
         Scalar::Int2 => (i64::from(i16::MIN), i64::from(i16::MAX)),
         Scalar::Int4 => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        Scalar::Oid => (0, i64::from(u32::MAX)),
         _ => (i64::MIN, i64::MAX),
     };
     trimmed.parse::<i64>().ok().filter(|number| (least..=most).contains(number)).map(PgDatum::Int).ok_or_else(|| {

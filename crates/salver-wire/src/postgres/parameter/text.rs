@@ -30,7 +30,7 @@ pub(super) fn value(text: &str, element: Element) -> Result<PgDatum, Refusal> {
     };
     match scalar {
         Scalar::Bool => boolean(text.trim()).map(PgDatum::Bool).ok_or_else(|| invalid(text, "boolean")),
-        Scalar::Int2 | Scalar::Int4 | Scalar::Int8 => number::integer(text, scalar),
+        Scalar::Int2 | Scalar::Int4 | Scalar::Int8 | Scalar::Oid => number::integer(text, scalar),
         Scalar::Float4 | Scalar::Float8 => number::float(text, scalar),
         Scalar::Numeric => number::numeric(text),
         Scalar::Text => Ok(PgDatum::Text(text.to_owned())),

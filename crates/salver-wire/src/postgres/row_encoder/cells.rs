@@ -2,7 +2,8 @@
 
 use arrow::array::cast::AsArray;
 use arrow::array::types::{
-    Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt64Type,
+    Date32Type, Decimal128Type, Decimal256Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt32Type,
+    UInt64Type,
 };
 use arrow::array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, LargeBinaryArray, LargeListArray, LargeStringArray,
@@ -36,6 +37,7 @@ enum Values<'a> {
     Int2(&'a [i16]),
     Int4(&'a [i32]),
     Int8(&'a [i64]),
+    Oid(&'a [u32]),
     Unsigned(&'a [u64]),
     Float4(&'a [f32]),
     Float8(&'a [f64]),
@@ -68,6 +70,7 @@ impl<'a> Cells<'a> {
             D::Int16 => Values::Int2(array.as_primitive::<Int16Type>().values()),
             D::Int32 => Values::Int4(array.as_primitive::<Int32Type>().values()),
             D::Int64 => Values::Int8(array.as_primitive::<Int64Type>().values()),
+            D::UInt32 => Values::Oid(array.as_primitive::<UInt32Type>().values()),
             D::UInt64 => Values::Unsigned(array.as_primitive::<UInt64Type>().values()),
             D::Float32 => Values::Float4(array.as_primitive::<Float32Type>().values()),
             D::Float64 => Values::Float8(array.as_primitive::<Float64Type>().values()),
@@ -133,6 +136,7 @@ impl<'a> Cells<'a> {
             Values::Int2(values) => out.extend(itoa::Buffer::new().format(values[row]).as_bytes()),
             Values::Int4(values) => out.extend(itoa::Buffer::new().format(values[row]).as_bytes()),
             Values::Int8(values) => out.extend(itoa::Buffer::new().format(values[row]).as_bytes()),
+            Values::Oid(values) => out.extend(itoa::Buffer::new().format(values[row]).as_bytes()),
             Values::Unsigned(values) => out.extend(itoa::Buffer::new().format(values[row]).as_bytes()),
             Values::Float4(values) => number::float4_text(values[row], out),
             Values::Float8(values) => number::float8_text(values[row], out),
@@ -164,6 +168,7 @@ impl<'a> Cells<'a> {
             Values::Int8(values) => out.extend(values[row].to_be_bytes()),
             Values::Float4(values) => out.extend(values[row].to_be_bytes()),
             Values::Float8(values) => out.extend(values[row].to_be_bytes()),
+            Values::Oid(values) => out.extend(values[row].to_be_bytes()),
             Values::Unsigned(values) => number::numeric_binary(values[row], 0, out),
             Values::Decimal(values, scale) => number::numeric_binary(values[row], *scale, out),
             Values::LongDecimal(values, scale) => number::numeric_binary(values[row], *scale, out),

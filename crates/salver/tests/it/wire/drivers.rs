@@ -94,9 +94,78 @@ for driver in ("psycopg", "psycopg2"):
 print("well")
 "#;
 
+/// What is wrong with a statement is told as PostgreSQL tells it.
+const STATES: &str = r#"
+import sys, psycopg
+host, port = sys.argv[1].rsplit(":", 1)
+wrong = """
+42P01 select * from nope
+42P01 select n.* from people
+42703 select nope from people
+42703 select p.nope from people p
+42703 select id from people order by nope
+42883 select nope(1)
+42883 select upper(1, 2)
+42883 select sum(name) from people
+42883 select name + 1 from people
+42883 select born + born from people
+42883 select -name from people
+42702 select id from people a join people b on a.id = b.id
+42712 with a as (select 1), a as (select 2) select * from a
+42803 select name, count(*) from people
+42803 select name, count(*) from people group by id
+42803 select id from people where count(*) > 1
+42803 select count(count(*)) from people
+42804 select id from people where name
+42804 select not id from people
+42804 select id and true from people
+42704 select 1::nope
+42704 select sum(id) over w from people
+42P10 select id from people order by 5
+42P10 select id from people group by 5
+42P10 select distinct id from people order by name
+42601 selec 1
+42601 select * from
+21000 select (select id from people)
+2201W select id from people limit -1
+2201X select id from people offset -1
+22012 select 1/0
+22012 select id/0 from people
+22012 select 1%0
+22003 select 300::smallint * 300::smallint
+22003 select 9223372036854775807 + 1
+22003 select 40000::smallint
+22003 select '3000000000'::int
+22003 select 99999999999999999999::bigint
+22P02 select 'a'::int
+22P02 select name::int from people where id = 1
+22P02 select 'x'::bool
+22P02 select 'x'::float8
+22007 select 'x'::date
+22007 select 'x'::timestamp
+22007 select 'x'::interval
+22008 select '2024-13-01'::date
+22023 select extract(nope from now())
+25006 delete from people
+"""
+with psycopg.connect(host=host, port=port, user="ann", dbname="salver", autocommit=True) as c:
+    odd = []
+    for line in wrong.strip().splitlines():
+        state, statement = line.split(" ", 1)
+        for prepare in (False, True):
+            try:
+                c.execute(statement, prepare=prepare).fetchall()
+                odd.append((line, "no error"))
+            except psycopg.Error as error:
+                if error.sqlstate != state:
+                    odd.append((line, error.sqlstate, str(error)))
+    assert not odd, odd
+print("well")
+"#;
+
 /// asyncpg asks for types, and sends and gets everything in binary.
 const ASYNCPG: &str = r#"
-import asyncio, asyncpg, datetime, sys
+import asyncio, asyncpg, datetime, decimal, sys
 async def main():
     host, port = sys.argv[1].rsplit(":", 1)
     c = await asyncpg.connect(host=host, port=int(port), user="ann", password="x", database="salver")
@@ -106,6 +175,14 @@ async def main():
     assert await c.fetchval("select $1::int8 + 1", 2) == 3
     assert await c.fetchval("select $1::boolean and $2::date > '2020-01-01'", True, datetime.date(2024, 1, 1))
     assert len(await c.fetch("select id from people order by id limit $1 offset $2", 5, 1)) == 2
+    lists = """select array[1, null]::int2[], array[1, null]::int4[], array[1, null]::int8[],
+        array[1.5, null]::float8[], array[true, null], array[1.10, null]::numeric(10, 2)[],
+        array['2024-01-02 03:04:05+00']::timestamptz[],
+        array['2024-01-02']::date[], array['a', null]::text[], array[]::int4[]"""
+    numbers, moment = [[1, None]] * 3, datetime.datetime(2024, 1, 2, 3, 4, 5, tzinfo=datetime.timezone.utc)
+    wanted = numbers + [[1.5, None], [True, None], [decimal.Decimal("1.10"), None], [moment],
+                        [datetime.date(2024, 1, 2)], ["a", None], []]
+    assert list(await c.fetchrow(lists)) == wanted
     async with c.transaction():
         assert len([r async for r in c.cursor("select id from people", prefetch=1)]) == 3
     await c.reset()
@@ -117,6 +194,11 @@ print("well")
 #[test]
 fn psycopg() {
     python("psycopg", PSYCOPG, &[server("").postgres()]);
+}
+
+#[test]
+fn errors_have_their_states() {
+    python("psycopg", STATES, &[server("").postgres()]);
 }
 
 #[test]

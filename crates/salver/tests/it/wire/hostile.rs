@@ -75,6 +75,36 @@ fn a_failure_skips_up_to_sync() {
     assert!(has(&said, "SELECT 1"));
 }
 
+/// Returns the kinds of the messages of a server, in order.
+fn kinds(mut said: &[u8]) -> String {
+    let mut found = String::new();
+    while let [kind, length @ ..] = said {
+        found.push(char::from(*kind));
+        let length = u32::from_be_bytes(length[..4].try_into().unwrap()) as usize;
+        said = &said[1 + length..];
+    }
+    found
+}
+
+/// A statement is complete before the message that follows it is refused, as in PostgreSQL, and then once.
+#[test]
+fn a_statement_is_answered_before_what_follows_it() {
+    let server = server("");
+    let parse = |types: &[u8]| message(b'P', &[b"\0select id from people where id = $1\0", types].concat());
+    let unknown_format = message(b'B', b"\0\0\0\x01\0\x07\0\x01\0\0\0\x011\0\0");
+    let no_text = message(b'B', b"\xff\0\0\0\0\0\0\0\0");
+    let no_value = message(b'B', b"\0\0\0\0\0\x01\0\0\0\x01x\0\0");
+    let too_many = message(b'B', b"\0\0\0\0\0\x02\0\0\0\x011\0\0\0\x011\0\0");
+    let sync = message(b'S', b"");
+    for bind in [unknown_format, no_text, no_value, too_many] {
+        for types in [&b"\0\0"[..], b"\0\x01\0\0\0\x14"] {
+            let sent = [start(), parse(types), bind.clone(), sync.clone(), message(b'X', b"")].concat();
+            let said = kinds(&say(server.postgres(), &sent));
+            assert!(said.ends_with("Z1EZ"), "{said}: {bind:?}");
+        }
+    }
+}
+
 #[test]
 fn a_connection_keeps_no_more_than_it_may() {
     let server = server("");

@@ -118,6 +118,18 @@ async def main():
         "select id from types where word = any($1) and exact > $2": ["text[]", "numeric"],
         "select id from types where id = $1 and clock < $2 and bytes = $3": ["int4", "time", "bytea"],
         "select id from people limit $1": ["int8"],
+        "select $1::oid, $2::oid[], $3::int4[]": ["oid", "oid[]", "int4[]"],
+        # As what stands beside them.
+        "select coalesce($1, id), coalesce(name, $2), nullif(id, $3) from people": ["int8", "text", "int8"],
+        "select greatest($1, exact), least(p.id, 2, $2), array[$3, born] from types, people p":
+            ["numeric", "int8", "date"],
+        "select case when id = 1 then $1 else id end from people": ["int8"],
+        "select case id when $1 then 'a' else $2 end from people": ["int8", "text"],
+        "select case when $1 then 1 else 2 end": ["bool"],
+        "select id + $1, $2 * id, $3 || name from people": ["int8", "int8", "text"],
+        "select id from people where not $1 or $2": ["bool", "bool"],
+        "select id from people where coalesce($1, id) = id and name = $2": ["int8", "text"],
+        "select left(name, $1), substring(name from $2), round(1.25, $3) from people": ["int4"] * 3,
     }
     for statement, wanted in told.items():
         types = (await c.prepare(statement)).get_parameters()
@@ -126,10 +138,19 @@ async def main():
     values = [("int2", 7), ("numeric", decimal.Decimal("1.10")), ("bytea", b"\x00\xff"), ("time", d.time(1, 2, 3, 4)),
               ("timestamptz", d.datetime(2024, 1, 2, tzinfo=d.timezone.utc)),
               ("interval", d.timedelta(days=2, seconds=3)),
-              ("text[]", ["a", "b,c"])]
+              ("text[]", ["a", "b,c"]), ("int2[]", [-1, None]), ("int4[]", [1, None, -3]), ("int4[]", []),
+              ("int8[]", [2**40]), ("float4[]", [1.5]), ("float8[]", [0.1, None]), ("bool[]", [True, None, False]),
+              ("numeric[]", [decimal.Decimal("1.50"), None]), ("date[]", [d.date(2024, 1, 2)]),
+              ("timestamp[]", [d.datetime(2024, 1, 2, 3, 4, 5)]), ("interval[]", [d.timedelta(days=2, seconds=3)]),
+              ("timestamptz[]", [d.datetime(2024, 1, 2, tzinfo=d.timezone.utc), None]), ("bytea[]", [b"\x00"]),
+              ("oid", 2**32 - 1)]
     for name, value in values:
         assert await c.fetchval(f"select $1::{name}", value) == value, name
     assert await c.fetchval("select id from types where exact = $1", decimal.Decimal("-12345.67")) == 1
+    assert await c.fetchval("select id from people where id = any($1)", [2, 7]) == 2
+    assert await c.fetchval("select id from types where moment = any($1)", [d.datetime(2024, 1, 2)]) is None
+    assert await c.fetchval("select coalesce($1, id) from people where id = $2", None, 2) == 2
+    assert await c.fetchval("select case when $1 then name else $2 end from people where id = 1", False, "x") == "x"
     await c.close()
 asyncio.run(main())
 print("well")
@@ -157,6 +178,38 @@ with connect() as c:
     assert [column.name for column in named] == ["?column?", "int4", "count"], named
 print("well")
 "#;
+
+/// Short integers stay what they are where they show, and are taken for what they stand beside where they do not.
+const INTEGERS: &str = r#"
+def types(cursor):
+    return [column.type_code for column in cursor.description]
+with connect() as c:
+    for binary in (False, True):
+        cursor = c.cursor(binary=binary)
+        for value, oid in [(7, 21), (-70000, 23), (2**40, 20)]:
+            cursor.execute("select %s, (%s), coalesce(%s, null), case when true then %s end, array[%s]", (value,) * 5)
+            assert types(cursor) == [oid] * 4 + [{21: 1005, 23: 1007, 20: 1016}[oid]], (value, types(cursor))
+            assert cursor.fetchone() == (value,) * 4 + ([value],)
+        cursor.execute("select %s", ([1, None],))
+        assert types(cursor) == [1005] and cursor.fetchone() == ([1, None],)
+        cursor.execute("values (%s, 'a')", (7,))
+        assert types(cursor) == [21, 25] and cursor.fetchone() == (7, "a")
+        for statement, values, wanted in [
+            ("select substring('abc', %s, %s)", (2, 1), "b"), ("select '[1,2]'::json ->> %s", (1,), "2"),
+            ("select repeat('a', %s)", (3,), "aaa"), ("select %s * %s", (300, 300), 90000),
+            ("select id from people order by id limit %s offset %s", (1, 1), 2),
+            ("select id from people where id = %s", (2,), 2),
+            ("select id from people order by id fetch first %s rows only", (1,), 1),
+            ("select sum(id) over (order by id rows %s preceding) from people order by id limit 1", (1,), 1),
+        ]:
+            assert cursor.execute(statement, values).fetchone() == (wanted,), statement
+print("well")
+"#;
+
+#[test]
+fn short_integers_stay_short() {
+    python("psycopg", &format!("{CONNECT}{INTEGERS}"), &[server("").postgres()]);
+}
 
 #[test]
 fn values_come_back_as_they_were_sent() {

@@ -6,7 +6,7 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, IntervalUnit, TimeUnit};
 use chrono::{Datelike, NaiveDateTime, Offset, TimeZone, Timelike};
 use datafusion::common::{DataFusionError, Result, exec_err};
-use salver_model::{Code, Error};
+use salver_model::{Code, Error, SqlFault};
 
 use super::super::text_cast::time;
 use super::ExtractField;
@@ -52,7 +52,7 @@ impl FieldValues {
             _ => ("an interval", "add it to a date first"),
         };
         let error = Error::new(Code::InvalidSql, format!("{name} has no field `{}`", field.word())).with_hint(instead);
-        Err(DataFusionError::External(Box::new(error)))
+        Err(DataFusionError::External(Box::new(error.with_sql_fault(SqlFault::InvalidArgument))))
     }
 
     pub(super) fn of(values: &ArrayRef) -> Result<Self> {
