@@ -139,6 +139,15 @@ pub(crate) fn outline(input: &Input, spec: &DatasetSpec, all: bool) -> Result<Ou
     })
 }
 
+/// Returns the sheets of a workbook behind the one that is read if none is named; none of other files, and none if the
+/// workbook can't be read, which its reader reports.
+pub(crate) fn further_sheets(path: &std::path::Path) -> Vec<String> {
+    let Some(format @ SourceFormat::Sheet) = crate::location::format_of_path(path) else { return Vec::new() };
+    let label = path.display().to_string();
+    let input = Input { label, path: path.to_owned(), format, partitions: Vec::new(), dir: None, object: None };
+    guarded(&input, || sheet::further(&input)).unwrap_or_default()
+}
+
 /// Returns the columns, under their own names, of a file that can be sent as it is, from its footer; `None` if it can't
 /// be.
 pub(crate) fn own_schema(input: &Input) -> Option<(FileKind, Schema)> {
