@@ -15,8 +15,8 @@ use crate::source;
 /// The default directory of streams, beside the configuration; its files are not datasets.
 const STREAMS: &str = "salver-data";
 
-/// Returns a dataset for each supported file directly in `dir`, one for each further sheet of a workbook among them, and
-/// one for each of its directories whose files all have the same format; sorted by name. The second list has an error
+/// Returns a dataset for each supported file directly in `dir`, for each further sheet of a workbook among them, and for
+/// each of its directories whose files all have the same format; sorted by name. The second list has an error
 /// for each directory that was skipped because it can't be read.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
-//! Infers the type of a column, and the form of its values where it is not declared. A form is guessed only if it is the
-//! only one that fits every value, and the values can't mean anything else.
+//! Infers the type of a column, and the form of its values where it is not declared. A form is guessed only if it is
+//! the only one that fits every value, and the values can't mean anything else.
 
 use salver_model::spec::{CsvOptions, DateOrder};
 
