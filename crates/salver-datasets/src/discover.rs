@@ -15,9 +15,9 @@ use crate::source;
 /// The default directory of streams, beside the configuration; its files are not datasets.
 const STREAMS: &str = "salver-data";
 
-/// Returns a dataset for each supported file directly in `dir`, for each further sheet of a workbook among them, and for
-/// each of its directories whose files all have the same format; sorted by name. The second list has an error
-/// for each directory that was skipped because it can't be read.
+/// Returns a dataset for each supported file directly in `dir`, for each further sheet of a workbook among them, and
+/// for each of its directories whose files all have the same format; sorted by name. The second list has an error for
+/// each directory that was skipped because it can't be read.
 ///
 /// # Errors
 /// [`Code::Source`] if `dir` can't be listed.
