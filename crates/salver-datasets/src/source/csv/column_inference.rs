@@ -70,8 +70,10 @@ pub(super) struct ColumnInference {
     /// The forms whose marks decide how a value is read, as bits.
     decided: u16,
     kinds: [TextKind; CANDIDATES.len()],
-    /// Kind of the numbers that are read the same in every form that is left.
+    /// Kind of the values that are read the same in every form that is left.
     shared: TextKind,
+    /// Kind of the last of these.
+    latest: TextKind,
     /// Whether decimal commas may be guessed: not where commas separate the fields.
     takes_commas: bool,
 }
@@ -88,6 +90,7 @@ impl ColumnInference {
             decided: 0,
             kinds: [TextKind::Null; CANDIDATES.len()],
             shared: TextKind::Null,
+            latest: TextKind::Null,
             takes_commas: delimiter != b',',
         }
     }
@@ -125,27 +128,23 @@ impl ColumnInference {
 
     /// Removes the candidates that do not fit.
     fn sift(&mut self, raw: TextKind, text: &str) {
-        match raw {
-            TextKind::Int | TextKind::NotFinite => {
-                self.alive &= COMMAS | POINTS;
-                self.shared = self.shared.widened(raw);
-            }
-            TextKind::Float if self.alive & COMMAS == 0 => {
-                self.alive &= POINTS;
-                self.shared = self.shared.widened(raw);
-            }
-            TextKind::Bool => self.alive = 0,
-            TextKind::Date | TextKind::Timestamp { .. } => {
-                self.alive &= DATES;
-                self.shared = self.shared.widened(raw);
-            }
-            _ if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | ',')) => {
-                for index in 0..CANDIDATES.len() {
-                    self.test(index, text);
-                }
-            }
-            _ => self.alive = 0,
+        // Most values are of the kind of the one before.
+        if raw == self.latest {
+            return;
         }
+        let fitting = match raw {
+            TextKind::Int | TextKind::NotFinite => COMMAS | POINTS,
+            TextKind::Float if self.alive & COMMAS == 0 => POINTS,
+            TextKind::Date | TextKind::Timestamp { .. } => DATES,
+            TextKind::Float | TextKind::Text if may_have_form(text) => {
+                (0..CANDIDATES.len()).for_each(|index| self.test(index, text));
+                return;
+            }
+            _ => 0,
+        };
+        self.alive &= fitting;
+        self.shared = self.shared.widened(raw);
+        self.latest = raw;
     }
 
     fn test(&mut self, index: usize, text: &str) {
@@ -219,6 +218,11 @@ impl ColumnInference {
             _ => Inferred { kind: TextKind::Text, ..found },
         }
     }
+}
+
+/// Returns whether the text begins like a number or a date.
+fn may_have_form(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '-' | '+' | '.' | ','))
 }
 
 /// Returns what was guessed of the columns, and what was not, with the settings that overrule it.
