@@ -46,6 +46,9 @@ pub(super) fn read(input: &Input, spec: &DatasetSpec) -> Result<Vec<SheetCell>> 
 
 /// Returns the visible sheets with cells that stand behind the one that is read if none is named.
 pub(super) fn further(input: &Input) -> Result<Vec<String>> {
+    if has_one_sheet(input) {
+        return Ok(Vec::new());
+    }
     let (bytes, mut book) = open_file(input)?;
     let sheets = book.sheets_metadata().to_vec();
     if sheets.len() < 2 {
@@ -68,6 +71,14 @@ pub(super) fn further(input: &Input) -> Result<Vec<String>> {
         }
     }
     Ok(names)
+}
+
+/// Returns whether the list of an archive's parts shows that there is one sheet only, which is quicker than to open it.
+fn has_one_sheet(input: &Input) -> bool {
+    let Ok(file) = std::fs::File::open(&input.path) else { return false };
+    let Ok(archive) = zip::ZipArchive::new(std::io::BufReader::new(file)) else { return false };
+    let names = archive.file_names().filter_map(Result::ok);
+    names.filter(|name| name.starts_with("xl/worksheets/") && !name.contains("/_rels/")).count() == 1
 }
 
 fn open_file(input: &Input) -> Result<(Arc<[u8]>, Book)> {
