@@ -1,6 +1,6 @@
 //! Finds the datasets of `salver serve DIRECTORY`: every supported file of a directory is one.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -10,13 +10,14 @@ use salver_model::{Code, Error, Name, Result};
 use crate::location::{
     files_below, format_of_path, is_compression, is_link_to_hidden, is_skipped, partition_of, unreadable,
 };
+use crate::source;
 
 /// The default directory of streams, beside the configuration; its files are not datasets.
 const STREAMS: &str = "salver-data";
 
-/// Returns a dataset for each supported file directly in `dir`, and one for each of its directories whose files all
-/// have the same format; sorted by name. The second list has an error for each directory that was skipped because it
-/// can't be read.
+/// Returns a dataset for each supported file directly in `dir`, for each further sheet of a workbook among them, and
+/// for each of its directories whose files all have the same format; sorted by name. The second list has an error for
+/// each directory that was skipped because it can't be read.
 ///
 /// # Errors
 /// [`Code::Source`] if `dir` can't be listed.
@@ -39,14 +40,17 @@ pub fn discover_beside(
     // A pipe would be read for ever.
     paths.retain(|path| !is_left_out(path) && (path.is_dir() || path.is_file()) && is_settled(path));
     paths.sort();
-    let known: HashMap<&Path, &DatasetSpec> =
-        known.iter().filter_map(|spec| Some((Path::new(spec.sources.first()?), spec))).collect();
-    let mut specs: Vec<DatasetSpec> =
-        paths.iter().filter_map(|path| known.get(path.as_path())).map(|spec| (*spec).clone()).collect();
+    let is_there = |spec: &&DatasetSpec| {
+        spec.sources
+            .first()
+            .is_some_and(|source| paths.binary_search_by(|path| path.as_path().cmp(Path::new(source))).is_ok())
+    };
+    let mut specs: Vec<DatasetSpec> = known.iter().filter(is_there).cloned().collect();
+    let known: HashSet<&Path> = known.iter().filter_map(|spec| spec.sources.first()).map(Path::new).collect();
     let mut taken: HashSet<String> = specs.iter().map(|spec| spec.name.to_string()).collect();
-    let mut left_out = Vec::new();
-    for path in paths.into_iter().filter(|path| !known.contains_key(path.as_path())) {
-        let is_dataset = if path.is_dir() { is_dataset(&path) } else { Ok(format_of_path(&path).is_some()) };
+    let (mut left_out, mut books) = (Vec::new(), Vec::new());
+    for path in paths.iter().filter(|path| !known.contains(path.as_path())) {
+        let is_dataset = if path.is_dir() { is_dataset(path) } else { Ok(format_of_path(path).is_some()) };
         match is_dataset {
             Ok(true) => {}
             Ok(false) => continue,
@@ -55,15 +59,32 @@ pub fn discover_beside(
                 continue;
             }
         }
-        let name = free_name(&stem(&path), &path, &mut taken);
+        let name = free_name(&stem(path), path, &mut taken);
         let source = path.to_str().map(str::to_owned).ok_or_else(|| {
             Error::new(Code::Source, format!("the name of `{}` is not UTF-8", path.display()))
                 .with_hint("rename the file")
         })?;
+        books.extend(source::further_sheets(path).into_iter().map(|sheet| (path, name.clone(), source.clone(), sheet)));
         specs.push(DatasetSpec::new(Name::new(&name)?, vec![source]));
+    }
+    // The names of files come first, so that none changes because of a sheet.
+    for (path, book, source, sheet) in books {
+        specs.push(sheet_of(&book, (path, source, sheet), &mut taken)?);
     }
     specs.sort_by(|a, b| a.name.cmp(&b.name));
     Ok((specs, left_out))
+}
+
+/// Returns the dataset of a further sheet of a workbook.
+fn sheet_of(
+    book: &str,
+    (path, source, sheet): (&Path, String, String),
+    taken: &mut HashSet<String>,
+) -> Result<DatasetSpec> {
+    let name = free_name(&format!("{book}_{}", sheet.replace('/', "_")), path, taken);
+    let mut spec = DatasetSpec::new(Name::new(&name)?, vec![source]);
+    spec.sheet.sheet = Some(sheet);
+    Ok(spec)
 }
 
 fn absolute(path: PathBuf) -> PathBuf {

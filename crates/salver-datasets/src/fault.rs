@@ -59,12 +59,18 @@ fn executed(error: DataFusionError) -> Error {
         ),
         DataFusionError::ArrowError(error, _) => match &**error {
             ArrowError::IoError(..) | ArrowError::ParquetError(_) => unreadable(),
-            other => (Code::Execution, arrow_message(other), CHECK_VALUES),
+            other => {
+                let message = arrow_message(other);
+                let hint = date_hint(&message).unwrap_or(CHECK_VALUES);
+                (Code::Execution, message, hint)
+            }
         },
         DataFusionError::ParquetError(_) | DataFusionError::ObjectStore(_) | DataFusionError::IoError(_) => {
             unreadable()
         }
-        DataFusionError::Execution(message) => (Code::Execution, first_line(message), CHECK_VALUES),
+        DataFusionError::Execution(message) => {
+            (Code::Execution, first_line(message), date_hint(message).unwrap_or(CHECK_VALUES))
+        }
         DataFusionError::NotImplemented(message) if names_outer(message) => {
             (Code::InvalidSql, OUTER.0.to_owned(), OUTER.1)
         }
@@ -99,9 +105,14 @@ fn planned(error: DataFusionError) -> Error {
             let (message, instead) = lacking(message);
             Error::new(Code::InvalidSql, message).with_hint(instead)
         }
-        DataFusionError::ArrowError(error, _) => Error::new(Code::InvalidSql, arrow_message(error)),
+        DataFusionError::ArrowError(error, _) => {
+            let message = arrow_message(error);
+            let hint = date_hint(&message).map(str::to_owned);
+            Error::new(Code::InvalidSql, message).with_hint_if(hint)
+        }
         DataFusionError::Execution(message) => {
-            Error::new(Code::InvalidSql, first_line(message)).with_hint_if(hint_of(message))
+            let hint = hint_of(message).or_else(|| date_hint(message).map(str::to_owned));
+            Error::new(Code::InvalidSql, first_line(message)).with_hint_if(hint)
         }
         DataFusionError::ResourcesExhausted(_) | DataFusionError::IoError(_) | DataFusionError::ObjectStore(_) => {
             return executed(error);
@@ -268,6 +279,17 @@ fn arrow_message(error: &ArrowError) -> String {
     }
 }
 
+/// Returns the hint for text that was cast to a date or timestamp and is none in ISO 8601.
+fn date_hint(message: &str) -> Option<&'static str> {
+    const TYPES: [&str; 2] = ["Date", "Timestamp"];
+    let is_cast = message.strip_prefix("Cannot cast string '").and_then(|rest| rest.rsplit_once("' to value of "));
+    let is_date = is_cast.is_some_and(|(_, wanted)| TYPES.iter().any(|kind| wanted.starts_with(kind)));
+    (is_date || message.starts_with("Error parsing timestamp from '")).then_some(WITH_PATTERN)
+}
+
+const WITH_PATTERN: &str = "a cast reads '2024-03-05'; for other text say the pattern, as in \
+    `to_date('05 Mar 2024', 'DD Mon YYYY')` or `to_timestamp`; `try_cast` gives null where a cast fails";
+
 /// Extracts the hint from a planner's message; for functions only if it names a similar one, or a better name is known.
 fn hint_of(message: &str) -> Option<String> {
     if let Some((_, hint)) = HINTS.iter().find(|(theirs, _)| message.contains(theirs)) {
@@ -398,7 +420,25 @@ const GENERATED: [&str; 2] = ["__salver_", "__correlated_sq_"];
 mod tests {
     use std::io::{Error as IoError, ErrorKind};
 
-    use super::{ArrowError, Code, DataFusionError, execution};
+    use super::{ArrowError, Code, DataFusionError, execution, planning};
+
+    #[test]
+    fn text_that_is_no_date_of_iso_has_a_pattern() {
+        let cast = |wanted: &str| ArrowError::CastError(format!("Cannot cast string 'of x' to value of {wanted} type"));
+        for (error, has_pattern) in [
+            (cast("Date32"), true),
+            (cast("Timestamp(ns)"), true),
+            (ArrowError::ParseError("Error parsing timestamp from 'x': too short".into()), true),
+            (cast("Int64"), false),
+            (cast("Time64(ns)"), false),
+        ] {
+            let again = ArrowError::CastError(super::arrow_message(&error));
+            for found in [execution(error.into()), planning(again.into())] {
+                let hint = found.hint.unwrap_or_default();
+                assert_eq!(hint.contains("`to_date('05 Mar 2024', 'DD Mon YYYY')`"), has_pattern, "{}", found.message);
+            }
+        }
+    }
 
     #[test]
     fn a_full_disk_is_not_a_damaged_file() {

@@ -136,6 +136,7 @@ fn format_of(headers: &HeaderMap) -> Option<SourceFormat> {
         "text/csv" | "application/csv" => SourceFormat::Csv,
         "text/tab-separated-values" => SourceFormat::Tsv,
         "application/json" => SourceFormat::Json,
+        "application/geo+json" | "application/geo+json-seq" => SourceFormat::GeoJson,
         "application/x-ndjson" | "application/jsonl" | "application/ndjson" => SourceFormat::NdJson,
         "application/vnd.apache.parquet" => SourceFormat::Parquet,
         "application/vnd.apache.arrow.file" => SourceFormat::ArrowFile,

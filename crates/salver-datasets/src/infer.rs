@@ -58,7 +58,8 @@ impl TextKind {
         }
     }
 
-    fn widened(self, other: Self) -> Self {
+    /// Returns the kind that includes both.
+    pub(crate) fn widened(self, other: Self) -> Self {
         match (self, other) {
             (a, b) if a == b => a,
             (Self::Null, other) | (other, Self::Null) => other,

@@ -239,6 +239,7 @@ pub(crate) fn word(format: SourceFormat) -> &'static str {
         SourceFormat::Tsv => "TSV",
         SourceFormat::Json => "JSON",
         SourceFormat::NdJson => "NDJSON",
+        SourceFormat::GeoJson => "GeoJSON",
         SourceFormat::Parquet => "Parquet",
         SourceFormat::ArrowFile => "Arrow",
         SourceFormat::ArrowStream => "Arrow stream",
@@ -259,7 +260,7 @@ fn unknown_format(path: &Path) -> Error {
         }
         _ => {}
     }
-    error.with_hint("say it: `format = \"csv\"` (or tsv, json, ndjson, parquet, arrow, arrows, avro, xlsx)")
+    error.with_hint("say it: `format = \"csv\"` (or tsv, json, ndjson, geojson, parquet, arrow, arrows, avro, xlsx)")
 }
 
 /// Returns the error for a path that can't be read.

@@ -11,6 +11,7 @@ mod json;
 pub(crate) mod parquet;
 mod sheet;
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -90,7 +91,12 @@ pub(crate) struct ReadOptions {
     pub(crate) schema: SchemaRef,
     /// Whether text without a declared encoding is read as windows-1252.
     pub(crate) legacy_text: bool,
+    /// The forms of values that were guessed, by column.
+    pub(crate) forms: ValueForms,
 }
+
+/// Forms of values by column.
+pub(crate) type ValueForms = Arc<HashMap<String, csv::ValueForm>>;
 
 /// The columns of a file.
 #[derive(Clone, Debug)]
@@ -99,6 +105,8 @@ pub(crate) struct Outline {
     pub(crate) schema: Schema,
     /// Whether its text is not UTF-8.
     pub(crate) legacy_text: bool,
+    /// The forms of values that were guessed, by column.
+    pub(crate) forms: ValueForms,
     /// Guesses about the dialect that differ from most files: the description of each, with the setting that overrides
     /// it.
     pub(crate) guesses: Vec<String>,
@@ -106,8 +114,8 @@ pub(crate) struct Outline {
 
 /// Returns whether the types of this format are inferred from text.
 pub(crate) fn is_guessed(format: SourceFormat) -> bool {
-    use SourceFormat::{Csv, Json, NdJson, Sheet, Tsv};
-    matches!(format, Csv | Tsv | Json | NdJson | Sheet)
+    use SourceFormat::{Csv, GeoJson, Json, NdJson, Sheet, Tsv};
+    matches!(format, Csv | Tsv | Json | NdJson | GeoJson | Sheet)
 }
 
 /// Returns the columns of a file: from its header or footer, or from its rows; all rows with `all`, else a sample.
@@ -121,14 +129,23 @@ pub(crate) fn outline(input: &Input, spec: &DatasetSpec, all: bool) -> Result<Ou
     guarded(input, || {
         let schema = match input.format {
             SourceFormat::Csv | SourceFormat::Tsv => return csv::outline(input, spec, bytes_max),
-            SourceFormat::Json | SourceFormat::NdJson => json::outline(input, spec, bytes_max)?,
+            SourceFormat::Json | SourceFormat::NdJson | SourceFormat::GeoJson => json::outline(input, spec, bytes_max)?,
             SourceFormat::Parquet => parquet::schema(input)?,
             SourceFormat::ArrowFile | SourceFormat::ArrowStream => arrow_ipc::schema(input)?,
             SourceFormat::Avro => avro::schema(input)?,
             SourceFormat::Sheet => sheet::outline(input, spec)?,
         };
-        Ok(Outline { schema: distinct(schema), legacy_text: false, guesses: Vec::new() })
+        Ok(Outline { schema: distinct(schema), legacy_text: false, forms: ValueForms::default(), guesses: Vec::new() })
     })
+}
+
+/// Returns the sheets of a workbook behind the one that is read if none is named; none of other files, and none if the
+/// workbook can't be read, which its reader reports.
+pub(crate) fn further_sheets(path: &std::path::Path) -> Vec<String> {
+    let Some(format @ SourceFormat::Sheet) = crate::location::format_of_path(path) else { return Vec::new() };
+    let label = path.display().to_string();
+    let input = Input { label, path: path.to_owned(), format, partitions: Vec::new(), dir: None, object: None };
+    guarded(&input, || sheet::further(&input)).unwrap_or_default()
 }
 
 /// Returns the columns, under their own names, of a file that can be sent as it is, from its footer; `None` if it can't
@@ -154,7 +171,7 @@ pub(crate) fn read(input: &Input, spec: &DatasetSpec, reading: &ReadOptions, sin
     let _whole = input.object.as_ref().map(CachedObject::whole).transpose()?;
     guarded(input, || match input.format {
         SourceFormat::Csv | SourceFormat::Tsv => csv::read(input, spec, reading, sink),
-        SourceFormat::Json | SourceFormat::NdJson => json::read(input, spec, reading, sink),
+        SourceFormat::Json | SourceFormat::NdJson | SourceFormat::GeoJson => json::read(input, spec, reading, sink),
         SourceFormat::Parquet => parquet::read(input, sink),
         SourceFormat::ArrowFile | SourceFormat::ArrowStream => arrow_ipc::read(input, sink),
         SourceFormat::Avro => avro::read(input, sink),

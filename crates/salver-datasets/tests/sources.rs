@@ -13,8 +13,12 @@ mod binary;
 mod contradicting;
 #[path = "sources/csv.rs"]
 mod csv;
+#[path = "sources/csv_forms.rs"]
+mod csv_forms;
 #[path = "sources/damage.rs"]
 mod damage;
+#[path = "sources/geojson.rs"]
+mod geojson;
 #[path = "sources/http.rs"]
 mod http;
 #[path = "sources/joined.rs"]

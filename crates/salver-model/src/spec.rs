@@ -43,6 +43,8 @@ pub enum SourceFormat {
     Json,
     /// One JSON object a line.
     NdJson,
+    /// GeoJSON: a collection of features, or features one after another.
+    GeoJson,
     /// Parquet.
     Parquet,
     /// Arrow IPC file.
@@ -57,13 +59,16 @@ pub enum SourceFormat {
 
 impl SourceFormat {
     /// Every suffix with its format; the configuration's `format` uses the same words.
-    pub const SUFFIXES: [(&'static str, Self); 17] = [
+    pub const SUFFIXES: [(&'static str, Self); 20] = [
         ("csv", Self::Csv),
         ("tsv", Self::Tsv),
         ("tab", Self::Tsv),
         ("json", Self::Json),
         ("ndjson", Self::NdJson),
         ("jsonl", Self::NdJson),
+        ("geojson", Self::GeoJson),
+        ("geojsonl", Self::GeoJson),
+        ("geojsons", Self::GeoJson),
         ("parquet", Self::Parquet),
         ("pq", Self::Parquet),
         ("arrow", Self::ArrowFile),
@@ -95,6 +100,35 @@ pub enum Quote {
     Is(u8),
 }
 
+/// Order of day, month and year in dates that are not ISO 8601.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DateOrder {
+    /// `31.01.2026`, `31/01/2026`, `31-1-2026`.
+    DayFirst,
+    /// `01/31/2026`.
+    MonthFirst,
+    /// `2026/01/31`, `2026.1.31`.
+    YearFirst,
+}
+
+impl DateOrder {
+    /// Every order with its word in the configuration.
+    pub const WORDS: [(&'static str, Self); 3] =
+        [("dmy", Self::DayFirst), ("mdy", Self::MonthFirst), ("ymd", Self::YearFirst)];
+
+    /// Returns the order's word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, order)| *order == self).map_or("", |(word, _)| word)
+    }
+
+    /// Returns the order for a word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, order)| *order)
+    }
+}
+
 /// Dialect of CSV and TSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvOptions {
@@ -114,6 +148,12 @@ pub struct CsvOptions {
     pub null_tokens: Vec<String>,
     /// Character encoding by its WHATWG label; `None` detects it from a byte order mark, else UTF-8, else windows-1252.
     pub encoding: Option<String>,
+    /// Decimal mark, `.` or `,`; `None` tells it from the values.
+    pub decimal: Option<char>,
+    /// Mark between groups of three digits; `None` for none, unless the values tell one.
+    pub thousands: Option<char>,
+    /// Order of dates that are not ISO 8601; `None` tells it from the values.
+    pub dates: Option<DateOrder>,
 }
 
 impl Default for CsvOptions {
@@ -127,6 +167,9 @@ impl Default for CsvOptions {
             skip_rows: None,
             null_tokens: Vec::new(),
             encoding: None,
+            decimal: None,
+            thousands: None,
+            dates: None,
         }
     }
 }

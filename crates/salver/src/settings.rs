@@ -185,7 +185,8 @@ fn all_missing(checked: &Checked, warnings: &[Warning]) -> Error {
 
 /// Returns the reason why there is nothing to serve.
 fn nothing(sources: &Sources, arguments: &SourceArguments) -> Error {
-    let formats = "files end in csv, tsv, json, ndjson, parquet, arrow, avro, xlsx, ods, also with gz, bz2, xz or zst";
+    let formats = "files end in csv, tsv, json, ndjson, geojson, parquet, arrow, avro, xlsx, ods, also with gz, bz2, \
+        xz or zst";
     if let Some(directory) = arguments.targets.iter().find(|target| Path::new(target).is_dir()) {
         return Error::new(Code::Config, format!("no file in `{directory}` can be read as rows")).with_hint(formats);
     }

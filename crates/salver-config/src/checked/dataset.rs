@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use salver_model::limits::REFRESH_MS_MIN;
 use salver_model::spec::{
-    CsvOptions, DatasetSpec, JsonOptions, ObjectStoreKind, Quote, Residency, SheetOptions, SourceFormat,
+    CsvOptions, DatasetSpec, DateOrder, JsonOptions, ObjectStoreKind, Quote, Residency, SheetOptions, SourceFormat,
 };
 
 use super::{columns, object_store, options};
@@ -79,6 +79,7 @@ fn csv(table: &Table, findings: &mut Findings) -> CsvOptions {
                 .with_hint_if(salver_model::suggest::hint(label, known)),
         );
     }
+    let thousands = thousands(table, findings);
     CsvOptions {
         delimiter: character(table, "delimiter", findings),
         header: table.is_set("header").then(|| table.bool("header")),
@@ -91,7 +92,30 @@ fn csv(table: &Table, findings: &mut Findings) -> CsvOptions {
         skip_rows: table.is_set("skip_rows").then(|| usize::try_from(table.count("skip_rows")).unwrap_or(usize::MAX)),
         null_tokens: table.texts("null_tokens").unwrap_or_default().to_vec(),
         encoding: encoding.map(str::to_owned),
+        decimal: table.text("decimal").and_then(|mark| mark.chars().next()),
+        thousands,
+        dates: table.text("dates").and_then(DateOrder::of_word),
     }
+}
+
+/// Returns the mark between groups of digits: one character that can't be part of a number otherwise.
+fn thousands(table: &Table, findings: &mut Findings) -> Option<char> {
+    let text = table.text("thousands")?;
+    let mut characters = text.chars();
+    let mark = characters.next().filter(|_| characters.next().is_none());
+    let is_mark = |mark: &char| !mark.is_alphanumeric() && !mark.is_control() && !matches!(mark, '+' | '-' | '"');
+    let place = table.place_of("thousands");
+    let Some(mark) = mark.filter(is_mark) else {
+        let message = format!("`thousands` is one character between digits, not \"{}\"", text.escape_debug());
+        findings.mistake(Mistake::new(place, message).with_hint("for example thousands = \".\", or \"'\""));
+        return None;
+    };
+    if table.text("decimal") == Some(text) {
+        let message = format!("`decimal` and `thousands` are both \"{text}\"");
+        let other = if mark == ',' { '.' } else { ',' };
+        findings.mistake(Mistake::new(place, message).with_hint(format!("write decimal = \"{other}\"")));
+    }
+    Some(mark)
 }
 
 /// Returns one ASCII character, which is what CSV readers support.

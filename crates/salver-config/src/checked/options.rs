@@ -14,7 +14,7 @@ pub(super) fn warn_of_idle(table: &Table, spec: &DatasetSpec, findings: &mut Fin
     let Some(formats) = formats(spec) else { return };
     let (plain, csv) = (CsvOptions::default(), &spec.csv);
     let (texts, sheets, headed) = (&[Csv, Tsv][..], &[Sheet][..], &[Csv, Tsv, Sheet][..]);
-    let options: [(&str, bool, &[SourceFormat], &str); 12] = [
+    let options: [(&str, bool, &[SourceFormat], &str); 15] = [
         ("delimiter", csv.delimiter.is_some(), texts, "CSV"),
         ("header", csv.header.is_some(), headed, "CSV and spreadsheets"),
         ("quote", csv.quote != plain.quote, texts, "CSV"),
@@ -23,6 +23,9 @@ pub(super) fn warn_of_idle(table: &Table, spec: &DatasetSpec, findings: &mut Fin
         ("skip_rows", csv.skip_rows.is_some(), texts, "CSV"),
         ("null_tokens", !csv.null_tokens.is_empty(), texts, "CSV"),
         ("encoding", csv.encoding.is_some(), texts, "CSV"),
+        ("decimal", csv.decimal.is_some(), texts, "CSV"),
+        ("thousands", csv.thousands.is_some(), texts, "CSV"),
+        ("dates", csv.dates.is_some(), texts, "CSV"),
         ("pointer", spec.json.pointer.is_some(), &[Json], "JSON documents"),
         ("array_encoded", spec.json.array_encoded, &[Json, NdJson], "JSON"),
         ("sheet", spec.sheet.sheet.is_some(), sheets, "spreadsheets"),

@@ -14,8 +14,8 @@ use super::{Effect, Section, Setting, SettingKind};
 
 /// Values of a source's `format`: its suffixes.
 const FORMATS: SettingKind = SettingKind::Choice(&[
-    "csv", "tsv", "tab", "json", "ndjson", "jsonl", "parquet", "pq", "arrow", "feather", "ipc", "arrows", "avro",
-    "xlsx", "xls", "xlsb", "ods",
+    "csv", "tsv", "tab", "json", "ndjson", "jsonl", "geojson", "geojsonl", "geojsons", "parquet", "pq", "arrow",
+    "feather", "ipc", "arrows", "avro", "xlsx", "xls", "xlsb", "ods",
 ]);
 
 /// Creates a row of the first release.
@@ -331,6 +331,18 @@ const ROWS: &[Setting] = &[
     row(Section::Dataset, "encoding", SettingKind::Text, ["", r#""windows-1252""#],
         "CSV: character encoding; told from the bytes when not given.",
         &["charset"]),
+    new_row(Section::Dataset, "decimal", SettingKind::Choice(&[".", ","]), ["", r#"",""#],
+        "CSV: the decimal mark, in `1,5`. When not given, it is `.`, or `,` if `thousands` is `.` or all values of a \
+            column say so, which is told.",
+        &["decimal_separator", "decimal_mark"]),
+    new_row(Section::Dataset, "thousands", SettingKind::Text, ["", r#"".""#],
+        "CSV: the character between groups of three digits, in `1.234`. When not given, there is none, unless all \
+            values of a column say so, which is told.",
+        &["thousands_separator"]),
+    new_row(Section::Dataset, "dates", SettingKind::Choice(&["dmy", "mdy", "ymd"]), ["", r#""dmy""#],
+        "CSV: the order of day, month and year in dates such as `31.01.2026`. When not given, it is told from a column \
+            of which only one order makes dates. Dates of ISO 8601 (`2026-01-31`) are always read.",
+        &["date_format", "dateformat", "dayfirst"]),
     row(Section::Dataset, "pointer", SettingKind::Text, ["", r#""/data/rows""#],
         "JSON: where the array of rows is, as a JSON pointer (RFC 6901).",
         &[]),

@@ -158,6 +158,34 @@ salver.toml:10:10: `memory` is one of "auto", "always", "never", not "sometimes"
 }
 
 #[test]
+fn numbers_and_dates_of_csv() {
+    check(
+        r#"[[dataset]]
+name = "a"
+source = "a.csv"
+decimal = "point"
+thousands = "ab"
+dates = "dd.mm.yyyy"
+[[dataset]]
+name = "b"
+source = "b.csv"
+decimal = ","
+thousands = ","
+"#,
+        r#"
+salver.toml:4:11: `decimal` is one of ".", ",", not "point"
+  hint: for example decimal = ","
+salver.toml:5:13: `thousands` is one character between digits, not "ab"
+  hint: for example thousands = ".", or "'"
+salver.toml:6:9: `dates` is one of "dmy", "mdy", "ymd", not "dd.mm.yyyy"
+  hint: for example dates = "dmy"
+salver.toml:11:13: `decimal` and `thousands` are both ","
+  hint: write decimal = "."
+"#,
+    );
+}
+
+#[test]
 fn names_twice() {
     check(
         r#"[[dataset]]

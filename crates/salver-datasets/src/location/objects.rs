@@ -80,5 +80,5 @@ fn nothing_readable(source: &str) -> Error {
 
 fn unknown_format(object: &ListedObject) -> Error {
     Error::new(Code::Source, format!("can't tell the format of `{}` from its name", object.address))
-        .with_hint("say it: `format = \"csv\"` (or tsv, json, ndjson, parquet, arrow, arrows, avro, xlsx)")
+        .with_hint("say it: `format = \"csv\"` (or tsv, json, ndjson, geojson, parquet, arrow, arrows, avro, xlsx)")
 }

@@ -48,7 +48,7 @@ pub(super) fn gather(spec: &DatasetSpec, buckets: &Buckets, data_dir: &Path) -> 
             None if origin == Origin::Stdin => sniffed(&path).map_err(|cause| location::unreadable(&path, &cause))?,
             None => {
                 return Err(Error::new(Code::Source, format!("can't tell the format of `{label}`")).with_hint(
-                    "say it: `format = \"csv\"` (or tsv, json, ndjson, parquet, arrow, arrows, avro, xlsx)",
+                    "say it: `format = \"csv\"` (or tsv, json, ndjson, geojson, parquet, arrow, arrows, avro, xlsx)",
                 ));
             }
         };

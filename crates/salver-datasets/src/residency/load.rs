@@ -293,7 +293,11 @@ impl DatasetLoad<'_> {
     fn collect(&self, mut collector: Collector, plan: &LoadPlan) -> Result<Collected, Stop> {
         file_listing::fetch_ahead(self.inputs, self.buckets)?;
         for (index, (input, outline)) in self.inputs.iter().zip(&plan.outlines).enumerate() {
-            let reading = ReadOptions { schema: SchemaRef::clone(&plan.columns), legacy_text: outline.legacy_text };
+            let reading = ReadOptions {
+                schema: SchemaRef::clone(&plan.columns),
+                legacy_text: outline.legacy_text,
+                forms: Arc::clone(&outline.forms),
+            };
             let mut first_row = 0;
             source::read(input, self.spec, &reading, &mut |batch| {
                 let mut columns = conform(&batch, &plan.columns, &input.label, first_row)?;

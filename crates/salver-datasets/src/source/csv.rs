@@ -1,9 +1,12 @@
 //! CSV and TSV files, with their dialect detected where it is not configured.
 
 mod column;
+mod column_inference;
 mod sniff;
 mod split;
+mod value_form;
 
+use std::collections::HashMap;
 use std::io::{BufRead, Cursor, Read};
 use std::sync::Arc;
 
@@ -15,10 +18,12 @@ use salver_model::{Code, Error};
 
 use super::{Input, Outline, ReadOptions, Sink, Stop, distinct_names, encoding, io_error};
 use crate::chunk_size::CHUNK_ROWS;
-use crate::infer::TextKind;
 use column::CsvColumn;
+use column_inference::{ColumnInference, Contradiction, Told, notes};
 use sniff::Head;
 use split::{Block, Dialect, Splitter, Trouble, View};
+pub(crate) use value_form::ValueForm;
+use value_form::{Marks, Misfit, is_like_a_date, is_like_a_number};
 
 /// Bytes from which the dialect is detected.
 const HEAD_BYTES: u64 = 64 * 1024;
@@ -40,27 +45,45 @@ pub(super) fn outline(input: &Input, spec: &DatasetSpec, bytes_max: u64) -> Resu
 fn outline_as(input: &Input, spec: &DatasetSpec, bytes_max: u64, legacy: bool) -> Result<Outline, Stop> {
     let mut records = Records::open(input, spec, legacy)?;
     let names = records.names.clone();
-    let mut kinds = vec![TextKind::Null; names.len()];
+    let mut columns = vec![ColumnInference::new(&spec.csv, records.dialect.delimiter); names.len()];
     let mut block = Block::default();
     while records.used_bytes < bytes_max && records.next(&mut block)? {
         let view = records.view(&block)?;
-        for (index, kind) in kinds.iter_mut().enumerate() {
-            let column = records.column(view, &block, index, false);
+        for (index, inference) in columns.iter_mut().enumerate() {
+            let column = records.column(view, &block, index, (false, ValueForm::default()));
             for row in 0..block.rows() {
-                if *kind == TextKind::Text {
+                if inference.is_settled() {
                     break;
                 }
                 // Blank fields are null in any column that is not text, so they don't affect the type.
                 if let Some(text) = column.value(row).filter(|text| !text.trim_ascii().is_empty()) {
-                    *kind = kind.with(text);
+                    inference.see(text, block.line(row));
                 }
             }
         }
     }
-    let fields: Vec<Field> =
-        names.into_iter().zip(kinds).map(|(name, kind)| Field::new(name, kind.data_type(), true)).collect();
-    let guesses = records.guesses();
-    Ok(Outline { schema: Schema::new(fields), legacy_text: legacy, guesses })
+    let mut fields = Vec::with_capacity(names.len());
+    let mut forms = HashMap::new();
+    let mut told: Vec<(&str, Told)> = Vec::new();
+    for (name, column) in names.iter().zip(columns) {
+        let is_declared = spec.schema.iter().any(|column| column.name == *name);
+        let found = match column.finish() {
+            Ok(found) => found,
+            // The reader finds it if it does not fit the declared type.
+            Err(_) if is_declared => {
+                fields.push(Field::new(name, DataType::Utf8, true));
+                continue;
+            }
+            Err(contradiction) => return Err(records.contradiction(name, &contradiction).into()),
+        };
+        fields.push(Field::new(name, found.kind.data_type(), true));
+        if let Some(Told::Guessed(_)) = found.told {
+            forms.insert(name.clone(), found.form);
+        }
+        told.extend(found.told.filter(|_| !is_declared).map(|told| (name.as_str(), told)));
+    }
+    let guesses = records.guesses().into_iter().chain(notes(told.into_iter())).collect();
+    Ok(Outline { schema: Schema::new(fields), legacy_text: legacy, forms: Arc::new(forms), guesses })
 }
 
 /// Passes the rows to `sink`, with the types of `reading.schema`.
@@ -70,7 +93,8 @@ pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &ReadOptions, sin
     for (index, name) in records.names.iter().enumerate() {
         if let Ok(field) = reading.schema.field_with_name(name) {
             let declared = spec.schema.iter().find(|column| column.name == *name);
-            columns.push((index, Arc::new(field.clone()), declared.is_some()));
+            let form = reading.forms.get(name).copied().unwrap_or_else(|| ValueForm::declared(&spec.csv));
+            columns.push((index, Arc::new(field.clone()), (declared.is_some(), form)));
         }
     }
     let fields: Vec<_> =
@@ -80,16 +104,16 @@ pub(super) fn read(input: &Input, spec: &DatasetSpec, reading: &ReadOptions, sin
     while records.next(&mut block)? {
         let view = records.view(&block)?;
         let mut arrays = Vec::with_capacity(columns.len());
-        for (index, field, is_declared) in &columns {
-            let column = records.column(view, &block, *index, *is_declared);
+        for (index, field, reading @ (is_declared, form)) in &columns {
+            let column = records.column(view, &block, *index, *reading);
             let array = match column.build(field.data_type()) {
                 Ok(array) => array,
                 Err(_) if !is_declared => return Err(Stop::Outgrown),
-                Err(row) => return Err(records.misfit(&block, row, field, column.value(row)).into()),
+                Err(row) => return Err(records.misfit(&block, row, field, column.value(row), *form).into()),
             };
             if *is_declared && !field.is_nullable() && array.null_count() > 0 {
                 let row = (0..array.len()).find(|row| array.is_null(*row)).unwrap_or(0);
-                return Err(records.misfit(&block, row, field, None).into());
+                return Err(records.misfit(&block, row, field, None, *form).into());
             }
             arrays.push(array);
         }
@@ -299,8 +323,15 @@ impl<'a> Records<'a> {
         before.into_iter().chain(header).chain(quote).collect()
     }
 
-    fn column<'b>(&'b self, view: View<'b>, block: &Block, index: usize, is_declared: bool) -> CsvColumn<'b> {
-        CsvColumn { view, rows: block.rows(), index, null_tokens: &self.spec.csv.null_tokens, is_declared }
+    /// Returns a column of the block, and whether it is declared, and the form of its values.
+    fn column<'b>(
+        &'b self,
+        view: View<'b>,
+        block: &Block,
+        index: usize,
+        (is_declared, form): (bool, ValueForm),
+    ) -> CsvColumn<'b> {
+        CsvColumn { view, rows: block.rows(), index, null_tokens: &self.spec.csv.null_tokens, is_declared, form }
     }
 
     fn trouble(&self, trouble: Trouble) -> Error {
@@ -309,8 +340,36 @@ impl<'a> Records<'a> {
             .with_hint("check the line, `delimiter` and `quote`, and that `format` is what the file is")
     }
 
-    fn misfit(&self, block: &Block, row: usize, field: &Field, value: Option<&str>) -> Error {
-        misfit(&self.input.label, Some(block.line(row)), field, value)
+    fn misfit(&self, block: &Block, row: usize, field: &Field, value: Option<&str>, form: ValueForm) -> Error {
+        let line = block.line(row);
+        let error = misfit(&self.input.label, Some(line), field, value);
+        let Some(text) = value.map(str::trim_ascii) else { return error };
+        let is_number = field.data_type().is_numeric();
+        if !is_number && !field.data_type().is_temporal() {
+            return error;
+        }
+        if let Err(misfit) = form.plain(text) {
+            return self.contradiction(field.name(), &Contradiction { line, value: text.to_owned(), misfit });
+        }
+        let usual = Marks { decimal: '.', thousands: None };
+        if is_number && is_like_a_number(text, usual) && text.contains([',', '\'', ' ', '\u{a0}', '\u{202f}']) {
+            return error
+                .with_hint("set how numbers are written, with `decimal` and `thousands`, or correct the value");
+        }
+        if !is_number && form.dates.is_none() && is_like_a_date(text) {
+            return error
+                .with_hint("set how dates are written, with `dates = \"dmy\"` or `\"mdy\"`, or correct the value");
+        }
+        error
+    }
+
+    /// Returns the error for a value that is not written as the others and the settings say.
+    fn contradiction(&self, name: &str, found: &Contradiction) -> Error {
+        let shown: String = found.value.chars().take(60).collect();
+        let setting = if matches!(found.misfit, Misfit::Dates(_)) { "`dates`" } else { "`decimal` and `thousands`" };
+        let (label, line, words) = (&self.input.label, found.line, found.misfit.words());
+        Error::new(Code::Source, format!("`{label}` line {line}: column `{name}`: `{shown}` is not {words}"))
+            .with_hint(format!("correct the value, change {setting}, or declare `{name}` as text in `schema`"))
     }
 }
 

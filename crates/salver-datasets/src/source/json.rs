@@ -1,6 +1,7 @@
-//! JSON documents and NDJSON. Columns are in the order in which their names first appear.
+//! JSON documents, NDJSON and GeoJSON. Columns are in the order in which their names first appear.
 
 mod exact_values;
+mod geojson;
 mod nested_text;
 mod row_boundaries;
 mod rows;

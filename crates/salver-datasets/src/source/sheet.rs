@@ -23,6 +23,11 @@ pub(super) fn outline(input: &Input, spec: &DatasetSpec) -> Result<Schema> {
     Ok(table(input, spec)?.0)
 }
 
+/// Returns the sheets that are entries of their own when the workbook is found in a directory.
+pub(super) fn further(input: &Input) -> Result<Vec<String>> {
+    cells::further(input)
+}
+
 /// Passes the rows to `sink`.
 pub(super) fn read(input: &Input, spec: &DatasetSpec, sink: Sink<'_>) -> Result<(), Stop> {
     let (schema, arrays) = table(input, spec)?;

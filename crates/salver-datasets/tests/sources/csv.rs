@@ -64,8 +64,8 @@ fn delimiters_are_sniffed() {
         let text = ["a", "b"].join(delimiter) + "\n" + &["1", "\"x,;\t|y\""].join(delimiter) + "\n";
         assert_eq!(shown("a.csv", text), "a:Int64|b:Utf8\n1|x,;\t|y", "{delimiter:?}");
     }
-    assert_eq!(shown("a.csv", "name;price\nx;1,5\ny;2,25\n"), "name:Utf8|price:Utf8\nx|1,5\ny|2,25");
-    assert_eq!(shown("a.tsv", "a\tb\n1,5\t2\n"), "a:Utf8|b:Int64\n1,5|2");
+    assert_eq!(shown("a.csv", "name;price\nx;1,5\ny;2,25\n"), "name:Utf8|price:Float64\nx|1.5\ny|2.25");
+    assert_eq!(shown("a.tsv", "a\tb\n1,5\t2\n"), "a:Float64|b:Int64\n1.5|2");
     assert_eq!(with("a.csv", "a:b\n1:2\n", |csv| csv.delimiter = Some(b':')), "a:Int64|b:Int64\n1|2");
     assert_eq!(shown("a.csv", "only\n1\n2\n"), "only:Int64\n1\n2");
 }
@@ -218,7 +218,7 @@ fn decimals_are_not_rounded() {
 
 #[test]
 fn a_first_line_may_name_the_delimiter() {
-    assert_eq!(shown("a.csv", "sep=;\r\na;b;c\r\n1;2,5;x\r\n"), "a:Int64|b:Utf8|c:Utf8\n1|2,5|x");
+    assert_eq!(shown("a.csv", "sep=;\r\na;b;c\r\n1;2,5;x\r\n"), "a:Int64|b:Float64|c:Utf8\n1|2.5|x");
     assert_eq!(shown("a.csv", "sep=|\na\n1\n"), "a:Int64\n1");
     assert_eq!(shown("a.csv", "sep=x,b\n1,2\n"), "sep=x:Int64|b:Int64\n1|2");
 }

@@ -9,6 +9,8 @@ use crate::generated::{
 
 const CSV: &[u8] = b"id,name,x\n1,\"a\"\"nn\",0.5\n2,\"two\nlines\",1.5\n3,c\xc3\xa4sar,-2\n";
 const JSON: &[u8] = b"{\"data\":[{\"id\":1,\"o\":{\"x\":[1,2.5,null]}},{\"id\":-2,\"s\":\"a\\\"\\u00e4b\"}]}";
+const GEOJSON: &[u8] = b"{\"type\":\"FeatureCollection\",\"features\":[{\"type\":\"Feature\",\"id\":1,\"properties\":\
+    {\"s\":\"a\\\"b\"},\"geometry\":{\"type\":\"Point\",\"coordinates\":[1,2.5]}}]}";
 
 /// Every format with a good file of it.
 fn good() -> Vec<(&'static str, Vec<u8>)> {
@@ -20,6 +22,7 @@ fn good() -> Vec<(&'static str, Vec<u8>)> {
         ("a.tsv", CSV.to_vec()),
         ("a.json", JSON.to_vec()),
         ("a.ndjson", b"{\"id\":1,\"s\":\"x\"}\n{\"id\":2.5,\"s\":[1]}\n".to_vec()),
+        ("a.geojson", GEOJSON.to_vec()),
         ("a.parquet", parquet_of(&sample())),
         ("a.arrow", arrow_file_of(&sample())),
         ("a.arrows", arrow_stream_of(&sample())),

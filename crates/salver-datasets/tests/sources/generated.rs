@@ -238,15 +238,16 @@ pub(crate) fn zip(files: &[(&str, &str)]) -> Vec<u8> {
 
 /// An xlsx of one sheet with these rows of `<c>` elements. The styles are: none, a date, a timestamp, a time of day.
 pub(crate) fn xlsx(sheet_data: &str) -> Vec<u8> {
-    workbook("", sheet_data)
+    workbook("", &[("name=\"Empty\"", ""), ("name=\"Data\"", sheet_data)])
 }
 
 /// An xlsx whose days count from 1904.
 pub(crate) fn xlsx_from_1904(sheet_data: &str) -> Vec<u8> {
-    workbook("<workbookPr date1904=\"1\"/>", sheet_data)
+    workbook("<workbookPr date1904=\"1\"/>", &[("name=\"Empty\"", ""), ("name=\"Data\"", sheet_data)])
 }
 
-fn workbook(properties: &str, sheet_data: &str) -> Vec<u8> {
+/// An xlsx of these sheets: the attributes of each, and its `<row>` elements.
+pub(crate) fn workbook(properties: &str, sheets: &[(&str, &str)]) -> Vec<u8> {
     const X: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
     const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
     const REL: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
@@ -257,26 +258,39 @@ fn workbook(properties: &str, sheet_data: &str) -> Vec<u8> {
     let rels = format!(
         "{X}<Relationships xmlns=\"{PKG}/relationships\"><Relationship Id=\"rId1\" Type=\"{REL}/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>"
     );
-    let book = format!(
-        "{X}<workbook xmlns=\"{MAIN}\" xmlns:r=\"{REL}\">{properties}<sheets><sheet name=\"Empty\" sheetId=\"1\" r:id=\"rId1\"/><sheet name=\"Data\" sheetId=\"2\" r:id=\"rId2\"/></sheets></workbook>"
-    );
+    let numbered = || sheets.iter().enumerate().map(|(index, sheet)| (index + 1, sheet));
+    let names: String = numbered()
+        .map(|(number, (attributes, _))| format!("<sheet {attributes} sheetId=\"{number}\" r:id=\"rId{number}\"/>"))
+        .collect();
+    let targets: String = numbered()
+        .map(|(number, _)| {
+            format!(
+                "<Relationship Id=\"rId{number}\" Type=\"{REL}/worksheet\" Target=\"worksheets/sheet{number}.xml\"/>"
+            )
+        })
+        .collect();
+    let book =
+        format!("{X}<workbook xmlns=\"{MAIN}\" xmlns:r=\"{REL}\">{properties}<sheets>{names}</sheets></workbook>");
     let book_rels = format!(
-        "{X}<Relationships xmlns=\"{PKG}/relationships\"><Relationship Id=\"rId1\" Type=\"{REL}/worksheet\" Target=\"worksheets/sheet1.xml\"/><Relationship Id=\"rId2\" Type=\"{REL}/worksheet\" Target=\"worksheets/sheet2.xml\"/><Relationship Id=\"rId3\" Type=\"{REL}/styles\" Target=\"styles.xml\"/></Relationships>"
+        "{X}<Relationships xmlns=\"{PKG}/relationships\">{targets}<Relationship Id=\"rId0\" Type=\"{REL}/styles\" Target=\"styles.xml\"/></Relationships>"
     );
     let styles = format!(
         "{X}<styleSheet xmlns=\"{MAIN}\"><cellXfs count=\"4\"><xf numFmtId=\"0\"/><xf numFmtId=\"14\"/><xf numFmtId=\"22\"/><xf numFmtId=\"21\"/></cellXfs></styleSheet>"
     );
-    let empty = format!("{X}<worksheet xmlns=\"{MAIN}\"><sheetData/></worksheet>");
-    let data = format!("{X}<worksheet xmlns=\"{MAIN}\"><sheetData>{sheet_data}</sheetData></worksheet>");
-    zip(&[
+    let data = |(number, (_, rows)): (usize, &(&str, &str))| {
+        let path = format!("xl/worksheets/sheet{number}.xml");
+        (path, format!("{X}<worksheet xmlns=\"{MAIN}\"><sheetData>{rows}</sheetData></worksheet>"))
+    };
+    let data: Vec<(String, String)> = numbered().map(data).collect();
+    let mut parts: Vec<(&str, &str)> = vec![
         ("[Content_Types].xml", &types),
         ("_rels/.rels", &rels),
         ("xl/workbook.xml", &book),
         ("xl/_rels/workbook.xml.rels", &book_rels),
         ("xl/styles.xml", &styles),
-        ("xl/worksheets/sheet1.xml", &empty),
-        ("xl/worksheets/sheet2.xml", &data),
-    ])
+    ];
+    parts.extend(data.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    zip(&parts)
 }
 
 /// An ods of one sheet with these `<table:table-row>` elements.

@@ -2,7 +2,7 @@
 
 use arrow::datatypes::DataType;
 
-use crate::generated::{column, error, load, ods, one, show, shown, xlsx, xlsx_from_1904};
+use crate::generated::{Made, column, error, load, ods, one, show, shown, workbook, xlsx, xlsx_from_1904};
 
 const ROWS: &str = r#"
 <row r="3"><c r="B3" t="inlineStr"><is><t>id</t></is></c><c r="C3" t="inlineStr"><is><t>name</t></is></c><c r="D3" t="inlineStr"><is><t>day</t></is></c><c r="E3" t="inlineStr"><is><t>at</t></is></c><c r="G3" t="inlineStr"><is><t>mixed</t></is></c><c r="H3" t="inlineStr"><is><t>ok</t></is></c></row>
@@ -196,4 +196,52 @@ fn the_old_binary_excel() {
     let expected = "id:Int64|name:Utf8|day:Date32|mass:Float64|ok:Boolean\n\
         1|Åre|2026-01-31|0.5|true\n2|Bø|2026-02-01|2.25|false\n3|~|~|~|~";
     assert_eq!(shown("stations.xls", include_bytes!("samples/stations.xls")), expected);
+}
+
+#[test]
+fn every_sheet_of_a_workbook_in_a_directory_is_an_entry() {
+    let rows = |value: &str| {
+        format!(
+            r#"<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c></row><row r="2"><c r="A2"><v>{value}</v></c></row>"#
+        )
+    };
+    let made = Made::new();
+    let book = workbook(
+        "",
+        &[
+            ("name=\"Empty\"", ""),
+            ("name=\"Data\"", &rows("1")),
+            ("name=\"Costs 2026\"", &rows("2")),
+            ("name=\"Notes\" state=\"hidden\"", &rows("3")),
+            ("name=\"Blank\"", ""),
+            ("name=\"b\"", &rows("4")),
+        ],
+    );
+    made.file("a.xlsx", &book);
+    // Files keep their names.
+    made.file("a_b.csv", "x\n1\n");
+    made.file("broken.xlsx", &book[..book.len() / 2]);
+    made.file("plain.xlsx", xlsx(&rows("5")));
+    let (specs, left_out) = salver_datasets::discover(made.dir.path()).unwrap();
+    assert!(left_out.is_empty());
+    let shown: Vec<_> = specs.iter().map(|spec| (spec.name.as_str(), spec.sheet.sheet.as_deref())).collect();
+    let expected = [
+        ("a", None),
+        ("a_Costs 2026", Some("Costs 2026")),
+        ("a_b", None),
+        ("a_b_xlsx", Some("b")),
+        ("broken", None),
+        ("plain", None),
+    ];
+    assert_eq!(shown, expected);
+    for (index, value) in [(0, "1"), (1, "2"), (3, "4")] {
+        assert_eq!(show(&load(&specs[index]).unwrap()), format!("a:Int64\n{value}"));
+    }
+    // What is known stays as it is, and so do its sheets.
+    made.file("c.csv", "x\n1\n");
+    let (again, _) = salver_datasets::discover_beside(made.dir.path(), &specs, &|_| true).unwrap();
+    assert_eq!(again.iter().filter(|spec| spec.name.as_str() != "c").cloned().collect::<Vec<_>>(), specs);
+    std::fs::remove_file(made.dir.path().join("a.xlsx")).unwrap();
+    let (again, _) = salver_datasets::discover_beside(made.dir.path(), &specs, &|_| true).unwrap();
+    assert_eq!(again.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), ["a_b", "broken", "c", "plain"]);
 }

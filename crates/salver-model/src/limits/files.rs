@@ -17,6 +17,8 @@ pub const SHEET_FILE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Most bytes of text in all cells of a sheet; a sheet with more is refused. A file stores a text once, however many
 /// cells refer to it.
 pub const SHEET_TEXT_BYTES_MAX: usize = 1024 * 1024 * 1024;
+/// Most sheets of a workbook that are entries beside its first; further ones are declared by hand.
+pub const SHEETS_OF_BOOK_MAX: usize = 250;
 /// Most cells, including empty ones, in the used range of a sheet; a larger sheet is refused.
 pub const SHEET_CELLS_MAX: usize = 32 * 1024 * 1024;
 /// Most entries of the metadata in the header of an Avro file; a file with more is refused.

@@ -10,6 +10,7 @@ use arrow::datatypes::{DataType, TimeUnit};
 
 use super::super::declared_type::{self, has_digits};
 use super::split::View;
+use super::value_form::ValueForm;
 use crate::infer::{TextKind, UTC, is_code, parse_bool, parse_date, parse_timestamp};
 
 /// The column to build.
@@ -22,6 +23,8 @@ pub(super) struct CsvColumn<'a> {
     /// Whether the type is declared. A declared type parses anything valid for it (`007` is 7); an inferred type only
     /// what would have been inferred, so that a column's type does not depend on which rows were sampled.
     pub(super) is_declared: bool,
+    /// How its numbers and dates are written.
+    pub(super) form: ValueForm,
 }
 
 impl<'a> CsvColumn<'a> {
@@ -81,7 +84,10 @@ impl<'a> CsvColumn<'a> {
         for row in 0..self.rows {
             match self.value(row).map(str::trim_ascii) {
                 None | Some("") => append(None),
-                Some(text) => append(Some(parse(text).ok_or(row)?)),
+                Some(text) => {
+                    let plain = self.form.plain(text).map_err(|_| row)?;
+                    append(Some(parse(&plain).ok_or(row)?));
+                }
             }
         }
         Ok(())
@@ -108,9 +114,13 @@ impl<'a> CsvColumn<'a> {
     }
 
     fn cast(&self, data_type: &DataType) -> Result<ArrayRef, usize> {
+        let has_form = data_type.is_numeric() || data_type.is_temporal();
         let mut builder = StringBuilder::with_capacity(self.rows, self.rows * 8);
         for row in 0..self.rows {
-            builder.append_option(self.value(row).map(str::trim_ascii).filter(|text| !text.is_empty()));
+            match self.value(row).map(str::trim_ascii).filter(|text| !text.is_empty()) {
+                Some(text) if has_form => builder.append_value(self.form.plain(text).map_err(|_| row)?),
+                text => builder.append_option(text),
+            }
         }
         declared_type::from_text(&builder.finish(), data_type)
     }

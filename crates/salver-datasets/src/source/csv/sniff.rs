@@ -6,7 +6,9 @@ use std::cmp::Reverse;
 use salver_model::limits::CSV_RECORDS_BEFORE_MAX;
 use salver_model::spec::DatasetSpec;
 
+use super::column_inference::ColumnInference;
 use super::split::{Block, Dialect, Splitter, View};
+use super::value_form::ValueForm;
 use crate::infer::TextKind;
 
 /// Records from which the dialect is detected.
@@ -96,7 +98,7 @@ pub(super) fn has_header(head: Head<'_>, dialect: Dialect, before: usize, spec: 
     };
     let (mut is_typed, mut is_blank, mut numbers) = (false, true, Vec::new());
     for column in 0..view.width(before) {
-        let kind = (behind..block.rows()).filter_map(|row| value(row, column)).fold(TextKind::Null, TextKind::with);
+        let (kind, form) = kind_of(dialect, spec, (behind..block.rows()).filter_map(|row| value(row, column)));
         let first = value(before, column);
         is_blank &= first.is_none();
         let is_asked_for =
@@ -108,12 +110,22 @@ pub(super) fn has_header(head: Head<'_>, dialect: Dialect, before: usize, spec: 
             continue;
         }
         is_typed = true;
-        if first.is_some_and(|first| kind.with(first) == TextKind::Text) {
+        let fits = |first: &str| form.plain(first).is_ok_and(|plain| kind.with(&plain) != TextKind::Text);
+        if first.is_some_and(|first| !fits(first)) {
             return true;
         }
         numbers.extend(first.map(str::parse::<i64>));
     }
     !is_typed || is_blank || is_a_series(&numbers)
+}
+
+/// Returns the kind and the form of a column's values.
+fn kind_of<'v>(dialect: Dialect, spec: &DatasetSpec, values: impl Iterator<Item = &'v str>) -> (TextKind, ValueForm) {
+    let mut column = ColumnInference::new(&spec.csv, dialect.delimiter);
+    for value in values {
+        column.see(value, 0);
+    }
+    column.finish().map_or((TextKind::Text, ValueForm::default()), |found| (found.kind, found.form))
 }
 
 fn is_a_series<E>(numbers: &[Result<i64, E>]) -> bool {
@@ -231,6 +243,8 @@ mod tests {
             ("country,2019,2025\nDE,1,2\n", false),
             ("1,2,3\n4,7,5\n", true),
             ("7,x\n8,y\n", true),
+            ("x,31.12.2026\ny,30.11.2026\n", false),
+            ("x,day\ny,30.11.2026\n", true),
         ] {
             assert_eq!(has_header(whole(text), dialect(), 0, &spec), expected, "{text:?}");
         }

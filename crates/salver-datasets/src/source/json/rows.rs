@@ -5,7 +5,8 @@ use salver_model::spec::{DatasetSpec, SourceFormat};
 use salver_model::{Code, Error, Result};
 
 use super::super::{Input, encoding};
-use super::row_boundaries::{Position, Scan};
+use super::geojson;
+use super::row_boundaries::{Position, Scan, error_at};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -26,6 +27,19 @@ pub(super) struct JsonRows<'a> {
     mode: Mode,
     /// The open brackets around the rows, outermost first.
     around: Vec<u8>,
+    /// Of GeoJSON: the features.
+    features: Option<Features<'a>>,
+}
+
+/// The features of a file.
+struct Features<'a> {
+    input: &'a Input,
+    /// Features so far.
+    count: u64,
+    /// The current feature, as it is in the file.
+    text: Vec<u8>,
+    /// A feature that was read to find out whether it is a collection.
+    first: Option<(Position, Vec<u8>)>,
 }
 
 impl<'a> JsonRows<'a> {
@@ -33,8 +47,12 @@ impl<'a> JsonRows<'a> {
     pub(super) fn open(input: &'a Input, spec: &DatasetSpec) -> Result<Self> {
         // JSON is UTF-8 by its standard; a byte order mark is removed, and identifies UTF-16.
         let scan = Scan::new(input, encoding::open(input, None, false)?.reader);
-        let mut rows = Self { scan, mode: Mode::Lines, around: Vec::new() };
+        let mut rows = Self { scan, mode: Mode::Lines, around: Vec::new(), features: None };
         if input.format == SourceFormat::NdJson {
+            return Ok(rows);
+        }
+        if input.format == SourceFormat::GeoJson {
+            rows.open_features(input)?;
             return Ok(rows);
         }
         if let Some(pointer) = spec.json.pointer.as_deref().filter(|pointer| !pointer.is_empty()) {
@@ -55,6 +73,67 @@ impl<'a> JsonRows<'a> {
     /// Returns the number of bytes read.
     pub(super) fn used_bytes(&self) -> u64 {
         self.scan.used_bytes
+    }
+
+    /// Moves to the features: of a collection, of an array, or one after another.
+    fn open_features(&mut self, input: &'a Input) -> Result<()> {
+        self.mode = Mode::Values;
+        let mut features = Features { input, count: 0, text: Vec::new(), first: None };
+        match self.peek_feature()? {
+            Some(b'[') => {
+                self.enter(b'[')?;
+                self.mode = Mode::Array { is_first: true };
+            }
+            Some(b'{') => {
+                let at = self.scan.at;
+                features.first = self.enter_collection()?.map(|text| (at, text));
+                if features.first.is_none() {
+                    self.mode = Mode::Array { is_first: true };
+                }
+            }
+            None => {}
+            found => return Err(self.scan.unexpected(found, "a FeatureCollection or a Feature")),
+        }
+        self.features = Some(features);
+        Ok(())
+    }
+
+    /// Moves to the features of a collection. Of another object, all of it is read and returned.
+    fn enter_collection(&mut self) -> Result<Option<Vec<u8>>> {
+        let mut text = vec![b'{'];
+        self.enter(b'{')?;
+        while self.scan.peek()? != Some(b'}') {
+            if text.len() > 1 {
+                self.scan.expect(b',', "`,` or `}`")?;
+                text.push(b',');
+            }
+            match self.scan.peek()? {
+                Some(b'"') => {}
+                found => return Err(self.scan.unexpected(found, "a name in quotes")),
+            }
+            let start = text.len();
+            self.scan.value(Some(&mut text))?;
+            let is_features = &text[start..] == b"\"features\"";
+            self.scan.expect(b':', "`:`")?;
+            text.push(b':');
+            if self.scan.peek()? == Some(b'[') && is_features {
+                self.enter(b'[')?;
+                return Ok(None);
+            }
+            self.scan.value(Some(&mut text))?;
+        }
+        self.scan.expect(b'}', "`}`")?;
+        self.around.pop();
+        text.push(b'}');
+        Ok(Some(text))
+    }
+
+    /// Returns the next byte that is neither white space nor a record separator, which RFC 8142 puts before features.
+    fn peek_feature(&mut self) -> Result<Option<u8>> {
+        while self.scan.peek()? == Some(0x1e) {
+            self.scan.expect(0x1e, "a feature")?;
+        }
+        self.scan.peek()
     }
 
     fn enter(&mut self, bracket: u8) -> Result<()> {
@@ -132,6 +211,32 @@ impl<'a> JsonRows<'a> {
 
     /// Appends the next row to `out` and returns its position; `None` at the end.
     pub(super) fn next(&mut self, out: &mut Vec<u8>) -> Result<Option<Position>> {
+        let Some(mut features) = self.features.take() else { return self.next_value(out) };
+        features.text.clear();
+        let found = match features.first.take() {
+            Some((at, text)) => {
+                features.text = text;
+                Some(at)
+            }
+            None => {
+                if self.mode == Mode::Values {
+                    self.peek_feature()?;
+                }
+                self.next_value(&mut features.text)?
+            }
+        };
+        if let Some(at) = found {
+            features.count += 1;
+            geojson::row(features.text.trim_ascii_end(), out).map_err(|why| {
+                let why = format!("feature {}: {why}", features.count);
+                error_at(features.input, at, why).with_hint("a FeatureCollection has features, as RFC 7946 says")
+            })?;
+        }
+        self.features = Some(features);
+        Ok(found)
+    }
+
+    fn next_value(&mut self, out: &mut Vec<u8>) -> Result<Option<Position>> {
         match self.mode {
             Mode::Lines => loop {
                 let (at, start) = (self.scan.at, out.len());

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::io::Cursor;
 use std::sync::Arc;
 
-use calamine::{Data, Reader as _, Sheets, Xls, XlsbError, Xlsx, XlsxError, open_workbook_auto_from_rs};
-use salver_model::limits::{SHEET_FILE_BYTES_MAX, SHEET_TEXT_BYTES_MAX};
+use calamine::{
+    Data, Reader as _, SheetType, SheetVisible, Sheets, Xls, XlsbError, Xlsx, XlsxError, open_workbook_auto_from_rs,
+};
+use salver_model::limits::{SHEET_FILE_BYTES_MAX, SHEET_TEXT_BYTES_MAX, SHEETS_OF_BOOK_MAX};
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Result};
 
@@ -24,13 +26,7 @@ type Book = Sheets<Cursor<Arc<[u8]>>>;
 
 /// Reads the cells of the sheet that `spec` names, or of the first sheet that has any.
 pub(super) fn read(input: &Input, spec: &DatasetSpec) -> Result<Vec<SheetCell>> {
-    let bytes = std::fs::metadata(&input.path).map_err(|cause| io_error(input, cause))?.len();
-    if bytes > SHEET_FILE_BYTES_MAX {
-        return Err(damaged(input, "it is larger than 1 GiB").with_hint("save it as CSV or Parquet"));
-    }
-    let bytes: Arc<[u8]> = std::fs::read(&input.path).map_err(|cause| io_error(input, cause))?.into();
-    check_sums(input, Cursor::new(Arc::clone(&bytes)))?;
-    let mut book = open(Cursor::new(Arc::clone(&bytes))).map_err(|cause| damaged(input, &cause).with_source(cause))?;
+    let (bytes, mut book) = open_file(input)?;
     let names = book.sheet_names();
     if let Some(wanted) = &spec.sheet.sheet {
         if !names.contains(wanted) {
@@ -46,6 +42,54 @@ pub(super) fn read(input: &Input, spec: &DatasetSpec) -> Result<Vec<SheetCell>> 
         }
     }
     Ok(Vec::new())
+}
+
+/// Returns the visible sheets with cells that stand behind the one that is read if none is named.
+pub(super) fn further(input: &Input) -> Result<Vec<String>> {
+    if has_one_sheet(input) {
+        return Ok(Vec::new());
+    }
+    let (bytes, mut book) = open_file(input)?;
+    let sheets = book.sheets_metadata().to_vec();
+    if sheets.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let mut names = Vec::new();
+    let mut has_first = false;
+    for sheet in sheets {
+        let is_offered = sheet.visible == SheetVisible::Visible && sheet.typ == SheetType::WorkSheet;
+        if has_first && !is_offered {
+            continue;
+        }
+        // A sheet that can't be read is there, and says why.
+        let is_empty = cells(input, &bytes, &mut book, &sheet.name).is_ok_and(|cells| cells.is_empty());
+        if !is_empty && std::mem::replace(&mut has_first, true) {
+            names.push(sheet.name);
+        }
+        if names.len() == SHEETS_OF_BOOK_MAX {
+            break;
+        }
+    }
+    Ok(names)
+}
+
+/// Returns whether the list of an archive's parts shows that there is one sheet only, which is quicker than to open it.
+fn has_one_sheet(input: &Input) -> bool {
+    let Ok(file) = std::fs::File::open(&input.path) else { return false };
+    let Ok(archive) = zip::ZipArchive::new(std::io::BufReader::new(file)) else { return false };
+    let names = archive.file_names().filter_map(Result::ok);
+    names.filter(|name| name.starts_with("xl/worksheets/") && !name.contains("/_rels/")).count() == 1
+}
+
+fn open_file(input: &Input) -> Result<(Arc<[u8]>, Book)> {
+    let bytes = std::fs::metadata(&input.path).map_err(|cause| io_error(input, cause))?.len();
+    if bytes > SHEET_FILE_BYTES_MAX {
+        return Err(damaged(input, "it is larger than 1 GiB").with_hint("save it as CSV or Parquet"));
+    }
+    let bytes: Arc<[u8]> = std::fs::read(&input.path).map_err(|cause| io_error(input, cause))?.into();
+    check_sums(input, Cursor::new(Arc::clone(&bytes)))?;
+    let book = open(Cursor::new(Arc::clone(&bytes))).map_err(|cause| damaged(input, &cause).with_source(cause))?;
+    Ok((bytes, book))
 }
 
 /// Compares the parts of a zipped workbook with their checksums. Its reader stops before the end of each, where the
