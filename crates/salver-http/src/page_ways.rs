@@ -1,5 +1,5 @@
-//! Ways between pages of rows for browsers without scripts: names of columns that sort, the rows before and after, and a
-//! form for a condition. The form leads to `GET /plain`, which leads on to the rows.
+//! Ways between pages of rows for browsers without scripts: names of columns that sort, the rows before and after, and
+//! a form for a condition. The form leads to `GET /plain`, which leads on to the rows.
 
 use arrow::datatypes::{DataType, Schema};
 use http::{HeaderValue, Response, StatusCode, header};

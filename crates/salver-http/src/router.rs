@@ -33,8 +33,8 @@ use crate::routes::{self, Family, Found, RouteTarget, own};
 use crate::segment::{check_text, is_text};
 use crate::{
     browser, console, cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, openapi,
-    other_method, page_ways, policy, queries, query_edits, receive, records, respond, rest, schema, security_headers,
-    sql, status, streams,
+    other_method, policy, queries, query_edits, receive, records, respond, rest, schema, security_headers, sql, status,
+    streams,
 };
 
 /// Answers requests that take a few microseconds, without a task and without waiting: cached responses and small reads.
@@ -428,12 +428,7 @@ async fn make(
     let snapshot = app.service.snapshot(context.caller, permission(&target));
     match target {
         own::OwnTarget::Index => return Ok(index::answer(context)),
-        own::OwnTarget::Plain => {
-            return match page_ways::lead(context)? {
-                Some(response) => Ok(response),
-                None => Ok(index::plain(context).await?),
-            };
-        }
+        own::OwnTarget::Plain => return Ok(index::plain(context).await?),
         own::OwnTarget::Openapi => return Ok(openapi::answer(context).await?),
         own::OwnTarget::Schemas => return Ok(schema::answer_all(context).await?),
         own::OwnTarget::Schema(name) => return Ok(schema::answer_one(context, &name).await?),

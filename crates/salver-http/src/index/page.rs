@@ -12,6 +12,7 @@ use salver_text::percent;
 
 use crate::body::Body;
 use crate::exit;
+use crate::page_ways;
 use crate::redaction;
 use crate::request_context::RequestContext;
 
@@ -38,8 +39,11 @@ th small{display:block;font-weight:normal;color:#5b6675}code{background:#f3f6f9;
 @media(prefers-color-scheme:dark){body{background:#14181d;color:#dde3ea}a{color:#7ab8ff}th,code{background:#1f262e}\
 th,td{border-color:#333d48}.meta,th small{color:#98a4b3}.failed{color:#ff8a80}}";
 
-/// Responds with the page.
+/// Responds with the page, or leads on to the rows that the form of another page asks for.
 pub(crate) async fn answer(context: &RequestContext<'_>) -> Result<Response<Body>> {
+    if let Some(response) = page_ways::lead(context)? {
+        return Ok(response);
+    }
     let snapshot = context.app.service.snapshot_settled(context.caller, Permission::Read).await;
     let base = &context.app.options.base_path;
     let mut page = format!(
