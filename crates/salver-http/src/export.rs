@@ -21,7 +21,9 @@ mod state;
 
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http::header::RANGE;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use salver_formats::Format;
 use salver_model::{Code, Error, Permission, Result};
 
 use crate::app::App;
@@ -64,6 +66,26 @@ pub(crate) async fn answer(
         },
     };
     Ok(answered?)
+}
+
+/// Returns whether a request for the rows of an entry asks for a part of a file. Programs that read files by ranges, as
+/// polars does, ask for parts alone, of bytes that stay the same from one part to the next: an export has such.
+pub(crate) fn is_part(context: &RequestContext<'_>, target: &str) -> bool {
+    let is_asked = *context.method == Method::GET && context.headers.contains_key(RANGE) && context.query.is_empty();
+    is_asked && {
+        let snapshot = context.app.service.peek(context.caller, Permission::Export);
+        let (name, suffix) = params::split(&snapshot, target);
+        matches!(suffix, Some(Format::Parquet | Format::ArrowFile)) && snapshot.entry(name).is_some()
+    }
+}
+
+/// Answers with a part of a file of all rows of an entry.
+pub(crate) async fn part(
+    app: &Arc<App>,
+    context: &RequestContext<'_>,
+    target: &str,
+) -> Result<Response<Body>, Refusal> {
+    full_body::answer(app, context, target).await
 }
 
 fn names_entry(context: &RequestContext<'_>, text: &str) -> bool {

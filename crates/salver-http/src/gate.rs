@@ -49,6 +49,8 @@ pub(crate) struct CheckedHeaders<'h> {
     pub(crate) request_id: bool,
     /// Whether the client wants no representation that there is, whatever its tag (`If-None-Match: *`).
     pub(crate) has_any: bool,
+    /// Whether the client wants a part of a representation.
+    pub(crate) has_range: bool,
     /// Whether the request is recorded in a trace.
     pub(crate) is_traced: bool,
 }
@@ -76,6 +78,8 @@ impl<'h> CheckedHeaders<'h> {
                 said.has_any |= conditional::asks_for_any(value);
             } else if *name == REQUEST_ID {
                 said.request_id = true;
+            } else if *name == header::RANGE {
+                said.has_range = true;
             }
         }
         said

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, Request, header};
+use http::{HeaderMap, Method, Request, header};
 use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::BodyExt;
 use salver_model::access::Bound;
@@ -16,6 +16,7 @@ use salver_model::{Code, Error, Result, Share, Shares};
 
 use crate::app::{App, RECEIVED_BYTES};
 use crate::connections::{BodyWait, Connection};
+use crate::request_context::RequestContext;
 
 /// The body of a request as it arrives. While no data arrives, its connection counts as waiting for its client.
 ///
@@ -156,6 +157,15 @@ pub(crate) fn check_declared(headers: &HeaderMap, bound: Bound) -> Result<()> {
 
 fn declared(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// Receives the whole body of a request, if it has one.
+pub(crate) async fn whole<'a>(context: RequestContext<'a>, body: Incoming) -> Result<RequestContext<'a>> {
+    if *context.method != Method::POST && *context.method != Method::PUT {
+        return Ok(context);
+    }
+    let body = Box::pin(read_body(context.app, context.headers, body)).await?;
+    Ok(context.with_body(body))
 }
 
 /// Receives the whole body, within the limits.

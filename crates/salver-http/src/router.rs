@@ -113,7 +113,12 @@ pub(crate) fn answer_now<B>(
 /// depends on there being one, so that it is left to [`answer`].
 #[inline]
 fn is_told_of(app: &App, said: &CheckedHeaders<'_>) -> bool {
-    said.request_id || said.is_traced || said.has_any || app.options.access_log || app.options.server_timing
+    said.request_id
+        || said.is_traced
+        || said.has_any
+        || said.has_range
+        || app.options.access_log
+        || app.options.server_timing
 }
 
 /// Adds the headers that every response gets, and counts the response.
@@ -364,10 +369,10 @@ async fn door(
         RouteTarget::ArangoDb(target) => Box::pin(cursor::answer(&context, &target, body)).await,
         RouteTarget::Functions(target) => Box::pin(functions::answer(&context, target, body)).await,
         RouteTarget::Exports(target) => {
-            let context = whole(context, body).await?;
+            let context = receive::whole(context, body).await?;
             Box::pin(export::answer(app, &context, target)).await
         }
-        RouteTarget::Own(target) => answer_own(app, &whole(context, body).await?, target).await,
+        RouteTarget::Own(target) => answer_own(app, &receive::whole(context, body).await?, target).await,
     }
 }
 
@@ -381,15 +386,6 @@ async fn answer_declared(
         DeclaredTarget::Stream => streams::answer_route(context, declared.entry(), body).await,
         _ => functions::answer_declared(context, declared, body).await,
     }
-}
-
-/// Reads the whole body of a request, if it has one.
-async fn whole<'a>(context: RequestContext<'a>, body: Incoming) -> Result<RequestContext<'a>> {
-    if *context.method != Method::POST && *context.method != Method::PUT {
-        return Ok(context);
-    }
-    let body = Box::pin(receive::read_body(context.app, context.headers, body)).await?;
-    Ok(context.with_body(body))
 }
 
 /// Answers a request to one of Salver's own doors.
@@ -409,6 +405,9 @@ async fn answer_own(
         own::OwnTarget::Console(path) => return Ok(console::answer(context, path)?),
         own::OwnTarget::Index if browser::is_one(context.headers) => return Ok(console::answer(context, "")?),
         own::OwnTarget::GraphqlAsset(name) => return Ok(graphql_http::asset(name)?),
+        own::OwnTarget::Table(name) if export::is_part(context, &name) => {
+            return export::part(app, context, &name).await;
+        }
         _ => {}
     }
     if let Some(finished) = app.cache.get(context.key(), &app.service.peek(context.caller, permission(&target))) {

@@ -61,6 +61,30 @@ fn every_part_of_every_format_that_has_parts() {
     }
 }
 
+/// Programs that read files by ranges begin with one, at the address of the rows.
+#[test]
+fn files_of_rows_have_parts() {
+    let server = server();
+    for name in ["held.parquet", "scanned.parquet", "held.arrow"] {
+        let whole = server.get(&format!("/api/export/{name}")).body;
+        let target = format!("/api/tables/{name}");
+        // A copy that is kept is not sent in place of the part.
+        assert_eq!(server.get(&target).status, 200);
+        for (range, expected) in [("bytes=-8", whole.len() - 8..whole.len()), ("bytes=0-3", 0..4)] {
+            let answer = server.ask("GET", &target, &[("Range", range)], b"");
+            assert_eq!((answer.status, answer.body.as_slice()), (206, &whole[expected]), "{name} {range}");
+            let total = answer.header("content-range").and_then(|said| said.rsplit_once('/')).map(|(_, total)| total);
+            assert_eq!(total, Some(whole.len().to_string().as_str()), "{name}");
+        }
+        let beyond = server.ask("GET", &target, &[("Range", &format!("bytes={}-", whole.len()))], b"");
+        assert_eq!(beyond.status, 416, "{name}");
+        // Of other rows there are no parts.
+        let some = server.ask("GET", &format!("{target}?limit=2"), &[("Range", "bytes=0-3")], b"");
+        assert_eq!(some.status, 200, "{name}");
+    }
+    assert_eq!(server.ask("GET", "/api/tables/held.csv", &[("Range", "bytes=0-3")], b"").status, 200);
+}
+
 #[test]
 fn what_is_no_part_of_this_body() {
     let server = server();
