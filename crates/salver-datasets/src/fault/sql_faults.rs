@@ -99,7 +99,8 @@ pub(super) fn of(error: &DataFusionError) -> Option<SqlFault> {
 
 /// Returns what a message tells. Texts that it quotes are not looked at where they could say anything.
 fn of_message(message: &str) -> Option<SqlFault> {
-    if let Some((_, rest)) = message.split_once("Cannot cast string '") {
+    let cast = ["Cannot cast string '", "Cannot cast value '"].iter().find_map(|begin| message.split_once(begin));
+    if let Some((_, rest)) = cast {
         // The text may have quotes itself; what it was to be stands behind the last.
         let (text, wanted) = rest.rsplit_once("' to ")?;
         return Some(of_cast(text, wanted));
@@ -149,6 +150,7 @@ mod tests {
             ("Cast error: Cannot cast string '3000000000' to value of Int32 type", SqlFault::OutOfRange),
             ("Cannot cast string '1.5' to value of Int32 type", SqlFault::InvalidText),
             ("Cannot cast string 'a' to 'b' to value of Boolean type", SqlFault::InvalidText),
+            ("Cannot cast value 'x' to value of Boolean type", SqlFault::InvalidText),
             ("Cannot cast string 'overflow' to value of Date32 type", SqlFault::InvalidTime),
             ("Cannot cast string '2024-13-01' to value of Date32 type", SqlFault::TimeOutOfRange),
             ("Cannot cast string '25:00' to value of Time64(ns) type", SqlFault::TimeOutOfRange),
