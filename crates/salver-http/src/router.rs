@@ -476,7 +476,7 @@ async fn join_flight<'a>(context: &RequestContext<'a>, snapshot: &Snapshot) -> S
 /// Adds the headers that every response gets.
 #[inline]
 pub(crate) fn leave(app: &App, response: &mut Response<Body>) {
-    security_headers::add(response.headers_mut(), app.options.cors);
+    security_headers::complete(response, app.options.cors);
     leave_finished(app, response);
 }
 

@@ -138,7 +138,11 @@ pub(super) fn schema(shown: &Shown<'_>) -> Json {
             properties.insert(column.name.clone(), property(shown, at, column));
         }
     }
-    let row = json!({ "type": "object", "properties": properties });
+    let row = match properties.is_empty() {
+        // Generators of clients have no type for an object without members, but one for numbers by name.
+        true => json!({ "type": "object", "maxProperties": 0, "additionalProperties": { "type": "number" } }),
+        false => json!({ "type": "object", "properties": properties }),
+    };
     if shown.operation != Operation::List {
         return row;
     }

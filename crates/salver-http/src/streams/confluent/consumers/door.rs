@@ -85,6 +85,9 @@ fn create(context: &RequestContext<'_>, group: &str, json: &Json) -> Result<Resp
     };
     let named = |key: &str| match members.get(key) {
         None | Some(Json::Null) => Ok(None),
+        Some(Json::String(text)) if text.is_empty() || text.contains('/') => {
+            Err(invalid(format!("`{text}` can't be the name of a consumer")))
+        }
         Some(Json::String(text)) => Ok(Some(text.clone())),
         Some(_) => Err(invalid(format!("`{key}` is not a text"))),
     };
@@ -94,9 +97,6 @@ fn create(context: &RequestContext<'_>, group: &str, json: &Json) -> Result<Resp
         Some(name) => name,
         None => format!("rest-consumer-{:032x}", u128::from_le_bytes(seal::random()?)),
     };
-    if name.is_empty() || name.contains('/') {
-        return Err(invalid(format!("`{name}` can't be the name of a consumer")));
-    }
     let service = &context.app.service;
     if service.consumers(context.caller).next().is_none() && service.all_consumers().next().is_some() {
         return Err(Error::new(Code::Forbidden, "there is no stream that you may consume").into());
