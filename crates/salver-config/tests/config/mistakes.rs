@@ -178,7 +178,7 @@ salver.toml:4:11: `decimal` is one of ".", ",", not "point"
 salver.toml:5:13: `thousands` is one character between digits, not "ab"
   hint: for example thousands = ".", or "'"
 salver.toml:6:9: `dates` is one of "dmy", "mdy", "ymd", not "dd.mm.yyyy"
-  hint: for example dates = "dmy"
+  hint: did you mean "dmy"?
 salver.toml:11:13: `decimal` and `thousands` are both ","
   hint: write decimal = "."
 "#,
