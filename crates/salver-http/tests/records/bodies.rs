@@ -104,7 +104,7 @@ async fn transactions() {
     assert_eq!(world.post("/api/records", "{\"operations\":[]}").await.said(), (200, "[]"));
     assert_eq!(world.post("/api/records", "{").await.status, 422);
     assert_eq!(world.post("/api/records", "{\"operations\":[{\"drop\":\"posts\"}]}").await.status, 400);
-    assert_eq!(world.get("/api/records").await.status, 404);
+    assert_eq!(world.get("/api/records").await.status, 405);
 }
 
 #[tokio::test]

@@ -168,7 +168,7 @@ async fn maps() {
     let DatabaseRequest::Read(RecordRead::Features(_, Some(key))) = world.asked() else { panic!() };
     assert_eq!(key, ["7"]);
     assert_eq!(world.get("/api/geojson/posts?bbox=1,2,3").await.status, 400);
-    assert_eq!(world.send("POST", "/api/geojson/posts", &[], b"{}").await.status, 404);
+    assert_eq!(world.send("POST", "/api/geojson/posts", &[], b"{}").await.status, 405);
 }
 
 #[tokio::test]
