@@ -49,6 +49,14 @@ pub(crate) fn unstored_head(media_type: HeaderValue) -> HeaderMap {
     headers
 }
 
+/// Adds the security headers that a response lacks. A 304 may stand for a page or for data: whoever has that keeps the
+/// headers that came with it, which others would replace (RFC 9111, section 3.2).
+pub(crate) fn secure(response: &mut Response<Body>, cors: bool) {
+    if response.status() != StatusCode::NOT_MODIFIED {
+        security_headers::add(response.headers_mut(), cors);
+    }
+}
+
 /// Creates a 304 with these headers, which are those of the response that is not sent again.
 pub(crate) fn not_modified(headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Response<Body> {
     let mut response = empty(StatusCode::NOT_MODIFIED);

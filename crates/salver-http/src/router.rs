@@ -32,7 +32,7 @@ use crate::routes::declared::{DeclaredMatch, DeclaredTarget};
 use crate::routes::{self, Family, Found, RouteTarget, own};
 use crate::segment::{check_text, is_text};
 use crate::{
-    browser, console, cursor, export, functions, graphql_http, index, kv, metrics_page, oidc_login, openapi,
+    browser, console, cursor, exit, export, functions, graphql_http, index, kv, metrics_page, oidc_login, openapi,
     other_method, policy, queries, query_edits, receive, records, respond, rest, schema, security_headers, sql, status,
     streams,
 };
@@ -406,7 +406,7 @@ async fn answer_own(
         own::OwnTarget::Index if browser::is_one(context.headers) => return Ok(console::answer(context, "")?),
         own::OwnTarget::GraphqlAsset(name) => return Ok(graphql_http::asset(name)?),
         own::OwnTarget::Table(name) if export::is_part(context, &name) => {
-            return export::part(app, context, &name).await;
+            return Box::pin(export::part(app, context, &name)).await;
         }
         _ => {}
     }
@@ -476,7 +476,7 @@ async fn join_flight<'a>(context: &RequestContext<'a>, snapshot: &Snapshot) -> S
 /// Adds the headers that every response gets.
 #[inline]
 pub(crate) fn leave(app: &App, response: &mut Response<Body>) {
-    security_headers::complete(response, app.options.cors);
+    exit::secure(response, app.options.cors);
     leave_finished(app, response);
 }
 

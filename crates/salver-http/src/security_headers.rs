@@ -5,9 +5,7 @@
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
-
-use crate::body::Body;
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// Header that restricts which sites may embed a response.
 pub(crate) const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -35,14 +33,6 @@ const CONSOLE: HeaderValue = HeaderValue::from_static(
 /// Policy for responses of user code: any page, but framed by its own site only.
 const OWN_FRAMES: HeaderValue = HeaderValue::from_static("frame-ancestors 'self'");
 const SAMEORIGIN: HeaderValue = HeaderValue::from_static("SAMEORIGIN");
-
-/// Adds the headers that a response lacks. A 304 may stand for a page or for data: whoever has that keeps the headers
-/// that came with it, which others would replace (RFC 9111, section 3.2).
-pub(crate) fn complete(response: &mut Response<Body>, cors: bool) {
-    if response.status() != StatusCode::NOT_MODIFIED {
-        add(response.headers_mut(), cors);
-    }
-}
 
 /// Adds the headers that are missing. `cors` allows other sites to embed the response.
 pub(crate) fn add(headers: &mut HeaderMap, cors: bool) {
