@@ -65,7 +65,7 @@ fn every_part_of_every_format_that_has_parts() {
 #[test]
 fn files_of_rows_have_parts() {
     let server = server();
-    for name in ["held.parquet", "scanned.parquet", "held.arrow"] {
+    for name in ["held.parquet", "scanned.parquet", "arrow.arrow"] {
         let whole = server.get(&format!("/api/export/{name}")).body;
         let target = format!("/api/tables/{name}");
         // A copy that is kept is not sent in place of the part.
