@@ -1,5 +1,5 @@
 // The console over what is unusual: a table of 500 columns, one of three million rows, names and values that want to be
-// more than text, and entries that can't be loaded. No page shows more than a megabyte of data.
+// more than text, and entries that can't be loaded. No page of rows shows more than a megabyte.
 
 import assert from "node:assert/strict";
 import { Visit } from "./visit.mjs";
