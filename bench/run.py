@@ -3,10 +3,11 @@
     make bench                                everything
     make bench BENCH="--seconds 2"            shorter rounds
     make bench BENCH="--only records"         one table: datasets, records, streams, exports,
-                                              functions, guards or browser
+                                              functions, guards, browser or wires
     make bench BENCH="--only key,load-sqlite" single rows; their keys are in works.py (and: start), record_works.py,
                                               stream_works.py (and: count), export_works.py,
-                                              function_works.py, guards.py (and: crowd) and browser.py
+                                              function_works.py, guards.py (and: crowd), browser.py and
+                                              wires.py
     make bench BENCH="--peers Salver"         without a peer (no ratios)
 
 Absolute numbers depend on the machine and on what else it does; the ratios are what counts. Raw numbers go to
@@ -25,12 +26,13 @@ import guards
 import records
 import report
 import streams
+import wires
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / ".bench"
 PEERS = "Salver,ROAPI,Python,PocketBase,pgbench,loader,founding,producer,DuckDB,chDB,plumber,FastAPI"
 TABLES = {"datasets": datasets, "records": records, "streams": streams, "exports": exports,
-          "functions": functions, "guards": guards, "browser": browser}
+          "functions": functions, "guards": guards, "browser": browser, "wires": wires}
 
 
 def arguments() -> argparse.Namespace:
@@ -48,7 +50,8 @@ def main() -> int:
     options = arguments()
     wanted = {key for word in options.only.split(",") for key in (TABLES[word].keys() if word in TABLES else [word])}
     if unknown := wanted - {key for table in TABLES.values() for key in table.keys()}:
-        where = "works.py, record_works.py, stream_works.py, export_works.py, function_works.py, guards.py, browser.py"
+        where = ("works.py, record_works.py, stream_works.py, export_works.py, function_works.py, guards.py, browser.py, "
+                 "wires.py")
         raise SystemExit(f"no row is called {', '.join(sorted(unknown))}; see {where}")
     SCRATCH.mkdir(exist_ok=True)
     results = report.Results(options.rounds, options.seconds)

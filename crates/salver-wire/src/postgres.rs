@@ -12,6 +12,7 @@ mod connection;
 mod execute;
 mod extended_query;
 mod frames;
+mod known_descriptions;
 mod message;
 mod outbox;
 mod parameter;

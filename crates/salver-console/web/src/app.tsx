@@ -31,10 +31,21 @@ function focusMain(event: MouseEvent): void {
   document.getElementById("main")?.focus();
 }
 
-function CurrentScreen() {
-  const [, name, ...rest] = path.value.split("/").map(decodeURIComponent);
+/** The screen of the path: its name, which is empty for the catalog, and the parts behind it. */
+function screenOf(path: string): { key: string; name: string | undefined; rest: string[] } {
+  const [, name, ...rest] = path.split("/").map(decodeURIComponent);
   const isRow = name === "entry" && rest[1] === "row";
-  const key = path.value === "" ? "" : isRow ? "row" : (name ?? "");
+  return { key: path === "" ? "" : isRow ? "row" : (name ?? ""), name, rest };
+}
+
+/** Begins to load the screen that will be shown first. */
+export async function preloadScreen(): Promise<void> {
+  // Should it fail, it fails again where it can be told.
+  await SCREENS[screenOf(path.value).key]?.().catch(() => undefined);
+}
+
+function CurrentScreen() {
+  const { key, name, rest } = screenOf(path.value);
   const [screen, setScreen] = useState<{ key: string; view: ComponentType<ScreenProps> } | null>(null);
   const [error, setError] = useState<unknown>(null);
 

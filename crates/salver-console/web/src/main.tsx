@@ -4,7 +4,7 @@ import "./styles/layout.css";
 import "./styles/controls.css";
 import "./styles/grid.css";
 import { render } from "preact";
-import { App } from "./app";
+import { App, preloadScreen } from "./app";
 import { loadCatalog } from "./catalog";
 import { applyTheme } from "./layout/theme";
 import { startRouter } from "./router";
@@ -12,6 +12,7 @@ import { loadSession } from "./session/session";
 
 applyTheme();
 startRouter();
+void preloadScreen();
 void loadSession();
 void loadCatalog();
 

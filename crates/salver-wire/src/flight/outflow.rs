@@ -25,8 +25,9 @@ use tonic::Status;
 
 use super::{WIRE, refusal};
 
-/// Bytes of rows in a message, about: clients take 4 MiB unless they say otherwise.
-const MESSAGE_BYTES: usize = 2 * 1024 * 1024;
+/// Bytes of rows in a message, about. Clients take 4 MiB unless they say otherwise, and those written in Go find memory for
+/// what is larger than 1 MiB anew each time.
+const MESSAGE_BYTES: usize = 960 * 1024;
 /// Longest time that a client may take nothing of an answer.
 const STALL: Duration = Duration::from_millis(STALL_MS_MAX);
 /// Time after which what is read for a client that takes nothing is let go.

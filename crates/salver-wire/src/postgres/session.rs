@@ -8,6 +8,7 @@ use salver_model::limits::{PORTALS_MAX, PREPARED_STATEMENTS_MAX, SESSION_BYTES_M
 use salver_service::reception::{Reception, Visitor};
 
 use super::command::{Command, Savepoint};
+use super::known_descriptions::KnownDescriptions;
 use super::portal::Portal;
 use super::prepared::Prepared;
 use super::refusal::{
@@ -24,6 +25,7 @@ pub(super) struct Session {
     pub(super) visitor: Visitor,
     pub(super) settings: SessionSettings,
     pub(super) transaction: Transaction,
+    pub(super) descriptions: KnownDescriptions,
     statements: BTreeMap<String, Arc<Prepared>>,
     portals: BTreeMap<String, Portal>,
     /// Name of the statement that was prepared last, until it is planned, or bound before that.
@@ -36,7 +38,9 @@ impl Session {
     pub(super) fn new(reception: Arc<dyn Reception>, visitor: Visitor, settings: SessionSettings) -> Self {
         let (statements, portals) = (BTreeMap::new(), BTreeMap::new());
         let transaction = Transaction::Idle;
-        Self { reception, visitor, settings, transaction, statements, portals, unplanned: None, savepoints: Vec::new() }
+        let descriptions = KnownDescriptions::default();
+        let (unplanned, savepoints) = (None, Vec::new());
+        Self { reception, visitor, settings, transaction, descriptions, statements, portals, unplanned, savepoints }
     }
 
     /// Returns what the client is told of an error of the statement `text`.

@@ -15,6 +15,7 @@ use super::client::{Client, Stop};
 use super::column::{Column, columns};
 use super::command::Command;
 use super::execute;
+use super::known_descriptions::{KnownDescriptions, PlannedOver};
 use super::parameter;
 use super::prepared::{Parameters, Prepared, RowColumns};
 use super::refusal::Refusal;
@@ -72,13 +73,16 @@ pub(super) async fn find_out(
     let said = known.declared.iter().map(|oid| parameter::declared(*oid)).collect::<Result<Vec<_>, Refusal>>()?;
     let question = StatementQuestion { text, types: &said, wants_columns };
     let began = Instant::now();
+    let mut descriptions = std::mem::take(&mut session.descriptions);
     let found = {
         let asked = async {
             let welcome = session.reception.admit(&session.visitor).await?;
-            description(&welcome, question).await
+            description(&welcome, question, &mut descriptions).await
         };
-        client.watch(asked, |error| execute::refused(session, began, error, text)).await?
+        client.watch(asked, |error| execute::refused(session, began, error, text)).await
     };
+    session.descriptions = descriptions;
+    let found = found?;
     let parameters = match &known.parameters {
         Parameters::Known(_) => known.parameters.clone(),
         Parameters::Unknown => {
@@ -114,14 +118,27 @@ fn columns_of_any_digits(columns: Arc<[Column]>, parameters: &[PgParameter]) -> 
     columns.iter().map(of_any).collect()
 }
 
-async fn description(welcome: &Welcome, question: StatementQuestion<'_>) -> Result<StatementDescription, Error> {
+async fn description(
+    welcome: &Welcome,
+    question: StatementQuestion<'_>,
+    known: &mut KnownDescriptions,
+) -> Result<StatementDescription, Error> {
     let Welcome { service, caller, .. } = welcome;
     let snapshot = service.snapshot(caller, Permission::Sql);
+    let over = PlannedOver::of(&snapshot, caller);
+    if let Some(description) = known.get(question, over) {
+        return Ok(description);
+    }
     match service.describe_statement(caller, &snapshot, question).await {
         Err(error) if error.code == Code::EntryUnavailable && !snapshot.settled() => {
             let settled = service.snapshot_settled(caller, Permission::Sql).await;
             service.describe_statement(caller, &settled, question).await
         }
-        found => found,
+        found => {
+            if let Ok(description) = &found {
+                known.keep(question, over, description);
+            }
+            found
+        }
     }
 }

@@ -10,7 +10,7 @@ import { CellContent } from "../grid/cell";
 import { RequestPanel } from "../request_panel";
 import { type Loaded, useLoaded } from "../use_loaded";
 import { equalFilter } from "./filters";
-import { type Profile, fetchHistogram, fetchProfile, hasHistogram, histogramRequest, profileRequest, topRequest } from "./profile_queries";
+import { EXACT_ROWS, type Profile, fetchHistogram, fetchProfile, hasHistogram, histogramRequest, profileRequest, topIsPartial, topRequest } from "./profile_queries";
 import { type ViewState, setFilters } from "./view_state";
 
 const BARS = 24;
@@ -19,7 +19,7 @@ const BARS = 24;
 export function ProfileTab({ entry, state, keyColumns }: { entry: Entry; state: ViewState; keyColumns: string[] }) {
   const columns = state.chosen ? state.columns : entry.columns;
   const first = columns[0];
-  const request = first ? profileRequest(entry, state, first) : null;
+  const request = first ? profileRequest(entry, state, [first]) : null;
   if (!request) return <p class="note">These conditions have no counterpart in SQL, which profiles are computed with.</p>;
   return (
     <>
@@ -51,11 +51,8 @@ export function ProfileTab({ entry, state, keyColumns }: { entry: Entry; state: 
 function ProfileRow({ entry, state, column, isKey }: { entry: Entry; state: ViewState; column: Column; isKey: boolean }) {
   const row = useRef<HTMLTableRowElement>(null);
   const inSight = useInSight(row);
-  const request = profileRequest(entry, state, column);
-  const profile = useLoaded(inSight && request ? JSON.stringify(request) : null, (signal) => {
-    if (!request) throw new Error("no request");
-    return fetchProfile(entry, request, signal);
-  });
+  const request = profileRequest(entry, state, [column]);
+  const profile = useLoaded(inSight && request ? JSON.stringify(request) : null, (signal) => fetchProfile(entry, state, column, signal));
   return (
     <tr ref={row}>
       <th scope="row">
@@ -133,13 +130,22 @@ function Distribution({ entry, state, column, profile }: { entry: Entry; state: 
   const drawn = hasHistogram(column) && (profile.data?.distinct ?? 99) > 8;
   const kind = kindOf(column.type);
   const counted = !drawn && !["nested", "other"].includes(kind) && profile.data?.distinct !== profile.data?.filled;
-  const bars = drawn ? histogramRequest(entry, state, column, BARS) : null;
-  const top = counted ? topRequest(entry, state, column) : null;
+  const known = profile.data ?? undefined;
+  const bars = drawn ? histogramRequest(entry, state, column, BARS, known) : null;
+  const top = counted ? topRequest(entry, state, column, known) : null;
   const histogram = useLoaded(bars && JSON.stringify(bars), (signal) => (bars ? fetchHistogram(bars, BARS, signal) : Promise.resolve([])));
   const values = useLoaded(top && JSON.stringify(top), async (signal) => (top ? (await fetchRows(top, signal)).rows : []));
   if (histogram.error || values.error) return <ErrorNote error={histogram.error ?? values.error} />;
   if (histogram.data?.length) return <SmallHistogram bins={histogram.data} temporal={isTemporal(kind)} name={column.name} />;
-  if (values.data?.length) return <TopValues rows={values.data} of={profile.data?.rows ?? 1} onChoose={(value) => setFilters(state.filters, [...state.filters, equalFilter(column, value)])} />;
+  if (values.data?.length) {
+    const isPartial = topIsPartial(column, known);
+    return (
+      <>
+        <TopValues rows={values.data} of={isPartial ? EXACT_ROWS : (known?.rows ?? 1)} onChoose={(value) => setFilters(state.filters, [...state.filters, equalFilter(column, value)])} />
+        {isPartial && <small>among the first {EXACT_ROWS.toLocaleString("en")} rows</small>}
+      </>
+    );
+  }
   if (!drawn && profile.data?.distinct === profile.data?.filled && profile.data?.distinct !== null) return <small>Every value is different.</small>;
   return null;
 }

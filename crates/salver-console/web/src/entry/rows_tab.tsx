@@ -33,8 +33,10 @@ export function RowsTab({ entry, state, facts, ready }: Props) {
   const request = rowsRequest(entry, state, facts.key);
   const counting = countRequest(entry, state);
   const id = JSON.stringify(request);
-  const rows = useLoaded(ready ? `${id}#${changeCount.value}` : null, (signal) => fetchPage(request, signal));
-  const total = useLoaded(ready ? `${JSON.stringify(counting)}#${changeCount.value}` : null, (signal) => fetchCount(counting, signal));
+  // The key is read with the rows only where some columns are left out.
+  const isWhole = state.columns.length === entry.columns.length;
+  const rows = useLoaded(ready || isWhole ? `${id}#${changeCount.value}` : null, (signal) => fetchPage(request, signal));
+  const total = useLoaded(`${JSON.stringify(counting)}#${changeCount.value}`, (signal) => fetchCount(counting, signal));
   const facetNames = place.value.query.get("facets");
 
   const described = facts.records ? (catalog.value?.tables.get(facts.records.name) ?? []) : [];
