@@ -30,6 +30,7 @@ use salver_model::{AccessPolicy, LimitPolicy, Limits, Name};
 pub use self::listen::Listen;
 pub use self::query::query_of_text;
 use crate::hidden::HiddenText;
+use crate::load::Sources;
 use crate::mistake::{Findings, Mistake, Warning};
 use crate::raw::{Raw, Table};
 use crate::setting_place::SettingPlace;
@@ -363,8 +364,8 @@ fn owner<'r>(raw: &'r Raw, streams: &[StreamSpec], name: &Name) -> Option<(&'r S
     is_view.then(|| (place(&raw.views, name.as_str()), "a view".to_owned()))
 }
 
-/// Validates `raw`, of which the configuration `file` is a part, and adds the `discovered` datasets.
-pub(crate) fn check(raw: &Raw, file: Option<&Path>, discovered: Vec<DatasetSpec>, findings: &mut Findings) -> Checked {
+/// Validates `raw`, which was made of `sources`, and adds the datasets that these have found.
+pub(crate) fn check(raw: &Raw, sources: &Sources, findings: &mut Findings) -> Checked {
     let mut datasets: Vec<DatasetSpec> = Vec::new();
     let mut written = Vec::new();
     for table in &raw.datasets {
@@ -382,10 +383,15 @@ pub(crate) fn check(raw: &Raw, file: Option<&Path>, discovered: Vec<DatasetSpec>
     sources::standard_input_once(&datasets, &written, findings);
     sources::warn_of_missing(&datasets, &written, findings);
     let server = server::check(&raw.server, findings);
-    let streams = stream::check_all(&raw.streams, server.keep_dir(file).as_deref(), &datasets, findings);
+    let streams =
+        stream::check_all(&raw.streams, server.keep_dir(sources.file.as_deref()).as_deref(), &datasets, findings);
     let views = query::views(raw, &datasets, &streams, findings);
-    for spec in discovered {
-        let taken = datasets.iter().any(|other| other.name == spec.name || sources::cover(other, &spec))
+    // The file of a sheet is declared by the workbook that it is a part of.
+    let found = sources.sheets.iter().map(|spec| (spec, true));
+    let found = found.chain(sources.discovered.iter().map(|spec| (spec, false)));
+    for (spec, is_sheet) in found.map(|(spec, is_sheet)| (spec.clone(), is_sheet)) {
+        let covers = |other: &DatasetSpec| !is_sheet && sources::cover(other, &spec);
+        let taken = datasets.iter().any(|other| other.name == spec.name || covers(other))
             || streams.iter().any(|other| stream::keeps(other, &spec));
         if let Some((place, owner)) = owner(raw, &streams, &spec.name) {
             let message = format!("`{}` is left out: `{}` is a name of {owner}", spec.sources.join(", "), spec.name);

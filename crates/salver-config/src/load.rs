@@ -40,6 +40,8 @@ pub struct Sources {
     /// Datasets, databases and files of functions given on the command line, `FILE`, `sqlite:PATH` or
     /// `NAME=URI[,key=value]...`; each replaces the one with its name.
     pub datasets: Vec<String>,
+    /// Further sheets of workbooks that are given on the command line.
+    pub sheets: Vec<DatasetSpec>,
     /// Datasets found in directories; declared ones with the same name or files take precedence.
     pub discovered: Vec<DatasetSpec>,
     /// Databases found in directories; declared ones take precedence too.
@@ -81,7 +83,7 @@ pub fn load(sources: &Sources) -> Result<(Checked, Vec<Warning>), Vec<Mistake>> 
     }
     raw.refuse_empty_locations(&mut findings);
     raw.fill();
-    let mut checked = checked::check(&raw, sources.file.as_deref(), sources.discovered.clone(), &mut findings);
+    let mut checked = checked::check(&raw, sources, &mut findings);
     checked.add_databases(&sources.discovered_databases, sources.file.as_deref(), &mut findings);
     checked.add_functions(&sources.discovered_functions);
     let given = ServerInputs { file: sources.file.as_deref(), discovered: &sources.discovered };

@@ -60,10 +60,7 @@ pub fn discover_beside(
             }
         }
         let name = free_name(&stem(path), path, &mut taken);
-        let source = path.to_str().map(str::to_owned).ok_or_else(|| {
-            Error::new(Code::Source, format!("the name of `{}` is not UTF-8", path.display()))
-                .with_hint("rename the file")
-        })?;
+        let source = source_of(path)?;
         books.extend(source::further_sheets(path).into_iter().map(|sheet| (path, name.clone(), source.clone(), sheet)));
         specs.push(DatasetSpec::new(Name::new(&name)?, vec![source]));
     }
@@ -73,6 +70,24 @@ pub fn discover_beside(
     }
     specs.sort_by(|a, b| a.name.cmp(&b.name));
     Ok((specs, left_out))
+}
+
+/// Returns a dataset for each sheet of the workbook at `path` behind the one that is read if none is named, called after
+/// the file and the sheet; none for other files.
+///
+/// # Errors
+/// [`Code::Source`] if the path is not UTF-8.
+pub fn further_sheets(path: &Path) -> Result<Vec<DatasetSpec>> {
+    let (book, sheets) = (stem(path), source::further_sheets(path));
+    let mut taken = HashSet::from([book.clone()]);
+    sheets.into_iter().map(|sheet| sheet_of(&book, (path, source_of(path)?, sheet), &mut taken)).collect()
+}
+
+/// Returns a path as the source of a dataset.
+fn source_of(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Error::new(Code::Source, format!("the name of `{}` is not UTF-8", path.display())).with_hint("rename the file")
+    })
 }
 
 /// Returns the dataset of a further sheet of a workbook.

@@ -43,7 +43,7 @@ mod udf;
 pub use append_only::growing;
 pub use chunk_size::CHUNK_ROWS;
 pub use dataset::Dataset;
-pub use discover::{Stamp, discover, discover_beside, look};
+pub use discover::{Stamp, discover, discover_beside, further_sheets, look};
 pub use engine::{Engine, EngineOptions, own_bytes};
 pub use loader::DatasetLoader;
 pub use residency::{Budget, Content, Loaded, ParquetFile, Remote, Reservation, SourceFile, WideColumn, load, probe};

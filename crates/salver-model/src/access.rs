@@ -18,19 +18,20 @@ mod permission;
 mod policy_rules;
 mod restriction;
 
-use std::hash::{BuildHasher, Hash, Hasher};
 use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ahash::{AHashMap, RandomState};
 use arc_swap::ArcSwap;
+use smallvec::SmallVec;
 
 use crate::network::Network;
 use crate::principal::Principal;
 use crate::rule::Rule;
 use crate::spec::{DatabaseSpec, matches_pattern};
 
+use self::grants::SharedGrants;
 pub use column_restriction::ColumnRestriction;
 pub use grants::{Granted, Grants};
 pub use limit::{Bound, CallerLimits, ConcurrentRequests, LimitPolicy, LimitRule, LimitedQuantity, RequestRate};
@@ -124,7 +125,7 @@ impl PartialEq for AccessPolicy {
 struct KnownCaller {
     address: Option<IpAddr>,
     key: Vec<Option<String>>,
-    grants: Arc<Grants>,
+    grants: SharedGrants,
 }
 
 impl From<PolicyRules> for AccessPolicy {
@@ -155,10 +156,14 @@ impl AccessPolicy {
     /// Returns what the caller may do.
     #[must_use]
     pub fn grants(&self, caller: &Principal) -> Arc<Grants> {
-        let hash = self.hash(caller);
+        let (address, key) = (self.address(caller), self.key(caller));
+        let hash = self.hashing.hash_one((address, &key));
+        let is = |known: &Arc<KnownCaller>| {
+            known.address == address && key.iter().copied().eq(known.key.iter().map(Option::as_deref))
+        };
         let found = |known: &AHashMap<u64, Vec<Arc<KnownCaller>>>| {
-            let same = known.get(&hash)?.iter().find(|known| self.is(known, caller))?;
-            Some(Arc::clone(&same.grants))
+            let same = known.get(&hash)?.iter().find(|known| is(known))?;
+            Some(same.grants.get())
         };
         if let Some(grants) = found(&self.known.load()) {
             return grants;
@@ -173,34 +178,22 @@ impl AccessPolicy {
         let roles: Box<[bool]> = self.roles().iter().map(|role| role.has(caller)).collect();
         let excepted = self.exceptions().iter().map(|except| except.is_for(caller));
         let class = class(&mut classes, roles.iter().copied().chain(excepted).collect());
-        let grants = Arc::new(Grants::new(Arc::clone(&self.rules), caller, class, roles));
-        let key = self.key(caller).map(|part| part.map(str::to_owned)).collect();
-        let address = self.address(caller);
-        known.entry(hash).or_default().push(Arc::new(KnownCaller { address, key, grants: Arc::clone(&grants) }));
+        let grants = SharedGrants::new(Grants::new(Arc::clone(&self.rules), caller, class, roles));
+        let own = grants.get();
+        let key = key.iter().map(|part| part.map(str::to_owned)).collect();
+        known.entry(hash).or_default().push(Arc::new(KnownCaller { address, key, grants }));
         self.known.store(Arc::new(known));
-        grants
+        own
     }
 
     /// Returns what tells callers apart. The identity is not among the attributes, since a proxy may send one of that
     /// name.
-    fn key<'c>(&'c self, caller: &'c Principal) -> impl Iterator<Item = Option<&'c str>> {
-        [caller.identity()].into_iter().chain(self.attributes().iter().map(|name| caller.text(name)))
+    fn key<'c>(&self, caller: &'c Principal) -> SmallVec<[Option<&'c str>; 8]> {
+        [caller.identity()].into_iter().chain(self.attributes().iter().map(|name| caller.text(name))).collect()
     }
 
     fn address(&self, caller: &Principal) -> Option<IpAddr> {
         caller.address.filter(|_| self.asks_address())
-    }
-
-    /// Returns a number that the same callers have, and few others: no text is copied to find a caller that is known.
-    fn hash(&self, caller: &Principal) -> u64 {
-        let mut hasher = self.hashing.build_hasher();
-        self.address(caller).hash(&mut hasher);
-        self.key(caller).for_each(|part| part.hash(&mut hasher));
-        hasher.finish()
-    }
-
-    fn is(&self, known: &KnownCaller, caller: &Principal) -> bool {
-        known.address == self.address(caller) && self.key(caller).eq(known.key.iter().map(Option::as_deref))
     }
 }
 
@@ -230,5 +223,18 @@ mod tests {
         assert!(kept.upgrade().is_some());
         drop(policy);
         assert!(kept.upgrade().as_deref().map(Grants::id).is_none());
+    }
+
+    /// Threads have rights of their own, which are the same, and keep the same.
+    #[test]
+    fn rights_are_the_same_on_every_thread() {
+        let policy = AccessPolicy::open();
+        let ask = || policy.grants(&Principal::default());
+        let own = ask();
+        let others: Vec<Arc<Grants>> =
+            std::thread::scope(|scope| (0..20).map(|_| scope.spawn(ask).join().expect("rights")).collect());
+        let kept = |grants: &Grants| std::ptr::from_ref(grants.kept::<String>().expect("a text"));
+        assert!(others.iter().all(|other| *other == own && kept(other) == kept(&own)));
+        assert!(others.iter().any(|other| !Arc::ptr_eq(other, &own)));
     }
 }

@@ -116,7 +116,8 @@ fn start() -> Option<Child> {
 fn is_there(pager: &str) -> bool {
     let Some(program) = pager.split_whitespace().find(|word| !word.contains('=')) else { return true };
     // What the shell has to make sense of first is left to it.
-    if program.contains(['$', '"', '\'', '`', '\\', '~', '(']) {
+    let is_plain = |character: char| character.is_alphanumeric() || "/._-+".contains(character);
+    if !program.chars().all(is_plain) {
         return true;
     }
     let mut asked = Command::new("sh");

@@ -113,6 +113,12 @@ pub(crate) fn sources(arguments: &SourceArguments) -> Result<Sources, CommandFai
     let mut sources =
         Sources { file: arguments.settings.config.clone(), environment: environment()?, ..Sources::default() };
     let (directories, datasets) = targets(arguments);
+    for text in &datasets {
+        // With a name or options it is the one sheet that these are for.
+        if Path::new(text).is_file() {
+            sources.sheets.extend(salver_datasets::further_sheets(Path::new(text))?);
+        }
+    }
     sources.datasets = datasets;
     if sources.file.is_none() {
         sources.file = find_file(&directories)?;

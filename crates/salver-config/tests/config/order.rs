@@ -146,6 +146,25 @@ fn the_command_line_replaces_and_directories_give_way() {
     assert_eq!(checked.datasets[1].sources, ["other.csv"]);
 }
 
+/// Sheets of a workbook on the command line are entries beside it, unless something else has the name.
+#[test]
+fn sheets_stand_beside_their_workbook() {
+    let written = Written::new("[[dataset]]\nname='book_Old'\nsource='old.csv'\n");
+    std::fs::write(written.path().join("old.csv"), "x\n1\n").unwrap();
+    let book = written.path().join("book.xlsx").to_str().unwrap().to_owned();
+    std::fs::write(&book, "").unwrap();
+    let spec = |name: &str| DatasetSpec::new(Name::new(name).unwrap(), vec![book.clone()]);
+    let sources = Sources {
+        datasets: vec![book.clone()],
+        sheets: vec![spec("book_Costs"), spec("book_Old")],
+        discovered: vec![spec("also")],
+        ..written.sources()
+    };
+    let (checked, _) = load(&sources).unwrap();
+    let names: Vec<&str> = checked.datasets.iter().map(|spec| spec.name.as_str()).collect();
+    assert_eq!(names, ["book_Old", "book", "book_Costs"]);
+}
+
 /// A directory that was discovered whole gives way when one of its files, or files by a pattern, were declared.
 #[test]
 fn a_directory_gives_way_to_what_is_in_it() {

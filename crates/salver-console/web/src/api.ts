@@ -101,10 +101,6 @@ export async function fetchJson<T>(request: ApiRequest | string, signal?: AbortS
   return (await response.json()) as T;
 }
 
-/** Data, read without losing digits. */
-export async function fetchData(request: ApiRequest, signal?: AbortSignal): Promise<Value> {
-  return parseData(await (await send(request, signal)).text());
-}
 
 /** Rows with the names of their columns, in their order. */
 export interface Rows {
@@ -113,14 +109,25 @@ export interface Rows {
   headers: Headers;
 }
 
-/** How many bytes of rows a screen reads; what is read at once is less than what is left of 1 MB. */
-const PAGE_BYTES = 900_000;
+/** How many bytes of data a screen reads; what is read at once is less than what is left of 1 MB. */
+export const PAGE_BYTES = 900_000;
 
 /** Rows of a request whose answer is an array of objects. Without rows there are no columns. */
 export async function fetchRows(request: ApiRequest, signal?: AbortSignal): Promise<Rows> {
   const page = await fetchPage(request, signal);
-  if (page.cut) throw new ApiError(0, "too_large", "This is more than 1 MB.", "Its values are long. Choose fewer columns or rows, or download them.", null);
+  if (page.cut) throw tooLarge();
   return page;
+}
+
+/** Data of any shape, read without losing digits. */
+export async function fetchData(request: ApiRequest, signal?: AbortSignal): Promise<Value> {
+  const { text, cut } = await textUpTo(await send(request, signal), PAGE_BYTES);
+  if (cut) throw tooLarge();
+  return parseData(text);
+}
+
+function tooLarge(): ApiError {
+  return new ApiError(0, "too_large", "This is more than 1 MB.", "Its values are long. Choose fewer columns or rows, or download them.", null);
 }
 
 /** The rows that fit into a page; `cut` where there are more, of which the server then makes no more. */
@@ -128,6 +135,12 @@ export async function fetchPage(request: ApiRequest, signal?: AbortSignal): Prom
   const response = await send(request, signal);
   const { text, cut } = await textUpTo(response, PAGE_BYTES);
   return { ...rowsOf(cut ? parseBegun(text) : parseData(text)), headers: response.headers, cut };
+}
+
+/** The events that fit into a page, of an answer that begins with them. */
+export async function fetchEvents(request: ApiRequest, signal?: AbortSignal): Promise<{ events: Value[]; cut: boolean }> {
+  const { text, cut } = await textUpTo(await send(request, signal), PAGE_BYTES);
+  return { events: parseBegun(text), cut };
 }
 
 async function textUpTo(response: Response, bytes: number): Promise<{ text: string; cut: boolean }> {

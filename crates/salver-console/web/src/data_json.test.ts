@@ -33,8 +33,9 @@ test("of a text that was cut, whole objects remain", () => {
   for (let end = 0; end < text.length; end++) {
     const begun = parseBegun(text.slice(0, end));
     expect(begun).toEqual(whole.slice(0, ends.filter((at) => at <= end).length));
+    expect(parseBegun(`{"events":${text.slice(0, end)}`)).toEqual(begun);
   }
-  expect(parseBegun("[]")).toEqual([]);
+  for (const text of ["", "[]", "{", '{"eve', '{"events"', '{"events":{}']) expect(parseBegun(text)).toEqual([]);
 });
 
 test("nested values are indented", () => {

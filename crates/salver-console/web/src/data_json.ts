@@ -27,7 +27,7 @@ export function parseData(text: string): Value {
   return value;
 }
 
-/** Reads the objects of an array whose end is missing: those that are whole. */
+/** Reads the objects of an array whose end is missing: those that are whole. It may be the first member of an object. */
 export function parseBegun(text: string): Value[] {
   return new Reader(text).begun();
 }
@@ -58,8 +58,13 @@ class Reader {
 
   begun(): Value[] {
     const items: Value[] = [];
-    if (!this.takes("[")) return items;
     try {
+      if (this.takes("{")) {
+        this.space();
+        this.string();
+        if (!this.takes(":")) return items;
+      }
+      if (!this.takes("[")) return items;
       do items.push(this.object());
       while (this.takes(","));
     } catch {

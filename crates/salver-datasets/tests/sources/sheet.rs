@@ -237,6 +237,11 @@ fn every_sheet_of_a_workbook_in_a_directory_is_an_entry() {
     for (index, value) in [(0, "1"), (1, "2"), (3, "4")] {
         assert_eq!(show(&load(&specs[index]).unwrap()), format!("a:Int64\n{value}"));
     }
+    let further = salver_datasets::further_sheets(&made.dir.path().join("a.xlsx")).unwrap();
+    let names: Vec<_> = further.iter().map(|spec| spec.name.as_str()).collect();
+    assert_eq!(names, ["a_Costs 2026", "a_b"]);
+    assert_eq!(show(&load(&further[1]).unwrap()), "a:Int64\n4");
+    assert_eq!(salver_datasets::further_sheets(&made.dir.path().join("a_b.csv")).unwrap(), []);
     // What is known stays as it is, and so do its sheets.
     made.file("c.csv", "x\n1\n");
     let (again, _) = salver_datasets::discover_beside(made.dir.path(), &specs, &|_| true).unwrap();

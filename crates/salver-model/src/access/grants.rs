@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use ahash::AHashMap;
@@ -24,8 +24,8 @@ pub struct Grants {
     caller: Principal,
     /// Of each role whether the caller has it.
     roles: Box<[bool]>,
-    /// What the service keeps for callers with these rights.
-    kept: OnceLock<Box<dyn Any + Send + Sync>>,
+    /// What the service keeps for callers with these rights; one for all copies.
+    kept: Arc<OnceLock<Box<dyn Any + Send + Sync>>>,
     /// Decisions made before, by entry: the rule of each permission, by number.
     decided: RwLock<AHashMap<Box<str>, [Option<u32>; Permission::COUNT]>>,
 }
@@ -35,6 +35,39 @@ impl fmt::Debug for Grants {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Grants").field("id", &self.id).field("roles", &self.roles).finish_non_exhaustive()
     }
+}
+
+/// The rights of a caller, for the threads that ask for them.
+///
+/// Every request holds its caller's rights, and counting the references to one object would write what the other
+/// processors are reading. So threads have copies of their own, as far as these go.
+#[derive(Debug)]
+pub(super) struct SharedGrants {
+    made: Grants,
+    copies: [OnceLock<Arc<Grants>>; COPIES],
+}
+
+/// Copies of the rights of a caller.
+const COPIES: usize = 8;
+
+impl SharedGrants {
+    pub(super) fn new(grants: Grants) -> Self {
+        Self { made: grants, copies: [const { OnceLock::new() }; COPIES] }
+    }
+
+    /// Returns the copy of this thread.
+    pub(super) fn get(&self) -> Arc<Grants> {
+        Arc::clone(self.copies[place()].get_or_init(|| Arc::new(self.made.copy())))
+    }
+}
+
+/// Returns which copy is that of this thread.
+fn place() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static OWN: usize = NEXT.fetch_add(1, Ordering::Relaxed) % COPIES;
+    }
+    OWN.with(|own| *own)
 }
 
 /// Rights are the same only if they are one: their number stands in keys of caches.
@@ -91,7 +124,13 @@ pub(super) fn next_number() -> u64 {
 impl Grants {
     pub(super) fn new(policy: Arc<PolicyRules>, caller: &Principal, class: u64, roles: Box<[bool]>) -> Self {
         let (id, caller) = (next_number(), caller.clone());
-        Self { id, class, policy, caller, roles, kept: OnceLock::new(), decided: RwLock::default() }
+        Self { id, class, policy, caller, roles, kept: Arc::default(), decided: RwLock::default() }
+    }
+
+    /// Returns the same rights once more.
+    fn copy(&self) -> Self {
+        let (policy, caller, kept) = (Arc::clone(&self.policy), self.caller.clone(), Arc::clone(&self.kept));
+        Self { policy, caller, roles: self.roles.clone(), kept, decided: RwLock::default(), ..*self }
     }
 
     /// Returns a number that no other rights of this process have.

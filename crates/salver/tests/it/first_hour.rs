@@ -33,12 +33,12 @@ fn a_page_has_some_rows_and_other_formats_all() {
             let page = server.get_with(&target, &BROWSER);
             assert_eq!((page.status, rows(page.text())), (200, shown), "{target}");
             assert!(page.body.len() <= 1024 * 1024, "{target}: {} bytes", page.body.len());
-            assert_eq!(page.text().contains("The first 100 rows."), name != "few", "{target}");
+            assert_eq!(page.text().contains("At most 100 rows are shown."), name != "few", "{target}");
             assert!(page.text().ends_with("</html>\n"), "{target}");
         }
     }
     let next = server.get_with("/api/tables/many?offset=490", &BROWSER);
-    assert_eq!((rows(next.text()), next.text().contains("The first")), (10, false));
+    assert_eq!((rows(next.text()), next.text().contains("At most")), (10, false));
     // Words are not broken to make a table narrow, and no reference is cut in two.
     assert!(!server.get_with("/api/tables/wide", &BROWSER).text().contains("anywhere"));
     let cut = server.get_with("/api/tables/long?limit=1", &BROWSER);

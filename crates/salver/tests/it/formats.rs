@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::server::Server;
+use super::server::{Answer, Server};
 
 fn server() -> Server {
     let mut big = String::from("id,word\n");
@@ -29,11 +29,16 @@ fn suffix_parameter_and_header_agree() {
         let by_suffix = server.get(&format!("/api/tables/t.{suffix}"));
         assert_eq!(by_suffix.status, 200, "{suffix}");
         let by_parameter = server.get(&format!("/api/tables/t?format={suffix}"));
-        assert_eq!(by_suffix.body, by_parameter.body, "{suffix}");
+        // A page leads to pages of the same form: its links differ.
+        let rows = |answer: &Answer| match suffix {
+            "html" => answer.text().split_once("<tbody>").expect("rows").1.as_bytes().to_vec(),
+            _ => answer.body.clone(),
+        };
+        assert_eq!(rows(&by_suffix), rows(&by_parameter), "{suffix}");
         let given = by_suffix.header("content-type").expect("a media type").to_owned();
         assert_eq!(given, by_parameter.header("content-type").expect("a media type"));
         let by_header = server.get_with("/api/tables/t", &[("accept", media_type)]);
-        assert_eq!(by_header.body, by_suffix.body, "{media_type}");
+        assert_eq!(rows(&by_header), rows(&by_suffix), "{media_type}");
         let sql = server.get(&format!("/api/sql?q=select%20*%20from%20t&format={suffix}"));
         if suffix != "html" {
             assert_eq!(sql.body, by_suffix.body, "{suffix} over SQL");

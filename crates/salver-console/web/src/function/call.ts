@@ -1,4 +1,4 @@
-import { ApiError, apiPath, type ApiRequest, send } from "../api";
+import { ApiError, apiPath, type ApiRequest, PAGE_BYTES, send } from "../api";
 
 /** The answer of a function, read as far as the page needs it. */
 export interface Answer {
@@ -28,9 +28,6 @@ export interface Job {
   error?: { message?: string; hint?: string; error?: string };
 }
 
-/** A text of this many bytes is still shown; more can be downloaded. */
-const BYTES_MAX = 4_000_000;
-
 /** Reads an answer, at most so much of it that the page can show it. */
 export async function readAnswer(response: Response, began: number, onText?: (text: string) => void): Promise<Answer> {
   const mediaType = (response.headers.get("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
@@ -49,7 +46,7 @@ export async function readAnswer(response: Response, began: number, onText?: (te
       text += decoder.decode(value, { stream: true });
       onText?.(text);
     }
-    if (bytes > BYTES_MAX && isText(mediaType)) {
+    if (bytes > PAGE_BYTES && isText(mediaType)) {
       cut = true;
       await reader.cancel();
       break;

@@ -1,4 +1,4 @@
-import { type ApiRequest, apiPath, fetchData } from "../api";
+import { type ApiRequest, apiPath, fetchEvents } from "../api";
 import type { Value } from "../data_json";
 import { ErrorNote } from "../error_note";
 import { Grid } from "../grid/grid";
@@ -32,8 +32,11 @@ export function EventsPage({ stream }: StreamPageProps) {
   };
   // The newest page is asked for again when events have come.
   const key = isFollowing ? `${from} ${stream.next}` : String(from);
-  const { data, error, reload } = useLoaded(key, (signal) => fetchData(request, signal));
-  const rows = data instanceof Map ? rowsOf(data.get("events") ?? null) : [];
+  const { data, error, reload } = useLoaded(key, (signal) => fetchEvents(request, signal));
+  const rows = rowsOf(data?.events ?? []);
+  // A page has fewer events where they are large.
+  const last = rows.at(-1)?.[0];
+  const newer = last === undefined ? from + (data?.cut ? 1 : PAGE) : Number(last) + 1;
   const goTo = (offset: number) => setQuery({ from: String(Math.max(stream.first, Math.min(offset, Math.max(stream.first, stream.next - 1)))) });
   return (
     <>
@@ -44,7 +47,7 @@ export function EventsPage({ stream }: StreamPageProps) {
         <button type="button" class="button small" onClick={() => goTo(from - PAGE)} disabled={from <= stream.first}>
           Older
         </button>
-        <button type="button" class="button small" onClick={() => goTo(from + PAGE)} disabled={from + PAGE >= stream.next}>
+        <button type="button" class="button small" onClick={() => goTo(newer)} disabled={newer >= stream.next}>
           Newer
         </button>
         <button type="button" class="button small" onClick={() => setQuery({ from: null })} disabled={isFollowing}>
@@ -68,13 +71,13 @@ export function EventsPage({ stream }: StreamPageProps) {
         </form>
       </div>
       <ErrorNote error={error} onRetry={reload} />
+      {data?.cut && <p class="note warn">All events of this page would be more than 1 MB: these are the first {rows.length}.</p>}
       <Grid label={`Events of ${stream.name}`} columns={COLUMNS} rows={rows} empty="There are no events here." height="calc(100vh - 20rem)" />
       <RequestPanel request={request} />
     </>
   );
 }
 
-function rowsOf(events: Value): Value[][] {
-  if (!Array.isArray(events)) return [];
+function rowsOf(events: Value[]): Value[][] {
   return events.map((event) => COLUMNS.map(({ name }) => (event instanceof Map ? (event.get(name) ?? null) : null)));
 }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type ApiRequest, apiPath } from "../api";
+import { type ApiRequest, apiPath, PAGE_BYTES } from "../api";
 import { ErrorNote } from "../error_note";
 import { RequestPanel } from "../request_panel";
 import { place, setQuery } from "../router";
@@ -16,7 +16,6 @@ const KEPT_MAX = 1000;
 const RATE_SECONDS = 120;
 /** How many events before now are shown at the start, so that a quiet stream is no empty page. */
 const BEFORE = 20;
-
 
 const WORDS: Record<TailState, string> = { connecting: "connecting…", open: "live", failed: "ended" };
 
@@ -80,7 +79,7 @@ export function LivePage({ stream, onChanged }: StreamPageProps) {
       <EventList
         events={tail.events}
         empty={conditions.length ? "No event has met the conditions yet." : "No event has come yet. Send one to see it here."}
-        note={tail.dropped ? `The ${KEPT_MAX} newest; ${tail.dropped} older ones are no longer shown.` : null}
+        note={tail.dropped ? `The ${tail.events.length} newest; ${tail.dropped} older ones are no longer shown.` : null}
       />
       <RequestPanel request={tailRequest(stream, from, conditions)} />
     </>
@@ -139,8 +138,9 @@ function useTail(stream: StreamState, from: string, conditions: Condition[], pau
         rate.current.add(arrived.filter(({ replayed }) => !replayed));
         setEvents((before) => {
           const all = [...arrived.reverse(), ...before];
-          if (all.length > KEPT_MAX) setDropped((count) => count + all.length - KEPT_MAX);
-          return all.slice(0, KEPT_MAX);
+          const kept = newest(all);
+          if (all.length > kept.length) setDropped((count) => count + all.length - kept.length);
+          return kept;
         });
       },
     });
@@ -148,6 +148,16 @@ function useTail(stream: StreamState, from: string, conditions: Condition[], pau
   }, [key, paused]);
 
   return { events, dropped, state, error, rate: rate.current, clear: () => setEvents([]) };
+}
+
+/** The newest events, as many as a page keeps: of large ones fewer, and always one. */
+function newest(events: TailEvent[]): TailEvent[] {
+  let length = 0;
+  const end = events.findIndex(({ text }, index) => {
+    length += text.length;
+    return index >= KEPT_MAX || (length > PAGE_BYTES && index > 0);
+  });
+  return end < 0 ? events : events.slice(0, end);
 }
 
 function useNow(): number {

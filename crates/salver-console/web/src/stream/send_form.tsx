@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { type ApiRequest, apiPath, fetchData, fetchJson } from "../api";
+import { type ApiRequest, apiPath, fetchEvents, fetchJson } from "../api";
 import { writeData } from "../data_json";
 import { Editor } from "../editor/editor";
 import { ErrorNote } from "../error_note";
@@ -93,7 +93,7 @@ const EXAMPLE_MAX = 2000;
 /** An event like the last one, to begin with. */
 async function exampleOf(stream: StreamState, signal: AbortSignal): Promise<string> {
   if (stream.events === 0) return FIRST_EVENT;
-  const page = await fetchData(
+  const { events } = await fetchEvents(
     {
       path: apiPath("streams", stream.name, "events"),
       query: [
@@ -103,9 +103,9 @@ async function exampleOf(stream: StreamState, signal: AbortSignal): Promise<stri
     },
     signal,
   );
-  const events = page instanceof Map ? page.get("events") : null;
-  const last = Array.isArray(events) ? events[0] : null;
-  const text = last instanceof Map ? writeData(last.get("value") ?? null, 2) : "{}";
+  const [last] = events;
+  if (!(last instanceof Map)) return FIRST_EVENT;
+  const text = writeData(last.get("value") ?? null, 2);
   return text.length > EXAMPLE_MAX ? FIRST_EVENT : text;
 }
 

@@ -48,7 +48,7 @@ fn in_and_out() {
         assert_eq!(program.send("POST", "/login", "{").said().0, 422, "{kind:?}");
         for (method, target) in [("GET", "/me"), ("POST", "/logout"), ("GET", "/records/tags"), ("GET", "/login")] {
             let answer = program.ask(method, target, &[], None);
-            let expected = if target == "/login" { 404 } else { 401 };
+            let expected = if target == "/login" { 405 } else { 401 };
             assert_eq!(answer.status, expected, "{kind:?} {method} {target}: {}", answer.body);
         }
         assert_eq!(program.get("/me").said(), (401, REQUIRED), "{kind:?}");
