@@ -1,5 +1,5 @@
-//! The options of a `COPY` to the client: which there are, what fits to what, and what they are when they are not given,
-//! all as in PostgreSQL 15.
+//! The options of a `COPY` to the client: which there are, what fits to what, and what they are where they are not
+//! given, all as in PostgreSQL 15.
 
 use super::layout::{Layout, NamedColumn};
 use super::statement::{Given, Value};
