@@ -9,6 +9,7 @@ mod client;
 mod column;
 mod command;
 mod connection;
+mod copy;
 mod execute;
 mod extended_query;
 mod frames;

@@ -33,20 +33,24 @@ pub(super) struct TypeRow {
 }
 
 impl TypeRow {
-    /// Returns the name of the function that reads its values from text.
-    pub(super) fn input_function(&self) -> String {
+    /// Returns the name of its function for what this says: `in` reads values from text and `out` writes them, `recv`
+    /// and `send` do the same in binary.
+    pub(super) fn function(&self, does: &str) -> String {
         match self.name {
-            _ if self.category == "A" => "array_in".to_owned(),
+            _ if self.category == "A" => format!("array_{does}"),
             "json" | "jsonb" | "date" | "time" | "timestamp" | "timestamptz" | "interval" | "numeric" | "record"
-            | "void" | "uuid" => format!("{}_in", self.name),
-            name => format!("{name}in"),
+            | "void" | "uuid" => format!("{}_{does}", self.name),
+            name => format!("{name}{does}"),
         }
     }
 }
 
-/// Returns whether a function reads values of a type from text.
-pub(super) fn is_input_function(name: &str) -> bool {
-    TYPES.iter().any(|row| row.input_function() == name)
+/// What the functions of types do.
+const DOES: [&str; 4] = ["in", "out", "recv", "send"];
+
+/// Returns whether a function reads or writes values of a type.
+pub(super) fn is_function(name: &str) -> bool {
+    DOES.iter().any(|does| name.ends_with(does) && TYPES.iter().any(|row| row.function(does) == name))
 }
 
 static TYPES: LazyLock<Vec<TypeRow>> = LazyLock::new(|| {

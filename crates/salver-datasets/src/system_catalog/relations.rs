@@ -204,7 +204,8 @@ fn settings() -> Columns {
 
 fn of_types() -> Columns {
     let all = pg_types::all();
-    let inputs: Vec<String> = all.iter().map(pg_types::TypeRow::input_function).collect();
+    let functions =
+        |does: &str| -> ArrayRef { Arc::new(StringArray::from_iter_values(all.iter().map(|row| row.function(does)))) };
     Columns::from([
         ("oid", numbers(all.iter().map(|row| row.oid))),
         ("typname", texts(all.iter().map(|row| row.name))),
@@ -219,7 +220,10 @@ fn of_types() -> Columns {
         ("typdelim", texts(all.iter().map(|_| ","))),
         ("typelem", numbers(all.iter().map(|row| row.element))),
         ("typarray", numbers(all.iter().map(|row| row.array))),
-        ("typinput", texts(inputs.iter().map(String::as_str))),
+        ("typinput", functions("in")),
+        ("typoutput", functions("out")),
+        ("typreceive", functions("recv")),
+        ("typsend", functions("send")),
         ("typalign", texts(all.iter().map(|row| row.alignment))),
         ("typstorage", texts(all.iter().map(|row| row.storage))),
         ("typtypmod", numbers(all.iter().map(|_| -1))),

@@ -107,6 +107,10 @@ impl Rewriter<'_> {
                     let inner = std::mem::replace(&mut **left, Expr::value(Value::Null));
                     **left = to(inner, DataType::Text);
                 }
+                // Functions are names here, and numbers there, of which 0 is that of none.
+                if is_function_of_type(left) && matches!(&**right, Expr::Value(value) if is_zero(&value.value)) {
+                    **right = Expr::value(Value::SingleQuotedString("-".to_owned()));
+                }
             }
             Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. }
                 if !matches!(**right, Expr::Subquery(_)) =>
@@ -158,7 +162,7 @@ impl Rewriter<'_> {
             ("regtype", None) => call("format_type", vec![inner]),
             ("regproc" | "regprocedure", Some(name)) => {
                 let bare = bare_name(&name);
-                let is_known = bare == "-" || pg_types::is_input_function(&bare);
+                let is_known = bare == "-" || pg_types::is_function(&bare);
                 if !is_known {
                     return Err(Box::new(unknown("function", &bare)));
                 }
@@ -178,6 +182,22 @@ impl Rewriter<'_> {
             _ => to(inner, data_type.clone()),
         })
     }
+}
+
+/// Returns whether an expression is a column of `pg_type` that has functions.
+fn is_function_of_type(expr: &Expr) -> bool {
+    let column = match expr {
+        Expr::Identifier(column) => Some(column),
+        Expr::CompoundIdentifier(parts) => parts.last(),
+        _ => None,
+    };
+    column.is_some_and(|column| {
+        ["typinput", "typoutput", "typreceive", "typsend"].iter().any(|own| column.value.eq_ignore_ascii_case(own))
+    })
+}
+
+fn is_zero(value: &Value) -> bool {
+    matches!(value, Value::Number(number, _) if number.to_string() == "0")
 }
 
 /// Returns the error for something that the catalog has not.

@@ -1,5 +1,7 @@
 //! What a statement asks of the session. Everything else is a query, for the engine to run or to refuse.
 
+use super::copy::CopyOut;
+use super::refusal::Refusal;
 use super::statement_text::words;
 
 /// A statement.
@@ -33,6 +35,8 @@ pub(super) enum Command {
     Close(Option<String>),
     /// Unfollows notifications, of which there are none.
     Unlisten,
+    /// Copies rows to the client, or can't be read as that.
+    Copy(Result<Box<CopyOut>, Box<Refusal>>),
 }
 
 /// A statement about a place in a transaction.
@@ -86,6 +90,7 @@ impl Command {
             "move" => words.fetch(true)?,
             "close" => Self::Close(words.name_or_all()?),
             "unlisten" => Self::Unlisten,
+            "copy" => Self::Copy(CopyOut::read(text).map(Box::new).map_err(Box::new)),
             _ => return None,
         })
     }
@@ -93,6 +98,11 @@ impl Command {
     /// Returns whether a failed transaction lets it through.
     pub(super) fn ends_transaction(&self) -> bool {
         matches!(self, Self::Commit | Self::Rollback | Self::Savepoint(Savepoint::GoBack, _))
+    }
+
+    /// Returns the memory for what was read of the statement and is not small, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        if let Self::Copy(Ok(copy)) = self { copy.bytes() } else { 0 }
     }
 }
 

@@ -2,23 +2,25 @@
 //! service, for the caller.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use arrow::array::{ArrayRef, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::record_batch::RecordBatch;
-use salver_model::{Code, Error, Permission, PgValue, Rows, SqlParameters, SqlQuery};
+use salver_model::{Code, Error, Permission, PgValue, Result as ModelResult, Rows, SqlParameters, SqlQuery};
 use salver_service::reception::{Outcome, Welcome};
 
 use super::WIRE;
 use super::client::{Client, Stop};
 use super::column::Column;
 use super::command::{Command, Rows as CursorRows};
+use super::copy::{CopyWriter, code_of};
 use super::message::Formats;
 use super::outbox::Outbox;
 use super::portal::{Admission, Portal, PortalState, RunningRows};
 use super::prepared::{Prepared, RowColumns};
 use super::refusal::{CURSOR_ENDED, NOT_SUPPORTED, Refusal, WRONG_STATE};
+use super::row_encoder::EncodedBatch;
 use super::session::Session;
 use super::transaction::Transaction;
 
@@ -28,6 +30,8 @@ pub(super) enum Answer {
     Done(String),
     /// It has rows.
     Rows(Box<RunningRows>),
+    /// It has rows that are copied, of which the client is told.
+    Copy(Box<RunningRows>, Box<CopyWriter>),
     /// Rows of a cursor are wanted.
     Cursor { name: String, most: usize, is_move: bool },
 }
@@ -58,6 +62,16 @@ pub(super) async fn begin(
         }
         Command::Declare { name, query_at, is_held } => {
             declare(session, (name, *is_held), prepared.text[*query_at..].to_owned(), (client, parameters)).await
+        }
+        Command::Copy(Err(refusal)) => Err(refused_copy(session, refusal).into()),
+        Command::Copy(Ok(copy)) => {
+            let began = Instant::now();
+            let told = |error| refused(session, began, copy.placed(error, &prepared.text), &prepared.text);
+            let (rows, welcome) = ask(client, session, (copy.query.clone(), SqlParameters::None), told).await?;
+            let rows = RunningRows::new(rows, None, began, Some(Admission::new(welcome)));
+            let writer = copy.begin(&rows.columns, &mut client.outbox);
+            let writer = writer.map_err(|refusal| refused_copy(session, &refusal))?;
+            Ok(Answer::Copy(Box::new(rows), Box::new(writer)))
         }
         other => done(&mut client.outbox, session, other).map(|tag| Answer::Done(tag.to_owned())).map_err(Stop::from),
     }
@@ -119,7 +133,9 @@ fn done(outbox: &mut Outbox, session: &mut Session, command: &Command) -> Result
             "CLOSE CURSOR"
         }
         Command::Unlisten => "UNLISTEN",
-        Command::Query | Command::Show(_) | Command::Fetch { .. } | Command::Declare { .. } => "SELECT",
+        Command::Query | Command::Show(_) | Command::Fetch { .. } | Command::Declare { .. } | Command::Copy(_) => {
+            "SELECT"
+        }
     })
 }
 
@@ -132,19 +148,29 @@ async fn run(
 ) -> Result<RunningRows, Stop> {
     let began = Instant::now();
     let parameters = if parameters.is_empty() { SqlParameters::None } else { SqlParameters::Exact(parameters) };
-    let query = SqlQuery { text: prepared.text.clone(), parameters, sees_system_catalog: true, ..SqlQuery::default() };
-    let asked = async {
-        let welcome = session.reception.admit(&session.visitor).await?;
-        let rows = rows(&welcome, &query).await?;
-        Ok::<_, Error>((rows, welcome))
-    };
     let told = |error| refused(session, began, error, &prepared.text);
-    let (rows, welcome) = client.watch(asked, told).await?;
+    let (rows, welcome) = ask(client, session, (prepared.text.clone(), parameters), told).await?;
     if prepared.columns.known().is_some_and(|told| told.len() != rows.schema.fields().len()) {
         // Drivers know it, and prepare the statement again.
         return Err(Refusal::new(NOT_SUPPORTED, "cached plan must not change result type").into());
     }
     Ok(RunningRows::new(rows, prepared.columns.known().cloned(), began, Some(Admission::new(welcome))))
+}
+
+/// Lets the caller in, and asks the service for the rows of a query for it. `told` makes the refusal of an error.
+async fn ask(
+    client: &mut Client,
+    session: &Session,
+    (text, parameters): (String, SqlParameters),
+    told: impl FnOnce(Error) -> Refusal,
+) -> Result<(Rows, Welcome), Stop> {
+    let query = SqlQuery { text, parameters, sees_system_catalog: true, ..SqlQuery::default() };
+    let asked = async {
+        let welcome = session.reception.admit(&session.visitor).await?;
+        let rows = rows(&welcome, &query).await?;
+        Ok::<_, Error>((rows, welcome))
+    };
+    client.watch(asked, told).await
 }
 
 /// Lets the caller in again before more rows of an earlier statement are sent, if it may see what it might then.
@@ -173,6 +199,12 @@ pub(super) async fn admit_again(
 pub(super) fn refused(session: &Session, began: Instant, error: Error, text: &str) -> Refusal {
     session.reception.count(WIRE, Outcome { took: began.elapsed(), refused: Some(error.code) });
     session.refusal(error, text)
+}
+
+/// Counts a copy that was refused before anything ran, and returns what the client is told of it.
+pub(super) fn refused_copy(session: &Session, refusal: &Refusal) -> Refusal {
+    session.reception.count(WIRE, Outcome { took: Duration::ZERO, refused: Some(code_of(refusal)) });
+    refusal.clone()
 }
 
 /// Runs a query. Only one that needs a table which is being loaded waits for it.
@@ -240,12 +272,41 @@ pub(super) async fn send_rows(
     rows: &mut RunningRows,
     (formats, most): (&Formats, usize),
 ) -> Result<usize, Stop> {
+    let write =
+        |batch: &EncodedBatch, at: usize, sent: usize, out: &mut Outbox| batch.write(at, most - sent, formats, out);
+    send_each(client, session, text, (rows, most), write).await
+}
+
+/// Sends rows as those of a copy, and its end; returns how many rows there were.
+pub(super) async fn send_copy(
+    client: &mut Client,
+    session: &Session,
+    text: &str,
+    (rows, writer): (&mut RunningRows, &mut CopyWriter),
+) -> Result<usize, Stop> {
+    let write = |batch: &EncodedBatch, at: usize, _: usize, out: &mut Outbox| batch.write_copied(at, writer, out);
+    let sent = send_each(client, session, text, (rows, usize::MAX), write).await?;
+    writer.end(&mut client.outbox);
+    client.outbox.copy_done();
+    count(session, rows);
+    Ok(sent)
+}
+
+/// Sends rows, at most `most`, as `write` writes those of a batch from a place on when so many were sent; returns how
+/// many there were.
+async fn send_each(
+    client: &mut Client,
+    session: &Session,
+    text: &str,
+    (rows, most): (&mut RunningRows, usize),
+    mut write: impl FnMut(&EncodedBatch, usize, usize, &mut Outbox) -> ModelResult<usize>,
+) -> Result<usize, Stop> {
     let mut sent = 0;
     while sent < most {
         let began = rows.began;
         let told = |error| refused(session, began, error, text);
         let Some((batch, at)) = client.watch(rows.current(), told).await? else { break };
-        let written = batch.write(*at, most - sent, formats, &mut client.outbox);
+        let written = write(batch, *at, sent, &mut client.outbox);
         let written = written.map_err(|error| refused(session, began, error, text))?;
         *at += written;
         sent += written;
@@ -307,6 +368,7 @@ pub(super) fn rows_tag(command: &Command) -> &'static str {
         Command::Show(_) => "SHOW",
         Command::Fetch { is_move: true, .. } => "MOVE",
         Command::Fetch { .. } => "FETCH",
+        Command::Copy(_) => "COPY",
         _ => "SELECT",
     }
 }

@@ -135,7 +135,7 @@ pub(super) async fn execute(client: &mut Client, session: &mut Session, name: &s
     let tag = execute::rows_tag(&portal.prepared.command);
     if let PortalState::Bound = portal.state {
         let (prepared, parameters) = (Arc::clone(&portal.prepared), std::mem::take(&mut portal.parameters));
-        match execute::begin(client, session, &prepared, parameters).await? {
+        let sent = match execute::begin(client, session, &prepared, parameters).await? {
             Answer::Done(tag) => {
                 client.outbox.complete(&tag);
                 portal.state = PortalState::Done;
@@ -148,17 +148,25 @@ pub(super) async fn execute(client: &mut Client, session: &mut Session, name: &s
             Answer::Rows(rows) => {
                 check_formats(&portal.formats, rows.columns.len())?;
                 portal.state = PortalState::Running(rows);
+                None
+            }
+            // As in PostgreSQL, all rows of it, however many the client asks for.
+            Answer::Copy(mut rows, mut writer) => {
+                Some(execute::send_copy(client, session, &prepared.text, (&mut rows, &mut writer)).await?)
             }
             Answer::Cursor { name: cursor, most: wanted, is_move } => {
                 let mut source = session.take_portal(&cursor)?;
                 // A cursor that failed can't go on.
                 let fetched = execute::fetch(client, session, &mut source, (&portal.formats, wanted, is_move)).await?;
                 session.put_portal(&cursor, source);
-                client.outbox.complete(&format!("{tag} {fetched}"));
-                portal.state = PortalState::Done;
-                session.put_portal(name, portal);
-                return Ok(());
+                Some(fetched)
             }
+        };
+        if let Some(sent) = sent {
+            client.outbox.complete(&format!("{tag} {sent}"));
+            portal.state = PortalState::Done;
+            session.put_portal(name, portal);
+            return Ok(());
         }
     } else if let PortalState::Running(rows) = &mut portal.state {
         execute::admit_again(client, session, &portal.prepared.text, rows).await?;

@@ -19,6 +19,11 @@ const KEPT_BYTES: usize = 256 * 1024;
 /// Bytes of a length.
 const LENGTH_BYTES: usize = 4;
 
+/// Kind of the message with a row.
+pub(super) const ROW: u8 = b'D';
+/// Kind of the message with a piece of a copy.
+pub(super) const COPIED: u8 = b'd';
+
 /// Messages to be sent.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
@@ -152,12 +157,30 @@ impl Outbox {
         });
     }
 
-    /// Begins a row of this many columns; [`Outbox::end_row`] ends it.
-    pub(super) fn begin_row(&mut self, columns: u16) -> usize {
-        self.bytes.push(b'D');
+    /// Says that rows follow as a copy, in this format and of this many columns.
+    pub(super) fn copy_begun(&mut self, columns: usize, format: Format) {
+        self.message(b'H', |out| {
+            out.push(format as u8);
+            out.extend((columns as u16).to_be_bytes());
+            (0..columns).for_each(|_| out.extend((format as u16).to_be_bytes()));
+        });
+    }
+
+    /// Writes a piece of a copy.
+    pub(super) fn copied(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.message(COPIED, write);
+    }
+
+    /// Says that a copy has no more rows.
+    pub(super) fn copy_done(&mut self) {
+        self.message(b'c', |_| {});
+    }
+
+    /// Begins a message with a row; [`Outbox::end_row`] ends it.
+    pub(super) fn begin_row(&mut self, kind: u8) -> usize {
+        self.bytes.push(kind);
         let begin = self.bytes.len();
         self.bytes.extend([0; LENGTH_BYTES]);
-        self.bytes.extend(columns.to_be_bytes());
         begin
     }
 

@@ -72,6 +72,6 @@ impl Prepared {
         let columns = self.columns.known().map(|columns| &columns[..]).unwrap_or_default();
         let names: usize = columns.iter().map(|column| column.name.len() + size_of::<Column>()).sum();
         let parameters = size_of_val(self.parameters()) + 4 * self.declared.len();
-        size_of::<Self>() + self.text.len() + names + parameters
+        size_of::<Self>() + self.text.len() + self.command.bytes() + names + parameters
     }
 }

@@ -4,7 +4,7 @@
 use salver_model::{Code, Error, SqlFault};
 
 /// A refused message.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
     /// Code of the failure, the `SQLSTATE`.
     pub(super) state: &'static str,
@@ -34,6 +34,12 @@ pub(super) const UNKNOWN_SAVEPOINT: &str = "3B001";
 pub(super) const LIMIT_EXCEEDED: &str = "54000";
 /// What is not offered.
 pub(super) const NOT_SUPPORTED: &str = "0A000";
+/// What writes.
+pub(super) const READ_ONLY: &str = "25006";
+/// What no client may do.
+pub(super) const NOT_ALLOWED: &str = "42501";
+/// A value that an option does not have.
+pub(super) const INVALID_VALUE: &str = "22023";
 /// There is no statement of that name.
 pub(super) const UNKNOWN_STATEMENT: &str = "26000";
 /// There is no cursor of that name.
@@ -91,7 +97,7 @@ fn state(error: &Error) -> &'static str {
         Code::UnknownEntry | Code::UnknownTable | Code::UnknownStore => "42P01",
         Code::InvalidColumn | Code::UnknownColumn => "42703",
         Code::InvalidSql | Code::InvalidSort | Code::InvalidFilter => "42601",
-        Code::ReadOnly => "25006",
+        Code::ReadOnly => READ_ONLY,
         Code::InvalidValue | Code::InvalidNumber => "22P02",
         Code::Execution => "22000",
         Code::Timeout => CANCELED,
@@ -103,7 +109,7 @@ fn state(error: &Error) -> &'static str {
         Code::Contention => "40001",
         Code::AuthenticationRequired | Code::Blocked | Code::TooManyAttempts => "28000",
         Code::AuthenticationFailed => "28P01",
-        Code::Forbidden => "42501",
+        Code::Forbidden => NOT_ALLOWED,
         Code::Unsupported => NOT_SUPPORTED,
         Code::FunctionFailed => "38000",
         _ => "XX000",
@@ -131,7 +137,7 @@ fn state_of(fault: SqlFault) -> &'static str {
         SqlFault::NegativeLimit => "2201W",
         SqlFault::NegativeOffset => "2201X",
         SqlFault::ManyRows => "21000",
-        SqlFault::InvalidArgument => "22023",
+        SqlFault::InvalidArgument => INVALID_VALUE,
         SqlFault::InvalidPattern => "2201B",
         SqlFault::Unsupported => NOT_SUPPORTED,
     }
@@ -150,6 +156,18 @@ fn place(message: &str) -> Option<(usize, usize)> {
         Some((line, number(rest)?))
     });
     places.next()
+}
+
+/// Replaces the place that a message names by that of another position, both in characters from 1: `moved` says which
+/// position of `to` stands for one of `from`.
+pub(super) fn move_place(message: &mut String, from: &str, to: &str, moved: impl FnOnce(usize) -> usize) {
+    let Some((line, column)) = place(message) else { return };
+    let Some(at) = position(from, line, column).map(moved) else { return };
+    let before = || to.chars().take(at - 1);
+    let new_line = 1 + before().filter(|char| *char == '\n').count();
+    let new_column = 1 + before().collect::<Vec<_>>().iter().rev().take_while(|char| **char != '\n').count();
+    let old = format!("line {line}, column {column}");
+    *message = message.replacen(&old, &format!("line {new_line}, column {new_column}"), 1);
 }
 
 /// Returns the position of a place in a text, in characters from 1.

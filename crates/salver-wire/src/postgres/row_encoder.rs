@@ -15,8 +15,9 @@ use salver_model::{Code, Error, Result};
 
 use self::cells::Cells;
 use super::column::Column;
-use super::message::Formats;
-use super::outbox::Outbox;
+use super::copy::CopyWriter;
+use super::message::{Format, Formats};
+use super::outbox::{COPIED, Outbox, ROW};
 use salver_model::pg_type::{PgType, Scalar};
 
 /// The columns of one batch, ready to be written.
@@ -53,15 +54,56 @@ impl EncodedBatch {
     /// # Errors
     /// `Execution` for a value that PostgreSQL's types don't have.
     pub(super) fn write(&self, first: usize, most: usize, formats: &Formats, out: &mut Outbox) -> Result<usize> {
-        let columns = self.arrays.iter().zip(&self.types).enumerate();
-        let columns = columns.map(|(at, (array, pg_type))| Ok((Cells::of(array, *pg_type)?, formats.at(at))));
-        let columns = columns.collect::<Result<Vec<_>>>()?;
-        let end = self.rows.min(first.saturating_add(most));
+        let columns = self.cells()?;
+        let columns: Vec<_> = columns.iter().enumerate().map(|(at, cells)| (cells, formats.at(at))).collect();
         let count = u16::try_from(columns.len()).unwrap_or(u16::MAX);
+        self.write_each(first, most, (ROW, out), |row, bytes| {
+            bytes.extend(count.to_be_bytes());
+            columns.iter().try_for_each(|(cells, format)| cells.value(row, *format, bytes))
+        })
+    }
+
+    /// Writes rows from `first` on as those of a copy, until `out` should be sent; returns how many.
+    ///
+    /// # Errors
+    /// `Execution` for a value that PostgreSQL's types don't have.
+    pub(super) fn write_copied(&self, first: usize, writer: &mut CopyWriter, out: &mut Outbox) -> Result<usize> {
+        let columns = self.cells()?;
+        self.write_each(first, usize::MAX, (COPIED, out), |row, bytes| {
+            writer.begin_row(bytes);
+            for (at, cells) in columns.iter().enumerate() {
+                match writer.format() {
+                    Format::Binary => cells.value(row, Format::Binary, bytes)?,
+                    Format::Text if cells.is_null(row) => writer.null(at, bytes),
+                    Format::Text => {
+                        writer.begin_value(at, bytes);
+                        let begin = bytes.len();
+                        cells.text(row, bytes)?;
+                        writer.end_value(at, begin, bytes);
+                    }
+                }
+            }
+            writer.end_row(bytes);
+            Ok(())
+        })
+    }
+
+    fn cells(&self) -> Result<Vec<Cells<'_>>> {
+        self.arrays.iter().zip(&self.types).map(|(array, pg_type)| Cells::of(array, *pg_type)).collect()
+    }
+
+    /// Writes rows as messages of a kind, each by `write`.
+    fn write_each(
+        &self,
+        first: usize,
+        most: usize,
+        (kind, out): (u8, &mut Outbox),
+        mut write: impl FnMut(usize, &mut Vec<u8>) -> Result<()>,
+    ) -> Result<usize> {
+        let end = self.rows.min(first.saturating_add(most));
         for row in first..end {
-            let begin = out.begin_row(count);
-            let written = columns.iter().try_for_each(|(cells, format)| cells.value(row, *format, &mut out.bytes));
-            if let Err(error) = written {
+            let begin = out.begin_row(kind);
+            if let Err(error) = write(row, &mut out.bytes) {
                 out.drop_row(begin);
                 return Err(error);
             }

@@ -44,6 +44,10 @@ async fn one(client: &mut Client, session: &mut Session, text: &str) -> Result<(
             execute::count(session, &rows);
             client.outbox.complete(&format!("{} {sent}", execute::rows_tag(&prepared.command)));
         }
+        Answer::Copy(mut rows, mut writer) => {
+            let sent = execute::send_copy(client, session, text, (&mut rows, &mut writer)).await?;
+            client.outbox.complete(&format!("{} {sent}", execute::rows_tag(&prepared.command)));
+        }
         Answer::Cursor { name, most, is_move } => {
             let mut portal: Portal = session.take_portal(&name)?;
             if !is_move && let Some(columns) = portal.prepared.columns.known() {

@@ -33,6 +33,7 @@ pub(super) fn unplanned(session: &Session, text: String, declared: Vec<u32>) -> 
         _ if text.is_empty() => (false, RowColumns::Nothing),
         Command::Query => (true, RowColumns::Unknown),
         Command::Declare { .. } => (true, RowColumns::Nothing),
+        Command::Copy(Err(refusal)) => return Err(execute::refused_copy(session, refusal)),
         Command::Show(name) => (false, RowColumns::Known(execute::shown_columns(session, name.as_deref())?)),
         Command::Fetch { name, is_move: false, .. } => {
             let columns = session.portal(name)?.columns().cloned();

@@ -1,6 +1,7 @@
 //! Clients of PostgreSQL: psql and drivers of Python, where the setup of the tests could install them, and clients that
 //! say what none of them would.
 
+mod copy;
 mod cursors;
 mod drivers;
 mod hostile;

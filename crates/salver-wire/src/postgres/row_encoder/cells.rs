@@ -118,7 +118,7 @@ impl<'a> Cells<'a> {
     }
 
     /// Returns whether a value is null.
-    fn is_null(&self, row: usize) -> bool {
+    pub(super) fn is_null(&self, row: usize) -> bool {
         match &self.values {
             Values::Null => true,
             Values::Json(writer) => writer.is_null(row),
@@ -130,7 +130,7 @@ impl<'a> Cells<'a> {
     ///
     /// # Errors
     /// `Execution` for a value that the type does not have.
-    fn text(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn text(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
         match &self.values {
             Values::Bool(array) => out.push(if array.value(row) { b't' } else { b'f' }),
             Values::Int2(values) => out.extend(itoa::Buffer::new().format(values[row]).as_bytes()),
