@@ -72,7 +72,7 @@ def simple(c, statement):
     cursor = c.cursor()
     with cursor.copy(statement) as copy:
         parts = [bytes(part) for part in copy]
-    return parts, cursor.pgresult.command_status, cursor.rowcount
+    return parts, cursor.rowcount
 def extended(c, statement):
     result = c.pgconn.exec_params(statement.encode(), [])
     assert result.status == psycopg.pq.ExecStatus.COPY_OUT, (statement, result.error_message)
@@ -187,10 +187,13 @@ with psycopg.connect(dsn, autocommit=True) as c:
         pass
     assert c.execute("select 1").fetchone() == (1,)
     # Rows are computed as the client takes them: one that leaves ends the statement.
-    with psycopg.connect(dsn, autocommit=True) as other:
+    other = psycopg.connect(dsn, autocommit=True)
+    try:
         with other.cursor().copy("copy (select value from generate_series(1, 300000)) to stdout") as copy:
             assert bytes(copy.read()) == b"1\n"
             other.close()
+    except psycopg.OperationalError:
+        pass
     # Statements of one text go on behind a copy.
     c.pgconn.send_query(b"select 1; copy (select 2) to stdout; select 3")
     seen = []
