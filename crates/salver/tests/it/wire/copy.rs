@@ -31,7 +31,8 @@ const TYPES: &str = r#"
 create table types (id int4, truth bool, big int8, huge numeric, short float4, long float8, exact numeric(12, 2),
     word text, bytes bytea, day date, clock time, moment timestamp, words text[]);
 insert into types values (1, true, -9223372036854775808, 18446744073709551615, 0.1, 1e300, -12345.67, 'it''s ü',
-    '\x00ff', '9999-12-31', '01:02:03.000004', '1599-12-31 23:59:59.999994', array['a b', null]), (2);
+    '\x00ff', '9999-12-31', '01:02:03.000004', '1599-12-31 23:59:59.999994', array['a b', null]);
+insert into types (id) values (2);
 create table odd (id int8, word text);
 "#;
 
@@ -92,6 +93,8 @@ other = psycopg.connect(sys.argv[2], autocommit=True)
 other.cursor().executemany("insert into odd values (%s, %s)", list(enumerate(json.loads(sys.argv[3]))))
 for source in sources:
     for option in options:
+        if source.startswith("(") and option.startswith("USING"):
+            continue
         statement = f"COPY {source} TO STDOUT {option}"
         for ask in (simple, extended):
             found, wanted = ask(own, statement), ask(other, statement)
