@@ -64,8 +64,9 @@ pub(super) fn read<'t>(tokens: &mut Tokens<'t>, text: &'t str) -> Result<(Source
     };
     target(tokens)?;
     let at = tokens.at();
-    let is_using = tokens.is("using");
-    if is_using || tokens.peek().eq_ignore_ascii_case("delimiters") {
+    let is_table = matches!(source, Source::Table { .. });
+    let is_using = is_table && tokens.is("using");
+    if is_using || is_table && tokens.peek().eq_ignore_ascii_case("delimiters") {
         tokens.expect("delimiters")?;
         given.push(Given { name: "delimiter".to_owned(), at, value: Value::Text(tokens.text()?) });
     }

@@ -151,6 +151,7 @@ fn what_is_no_copy_to_the_client() {
         ("copy (select 1) from stdin", "42601", "syntax error at or near \"from\"", Some(17)),
         ("copy (select 1) (a) to stdout", "42601", "syntax error at or near \"(\"", Some(17)),
         ("copy (select $1) to stdout", "42P02", "there is no parameter $1", Some(14)),
+        ("copy (select 1) to stdout using delimiters '|'", "42601", "syntax error at or near \"using\"", Some(27)),
         ("copy t using delimiters '|' to stdout", "42601", "syntax error at or near \"using\"", Some(8)),
         ("copy t to program stdout", "42601", "STDIN/STDOUT not allowed with PROGRAM", None),
         ("copy t to '/x' csv", "42501", "COPY can't write files of the server", None),

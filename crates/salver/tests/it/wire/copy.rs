@@ -31,7 +31,8 @@ const TYPES: &str = r#"
 create table types (id int4, truth bool, big int8, huge numeric, short float4, long float8, exact numeric(12, 2),
     word text, bytes bytea, day date, clock time, moment timestamp, words text[]);
 insert into types values (1, true, -9223372036854775808, 18446744073709551615, 0.1, 1e300, -12345.67, 'it''s ü',
-    '\x00ff', '9999-12-31', '01:02:03.000004', '1599-12-31 23:59:59.999994', array['a b', null]), (2);
+    '\x00ff', '9999-12-31', '01:02:03.000004', '1599-12-31 23:59:59.999994', array['a b', null]);
+insert into types (id) values (2);
 create table odd (id int8, word text);
 "#;
 
@@ -72,7 +73,7 @@ def simple(c, statement):
     cursor = c.cursor()
     with cursor.copy(statement) as copy:
         parts = [bytes(part) for part in copy]
-    return parts, cursor.pgresult.command_status, cursor.rowcount
+    return parts, cursor.rowcount
 def extended(c, statement):
     result = c.pgconn.exec_params(statement.encode(), [])
     assert result.status == psycopg.pq.ExecStatus.COPY_OUT, (statement, result.error_message)
@@ -92,6 +93,8 @@ other = psycopg.connect(sys.argv[2], autocommit=True)
 other.cursor().executemany("insert into odd values (%s, %s)", list(enumerate(json.loads(sys.argv[3]))))
 for source in sources:
     for option in options:
+        if source.startswith("(") and option.startswith("USING"):
+            continue
         statement = f"COPY {source} TO STDOUT {option}"
         for ask in (simple, extended):
             found, wanted = ask(own, statement), ask(other, statement)
@@ -187,10 +190,13 @@ with psycopg.connect(dsn, autocommit=True) as c:
         pass
     assert c.execute("select 1").fetchone() == (1,)
     # Rows are computed as the client takes them: one that leaves ends the statement.
-    with psycopg.connect(dsn, autocommit=True) as other:
+    other = psycopg.connect(dsn, autocommit=True)
+    try:
         with other.cursor().copy("copy (select value from generate_series(1, 300000)) to stdout") as copy:
             assert bytes(copy.read()) == b"1\n"
             other.close()
+    except psycopg.OperationalError:
+        pass
     # Statements of one text go on behind a copy.
     c.pgconn.send_query(b"select 1; copy (select 2) to stdout; select 3")
     seen = []
