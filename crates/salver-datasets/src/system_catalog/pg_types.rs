@@ -91,7 +91,7 @@ fn parsed(line: &'static str) -> Option<TypeRow> {
 mod tests {
     use salver_model::pg_type::{PgType, Scalar};
 
-    use super::{TypeRow, all, is_input_function, named};
+    use super::{TypeRow, all, is_function, named};
 
     #[test]
     fn types_of_columns_are_there() {
@@ -106,7 +106,10 @@ mod tests {
         }
         assert_eq!(named("double precision").unwrap().name, "float8");
         assert_eq!(named("_text").unwrap().sql_name, "text[]");
-        assert_eq!(named("_text").unwrap().input_function(), "array_in");
-        assert!(is_input_function("int8in") && is_input_function("uuid_in") && !is_input_function("upper"));
+        assert_eq!(named("_text").unwrap().function("recv"), "array_recv");
+        for name in ["int8in", "uuid_in", "array_out", "numeric_recv", "boolsend"] {
+            assert!(is_function(name), "{name}");
+        }
+        assert!(!is_function("upper") && !is_function("in"));
     }
 }
