@@ -197,7 +197,7 @@ fn is_function_of_type(expr: &Expr) -> bool {
 }
 
 fn is_zero(value: &Value) -> bool {
-    matches!(value, Value::Number(number, _) if number.to_string() == "0")
+    matches!(value, Value::Number(number, _) if number == "0")
 }
 
 /// Returns the error for something that the catalog has not.

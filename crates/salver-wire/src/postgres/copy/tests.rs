@@ -1,3 +1,5 @@
+//! Tests of how `COPY` is read; what PostgreSQL 15 says of each statement was asked of it.
+
 use salver_model::{Code, Error};
 
 use super::{CopyOut, code_of};
