@@ -50,8 +50,8 @@ def main() -> int:
     options = arguments()
     wanted = {key for word in options.only.split(",") for key in (TABLES[word].keys() if word in TABLES else [word])}
     if unknown := wanted - {key for table in TABLES.values() for key in table.keys()}:
-        where = ("works.py, record_works.py, stream_works.py, export_works.py, function_works.py, guards.py, browser.py, "
-                 "wires.py")
+        where = ("works.py, record_works.py, stream_works.py, export_works.py, function_works.py, guards.py, browser.py"
+                 " or wires.py")
         raise SystemExit(f"no row is called {', '.join(sorted(unknown))}; see {where}")
     SCRATCH.mkdir(exist_ok=True)
     results = report.Results(options.rounds, options.seconds)

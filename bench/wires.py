@@ -15,8 +15,9 @@ from databases import Missing, Postgres, postgres, run
 from peers import Request, Salver, free_port
 
 TITLE = "Wires and object stores"
-NOTE = """psycopg asks for binary results; "received" is until libpq has all of them. The object store is moto's, behind a
-proxy that counts what it sends. "Needed" is what the footer says of the columns of the row groups that have the rows."""
+NOTE = """psycopg asks for binary results; "received" is until libpq has all of them. The object store is moto's, behind
+a proxy that counts what it sends. "Needed" is what the footer says of the columns of the row groups that have the
+rows."""
 ROWS, OBJECT_ROWS, CONNECTIONS = 1_000_000, 10_000_000, 16
 # 1 % of the rows, and 3 of the 7 columns, one of them for the filter.
 COLUMNS, FROM, TO = ("id", "user", "amount"), 5_000_000, 5_100_000

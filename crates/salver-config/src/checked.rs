@@ -30,10 +30,10 @@ use salver_model::{AccessPolicy, LimitPolicy, Limits, Name};
 pub use self::listen::Listen;
 pub use self::query::query_of_text;
 use crate::hidden::HiddenText;
-use crate::load::Sources;
 use crate::mistake::{Findings, Mistake, Warning};
 use crate::raw::{Raw, Table};
 use crate::setting_place::SettingPlace;
+use crate::setting_sources::Sources;
 
 /// Configuration in force.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,6 +15,7 @@ pub mod mistake;
 pub mod raw;
 pub mod render;
 pub mod setting_place;
+pub mod setting_sources;
 mod sql_header;
 mod value;
 
@@ -24,9 +25,10 @@ pub use checked::{
     TlsFiles, UNIX, WhenInUse, query_of_text,
 };
 pub use hidden::HiddenText;
-pub use load::{Override, Sources, load};
+pub use load::load;
 pub use mistake::{Mistake, Warning};
 pub use raw::arguments::{ArgumentTarget, target};
 pub use render::{differing, example, reference, show};
 pub use setting_place::SettingPlace;
+pub use setting_sources::{Override, Sources};
 pub use value::duration_ms;

@@ -1,10 +1,8 @@
 //! Merges defaults, file, environment and command line, in that order, and validates the result.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-
-use salver_model::spec::{DatabaseSpec, DatasetSpec, FunctionSpec, Secret};
 
 use crate::checked::reserved::ServerInputs;
 use crate::checked::{self, Checked};
@@ -13,42 +11,8 @@ use crate::mistake::{Findings, Mistake, Warning};
 use crate::raw::placeholders::Placeholders;
 use crate::raw::{Raw, Table, arguments, environment, file};
 use crate::setting_place::SettingPlace;
+use crate::setting_sources::{Override, Sources};
 use crate::value::Value;
-
-/// Setting given on the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Override {
-    /// Key with its section: `server.listen`.
-    pub key: &'static str,
-    /// Value.
-    pub value: String,
-    /// Option as typed, for messages: `--listen nowhere`.
-    pub typed: String,
-}
-
-/// Sources of settings. [`Sources::default`] has none of them and gives the defaults.
-#[derive(Clone, Debug, Default)]
-pub struct Sources {
-    /// Configuration file.
-    pub file: Option<PathBuf>,
-    /// Text of the file, if it was read before; else it is read.
-    pub text: Option<Secret>,
-    /// Whole environment: variables with the prefix `SALVER_` are settings, any may stand in a text of the file.
-    pub environment: Vec<(String, String)>,
-    /// Settings given on the command line.
-    pub overrides: Vec<Override>,
-    /// Datasets, databases and files of functions given on the command line, `FILE`, `sqlite:PATH` or
-    /// `NAME=URI[,key=value]...`; each replaces the one with its name.
-    pub datasets: Vec<String>,
-    /// Further sheets of workbooks that are given on the command line.
-    pub sheets: Vec<DatasetSpec>,
-    /// Datasets found in directories; declared ones with the same name or files take precedence.
-    pub discovered: Vec<DatasetSpec>,
-    /// Databases found in directories; declared ones take precedence too.
-    pub discovered_databases: Vec<DatabaseSpec>,
-    /// Files of functions found in directories; declared ones take precedence too.
-    pub discovered_functions: Vec<FunctionSpec>,
-}
 
 /// Reads and validates all settings.
 ///

@@ -72,8 +72,8 @@ pub fn discover_beside(
     Ok((specs, left_out))
 }
 
-/// Returns a dataset for each sheet of the workbook at `path` behind the one that is read if none is named, called after
-/// the file and the sheet; none for other files.
+/// Returns a dataset for each sheet of the workbook at `path` behind the one that is read if none is named, called
+/// after the file and the sheet; none for other files.
 ///
 /// # Errors
 /// [`Code::Source`] if the path is not UTF-8.

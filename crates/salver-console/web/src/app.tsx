@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { CatalogScreen } from "./catalog/screen";
 import { ErrorScreen } from "./error_note";
 import { Sidebar } from "./layout/sidebar";
@@ -49,7 +49,7 @@ function CurrentScreen() {
   const [screen, setScreen] = useState<{ key: string; view: ComponentType<ScreenProps> } | null>(null);
   const [error, setError] = useState<unknown>(null);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     setError(null);
     const load = SCREENS[key];
     if (!load) return;

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** What a request has brought so far. The data before stays while the next is on its way. */
 export interface Loaded<T> {
@@ -18,7 +18,8 @@ export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => 
   const [turn, setTurn] = useState(0);
   const latest = useRef(load);
   latest.current = load;
-  useEffect(() => {
+  // Not `useEffect`, which would let the browser paint first: on a slow machine that takes longer than the answer.
+  useLayoutEffect(() => {
     if (key === null) {
       setState({ data: null, error: null, loading: false });
       return;

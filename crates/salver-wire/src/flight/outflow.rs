@@ -25,8 +25,8 @@ use tonic::Status;
 
 use super::{WIRE, refusal};
 
-/// Bytes of rows in a message, about. Clients take 4 MiB unless they say otherwise, and those written in Go find memory for
-/// what is larger than 1 MiB anew each time.
+/// Bytes of rows in a message, about. Clients take 4 MiB unless they say otherwise, and those written in Go find memory
+/// for what is larger than 1 MiB anew each time.
 const MESSAGE_BYTES: usize = 960 * 1024;
 /// Longest time that a client may take nothing of an answer.
 const STALL: Duration = Duration::from_millis(STALL_MS_MAX);

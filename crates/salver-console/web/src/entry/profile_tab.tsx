@@ -14,6 +14,8 @@ import { EXACT_ROWS, type Profile, fetchHistogram, fetchProfile, hasHistogram, h
 import { type ViewState, setFilters } from "./view_state";
 
 const BARS = 24;
+/** How many columns are not waited for until they come into sight. */
+const FIRST = 8;
 
 /** What the columns are and what is in them, drawn column by column as they come into sight. */
 export function ProfileTab({ entry, state, keyColumns }: { entry: Entry; state: ViewState; keyColumns: string[] }) {
@@ -37,8 +39,8 @@ export function ProfileTab({ entry, state, keyColumns }: { entry: Entry; state: 
             </tr>
           </thead>
           <tbody>
-            {columns.map((column) => (
-              <ProfileRow key={column.name} entry={entry} state={state} column={column} isKey={keyColumns.includes(column.name)} />
+            {columns.map((column, index) => (
+              <ProfileRow key={column.name} entry={entry} state={state} column={column} isKey={keyColumns.includes(column.name)} isFirst={index < FIRST} />
             ))}
           </tbody>
         </table>
@@ -48,9 +50,18 @@ export function ProfileTab({ entry, state, keyColumns }: { entry: Entry; state: 
   );
 }
 
-function ProfileRow({ entry, state, column, isKey }: { entry: Entry; state: ViewState; column: Column; isKey: boolean }) {
+interface RowProps {
+  entry: Entry;
+  state: ViewState;
+  column: Column;
+  isKey: boolean;
+  /** Whether it is among those that are in sight at once. */
+  isFirst: boolean;
+}
+
+function ProfileRow({ entry, state, column, isKey, isFirst }: RowProps) {
   const row = useRef<HTMLTableRowElement>(null);
-  const inSight = useInSight(row);
+  const inSight = useInSight(row) || isFirst;
   const request = profileRequest(entry, state, [column]);
   const profile = useLoaded(inSight && request ? JSON.stringify(request) : null, (signal) => fetchProfile(entry, state, column, signal));
   return (
