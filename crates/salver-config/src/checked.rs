@@ -364,6 +364,14 @@ fn owner<'r>(raw: &'r Raw, streams: &[StreamSpec], name: &Name) -> Option<(&'r S
     is_view.then(|| (place(&raw.views, name.as_str()), "a view".to_owned()))
 }
 
+/// Returns the warning that the name of a sheet on the command line is that of another dataset.
+fn sheet_without_name(spec: &DatasetSpec) -> Warning {
+    let (file, sheet) = (spec.sources.join(", "), spec.sheet.sheet.as_deref().unwrap_or_default());
+    let message = format!("the sheet `{sheet}` of `{file}` is left out: there is a `{}` already", spec.name);
+    Warning::new(&SettingPlace::CommandLine(file.as_str().into()), message)
+        .with_hint(format!("give it a name: other_name={file},sheet={sheet}"))
+}
+
 /// Validates `raw`, which was made of `sources`, and adds the datasets that these have found.
 pub(crate) fn check(raw: &Raw, sources: &Sources, findings: &mut Findings) -> Checked {
     let mut datasets: Vec<DatasetSpec> = Vec::new();
@@ -386,12 +394,18 @@ pub(crate) fn check(raw: &Raw, sources: &Sources, findings: &mut Findings) -> Ch
     let streams =
         stream::check_all(&raw.streams, server.keep_dir(sources.file.as_deref()).as_deref(), &datasets, findings);
     let views = query::views(raw, &datasets, &streams, findings);
-    // The file of a sheet is declared by the workbook that it is a part of.
-    let found = sources.sheets.iter().map(|spec| (spec, true));
-    let found = found.chain(sources.discovered.iter().map(|spec| (spec, false)));
-    for (spec, is_sheet) in found.map(|(spec, is_sheet)| (spec.clone(), is_sheet)) {
-        let covers = |other: &DatasetSpec| !is_sheet && sources::cover(other, &spec);
-        let taken = datasets.iter().any(|other| other.name == spec.name || covers(other))
+    let declared = datasets.len();
+    for spec in &sources.sheets {
+        if datasets.iter().any(|other| other.name == spec.name) {
+            findings.warning(sheet_without_name(spec));
+        } else {
+            datasets.push(spec.clone());
+        }
+    }
+    for spec in sources.discovered.iter().cloned() {
+        // What was found may share its file: the sheets of a workbook do.
+        let taken = datasets[..declared].iter().any(|other| sources::cover(other, &spec))
+            || datasets.iter().any(|other| other.name == spec.name)
             || streams.iter().any(|other| stream::keeps(other, &spec));
         if let Some((place, owner)) = owner(raw, &streams, &spec.name) {
             let message = format!("`{}` is left out: `{}` is a name of {owner}", spec.sources.join(", "), spec.name);

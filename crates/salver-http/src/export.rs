@@ -21,10 +21,10 @@ mod state;
 
 use std::sync::Arc;
 
-use http::header::RANGE;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use salver_formats::Format;
 use salver_model::{Code, Error, Permission, Result};
+use salver_service::Entry;
 
 use crate::app::App;
 use crate::body::Body;
@@ -68,19 +68,22 @@ pub(crate) async fn answer(
     Ok(answered?)
 }
 
-/// Returns whether a request for the rows of an entry asks for a part of a file. Programs that read files by ranges, as
-/// polars does, ask for parts alone, of bytes that stay the same from one part to the next: an export has such.
-pub(crate) fn is_part(context: &RequestContext<'_>, target: &str) -> bool {
-    let is_asked = *context.method == Method::GET && context.headers.contains_key(RANGE) && context.query.is_empty();
+/// Returns whether a request for the rows of an entry asks for a file, or for a part of one. Programs that read files by
+/// ranges, as polars does, and those that go on with a download, need bytes that are the same from one request to the
+/// next: an export has such.
+pub(crate) fn is_file(context: &RequestContext<'_>, target: &str) -> bool {
+    let is_asked = matches!(*context.method, Method::GET | Method::HEAD) && context.query.is_empty();
     is_asked && {
         let snapshot = context.app.service.peek(context.caller, Permission::Export);
         let (name, suffix) = params::split(&snapshot, target);
-        matches!(suffix, Some(Format::Parquet | Format::ArrowFile)) && snapshot.entry(name).is_some()
+        let table = snapshot.entry(name).and_then(Entry::table);
+        matches!(suffix, Some(Format::Parquet | Format::ArrowFile))
+            && table.is_some_and(|table| table.describe().kind.is_fixed())
     }
 }
 
-/// Answers with a part of a file of all rows of an entry.
-pub(crate) async fn part(
+/// Answers with a file of all rows of an entry, or with a part of it.
+pub(crate) async fn file(
     app: &Arc<App>,
     context: &RequestContext<'_>,
     target: &str,

@@ -86,9 +86,10 @@ impl PageWays {
         if !is_plain || data_type.is_nested() {
             return None;
         }
-        let name = if name.contains(',') { format!("\"{name}\"") } else { name.to_owned() };
-        let is_sorted = self.kept.iter().any(|(own, value)| own == "sort" && *value == name);
-        let sort = if is_sorted { format!("-{name}") } else { name };
+        let quoted = |name: String| if name.contains(',') { format!("\"{name}\"") } else { name };
+        let ascending = quoted(name.to_owned());
+        let is_sorted = self.kept.iter().any(|(own, value)| own == "sort" && *value == ascending);
+        let sort = if is_sorted { quoted(format!("-{name}")) } else { ascending };
         let others = self.kept.iter().filter(|(own, _)| own != "sort").cloned();
         Some(self.url(others.chain([("sort".to_owned(), sort)])))
     }

@@ -405,8 +405,8 @@ async fn answer_own(
         own::OwnTarget::Console(path) => return Ok(console::answer(context, path)?),
         own::OwnTarget::Index if browser::is_one(context.headers) => return Ok(console::answer(context, "")?),
         own::OwnTarget::GraphqlAsset(name) => return Ok(graphql_http::asset(name)?),
-        own::OwnTarget::Table(name) if export::is_part(context, &name) => {
-            return Box::pin(export::part(app, context, &name)).await;
+        own::OwnTarget::Table(name) if export::is_file(context, &name) => {
+            return Box::pin(export::file(app, context, &name)).await;
         }
         _ => {}
     }

@@ -172,7 +172,7 @@ impl<'a> Records<'a> {
         let sample = Head { bytes: &head, is_whole: (head.len() as u64) < HEAD_BYTES };
         let named = if csv.skip_rows.is_none() { sniff::named(sample) } else { None };
         if csv.delimiter.or(default).is_none() {
-            dialect.delimiter = named.unwrap_or_else(|| sniff::delimiter(sample, dialect));
+            dialect.delimiter = named.unwrap_or_else(|| sniff::delimiter(sample, dialect, csv));
         }
         if csv.quote == Quote::Guessed {
             dialect.quote = sniff::quote(sample, dialect);

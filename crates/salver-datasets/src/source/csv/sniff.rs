@@ -4,11 +4,10 @@
 use std::cmp::Reverse;
 
 use salver_model::limits::CSV_RECORDS_BEFORE_MAX;
-use salver_model::spec::DatasetSpec;
+use salver_model::spec::{CsvOptions, DatasetSpec};
 
 use super::column_inference::ColumnInference;
 use super::split::{Block, Dialect, Splitter, View};
-use super::value_form::ValueForm;
 use crate::infer::TextKind;
 
 /// Records from which the dialect is detected.
@@ -44,12 +43,37 @@ pub(super) fn named(head: Head<'_>) -> Option<u8> {
     }
 }
 
-/// Returns the delimiter that splits the first records most evenly; a comma if none splits them.
-pub(super) fn delimiter(head: Head<'_>, dialect: Dialect) -> u8 {
+/// Returns the delimiter that splits the first records most evenly; a comma if none splits them. It is no comma where
+/// numbers are declared to have one, or where another delimiter leaves numbers as the only places of commas.
+pub(super) fn delimiter(head: Head<'_>, dialect: Dialect, csv: &CsvOptions) -> u8 {
+    let by = |delimiter: &u8| Dialect { delimiter: *delimiter, ..dialect };
     // The last of equals wins, so the most common delimiter is last.
-    let marks = [b'|', b'\t', b';', b','];
-    let best = marks.into_iter().max_by_key(|delimiter| score(head, Dialect { delimiter: *delimiter, ..dialect }));
-    best.unwrap_or(b',')
+    let others = [b'|', b'\t', b';'];
+    let other = others.into_iter().max_by_key(|delimiter| score(head, by(delimiter))).unwrap_or(b';');
+    let scored = score(head, by(&other));
+    let is_even = scored.even == 100;
+    if csv.decimal == Some(',') || is_even && has_decimal_commas(head, by(&other)) || scored > score(head, by(&b',')) {
+        other
+    } else {
+        b','
+    }
+}
+
+/// Returns whether there are commas behind the first record, and each stands in a number: `1.234,5`.
+fn has_decimal_commas(head: Head<'_>, dialect: Dialect) -> bool {
+    let block = records(head, dialect, RECORDS);
+    let Some(view) = block.view() else { return false };
+    let fields = (1..block.rows()).flat_map(|row| (0..view.width(row)).filter_map(move |at| view.field(row, at)));
+    let mut with_commas = fields.map(|(text, _)| text.trim_ascii()).filter(|text| text.contains(',')).peekable();
+    let is_number = |text: &str| {
+        let (whole, rest) = text.trim_start_matches(['+', '-']).split_once(',').unwrap_or_default();
+        let has_digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+        has_digits(whole)
+            && whole.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+            && has_digits(rest)
+            && rest.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    with_commas.peek().is_some() && with_commas.all(is_number)
 }
 
 /// Returns the quote of `dialect`, or `'` if that is clearly the quote; `None` if the dialect's quote is an ordinary
@@ -98,7 +122,8 @@ pub(super) fn has_header(head: Head<'_>, dialect: Dialect, before: usize, spec: 
     };
     let (mut is_typed, mut is_blank, mut numbers) = (false, true, Vec::new());
     for column in 0..view.width(before) {
-        let (kind, form) = kind_of(dialect, spec, (behind..block.rows()).filter_map(|row| value(row, column)));
+        let values = || (behind..block.rows()).filter_map(|row| value(row, column));
+        let kind = kind_of(dialect, spec, values());
         let first = value(before, column);
         is_blank &= first.is_none();
         let is_asked_for =
@@ -110,8 +135,8 @@ pub(super) fn has_header(head: Head<'_>, dialect: Dialect, before: usize, spec: 
             continue;
         }
         is_typed = true;
-        let fits = |first: &str| form.plain(first).is_ok_and(|plain| kind.with(&plain) != TextKind::Text);
-        if first.is_some_and(|first| !fits(first)) {
+        // With it, the column may be one of numbers or dates in another form.
+        if first.is_some() && kind_of(dialect, spec, first.into_iter().chain(values())) == TextKind::Text {
             return true;
         }
         numbers.extend(first.map(str::parse::<i64>));
@@ -119,13 +144,13 @@ pub(super) fn has_header(head: Head<'_>, dialect: Dialect, before: usize, spec: 
     !is_typed || is_blank || is_a_series(&numbers)
 }
 
-/// Returns the kind and the form of a column's values.
-fn kind_of<'v>(dialect: Dialect, spec: &DatasetSpec, values: impl Iterator<Item = &'v str>) -> (TextKind, ValueForm) {
+/// Returns the kind of a column's values.
+fn kind_of<'v>(dialect: Dialect, spec: &DatasetSpec, values: impl Iterator<Item = &'v str>) -> TextKind {
     let mut column = ColumnInference::new(&spec.csv, dialect.delimiter);
     for value in values {
         column.see(value, 0);
     }
-    column.finish().map_or((TextKind::Text, ValueForm::default()), |found| (found.kind, found.form))
+    column.finish().map_or(TextKind::Text, |found| found.kind)
 }
 
 fn is_a_series<E>(numbers: &[Result<i64, E>]) -> bool {
@@ -265,7 +290,39 @@ mod tests {
         ] {
             assert_eq!(before(whole(text), dialect()), expected, "{text:?}");
         }
-        assert_eq!(delimiter(whole("Report, of a kind\na;b;c;d\n1;2;3;4\n5;6;7;8\n"), dialect()), b';');
+    }
+
+    #[test]
+    fn a_first_row_in_another_form_is_no_header() {
+        let spec = DatasetSpec::new(salver_model::Name::new("t").unwrap(), vec!["t.csv".to_owned()]);
+        for (text, expected) in [
+            ("1,5;x\n2;y\n3;z\n", false),
+            ("1.234,5;x;u\n7,25;y;u\n8,5;z;u\n", false),
+            ("31.01.2026;x\n01.02.2026;y\n02.02.2026;z\n", false),
+            ("n;x\n1,5;y\n3;z\n", true),
+            ("2020;x\n31.01.2026;y\n02.02.2026;z\n", true),
+        ] {
+            let dialect = Dialect { delimiter: b';', ..dialect() };
+            assert_eq!(has_header(whole(text), dialect, 0, &spec), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn commas_of_numbers_do_not_delimit() {
+        for (text, expected) in [
+            ("Report, of a kind\na;b;c;d\n1;2;3;4\n5;6;7;8\n", b';'),
+            ("name;betrag, EUR\nx;1234,5\ny;2345,5\nz;-3,25\n", b';'),
+            ("1.234,5;a\n2,5;b\n", b';'),
+            ("1.234,50\t2\n7,25\t3\n", b'\t'),
+            ("1,5|2\n2,5|3\n", b'|'),
+            ("a,b\n1,2\n3,4\n", b','),
+            ("a,b\n1,x;y\n3,x;z\n", b','),
+            ("a,b,c;d\n1,2,3;4\n5,6,7;8\n", b','),
+        ] {
+            assert_eq!(delimiter(whole(text), dialect(), &CsvOptions::default()), expected, "{text:?}");
+        }
+        let csv = CsvOptions { decimal: Some(','), ..CsvOptions::default() };
+        assert_eq!(delimiter(whole("a;b\n1,5;2,5\n"), dialect(), &csv), b';');
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Features of GeoJSON as rows: the properties are columns, and the geometry is text.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use salver_text::json::pieces;
@@ -9,7 +10,7 @@ use super::nested_text::Members;
 
 /// Writes a feature as an object: its `id`, if it has one, its properties, and its geometry as GeoJSON in a text. A
 /// property called `id` or `geometry` keeps its name; the member of the feature is then `feature_id` or
-/// `feature_geometry`.
+/// `feature_geometry`, or has a number behind that.
 ///
 /// # Errors
 /// Why it is not a feature.
@@ -30,10 +31,14 @@ pub(super) fn row(feature: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         None => Members(Vec::new()),
     };
     let taken: HashSet<&str> = properties.0.iter().map(|(name, _)| name.as_ref()).collect();
-    let free = |name: &'static str, other: &'static str| if taken.contains(name) { other } else { name };
-    let mut parts: Vec<(&str, String)> = Vec::with_capacity(properties.0.len() + 2);
-    parts.extend(given("id").map(|id| (free("id", "feature_id"), id.get().to_owned())));
-    parts.extend(properties.0.iter().map(|(name, value)| (name.as_ref(), value.get().to_owned())));
+    let free = |name: &'static str| {
+        let others = std::iter::once(format!("feature_{name}")).chain((2..).map(|n| format!("feature_{name}_{n}")));
+        let mut all = std::iter::once(name.to_owned()).chain(others);
+        all.find(|name| !taken.contains(name.as_str())).map_or(Cow::Borrowed(name), Cow::Owned)
+    };
+    let mut parts: Vec<(Cow<'_, str>, String)> = Vec::with_capacity(properties.0.len() + 2);
+    parts.extend(given("id").map(|id| (free("id"), id.get().to_owned())));
+    parts.extend(properties.0.iter().map(|(name, value)| (Cow::Borrowed(name.as_ref()), value.get().to_owned())));
     let geometry = match given("geometry") {
         Some(object) if object.get().starts_with('{') => {
             serde_json::Value::String(pieces(object.get()).collect()).to_string()
@@ -41,10 +46,10 @@ pub(super) fn row(feature: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
         Some(_) => return Err("its `geometry` is not an object".to_owned()),
         None => "null".to_owned(),
     };
-    parts.push((free("geometry", "feature_geometry"), geometry));
+    parts.push((free("geometry"), geometry));
     for (place, (name, value)) in parts.into_iter().enumerate() {
         out.push(if place == 0 { b'{' } else { b',' });
-        out.extend_from_slice(serde_json::Value::from(name).to_string().as_bytes());
+        out.extend_from_slice(serde_json::Value::from(name.as_ref()).to_string().as_bytes());
         out.push(b':');
         out.extend_from_slice(value.as_bytes());
     }
@@ -74,6 +79,10 @@ mod tests {
             (
                 r#"{"type":"Feature","id":"f","properties":{"id":1,"geometry":"g"},"geometry":{}}"#,
                 r#"{"feature_id":"f","id":1,"geometry":"g","feature_geometry":"{}"}"#,
+            ),
+            (
+                r#"{"type":"Feature","properties":{"geometry":1,"feature_geometry":"mine"},"geometry":{}}"#,
+                r#"{"geometry":1,"feature_geometry":"mine","feature_geometry_2":"{}"}"#,
             ),
         ] {
             assert_eq!(shown(feature).as_deref(), Ok(expected));
