@@ -50,7 +50,7 @@ fn errors_have_their_places_in_the_statement() {
 const WRONG_OPTIONS: &[(&str, &str, &str, Option<usize>)] = &[
     ("(format csv, format text)", "42601", "conflicting or redundant options", Some(31)),
     ("(header, header off)", "42601", "conflicting or redundant options", Some(27)),
-    ("csv header header", "42601", "conflicting or redundant options", Some(28)),
+    ("csv header header", "42601", "conflicting or redundant options", Some(29)),
     ("binary csv", "42601", "conflicting or redundant options", Some(25)),
     ("delimiters '|' delimiter ','", "42601", "conflicting or redundant options", Some(33)),
     ("csv quote '\"' quote as ''''", "42601", "conflicting or redundant options", Some(32)),
