@@ -123,7 +123,6 @@ pub(super) fn has_header(head: Head<'_>, dialect: Dialect, before: usize, spec: 
     let (mut is_typed, mut is_blank, mut numbers) = (false, true, Vec::new());
     for column in 0..view.width(before) {
         let values = || (behind..block.rows()).filter_map(|row| value(row, column));
-        let kind = kind_of(dialect, spec, values());
         let first = value(before, column);
         is_blank &= first.is_none();
         let is_asked_for =
@@ -131,14 +130,16 @@ pub(super) fn has_header(head: Head<'_>, dialect: Dialect, before: usize, spec: 
         if first.is_some_and(is_asked_for) {
             return true;
         }
-        if matches!(kind, TextKind::Text | TextKind::Null) {
+        let (kind, whole) =
+            (kind_of(dialect, spec, values()), kind_of(dialect, spec, first.into_iter().chain(values())));
+        // The first value may tell in which form the others are dates.
+        if kind == TextKind::Null || whole == TextKind::Text && kind == TextKind::Text {
             continue;
         }
-        is_typed = true;
-        // With it, the column may be one of numbers or dates in another form.
-        if first.is_some() && kind_of(dialect, spec, first.into_iter().chain(values())) == TextKind::Text {
+        if whole == TextKind::Text {
             return true;
         }
+        is_typed = true;
         numbers.extend(first.map(str::parse::<i64>));
     }
     !is_typed || is_blank || is_a_series(&numbers)
