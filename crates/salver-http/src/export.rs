@@ -68,9 +68,9 @@ pub(crate) async fn answer(
     Ok(answered?)
 }
 
-/// Returns whether a request for the rows of an entry asks for a file, or for a part of one. Programs that read files by
-/// ranges, as polars does, and those that go on with a download, need bytes that are the same from one request to the
-/// next: an export has such.
+/// Returns whether a request for the rows of an entry asks for a file, or for a part of one. Programs that read files
+/// by ranges, as polars does, and those that go on with a download, need bytes that are the same from one request to
+/// the next: an export has such.
 pub(crate) fn is_file(context: &RequestContext<'_>, target: &str) -> bool {
     let is_asked = matches!(*context.method, Method::GET | Method::HEAD) && context.query.is_empty();
     is_asked && {
