@@ -396,17 +396,20 @@ pub(crate) fn check(raw: &Raw, sources: &Sources, findings: &mut Findings) -> Ch
     let views = query::views(raw, &datasets, &streams, findings);
     let declared = datasets.len();
     for spec in &sources.sheets {
-        if datasets.iter().any(|other| other.name == spec.name) {
+        if datasets.iter().any(|other| other.name == spec.name) || owner(raw, &streams, &spec.name).is_some() {
             findings.warning(sheet_without_name(spec));
         } else {
             datasets.push(spec.clone());
         }
     }
     for spec in sources.discovered.iter().cloned() {
-        // What was found may share its file: the sheets of a workbook do.
-        let taken = datasets[..declared].iter().any(|other| sources::cover(other, &spec))
-            || datasets.iter().any(|other| other.name == spec.name)
-            || streams.iter().any(|other| stream::keeps(other, &spec));
+        // The sheets of a workbook that was found share its file.
+        let is_beside = |at: usize, other: &DatasetSpec| at >= declared && other.sources == spec.sources;
+        let is_taken = |(at, other): (usize, &DatasetSpec)| {
+            other.name == spec.name || !is_beside(at, other) && sources::cover(other, &spec)
+        };
+        let taken =
+            datasets.iter().enumerate().any(is_taken) || streams.iter().any(|other| stream::keeps(other, &spec));
         if let Some((place, owner)) = owner(raw, &streams, &spec.name) {
             let message = format!("`{}` is left out: `{}` is a name of {owner}", spec.sources.join(", "), spec.name);
             let hint = "rename the file, or declare it as a [[dataset]] with another `name`";

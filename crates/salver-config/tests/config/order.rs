@@ -166,7 +166,8 @@ fn sheets_stand_beside_their_workbook() {
     let told = warnings.iter().any(|warning| warning.to_string().contains("there is a `book_Old` already"));
     assert!(told, "{warnings:?}");
     // So are those that were found in a directory.
-    let discovered = vec![spec("book"), spec("book_Costs")];
+    let inside = DatasetSpec::new(Name::new("inside").unwrap(), vec![written.path().to_str().unwrap().to_owned()]);
+    let discovered = vec![spec("book"), spec("book_Costs"), inside];
     let (checked, _) = load(&Sources { discovered, ..written.sources() }).unwrap();
     let names: Vec<&str> = checked.datasets.iter().map(|spec| spec.name.as_str()).collect();
     assert_eq!(names, ["book_Old", "book", "book_Costs"]);

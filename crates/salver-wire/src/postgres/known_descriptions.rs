@@ -12,6 +12,8 @@ use salver_service::Snapshot;
 const KEPT: usize = 16;
 /// Bytes of a text that is remembered, at most.
 const TEXT_BYTES: usize = 8 * 1024;
+/// Columns of a statement that is remembered, at most.
+const COLUMNS: usize = 256;
 /// How long it is trusted. Tables of databases get other columns without being another version of the catalog.
 const AGE: Duration = Duration::from_secs(1);
 
@@ -60,7 +62,8 @@ impl KnownDescriptions {
         over: PlannedOver,
         description: &StatementDescription,
     ) {
-        if question.text.len() > TEXT_BYTES {
+        let columns = description.columns.as_ref().map_or(0, |columns| columns.fields().len());
+        if question.text.len() > TEXT_BYTES || columns > COLUMNS {
             return;
         }
         self.0.retain(|known| known.text != question.text || known.types != question.types);
