@@ -7,6 +7,7 @@ Prints a line when all are there, and when it is terminated how the flood was an
 
 import asyncio
 import collections
+import random
 import resource
 import signal
 import sys
@@ -23,6 +24,8 @@ async def idle(port: int, source: str):
 async def slow(port: int) -> None:
     """One byte of a head each second."""
     head = b"GET /api/tables/orders?limit=1 HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: " + b"x" * 10_000
+    # Clients elsewhere don't all send at the same moment of each second.
+    await asyncio.sleep(random.random())
     while True:
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.0.3", 0))

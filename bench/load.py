@@ -77,20 +77,21 @@ def whole(request: Request) -> str:
   return {line} .. "Content-Length: " .. #body .. "\\r\\n\\r\\n" .. body"""
 
 
-def script(request: Request, start: int) -> str:
+def script(request: Request, start: int, every_ms: int = 0) -> str:
+    pause = f"function delay() return {every_ms} end\n" if every_ms else ""
     if numbered(request):
-        return NUMBERED % {"start": start, "request": whole(request)} + DONE
+        return pause + NUMBERED % {"start": start, "request": whole(request)} + DONE
     text = f"wrk.method = {json.dumps(request.method)}\nwrk.body = {lua(request.body)}\n"
     for name, value in request.headers.items():
         text += f"wrk.headers[{json.dumps(name)}] = {json.dumps(value)}\n"
-    return text + DONE
+    return pause + text + DONE
 
 
-def wrk(peer: Peer, request: Request, seconds: int, connections: int, start: int) -> Round:
-    """One run of wrk."""
+def wrk(peer: Peer, request: Request, seconds: int, connections: int, start: int, every_ms: int = 0) -> Round:
+    """One run of wrk, whose connections wait so long after each answer."""
     request = peer.spell(request)
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
-        file.write(script(request, start))
+        file.write(script(request, start, every_ms))
         file.flush()
         path = "/" if numbered(request) else request.path
         threads = min(2, connections)
