@@ -23,6 +23,7 @@ use salver_model::spec::{DatasetSpec, SourceFormat};
 use salver_model::{Code, Error, Result};
 use tempfile::TempDir;
 
+pub(crate) use self::csv::settle_numbers;
 use crate::buckets::{CachedObject, Pinned};
 use crate::decompress::{self, Compression};
 use crate::location::word;
@@ -110,6 +111,18 @@ pub(crate) struct Outline {
     /// Guesses about the dialect that differ from most files: the description of each, with the setting that overrides
     /// it.
     pub(crate) guesses: Vec<String>,
+    /// Whether it has numbers with decimal commas.
+    pub(crate) shows_commas: bool,
+    /// Columns of numbers such as `1.234`, whose points may stand between thousands.
+    pub(crate) undecided: Vec<String>,
+}
+
+impl Outline {
+    /// Returns the outline of a file of which nothing is guessed.
+    fn of(schema: Schema) -> Self {
+        let forms = ValueForms::default();
+        Self { schema, legacy_text: false, forms, guesses: Vec::new(), shows_commas: false, undecided: Vec::new() }
+    }
 }
 
 /// Returns whether the types of this format are inferred from text.
@@ -135,7 +148,7 @@ pub(crate) fn outline(input: &Input, spec: &DatasetSpec, all: bool) -> Result<Ou
             SourceFormat::Avro => avro::schema(input)?,
             SourceFormat::Sheet => sheet::outline(input, spec)?,
         };
-        Ok(Outline { schema: distinct(schema), legacy_text: false, forms: ValueForms::default(), guesses: Vec::new() })
+        Ok(Outline::of(distinct(schema)))
     })
 }
 

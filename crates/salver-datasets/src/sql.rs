@@ -15,6 +15,7 @@ mod parse;
 mod pg_rewrites;
 mod redact;
 mod shown_integers;
+mod type_names;
 mod view;
 
 use std::panic::AssertUnwindSafe;

@@ -16,6 +16,7 @@ mod login;
 mod oidc;
 mod password;
 mod schemes;
+mod scram;
 mod session;
 mod users;
 mod watched_file;
@@ -95,6 +96,7 @@ pub struct Auth {
     /// Name of the cookie of sessions, where there are any.
     pub(crate) session_cookie: Option<String>,
     pub(crate) attempts: Arc<Attempts>,
+    passwords: Arc<Passwords>,
     /// Users of the table whose passwords were right at another wire, where each statement proves it again.
     proven: Cache<Tag, ()>,
     challenges: Vec<HeaderValue>,
@@ -168,7 +170,10 @@ impl Auth {
             required: spec.required,
             key_header: has_keys.then(|| named(&spec.api_key_header)).transpose()?,
             api_keys: ApiKeys::new(spec)?,
-            basic: spec.has_basic().then(|| Basic::new(spec, passwords, Arc::clone(&sessions.tagger))).transpose()?,
+            basic: spec
+                .has_basic()
+                .then(|| Basic::new(spec, Arc::clone(&passwords), Arc::clone(&sessions.tagger)))
+                .transpose()?,
             sessions,
             session_cookie: session_cookie(spec),
             oidc,
@@ -183,6 +188,7 @@ impl Auth {
                 Some(previous) => Arc::clone(&previous.attempts),
                 None => Arc::new(Attempts::new(spec.attempts_max)),
             },
+            passwords,
             proven: Cache::new(CACHED_LOGINS),
             challenges,
         })

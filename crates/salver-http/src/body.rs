@@ -29,7 +29,7 @@ use salver_model::access::Bound;
 use salver_model::limits::STALL_MS_MAX;
 use salver_model::records::DocumentStream;
 use salver_model::reply::BatchStream;
-use salver_model::{Code, Error, Result, Share};
+use salver_model::{Error, Result, Share};
 use tokio::sync::mpsc;
 
 use crate::caller_accounts::RunningRequest;
@@ -141,15 +141,8 @@ impl Pieces {
         }
         // The server did nothing wrong, so that there is nothing to report.
         self.failed = None;
-        Some(body_sink::Part::Failed(too_large(bound)))
+        Some(body_sink::Part::Failed(bound.refuse_answer()))
     }
-}
-
-/// The error for a response with more bytes than its caller may get.
-fn too_large(bound: Bound) -> Error {
-    bound
-        .refuse(Code::AnswerTooLarge, format!("the answer has more bytes than {} allows", bound.setting()))
-        .with_hint("ask for less at once, with a `limit` or fewer columns")
 }
 
 impl fmt::Debug for Pieces {
@@ -205,7 +198,7 @@ impl Body {
                 pieces.left.or(first)
             }
         };
-        if bytes.is_some_and(|bytes| bytes > most) { Err(too_large(bound)) } else { Ok(()) }
+        if bytes.is_some_and(|bytes| bytes > most) { Err(bound.refuse_answer()) } else { Ok(()) }
     }
 
     /// Counts the request among those of its caller for as long as the body is being sent.

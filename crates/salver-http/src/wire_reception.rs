@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use salver_model::observation::Observation;
 use salver_model::{Error, Principal, Result};
-use salver_service::reception::{Outcome, Reception, Visitor, Welcome};
+use salver_service::reception::{Outcome, Reception, ScramLogin, Visitor, Welcome};
 
 use crate::app::App;
 use crate::auth::Identity;
@@ -19,6 +19,24 @@ use crate::redaction;
 impl Reception for Doors {
     fn asks_for_proof(&self) -> bool {
         self.app().is_some_and(|app| app.auth.is_some())
+    }
+
+    fn scram<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        user: &'a str,
+        is_hidden: bool,
+    ) -> BoxFuture<'a, Result<Option<ScramLogin>>> {
+        Box::pin(async move {
+            let Some(auth) = self.app().and_then(|app| app.auth.load()) else { return Ok(None) };
+            auth.scram(visitor.address.unwrap_or(NO_ADDRESS), user, is_hidden).await
+        })
+    }
+
+    fn forgive(&self, visitor: &Visitor, user: &str) {
+        if let Some(auth) = self.app().and_then(|app| app.auth.load()) {
+            auth.attempts.forgive(visitor.address.unwrap_or(NO_ADDRESS), user);
+        }
     }
 
     fn admit<'a>(&'a self, visitor: &'a Visitor) -> BoxFuture<'a, Result<Welcome>> {

@@ -9,6 +9,7 @@ pub mod object_store;
 pub mod record_rule;
 pub mod reserved;
 pub mod sandbox;
+pub mod scram;
 pub mod secret;
 pub mod stream;
 pub mod url_template;
@@ -31,6 +32,7 @@ pub use object_store::{ObjectStoreKind, ObjectStoreSpec};
 pub use record_rule::{RecordRule, Tenancy};
 pub use reserved::{Reserve, Reserved};
 pub use sandbox::{SandboxLevel, SandboxSpec};
+pub use scram::{ScramKey, ScramVerifier};
 pub use secret::Secret;
 pub use stream::{KafkaSpec, Pick, StreamSpec};
 

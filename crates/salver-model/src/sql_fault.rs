@@ -42,6 +42,14 @@ pub enum SqlFault {
     ManyRows,
     /// An argument is none that the function takes.
     InvalidArgument,
+    /// A statement has a parameter of which no value is sent.
+    UnknownParameter,
+    /// A part of a text is asked for that can't be: from before its begin, or of less than no characters.
+    InvalidSubstring,
+    /// A power or a root has no value for such a number.
+    InvalidPower,
+    /// A pattern ends with the character that takes away the meaning of the next.
+    InvalidEscape,
     /// A pattern is no regular expression.
     InvalidPattern,
     /// The statement asks for what there is not.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use salver_model::spec::ScramVerifier;
 use salver_model::{Caller, Code, Error, Result};
 
 use crate::service::Service;
@@ -27,8 +28,36 @@ pub struct Visitor {
 pub struct WireLogin {
     /// Name of the user.
     pub user: String,
+    /// What the client proves it with.
+    pub proof: Proof,
+}
+
+/// What a client proves with who it is.
+pub enum Proof {
     /// Password of the user, an API key, or a token.
-    pub secret: String,
+    Secret(String),
+    /// The client has shown that it knows the user's password, or the key of that name, without sending it; the state
+    /// of [`ScramLogin`].
+    Scram(String),
+}
+
+impl fmt::Debug for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Secret(_) => "Secret",
+            Self::Scram(_) => "Scram",
+        })
+    }
+}
+
+/// What it takes to let a client show that it knows a password without sending it (SCRAM-SHA-256).
+#[derive(Debug)]
+pub struct ScramLogin {
+    /// What is known of the password.
+    pub verifier: ScramVerifier,
+    /// Proof of who has shown it; changes with the password. `None` for a user that there is not, or whose password is
+    /// kept in another way: nothing shows it, and the client can't tell why.
+    pub state: Option<String>,
 }
 
 impl fmt::Debug for WireLogin {
@@ -69,6 +98,22 @@ pub struct Outcome {
 pub trait Reception: Send + Sync + fmt::Debug {
     /// Returns whether callers can prove who they are with a password, a key or a token.
     fn asks_for_proof(&self) -> bool;
+
+    /// Returns what it takes for the client at this address to show that it knows the password of `user`, and counts an
+    /// attempt; `None` if the user's password is kept so that it must be sent. If `is_hidden`, the password can't be
+    /// sent, and every user has a verifier if any has one.
+    ///
+    /// # Errors
+    /// `TooManyAttempts`, `Overloaded`.
+    fn scram<'a>(
+        &'a self,
+        visitor: &'a Visitor,
+        user: &'a str,
+        is_hidden: bool,
+    ) -> BoxFuture<'a, Result<Option<ScramLogin>>>;
+
+    /// Takes back the attempt of a client that has shown it.
+    fn forgive(&self, visitor: &Visitor, user: &str);
 
     /// Lets a request of `visitor` in.
     ///

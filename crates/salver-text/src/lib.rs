@@ -6,3 +6,4 @@ pub mod form;
 pub mod interval;
 pub mod json;
 pub mod percent;
+pub mod pg_float;

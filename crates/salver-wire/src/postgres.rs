@@ -21,6 +21,7 @@ mod portal;
 mod prepared;
 mod refusal;
 mod row_encoder;
+mod scram;
 mod session;
 mod session_settings;
 mod simple_query;

@@ -62,6 +62,19 @@ pub(crate) struct KeyArguments {
 pub(crate) enum KeyCommand {
     /// Make an API key: print it once, with the hash of it for the settings.
     New(NewKeyArguments),
+    /// Make a password of a user: print it once, with the verifier of it for the settings.
+    Password(NewPasswordArguments),
+}
+
+/// `salver key password`
+#[derive(Args, Debug)]
+pub(crate) struct NewPasswordArguments {
+    /// The name of the user.
+    pub(crate) name: String,
+
+    /// Take the first line of the standard input for the password, and print the verifier alone.
+    #[arg(long)]
+    pub(crate) stdin: bool,
 }
 
 /// `salver key new`

@@ -1,15 +1,15 @@
-//! `salver key new`: makes an API key.
+//! `salver key new`: makes an API key. `salver key password`: makes a password of a user.
 
 use std::fs::OpenOptions;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use salver_model::spec::ApiKey;
 use salver_model::spec::api_key::parse_expiry;
+use salver_model::spec::{ApiKey, ScramVerifier};
 use salver_model::{Code, Error, Result};
 
-use crate::cli::NewKeyArguments;
+use crate::cli::{NewKeyArguments, NewPasswordArguments};
 use crate::failure::CommandFailure;
 use crate::output;
 
@@ -31,6 +31,30 @@ pub(crate) fn run(arguments: &NewKeyArguments) -> Result<(), CommandFailure> {
     };
     let key = key.reveal();
     output::out(&format!("the key of `{name}`, which is told only now:\n\n    {key}\n\n{kept}\n"))
+}
+
+/// Prints a new password and its verifier, or the verifier of a given password.
+pub(crate) fn password(arguments: &NewPasswordArguments) -> Result<(), CommandFailure> {
+    let name = named(&arguments.name).map_err(CommandFailure::Usage)?;
+    if arguments.stdin {
+        let mut given = String::new();
+        io::stdin()
+            .lock()
+            .read_line(&mut given)
+            .map_err(|error| Error::new(Code::Config, format!("the standard input can't be read: {error}")))?;
+        let given = given.trim_end_matches(['\r', '\n']);
+        if given.is_empty() {
+            let error = Error::new(Code::Config, "the first line of the standard input is empty");
+            return Err(CommandFailure::Usage(error.with_hint("write the password there, or leave `--stdin` out")));
+        }
+        return output::out(&format!("{name}:{}\n", ScramVerifier::new(given)?));
+    }
+    let (secret, _) = ApiKey::generate(None)?;
+    let secret = secret.reveal();
+    let secret = secret.rsplit('_').next().unwrap_or(secret);
+    let verifier = ScramVerifier::new(secret)?;
+    let kept = format!("for `basic_users` of [auth], or a line of `basic_file`:\n\n    {name}:{verifier}");
+    output::out(&format!("the password of `{name}`, which is told only now:\n\n    {secret}\n\n{kept}\n"))
 }
 
 /// Checks that a name can stand before a colon in a line of its own.

@@ -86,6 +86,7 @@ fn main() -> ExitCode {
         Command::Config(arguments) => config::run(&arguments),
         Command::Access(AccessArguments { what: AccessCommand::Explain(arguments) }) => access::explain(&arguments),
         Command::Key(KeyArguments { what: KeyCommand::New(arguments) }) => key::run(&arguments),
+        Command::Key(KeyArguments { what: KeyCommand::Password(arguments) }) => key::password(&arguments),
         Command::Completions { shell } => output::out(&cli::completions(shell)),
         #[cfg(feature = "functions")]
         Command::RHost { arguments } => return functions::run_r(arguments),

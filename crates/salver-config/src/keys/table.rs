@@ -111,11 +111,13 @@ const ROWS: &[Setting] = &[
             `Authorization: Bearer KEY`.", &[]),
     row(Section::Auth, "basic_users", SettingKind::Texts, ["[]",
         r#"["ann:$2y$10$cg7/nswxVZ0cmVIsMB/pVOh1OfcHScBJGq7Xu4KF9dFEQgRZ8HWe."]"#],
-        "Users who send name and password with each request, as `NAME:HASH` with a bcrypt hash; `htpasswd -nB ann` \
-            makes one.",
+        "Users who send name and password with each request, as `NAME:HASH` with a bcrypt hash, which `htpasswd -nB \
+            ann` makes, or with a verifier as PostgreSQL keeps it (`SCRAM-SHA-256$...`), which `salver key password \
+            ann` makes: with it, PostgreSQL's clients prove the password without sending it.",
         &[]),
     row(Section::Auth, "basic_file", SettingKind::Location, ["", r#""users.htpasswd""#],
-        "A file of more such users, one a line, as `htpasswd -B` writes it. Changes of it count without restart.",
+        "A file of more such users, one a line, as `htpasswd -B` and `salver key password` write them. Changes of it \
+            count without restart.",
         &["password_file"]),
     row(Section::Auth, "realm", SettingKind::Text, [r#""Username and password required""#, r#""The shop""#],
         "What a browser shows when it asks for name and password.", &[]),

@@ -51,7 +51,7 @@ fn mistakes() {
         ("[auth]\napi_keys = ['a:']\n", "the secret of `a` in `api_keys` is empty"),
         ("[auth]\napi_keys = ['a:***']\n", "is not shown here"),
         ("[auth]\napi_keys = ['a:0123456789abcdef', 'b:0123456789abcdef']\n", "stands there twice"),
-        ("[auth]\nbasic_users = ['ann:secret']\n", "`ann` in `basic_users` has no bcrypt hash"),
+        ("[auth]\nbasic_users = ['ann:secret']\n", "`ann` in `basic_users` has neither a bcrypt hash"),
         ("[auth]\njwt_secrets = ['-----BEGIN CERTIFICATE-----\\n-----END CERTIFICATE-----']\n", "not a public key"),
         (
             "[auth]\njwt_secrets = ['0123456789abcdef0123456789abcdef']\njwt_algorithms = ['none']\n",

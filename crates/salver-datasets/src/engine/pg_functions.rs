@@ -4,6 +4,7 @@ mod age;
 mod as_written;
 mod bits;
 mod bytea;
+mod coerced_function;
 mod date_trunc;
 mod datetime_assembly;
 mod datetime_format;
@@ -35,6 +36,8 @@ mod to_char;
 use datafusion::common::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
 
+pub(super) use bytea::bytes_of_literal;
+pub(super) use coerced_function::CoercedFunction;
 pub(super) use generate_series::shortest;
 pub(super) use interval_arithmetic::{interval_divided, interval_times, time_span};
 pub(super) use like::{ilike, like};
@@ -98,6 +101,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         state.register_udf(function.into())?;
     }
     generate_series::register(state)?;
+    coerced_function::register(state)?;
     for aggregate in [percentile_cont::percentile_cont(), percentile_disc::percentile_disc(), percentile_disc::mode()] {
         state.register_udaf(aggregate.into())?;
     }

@@ -30,6 +30,7 @@ mod sliding_window_floats;
 mod sum;
 mod text_casts;
 mod time_unit_comparison;
+mod typed_literals;
 mod union_columns;
 mod untyped_literals;
 

@@ -5,7 +5,7 @@ use datafusion::common::{DataFusionError, SchemaError};
 use salver_model::SqlFault;
 
 /// Words of messages and what they tell. The first that a message has counts, so that longer ones come first.
-const WORDS: [(&str, SqlFault); 60] = [
+const WORDS: [(&str, SqlFault); 70] = [
     ("Invalid function ", SqlFault::UnknownFunction),
     ("Invalid qualifier ", SqlFault::UnknownTable),
     // Places of columns and lists of names.
@@ -39,11 +39,13 @@ const WORDS: [(&str, SqlFault); 60] = [
     // Limits.
     ("LIMIT must be >=", SqlFault::NegativeLimit),
     ("OFFSET must be >=", SqlFault::NegativeOffset),
+    ("to be an integer or null, but got Utf8", SqlFault::InvalidText),
     ("Expected LIMIT to be an integer", SqlFault::TypeMismatch),
     ("Expected OFFSET to be an integer", SqlFault::TypeMismatch),
     // Values.
     ("subquery returned more than one row", SqlFault::ManyRows),
     ("division by zero", SqlFault::DivisionByZero),
+    ("` can't read '", SqlFault::InvalidTime),
     ("Error parsing timestamp", SqlFault::InvalidTime),
     ("error parsing date", SqlFault::InvalidTime),
     ("Invalid input syntax for type interval", SqlFault::InvalidTime),
@@ -69,8 +71,16 @@ const WORDS: [(&str, SqlFault); 60] = [
     ("there is no time zone", SqlFault::InvalidArgument),
     ("Step cannot be zero", SqlFault::InvalidArgument),
     ("invalid Unicode scalar value", SqlFault::InvalidArgument),
-    ("negative count not allowed", SqlFault::InvalidArgument),
-    ("cannot take square root", SqlFault::InvalidArgument),
+    ("step can't be 0", SqlFault::InvalidArgument),
+    ("field position must not be zero", SqlFault::InvalidArgument),
+    ("Failed to decode value using", SqlFault::InvalidArgument),
+    ("is not a hexadecimal digit", SqlFault::InvalidArgument),
+    ("negative count not allowed", SqlFault::InvalidSubstring),
+    ("overlay start position", SqlFault::InvalidSubstring),
+    ("cannot take square root", SqlFault::InvalidPower),
+    ("raised to a negative power", SqlFault::InvalidPower),
+    ("ends with its escape", SqlFault::InvalidEscape),
+    ("factorial of a negative number", SqlFault::OutOfRange),
 ];
 
 /// Types of times in the engine's messages about casts.
@@ -80,6 +90,12 @@ const TIMES: [&str; 3] = ["Date", "Time", "Interval"];
 pub(super) fn of(error: &DataFusionError) -> Option<SqlFault> {
     match error.find_root() {
         DataFusionError::SchemaError(schema, _) => Some(match &**schema {
+            // A column of a table that the query does not name.
+            SchemaError::FieldNotFound { field, valid_fields }
+                if field.relation.is_some() && !valid_fields.iter().any(|own| own.relation == field.relation) =>
+            {
+                SqlFault::UnknownTable
+            }
             SchemaError::FieldNotFound { .. } => SqlFault::UnknownColumn,
             SchemaError::AmbiguousReference { .. } => SqlFault::AmbiguousColumn,
             SchemaError::DuplicateQualifiedField { .. } | SchemaError::DuplicateUnqualifiedField { .. } => {

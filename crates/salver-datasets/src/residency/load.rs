@@ -145,7 +145,13 @@ impl DatasetLoad<'_> {
     }
 
     fn run(&self, look: Look) -> Result<(Collected, String), Stop> {
-        let outlines = self.outlines(look != Look::Beginning)?;
+        let mut outlines = self.outlines(look != Look::Beginning)?;
+        let is_settled = source::settle_numbers(&mut outlines, self.inputs, self.spec);
+        if look == Look::Beginning && !matches!(is_settled, Ok(false)) {
+            // The other rows may tell.
+            return Err(Stop::Outgrown);
+        }
+        is_settled?;
         let merged = self.merged(&outlines)?;
         let merged = if look == Look::TimesAsText { self.with_times_as_text(merged) } else { merged };
         let partitions = Partitions::of(self.inputs, self.spec, &outlines)?;

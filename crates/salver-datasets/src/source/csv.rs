@@ -4,6 +4,7 @@ mod column;
 mod column_inference;
 mod sniff;
 mod split;
+mod undecided_numbers;
 mod value_form;
 
 use std::collections::HashMap;
@@ -22,6 +23,7 @@ use column::CsvColumn;
 use column_inference::{ColumnInference, Contradiction, Told, notes};
 use sniff::Head;
 use split::{Block, Dialect, Splitter, Trouble, View};
+pub(crate) use undecided_numbers::settle_numbers;
 pub(crate) use value_form::ValueForm;
 use value_form::{Marks, Misfit, is_like_a_date, is_like_a_number};
 
@@ -65,6 +67,7 @@ fn outline_as(input: &Input, spec: &DatasetSpec, bytes_max: u64, legacy: bool) -
     let mut fields = Vec::with_capacity(names.len());
     let mut forms = HashMap::new();
     let mut told: Vec<(&str, Told)> = Vec::new();
+    let (mut shows_commas, mut undecided) = (false, Vec::new());
     for (name, column) in names.iter().zip(columns) {
         let is_declared = spec.schema.iter().any(|column| column.name == *name);
         let found = match column.finish() {
@@ -77,13 +80,18 @@ fn outline_as(input: &Input, spec: &DatasetSpec, bytes_max: u64, legacy: bool) -
             Err(contradiction) => return Err(records.contradiction(name, &contradiction).into()),
         };
         fields.push(Field::new(name, found.kind.data_type(), true));
+        shows_commas |= found.shows_commas;
+        if found.is_undecided {
+            undecided.push(name.clone());
+        }
         if let Some(Told::Guessed(_)) = found.told {
             forms.insert(name.clone(), found.form);
         }
         told.extend(found.told.filter(|_| !is_declared).map(|told| (name.as_str(), told)));
     }
     let guesses = records.guesses().into_iter().chain(notes(told.into_iter())).collect();
-    Ok(Outline { schema: Schema::new(fields), legacy_text: legacy, forms: Arc::new(forms), guesses })
+    let schema = Schema::new(fields);
+    Ok(Outline { legacy_text: legacy, forms: Arc::new(forms), guesses, shows_commas, undecided, ..Outline::of(schema) })
 }
 
 /// Passes the rows to `sink`, with the types of `reading.schema`.

@@ -15,6 +15,9 @@ use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type, TimeUnit
 use super::decimal;
 use crate::infer::{UTC, parse_timestamp, to_nanos};
 
+/// Bytes of `2026-01-31`.
+const DATE_BYTES: usize = 10;
+
 /// Parses values of the type `wanted`, with the nulls of `texts`.
 ///
 /// # Errors
@@ -31,7 +34,7 @@ pub(crate) fn from_text(texts: &StringArray, wanted: &DataType) -> Result<ArrayR
         DataType::Date64 => coarser(&moments(texts, None)?, wanted),
         DataType::Date32 => {
             // Longer text has a time of day, which must be midnight.
-            let is_long = |text: &str| text.len() > 10 && !text.starts_with(['+', '-']);
+            let is_long = |text: &str| text.len() > DATE_BYTES && !text.starts_with(['+', '-']);
             if texts.iter().flatten().any(is_long) {
                 return coarser(&moments(texts, None)?, wanted);
             }
@@ -158,7 +161,12 @@ fn moments(texts: &StringArray, zone: Option<&str>) -> Result<ArrayRef, usize> {
 /// Parses timestamps in ISO 8601; `None` if any has another format or zone.
 fn plain_moments(texts: &StringArray, zone: Option<&str>) -> Option<ArrayRef> {
     let is_utc = zone.is_none_or(|zone| matches!(zone, UTC | "+00:00" | "Z"));
-    let parse = |text: &str| parse_timestamp(text).filter(|at| at.zoned || is_utc);
+    let parse = |text: &str| match parse_timestamp(text) {
+        Some(at) => Some(at).filter(|at| at.zoned || is_utc),
+        // A date among timestamps is its midnight.
+        None if text.len() == DATE_BYTES && is_utc => parse_timestamp(&format!("{text}T00:00")),
+        None => None,
+    };
     let mut nanos = TimestampNanosecondBuilder::with_capacity(texts.len());
     let fits = texts.iter().try_for_each(|text| {
         nanos.append_option(match text {

@@ -116,6 +116,10 @@ pub(super) fn lower(statement: &Statement, tables: &dyn Tables) -> Option<Lowere
         return None;
     }
     let (projection, from, selection) = plain(select)?;
+    // `select from t` has rows without columns.
+    if projection.is_empty() {
+        return None;
+    }
     let (table, qualifier) = only_table(from, tables)?;
     let about = table.describe();
     let mut columns = Known::default();

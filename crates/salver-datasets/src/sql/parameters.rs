@@ -6,15 +6,14 @@ mod exact;
 use ahash::AHashMap;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use salver_model::{Code, Error, ParameterType, PgValue, Result, SqlParameters, TypedValue, Value, suggest};
+use salver_model::{Code, Error, ParameterType, PgValue, Result, SqlFault, SqlParameters, TypedValue, Value, suggest};
 
 /// Replaces `?`, `$1` and `$name`.
 pub(super) fn bind(tokens: Vec<TokenWithSpan>, parameters: &SqlParameters) -> Result<Vec<TokenWithSpan>> {
     if matches!(parameters, SqlParameters::None) {
         let open = tokens.iter().find(|token| matches!(token.token, Token::Placeholder(_)));
         return match open {
-            Some(token) => Err(Error::new(Code::InvalidValue, format!("no value for {}", describe(token)))
-                .with_hint("send the values with the statement")),
+            Some(token) => Err(valueless(token).with_hint("send the values with the statement")),
             None => Ok(tokens),
         };
     }
@@ -87,7 +86,7 @@ fn bind_typed(tokens: Vec<TokenWithSpan>, values: &[TypedValue]) -> Result<Vec<T
             Err(_) => values.iter().find(|value| value.name == name),
         };
         let Some(value) = value else {
-            return Err(Error::new(Code::InvalidValue, format!("no value for {}", describe(&token))));
+            return Err(valueless(&token));
         };
         let span = token.span;
         bound.extend(typed_literal(value).into_iter().map(|token| TokenWithSpan { token, span }));
@@ -106,7 +105,7 @@ fn bind_exact(tokens: Vec<TokenWithSpan>, values: &[PgValue]) -> Result<Vec<Toke
         let number = name.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
         let value = number.and_then(|number| number.checked_sub(1)).and_then(|index| values.get(index));
         let Some(value) = value else {
-            return Err(Error::new(Code::InvalidValue, format!("no value for {}", describe(&token))));
+            return Err(valueless(&token));
         };
         let span = token.span;
         let written = if is_after_fetch(&bound) { exact::bare(value) } else { exact::literal(value) };
@@ -167,8 +166,14 @@ fn describe(token: &TokenWithSpan) -> String {
     format!("`{}` at line {}, column {}", token.token, token.span.start.line, token.span.start.column)
 }
 
+/// Returns the error for a placeholder of which no value is sent.
+fn valueless(token: &TokenWithSpan) -> Error {
+    Error::new(Code::InvalidValue, format!("no value for {}", describe(token)))
+        .with_sql_fault(SqlFault::UnknownParameter)
+}
+
 fn missing(token: &TokenWithSpan, name: &str, parameters: &SqlParameters) -> Error {
-    let error = Error::new(Code::InvalidValue, format!("no value for {}", describe(token)));
+    let error = valueless(token);
     match parameters {
         SqlParameters::Named(values) => error
             .with_hint_if(suggest::hint(name.trim_start_matches('$'), values.iter().map(|(name, _)| name.as_str()))),

@@ -8,7 +8,7 @@ use salver_model::limits::SQL_WORDS_MAX;
 use salver_model::{Code, Error, Result, SqlParameters, SqlQuery};
 
 use super::grammar::{self, Grammar};
-use super::{bounds, from_first, parameters, shown_integers};
+use super::{bounds, from_first, parameters, shown_integers, type_names};
 use crate::sql_allowlist;
 
 /// Parses the only statement of a request and binds its parameters. The tree may be too deep for the stacks of threads
@@ -90,7 +90,11 @@ fn parse_tokens(
             _ => fault(error),
         })?;
     match (statements.pop(), statements.len()) {
-        (Some(statement), 0) => bounds::check(&statement).map(|()| statement),
+        (Some(mut statement), 0) => {
+            bounds::check(&statement)?;
+            type_names::write_plainly(&mut statement);
+            Ok(statement)
+        }
         (None, _) => Err(Error::new(Code::InvalidSql, "there is no statement")
             .with_hint("write one, as in `SELECT * FROM a_table LIMIT 10`")),
         (Some(_), more) => {

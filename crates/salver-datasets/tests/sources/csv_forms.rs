@@ -194,3 +194,56 @@ fn every_file_has_its_own_form() {
     let expected = "x:Utf8|d:Utf8\n1,5|31.01.2026\n2.25|2026-02-01\n1,250|02.01.2026";
     assert_eq!(show(&load(&spec).unwrap()), expected);
 }
+
+/// `1.234` is one and a fraction, or more than a thousand: the dataset tells, or it is text.
+#[test]
+fn points_in_groups_are_read_as_the_rest_of_the_dataset() {
+    let made = Made::new();
+    made.file("1.csv", "x;y\n1.234;1.5\n12.500;2\n");
+    let spec = made.spec(&["*.csv"]);
+    assert_eq!(show(&load(&spec).unwrap()), "x:Float64|y:Float64\n1.234|1.5\n12.5|2.0");
+    // The same column has decimal commas in another file.
+    made.file("2.csv", "x;y\n1.234,5;3\n");
+    assert_eq!(show(&load(&spec).unwrap()), "x:Float64|y:Float64\n1234.0|1.5\n12500.0|2.0\n1234.5|3.0");
+    // Another column has, of the same file or of another.
+    for (name, bytes, expected) in [
+        ("a.csv", "x;y\n1.234;1,5\n", "x:Utf8|y:Float64\n1.234|1.5"),
+        ("a.csv", "x;y\n1.234;1,5\n1.5;2\n", "x:Float64|y:Float64\n1.234|1.5\n1.5|2.0"),
+        ("a.csv", "x;y\n0.125;1,5\n", "x:Float64|y:Float64\n0.125|1.5"),
+    ] {
+        let (_made, spec) = one(name, bytes);
+        assert_eq!(show(&load(&spec).unwrap()), expected, "{bytes:?}");
+    }
+    let told = told("x;y\n1.234;1,5\n");
+    assert!(told.contains("`x` as text, of which `decimal` and `thousands` make numbers"), "{told}");
+    // What is declared as a number is not read by chance.
+    let (_made, mut spec) = one("a.csv", "x;y\n1.234;1,5\n");
+    spec.schema = vec![column("x", DataType::Float64)];
+    let refused = load(&spec).unwrap_err();
+    assert!(refused.message.contains("column `x` has numbers such as `1.234`"), "{refused:?}");
+    assert!(refused.hint.unwrap().contains("set `decimal`"));
+    spec.csv.decimal = Some(',');
+    spec.csv.thousands = Some('.');
+    assert_eq!(show(&load(&spec).unwrap()), "x:Float64|y:Float64\n1234.0|1.5");
+    // The rows behind those that are looked at first decide, too.
+    let many: String = (0..40_000).map(|_| "1.234;1\n").collect();
+    let (_made, spec) = one("a.csv", format!("x;y\n{many}1.5;2,5\n"));
+    assert!(show(&load(&spec).unwrap()).starts_with("x:Float64|y:Float64\n1.234|1.0\n"));
+    let (_made, spec) = one("a.csv", format!("x;y\n{many}1.235;2,5\n"));
+    assert!(show(&load(&spec).unwrap()).starts_with("x:Utf8|y:Float64\n1.234|1.0\n"));
+}
+
+#[test]
+fn dates_among_declared_timestamps_are_midnights() {
+    let bytes = "at\n2024-01-01 10:00:00\n2024-01-02\n9999-12-31\n2024-01-01T10:00:00+02:00\n";
+    let (_made, mut spec) = one("a.csv", bytes);
+    spec.schema = vec![column("at", DataType::Timestamp(arrow::datatypes::TimeUnit::Microsecond, None))];
+    assert_eq!(
+        show(&load(&spec).unwrap()),
+        "at:Timestamp(µs)\n2024-01-01T10:00:00\n2024-01-02T00:00:00\n9999-12-31T00:00:00\n2024-01-01T08:00:00"
+    );
+    let (_made, mut wrong) = one("a.csv", format!("{bytes}2024-02-30\n"));
+    wrong.schema = spec.schema;
+    let refused = load(&wrong).unwrap_err();
+    assert!(refused.message.contains("line 6: column `at`: `2024-02-30`"), "{}", refused.message);
+}

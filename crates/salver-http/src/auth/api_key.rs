@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use ahash::AHashMap;
 use salver_model::limits::API_KEYS_FILE_BYTES_MAX;
 use salver_model::spec::api_key::digest_of;
-use salver_model::spec::{ApiKey, ApiKeySpec, AuthSpec};
+use salver_model::spec::{ApiKey, ApiKeySpec, AuthSpec, Secret};
 use salver_model::{Code, Error, Principal, Result};
 
 use super::watched_file::WatchedFile;
@@ -23,6 +23,8 @@ type Keys = AHashMap<[u8; 32], KnownKey>;
 #[derive(Debug)]
 pub(super) struct ApiKeys {
     declared: Keys,
+    /// The keys that are written out and have a name, by it.
+    written: AHashMap<String, Secret>,
     file: Option<WatchedFile<Keys>>,
 }
 
@@ -51,13 +53,35 @@ impl ApiKeys {
     pub(super) fn new(spec: &AuthSpec) -> Result<Self> {
         let declared = spec.api_keys.iter().enumerate().map(|(place, key)| known(place, key)).collect();
         let file = spec.api_keys_file.clone().map(|path| WatchedFile::open(path, read)).transpose()?;
-        Ok(Self { declared, file })
+        let written = spec.api_keys.iter().filter_map(|own| match (&own.name, &own.key) {
+            (Some(name), ApiKey::Plain(key)) => Some((name.clone(), key.clone())),
+            _ => None,
+        });
+        Ok(Self { declared, written: written.collect(), file })
     }
 
     /// Returns whether some key's name satisfies `is`.
     pub(super) fn has_name(&self, is: &dyn Fn(&str) -> bool) -> bool {
         let has = |keys: &Keys| keys.values().any(|key| key.name.as_deref().is_some_and(is));
         has(&self.declared) || self.file.as_ref().is_some_and(|file| has(&file.content()))
+    }
+
+    /// Returns the key of this name, if it is written out.
+    pub(super) fn written(&self, name: &str) -> Option<String> {
+        self.written.get(name).map(|key| key.reveal().to_owned())
+    }
+
+    /// Returns whether some key of a name is written out.
+    pub(super) fn has_written(&self) -> bool {
+        !self.written.is_empty()
+    }
+
+    /// Returns who has a key, if it is valid.
+    pub(super) fn valid(&self, key: &str) -> Option<Identity> {
+        match self.find(key)? {
+            FoundKey::Valid(identity) => Some(identity),
+            FoundKey::Expired => None,
+        }
     }
 
     /// Looks a key up.

@@ -11,7 +11,7 @@ use ahash::AHashMap;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use quick_cache::sync::Cache;
-use salver_model::spec::AuthSpec;
+use salver_model::spec::{AuthSpec, ScramVerifier};
 use salver_model::{Code, Error, Result};
 
 use super::attempts::Attempts;
@@ -111,13 +111,24 @@ impl Basic {
             || self.file.as_ref().is_some_and(|file| file.content().keys().any(|name| is(name)))
     }
 
+    /// Returns the verifier of the user's password, if it is kept as one.
+    pub(super) fn verifier(&self, name: &str) -> Option<ScramVerifier> {
+        ScramVerifier::parse(&self.hash_of(name)?)
+    }
+
+    /// Returns whether some password is kept as a verifier.
+    pub(super) fn has_verifiers(&self) -> bool {
+        let has = |hashes: &Hashes| hashes.values().any(|hash| ScramVerifier::parse(hash).is_some());
+        has(&self.declared) || self.file.as_ref().is_some_and(|file| has(&file.content()))
+    }
+
     fn hash_of(&self, name: &str) -> Option<String> {
         let in_file = || self.file.as_ref().and_then(|file| file.content().get(name).cloned());
         self.declared.get(name).cloned().or_else(in_file)
     }
 }
 
-fn identity(name: String) -> Identity {
+pub(super) fn identity(name: String) -> Identity {
     let mut identity = proved_by("basic", Some(&name));
     identity.push(("user".to_owned(), name));
     identity
@@ -142,10 +153,12 @@ fn read(path: &Path) -> Result<Hashes> {
             continue;
         }
         let at = index + 1;
-        let entry = line.split_once(':').filter(|(_, hash)| hash.parse::<bcrypt::HashParts>().is_ok());
-        let Some((name, hash)) = entry else {
-            let message = format!("line {at} of the file of users `{shown}` is not NAME:HASH with a bcrypt hash");
-            return Err(Error::new(Code::Config, message).with_hint("`htpasswd -B FILE NAME` writes one"));
+        let is_hash = |hash: &str| hash.parse::<bcrypt::HashParts>().is_ok() || ScramVerifier::parse(hash).is_some();
+        let Some((name, hash)) = line.split_once(':').filter(|(_, hash)| is_hash(hash)) else {
+            let message =
+                format!("line {at} of the file of users `{shown}` is not NAME:HASH with a bcrypt hash or a verifier");
+            let hint = "`htpasswd -B FILE NAME` writes a hash, and `salver key password NAME` a verifier";
+            return Err(Error::new(Code::Config, message).with_hint(hint));
         };
         hashes.insert(name.to_owned(), hash.to_owned());
     }

@@ -99,7 +99,7 @@ impl Passwords {
         .await
     }
 
-    async fn work<T: Send + 'static>(&self, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    pub(super) async fn work<T: Send + 'static>(&self, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
         let turn = tokio::time::timeout(PATIENCE, self.turns.acquire()).await;
         let Ok(Ok(_turn)) = turn else {
             return Err(Error::new(Code::Overloaded, "too many passwords are being checked").with_hint("try again"));

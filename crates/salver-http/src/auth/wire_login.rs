@@ -1,4 +1,5 @@
-//! Who a client of another wire is: by the one secret that it gives as its password.
+//! Who a client of another wire is: by the one secret that it gives as its password, or that it has shown to know
+//! without sending it.
 
 use std::net::IpAddr;
 
@@ -6,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use salver_model::{Code, Result};
 use salver_service::Service;
-use salver_service::reception::WireLogin;
+use salver_service::reception::{Proof, WireLogin};
 
 use super::{Auth, CredentialCheck, Credentials, Identity, failed};
 
@@ -22,7 +23,12 @@ impl Auth {
         from: (IpAddr, Option<&str>),
         login: Option<&WireLogin>,
     ) -> Result<Identity> {
-        let Some(WireLogin { user, secret }) = login else { return self.of_connection(from.1) };
+        let Some(WireLogin { user, proof }) = login else { return self.of_connection(from.1) };
+        let secret = match proof {
+            Proof::Secret(secret) => secret,
+            // After a change of the password or the key it has to be shown again.
+            Proof::Scram(state) => return self.shown(user, state).ok_or_else(|| failed(user)),
+        };
         if self.jwt.is_some() && secret.bytes().filter(|byte| *byte == b'.').count() == 2 {
             return self.find(service, from, Credentials::Token(secret)).await;
         }

@@ -306,6 +306,13 @@ impl Bound {
         }
     }
 
+    /// Counts an answer that has more bytes than allowed, and returns its error.
+    #[must_use]
+    pub fn refuse_answer(self) -> Error {
+        self.refuse(Code::AnswerTooLarge, format!("the answer has more bytes than {} allows", self.setting()))
+            .with_hint("ask for less at once, with a `limit` or fewer columns")
+    }
+
     /// Counts a refused request, and returns its error.
     #[must_use]
     pub fn refuse(self, code: Code, message: impl Into<String>) -> Error {

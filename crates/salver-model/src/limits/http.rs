@@ -1,5 +1,8 @@
 //! What a connection and a request may take.
 
+/// Most iterations of a password that is kept for SCRAM: about two seconds of work for each log-in.
+pub const SCRAM_ITERATIONS_MAX: u32 = 10_000_000;
+
 /// Longest request line plus headers, in bytes; a longer one is refused with 431. The request target may have at most
 /// 64 KiB, a limit of the `http` crate; this limit is larger, so that a longer target is still read and refused with a
 /// status code.

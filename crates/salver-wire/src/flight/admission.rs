@@ -8,7 +8,7 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, Request, Response};
 use hyper::body::Incoming;
 use salver_model::{Code, Error, Owner, Result};
-use salver_service::reception::{Visitor, Welcome, WireLogin};
+use salver_service::reception::{Proof, Visitor, Welcome, WireLogin};
 use salver_text::base64;
 use tonic::Status;
 use tonic::codegen::Service;
@@ -82,14 +82,14 @@ fn login_of(given: &[u8], shared: &Shared) -> Result<Option<Arc<WireLogin>>> {
     if scheme.eq_ignore_ascii_case(b"basic") {
         let pair = text(base64::decode_loosely(rest).ok_or_else(unreadable)?)?;
         let (user, secret) = pair.split_once(':').ok_or_else(unreadable)?;
-        let login = WireLogin { user: user.to_owned(), secret: secret.to_owned() };
-        return Ok((!login.secret.is_empty()).then(|| Arc::new(login)));
+        let login = || WireLogin { user: user.to_owned(), proof: Proof::Secret(secret.to_owned()) };
+        return Ok((!secret.is_empty()).then(|| Arc::new(login())));
     }
     if scheme.eq_ignore_ascii_case(b"bearer") {
         let secret = text(rest.to_vec())?;
         return match shared.logins.find(&secret) {
             Some(found) => found.map(Some),
-            None => Ok(Some(Arc::new(WireLogin { user: String::new(), secret }))),
+            None => Ok(Some(Arc::new(WireLogin { user: String::new(), proof: Proof::Secret(secret) }))),
         };
     }
     Err(unreadable())

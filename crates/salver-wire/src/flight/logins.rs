@@ -67,14 +67,15 @@ mod tests {
     use std::sync::Arc;
 
     use salver_model::Holder;
-    use salver_service::reception::WireLogin;
+    use salver_service::reception::{Proof, WireLogin};
 
     use super::Logins;
 
     #[tokio::test]
     async fn a_token_stands_for_its_login_alone() {
         let logins = Logins::default();
-        let login = |user: &str| Arc::new(WireLogin { user: user.to_owned(), secret: "secret".to_owned() });
+        let login =
+            |user: &str| Arc::new(WireLogin { user: user.to_owned(), proof: Proof::Secret("secret".to_owned()) });
         let [ann, ben] = ["ann", "ben"].map(|user| logins.keep(&Holder::Server, login(user)).unwrap());
         assert_eq!(logins.find(&ann).unwrap().unwrap().user, "ann");
         assert_eq!(logins.find(&ben).unwrap().unwrap().user, "ben");

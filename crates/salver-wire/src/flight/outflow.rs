@@ -113,6 +113,7 @@ async fn pump(
 ) {
     let Outflow { schema, batches, rest, welcome } = outflow;
     let account = Arc::new(account);
+    let (bound, mut sent_bytes) = (welcome.caller.limits.response_bytes(), 0_u64);
     let mut encoder = encoded(&schema, batches, &account);
     loop {
         let next = tokio::select! {
@@ -122,7 +123,11 @@ async fn pump(
         };
         let message = match next {
             None => break,
-            Some(message) => message.map_err(Status::from),
+            Some(Ok(message)) => {
+                sent_bytes += (message.data_header.len() + message.data_body.len()) as u64;
+                if bound.is_exceeded_by(sent_bytes) { Err(account.refuse(bound.refuse_answer())) } else { Ok(message) }
+            }
+            Some(Err(error)) => Err(Status::from(error)),
         };
         let is_last = message.is_err();
         let Some(permit) = reserve(&sender, rest.as_deref()).await else { return };

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use salver_model::limits::STARTUP_PACKET_BYTES_MAX;
 use salver_model::{Error, Result as ModelResult};
 use tokio::io::{AsyncRead, AsyncWrite, ReadHalf, WriteHalf};
-use tokio::sync::Notify;
 
+use super::cancellation::CancelRequest;
 use super::frames::{Frames, NoFrame};
+use super::message::PROOF;
 use super::outbox::Outbox;
 use super::refusal::Refusal;
 
@@ -21,7 +23,7 @@ pub(super) struct Client {
     writer: WriteHalf<Box<dyn ByteStream>>,
     pub(super) outbox: Outbox,
     /// Told when the client asks to cancel what runs.
-    pub(super) requested: Arc<Notify>,
+    pub(super) requested: Arc<CancelRequest>,
 }
 
 /// Why a message was not answered to its end.
@@ -70,6 +72,14 @@ impl Client {
         Ok(self.frames.message(bytes_max).await?)
     }
 
+    /// Reads what the client says to prove who it is.
+    pub(super) async fn proof(&mut self) -> Result<bytes::Bytes, Stop> {
+        match self.message(STARTUP_PACKET_BYTES_MAX).await? {
+            (PROOF, body) => Ok(body),
+            _ => Err(Refusal::broken("expected a password or what proves that it is known").into()),
+        }
+    }
+
     /// Sends what is collected.
     pub(super) async fn send(&mut self) -> Result<(), Stop> {
         self.outbox.send(&mut self.writer).await.map_err(|_| Stop::Left)
@@ -82,11 +92,14 @@ impl Client {
         work: impl Future<Output = ModelResult<T>>,
         told: impl FnOnce(Error) -> Refusal,
     ) -> Result<T, Stop> {
-        let requested = self.requested.notified();
+        // Work that never has to wait would not let anything else be seen.
+        if self.requested.is_there() {
+            return Err(Stop::Refused(Refusal::canceled()));
+        }
         tokio::select! {
             biased;
             done = work => done.map_err(|error| Stop::Refused(told(error))),
-            () = requested => Err(Stop::Refused(Refusal::canceled())),
+            () = self.requested.wait() => Err(Stop::Refused(Refusal::canceled())),
             () = self.frames.left() => Err(Stop::Left),
         }
     }

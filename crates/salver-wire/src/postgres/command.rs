@@ -68,8 +68,15 @@ impl Command {
     fn known(text: &str) -> Option<Self> {
         let mut words = Words(words(text).take(64).collect());
         Some(match words.next()?.as_str() {
-            "begin" => Self::Begin,
-            "start" if words.is("transaction") => Self::Begin,
+            "begin" => {
+                words.skip(&["work", "transaction"]);
+                words.modes()?;
+                Self::Begin
+            }
+            "start" if words.is("transaction") => {
+                words.modes()?;
+                Self::Begin
+            }
             "commit" | "end" => Self::Commit,
             "rollback" | "abort" => {
                 words.skip(&["work", "transaction"]);
@@ -130,6 +137,25 @@ impl Words<'_> {
 
     fn skip(&mut self, words: &[&str]) {
         while words.iter().any(|word| self.is(word)) {}
+    }
+
+    /// Reads modes of a transaction, to the end: `ISOLATION LEVEL ...`, `READ ONLY`, `[NOT] DEFERRABLE`.
+    fn modes(&mut self) -> Option<()> {
+        let _ = self.is(";");
+        while !self.0.is_empty() {
+            let isolation = |words: &mut Self| {
+                words.is("isolation")
+                    && words.is("level")
+                    && (words.is("serializable")
+                        || words.is("repeatable") && words.is("read")
+                        || words.is("read") && (words.is("committed") || words.is("uncommitted")))
+            };
+            let read = |words: &mut Self| words.is("read") && (words.is("only") || words.is("write"));
+            let deferred = |words: &mut Self| words.is("deferrable") || words.is("not") && words.is("deferrable");
+            (isolation(self) || read(self) || deferred(self)).then_some(())?;
+            let _ = self.is(",") || self.is(";");
+        }
+        Some(())
     }
 
     /// Reads `[SAVEPOINT] name`.
@@ -230,6 +256,9 @@ mod tests {
         for (text, wanted) in [
             ("select 1", Command::Query),
             ("BEGIN ISOLATION LEVEL READ COMMITTED", Command::Begin),
+            ("begin;", Command::Begin),
+            ("begin work isolation level repeatable read, read only, not deferrable", Command::Begin),
+            ("begin isolation level nothing", Command::Query),
             ("/* x */ start transaction read only", Command::Begin),
             ("end", Command::Commit),
             ("ROLLBACK", Command::Rollback),

@@ -32,7 +32,12 @@ pub(super) async fn serve(stream: TcpStream, address: IpAddr, shared: &Shared, m
             Ok((message::TERMINATE, _)) => break None,
             Ok((kind, _)) if is_skipping && kind != message::SYNC => continue,
             Ok((kind, body)) => match Message::read(kind, body) {
-                Ok(message) => answer(&mut client, &mut session, message, &mut is_skipping).await,
+                Ok(message) => {
+                    if message.begins() {
+                        client.requested.forget();
+                    }
+                    answer(&mut client, &mut session, message, &mut is_skipping).await
+                }
                 // What came before it is answered before it.
                 Err(refusal) => match extended_query::settle(&mut client, &mut session, None).await {
                     Ok(()) => Err(refusal.into()),
@@ -99,7 +104,7 @@ async fn answer(
             client.send().await
         }
         Message::Copy => Ok(()),
-        Message::Password(_) => Err(Refusal::broken("a password was not asked for").into()),
+        Message::Proof => Err(Refusal::broken("a password was not asked for").into()),
         Message::Terminate => Err(Refusal::new(NOT_SUPPORTED, "the connection has ended").fatal().into()),
     }
 }

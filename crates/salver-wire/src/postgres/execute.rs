@@ -306,10 +306,15 @@ async fn send_each(
         let began = rows.began;
         let told = |error| refused(session, began, error, text);
         let Some((batch, at)) = client.watch(rows.current(), told).await? else { break };
+        let before = client.outbox.bytes.len();
         let written = write(batch, *at, sent, &mut client.outbox);
         let written = written.map_err(|error| refused(session, began, error, text))?;
         *at += written;
         sent += written;
+        if let Err(error) = rows.count_bytes(client.outbox.bytes.len() - before) {
+            client.outbox.bytes.truncate(before);
+            return Err(refused(session, began, error, text).into());
+        }
         if client.outbox.is_full() {
             client.send().await?;
         }

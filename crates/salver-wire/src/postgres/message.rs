@@ -25,8 +25,8 @@ pub(super) enum Message {
     Sync,
     /// Ends the connection.
     Terminate,
-    /// Password, when it was asked for.
-    Password(String),
+    /// What proves who the client is, when it was asked for.
+    Proof,
     /// What belongs to copying into the server, which there is none of.
     Copy,
 }
@@ -98,6 +98,11 @@ impl Formats {
 }
 
 impl Message {
+    /// Returns whether it begins something that can be cancelled.
+    pub(super) fn begins(&self) -> bool {
+        matches!(self, Self::Query(_) | Self::Parse(_) | Self::Bind(_) | Self::Execute(..))
+    }
+
     /// Reads the message of this kind.
     ///
     /// # Errors
@@ -120,7 +125,7 @@ impl Message {
             b'H' => Self::Flush,
             SYNC => Self::Sync,
             TERMINATE => Self::Terminate,
-            b'p' => Self::Password(fields.text()?),
+            PROOF => return Ok(Self::Proof),
             b'd' | b'c' | b'f' => return Ok(Self::Copy),
             other => return Err(Refusal::broken(format!("invalid frontend message type {other}"))),
         };
@@ -133,6 +138,8 @@ impl Message {
 
 /// Kind of the message that ends the connection.
 pub(super) const TERMINATE: u8 = b'X';
+/// Kind of the message by which a client proves who it is, when it is asked.
+pub(super) const PROOF: u8 = b'p';
 /// Kind of the message that ends a group.
 pub(super) const SYNC: u8 = b'S';
 

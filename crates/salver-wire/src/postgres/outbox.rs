@@ -63,9 +63,13 @@ impl Outbox {
         fill_length(&mut self.bytes, begin);
     }
 
-    /// Says how the client proves who it is: 0 that it has done so, 3 by a password in the clear.
-    pub(super) fn authentication(&mut self, way: u32) {
-        self.message(b'R', |out| out.extend(way.to_be_bytes()));
+    /// Says how the client proves who it is: 0 that it has done so, 3 by a password in the clear, and 10 to 12 by SASL,
+    /// with what belongs to the step.
+    pub(super) fn authentication(&mut self, way: u32, content: &[u8]) {
+        self.message(b'R', |out| {
+            out.extend(way.to_be_bytes());
+            out.extend(content);
+        });
     }
 
     /// Says what the server speaks of a version and of options that the client asked for.

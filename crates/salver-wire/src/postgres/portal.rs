@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
+use salver_model::access::Bound;
 use salver_model::reply::BatchStream;
 use salver_model::{Batches, PgValue, Result, Rows};
 use salver_service::reception::Welcome;
@@ -62,6 +63,8 @@ pub(super) struct RunningRows {
     current: Option<(EncodedBatch, usize)>,
     /// When the statement began.
     pub(super) began: Instant,
+    /// Bytes of the rows that were sent.
+    sent_bytes: u64,
     /// What the caller was let in with; `None` for rows that everybody may see.
     pub(super) admission: Option<Admission>,
 }
@@ -70,6 +73,8 @@ pub(super) struct RunningRows {
 pub(super) struct Admission {
     /// Versions of who callers are, and of what they may see.
     pub(super) rights: (u64, u64),
+    /// Bound on the bytes of the rows.
+    bytes: Bound,
     /// Counts the statement among those of its caller.
     pub(super) running: Option<Box<dyn Any + Send + Sync>>,
 }
@@ -77,7 +82,8 @@ pub(super) struct Admission {
 impl Admission {
     pub(super) fn new(welcome: Welcome) -> Self {
         let rights = welcome.service.own_rights();
-        Self { rights: (rights.callers, rights.rules), running: Some(welcome.running) }
+        let bytes = welcome.caller.limits.response_bytes();
+        Self { rights: (rights.callers, rights.rules), bytes, running: Some(welcome.running) }
     }
 }
 
@@ -95,7 +101,19 @@ impl RunningRows {
             Batches::Ready(batches) => Source::Ready(batches.into()),
             Batches::Stream(stream) => Source::Stream(Mutex::new(stream)),
         };
-        Self { columns, batches, current: None, began, admission }
+        Self { columns, batches, current: None, began, sent_bytes: 0, admission }
+    }
+
+    /// Counts bytes of rows that are about to be sent.
+    ///
+    /// # Errors
+    /// `AnswerTooLarge` if they are more than the caller may get.
+    pub(super) fn count_bytes(&mut self, bytes: usize) -> Result<()> {
+        self.sent_bytes = self.sent_bytes.saturating_add(bytes as u64);
+        match &self.admission {
+            Some(Admission { bytes, .. }) if bytes.is_exceeded_by(self.sent_bytes) => Err(bytes.refuse_answer()),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the batch that is being sent and the place in it, after taking the next one if it is done; `None` at the

@@ -138,6 +138,10 @@ fn state_of(fault: SqlFault) -> &'static str {
         SqlFault::NegativeOffset => "2201X",
         SqlFault::ManyRows => "21000",
         SqlFault::InvalidArgument => INVALID_VALUE,
+        SqlFault::UnknownParameter => "42P02",
+        SqlFault::InvalidSubstring => "22011",
+        SqlFault::InvalidPower => "2201F",
+        SqlFault::InvalidEscape => "22025",
         SqlFault::InvalidPattern => "2201B",
         SqlFault::Unsupported => NOT_SUPPORTED,
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
-use salver_model::limits::{STARTUP_MS_MAX, STARTUP_PACKET_BYTES_MAX};
-use salver_service::reception::{Visitor, WireLogin};
+use salver_model::limits::STARTUP_MS_MAX;
+use salver_service::reception::{Proof, Visitor, WireLogin};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
@@ -15,8 +15,9 @@ use super::Shared;
 use super::cancellation::Cancellable;
 use super::client::{ByteStream, Client, Stop};
 use super::frames::Frames;
-use super::message::{Fields, Message};
+use super::message::Fields;
 use super::refusal::Refusal;
+use super::scram;
 use super::session::Session;
 use super::session_settings::SessionSettings;
 use crate::places::Place;
@@ -136,7 +137,7 @@ async fn start(
     let settings = SessionSettings::new(&user, &said);
     let session = Session::new(Arc::clone(&shared.reception), visitor, settings);
     let cancellable = shared.cancellations.register().map_err(|error| session.refusal(error, ""))?;
-    client.outbox.authentication(PROVED);
+    client.outbox.authentication(PROVED, &[]);
     session.settings.reported().for_each(|(name, value)| client.outbox.setting(name, value));
     client.outbox.cancellable(&cancellable);
     client.outbox.ready(session.transaction);
@@ -165,24 +166,29 @@ async fn prove(
     shared: &Shared,
 ) -> Result<Visitor, Stop> {
     let mut visitor = Visitor { address: Some(address), ..Visitor::default() };
+    let told = |error| Stop::from(Refusal::of(shared.reception.disclose(error), ""));
     if shared.reception.asks_for_proof() {
-        if !is_secure && !address.is_loopback() {
-            let message = "a password is only taken over TLS, and from this machine";
-            let hint = "connect with `sslmode=require`; the server needs `server.tls_certificate` for it";
-            return Err(Refusal::new("28000", message).with_hint(hint).into());
-        }
-        client.outbox.authentication(PASSWORD);
-        client.send().await?;
-        let (kind, body) = client.message(STARTUP_PACKET_BYTES_MAX).await?;
-        let Message::Password(secret) = Message::read(kind, body)? else {
-            return Err(Refusal::broken("expected a password").into());
+        let is_hidden = !is_secure && !address.is_loopback();
+        let proof = match shared.reception.scram(&visitor, user, is_hidden).await.map_err(told)? {
+            Some(login) => {
+                let state = scram::shown(client, login).await?;
+                shared.reception.forgive(&visitor, user);
+                Some(Proof::Scram(state))
+            }
+            None if is_hidden => {
+                let message = "a password is only taken over TLS, and from this machine";
+                let hint = "connect with `sslmode=require`; the server needs `server.tls_certificate` for it";
+                return Err(Refusal::new("28000", message).with_hint(hint).into());
+            }
+            None => {
+                client.outbox.authentication(PASSWORD, &[]);
+                client.send().await?;
+                let secret = Fields(client.proof().await?).text()?;
+                (!secret.is_empty()).then_some(Proof::Secret(secret))
+            }
         };
-        if !secret.is_empty() {
-            visitor.login = Some(Arc::new(WireLogin { user: user.to_owned(), secret }));
-        }
+        visitor.login = proof.map(|proof| Arc::new(WireLogin { user: user.to_owned(), proof }));
     }
-    match shared.reception.admit(&visitor).await {
-        Ok(_) => Ok(visitor),
-        Err(error) => Err(Refusal::of(shared.reception.disclose(error), "").into()),
-    }
+    shared.reception.admit(&visitor).await.map_err(told)?;
+    Ok(visitor)
 }

@@ -1,4 +1,4 @@
-//! `salver key new`: what it prints, where it writes, and what it refuses.
+//! `salver key new` and `salver key password`: what they print, where they write, and what they refuse.
 
 use crate::Place;
 
@@ -66,4 +66,25 @@ fn what_can_be_no_key() {
         assert_eq!((run.code, run.text()), (Some(2), ""), "{arguments:?} {run:?}");
         assert!(run.err.contains(expected), "{run:?}");
     }
+}
+
+#[test]
+fn a_password_and_its_verifier() {
+    let place = Place::new();
+    let told = place.run(&["key", "password", "ann"]);
+    let indented: Vec<&str> = told.good().lines().filter_map(|line| line.strip_prefix("    ")).collect();
+    let [password, line] = indented[..] else { panic!("{told:?}") };
+    assert!(password.len() == 64 && line.starts_with("ann:SCRAM-SHA-256$4096:"), "{told:?}");
+    let dataset = "[[dataset]]\nname = \"a\"\nsource = \"a.csv\"\n";
+    place.write("salver.toml", &format!("[auth]\nbasic_users = [\"{line}\"]\n{dataset}"));
+    place.write("a.csv", "x\n1\n");
+    place.run(&["check", "--config", "salver.toml"]).good();
+    let told = place.run_with(&["key", "password", "ann", "--stdin"], "a password of mine\nand more");
+    let verifier = told.good().trim_end().strip_prefix("ann:").and_then(salver_model::spec::ScramVerifier::parse);
+    assert!(verifier.is_some_and(|own| own.fits("a password of mine")), "{told:?}");
+    let refused = place.run(&["key", "password", "ann", "--stdin"]);
+    assert!(
+        refused.code == Some(2) && refused.err.contains("the first line of the standard input is empty"),
+        "{refused:?}"
+    );
 }

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use salver_model::limits::{API_KEY_BYTES_MIN, JWT_SECRET_BYTES_MIN};
 pub(crate) use salver_model::secrecy::MASK;
-use salver_model::spec::{ApiKey, ApiKeySpec, Secret};
+use salver_model::spec::{ApiKey, ApiKeySpec, ScramVerifier, Secret};
 
 use crate::mistake::{Findings, Mistake, Warning};
 use crate::raw::Table;
@@ -100,11 +100,13 @@ pub(super) fn basic_users(table: &Table, findings: &mut Findings) -> Vec<(String
     let mut users = Vec::new();
     for (name, hash) in all(table, "basic_users", findings) {
         let shown = name.as_deref().unwrap_or("somebody").to_owned();
-        match name.filter(|_| is_bcrypt(hash.reveal())) {
+        match name.filter(|_| is_bcrypt(hash.reveal()) || ScramVerifier::parse(hash.reveal()).is_some()) {
             Some(name) => users.push((name, hash)),
             None => {
-                let message = format!("`{shown}` in `basic_users` has no bcrypt hash of his password");
-                let hint = format!("`htpasswd -nB {shown}` writes NAME:HASH");
+                let message =
+                    format!("`{shown}` in `basic_users` has neither a bcrypt hash nor a verifier of a password");
+                let hint =
+                    format!("`htpasswd -nB {shown}` writes NAME:HASH, and `salver key password {shown}` a verifier");
                 findings.mistake(Mistake::new(table.place_of("basic_users"), message).with_hint(hint));
             }
         }

@@ -1,8 +1,8 @@
-//! `x::bytea` of a text: decodes `\x6162`, or text with escapes such as `\141`.
+//! `x::bytea` of a text, or of each text of a list: decodes `\x6162`, or text with escapes such as `\141`.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, ListArray};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, exec_err, plan_err};
@@ -29,6 +29,10 @@ fn returns(types: &[DataType]) -> Result<DataType> {
     match types {
         [own] if is_text(own) || own.is_binary() || own.is_null() => Ok(DataType::Binary),
         [DataType::FixedSizeBinary(_)] => Ok(DataType::Binary),
+        [DataType::List(item)] => {
+            let own = returns(std::slice::from_ref(item.data_type()))?;
+            Ok(DataType::List(Arc::new(item.as_ref().clone().with_data_type(own))))
+        }
         _ => plan_err!("a text is cast to `bytea`; cast to text before, as in `x::text::bytea`"),
     }
 }
@@ -42,6 +46,12 @@ fn is_text(own: &DataType) -> bool {
 
 fn read_all(arrays: &[ArrayRef], tries: bool) -> Result<ArrayRef> {
     let [values] = arrays else { return plan_err!("one text is cast to `bytea`") };
+    if let DataType::List(item) = values.data_type() {
+        let (_, offsets, items, nulls) = values.as_list::<i32>().clone().into_parts();
+        let items = read_all(&[items], tries)?;
+        let item = Arc::new(item.as_ref().clone().with_data_type(DataType::Binary));
+        return Ok(Arc::new(ListArray::try_new(item, offsets, items, nulls)?));
+    }
     if !is_text(values.data_type()) {
         return Ok(cast(values, &DataType::Binary)?);
     }
@@ -59,6 +69,14 @@ fn read_all(arrays: &[ArrayRef], tries: bool) -> Result<ArrayRef> {
         }
     }
     Ok(Arc::new(all.finish()))
+}
+
+/// Returns the bytes that a literal stands for.
+///
+/// # Errors
+/// A text that is none of bytes.
+pub(in crate::engine) fn bytes_of_literal(text: &str) -> Result<Vec<u8>> {
+    read(text).or_else(|wrong| exec_err!("a text is not a `bytea`: {wrong}; `convert_to(x, 'UTF8')` takes it as it is"))
 }
 
 /// Decodes a text; an error describes the problem.

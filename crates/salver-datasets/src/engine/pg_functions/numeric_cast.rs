@@ -1,4 +1,7 @@
-//! `x::numeric`, without a precision: as many digits as the value has, if its type determines that.
+//! `x::numeric`, without a precision: as many digits as the value has, if its type determines that. A list has those of
+//! its elements.
+
+use std::sync::Arc;
 
 use arrow::array::ArrayRef;
 use arrow::compute::{CastOptions, cast_with_options};
@@ -16,6 +19,10 @@ pub(super) fn numeric() -> ScalarUDF {
 
 fn returns(types: &[DataType]) -> Result<DataType> {
     match types {
+        [DataType::List(item)] => {
+            let own = returns(std::slice::from_ref(item.data_type()))?;
+            Ok(DataType::List(Arc::new(item.as_ref().clone().with_data_type(own))))
+        }
         [whole] if whole.is_integer() => Ok(DataType::Decimal128(20, 0)),
         [decimal] if decimal.is_decimal() => Ok(decimal.clone()),
         // Floats and texts keep ten fractional digits.

@@ -1,7 +1,6 @@
 //! Formats values as text as PostgreSQL does, for casts to text, `||`, `concat` and `format`.
 
 mod datetimes;
-mod numbers;
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -14,6 +13,7 @@ use arrow::datatypes::{
 };
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
+use salver_text::pg_float::FloatText;
 
 use super::super::row_function::RowFunction;
 pub(super) use datetimes::time;
@@ -111,14 +111,14 @@ pub(super) fn writer(values: &ArrayRef) -> Result<TextWriter> {
         DataType::Float64 => {
             let values = values.as_primitive::<Float64Type>().clone();
             Box::new(move |row, text| {
-                numbers::double(values.value(row), text);
+                text.push_str(FloatText::of_f64(values.value(row)).as_str());
                 Ok(())
             })
         }
         DataType::Float16 | DataType::Float32 => {
             let values = cast(values, &DataType::Float32)?.as_primitive::<Float32Type>().clone();
             Box::new(move |row, text| {
-                numbers::single(values.value(row), text);
+                text.push_str(FloatText::of_f32(values.value(row)).as_str());
                 Ok(())
             })
         }

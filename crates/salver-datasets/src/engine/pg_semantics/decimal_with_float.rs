@@ -15,7 +15,7 @@ use datafusion::optimizer::AnalyzerRule;
 
 use super::{
     call, datetime_operators, decimal_comparison, decimal_division, float32_comparison, in_subquery, is_comparison,
-    multiset_operators, rewritten, text_casts, time_unit_comparison, untyped_literals,
+    multiset_operators, rewritten, text_casts, time_unit_comparison, typed_literals, untyped_literals,
 };
 
 /// Analyzer rule that runs before type coercion.
@@ -51,7 +51,9 @@ fn is_decimal(data_type: &DataType) -> bool {
 
 fn mixed(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let type_of = |part: &Expr| part.get_type(schema).ok();
-    let expr = text_casts::written(expr, &type_of)?
+    let expr = typed_literals::typed(expr, &type_of)?;
+    let expr = expr
+        .transform_data(|expr| text_casts::written(expr, &type_of))?
         .transform_data(|expr| Ok(time_unit_comparison::compared(expr, &type_of)))?;
     let expr = expr.transform_data(|expr| Ok(decimal_comparison::compared(expr, &type_of)))?;
     let expr = expr.transform_data(|expr| Ok(float32_comparison::compared(expr, &type_of)))?;

@@ -4,6 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait, StructArray};
 use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type};
+use datafusion::common::internal_err;
+use datafusion::logical_expr::ScalarUDF;
+
+use super::super::row_function::{RowFunction, same_type};
 
 /// Returns the array with one NaN and one zero, in lists and structs too; an array without floats is returned as it is.
 pub(crate) fn one_of_each(array: &ArrayRef) -> ArrayRef {
@@ -43,6 +47,14 @@ pub(crate) fn one_of_each(array: &ArrayRef) -> ArrayRef {
         }
         _ => Arc::clone(array),
     }
+}
+
+/// Returns the function that does so.
+pub(super) fn function() -> ScalarUDF {
+    RowFunction::of_one("one_of_each", same_type, |arrays, _| match arrays {
+        [values] => Ok(one_of_each(values)),
+        _ => internal_err!("one column has one of each"),
+    })
 }
 
 /// Returns whether values of a type are floats or contain floats.

@@ -21,6 +21,7 @@ use datafusion::logical_expr::{
 };
 
 use super::super::function_bounds;
+use super::super::pg_functions::CoercedFunction;
 use super::in_subquery::is_null;
 use super::{TypeOf, call, float_normalization, list_order};
 
@@ -29,7 +30,9 @@ pub(super) fn expression(function: ScalarFunction, type_of: TypeOf<'_>) -> Trans
     let ScalarFunction { func, mut args } = function;
     let is_index = |arg: &Expr| type_of(arg).as_ref().is_some_and(DataType::is_integer) && !is_positive(arg);
     match (func.name(), args.as_mut_slice()) {
-        ("array_has", [_, _]) if function_bounds::is::<ArrayHas>(&func) => {
+        ("array_has", [_, _])
+            if function_bounds::is::<ArrayHas>(&func) || function_bounds::is::<CoercedFunction>(&func) =>
+        {
             Transformed::yes(call(Looked::For(ArrayHas::new()).function(), args))
         }
         ("array_has_all", [_, _]) if function_bounds::is::<ArrayHasAll>(&func) => {
@@ -41,6 +44,19 @@ pub(super) fn expression(function: ScalarFunction, type_of: TypeOf<'_>) -> Trans
         ("array_remove_all", [list, item]) if is_null(item) => Transformed::yes(array_compact(std::mem::take(list))),
         ("array_remove_all", [_, item]) if !matches!(item, Expr::Literal(..)) => {
             Transformed::yes(call(ScalarUDF::new_from_impl(Removed(func)), args))
+        }
+        // Processors make NaN with a sign, which the engine takes for the least of all.
+        ("array_max" | "array_min", [list]) if type_of(list).as_ref().is_some_and(has_floats) => {
+            *list = call(float_normalization::function(), vec![std::mem::take(list)]);
+            Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
+        }
+        ("array_position" | "array_positions", [list, element, ..])
+            if type_of(list).as_ref().is_some_and(has_floats) =>
+        {
+            for part in [list, element] {
+                *part = call(float_normalization::function(), vec![std::mem::take(part)]);
+            }
+            Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
         }
         // The engine takes a negative length for a very large one.
         ("lpad" | "rpad", [_, length, ..]) if is_index(length) => {
@@ -65,6 +81,11 @@ pub(super) fn expression(function: ScalarFunction, type_of: TypeOf<'_>) -> Trans
         }
         _ => Transformed::no(Expr::ScalarFunction(ScalarFunction { func, args })),
     }
+}
+
+/// Returns whether a type is that of lists of floats.
+fn has_floats(own: &DataType) -> bool {
+    list_order::is_list(own) && float_normalization::holds_floats(own)
 }
 
 fn is_positive(index: &Expr) -> bool {

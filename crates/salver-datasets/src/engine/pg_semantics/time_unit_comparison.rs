@@ -1,6 +1,6 @@
-//! Comparisons of times with texts and with times of other units: all are cast to the finer unit. The engine would
-//! truncate to the coarser one, so that `at = '10:00:00.5'` held for 10:00:00, and would cast texts to nanoseconds,
-//! which end in 2262.
+//! Comparisons of times with texts, with dates, and with times of other units: all are cast to the finer unit. The
+//! engine would truncate to the coarser one, so that `at = '10:00:00.5'` held for 10:00:00, and would cast texts and
+//! dates to nanoseconds, which end in 2262.
 
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::tree_node::Transformed;
@@ -37,7 +37,14 @@ fn wanted(parts: &[&Expr], type_of: TypeOf<'_>) -> Option<DataType> {
         DataType::Timestamp(unit, _) | DataType::Time32(unit) | DataType::Time64(unit) => Some(*unit),
         _ => None,
     };
-    let differ = types.iter().any(is_coarse) && times.any(|other| unit(other) != unit(first));
+    let have_units = times.any(|other| unit(other) != unit(first));
+    let has_date = types.iter().any(|own| matches!(own, DataType::Date32));
+    // A date is its midnight in any unit.
+    if has_date && !has_text && !have_units {
+        let is_exact = matches!(first, DataType::Timestamp(unit, _) if *unit != TimeUnit::Nanosecond);
+        return is_exact.then(|| first.clone());
+    }
+    let differ = types.iter().any(is_coarse) && have_units;
     (has_text || differ).then(|| types.iter().find_map(beside))?
 }
 
@@ -45,6 +52,7 @@ fn wanted(parts: &[&Expr], type_of: TypeOf<'_>) -> Option<DataType> {
 pub(super) fn compared(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
     let stamped = |part: Expr, to: &DataType| match (type_of(&part), to) {
         (Some(own), to) if own.is_string() => cast(part, to.clone()),
+        (Some(DataType::Date32), DataType::Timestamp(..)) => cast(part, to.clone()),
         // Each side keeps its zone. The engine would move the cast to the other side, and truncate that.
         (Some(DataType::Timestamp(unit, zone)), DataType::Timestamp(finer, _)) if unit != *finer => {
             fine(part, DataType::Timestamp(*finer, zone))

@@ -19,6 +19,8 @@ const CANDIDATES: [ValueForm; 10] = [
     dates(DateOrder::MonthFirst),
     dates(DateOrder::YearFirst),
 ];
+/// Decimal commas, and points between thousands.
+const POINTS_IN_GROUPS: usize = 1;
 const COMMAS: u16 = 0b00_0001_1111;
 const POINTS: u16 = 0b00_0110_0000;
 const DATES: u16 = 0b11_1000_0000;
@@ -48,6 +50,10 @@ pub(super) struct Inferred {
     pub(super) kind: TextKind,
     pub(super) form: ValueForm,
     pub(super) told: Option<Told>,
+    /// Whether its values have decimal commas, also where they are text.
+    pub(super) shows_commas: bool,
+    /// Whether its values are numbers such as `1.234`, whose points may stand between thousands.
+    pub(super) is_undecided: bool,
 }
 
 /// A value that contradicts the form that the dataset declares, in a column whose other values don't.
@@ -174,7 +180,16 @@ impl ColumnInference {
     /// # Errors
     /// A value that contradicts the declared form. In a column that is text anyway, it is text like the others.
     pub(super) fn finish(self) -> Result<Inferred, Contradiction> {
-        let own = Inferred { kind: self.kind, form: self.declared, told: None };
+        let is_undecided = self.kind == TextKind::Float
+            && self.alive & 1 << POINTS_IN_GROUPS != 0
+            && self.kinds[POINTS_IN_GROUPS] == TextKind::Int;
+        let shows_commas = self.alive & POINTS == 0
+            && self
+                .kinds
+                .iter()
+                .enumerate()
+                .any(|(index, kind)| self.alive & COMMAS & 1 << index != 0 && *kind == TextKind::Float);
+        let own = Inferred { kind: self.kind, form: self.declared, told: None, shows_commas, is_undecided };
         let text = Inferred { kind: TextKind::Text, ..own };
         let own = match self.contradiction.clone().filter(|_| self.kind != TextKind::Text) {
             None => own,
@@ -208,7 +223,7 @@ impl ColumnInference {
             // Digits in groups, which may be a telephone number.
             return text;
         };
-        let found = Inferred { kind, form: text.form, told: Some(told) };
+        let found = Inferred { kind, told: Some(told), ..text };
         match told {
             Told::Guessed(ValueForm { marks, dates }) if kind != TextKind::Text => {
                 let form = ValueForm { marks: marks.or(text.form.marks), dates: dates.or(text.form.dates) };
@@ -224,6 +239,9 @@ impl ColumnInference {
 fn may_have_form(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '-' | '+' | '.' | ','))
 }
+
+/// The form of numbers whose points stand between thousands.
+pub(super) const THOUSANDS_POINTS: ValueForm = CANDIDATES[POINTS_IN_GROUPS];
 
 /// Returns what was guessed of the columns, and what was not, with the settings that overrule it.
 pub(super) fn notes<'n>(columns: impl Iterator<Item = (&'n str, Told)>) -> Vec<String> {
@@ -355,6 +373,26 @@ mod tests {
         for (values, kind) in [(&["1.234"][..], TextKind::Float), (&["2026-01-31"], TextKind::Date)] {
             assert_eq!(told(values, b';'), (kind, String::new()));
         }
+    }
+
+    #[test]
+    fn points_in_groups_are_undecided() {
+        let seen = |values: &[&str]| {
+            let mut column = ColumnInference::new(&CsvOptions::default(), b';');
+            values.iter().for_each(|value| column.see(value, 1));
+            let found = column.finish().unwrap();
+            (found.is_undecided, found.shows_commas)
+        };
+        for values in [&["1.234"][..], &["5", "12.345", "-1.000"], &["1.234", "NaN"]] {
+            assert_eq!(seen(values), (true, false), "{values:?}");
+        }
+        for values in [&["1.5"][..], &["1.234", "1.5"], &["0.125"], &["1234.567"], &["5"], &["NaN", "5"], &["1.2e3"]] {
+            assert_eq!(seen(values), (false, false), "{values:?}");
+        }
+        for values in [&["1,5"][..], &["1.234,5"], &["1,5", "1.234"]] {
+            assert_eq!(seen(values), (false, true), "{values:?}");
+        }
+        assert_eq!(seen(&["1,234"]), (false, false));
     }
 
     #[test]

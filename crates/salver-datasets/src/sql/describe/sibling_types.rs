@@ -12,6 +12,15 @@ use super::super::pg_rewrites::{expression, take};
 
 /// Functions whose arguments have one type.
 const ALIKE: [&str; 4] = ["coalesce", "greatest", "least", "nullif"];
+/// Functions of a list, with its place among the arguments, and the number of elements beside it.
+const OF_LISTS: [(&str, usize, usize); 6] = [
+    ("array_append", 0, 1),
+    ("array_position", 0, 1),
+    ("array_positions", 0, 1),
+    ("array_prepend", 1, 1),
+    ("array_remove", 0, 1),
+    ("array_replace", 0, 2),
+];
 /// Bytes of SQL of what stands beside a parameter beyond which it tells nothing: it is copied, also where these nest.
 const SIBLING_BYTES: usize = 256;
 /// How many tell a type together.
@@ -30,6 +39,13 @@ impl VisitorMut for Comparer {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         match expr {
             Expr::Array(array) => compare(array.elem.iter_mut().collect()),
+            Expr::AnyOp { left, right, .. } | Expr::AllOp { left, right, .. } => {
+                if elements(right).is_none() && !matches!(**right, Expr::Subquery(_)) {
+                    compare_with_elements(vec![right, left], 0, 1);
+                } else if let Some(elements) = elements(right) {
+                    compare(std::iter::once(&mut **left).chain(elements).collect());
+                }
+            }
             Expr::Case { operand, conditions, else_result, .. } => {
                 let (mut compared, mut results) = (Vec::new(), Vec::new());
                 for when in conditions {
@@ -46,16 +62,42 @@ impl VisitorMut for Comparer {
             Expr::Function(function) => {
                 let name = function.name.0.last().and_then(ObjectNamePart::as_ident);
                 let are_alike = name.is_some_and(|name| ALIKE.iter().any(|own| name.value.eq_ignore_ascii_case(own)));
-                if let FunctionArguments::List(list) = &mut function.args
-                    && are_alike
-                {
-                    compare(list.args.iter_mut().filter_map(argument).collect());
+                let of_list =
+                    name.and_then(|name| OF_LISTS.iter().find(|(own, ..)| name.value.eq_ignore_ascii_case(own)));
+                let FunctionArguments::List(list) = &mut function.args else { return ControlFlow::Continue(()) };
+                let arguments = list.args.iter_mut().filter_map(argument);
+                if are_alike {
+                    compare(arguments.collect());
+                } else if let Some((_, place, count)) = of_list {
+                    compare_with_elements(arguments.collect(), *place, *count);
                 }
             }
             _ => {}
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Returns the elements of an array that is written out.
+fn elements(expr: &mut Expr) -> Option<&mut Vec<Expr>> {
+    match expr {
+        Expr::Nested(inner) => elements(inner),
+        Expr::Array(array) => Some(&mut array.elem),
+        _ => None,
+    }
+}
+
+/// Writes the `count` parameters behind a list, or before it, as comparisons with its first element.
+fn compare_with_elements(mut arguments: Vec<&mut Expr>, place: usize, count: usize) {
+    if place >= arguments.len() {
+        return;
+    }
+    let list = arguments.remove(place);
+    if is_placeholder(list) || is_large(list) {
+        return;
+    }
+    let Ok(mut first) = expression("__1[1]", vec![list.clone()]) else { return };
+    compare(std::iter::once(&mut first).chain(arguments.into_iter().take(count)).collect());
 }
 
 fn argument(argument: &mut FunctionArg) -> Option<&mut Expr> {
@@ -139,6 +181,15 @@ mod tests {
             ("greatest($1, a, b)", "greatest((CASE WHEN coalesce(a, b) = $1 THEN coalesce(a, b) END), a, b)"),
             ("ARRAY[$1, NULL, 1]", "ARRAY[(CASE WHEN 1 = $1 THEN 1 END), NULL, 1]"),
             ("CASE WHEN b THEN $1 ELSE a END", "CASE WHEN b THEN (CASE WHEN a = $1 THEN a END) ELSE a END"),
+            ("a = ANY(ARRAY[$1, 2])", "a = ANY(ARRAY[(CASE WHEN 2 = $1 THEN 2 END), 2])"),
+            (
+                "a <> ALL(ARRAY[$1, $2])",
+                "a <> ALL(ARRAY[(CASE WHEN a = $1 THEN a END), (CASE WHEN a = $2 THEN a END)])",
+            ),
+            ("$1 = ANY(a)", "(CASE WHEN a[1] = $1 THEN a[1] END) = ANY(a)"),
+            ("array_append(a, $1)", "array_append(a, (CASE WHEN a[1] = $1 THEN a[1] END))"),
+            ("array_prepend($1, a)", "array_prepend((CASE WHEN a[1] = $1 THEN a[1] END), a)"),
+            ("array_position(a, $1, $2)", "array_position(a, (CASE WHEN a[1] = $1 THEN a[1] END), $2)"),
             ("CASE a WHEN $1 THEN 1 END", "CASE a WHEN (CASE WHEN a = $1 THEN a END) THEN 1 END"),
         ] {
             assert_eq!(written(text), wanted);

@@ -2,6 +2,7 @@
 //! bare, as a statement would have them, so that a plain condition stays one. Shorter numbers have a cast, of which
 //! `shown_integers` leaves those whose type the client sees.
 
+use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Word};
 use salver_model::pg_parameter::{Element, PgContent, PgDatum, PgParameter, PgValue};
@@ -37,13 +38,22 @@ pub(super) fn bare(value: &PgValue) -> Vec<Token> {
 /// Returns the tokens of an array. Its elements say its type, if there are any.
 fn array(elements: &[Option<PgDatum>], element: Element) -> Vec<Token> {
     let mut tokens = vec![Token::make_keyword("ARRAY"), Token::LBracket];
+    let wide = wide_decimal(elements);
     for (at, own) in elements.iter().enumerate() {
         if at > 0 {
             tokens.push(Token::Comma);
         }
-        match own {
-            Some(datum) => tokens.extend(one(datum, element)),
-            None => tokens.push(Token::make_keyword("NULL")),
+        match (own, wide) {
+            (Some(PgDatum::Digits(digits)), Some((precision, scale))) => {
+                let text = vec![Token::SingleQuotedString(digits.clone())];
+                tokens.extend(cast(text, decimal(precision, scale)));
+            }
+            (Some(datum), _) => tokens.extend(one(datum, element)),
+            // The engine does not find the type of nulls among bytes.
+            (None, _) if element == Element::Of(Scalar::Bytea) => {
+                tokens.extend(cast(vec![Token::make_keyword("NULL")], type_of(element, false)));
+            }
+            (None, _) => tokens.push(Token::make_keyword("NULL")),
         }
     }
     tokens.push(Token::RBracket);
@@ -53,6 +63,25 @@ fn array(elements: &[Option<PgDatum>], element: Element) -> Vec<Token> {
         None if says_type => tokens,
         _ => cast(tokens, type_of(element, true)),
     }
+}
+
+/// Returns precision and scale of a decimal with the digits of all numbers, where these are more than the engine would
+/// take for them: it looks no further than at 128 bits.
+fn wide_decimal(elements: &[Option<PgDatum>]) -> Option<(usize, usize)> {
+    let (mut whole, mut scale) = (0, 0);
+    for element in elements.iter().flatten() {
+        let PgDatum::Digits(digits) = element else { return None };
+        let (before, behind) = digits.trim_start_matches('-').split_once('.').unwrap_or((digits, ""));
+        (whole, scale) = (whole.max(before.trim_start_matches('-').len()), scale.max(behind.len()));
+    }
+    let range = usize::from(DECIMAL128_MAX_PRECISION) + 1..=usize::from(DECIMAL256_MAX_PRECISION);
+    range.contains(&(whole + scale)).then_some((whole + scale, scale))
+}
+
+/// Returns the words of a decimal type.
+fn decimal(precision: usize, scale: usize) -> Vec<Token> {
+    let digits = [Token::LParen, number(precision.to_string()), Token::Comma, number(scale.to_string()), Token::RParen];
+    [Token::make_keyword("DECIMAL")].into_iter().chain(digits).collect()
 }
 
 /// Returns the word for integers of less than 64 bits by which their casts are known.
@@ -73,12 +102,7 @@ fn one(datum: &PgDatum, element: Element) -> Vec<Token> {
         PgDatum::Int(number) => signed(&number.to_string()),
         PgDatum::Float(number) => cast_text(float(*number)),
         PgDatum::Digits(digits) if digits.contains('.') => signed(digits),
-        PgDatum::Digits(digits) => {
-            let count = digits.trim_start_matches('-').len().to_string();
-            let digits_of = [Token::LParen, number(count), Token::Comma, number("0".to_owned()), Token::RParen];
-            let data_type = [Token::make_keyword("DECIMAL")].into_iter().chain(digits_of).collect();
-            cast(text(digits.clone()), data_type)
-        }
+        PgDatum::Digits(digits) => cast(text(digits.clone()), decimal(digits.trim_start_matches('-').len(), 0)),
         PgDatum::Text(own) => text(own.clone()),
         PgDatum::Bytes(bytes) => {
             let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
@@ -252,5 +276,16 @@ mod tests {
         assert_eq!(of(vec![None]), "CAST ( ARRAY [ NULL ] AS BIGINT [ ] )");
         let short = written(Element::Of(Scalar::Int4), Some(PgContent::Array(vec![Some(PgDatum::Int(1)), None])));
         assert_eq!(short, "CAST ( ARRAY [ 1 , NULL ] AS INT4 [ ] )");
+        let bytes =
+            written(Element::Of(Scalar::Bytea), Some(PgContent::Array(vec![Some(PgDatum::Bytes(vec![0])), None])));
+        assert_eq!(bytes, "ARRAY [ CAST ( '\\x00' AS BYTEA ) , CAST ( NULL AS BYTEA ) ]");
+        let numbers = |texts: [&str; 2]| {
+            let digits = texts.map(|text| Some(PgDatum::Digits(text.to_owned())));
+            written(Element::Of(Scalar::Numeric), Some(PgContent::Array(digits.into())))
+        };
+        assert_eq!(numbers(["1.50", "-2.5"]), "ARRAY [ 1.50 , ( - 2.5 ) ]");
+        let (long, short) = ("1".repeat(38), "-0.5");
+        let wide = format!("ARRAY [ CAST ( '{long}' AS DECIMAL ( 39 , 1 ) ) , CAST ( '-0.5' AS DECIMAL ( 39 , 1 ) ) ]");
+        assert_eq!(numbers([&long, short]), wide);
     }
 }

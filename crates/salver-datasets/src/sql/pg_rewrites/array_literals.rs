@@ -1,17 +1,22 @@
-//! Array literals as text: `'{1,2}'::int[]` becomes `array[1, 2]::int[]`.
+//! Array literals as text: `'{1,2}'::int[]` becomes `array['1', '2']::int[]`.
 
 use datafusion::sql::sqlparser::ast::{Array, ArrayElemTypeDef, DataType, Expr, TypedString, Value};
-use salver_model::Error;
 use salver_model::limits::SQL_ARRAY_DEPTH_MAX;
+use salver_model::{Code, Error, SqlFault};
 
-use super::{refused, take};
+use super::take;
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     let array = match expr {
-        Expr::Cast { expr: inner, data_type: DataType::Array(_), .. } => {
+        Expr::Cast { expr: inner, data_type, .. } if matches!(data_type, DataType::Array(_)) => {
             let Expr::Value(value) = &**inner else { return Ok(()) };
             match written(&value.value)? {
                 Some(array) => {
+                    // PostgreSQL has one type for arrays of any number of dimensions.
+                    for _ in levels(data_type)..dimensions(&array) {
+                        let of = std::mem::replace(data_type, DataType::Unspecified);
+                        *data_type = DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(of), None));
+                    }
                     **inner = array;
                     return Ok(());
                 }
@@ -34,15 +39,47 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
+/// Reads the text of `any('{1,2}')`, whose elements have the type of what they are compared with; returns whether it is
+/// one.
+pub(super) fn read_untyped(expr: &mut Expr) -> Result<bool, Box<Error>> {
+    match expr {
+        Expr::Nested(inner) => read_untyped(inner),
+        Expr::Value(value) => {
+            let Some(array) = written(&value.value)? else { return Ok(false) };
+            *expr = array;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
 fn written(value: &Value) -> Result<Option<Expr>, Box<Error>> {
     let Value::SingleQuotedString(text) = value else { return Ok(None) };
     let mut rest = text.trim();
     match read(&mut rest, 1) {
         Some(array) if rest.trim().is_empty() => Ok(Some(array)),
-        _ => Err(refused(
-            format!("`{text}` is not an array, which is written as `{{1,2}}`"),
-            "write `array[1, 2]`, or `string_to_array(x, ',')` for a text that has commas",
-        )),
+        _ => {
+            let message = format!("`{text}` is not an array, which is written as `{{1,2}}`");
+            let hint = "write `array[1, 2]`, or `string_to_array(x, ',')` for a text that has commas";
+            let error = Error::new(Code::InvalidSql, message).with_hint(hint);
+            Err(Box::new(error.with_sql_fault(SqlFault::InvalidText)))
+        }
+    }
+}
+
+/// Returns how many dimensions a type has.
+fn levels(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::Array(ArrayElemTypeDef::SquareBracket(of, _)) => 1 + levels(of),
+        _ => 0,
+    }
+}
+
+/// Returns how many dimensions an array has.
+fn dimensions(array: &Expr) -> usize {
+    match array {
+        Expr::Array(array) => 1 + array.elem.first().map_or(0, dimensions),
+        _ => 0,
     }
 }
 

@@ -82,14 +82,24 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-/// Casts to an array: of what is text here, and of timestamps, whose zones count.
+/// Casts to an array: of what is text here, of numbers and bytes, and of timestamps, whose zones count.
 fn array(expr: &mut Expr) -> Result<(), Box<Error>> {
-    let Expr::Cast { data_type, kind, .. } = expr else { return Ok(()) };
+    let Expr::Cast { data_type, kind, expr: inner, .. } = expr else { return Ok(()) };
+    let is_null = matches!(&**inner, Expr::Value(value) if value.value == Value::Null);
     let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = data_type else { return Ok(()) };
     let tries = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
     match **element {
         DataType::Uuid | DataType::JSON | DataType::JSONB => **element = DataType::Varchar(None),
         DataType::Custom(ref name, _) if is_oid(name) => **element = DataType::BigInt(None),
+        // No function knows that a null is an array.
+        _ if is_null => {}
+        DataType::Numeric(ExactNumberInfo::None) | DataType::Decimal(ExactNumberInfo::None) if !tries => {
+            return numerics(expr);
+        }
+        DataType::Bytea => {
+            let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
+            *expr = expression(if tries { "try_bytea(__1)" } else { "bytea(__1)" }, vec![take(inner)])?;
+        }
         DataType::Timestamp(None, zone) if !tries => {
             return moments(expr, matches!(zone, TimezoneInfo::Tz | TimezoneInfo::WithTimeZone));
         }
@@ -106,6 +116,14 @@ pub(crate) fn is_oid(name: &ObjectName) -> bool {
 
 /// Returns a text that contains a number as a numeric literal.
 fn number(value: &Value) -> Option<Expr> {
+    let digits = digits(value)?;
+    // A number with a point is a decimal.
+    let point = if digits.contains('.') { String::new() } else { format!("::decimal({}, 0)", digits.len().max(38)) };
+    expression(&format!("({digits}{point})"), Vec::new()).ok()
+}
+
+/// Returns the digits of a text that is a number.
+fn digits(value: &Value) -> Option<&str> {
     let Value::SingleQuotedString(text) = value else { return None };
     let digits = text.trim();
     let plain = digits.strip_prefix('-').unwrap_or(digits);
@@ -114,13 +132,11 @@ fn number(value: &Value) -> Option<Expr> {
     if !is_plain || !has_point || !plain.chars().all(|c| c.is_ascii_digit() || c == '.') {
         return None;
     }
-    // A number with a point is a decimal.
-    let point = if plain.contains('.') { "" } else { "::decimal(38, 0)" };
-    expression(&format!("({digits}{point})"), Vec::new()).ok()
+    Some(digits)
 }
 
 /// Maximum digits of a numeric literal.
-const LITERAL_DIGITS: usize = 37;
+const LITERAL_DIGITS: usize = 76;
 
 fn numeric(expr: &mut Expr) -> Result<(), Box<Error>> {
     let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
@@ -133,6 +149,30 @@ fn numeric(expr: &mut Expr) -> Result<(), Box<Error>> {
         None => expression("numeric(__1)", vec![take(inner)])?,
     };
     Ok(())
+}
+
+/// Rewrites a cast to an array of `numeric`: its elements keep their digits.
+fn numerics(expr: &mut Expr) -> Result<(), Box<Error>> {
+    let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
+    if let Expr::Array(array) = &mut **inner {
+        array.elem.iter_mut().for_each(read_number);
+    }
+    *expr = expression("numeric(__1)", vec![take(inner)])?;
+    Ok(())
+}
+
+/// Rewrites a text that contains a number as a numeric literal; leaves everything else.
+pub(super) fn read_number(expr: &mut Expr) {
+    if let Expr::Value(value) = expr
+        && let Some(text) = digits(&value.value)
+    {
+        // Only as many digits as there are: the array has those of all.
+        let count = text.trim_start_matches('-').len();
+        let point = if text.contains('.') { String::new() } else { format!("::decimal({count}, 0)") };
+        if let Ok(number) = expression(&format!("({text}{point})"), Vec::new()) {
+            *expr = number;
+        }
+    }
 }
 
 /// Rewrites a cast to an array of timestamps, as one to a single one.

@@ -5,8 +5,9 @@ use datafusion::sql::sqlparser::ast::{
     TableFactor, TableSample, TableSampleKind, TableSampleMethod, TableSampleUnit, Value,
 };
 use datafusion::sql::sqlparser::parser::Parser;
-use salver_model::Error;
+use salver_model::{Code, Error, SqlFault};
 
+use super::outside_subqueries::outside_queries;
 use super::{
     duplicate_columns, expression, grouping_sets, named_windows, refused, scalar_subqueries, set_returning, sort_keys,
     using_columns,
@@ -89,6 +90,10 @@ fn is_decimal(expr: &Expr) -> bool {
 }
 
 pub(super) fn select(select: &mut Select) -> Result<(), Box<Error>> {
+    let conditions = [("where", &mut select.selection), ("having", &mut select.having)];
+    for (clause, condition) in conditions.into_iter().filter_map(|(clause, own)| Some((clause, own.as_mut()?))) {
+        without_windows(clause, condition)?;
+    }
     named_windows::of_select(select)?;
     using_columns::of_select(select)?;
     for from in &mut select.from {
@@ -103,6 +108,20 @@ pub(super) fn select(select: &mut Select) -> Result<(), Box<Error>> {
         set_returning::in_columns(item)?;
     }
     scalar_subqueries::of_select(select)
+}
+
+/// Refuses a window function in a condition on rows, before there are windows.
+fn without_windows(clause: &str, condition: &mut Expr) -> Result<(), Box<Error>> {
+    outside_queries(condition, &mut |part| match part {
+        Expr::Function(function) if function.over.is_some() => {
+            let message = format!("a window function can't stand in `{clause}`");
+            let hint = "compute it in a subquery, as in `select * from (select ..., row_number() over () as n from t) \
+                        where n = 1`, or filter by `qualify`";
+            let error = Error::new(Code::InvalidSql, message).with_hint(hint);
+            Err(Box::new(error.with_sql_fault(SqlFault::Window)))
+        }
+        _ => Ok(()),
+    })
 }
 
 /// Rewrites a sample of a table to a query that takes rows at random.

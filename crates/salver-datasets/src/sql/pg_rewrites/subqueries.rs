@@ -1,8 +1,8 @@
 //! Subqueries in expressions: `any` and `all`, `in` with rows, and the first row of a query.
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArguments, LimitClause, OrderByKind, Query, SelectItem, SetExpr,
-    UnaryOperator, Value,
+    ArrayElemTypeDef, BinaryOperator, DataType, ExactNumberInfo, Expr, Function, FunctionArguments, LimitClause,
+    OrderByKind, Query, SelectItem, SetExpr, UnaryOperator, Value,
 };
 use salver_model::Error;
 
@@ -11,41 +11,11 @@ use super::outside_subqueries::outside_queries;
 use super::query_arrays::array;
 use super::row_comparison::{row, same_width};
 use super::row_wise::is_plain;
-use super::{expression, refused, take};
+use super::{array_literals, casts, expression, refused, take};
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
-    if let Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } = expr
-        && let Some(query) = array_of(right)
-    {
-        **right = Expr::Subquery(query);
-    }
     match expr {
-        // The elements of an array literal are compared like single values.
-        Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } if written_out(right).is_some() => {
-            let list = written_out(right).unwrap_or_default();
-            *expr = Expr::Nested(Box::new(Expr::InList { expr: Box::new(take(left)), list, negated: false }));
-        }
-        Expr::AllOp { left, compare_op: BinaryOperator::NotEq, right } if written_out(right).is_some() => {
-            let list = written_out(right).unwrap_or_default();
-            *expr = Expr::Nested(Box::new(Expr::InList { expr: Box::new(take(left)), list, negated: true }));
-        }
-        // The engine evaluates `all` of a list with nulls correctly.
-        Expr::AnyOp { left, compare_op, right, .. } if !matches!(**right, Expr::Subquery(_)) => {
-            let Some(compare_op) = opposite(compare_op) else { return Ok(()) };
-            let (left, right) = (Box::new(take(left)), Box::new(take(right)));
-            let all = Expr::Nested(Box::new(Expr::AllOp { left, compare_op, right }));
-            *expr = Expr::Nested(Box::new(Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(all) }));
-        }
-        Expr::AnyOp { left, compare_op, right, .. } => {
-            let Expr::Subquery(query) = &mut **right else { return Ok(()) };
-            let (op, query, left) = (compare_op.clone(), query.clone(), take(left));
-            *expr = any(left, &op, query)?;
-        }
-        Expr::AllOp { left, compare_op, right } => {
-            let Expr::Subquery(query) = &mut **right else { return Ok(()) };
-            let (op, query, left) = (compare_op.clone(), query.clone(), take(left));
-            *expr = all(left, &op, query)?;
-        }
+        Expr::AnyOp { .. } | Expr::AllOp { .. } => any_or_all(expr)?,
         Expr::InSubquery { expr: value, subquery, negated } => {
             let Some(columns) = row(value).map(<[Expr]>::to_vec) else { return Ok(()) };
             let (query, negated) = (subquery.clone(), *negated);
@@ -69,6 +39,10 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         | Expr::IsUnknown(_)
         | Expr::IsNotUnknown(_)
         | Expr::Case { .. } => outside_queries(expr, &mut row_as_value)?,
+        Expr::Subquery(query) if has_no_columns(query) => {
+            let instead = "name the column whose value it stands for";
+            return Err(refused("a subquery that stands for a value must have a column", instead));
+        }
         Expr::Subquery(query) => first(query),
         Expr::Exists { .. } => exists(expr)?,
         Expr::Function(function) if matches!(function.args, FunctionArguments::Subquery(_)) => {
@@ -84,6 +58,85 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     }
     Ok(())
 }
+
+/// Rewrites `x = any(...)` and the like over a query, an array, or a text that is one.
+fn any_or_all(expr: &mut Expr) -> Result<(), Box<Error>> {
+    if let Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } = expr
+        && let Some(query) = array_of(right)
+    {
+        **right = Expr::Subquery(query);
+    }
+    if let Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } = expr
+        && array_literals::read_untyped(right)?
+        && let Some(compared) = one_by_one(expr)?
+    {
+        *expr = compared;
+        return Ok(());
+    }
+    match expr {
+        // The elements of an array literal are compared like single values.
+        Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } if written_out(right).is_some() => {
+            let list = written_out(right).unwrap_or_default();
+            *expr = Expr::Nested(Box::new(Expr::InList { expr: Box::new(take(left)), list, negated: false }));
+        }
+        Expr::AllOp { left, compare_op: BinaryOperator::NotEq, right } if written_out(right).is_some() => {
+            let list = written_out(right).unwrap_or_default();
+            *expr = Expr::Nested(Box::new(Expr::InList { expr: Box::new(take(left)), list, negated: true }));
+        }
+        // By its name, this is the function of ours, which takes decimals of other digits.
+        Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } if !matches!(**right, Expr::Subquery(_)) => {
+            *expr = expression("array_has(__1, __2)", vec![take(right), take(left)])?;
+        }
+        Expr::AllOp { left, compare_op: BinaryOperator::NotEq, right } if !matches!(**right, Expr::Subquery(_)) => {
+            *expr = expression("(not array_has(__1, __2))", vec![take(right), take(left)])?;
+        }
+        // The engine evaluates `all` of a list with nulls correctly.
+        Expr::AnyOp { left, compare_op, right, .. } if !matches!(**right, Expr::Subquery(_)) => {
+            let Some(compare_op) = opposite(compare_op) else { return Ok(()) };
+            let (left, right) = (Box::new(take(left)), Box::new(take(right)));
+            let all = Expr::Nested(Box::new(Expr::AllOp { left, compare_op, right }));
+            *expr = Expr::Nested(Box::new(Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(all) }));
+        }
+        Expr::AnyOp { left, compare_op, right, .. } => {
+            let Expr::Subquery(query) = &mut **right else { return Ok(()) };
+            let (op, query, left) = (compare_op.clone(), query.clone(), take(left));
+            *expr = any(left, &op, query)?;
+        }
+        Expr::AllOp { left, compare_op, right } => {
+            let Expr::Subquery(query) = &mut **right else { return Ok(()) };
+            let (op, query, left) = (compare_op.clone(), query.clone(), take(left));
+            *expr = all(left, &op, query)?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Compares a value with each element of an array that was a text, by `<` and its kin: the elements have no type of
+/// their own, by which the engine would find the least and the greatest.
+fn one_by_one(expr: &mut Expr) -> Result<Option<Expr>, Box<Error>> {
+    let is_all = matches!(expr, Expr::AllOp { .. });
+    let (Expr::AnyOp { left, compare_op, right, .. } | Expr::AllOp { left, compare_op, right }) = expr else {
+        return Ok(None);
+    };
+    let is_list = if is_all { BinaryOperator::NotEq } else { BinaryOperator::Eq };
+    let Some(elements) = written_out(right).filter(|_| *compare_op != is_list) else { return Ok(None) };
+    if elements.len() > UNTYPED_ELEMENTS {
+        let message = format!("an array of more than {UNTYPED_ELEMENTS} elements that is compared needs a type");
+        return Err(refused(message, "cast it, as in `x < any('{1,2}'::int[])`"));
+    }
+    let mut parts = vec![take(left)];
+    let mut words = Vec::with_capacity(elements.len());
+    for element in elements {
+        parts.push(element);
+        words.push(format!("__1 {compare_op} __{}", parts.len()));
+    }
+    let joint = if is_all { " and " } else { " or " };
+    expression(&format!("({})", words.join(joint)), parts).map(Some)
+}
+
+/// Most elements of an array without a type that are compared one by one.
+const UNTYPED_ELEMENTS: usize = 100;
 
 /// Drops the order and the limit of an `exists`, which don't affect it; an offset does, but the engine ignores it, so
 /// the rows are counted.
@@ -115,10 +168,18 @@ fn array_of(expr: &Expr) -> Option<Box<Query>> {
 }
 
 /// Returns the elements of an array literal, if none is an array; `None` for any other expression and for an empty
-/// array.
+/// array. Those of an array of `numeric` have digits of their own.
 fn written_out(expr: &Expr) -> Option<Vec<Expr>> {
     match expr {
         Expr::Nested(inner) => written_out(inner),
+        Expr::Cast { expr: array, data_type: DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)), .. }
+            if matches!(**element, DataType::Numeric(ExactNumberInfo::None)) =>
+        {
+            let mut elements = written_out(array)?;
+            elements.iter_mut().for_each(casts::read_number);
+            let are_constant = |element: &Expr| matches!(element, Expr::Value(_) | Expr::Nested(_) | Expr::Cast { .. });
+            elements.iter().all(are_constant).then_some(elements)
+        }
         Expr::Array(array)
             if !array.elem.is_empty() && !array.elem.iter().any(|item| matches!(item, Expr::Array(_))) =>
         {
@@ -284,6 +345,11 @@ fn first(query: &mut Query) {
         query.order_by = None;
         query.limit_clause = None;
     }
+}
+
+/// Returns whether a query is `select from ...`.
+fn has_no_columns(query: &Query) -> bool {
+    matches!(&*query.body, SetExpr::Select(select) if select.projection.is_empty())
 }
 
 /// Returns the value of an integer literal.

@@ -1,10 +1,12 @@
-//! The formats of password hashes that tables contain: bcrypt, and the two of WordPress.
+//! The formats of password hashes that settings and tables contain: bcrypt, the two of WordPress, and verifiers of
+//! SCRAM.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use md5::{Digest, Md5};
 use ring::hmac;
 use salver_model::limits::PORTABLE_PASSWORD_BYTES_MAX;
+use salver_model::spec::ScramVerifier;
 
 /// HMAC key that WordPress applies before bcrypt, which makes the inner hash useless elsewhere.
 const WORDPRESS_KEY: &[u8] = b"wp-sha384";
@@ -16,6 +18,8 @@ const DIGITS: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 pub(super) enum Stored<'h> {
     /// `$2y$...`
     Bcrypt(&'h str),
+    /// `SCRAM-SHA-256$...`
+    Scram(&'h str),
     /// `$wp$2y$...`, of WordPress since 6.8: bcrypt of a hash of the password, so that passwords have no maximum length
     /// (<https://make.wordpress.org/core/2025/02/17/wordpress-6-8-will-use-bcrypt-for-password-hashing/>).
     Wordpress(&'h str),
@@ -48,6 +52,8 @@ impl<'h> Stored<'h> {
                 let parts = hash.parse::<bcrypt::HashParts>();
                 Work { cost: parts.map_or(0, |parts| parts.get_cost()), rounds: 0 }
             }
+            // So little that the padding hides it.
+            Self::Scram(_) => Work::default(),
             Self::Portable { rounds, .. } => Work { cost: 0, rounds },
         }
     }
@@ -61,6 +67,9 @@ impl<'h> Stored<'h> {
             let (salt, hash) = (rest.get(1..9)?, rest.get(9..)?);
             return ((7..=30).contains(&rounds) && hash.len() == 22).then_some(Self::Portable { rounds, salt, hash });
         }
+        if ScramVerifier::parse(text).is_some() {
+            return Some(Self::Scram(text));
+        }
         match text.strip_prefix("$wp") {
             Some(rest) => Some(rest).filter(is_bcrypt).map(Self::Wordpress),
             None => Some(text).filter(is_bcrypt).map(Self::Bcrypt),
@@ -71,6 +80,7 @@ impl<'h> Stored<'h> {
     pub(super) fn fits(self, password: &str) -> bool {
         match self {
             Self::Bcrypt(hash) => bcrypt::verify(password, hash).unwrap_or(false),
+            Self::Scram(verifier) => ScramVerifier::parse(verifier).is_some_and(|own| own.fits(password)),
             Self::Wordpress(hash) => {
                 let key = hmac::Key::new(hmac::HMAC_SHA384, WORDPRESS_KEY);
                 let inner = STANDARD.encode(hmac::sign(&key, password.as_bytes()));
@@ -116,7 +126,7 @@ mod tests {
     use super::Stored;
 
     /// From the tests of phpass, passlib and John the Ripper, and two hashes that WordPress 6.8 made.
-    const KNOWN: [(&str, &str); 9] = [
+    const KNOWN: [(&str, &str); 10] = [
         ("test12345", "$P$9IQRaTwmfeRo7ud9Fh4E2PdI0S3r.L0"),
         ("test1", "$H$9aaaaaSXBjgypwqm.JsMssPLiS8YQ00"),
         ("123456", "$H$9PE8jEklgZhgLmZl5.HYJAzfGCQtzi1"),
@@ -125,6 +135,11 @@ mod tests {
         ("!?!#?#?#$&@&@!&@", "$P$Buvd5FQxkeXJnDarN7..wRMwRKJeZ40"),
         ("BigBike@2026", "$wp$2y$10$qeleDSuDaeZO5fBsEqFReeWdlqaDnBDBzB16hFgsFnhN9qFBIihvm"),
         ("grimoire-test-123", "$wp$2y$12$iWN5xRwDE7i9R5jVJvCyqOxS1CNnwUggQaF8O2W9Bg8TuXQz.ngrS"),
+        (
+            "pencil",
+            "SCRAM-SHA-256$4096:sudD6bKXnN2NWj3y+p4OTQ==$9HomAWwPiSs1kcS2giOD40iElC7irnjW4FDFS1TyTec=:\
+             wBKzF+NAexw1GwO3XMdqeLCwEF5tvcYCdYJ36wdrTYM=",
+        ),
         ("pass2", "$2y$10$cg7/nswxVZ0cmVIsMB/pVOh1OfcHScBJGq7Xu4KF9dFEQgRZ8HWe."),
     ];
 

@@ -1,48 +1,21 @@
 //! Values of numbers (<https://www.postgresql.org/docs/16/datatype-numeric.html>).
 
-use std::fmt::{Display, LowerExp};
+use std::fmt::Display;
 use std::io::Write;
 
-/// Exponents from which on a float is written with one, for both widths (`FLT_DIG` and `DBL_DIG` of C).
-const EXPONENTS: [i32; 2] = [6, 15];
-/// Exponent up to which a float is written with one.
-const LEAST_EXPONENT: i32 = -5;
+use salver_text::pg_float::FloatText;
+
 /// Decimal digits of a digit of a `numeric`.
 const GROUP: usize = 4;
 
-/// Writes a float of 32 bits, with the fewest digits that tell it from its neighbours.
+/// Writes a float of 32 bits.
 pub(super) fn float4_text(value: f32, out: &mut Vec<u8>) {
-    float_text(value, f64::from(value), EXPONENTS[0], out);
+    out.extend(FloatText::of_f32(value).as_str().as_bytes());
 }
 
 /// Writes a float of 64 bits.
 pub(super) fn float8_text(value: f64, out: &mut Vec<u8>) {
-    float_text(value, value, EXPONENTS[1], out);
-}
-
-fn float_text(value: impl LowerExp + Display, wide: f64, most: i32, out: &mut Vec<u8>) {
-    if !wide.is_finite() {
-        let text = if wide.is_nan() {
-            "NaN"
-        } else if wide > 0.0 {
-            "Infinity"
-        } else {
-            "-Infinity"
-        };
-        return out.extend(text.as_bytes());
-    }
-    let begin = out.len();
-    let _ = write!(out, "{value:e}");
-    let Some(at) = out[begin..].iter().position(|byte| *byte == b'e').map(|at| begin + at) else { return };
-    let exponent = std::str::from_utf8(&out[at + 1..]).ok().and_then(|text| text.parse::<i32>().ok()).unwrap_or(0);
-    if exponent > LEAST_EXPONENT && exponent < most {
-        out.truncate(begin);
-        let _ = write!(out, "{value}");
-        return;
-    }
-    out.truncate(at);
-    let sign = if exponent < 0 { '-' } else { '+' };
-    let _ = write!(out, "e{sign}{:02}", exponent.unsigned_abs());
+    out.extend(FloatText::of_f64(value).as_str().as_bytes());
 }
 
 /// Writes a number whose last `scale` digits stand behind the point.

@@ -205,3 +205,23 @@ print("well")
         assert!(!counted.iter().any(|counted| counted.ends_with("outcome=\"done\"} 0")), "{counted:?}");
     }
 }
+
+/// The bytes of an answer are bounded as at the other doors.
+#[test]
+fn answers_have_no_more_bytes_than_they_may() {
+    let program = r#"
+import sys
+import adbc_driver_flightsql.dbapi as flight
+with flight.connect(sys.argv[1], autocommit=True) as c, c.cursor() as cursor:
+    cursor.execute("select value from generate_series(1, 100)")
+    assert len(cursor.fetchall()) == 100
+    try:
+        cursor.execute("select value from generate_series(1, 1000000)")
+        cursor.fetch_arrow_table()
+        raise SystemExit("no error")
+    except Exception as error:
+        assert "`response_bytes_max` of [[limit]]" in str(error), error
+print("well")
+"#;
+    python(MODULES, program, &[server("[[limit]]\nresponse_bytes_max = 100000\n").flight()]);
+}

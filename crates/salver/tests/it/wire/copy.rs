@@ -234,6 +234,9 @@ async def main():
     assert found == ("COPY 3", b"'Ann',1\n'Ben',2\n,3\n"), found
     found = await copied(c.copy_from_table, "people", format="csv", force_quote=True)
     assert found == ("COPY 3", b'"1","Ann","1980-02-03"\n"2","Ben","1995-12-31"\n"3",,\n'), found
+    out = io.BytesIO()
+    await c.copy_from_query("select id from people where id < $1 and name <> $2", 3, "it's \u00fc", output=out)
+    assert out.getvalue() == b"1\n2\n", out.getvalue()
     await c.close()
 asyncio.run(main())
 print("well")

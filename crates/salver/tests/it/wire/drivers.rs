@@ -101,6 +101,9 @@ host, port = sys.argv[1].rsplit(":", 1)
 wrong = """
 42P01 select * from nope
 42P01 select n.* from people
+42P01 select nope.id from people
+42P20 select id from people where row_number() over () = 1
+42P20 select name from people group by name having rank() over () = 1
 42703 select nope from people
 42703 select p.nope from people p
 42703 select id from people order by nope
@@ -137,6 +140,18 @@ wrong = """
 22003 select 40000::smallint
 22003 select '3000000000'::int
 22003 select 99999999999999999999::bigint
+22P02 select '{1,2'::int[]
+22P02 select id from people where id = any('{x}')
+22P02 select id from people limit 'x'
+22007 select to_date('x', 'YYYY')
+22011 select substring('abc' from 1 for -1)
+22011 select overlay('abc' placing 'x' from 0)
+2201F select sqrt(-1)
+2201F select power(0, -1)
+22023 select decode('zz', 'hex')
+22023 select split_part('a', 'b', 0)
+22023 select generate_series(1, 5, 0)
+22003 select factorial(-1)
 22P02 select 'a'::int
 22P02 select name::int from people where id = 1
 22P02 select 'x'::bool
@@ -217,10 +232,13 @@ fn callers_see_what_they_may() {
     let rules = r#"
 [auth]
 api_keys = ["team:a-long-random-text-for-this-test"]
-basic_users = ["ann:$2b$05$tYmmr/4AJAVAHBEquHM7muJTaVZbwkq.kQEoFtIWggTsHMCzWeJfC"]
+basic_users = [
+    "ann:$2b$05$tYmmr/4AJAVAHBEquHM7muJTaVZbwkq.kQEoFtIWggTsHMCzWeJfC",
+    "cleo:SCRAM-SHA-256$4096:sudD6bKXnN2NWj3y+p4OTQ==$9HomAWwPiSs1kcS2giOD40iElC7irnjW4FDFS1TyTec=:wBKzF+NAexw1GwO3XMdqeLCwEF5tvcYCdYJ36wdrTYM=",
+]
 [[role]]
 name = "team"
-callers = ["api_key:team"]
+callers = ["api_key:team", "basic:cleo"]
 [[access]]
 roles = ["team"]
 entries = ["people"]
@@ -230,15 +248,25 @@ rows = "id != 1"
     let program = r#"
 import sys, psycopg
 host, port = sys.argv[1].rsplit(":", 1)
-def connect(user, password):
-    return psycopg.connect(host=host, port=port, user=user, password=password, dbname="salver", autocommit=True)
+def connect(user, password, **how):
+    return psycopg.connect(host=host, port=port, user=user, password=password, dbname="salver", autocommit=True, **how)
+# The name of a key, and a user whose password is kept as a verifier, prove it without sending it.
+for user, password, way in [("team", "a-long-random-text-for-this-test", "scram-sha-256"),
+                            ("cleo", "pencil", "scram-sha-256"), ("ann", "pw", "password"),
+                            ("anyone", "a-long-random-text-for-this-test", "password")]:
+    with connect(user, password, require_auth=way) as c:
+        found = c.execute("select count(*) from pg_class where relkind = 'r'").fetchone()
+        assert found == ((0,) if user == "ann" else (1,)), (user, found)
+with connect("cleo", "pencil") as c:
+    assert c.execute("select * from people order by id").fetchall() == [(2, "Ben"), (3, None)]
 with connect("anyone", "a-long-random-text-for-this-test") as c:
     assert c.execute("select * from people order by id").fetchall() == [(2, "Ben"), (3, None)]
     assert c.execute("select relname from pg_class where relkind = 'r'").fetchall() == [("people",)]
     assert c.execute("select attname from pg_attribute order by attnum").fetchall() == [("id",), ("name",)]
 with connect("ann", "pw") as c:
     assert c.execute("select count(*) from pg_class").fetchone() == (0,)
-for user, password in [("ann", "no"), ("anyone", "a-wrong-random-text"), ("ben", "pw")]:
+for user, password in [("ann", "no"), ("anyone", "a-wrong-random-text"), ("ben", "pw"), ("cleo", "pencils"),
+                       ("team", "a-wrong-random-text"), ("team", "pencil")]:
     try:
         connect(user, password)
         raise SystemExit("let in: " + user)
@@ -316,4 +344,86 @@ print("well")
         arguments.push(server.flight());
     }
     python("psycopg", program, &arguments);
+}
+
+/// asyncpg has an exchange of its own by which it shows that it knows a password.
+#[test]
+fn asyncpg_shows_what_it_knows() {
+    let rules = "[auth]\napi_keys = [\"team:a-long-random-text-for-this-test\"]\n";
+    let program = r#"
+import asyncio, sys, asyncpg
+async def main():
+    host, port = sys.argv[1].rsplit(":", 1)
+    how = {"host": host, "port": int(port), "user": "team", "database": "salver"}
+    c = await asyncpg.connect(password="a-long-random-text-for-this-test", **how)
+    assert await c.fetchval("select 1") == 1
+    await c.close()
+    try:
+        await asyncpg.connect(password="another-long-random-text", **how)
+        raise SystemExit("let in")
+    except asyncpg.InvalidPasswordError:
+        pass
+asyncio.run(main())
+print("well")
+"#;
+    python("asyncpg", program, &[server(rules).postgres()]);
+}
+
+/// What is sent row by row ends when its client cancels it, also where rows never have to be waited for.
+#[test]
+fn what_is_being_sent_can_be_cancelled() {
+    let program = r#"
+import sys, psycopg
+host, port = sys.argv[1].rsplit(":", 1)
+many = "select g, repeat('x', 200) from generate_series(1, 20000000) t(g)"
+with psycopg.connect(host=host, port=port, user="ann", dbname="salver", autocommit=True) as c:
+    for _ in range(2):
+        try:
+            with c.cursor().copy(f"copy ({many}) to stdout") as copy:
+                for at, _ in enumerate(copy):
+                    if at == 10:
+                        c.cancel()
+                    assert at < 19_000_000
+            raise SystemExit("not cancelled")
+        except psycopg.errors.QueryCanceled:
+            pass
+        # What is cancelled when nothing runs concerns nothing that comes.
+        c.cancel()
+        assert c.execute("select 1").fetchone() == (1,)
+    assert c.execute("select from people").fetchall() == [(), (), ()]
+    try:
+        c.execute("select (select from people)")
+        raise SystemExit("let through")
+    except psycopg.errors.SyntaxError:
+        pass
+print("well")
+"#;
+    python("psycopg", program, &[server("").postgres()]);
+}
+
+/// The bytes of an answer are bounded as at the other doors.
+#[test]
+fn answers_have_no_more_bytes_than_they_may() {
+    let rules = "[[limit]]\nresponse_bytes_max = 100000\n";
+    let program = r#"
+import sys, psycopg
+host, port = sys.argv[1].rsplit(":", 1)
+with psycopg.connect(host=host, port=port, user="ann", dbname="salver", autocommit=True) as c:
+    rows = "select g from generate_series(1, {}) t(g)"
+    assert len(c.execute(rows.format(1000)).fetchall()) == 1000
+    for statement in [rows.format(100000), f"copy ({rows.format(100000)}) to stdout"]:
+        for binary in (False, True):
+            try:
+                if statement.startswith("copy"):
+                    with c.cursor().copy(statement) as copy:
+                        read = sum(len(piece) for piece in copy)
+                else:
+                    c.cursor(binary=binary).execute(statement)
+                raise SystemExit("let through: " + statement)
+            except psycopg.errors.ProgramLimitExceeded as error:
+                assert "`response_bytes_max` of [[limit]]" in str(error), error
+    assert c.execute("select 1").fetchone() == (1,)
+print("well")
+"#;
+    python("psycopg", program, &[server(rules).postgres()]);
 }

@@ -34,6 +34,8 @@ values = [
     ("timestamptz", d.datetime(2024, 1, 2, 3, 4, 5, 678901, tzinfo=utc)),
     ("interval", d.timedelta(days=-3, seconds=7, microseconds=9)),
     ("int4[]", [1, None, -3]), ("int8[]", [2**40]), ("numeric[]", [D("1.5"), D("2.5")]),
+    ("numeric[]", [D("1234567890123456789.123456789012345678"), None, D("1e30")]), ("numeric[]", []),
+    ("bytea[]", [b"ab", None]), ("bytea[]", [None]),
     ("text[]", ["a,\"b\\", "", "NULL"]),
     ("bool[]", [True, False]), ("date[]", [d.date(2024, 1, 2)]), ("float8[]", [1.5, None]), ("bytea[]", [b"\x00\xff"]),
     ("timestamptz[]", [d.datetime(2024, 1, 2, tzinfo=utc)]), ("int4[]", []),
@@ -62,7 +64,8 @@ with connect() as c:
                              ("clock = %s", d.time(1, 2, 3, 4)),
                              ("moment = %s", d.datetime(1599, 12, 31, 23, 59, 59, 999994)), ("big = %s", -2**63),
                              ("id = any(%s)", [1, 7]), ("word = any(%s)", ["x", "it's \u00fc"]),
-                             ("exact = any(%s)", [D("-12345.67")]), ("day = any(%s)", [d.date(9999, 12, 31), None]),
+                             ("exact = any(%s)", [D("-12345.67")]), ("exact = any(%s::numeric[])", [D("-12345.670")]),
+                             ("bytes = any(%s)", [b"x", None, b"\x00\xff"]), ("day = any(%s)", [d.date(9999, 12, 31), None]),
                              ("id <> all(%s)", [2, 3]), ("truth = %s", True)]:
         for binary in (False, True):
             found = c.cursor(binary=binary).execute(f"select id from types where {condition}", (value,)).fetchall()
@@ -119,6 +122,8 @@ async def main():
         "select id from types where id = $1 and clock < $2 and bytes = $3": ["int4", "time", "bytea"],
         "select id from people limit $1": ["int8"],
         "select $1::oid, $2::oid[], $3::int4[]": ["oid", "oid[]", "int4[]"],
+        "select id from people where id = any(array[$1, $2]) and born in ($3, $4)": ["int8", "int8", "date", "date"],
+        "select array_append(array[id], $1), array_position(array[born], $2) from people": ["int8", "date"],
         # As what stands beside them.
         "select coalesce($1, id), coalesce(name, $2), nullif(id, $3) from people": ["int8", "text", "int8"],
         "select greatest($1, exact), least(p.id, 2, $2), array[$3, born] from types, people p":

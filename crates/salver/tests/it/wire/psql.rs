@@ -66,6 +66,8 @@ fn reads_rows_and_says_what_is_wrong() {
         let (said, is_well) = psql(server.postgres(), &[statement]).unwrap();
         assert!(!is_well && said.contains(wanted), "{statement}: {said}");
     }
+    let (said, _) = psql(server.postgres(), &[r"\set VERBOSITY sqlstate", "select $1"]).unwrap();
+    assert_eq!(said.trim(), "ERROR:  42P02");
     // The place of an error is that in the statement.
     let (said, _) = psql(server.postgres(), &["select id, nope from people"]).unwrap();
     assert!(said.contains("LINE 1: select id, nope from people") && said.contains('^'), "{said}");

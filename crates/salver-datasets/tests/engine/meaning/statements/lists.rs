@@ -121,4 +121,27 @@ pub(super) const SAME: &[&str] = &[
     "select count(*) from n as a join n as b on array[a.f] = array[b.f]",
     "select x && '{}'::bigint[], x && '{1}'::bigint[], x @> '{}'::bigint[], '{}'::bigint[] @> x, '{}'::bigint[] && x, \
      '{}'::bigint[] <@ x from (values (null::bigint[]), (array[1::bigint]), ('{}'::bigint[])) t(x)",
+    // Arrays of numbers keep all of their digits, and are compared in a type that has the digits of both.
+    "select ('{1.123456789012345,2}'::numeric[])[1], (array[1.50, 2]::numeric[])[2] = 2, '{}'::numeric[] = \
+     array[]::numeric[], d = any('{0.1,5}'::numeric[]), d <> all('{0.1,null}'::numeric[]) from n order by i",
+    "select d = any('{0.10,5}'), i = any('{1,7}'), s = any('{a,\"b\"}'), f = any('{1.5,NaN}'), \
+     t = any('{2024-02-29,1970-01-01}'), i <> all('{1,2}') from n order by i",
+    "select array_position(array[1.5, 2.25], 2.250), array_position(array[1, 2]::numeric[], 2.0), \
+     array_to_string(array_remove(array[1.5, 2.0], 2), ',') like '1.5%', \
+     array_position(array[1.5, 123456789012345678901234567890.0], 1.5000000000000000000000000001)",
+    "select array[1.5, 2.25] @> array[1.50], d = any(array[d, 1.123456789]) from n order by i",
+    // An array that is a text has the type of what it is compared with, element by element.
+    "select 10 > all('{9,100}'), i > all('{1,3}'), d < any('{1,100,null}'), i <= any('{}'), i <> any('{1,2}'), \
+     i = all('{1,1}'), t >= any('{1500-01-01,9999-12-31}') from n order by i",
+    // A NaN that a processor made is like any other.
+    "select i, 0::float8 < any(array[-1::float8, f]), 0::float8 > all(array[-1::float8, f]), \
+     array_position(array[f], 'NaN'::float8) from n order by i",
+    // Dates beside timestamps of any year, and texts beside other elements.
+    "select t in (date '9999-12-31', date '1500-01-01', null), t = any(array[date '1500-01-01', null]), \
+     t <= any(array[date '9999-12-31']), t > all(array[date '1500-01-01']), date '9999-12-31' > t, \
+     t::date = any(array[timestamp '1500-01-01 00:00:00']), least(t, '1970-01-01') from n order by i",
+    "select '1' = any(array[i]), array_position(array[1, 2], '2'), array_to_string(array_append(array[1], '2'), ','), \
+     '10:00' = any('{10:00,11:00}'::time[]) from n order by i",
+    "select array_dims('{{1,2},{3,4}}'::int[]), ('{{1,2},{3,4}}'::int[][])[2] is null or true, \
+     '12345678901234567890123456789012345678901.5'::numeric, '12345678901234567890123456789012345678901'::numeric + 1",
 ];

@@ -51,4 +51,14 @@ pub(super) const SAME: &[&str] = &[
     "select encode('\\x4142'::bytea, 'hex'), encode(bytea '\\x4142', 'hex'), encode('a\\\\b\\001'::bytea, 'hex'), \
      encode('abc'::bytea::bytea, 'hex'), encode(cast(null as bytea), 'hex'), '\\x41'::bytea = 'A'::bytea",
     "select encode(s::bytea, 'hex'), length(s::bytea) from n order by i",
+    // A literal has the type of what it stands beside.
+    "select coalesce(t, '1970-01-01'), nullif(t, '1970-01-01'), greatest(t, '2024-01-01 00:00:00.5'), \
+     least('2000-01-01', t), case when i > 3 then t else '2000-01-01' end from n order by i",
+    "select coalesce(t::date, '1970-01-02'), nullif(t::date, '1970-01-01'), case when i > 3 then t::date else \
+     '2000-01-01' end from n order by i",
+    "select i, (i > 2) in ('true', 'f'), (i > 2) between 'f' and 't', coalesce(i > 2, 'false'), nullif(i > 2, 'yes'), \
+     case when i is null then 'no' else i > 2 end, (i > 2) = any('{t}') from n order by i",
+    "select '\\x61'::bytea = '\\x61', s::bytea in ('\\x61', '\\x62'), s::bytea <> '\\x', s::bytea between '\\x61' and \
+     'b', encode(nullif(s::bytea, '\\x61'), 'hex'), encode(case when i > 1 then s::bytea else '\\x01' end, 'hex'), \
+     s::bytea = any('{\"\\\\x61\"}'), s::bytea < all('{\"\\\\x62\"}') from n order by i",
 ];
