@@ -9,7 +9,7 @@ use datafusion::logical_expr::{Expr, ExprSchemable, Operator, binary_expr, cast,
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
 use super::super::pg_functions;
-use super::{TypeOf, call, decimal_comparison, is_comparison};
+use super::{TypeOf, call, decimal_comparison, is_comparison, typed_literals};
 
 const TIME: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
 
@@ -120,11 +120,16 @@ fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Op
         _ => {}
     }
     let takes_text = |own: &DataType| arithmetic && is_number(own) || *own == DataType::Boolean;
+    // Beside a decimal, a number has all of its own digits.
+    let read = |text: &Expr, to: DataType| {
+        let exact = if to.is_decimal() { typed_literals::exact(text) } else { None };
+        exact.unwrap_or_else(|| cast(text.clone(), to))
+    };
     if is_text(left) && takes_text(&other) {
-        return both(cast(left.clone(), other), right.clone());
+        return both(read(left, other), right.clone());
     }
     if is_text(right) && takes_text(&one) {
-        return both(left.clone(), cast(right.clone(), one));
+        return both(left.clone(), read(right, one));
     }
     let double = |part: &Expr| cast(part.clone(), DataType::Float64);
     match (&one, &other) {

@@ -25,9 +25,21 @@ use super::super::pg_functions::CoercedFunction;
 use super::in_subquery::is_null;
 use super::{TypeOf, call, float_normalization, list_order};
 
+/// Functions that look for an element in a list: for them, all zeros are equal, and all NaN.
+const ELEMENTS_SOUGHT: [&str; 7] = [
+    "array_position",
+    "array_positions",
+    "array_remove_all",
+    "array_remove_n",
+    "array_replace_all",
+    "array_replace_n",
+    "array_replace",
+];
+
 /// Rewrites a call over lists.
 pub(super) fn expression(function: ScalarFunction, type_of: TypeOf<'_>) -> Transformed<Expr> {
     let ScalarFunction { func, mut args } = function;
+    let is_changed = with_equal_floats(func.name(), &mut args, type_of);
     let is_index = |arg: &Expr| type_of(arg).as_ref().is_some_and(DataType::is_integer) && !is_positive(arg);
     match (func.name(), args.as_mut_slice()) {
         ("array_has", [_, _])
@@ -48,14 +60,6 @@ pub(super) fn expression(function: ScalarFunction, type_of: TypeOf<'_>) -> Trans
         // Processors make NaN with a sign, which the engine takes for the least of all.
         ("array_max" | "array_min", [list]) if type_of(list).as_ref().is_some_and(has_floats) => {
             *list = call(float_normalization::function(), vec![std::mem::take(list)]);
-            Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
-        }
-        ("array_position" | "array_positions", [list, element, ..])
-            if type_of(list).as_ref().is_some_and(has_floats) =>
-        {
-            for part in [list, element] {
-                *part = call(float_normalization::function(), vec![std::mem::take(part)]);
-            }
             Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
         }
         // The engine takes a negative length for a very large one.
@@ -79,8 +83,24 @@ pub(super) fn expression(function: ScalarFunction, type_of: TypeOf<'_>) -> Trans
             }
             Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
         }
-        _ => Transformed::no(Expr::ScalarFunction(ScalarFunction { func, args })),
+        _ => {
+            let call = Expr::ScalarFunction(ScalarFunction { func, args });
+            if is_changed { Transformed::yes(call) } else { Transformed::no(call) }
+        }
     }
+}
+
+/// Makes equal floats of a list, and of elements that are sought in it, the same; returns whether there are any.
+fn with_equal_floats(name: &str, args: &mut [Expr], type_of: TypeOf<'_>) -> bool {
+    let Some((list, elements)) = args.split_first_mut() else { return false };
+    if !ELEMENTS_SOUGHT.contains(&name) || !type_of(list).as_ref().is_some_and(has_floats) {
+        return false;
+    }
+    let count = if name.starts_with("array_replace") { 2 } else { 1 };
+    for part in std::iter::once(list).chain(elements.iter_mut().take(count).filter(|element| !is_null(element))) {
+        *part = call(float_normalization::function(), vec![std::mem::take(part)]);
+    }
+    true
 }
 
 /// Returns whether a type is that of lists of floats.

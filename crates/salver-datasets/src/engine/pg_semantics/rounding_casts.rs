@@ -1,8 +1,9 @@
-//! Casts to integers round, as in PostgreSQL: floats half to even, decimals half away from zero.
+//! Casts to integers round, as in PostgreSQL: floats half to even, decimals half away from zero. Those of lists round
+//! their elements.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, PrimitiveArray};
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, ListArray, PrimitiveArray};
 use arrow::datatypes::{
     ArrowNativeType, ArrowNativeTypeOp, DataType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
     DecimalType, Float32Type, Float64Type,
@@ -15,23 +16,27 @@ use super::call;
 
 /// Rounds the operand of a cast that would truncate; returns whether that changed it.
 pub(super) fn before_cast(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> (Expr, bool) {
-    if !to.is_integer() {
+    if !type_of(&expr).is_some_and(|from| cuts(&from, to)) {
         return (expr, false);
     }
-    let cuts = match type_of(&expr) {
-        Some(from @ (DataType::Float32 | DataType::Float64)) => from.is_floating(),
-        Some(
+    (function(vec![expr]), true)
+}
+
+/// Returns whether a cast would truncate.
+fn cuts(from: &DataType, to: &DataType) -> bool {
+    match (from, to) {
+        (DataType::List(from), DataType::List(to)) => cuts(from.data_type(), to.data_type()),
+        (_, to) if !to.is_integer() => false,
+        (DataType::Float32 | DataType::Float64, _) => true,
+        (
             DataType::Decimal32(_, scale)
             | DataType::Decimal64(_, scale)
             | DataType::Decimal128(_, scale)
             | DataType::Decimal256(_, scale),
-        ) => scale > 0,
+            _,
+        ) => *scale > 0,
         _ => false,
-    };
-    if !cuts {
-        return (expr, false);
     }
-    (function(vec![expr]), true)
 }
 
 /// Returns the call that rounds a number to an integral one.
@@ -46,6 +51,10 @@ fn rounded(array: &ArrayRef) -> Result<ArrayRef> {
         }
         DataType::Float64 => {
             Arc::new(array.as_primitive::<Float64Type>().unary::<_, Float64Type>(f64::round_ties_even))
+        }
+        DataType::List(_) => {
+            let (field, offsets, items, nulls) = array.as_list::<i32>().clone().into_parts();
+            Arc::new(ListArray::try_new(field, offsets, rounded(&items)?, nulls)?)
         }
         DataType::Decimal32(_, scale) => decimals::<Decimal32Type>(array, *scale),
         DataType::Decimal64(_, scale) => decimals::<Decimal64Type>(array, *scale),

@@ -37,7 +37,12 @@ pub(super) fn before_cast(expr: Expr, to: &DataType, type_of: TypeOf<'_>) -> (Ex
 
 /// Returns whether the elements of a list are formatted differently by the kernels.
 fn shows_items(list: &DataType) -> bool {
-    pg_functions::item(list).is_some_and(|item| *item == DataType::Boolean || pg_functions::differs(item))
+    pg_functions::item(list).is_some_and(is_shown)
+}
+
+/// Returns whether a value is formatted differently by the kernels, or by `concat`.
+fn is_shown(own: &DataType) -> bool {
+    *own == DataType::Boolean || is_bytes(own) || pg_functions::differs(own)
 }
 
 /// Rewrites expressions before the planner inserts casts: bytes are cast to text in hexadecimal digits, and `||`
@@ -49,6 +54,13 @@ pub(super) fn written(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Exp
             let expr = Box::new(call(pg_functions::written(), vec![*expr]));
             Transformed::yes(Expr::Cast(Cast { expr, field }))
         }
+        Expr::Cast(Cast { expr, field })
+            if pg_functions::item(field.data_type()).is_some_and(is_text)
+                && is(&expr, |own| pg_functions::item(own).is_some_and(is_bytes)) =>
+        {
+            let expr = Box::new(call(pg_functions::written_each(), vec![*expr]));
+            Transformed::yes(Expr::Cast(Cast { expr, field }))
+        }
         // The kernels would make a list with the text as its only element.
         Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field })
             if pg_functions::item(field.data_type()).is_some() && is(&expr, is_text) =>
@@ -58,14 +70,13 @@ pub(super) fn written(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Exp
             return Err(DataFusionError::External(Box::new(error)));
         }
         Expr::ScalarFunction(ScalarFunction { func, mut args })
-            if matches!(func.name(), "concat" | "concat_ws")
-                && args.iter().any(|arg| is(arg, |own| *own == DataType::Boolean || pg_functions::differs(own))) =>
+            if matches!(func.name(), "concat" | "concat_ws") && args.iter().any(|arg| is(arg, is_shown)) =>
         {
             for arg in &mut args {
                 if is(arg, |own| *own == DataType::Boolean) {
                     let of = std::mem::take(arg);
                     *arg = case(of).when(lit(true), lit("t")).when(lit(false), lit("f")).end()?;
-                } else if is(arg, pg_functions::differs) {
+                } else if is(arg, is_shown) {
                     *arg = call(pg_functions::written(), vec![std::mem::take(arg)]);
                 }
             }

@@ -8,7 +8,7 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{Expr, LogicalPlan, Projection, cast};
 
-use super::TypeOf;
+use super::{TypeOf, typed_literals};
 
 fn is_written(expr: &Expr) -> bool {
     matches!(
@@ -71,7 +71,10 @@ pub(super) fn union(inputs: &[Arc<LogicalPlan>]) -> Result<Option<Vec<Arc<Logica
             let LogicalPlan::Projection(projection) = &**input else { continue };
             let mut exprs = projection.expr.clone();
             let (table, name) = exprs[column].qualified_name();
-            exprs[column] = cast(exprs[column].clone().unalias(), to.clone()).alias_qualified(table, name);
+            let literal = exprs[column].clone().unalias();
+            // A decimal has the digits of both.
+            let exact = if to.is_decimal() { typed_literals::exact(&literal) } else { None };
+            exprs[column] = exact.unwrap_or_else(|| cast(literal, to.clone())).alias_qualified(table, name);
             *input = Arc::new(LogicalPlan::Projection(Projection::try_new(exprs, Arc::clone(&projection.input))?));
         }
     }

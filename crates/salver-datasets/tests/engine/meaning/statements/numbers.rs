@@ -160,4 +160,14 @@ pub(super) const SAME: &[&str] = &[
      regr_sxy(y, x) over w, regr_count(y, x) over w from (values (1, 1e17::float8, 1::float8), (2, 1, 1), \
      (3, null, 5), (4, 3, 7), (5, 5, 9)) as t(i, y, x) \
      window w as (order by i rows between 1 preceding and current row) order by i",
+    // A number in quotes has all of its digits beside a decimal of fewer.
+    "select i, d = '0.104', d <> '0.104', d in ('0.1', '99.994'), d between '0.096' and '5.004', d < '0.1049', \
+     d + '0.001', d * '1.5', coalesce(nullif(d, '0.1'), '0.001') = 0.001, case d when '0.104' then 1 else 0 end, \
+     least(d, '0.001') = 0.001 from n order by i",
+    "select sum(d * '0.15'), 1.5 + '0.001', '0.01' * 2.5, 7 / '2', 1.5 = '1.54' from n",
+    "select d from n where i = 1 union all select '0.001' order by 1",
+    "select array_to_string(array[1.5, 2.5, -1.5]::int[], ','), array_to_string('{0.5,1.5}'::float8[]::bigint[], ','), \
+     3 = any(array[2.5]::int[]), array_to_string(array_remove('{NaN,1,-0}'::float8[], 0), ','), \
+     array_position('{-0}'::float8[], 0), array_to_string(array_replace('{-0}'::float8[], 0, 5), ',')",
+    "select concat('\\x61'::bytea, 'b'), array_to_string(array['\\xff'::bytea], ',', '*'), (array['\\x61'::bytea]::text[])[1]",
 ];
