@@ -6,6 +6,7 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,7 @@ GUARDS = [
     Guard("access-key", f"key look-ups in a file under {RULES} access rules", "access", LOOK_UP, 0.95),
     Guard("access-read", f"records by key (SQLite) under {RULES} access rules", "access", READ, 0.95, 16),
     Guard("tls-seed", "the seed URL over TLS, kept connections", "tls", SEED, 0.65),
+    Guard("metrics-seed", "the seed URL while `/metrics` is read each second", "metrics", SEED, 0.97),
 ]
 
 
@@ -63,15 +65,25 @@ def measure(options, names, chosen, results, scratch: Path) -> None:
     for guard in filter(lambda guard: chosen(guard.key), GUARDS):
         note(guard.name)
         pair = {"Salver": serve(options, home, guard.guard), "without": serve(options, home, "")}
+        ended = threading.Event()
+        if guard.guard == "metrics":
+            threading.Thread(target=scrape, args=(pair["Salver"], ended), daemon=True).start()
         try:
             rounds, ratios = in_turns(pair, guard, options, results)
         finally:
+            ended.set()
             for peer in pair.values():
                 peer.stop()
         report(results, guard, rounds, ratios)
     if chosen("crowd"):
         note("a crowd of clients")
         crowd(options, home, results)
+
+
+def scrape(peer: Salver, ended: threading.Event) -> None:
+    """Reads the measurements as Prometheus does, and more often than it does by default."""
+    while not ended.wait(1):
+        peer.ask(Request("/metrics", None, {"X-API-Key": KEY}))
 
 
 def posts(path: Path) -> None:

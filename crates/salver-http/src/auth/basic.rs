@@ -111,18 +111,15 @@ impl Basic {
             || self.file.as_ref().is_some_and(|file| file.content().keys().any(|name| is(name)))
     }
 
-    /// Returns the verifier of the user's password, if it is kept as one.
-    pub(super) fn verifier(&self, name: &str) -> Option<ScramVerifier> {
-        ScramVerifier::parse(&self.hash_of(name)?)
-    }
-
     /// Returns whether some password is kept as a verifier.
     pub(super) fn has_verifiers(&self) -> bool {
-        let has = |hashes: &Hashes| hashes.values().any(|hash| ScramVerifier::parse(hash).is_some());
+        // All other hashes begin with this sign.
+        let has = |hashes: &Hashes| hashes.values().any(|hash| !hash.starts_with('$'));
         has(&self.declared) || self.file.as_ref().is_some_and(|file| has(&file.content()))
     }
 
-    fn hash_of(&self, name: &str) -> Option<String> {
+    /// Returns the hash of the user's password, or its verifier.
+    pub(super) fn hash_of(&self, name: &str) -> Option<String> {
         let in_file = || self.file.as_ref().and_then(|file| file.content().get(name).cloned());
         self.declared.get(name).cloned().or_else(in_file)
     }

@@ -20,13 +20,13 @@ impl Auth {
     /// # Errors
     /// `TooManyAttempts`, `Overloaded`.
     pub(crate) async fn scram(&self, address: IpAddr, user: &str, is_hidden: bool) -> Result<Option<ScramLogin>> {
-        if let Some(verifier) = self.basic.as_ref().and_then(|basic| basic.verifier(user)) {
+        let hash = self.basic.as_ref().and_then(|basic| basic.hash_of(user));
+        if let Some(verifier) = hash.as_deref().and_then(ScramVerifier::parse) {
             self.attempts.begin(address, Some(user))?;
-            let state = Some(self.scram_state(user, &verifier.to_string()));
+            let state = hash.map(|hash| self.scram_state(user, &hash));
             return Ok(Some(ScramLogin { verifier, state }));
         }
-        let is_of_basic = self.basic.as_ref().is_some_and(|basic| basic.has_name(&|name| name == user));
-        let key = self.api_keys.written(user).filter(|_| !is_of_basic);
+        let key = self.api_keys.written(user).filter(|_| hash.is_none());
         if key.is_none() && !(is_hidden && self.has_scram()) {
             return Ok(None);
         }
@@ -42,10 +42,8 @@ impl Auth {
     /// Identifies the user who has shown to be `user`, provided that the password or the key has not changed since.
     pub(super) fn shown(&self, user: &str, state: &str) -> Option<Identity> {
         let is_same = |content: &str| self.scram_state(user, content) == state;
-        if let Some(basic) = &self.basic
-            && let Some(verifier) = basic.verifier(user)
-        {
-            return is_same(&verifier.to_string()).then(|| super::basic::identity(user.to_owned()));
+        if let Some(hash) = self.basic.as_ref().and_then(|basic| basic.hash_of(user)) {
+            return is_same(&hash).then(|| super::basic::identity(user.to_owned()));
         }
         let key = self.api_keys.written(user).filter(|key| is_same(key))?;
         self.api_keys.valid(&key)

@@ -27,6 +27,9 @@ pub const SQL_NAME_BYTES_MAX: usize = 1_024;
 /// Longest chain of operators in one SQL expression (`a or b or c`, `a::text::int`), levels of nesting counted; a
 /// statement with a longer one is refused with `plan_sql`.
 pub const SQL_CHAIN_MAX: usize = 500;
+/// Most elements of an array in SQL that is a text without a type and compared by `<` and its kin (`x < any('{1,2}')`),
+/// each of which becomes a comparison; a statement with more is refused with `plan_sql`.
+pub const SQL_UNTYPED_ELEMENTS_MAX: usize = 100;
 /// Most expressions that the parser begins in one SQL statement by backtracking to parse some words in another way, not
 /// counting the written ones; a statement that needs more is refused with `plan_sql`.
 pub const SQL_READINGS_MAX: usize = 20_000;

@@ -127,7 +127,8 @@ fn beside_texts(types: &[DataType]) -> Option<Vec<DataType>> {
     (is_read && has_texts && others.all(|other| other == first)).then(|| vec![first.clone(); types.len()])
 }
 
-/// Returns the types of the arguments with decimals of the digits of all; `None` if no decimals differ.
+/// Returns the types of the arguments with one for the list's elements and those beside it; `None` if they have one, or
+/// the engine finds it.
 fn in_one_type(types: &[DataType], count: usize) -> Option<Vec<DataType>> {
     let (DataType::List(item), behind) = types.split_first()? else { return None };
     let elements = behind.get(..count)?;
@@ -168,7 +169,6 @@ fn digits(own: &DataType) -> Option<(u8, u8)> {
             let scale = u8::try_from(*scale).ok()?;
             (precision.saturating_sub(scale), scale)
         }
-        DataType::Null => (0, 0),
         own if own.is_integer() => (20, 0),
         _ => return None,
     })

@@ -66,7 +66,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             value,
             ..
         }) => {
-            if let Some(number) = number(&value.value) {
+            if let Some(number) = number(&value.value, WHOLE_DIGITS) {
                 *expr = number;
             }
         }
@@ -91,12 +91,11 @@ fn array(expr: &mut Expr) -> Result<(), Box<Error>> {
     match **element {
         DataType::Uuid | DataType::JSON | DataType::JSONB => **element = DataType::Varchar(None),
         DataType::Custom(ref name, _) if is_oid(name) => **element = DataType::BigInt(None),
-        // No function knows that a null is an array.
-        _ if is_null => {}
-        DataType::Numeric(ExactNumberInfo::None) | DataType::Decimal(ExactNumberInfo::None) if !tries => {
+        // The functions for these do not know that a null is an array.
+        DataType::Numeric(ExactNumberInfo::None) | DataType::Decimal(ExactNumberInfo::None) if !tries && !is_null => {
             return numerics(expr);
         }
-        DataType::Bytea => {
+        DataType::Bytea if !is_null => {
             let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
             *expr = expression(if tries { "try_bytea(__1)" } else { "bytea(__1)" }, vec![take(inner)])?;
         }
@@ -114,16 +113,8 @@ pub(crate) fn is_oid(name: &ObjectName) -> bool {
     last.is_some_and(|last| last.value.eq_ignore_ascii_case("oid"))
 }
 
-/// Returns a text that contains a number as a numeric literal.
-fn number(value: &Value) -> Option<Expr> {
-    let digits = digits(value)?;
-    // A number with a point is a decimal.
-    let point = if digits.contains('.') { String::new() } else { format!("::decimal({}, 0)", digits.len().max(38)) };
-    expression(&format!("({digits}{point})"), Vec::new()).ok()
-}
-
-/// Returns the digits of a text that is a number.
-fn digits(value: &Value) -> Option<&str> {
+/// Returns a text that contains a number as a numeric literal; a whole one has at least `least` digits.
+fn number(value: &Value, least: usize) -> Option<Expr> {
     let Value::SingleQuotedString(text) = value else { return None };
     let digits = text.trim();
     let plain = digits.strip_prefix('-').unwrap_or(digits);
@@ -132,16 +123,20 @@ fn digits(value: &Value) -> Option<&str> {
     if !is_plain || !has_point || !plain.chars().all(|c| c.is_ascii_digit() || c == '.') {
         return None;
     }
-    Some(digits)
+    // A number with a point is a decimal.
+    let point = if plain.contains('.') { String::new() } else { format!("::decimal({}, 0)", plain.len().max(least)) };
+    expression(&format!("({digits}{point})"), Vec::new()).ok()
 }
 
+/// Digits of a whole number that is a `numeric`: it may be combined with longer ones.
+const WHOLE_DIGITS: usize = 38;
 /// Maximum digits of a numeric literal.
 const LITERAL_DIGITS: usize = 76;
 
 fn numeric(expr: &mut Expr) -> Result<(), Box<Error>> {
     let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
     let written = match &**inner {
-        Expr::Value(value) => number(&value.value),
+        Expr::Value(value) => number(&value.value, WHOLE_DIGITS),
         _ => None,
     };
     *expr = match written {
@@ -163,15 +158,11 @@ fn numerics(expr: &mut Expr) -> Result<(), Box<Error>> {
 
 /// Rewrites a text that contains a number as a numeric literal; leaves everything else.
 pub(super) fn read_number(expr: &mut Expr) {
+    // Only as many digits as there are: the array has those of all.
     if let Expr::Value(value) = expr
-        && let Some(text) = digits(&value.value)
+        && let Some(number) = number(&value.value, 1)
     {
-        // Only as many digits as there are: the array has those of all.
-        let count = text.trim_start_matches('-').len();
-        let point = if text.contains('.') { String::new() } else { format!("::decimal({count}, 0)") };
-        if let Ok(number) = expression(&format!("({text}{point})"), Vec::new()) {
-            *expr = number;
-        }
+        *expr = number;
     }
 }
 

@@ -5,6 +5,7 @@ use datafusion::sql::sqlparser::ast::{
     OrderByKind, Query, SelectItem, SetExpr, UnaryOperator, Value,
 };
 use salver_model::Error;
+use salver_model::limits::SQL_UNTYPED_ELEMENTS_MAX;
 
 use super::derived_tables::{ROWS, put, value};
 use super::outside_subqueries::outside_queries;
@@ -121,8 +122,12 @@ fn one_by_one(expr: &mut Expr) -> Result<Option<Expr>, Box<Error>> {
     };
     let is_list = if is_all { BinaryOperator::NotEq } else { BinaryOperator::Eq };
     let Some(elements) = written_out(right).filter(|_| *compare_op != is_list) else { return Ok(None) };
-    if elements.len() > UNTYPED_ELEMENTS {
-        let message = format!("an array of more than {UNTYPED_ELEMENTS} elements that is compared needs a type");
+    // What is compared is copied for each element, and would be again where these nest.
+    if elements.len() > SQL_UNTYPED_ELEMENTS_MAX || !is_simple(left) {
+        let message = format!(
+            "an array that is a text needs a type where more than {SQL_UNTYPED_ELEMENTS_MAX} elements are compared, or \
+             something computed"
+        );
         return Err(refused(message, "cast it, as in `x < any('{1,2}'::int[])`"));
     }
     let mut parts = vec![take(left)];
@@ -135,8 +140,14 @@ fn one_by_one(expr: &mut Expr) -> Result<Option<Expr>, Box<Error>> {
     expression(&format!("({})", words.join(joint)), parts).map(Some)
 }
 
-/// Most elements of an array without a type that are compared one by one.
-const UNTYPED_ELEMENTS: usize = 100;
+/// Returns whether an expression is a column or a value, which may be cast or have a sign.
+fn is_simple(expr: &Expr) -> bool {
+    match expr {
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::TypedString(_) => true,
+        Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } | Expr::Cast { expr: inner, .. } => is_simple(inner),
+        _ => false,
+    }
+}
 
 /// Drops the order and the limit of an `exists`, which don't affect it; an offset does, but the engine ignores it, so
 /// the rows are counted.

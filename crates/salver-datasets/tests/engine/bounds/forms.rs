@@ -14,6 +14,8 @@ pub(super) const FORMS: &[&str] = &[
     "1 is not distinct from X",
     "1 = any(array[X])",
     "1 < all(array[X, 2])",
+    "X < any('{1,2}')",
+    "X >= all('{1,2}')",
     "coalesce(X, 1)",
     "X in (1, 2)",
     "1 in (X, 2)",

@@ -144,4 +144,6 @@ pub(super) const SAME: &[&str] = &[
      '10:00' = any('{10:00,11:00}'::time[]) from n order by i",
     "select array_dims('{{1,2},{3,4}}'::int[]), ('{{1,2},{3,4}}'::int[][])[2] is null or true, \
      '12345678901234567890123456789012345678901.5'::numeric, '12345678901234567890123456789012345678901'::numeric + 1",
+    "select '-12345678901234567890123456789012345678901'::numeric, null::numeric[] is null, null::bytea[] is null, \
+     coalesce(null::timestamp[], array[t]) = array[t] from n where i in (2, 3) order by i",
 ];
