@@ -7,6 +7,7 @@ import { delimiter, join } from "node:path";
 
 const { chromium } = createRequire(join(process.cwd(), "packages.js"))("playwright-core");
 const PATIENCE_MS = 120_000;
+const IDLE_MS = 1_500;
 /** Whether what is waited for is there, as expressions in the page. */
 const SHOWN = {
   rows: `document.querySelector('[data-cell="0:0"]')?.textContent.trim()`,
@@ -22,9 +23,11 @@ const programs = process.env.PATH.split(delimiter).map((directory) => join(direc
 const executablePath = programs.find(existsSync);
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 try {
-  // A page before it, so that the start of the browser's own processes is not measured.
   const context = await browser.newContext({ viewport: { width: 1280, height: 1000 } });
   const page = await context.newPage();
+  // An answer without a page before it, and a while of nothing: the browser's own processes start, which is not measured.
+  await page.goto(new URL("/ready", url).href, { timeout: PATIENCE_MS });
+  await page.waitForTimeout(IDLE_MS);
   await page.addInitScript(`
     const look = () => {
       if (${SHOWN[what]}) globalThis.shownAt ??= performance.now();

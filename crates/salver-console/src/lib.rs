@@ -11,6 +11,8 @@ const BASE: &str = "<base href=\"/\" />";
 pub struct Asset {
     /// Content.
     pub bytes: &'static [u8],
+    /// The same, compressed with gzip.
+    pub gzip: &'static [u8],
     /// Media type.
     pub media_type: &'static str,
 }
@@ -18,16 +20,8 @@ pub struct Asset {
 /// Returns the file of this name, which is at `console/assets/` of the server. Its name changes with its content.
 #[must_use]
 pub fn asset(name: &str) -> Option<Asset> {
-    let (_, bytes) = FILES.iter().find(|(own, _)| *own == name && *own != PAGE)?;
-    Some(Asset { bytes, media_type: media_type(name) })
-}
-
-/// Returns every file but the page, by its name.
-pub fn assets() -> impl Iterator<Item = (&'static str, Asset)> {
-    FILES
-        .iter()
-        .filter(|(name, _)| *name != PAGE)
-        .map(|(name, bytes)| (*name, Asset { bytes, media_type: media_type(name) }))
+    let (_, bytes, gzip) = FILES.iter().find(|(own, ..)| *own == name && *own != PAGE)?;
+    Some(Asset { bytes, gzip, media_type: media_type(name) })
 }
 
 /// File of the page.
@@ -37,7 +31,7 @@ const PAGE: &str = "index.html";
 /// same at each of the console's paths.
 #[must_use]
 pub fn page(base_path: &str) -> String {
-    let page = FILES.iter().find(|(name, _)| *name == PAGE).map_or(&b""[..], |(_, bytes)| bytes);
+    let page = FILES.iter().find(|(name, ..)| *name == PAGE).map_or(&b""[..], |(_, bytes, _)| bytes);
     String::from_utf8_lossy(page).replace(BASE, &format!("<base href=\"{base_path}/\" />"))
 }
 
@@ -71,7 +65,7 @@ mod tests {
 
     #[test]
     fn no_file_asks_another_host() {
-        for (name, bytes) in FILES {
+        for (name, bytes, _) in FILES {
             let text = String::from_utf8_lossy(bytes);
             for scheme in ["http://", "https://"] {
                 let hosts = text.match_indices(scheme).map(|(at, _)| {

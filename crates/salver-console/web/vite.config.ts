@@ -1,11 +1,12 @@
 import { defineConfig } from "vite";
+import { preloadScreen } from "./preload_screen";
 import { thirdParty } from "./third_party";
 
 // The server puts its base path into <base>, so the page names its assets relative to that; chunks name each other
 // relative to themselves.
 export default defineConfig({
   base: "./",
-  plugins: [thirdParty()],
+  plugins: [preloadScreen("/src/entry/screen.tsx"), thirdParty()],
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },
   experimental: {
     renderBuiltUrl(filename, { hostType }) {

@@ -2,12 +2,15 @@
 //! knows nothing of particular datasets or of SQL text.
 
 mod checkpoint;
+mod common_type;
 mod correlated;
 mod duplicate_names;
 mod execution;
 mod function_bounds;
+mod histogram;
 mod json_chains;
 mod lateral;
+mod literal_text;
 mod low_memory;
 mod memory_pool;
 mod memory_pressure;
@@ -46,9 +49,10 @@ use crate::udf::Files;
 pub(crate) use checkpoint::place as place_checkpoints;
 use execution::BEGINNING_PER_THREAD;
 pub(crate) use execution::{Cancel, PlanOutput, Started};
+pub(crate) use literal_text::{Element, date, elements, timestamp};
 use memory_pressure::Pressure;
 pub use memory_pressure::own_bytes;
-pub(crate) use pg_functions::{offset_of, spelled};
+pub(crate) use pg_functions::spelled;
 pub(crate) use pg_semantics::{avg, one_of_each, sum, unordered};
 pub(crate) use session::{CATALOG, SCHEMA};
 pub(crate) use work::QueryWork;

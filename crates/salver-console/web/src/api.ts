@@ -60,8 +60,34 @@ export const apiKey = {
 /** Called when an answer says that the caller must log in; the layout sets it. */
 export const onUnauthorized: { handler: (() => void) | null } = { handler: null };
 
+/** How long an answer that was asked for early is kept for the screen that needs it, in milliseconds. */
+const EARLY_KEPT = 5000;
+const early = new Map<string, { response: Promise<Response>; controller: AbortController }>();
+
+const earlyKey = ({ method, path, query, headers, body }: ApiRequest) => JSON.stringify([method, path, query, headers, body]);
+
+/** Sends a request before the screen is drawn that will make it: the first `send` of the same request gets the answer. */
+export function sendEarly(request: ApiRequest): void {
+  const key = earlyKey(request);
+  const controller = new AbortController();
+  const response = sendNow(request, controller.signal);
+  // Should it fail, it fails where it can be told, or nobody needed it.
+  response.catch(() => undefined);
+  early.set(key, { response, controller });
+  setTimeout(() => early.delete(key) && controller.abort(), EARLY_KEPT);
+}
+
 /** Sends a request. Rejects with `ApiError` unless the status is one of success, or 304. */
 export async function send(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
+  const key = earlyKey(request);
+  const sent = request.form ? undefined : early.get(key);
+  if (!sent) return sendNow(request, signal);
+  early.delete(key);
+  signal?.addEventListener("abort", () => sent.controller.abort());
+  return sent.response;
+}
+
+async function sendNow(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
   const headers = new Headers(request.headers);
   if (!headers.has("Accept")) headers.set("Accept", "application/json");
   const key = apiKey.get();

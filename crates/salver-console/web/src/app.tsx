@@ -38,21 +38,32 @@ function screenOf(path: string): { key: string; name: string | undefined; rest: 
   return { key: path === "" ? "" : isRow ? "row" : (name ?? ""), name, rest };
 }
 
-/** Begins to load the screen that will be shown first. */
+/** A screen that is loaded, and its name. */
+interface LoadedScreen {
+  key: string;
+  view: ComponentType<ScreenProps>;
+}
+
+/** The screen that is shown first, if it is loaded before the page is drawn. */
+let firstScreen: LoadedScreen | null = null;
+
+/** Loads the screen that will be shown first. */
 export async function preloadScreen(): Promise<void> {
+  const { key } = screenOf(path.value);
   // Should it fail, it fails again where it can be told.
-  await SCREENS[screenOf(path.value).key]?.().catch(() => undefined);
+  const module = await SCREENS[key]?.().catch(() => undefined);
+  if (module) firstScreen = { key, view: module.default };
 }
 
 function CurrentScreen() {
   const { key, name, rest } = screenOf(path.value);
-  const [screen, setScreen] = useState<{ key: string; view: ComponentType<ScreenProps> } | null>(null);
+  const [screen, setScreen] = useState(firstScreen);
   const [error, setError] = useState<unknown>(null);
 
   useLayoutEffect(() => {
     setError(null);
     const load = SCREENS[key];
-    if (!load) return;
+    if (!load || screen?.key === key) return;
     let wanted = true;
     load().then(
       (module) => wanted && setScreen({ key, view: module.default }),

@@ -6,15 +6,20 @@ import "./styles/grid.css";
 import { render } from "preact";
 import { App, preloadScreen } from "./app";
 import { loadCatalog } from "./catalog";
+import { sendFirstRows } from "./entry/first_rows";
 import { applyTheme } from "./layout/theme";
 import { startRouter } from "./router";
 import { loadSession } from "./session/session";
 
+/** How long the first drawing waits for the catalog and the screen, in milliseconds: without them it is done again. */
+const SOON = 150;
+
+sendFirstRows();
+const ready = Promise.all([loadCatalog(), preloadScreen()]);
+void loadSession();
 applyTheme();
 startRouter();
-void preloadScreen();
-void loadSession();
-void loadCatalog();
 
 const root = document.getElementById("app");
-if (root) render(<App />, root);
+const soon = new Promise((resolve) => setTimeout(resolve, SOON));
+void Promise.race([ready, soon]).then(() => root && render(<App />, root));

@@ -6,7 +6,7 @@ use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, R
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use arrow::compute::kernels::cmp;
 use arrow::compute::{and_kleene, cast, ilike, is_null, like, not, or_kleene};
-use arrow::datatypes::{DataType, Float32Type, Float64Type};
+use arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type};
 use arrow::error::ArrowError;
 use salver_model::{Comparison, Result};
 
@@ -69,6 +69,7 @@ fn compare(values: &ArrayRef, op: Comparison, value: &ArrayRef) -> Result<Boolea
     match values.data_type() {
         DataType::Float64 => return Ok(floats::<Float64Type>(values, op, value)),
         DataType::Float32 => return Ok(floats::<Float32Type>(values, op, value)),
+        DataType::Float16 => return Ok(floats::<Float16Type>(values, op, value)),
         _ => {}
     }
     let value = Scalar::new(value);

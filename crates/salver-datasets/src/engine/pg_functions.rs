@@ -4,6 +4,7 @@ mod age;
 mod as_written;
 mod bits;
 mod bytea;
+mod bytes;
 mod coerced_function;
 mod date_trunc;
 mod datetime_assembly;
@@ -32,12 +33,14 @@ mod text_function;
 mod time_ranges;
 mod time_zone;
 mod to_char;
+mod trim_array;
 
 use datafusion::common::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
 
 pub(super) use bytea::bytes_of_literal;
-pub(super) use coerced_function::CoercedFunction;
+pub(super) use bytes::{joined_bytes, octet_length};
+pub(super) use coerced_function::{CoercedFunction, array_append, array_prepend, holding_digits, list_and_elements};
 pub(super) use generate_series::shortest;
 pub(super) use interval_arithmetic::{interval_divided, interval_times, time_span};
 pub(super) use like::{ilike, like};
@@ -55,6 +58,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         to_char::to_char(),
         to_char::to_date(),
         to_char::to_timestamp(),
+        trim_array::trim_array(),
         time_zone::timezone(),
         age::age(),
         digests::md5(),
@@ -67,6 +71,10 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         bits::to_hex(),
         bytea::bytea(),
         bytea::try_bytea(),
+        bytes::bit_length(),
+        bytes::get_bit(),
+        bytes::get_byte(),
+        bytes::octet_length(),
         extract::date_part(),
         extract::extract(),
         json::itself(),

@@ -12,6 +12,7 @@ mod decimal_division;
 mod decimal_to_float;
 mod decimal_with_float;
 mod distinct_lists;
+mod equalities;
 mod exact_totals;
 mod float32_comparison;
 mod float_min_max;
@@ -20,9 +21,11 @@ mod float_order;
 mod in_subquery;
 mod intervals;
 mod list_functions;
+mod list_operators;
 mod list_order;
 mod multiset_operators;
 mod nested_min_max;
+mod operations;
 mod pairs;
 mod range_frames;
 mod rounding_casts;
@@ -43,6 +46,7 @@ use datafusion::config::ConfigOptions;
 use datafusion::execution::{FunctionRegistry, SessionState};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::planner::ExprPlanner;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, TryCast};
 use datafusion::optimizer::AnalyzerRule;
@@ -59,7 +63,12 @@ pub(crate) use float_normalization::one_of_each;
 pub(crate) use float_order::unordered;
 pub(crate) use sum::sum;
 
-/// Replaces the session's aggregates with those for exact numbers, and registers the planner of operators.
+/// Returns the planner of operators, which comes before those of the engine.
+pub(super) fn operations() -> Arc<dyn ExprPlanner> {
+    Arc::new(operations::Operations)
+}
+
+/// Replaces the session's aggregates with those for exact numbers.
 ///
 /// # Errors
 /// A session that takes no functions.
@@ -67,7 +76,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
     for aggregate in [sum(), avg()] {
         state.register_udaf(aggregate)?;
     }
-    state.register_expr_planner(Arc::new(datetime_operators::Operations))
+    Ok(())
 }
 
 /// Returns the columns that the expressions of a node may reference.
@@ -150,14 +159,12 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
                 _ => Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right }))),
             }
         }
-        expr if list_order::is_order(&expr, &type_of) => Ok(Transformed::yes(list_order::compared(expr))),
-        Expr::BinaryExpr(BinaryExpr { left, op, right })
-            if is_comparison(op)
-                && [&left, &right].iter().all(|part| matches!(type_of(part), Some(DataType::Interval(_)))) =>
-        {
-            let (left, right) = (Box::new(intervals::length(*left)), Box::new(intervals::length(*right)));
-            Ok(Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right })))
+        Expr::BinaryExpr(compared) if intervals::are_compared(&compared, &type_of) => {
+            let compared = intervals::by_length(compared);
+            let is_order = list_order::is_order(&compared, &type_of);
+            Ok(Transformed::yes(if is_order { list_order::compared(compared) } else { compared }))
         }
+        expr if list_order::is_order(&expr, &type_of) => Ok(Transformed::yes(list_order::compared(expr))),
         Expr::Negative(inner) if type_of(&inner).is_some_and(|own| own.is_signed_integer()) => match *inner {
             Expr::Literal(..) => Ok(Transformed::no(Expr::Negative(inner))),
             inner => Ok(Transformed::yes(call(checked_integers::negative(), vec![inner]))),
@@ -189,6 +196,7 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             Ok(Transformed::yes(rounding_casts::function(args)))
         }
         Expr::ScalarFunction(call) => {
+            intervals::check(&call, &type_of)?;
             let expr = list_functions::expression(call, &type_of)
                 .transform_data(|expr| Ok(intervals::expression(expr, &type_of)))?;
             expr.transform_data(|expr| float_order::expression(expr, &type_of))

@@ -16,7 +16,7 @@ use salver_model::{Error, Result};
 use super::function_bounds::{self, Allowance};
 use super::memory_pool::SharedMemory;
 use super::row_width::{self, BoundRows};
-use super::{json_chains, low_memory, pg_functions, pg_semantics, planner_rules};
+use super::{histogram, json_chains, low_memory, pg_functions, pg_semantics, planner_rules};
 
 /// Catalog of every table, as `information_schema` shows it.
 pub(crate) const CATALOG: &str = "salver";
@@ -171,7 +171,8 @@ fn finish(
 ) -> Result<SessionState> {
     let allowance = Allowance::new(&environment.memory_pool, memory_bytes as u64);
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(Arc::clone(environment));
-    let builder = more(planner_rules::checked(builder.with_default_features()));
+    let builder = builder.with_expr_planners(vec![pg_semantics::operations()]).with_default_features();
+    let builder = more(planner_rules::checked(builder));
     // This rule is last, when the plan is final.
     let builder = builder.with_optimizer_rule(function_bounds::bound_matches(&allowance));
     let mut state = builder.with_physical_optimizer_rule(Arc::new(BoundRows::new(&allowance))).build();
@@ -180,6 +181,7 @@ fn finish(
     pg_semantics::register(&mut state)
         .map_err(|error| Error::internal("can't register the sums").with_source(error))?;
     pg_functions::register(&mut state)
+        .and_then(|()| histogram::register(&mut state))
         .map_err(|error| Error::internal("can't register functions").with_source(error))?;
     function_bounds::bound_all(&mut state, &allowance)
         .map_err(|error| Error::internal("can't put functions within bounds").with_source(error))?;

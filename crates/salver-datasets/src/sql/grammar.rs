@@ -58,11 +58,11 @@ impl Dialect for Grammar {
     }
 
     fn is_identifier_start(&self, ch: char) -> bool {
-        ch != '#' && GenericDialect.is_identifier_start(ch)
+        !matches!(ch, '#' | '@') && GenericDialect.is_identifier_start(ch)
     }
 
     fn is_identifier_part(&self, ch: char) -> bool {
-        ch != '#' && GenericDialect.is_identifier_part(ch)
+        !matches!(ch, '#' | '@') && GenericDialect.is_identifier_part(ch)
     }
 
     /// Every expression begins here, in each attempt too, so attempts are counted here.

@@ -14,6 +14,7 @@ mod grouping_sets;
 mod interval_literals;
 mod json_construction;
 mod json_operators;
+mod like_any;
 mod literals;
 mod named_windows;
 mod operators;
@@ -30,6 +31,7 @@ mod sort_keys;
 mod special_predicates;
 mod subqueries;
 mod using_columns;
+mod uuids;
 
 use std::ops::ControlFlow;
 
@@ -83,8 +85,10 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
         // This comes before the inner expressions: the subquery is still as it was written.
+        uuids::compared(expr);
         flow(
-            subqueries::rewrite(expr)
+            like_any::rewrite(expr)
+                .and_then(|()| subqueries::rewrite(expr))
                 .and_then(|()| json_construction::before(expr))
                 .and_then(|()| percentiles::rewrite(expr)),
         )

@@ -10,6 +10,8 @@ mod expressions;
 mod joined;
 #[path = "meaning/nested.rs"]
 mod nested;
+#[path = "meaning/paired.rs"]
+mod paired;
 #[path = "meaning/statements.rs"]
 mod statements;
 

@@ -29,6 +29,15 @@ fn types_widen() {
 }
 
 #[test]
+fn integers_keep_their_digits_beside_each_other() {
+    let text = "{\"w\":18446744073709551615,\"z\":-0,\"f\":-0,\"o\":-0.0}\n{\"w\":-1,\"z\":9007199254740993,\"f\":0.5,\"o\":7}\n";
+    let expected = "w:Decimal128(20, 0)|z:Int64|f:Float64|o:Int64\n\
+        18446744073709551615|0|-0.0|0\n-1|9007199254740993|0.5|7";
+    assert_eq!(shown("a.ndjson", text), expected);
+    assert_eq!(shown("a.ndjson", "{\"a\":-0}\n"), "a:Float64\n-0.0");
+}
+
+#[test]
 fn nested_values() {
     let text = "{\"o\":{\"x\":1},\"l\":[1,2]}\n{\"o\":{\"y\":\"z\"},\"l\":[0.5,null]}\n{}\n";
     let expected =

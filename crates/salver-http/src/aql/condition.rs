@@ -80,7 +80,8 @@ fn truth(operand: &Operand, negated: bool, columns: Columns<'_>, binds: &Binds<'
                 Value::Int(number) => number != 0,
                 Value::UInt(number) => number != 0,
                 Value::Float(number) => number != 0.0,
-                Value::Text(text) | Value::Bare(text) => !text.is_empty(),
+                Value::Bare(digits) => digits.parse::<f64>().is_ok_and(|number| number != 0.0),
+                Value::Text(text) => !text.is_empty(),
             };
             Ok(if is_true == negated { FALSE } else { TRUE })
         }

@@ -47,9 +47,10 @@ impl ValueKind {
     pub(super) fn of_value(value: &Value) -> Option<Self> {
         match value {
             Value::Bool(_) => Some(Self::Bool),
-            Value::Int(_) | Value::UInt(_) | Value::Float(_) => Some(Self::Number),
+            // A bare value is a number with more digits than a float has.
+            Value::Int(_) | Value::UInt(_) | Value::Float(_) | Value::Bare(_) => Some(Self::Number),
             Value::Text(_) => Some(Self::Text),
-            Value::Null | Value::Bare(_) => None,
+            Value::Null => None,
         }
     }
 }

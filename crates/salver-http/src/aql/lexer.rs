@@ -253,7 +253,7 @@ impl<'t> Lexer<'t> {
         }
         self.at += end;
         let follows = self.rest().chars().next().is_some_and(starts_name);
-        match Value::number(&rest[..end]) {
+        match Value::exact_number(&rest[..end]) {
             Some(value) if !follows => Ok(TokenKind::Number(value)),
             _ => Err(self.wrong(start, "unexpected number")),
         }

@@ -297,7 +297,7 @@ impl Parser<'_> {
         self.skip();
         let TokenKind::Number(value) = self.peek().clone() else { return Err(self.not_here("arithmetic")) };
         self.skip();
-        let value = if sign == "-" { Value::number(&format!("-{value}")).unwrap_or(value) } else { value };
+        let value = if sign == "-" { Value::exact_number(&format!("-{value}")).unwrap_or(value) } else { value };
         Ok(Operand::Value(value))
     }
 

@@ -144,6 +144,10 @@ fn kinds_count_as_in_aql() {
         ("d.id NOT IN ['1']", all.clone()),
         ("d.id IN ['1', null]", is_null("id")),
         ("d.id == 1.5", Filter::compare("id", Comparison::Eq, Value::Float(1.5))),
+        (
+            "d.id == -12345678901234567.89",
+            Filter::compare("id", Comparison::Eq, Value::Bare("-12345678901234567.89".into())),
+        ),
     ] {
         assert_eq!(filter_of(condition), expected, "{condition}");
     }

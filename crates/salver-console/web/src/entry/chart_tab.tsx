@@ -26,7 +26,7 @@ export function ChartTab({ entry, state }: { entry: Entry; state: ViewState }) {
   const request = bars ?? chart?.request ?? null;
   // What was drawn before stays until the next is there, with the settings it was drawn with.
   const drawn = useLoaded(request && JSON.stringify([request, settings]), async (signal) => {
-    if (bars) return { bins: await fetchHistogram(bars, BARS, signal), series: null, full: false, settings };
+    if (bars) return { bins: await fetchHistogram(bars, signal), series: null, full: false, settings };
     if (!chart) return null;
     const data = await fetchRows(chart.request, signal);
     return { bins: null, series: seriesOf(chart.columns, arranged(data, chart.columns), chart.settings), full: data.rows.length >= CHART_ROWS, settings };

@@ -69,55 +69,78 @@ function figures(column: Column, index: number, estimated: boolean): string[] {
   return parts;
 }
 
-interface Asked {
+/** What is asked of a column, beside others. */
+interface Asked<Detail, Answer> {
   entry: Entry;
   state: ViewState;
   column: Column;
+  detail: Detail;
   signal: AbortSignal;
-  resolve: (profile: Profile) => void;
+  resolve: (answer: Answer) => void;
   reject: (error: unknown) => void;
 }
 
-let asked: Asked[] = [];
+/** A value of the only row of an answer, by its name. */
+type ValueOf = (name: string) => Value;
 
-/** The figures of a column. Columns that are asked for together are read in one scan. */
+/** What columns are asked for together is read in one scan. */
+class Together<Detail, Answer> {
+  private asked: Asked<Detail, Answer>[] = [];
+
+  /** `request` asks for columns at once, and `read` takes the answer of one, by its place. */
+  constructor(
+    private request: (entry: Entry, state: ViewState, of: { column: Column; detail: Detail }[]) => ApiRequest | null,
+    private read: (value: ValueOf, place: number, of: { entry: Entry; detail: Detail }) => Answer,
+  ) {}
+
+  ask(entry: Entry, state: ViewState, column: Column, detail: Detail, signal: AbortSignal): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (this.asked.length === 0) setTimeout(() => this.send());
+      this.asked.push({ entry, state, column, detail, signal, resolve, reject });
+    });
+  }
+
+  private send(): void {
+    const groups = new Map<string, Asked<Detail, Answer>[]>();
+    for (const one of this.asked) {
+      const key = JSON.stringify([one.entry.name, whereOf(one.entry, one.state)]);
+      groups.set(key, [...(groups.get(key) ?? []), one]);
+    }
+    this.asked = [];
+    for (const group of groups.values()) {
+      for (let start = 0; start < group.length; start += TOGETHER) void this.answer(group.slice(start, start + TOGETHER));
+    }
+  }
+
+  private async answer(group: Asked<Detail, Answer>[]): Promise<void> {
+    const wanted = group.filter(({ signal }) => !signal.aborted);
+    const [first] = wanted;
+    if (!first) return;
+    const controller = new AbortController();
+    const left = () => wanted.every(({ signal }) => signal.aborted) && controller.abort();
+    for (const { signal } of wanted) signal.addEventListener("abort", left);
+    try {
+      const request = this.request(first.entry, first.state, wanted);
+      if (!request) throw new Error("the conditions have no counterpart in SQL");
+      const { columns, rows } = await fetchRows(request, controller.signal);
+      const value: ValueOf = (name) => rows[0]?.[columns.indexOf(name)] ?? null;
+      wanted.forEach((one, place) => one.resolve(this.read(value, place, one)));
+    } catch (error) {
+      // One column may be what nothing can be computed of.
+      if (wanted.length === 1) first.reject(error);
+      else await Promise.all(wanted.map((one) => this.answer([one])));
+    }
+  }
+}
+
+const profiles = new Together<null, Profile>(
+  (entry, state, of) => profileRequest(entry, state, of.map(({ column }) => column)),
+  (value, place, { entry }) => profileOf(value, place, (entry.rows ?? 0) > EXACT_ROWS),
+);
+
+/** The figures of a column. */
 export function fetchProfile(entry: Entry, state: ViewState, column: Column, signal: AbortSignal): Promise<Profile> {
-  return new Promise((resolve, reject) => {
-    if (asked.length === 0) setTimeout(askTogether);
-    asked.push({ entry, state, column, signal, resolve, reject });
-  });
-}
-
-function askTogether(): void {
-  const groups = new Map<string, Asked[]>();
-  for (const one of asked) {
-    const key = JSON.stringify([one.entry.name, whereOf(one.entry, one.state)]);
-    groups.set(key, [...(groups.get(key) ?? []), one]);
-  }
-  asked = [];
-  for (const group of groups.values()) {
-    for (let start = 0; start < group.length; start += TOGETHER) void answer(group.slice(start, start + TOGETHER));
-  }
-}
-
-async function answer(group: Asked[]): Promise<void> {
-  const wanted = group.filter(({ signal }) => !signal.aborted);
-  const [first] = wanted;
-  if (!first) return;
-  const controller = new AbortController();
-  const left = () => wanted.every(({ signal }) => signal.aborted) && controller.abort();
-  for (const { signal } of wanted) signal.addEventListener("abort", left);
-  try {
-    const request = profileRequest(first.entry, first.state, wanted.map(({ column }) => column));
-    if (!request) throw new Error("the conditions have no counterpart in SQL");
-    const { columns, rows } = await fetchRows(request, controller.signal);
-    const value = (name: string) => rows[0]?.[columns.indexOf(name)] ?? null;
-    wanted.forEach(({ entry, resolve }, index) => resolve(profileOf(value, index, (entry.rows ?? 0) > EXACT_ROWS)));
-  } catch (error) {
-    // One column may be what no figures can be computed of.
-    if (wanted.length === 1) first.reject(error);
-    else await Promise.all(wanted.map((one) => answer([one])));
-  }
+  return profiles.ask(entry, state, column, null, signal);
 }
 
 function profileOf(value: (name: string) => Value, index: number, estimated: boolean): Profile {
@@ -133,19 +156,58 @@ function profileOf(value: (name: string) => Value, index: number, estimated: boo
   };
 }
 
-/**
- * The request for a distribution in bars of equal width; `null` where the conditions can't be said in SQL. With the
- * figures of the column, its bounds need not be looked for.
- */
-export function histogramRequest(entry: Entry, state: ViewState, column: Column, bars: number, profile?: Profile): ApiRequest | null {
+/** The numbers that a distribution is counted over: in SQL, from a bound to another, and what these are in seconds. */
+export interface Span {
+  value: string;
+  low: number;
+  high: number;
+  from: number;
+  to: number;
+}
+
+/** The span of a column between the bounds in its figures; `null` where they are no numbers. */
+export function spanOf(column: Column, profile: Profile): Span | null {
+  const from = numberOf(profile.least);
+  const to = numberOf(profile.most);
+  if (from === null || to === null || !(from < to)) return null;
+  const kind = kindOf(column.type);
   const name = sqlName(column.name);
-  const from = profile && numberOf(profile.least);
-  const to = profile && numberOf(profile.most);
-  const bar = typeof from === "number" && typeof to === "number" && from < to ? barBetween(column, from, to, bars) : null;
-  if (bar !== null) {
-    const where = whereOf(entry, state, profile?.filled === profile?.rows ? [] : [`${name} is not null`]);
-    return where === null ? null : sqlRequest(`select ${bar} as bar, ${from} as lo, ${to} as hi, count(*) as n from ${sqlName(entry.name)}${where} group by 1 order by 1`);
-  }
+  if (kind === "number") return { value: `${name}::double`, low: from, high: to, from, to };
+  const unit = kind === "timestamp" ? /^Timestamp\((s|ms|us|µs|ns)\b/.exec(column.type)?.[1] : kind === "date" ? "day" : "1";
+  const factor = unit === undefined ? undefined : UNITS[unit];
+  if (factor === undefined) return null;
+  const [low, high] = [Math.floor(from * factor), Math.ceil(to * factor)];
+  if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high)) return null;
+  return { value: kind === "date" ? `${name}::int` : `${name}::bigint`, low, high, from, to };
+}
+
+/** The request for the distributions of columns between known bounds; `null` where the conditions can't be said in SQL. */
+export function histogramsRequest(entry: Entry, state: ViewState, spans: Span[], bars: number): ApiRequest | null {
+  const where = whereOf(entry, state);
+  if (where === null) return null;
+  const parts = spans.map(({ value, low, high }, place) => `histogram(${value}, ${low}, ${high}, ${bars}) as bars_${place}`);
+  return sqlRequest(`select ${parts.join(", ")} from ${sqlName(entry.name)}${where}`);
+}
+
+/** The bars of the small distribution of a column. */
+const SMALL_BARS = 24;
+
+const histograms = new Together<Span, Bin[]>(
+  (entry, state, of) => histogramsRequest(entry, state, of.map(({ detail }) => detail), SMALL_BARS),
+  (value, place, { detail }) => binsOf(value(`bars_${place}`), detail.from, detail.to),
+);
+
+/** The distribution of a column in the bars of its profile. */
+export function fetchSmallHistogram(entry: Entry, state: ViewState, column: Column, profile: Profile, signal: AbortSignal): Promise<Bin[]> {
+  const span = spanOf(column, profile);
+  if (span) return histograms.ask(entry, state, column, span, signal);
+  const request = histogramRequest(entry, state, column, SMALL_BARS);
+  return request ? fetchHistogram(request, signal) : Promise.resolve([]);
+}
+
+/** The request for a distribution whose bounds are not known; `null` where the conditions can't be said in SQL. */
+export function histogramRequest(entry: Entry, state: ViewState, column: Column, bars: number): ApiRequest | null {
+  const name = sqlName(column.name);
   // What is infinite or no number lies in no bar.
   const finite = column.type.startsWith("Float") ? [`abs(${name}) < 1e300`] : [`${name} is not null`];
   const where = whereOf(entry, state, finite);
@@ -154,43 +216,30 @@ export function histogramRequest(entry: Entry, state: ViewState, column: Column,
   return sqlRequest(
     `with v as (select ${number} as x from ${sqlName(entry.name)}${where}), ` +
       "r as (select min(x) as lo, max(x) as hi from v) " +
-      `select least(coalesce(floor((v.x - r.lo) / nullif(r.hi - r.lo, 0) * ${bars}), 0), ${bars - 1})::bigint as bar, min(r.lo) as lo, max(r.hi) as hi, count(*) as n ` +
-      "from v cross join r group by 1 order by 1",
+      `select histogram(v.x, r.lo, r.hi, ${bars}) as bars, min(r.lo) as lo, max(r.hi) as hi from v cross join r`,
   );
 }
 
-/** The bar of a value between bounds, in SQL; `null` for types whose numbers are not known here. */
-function barBetween(column: Column, from: number, to: number, bars: number): string | null {
-  const kind = kindOf(column.type);
-  const unit = kind === "timestamp" ? /^Timestamp\((s|ms|us|µs|ns)\b/.exec(column.type)?.[1] : kind === "date" ? "day" : "1";
-  const factor = unit === undefined ? undefined : UNITS[unit];
-  if (factor === undefined) return null;
-  const least = Math.floor(from * factor);
-  const width = Math.ceil(to * factor) - least;
-  const value = kind === "date" ? `${sqlName(column.name)}::int::bigint` : sqlName(column.name);
-  if (kind === "number") return `least(greatest(floor((${value}::double - (${from})) * ${bars / (to - from)}), 0), ${bars - 1})::bigint`;
-  if (!Number.isSafeInteger(least) || !Number.isSafeInteger(width)) return null;
-  return `least(greatest((${value}::bigint - (${least})) * ${bars} / ${width}, 0), ${bars - 1})`;
+/** The distribution that such a request asks for. */
+export async function fetchHistogram(request: ApiRequest, signal: AbortSignal): Promise<Bin[]> {
+  const { columns, rows } = await fetchRows(request, signal);
+  const value: ValueOf = (name) => rows[0]?.[columns.indexOf(name)] ?? null;
+  return binsOf(value("bars"), numberOf(value("lo")) ?? 0, numberOf(value("hi")) ?? 0);
 }
 
-/** The distribution of a column, with the bars that have no rows. */
-export async function fetchHistogram(request: ApiRequest, bars: number, signal: AbortSignal): Promise<Bin[]> {
-  const { columns, rows } = await fetchRows(request, signal);
-  const [bar, lo, hi, n] = ["bar", "lo", "hi", "n"].map((name) => columns.indexOf(name)) as [number, number, number, number];
-  const first = rows[0];
-  if (!first) return [];
-  const from = numberOf(first[lo] ?? null) ?? 0;
-  const to = numberOf(first[hi] ?? null) ?? 0;
-  if (from === to) return [{ from, to, count: Number(first[n]) }];
-  const width = (to - from) / bars;
-  const counts = new Map(rows.map((row) => [Number(row[bar]), Number(row[n])]));
-  return Array.from({ length: bars }, (_, index) => ({ from: from + index * width, to: from + (index + 1) * width, count: counts.get(index) ?? 0 }));
+/** The bars of equal width between bounds, from the numbers in them. */
+function binsOf(counts: Value, from: number, to: number): Bin[] {
+  if (!Array.isArray(counts)) return [];
+  const numbers = counts.map(Number);
+  if (from === to) return [{ from, to, count: numbers.reduce((sum, count) => sum + count, 0) }];
+  const width = (to - from) / numbers.length;
+  return numbers.map((count, index) => ({ from: from + index * width, to: from + (index + 1) * width, count }));
 }
 
 /** The request for the most frequent values of a column; where there are very many of a text, among the first rows. */
 export function topRequest(entry: Entry, state: ViewState, column: Column, profile?: Profile): ApiRequest | null {
   const name = sqlName(column.name);
-  const where = whereOf(entry, state, [`${name} is not null`]);
+  const where = whereOf(entry, state, profile && profile.filled === profile.rows ? [] : [`${name} is not null`]);
   if (where === null) return null;
   const rows = `${sqlName(entry.name)}${where}`;
   const from = topIsPartial(column, profile) ? `(select ${name} from ${rows} limit ${EXACT_ROWS})` : rows;

@@ -10,10 +10,9 @@ import { CellContent } from "../grid/cell";
 import { RequestPanel } from "../request_panel";
 import { type Loaded, useLoaded } from "../use_loaded";
 import { equalFilter } from "./filters";
-import { EXACT_ROWS, type Profile, fetchHistogram, fetchProfile, hasHistogram, histogramRequest, profileRequest, topIsPartial, topRequest } from "./profile_queries";
+import { EXACT_ROWS, type Profile, fetchProfile, fetchSmallHistogram, hasHistogram, profileRequest, topIsPartial, topRequest } from "./profile_queries";
 import { type ViewState, setFilters } from "./view_state";
 
-const BARS = 24;
 /** How many columns are not waited for until they come into sight. */
 const FIRST = 8;
 
@@ -142,9 +141,8 @@ function Distribution({ entry, state, column, profile }: { entry: Entry; state: 
   const kind = kindOf(column.type);
   const counted = !drawn && !["nested", "other"].includes(kind) && profile.data?.distinct !== profile.data?.filled;
   const known = profile.data ?? undefined;
-  const bars = drawn ? histogramRequest(entry, state, column, BARS, known) : null;
   const top = counted ? topRequest(entry, state, column, known) : null;
-  const histogram = useLoaded(bars && JSON.stringify(bars), (signal) => (bars ? fetchHistogram(bars, BARS, signal) : Promise.resolve([])));
+  const histogram = useLoaded(drawn && known ? JSON.stringify([known, state.filters]) : null, (signal) => (known ? fetchSmallHistogram(entry, state, column, known, signal) : Promise.resolve([])));
   const values = useLoaded(top && JSON.stringify(top), async (signal) => (top ? (await fetchRows(top, signal)).rows : []));
   if (histogram.error || values.error) return <ErrorNote error={histogram.error ?? values.error} />;
   if (histogram.data?.length) return <SmallHistogram bins={histogram.data} temporal={isTemporal(kind)} name={column.name} />;

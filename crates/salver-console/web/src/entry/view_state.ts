@@ -1,5 +1,6 @@
 import { type ApiRequest, apiPath } from "../api";
 import type { Column, Entry } from "../catalog";
+import { PAGE_SIZE } from "./first_rows";
 import type { SortKey } from "../grid/grid";
 import { setQuery } from "../router";
 import { type Filter, readFilters, sqlName, sqlWhere, writeFilter } from "./filters";
@@ -8,7 +9,6 @@ import { type Filter, readFilters, sqlName, sqlWhere, writeFilter } from "./filt
 export const FIRST_COLUMNS = 50;
 /** The choices for the rows of a page. */
 export const PAGE_SIZES = [25, 50, 100, 250, 1000];
-const PAGE_SIZE = 50;
 
 /** What of an entry is shown. It is the query of the page, in the grammar of `/api/tables`. */
 export interface ViewState {

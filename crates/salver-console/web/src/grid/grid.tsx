@@ -66,7 +66,8 @@ const OVERSCAN = 12;
 export function Grid(props: GridProps) {
   const { columns, rows, label } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, left: 0, height: 600, width: 1200 });
+  // At first as large as it usually becomes, so that its rows are not drawn a second time once it has its size.
+  const [view, setView] = useState({ top: 0, left: 0, height: Math.max(300, innerHeight - 330), width: innerWidth });
   const [focus, setFocus] = useState({ row: 0, column: 0 });
   const [opened, setOpened] = useState<{ name: string; value: Value } | null>(null);
   const moved = useRef(false);
@@ -79,7 +80,12 @@ export function Grid(props: GridProps) {
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element) return;
-    const observer = new ResizeObserver(() => setView((before) => ({ ...before, height: element.clientHeight, width: element.clientWidth })));
+    const observer = new ResizeObserver(() =>
+      setView((before) => {
+        const { clientHeight: height, clientWidth: width } = element;
+        return height > before.height || width > before.width ? { ...before, height, width } : before;
+      }),
+    );
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
@@ -101,7 +107,10 @@ export function Grid(props: GridProps) {
   }, [edited]);
   // Another page, or another order, begins at its first row.
   const start = `${props.firstNumber}/${props.sort?.map(({ column, descending }) => `${column}${descending}`).join()}`;
-  useEffect(() => scroller.current?.scrollTo({ top: 0 }), [start]);
+  useEffect(() => {
+    // Not for a grid that has not been scrolled: the browser would have to lay out the page first.
+    if (view.top > 0) scroller.current?.scrollTo({ top: 0 });
+  }, [start]);
 
   const first = Math.max(0, Math.floor(view.top / ROW_HEIGHT) - OVERSCAN);
   const last = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW_HEIGHT) + OVERSCAN);
@@ -136,7 +145,7 @@ export function Grid(props: GridProps) {
   const onKey = (event: KeyboardEvent) => {
     if (!(event.target as HTMLElement).dataset.cell) return;
     const { row, column } = focus;
-    const page = Math.max(1, Math.floor(view.height / ROW_HEIGHT) - 2);
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? view.height) / ROW_HEIGHT) - 2);
     const steps: Record<string, [number, number]> = {
       ArrowDown: [row + 1, column],
       ArrowUp: [row - 1, column],

@@ -4,16 +4,20 @@
 //! timestamps without nanoseconds, and read texts as elements. And a text beside dates, times, booleans or bytes, as in
 //! `coalesce(born, '1970-01-01')`, is one of these.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Field, FieldRef, TimeUnit};
 use datafusion::common::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
+use datafusion::functions_nested::concat::{array_append_udf, array_prepend_udf};
 use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::type_coercion::functions::fields_with_udf;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
+
+use super::super::common_type;
 
 /// The functions, with the number of elements behind the list.
 const SEARCHES: [(&str, usize); 10] = [
@@ -29,8 +33,16 @@ const SEARCHES: [(&str, usize); 10] = [
     ("array_replace_n", 2),
 ];
 
+/// Returns the places of the list and of its elements among the arguments of a function.
+pub(in crate::engine) fn list_and_elements(name: &str) -> Option<(usize, Range<usize>)> {
+    if name == "array_prepend" {
+        return Some((1, 0..1));
+    }
+    SEARCHES.iter().find(|(own, _)| *own == name).map(|(_, count)| (0, 1..1 + count))
+}
+
 /// Functions whose arguments are all of one type.
-const ALIKE: [&str; 4] = ["coalesce", "greatest", "least", "nullif"];
+const ALIKE: [&str; 5] = ["coalesce", "greatest", "least", "make_array", "nullif"];
 
 /// Replaces the session's functions.
 ///
@@ -38,12 +50,22 @@ const ALIKE: [&str; 4] = ["coalesce", "greatest", "least", "nullif"];
 /// A session that lacks one of the functions, or takes none.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
     let searches = SEARCHES.into_iter().map(|(name, count)| (name, Arguments::ListAnd(count)));
-    for (name, arguments) in searches.chain(ALIKE.into_iter().map(|name| (name, Arguments::Alike))) {
+    let alike = ALIKE.into_iter().map(|name| (name, Arguments::Alike));
+    for (name, arguments) in searches.chain(alike).chain([("array_prepend", Arguments::ElementAndList)]) {
         let inner = state.udf(name)?;
-        let signature = Signature::user_defined(Volatility::Immutable);
-        state.register_udf(Arc::new(ScalarUDF::new_from_impl(CoercedFunction { inner, arguments, signature })))?;
+        state.register_udf(CoercedFunction::around(inner, arguments).into())?;
     }
     Ok(())
+}
+
+/// Returns `array_append`, which is also an operator.
+pub(in crate::engine) fn array_append() -> ScalarUDF {
+    CoercedFunction::around(array_append_udf(), Arguments::ListAnd(1))
+}
+
+/// Returns `array_prepend`, which is also an operator.
+pub(in crate::engine) fn array_prepend() -> ScalarUDF {
+    CoercedFunction::around(array_prepend_udf(), Arguments::ElementAndList)
 }
 
 /// What arguments a function takes.
@@ -51,6 +73,8 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
 enum Arguments {
     /// A list, so many elements, and others.
     ListAnd(usize),
+    /// An element and a list.
+    ElementAndList,
     /// Values of one type.
     Alike,
 }
@@ -61,6 +85,13 @@ pub(in crate::engine) struct CoercedFunction {
     inner: Arc<ScalarUDF>,
     arguments: Arguments,
     signature: Signature,
+}
+
+impl CoercedFunction {
+    fn around(inner: Arc<ScalarUDF>, arguments: Arguments) -> ScalarUDF {
+        let signature = Signature::user_defined(Volatility::Immutable);
+        ScalarUDF::new_from_impl(Self { inner, arguments, signature })
+    }
 }
 
 impl ScalarUDFImpl for CoercedFunction {
@@ -107,7 +138,14 @@ impl ScalarUDFImpl for CoercedFunction {
     fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
         let common = match self.arguments {
             Arguments::ListAnd(count) => in_one_type(arg_types, count),
-            Arguments::Alike => beside_texts(arg_types),
+            Arguments::ElementAndList => match arg_types {
+                [element, list] => in_one_type(&[list.clone(), element.clone()], 1).map(|mut types| {
+                    types.reverse();
+                    types
+                }),
+                _ => None,
+            },
+            Arguments::Alike => of_all(arg_types),
         };
         if let Some(common) = common {
             return Ok(common);
@@ -118,13 +156,14 @@ impl ScalarUDFImpl for CoercedFunction {
     }
 }
 
-/// Returns the type of dates, times, booleans or bytes among texts, for all; `None` for other arguments.
-fn beside_texts(types: &[DataType]) -> Option<Vec<DataType>> {
-    let mut others = types.iter().filter(|own| !own.is_string() && !own.is_null());
-    let first = others.next()?;
-    let is_read = matches!(first, DataType::Boolean) || first.is_temporal() || first.is_binary();
-    let has_texts = types.iter().any(DataType::is_string);
-    (is_read && has_texts && others.all(|other| other == first)).then(|| vec![first.clone(); types.len()])
+/// Returns the type of all arguments, and that of what stands among texts; `None` where the engine finds it.
+fn of_all(types: &[DataType]) -> Option<Vec<DataType>> {
+    let others: Vec<DataType> = types.iter().filter(|own| !own.is_string() && !own.is_null()).cloned().collect();
+    let first = others.first()?;
+    let is_read = matches!(first, DataType::Boolean) || first.is_temporal() || first.is_binary() || first.is_list();
+    let of_one = || (is_read && others.iter().all(|other| other == first)).then(|| first.clone());
+    let to = common_type::of(&others).or_else(of_one)?;
+    types.iter().any(|own| *own != to).then(|| vec![to; types.len()])
 }
 
 /// Returns the types of the arguments with one for the list's elements and those beside it; `None` if they have one, or
@@ -134,10 +173,12 @@ fn in_one_type(types: &[DataType], count: usize) -> Option<Vec<DataType>> {
     let elements = behind.get(..count)?;
     let all = || elements.iter().chain([item.data_type()]).filter(|own| !own.is_null());
     if all().all(|own| own == item.data_type()) {
-        return None;
+        // The engine does not find the type of a null among bytes.
+        let has_null = elements.iter().any(DataType::is_null) && item.data_type().is_binary();
+        return has_null.then(|| with_elements(types, item.data_type().clone(), count));
     }
     let common = if all().any(DataType::is_decimal) && !all().any(DataType::is_string) {
-        holding(&all().map(digits).collect::<Option<Vec<_>>>()?)?
+        holding_digits(&all().collect::<Vec<_>>())?
     } else if elements.iter().any(DataType::is_string) && !item.data_type().is_string() && !item.data_type().is_nested()
     {
         // A text is an element of the list.
@@ -145,9 +186,22 @@ fn in_one_type(types: &[DataType], count: usize) -> Option<Vec<DataType>> {
     } else {
         of_times(&all().collect::<Vec<_>>())?
     };
-    let list = DataType::List(Arc::new(item.as_ref().clone().with_data_type(common.clone())));
-    let elements = std::iter::repeat_n(common, count);
-    Some([list].into_iter().chain(elements).chain(behind[count..].iter().cloned()).collect())
+    Some(with_elements(types, common, count))
+}
+
+/// Returns the types of a list, so many elements, and what is behind, with this type for the elements.
+fn with_elements(types: &[DataType], element: DataType, count: usize) -> Vec<DataType> {
+    let list = match types.first() {
+        Some(DataType::List(item)) => DataType::List(Arc::new(item.as_ref().clone().with_data_type(element.clone()))),
+        _ => DataType::new_list(element.clone(), true),
+    };
+    let behind = types.iter().skip(1 + count).cloned();
+    [list].into_iter().chain(std::iter::repeat_n(element, count)).chain(behind).collect()
+}
+
+/// Returns the type that has the digits of decimals and whole numbers; `None` for other types, or if there is none.
+pub(in crate::engine) fn holding_digits(types: &[&DataType]) -> Option<DataType> {
+    holding(&types.iter().map(|own| digits(own)).collect::<Option<Vec<_>>>()?)
 }
 
 /// Returns the type that holds dates and timestamps of one unit, or times of day of different ones.
@@ -192,16 +246,17 @@ mod tests {
 
     use arrow::datatypes::{DataType, Field, TimeUnit};
 
-    use super::{beside_texts, in_one_type};
+    use super::{in_one_type, of_all};
 
     #[test]
     fn texts_are_of_the_type_beside() {
         let (date, text) = (DataType::Date32, DataType::Utf8);
-        assert_eq!(beside_texts(&[date.clone(), DataType::Null, text.clone()]), Some(vec![date.clone(); 3]));
-        assert_eq!(beside_texts(&[text.clone(), DataType::Boolean]), Some(vec![DataType::Boolean; 2]));
-        assert_eq!(beside_texts(&[date.clone(), date.clone()]), None);
-        assert_eq!(beside_texts(&[date, DataType::Boolean, text.clone()]), None);
-        assert_eq!(beside_texts(&[text, DataType::Int64]), None);
+        assert_eq!(of_all(&[date.clone(), DataType::Null, text.clone()]), Some(vec![date.clone(); 3]));
+        assert_eq!(of_all(&[text.clone(), DataType::Boolean]), Some(vec![DataType::Boolean; 2]));
+        assert_eq!(of_all(&[DataType::Null, DataType::Binary]), Some(vec![DataType::Binary; 2]));
+        assert_eq!(of_all(&[date.clone(), date.clone()]), None);
+        assert_eq!(of_all(&[date, DataType::Boolean, text.clone()]), None);
+        assert_eq!(of_all(&[text, DataType::Int64]), None);
     }
 
     #[test]

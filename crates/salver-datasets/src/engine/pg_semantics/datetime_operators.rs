@@ -2,11 +2,9 @@
 //! engine has none: a date plus an interval is a timestamp, an interval times a number is an interval, a text literal
 //! takes the type of the other operand, and a `real` with an integer is computed in double precision.
 
-use arrow::datatypes::{DataType, TimeUnit};
-use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
-use datafusion::logical_expr::{Expr, ExprSchemable, Operator, binary_expr, cast, lit};
-use datafusion::sql::sqlparser::ast::BinaryOperator;
+use arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{Expr, Operator, binary_expr, cast, lit};
 
 use super::super::pg_functions;
 use super::{TypeOf, call, decimal_comparison, is_comparison, typed_literals};
@@ -33,42 +31,8 @@ fn is_number(own: &DataType) -> bool {
     own.is_integer() || own.is_floating() || own.is_decimal()
 }
 
-/// Planner of operators. The SQL planner needs their types at once, so an analyzer rule would be too late.
-#[derive(Debug)]
-pub(super) struct Operations;
-
-impl ExprPlanner for Operations {
-    fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
-        let Some(op) = operator(&expr.op) else { return Ok(PlannerResult::Original(expr)) };
-        let type_of = |part: &Expr| part.get_type(schema).ok();
-        Ok(match operation(&expr.left, op, &expr.right, &type_of) {
-            Some(operation) => PlannerResult::Planned(operation),
-            None => PlannerResult::Original(expr),
-        })
-    }
-}
-
-fn operator(op: &BinaryOperator) -> Option<Operator> {
-    Some(match op {
-        BinaryOperator::Plus => Operator::Plus,
-        BinaryOperator::Minus => Operator::Minus,
-        BinaryOperator::Multiply => Operator::Multiply,
-        BinaryOperator::Divide => Operator::Divide,
-        BinaryOperator::Modulo => Operator::Modulo,
-        BinaryOperator::PGBitwiseShiftLeft => Operator::BitwiseShiftLeft,
-        BinaryOperator::PGBitwiseShiftRight => Operator::BitwiseShiftRight,
-        BinaryOperator::Eq => Operator::Eq,
-        BinaryOperator::NotEq => Operator::NotEq,
-        BinaryOperator::Lt => Operator::Lt,
-        BinaryOperator::LtEq => Operator::LtEq,
-        BinaryOperator::Gt => Operator::Gt,
-        BinaryOperator::GtEq => Operator::GtEq,
-        _ => return None,
-    })
-}
-
 /// Returns an operation with PostgreSQL's semantics; `None` if the engine's are the same.
-fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Option<Expr> {
+pub(super) fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Option<Expr> {
     use Operator::{BitwiseShiftLeft, BitwiseShiftRight, Divide, Minus, Modulo, Multiply, Plus};
     if matches!(op, BitwiseShiftLeft | BitwiseShiftRight) {
         return shifted(left, op, right, type_of);
@@ -119,17 +83,8 @@ fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Op
         }
         _ => {}
     }
-    let takes_text = |own: &DataType| arithmetic && is_number(own) || *own == DataType::Boolean;
-    // Beside a decimal, a number has all of its own digits.
-    let read = |text: &Expr, to: DataType| {
-        let exact = if to.is_decimal() { typed_literals::exact(text) } else { None };
-        exact.unwrap_or_else(|| cast(text.clone(), to))
-    };
-    if is_text(left) && takes_text(&other) {
-        return both(read(left, other), right.clone());
-    }
-    if is_text(right) && takes_text(&one) {
-        return both(left.clone(), read(right, one));
+    if let Some(read) = with_text(left, op, right, (&one, &other)) {
+        return Some(read);
     }
     let double = |part: &Expr| cast(part.clone(), DataType::Float64);
     match (&one, &other) {
@@ -137,6 +92,32 @@ fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf<'_>) -> Op
         (whole, DataType::Float32) if arithmetic && whole.is_integer() => both(double(left), double(right)),
         _ => None,
     }
+}
+
+/// Returns an operation in which a text literal is a value of the type of the other operand, or one that belongs to it;
+/// `None` if there is none.
+fn with_text(left: &Expr, op: Operator, right: &Expr, (one, other): (&DataType, &DataType)) -> Option<Expr> {
+    let span = || DataType::Interval(IntervalUnit::MonthDayNano);
+    let beside = |own: &DataType| match own {
+        own if is_comparison(op) && is_span(own) => Some(span()),
+        // What is added to a time is a span, and what is subtracted from one is a time.
+        own if op == Operator::Plus && is_time(own) => Some(span()),
+        own if op == Operator::Minus && is_time(own) => Some(own.clone()),
+        own if !is_comparison(op) && is_number(own) || *own == DataType::Boolean => Some(own.clone()),
+        _ => None,
+    };
+    // Beside a decimal, a number has all of its own digits.
+    let read = |text: &Expr, to: DataType| {
+        let known = typed_literals::written(text).and_then(|text| typed_literals::read_as(text, &to).ok()?);
+        known.unwrap_or_else(|| cast(text.clone(), to))
+    };
+    if is_text(left) {
+        return Some(binary_expr(read(left, beside(other)?), op, right.clone()));
+    }
+    if is_text(right) {
+        return Some(binary_expr(left.clone(), op, read(right, beside(one)?)));
+    }
+    None
 }
 
 /// Converts a duration to an interval.

@@ -13,9 +13,10 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
+use super::super::{common_type, pg_functions};
 use super::{
-    call, datetime_operators, decimal_comparison, decimal_division, float32_comparison, in_subquery, is_comparison,
-    multiset_operators, rewritten, text_casts, time_unit_comparison, typed_literals, untyped_literals,
+    call, datetime_operators, decimal_comparison, decimal_division, equalities, float32_comparison, in_subquery,
+    is_comparison, multiset_operators, rewritten, text_casts, time_unit_comparison, typed_literals, untyped_literals,
 };
 
 /// Analyzer rule that runs before type coercion.
@@ -51,7 +52,8 @@ fn is_decimal(data_type: &DataType) -> bool {
 
 fn mixed(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let type_of = |part: &Expr| part.get_type(schema).ok();
-    let expr = typed_literals::typed(expr, &type_of)?;
+    let expr = equalities::written_out(expr, &type_of, &|equal| Ok(mixed(equal, schema)?.data))?;
+    let expr = expr.transform_data(|expr| typed_literals::typed(expr, &type_of))?;
     let expr = expr
         .transform_data(|expr| text_casts::written(expr, &type_of))?
         .transform_data(|expr| Ok(time_unit_comparison::compared(expr, &type_of)))?;
@@ -119,6 +121,9 @@ fn called(func: Arc<ScalarUDF>, args: Vec<Expr>, type_of: &dyn Fn(&Expr) -> Opti
             _ => Transformed::no(call),
         };
     }
+    if func.name() == "character_length" && args.iter().any(|arg| type_of(arg).is_some_and(|own| own.is_binary())) {
+        return Transformed::yes(call(pg_functions::octet_length(), args));
+    }
     if let Some(args) = datetime_operators::intervals(func.name(), &args, type_of) {
         return Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }));
     }
@@ -172,7 +177,7 @@ fn floated(expr: Expr) -> Expr {
     cast(expr, DataType::Float64)
 }
 
-/// Rewrites a union of decimals and floats to one of floats.
+/// Gives the columns of a union the types that they have in common.
 fn united(plan: LogicalPlan) -> Result<LogicalPlan> {
     let LogicalPlan::Union(Union { inputs, schema }) = plan else { return Ok(plan) };
     let (inputs, schema) = match untyped_literals::union(&inputs)? {
@@ -183,31 +188,28 @@ fn united(plan: LogicalPlan) -> Result<LogicalPlan> {
         None => (inputs, schema),
     };
     let width = inputs.first().map_or(0, |input| input.schema().fields().len());
-    let kind = |input: &LogicalPlan, column: usize, test: fn(&DataType) -> bool| {
-        input.schema().fields().get(column).is_some_and(|field| test(field.data_type()))
+    let common = |column: usize| {
+        let own = |input: &Arc<LogicalPlan>| Some(input.schema().fields().get(column)?.data_type().clone());
+        common_type::of(&inputs.iter().map(own).collect::<Option<Vec<_>>>()?)
     };
-    let mixed: Vec<bool> = (0..width)
-        .map(|column| {
-            inputs.iter().any(|input| kind(input, column, is_decimal))
-                && inputs.iter().any(|input| kind(input, column, DataType::is_floating))
-        })
-        .collect();
-    if !mixed.contains(&true) {
+    let common: Vec<Option<DataType>> = (0..width).map(common).collect();
+    if common.iter().all(Option::is_none) {
         return Ok(LogicalPlan::Union(Union { inputs, schema }));
     }
     let inputs = inputs.into_iter().map(|input| {
-        if !mixed.iter().enumerate().any(|(column, mixed)| *mixed && kind(&input, column, is_decimal)) {
-            return Ok(input);
-        }
-        let columns = input.schema().iter().zip(&mixed).map(|((qualifier, field), mixed)| {
+        let columns = input.schema().iter().zip(&common).map(|((qualifier, field), common)| {
             let column = Expr::from((qualifier, field));
-            if *mixed && is_decimal(field.data_type()) {
-                cast(column, DataType::Float64).alias_qualified(qualifier.cloned(), field.name())
-            } else {
-                column
+            match common {
+                Some(to) if to != field.data_type() => {
+                    cast(column, to.clone()).alias_qualified(qualifier.cloned(), field.name())
+                }
+                _ => column,
             }
         });
         let columns: Vec<Expr> = columns.collect();
+        if columns.iter().all(|column| matches!(column, Expr::Column(_))) {
+            return Ok(input);
+        }
         Ok(Arc::new(LogicalPlanBuilder::from(Arc::unwrap_or_clone(input)).project(columns)?.build()?))
     });
     Ok(LogicalPlan::Union(Union::try_new_with_loose_types(inputs.collect::<Result<_>>()?)?))

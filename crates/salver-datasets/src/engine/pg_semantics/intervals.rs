@@ -6,41 +6,98 @@ mod grouping;
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, Decimal128Array};
+use arrow::array::{ArrayRef, AsArray, Decimal128Array, ListArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Decimal128Type, IntervalMonthDayNanoType, IntervalUnit};
-use datafusion::common::Result;
+use arrow::datatypes::{DataType, Decimal128Type, Field, IntervalMonthDayNanoType, IntervalUnit};
 use datafusion::common::tree_node::Transformed;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::functions_aggregate::first_last::first_value_udaf;
 use datafusion::functions_aggregate::min_max::{Max, Min};
 use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams, Case, InList, ScalarFunction};
-use datafusion::logical_expr::{Between, Expr};
+use datafusion::logical_expr::{Between, BinaryExpr, Expr};
+use salver_model::{Code, Error};
 
+use super::super::pg_functions::item;
 use super::super::row_function::RowFunction;
-use super::{TypeOf, call};
+use super::{TypeOf, call, is_comparison};
 pub(super) use grouping::node;
 
 const DAY_NANOS: i128 = 86_400_000_000_000;
 const MONTH_DAYS: i128 = 30;
 const LENGTH: DataType = DataType::Decimal128(38, 0);
 
+/// Functions that look for an element, or compare elements, and return none of them.
+const COMPARE_ELEMENTS: [&str; 5] =
+    ["array_has", "array_has_all", "array_has_any", "array_position", "array_positions"];
+/// Functions that return elements by a comparison.
+const CHOOSE_ELEMENTS: [&str; 12] = [
+    "array_distinct",
+    "array_except",
+    "array_intersect",
+    "array_max",
+    "array_min",
+    "array_remove",
+    "array_remove_all",
+    "array_remove_n",
+    "array_replace",
+    "array_replace_all",
+    "array_sort",
+    "array_union",
+];
+
 fn is_interval(expr: &Expr, type_of: TypeOf<'_>) -> bool {
     matches!(type_of(expr), Some(DataType::Interval(_)))
+}
+
+/// Returns whether an expression is an interval, or an array of them.
+fn holds(expr: &Expr, type_of: TypeOf<'_>) -> bool {
+    type_of(expr).is_some_and(|own| are_held(&own))
+}
+
+/// Returns whether values of a type are intervals, or arrays of them.
+pub(super) fn are_held(own: &DataType) -> bool {
+    matches!(own, DataType::Interval(_)) || item(own).is_some_and(are_held)
+}
+
+/// Returns whether an operator compares intervals, or arrays of them.
+pub(super) fn are_compared(expr: &BinaryExpr, type_of: TypeOf<'_>) -> bool {
+    is_comparison(expr.op) && holds(&expr.left, type_of) && holds(&expr.right, type_of)
+}
+
+/// Compares the operands of an operator by their lengths.
+pub(super) fn by_length(expr: BinaryExpr) -> Expr {
+    let [left, right] = [expr.left, expr.right].map(|part| Box::new(length(*part)));
+    Expr::BinaryExpr(BinaryExpr { left, op: expr.op, right })
+}
+
+/// Refuses functions that would choose among the elements of an array by the parts of the intervals.
+///
+/// # Errors
+/// `InvalidSql`, which names the function.
+pub(super) fn check(called: &ScalarFunction, type_of: TypeOf<'_>) -> Result<()> {
+    let name = called.func.name();
+    let is_list = || called.args.first().and_then(type_of).as_ref().and_then(item).is_some_and(are_held);
+    if CHOOSE_ELEMENTS.contains(&name) && is_list() {
+        let error = Error::new(Code::InvalidSql, format!("`{name}` is not for arrays of intervals"))
+            .with_hint("take the array apart, as in `select x from unnest(a) as u(x) order by x`");
+        return Err(DataFusionError::External(Box::new(error)));
+    }
+    Ok(())
 }
 
 /// Rewrites an expression that compares intervals by other means than an operator.
 pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
     let boxed = |part: Box<Expr>| Box::new(length(*part));
     match expr {
-        Expr::InList(InList { expr, list, negated }) if is_interval(&expr, type_of) => {
+        Expr::InList(InList { expr, list, negated }) if holds(&expr, type_of) => {
             let list = list.into_iter().map(length).collect();
             Transformed::yes(Expr::InList(InList { expr: boxed(expr), list, negated }))
         }
-        Expr::Between(Between { expr, negated, low, high }) if is_interval(&expr, type_of) => {
+        Expr::Between(Between { expr, negated, low, high }) if holds(&expr, type_of) => {
             let [expr, low, high] = [expr, low, high].map(boxed);
             Transformed::yes(Expr::Between(Between { expr, negated, low, high }))
         }
-        Expr::Case(Case { expr: Some(base), when_then_expr, else_expr }) if is_interval(&base, type_of) => {
+        Expr::Case(Case { expr: Some(base), when_then_expr, else_expr }) if holds(&base, type_of) => {
             let when_then_expr = when_then_expr.into_iter().map(|(when, then)| (boxed(when), then)).collect();
             Transformed::yes(Expr::Case(Case { expr: Some(boxed(base)), when_then_expr, else_expr }))
         }
@@ -65,6 +122,12 @@ pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
         {
             Transformed::yes(call(greatest_least::function(func.name() == "least"), args))
         }
+        Expr::ScalarFunction(ScalarFunction { func, args })
+            if COMPARE_ELEMENTS.contains(&func.name()) && args.iter().any(|arg| holds(arg, type_of)) =>
+        {
+            let args = args.into_iter().map(|arg| if holds(&arg, type_of) { length(arg) } else { arg });
+            Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args: args.collect() }))
+        }
         other => Transformed::no(other),
     }
 }
@@ -79,12 +142,24 @@ fn extreme(params: AggregateFunctionParams, is_least: bool) -> Transformed<Expr>
     Transformed::yes(Expr::AggregateFunction(AggregateFunction { func: first_value_udaf(), params }))
 }
 
-/// Returns the length of an interval, in nanoseconds.
+/// Returns the length of an interval in nanoseconds, or those of the elements of an array.
 pub(super) fn length(expr: Expr) -> Expr {
-    call(RowFunction::of_one("length", |_| Ok(LENGTH), |arrays, _| lengths(&arrays[0])), vec![expr])
+    let returns = |types: &[DataType]| Ok(types.first().map_or(LENGTH, lengths_of));
+    call(RowFunction::of_one("length", returns, |arrays, _| lengths(&arrays[0])), vec![expr])
+}
+
+fn lengths_of(own: &DataType) -> DataType {
+    item(own).map_or(LENGTH, |item| DataType::new_list(lengths_of(item), true))
 }
 
 fn lengths(array: &ArrayRef) -> Result<ArrayRef> {
+    if let Some(own) = item(array.data_type()) {
+        let list = cast(array, &DataType::new_list(own.clone(), true))?;
+        let (_, offsets, items, nulls) = list.as_list::<i32>().clone().into_parts();
+        let items = lengths(&items)?;
+        let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
+        return Ok(Arc::new(ListArray::try_new(field, offsets, items, nulls)?));
+    }
     let intervals = cast(array, &DataType::Interval(IntervalUnit::MonthDayNano))?;
     let lengths: Decimal128Array =
         intervals.as_primitive::<IntervalMonthDayNanoType>().unary::<_, Decimal128Type>(|interval| {

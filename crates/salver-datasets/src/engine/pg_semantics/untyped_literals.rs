@@ -8,6 +8,7 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{Expr, LogicalPlan, Projection, cast};
 
+use super::super::common_type;
 use super::{TypeOf, typed_literals};
 
 fn is_written(expr: &Expr) -> bool {
@@ -52,20 +53,20 @@ pub(super) fn case(case: Case, type_of: TypeOf<'_>) -> (Case, bool) {
     (Case { expr, when_then_expr, else_expr: else_expr.map(|other| read(*other)) }, true)
 }
 
-/// Replaces such literals in the inputs of a union by numbers; returns `None` if there are none.
+/// Gives such literals in the inputs of a union the type of the others; returns `None` if there are none.
 pub(super) fn union(inputs: &[Arc<LogicalPlan>]) -> Result<Option<Vec<Arc<LogicalPlan>>>> {
     let width = inputs.first().map_or(0, |input| input.schema().fields().len());
     let mut changed: Option<Vec<Arc<LogicalPlan>>> = None;
     for column in 0..width {
         let own = |input: &Arc<LogicalPlan>| input.schema().fields().get(column).map(|field| field.data_type().clone());
         let is_text = |input: &Arc<LogicalPlan>| projected(input, column).is_some_and(is_written);
-        let mut others = inputs.iter().filter(|input| !is_text(input)).map(own);
-        let Some(Some(to)) = others.next().filter(|own| own.as_ref().is_some_and(DataType::is_numeric)) else {
+        let others = inputs.iter().filter(|input| !is_text(input)).map(own);
+        let Some(types) = others.collect::<Option<Vec<_>>>() else { continue };
+        let to = common_type::of(&types).or_else(|| types.iter().find(|own| !own.is_null()).cloned());
+        let is_read = |own: &DataType| own.is_numeric() || typed_literals::is_read(own);
+        let Some(to) = to.filter(|to| is_read(to) && types.iter().all(|own| own.is_null() || is_read(own))) else {
             continue;
         };
-        if !others.all(|own| own.is_some_and(|own| own.is_numeric())) {
-            continue;
-        }
         let inputs = changed.get_or_insert_with(|| inputs.to_vec());
         for input in inputs.iter_mut().filter(|input| is_text(input)) {
             let LogicalPlan::Projection(projection) = &**input else { continue };
@@ -73,8 +74,11 @@ pub(super) fn union(inputs: &[Arc<LogicalPlan>]) -> Result<Option<Vec<Arc<Logica
             let (table, name) = exprs[column].qualified_name();
             let literal = exprs[column].clone().unalias();
             // A decimal has the digits of both.
-            let exact = if to.is_decimal() { typed_literals::exact(&literal) } else { None };
-            exprs[column] = exact.unwrap_or_else(|| cast(literal, to.clone())).alias_qualified(table, name);
+            let read = match typed_literals::written(&literal) {
+                Some(text) if typed_literals::is_read(&to) => typed_literals::read_as(text, &to)?,
+                _ => None,
+            };
+            exprs[column] = read.unwrap_or_else(|| cast(literal, to.clone())).alias_qualified(table, name);
             *input = Arc::new(LogicalPlan::Projection(Projection::try_new(exprs, Arc::clone(&projection.input))?));
         }
     }

@@ -124,8 +124,10 @@ fn whole(texts: &StringArray, data_type: &DataType, is_declared: bool) -> Option
         (cast.null_count() == texts.null_count()).then_some(cast)
     };
     read(texts).or_else(|| {
-        let plain = || texts.iter().map(|text| text.map(without_fraction)).collect::<StringArray>();
-        if is_declared { read(&plain()) } else { None }
+        // Without a declaration, only a negative zero may have a fraction.
+        let is_read = |text: &str| is_declared || text.parse::<f64>().is_ok_and(|number| number == 0.0);
+        let plain = |text| if is_read(text) { without_fraction(text) } else { Cow::Borrowed(text) };
+        read(&texts.iter().map(|text| text.map(plain)).collect::<StringArray>())
     })
 }
 

@@ -21,6 +21,10 @@ pub(super) enum JsonShape {
     },
     /// Integers, some of them above `i64::MAX`.
     UInt,
+    /// Integers, some of them above `i64::MAX` and others negative.
+    Wide,
+    /// Only negative zeros, which are integers beside these: the parser does not tell `-0` from `-0.0`.
+    NegativeZero,
     Float,
     Text,
     List(Box<JsonShape>),
@@ -68,13 +72,18 @@ impl JsonShape {
             Self::Bool => DataType::Boolean,
             Self::Int { .. } => DataType::Int64,
             Self::UInt => DataType::UInt64,
-            Self::Float => DataType::Float64,
+            Self::Wide => DataType::Decimal128(20, 0),
+            Self::Float | Self::NegativeZero => DataType::Float64,
             Self::Text | Self::Mixed => DataType::Utf8,
             Self::List(item) => DataType::List(Arc::new(Field::new("item", item.data_type(), true))),
             // Most formats can't represent a struct without fields.
             Self::Object(object) if object.fields.is_empty() => DataType::Utf8,
             Self::Object(object) => DataType::Struct(object.to_fields().into()),
         }
+    }
+
+    fn is_number(&self) -> bool {
+        matches!(self, Self::Int { .. } | Self::UInt | Self::Wide | Self::NegativeZero | Self::Float)
     }
 
     fn scalar(&mut self, other: Self) {
@@ -86,7 +95,9 @@ impl JsonShape {
             (Self::Int { has_negative: a }, Self::Int { has_negative: b }) => Self::Int { has_negative: a || b },
             (Self::UInt, Self::UInt | Self::Int { has_negative: false })
             | (Self::Int { has_negative: false }, Self::UInt) => Self::UInt,
-            (Self::Int { .. } | Self::UInt | Self::Float, Self::Int { .. } | Self::UInt | Self::Float) => Self::Float,
+            (own, Self::NegativeZero) | (Self::NegativeZero, own) if own.is_number() => own,
+            (Self::Int { .. } | Self::UInt | Self::Wide, Self::Int { .. } | Self::UInt | Self::Wide) => Self::Wide,
+            (own, other) if own.is_number() && other.is_number() => Self::Float,
             _ => Self::Mixed,
         };
     }
@@ -129,8 +140,9 @@ impl<'de> Visitor<'de> for Observe<'_> {
         Ok(())
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        self.0.scalar(JsonShape::Float);
+    fn visit_f64<E>(self, value: f64) -> Result<(), E> {
+        let is_negative_zero = value == 0.0 && value.is_sign_negative();
+        self.0.scalar(if is_negative_zero { JsonShape::NegativeZero } else { JsonShape::Float });
         Ok(())
     }
 

@@ -1,10 +1,10 @@
 //! Array literals as text: `'{1,2}'::int[]` becomes `array['1', '2']::int[]`.
 
 use datafusion::sql::sqlparser::ast::{Array, ArrayElemTypeDef, DataType, Expr, TypedString, Value};
-use salver_model::limits::SQL_ARRAY_DEPTH_MAX;
-use salver_model::{Code, Error, SqlFault};
+use salver_model::Error;
 
 use super::take;
+use crate::engine::{Element, elements};
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     let array = match expr {
@@ -55,16 +55,16 @@ pub(super) fn read_untyped(expr: &mut Expr) -> Result<bool, Box<Error>> {
 
 fn written(value: &Value) -> Result<Option<Expr>, Box<Error>> {
     let Value::SingleQuotedString(text) = value else { return Ok(None) };
-    let mut rest = text.trim();
-    match read(&mut rest, 1) {
-        Some(array) if rest.trim().is_empty() => Ok(Some(array)),
-        _ => {
-            let message = format!("`{text}` is not an array, which is written as `{{1,2}}`");
-            let hint = "write `array[1, 2]`, or `string_to_array(x, ',')` for a text that has commas";
-            let error = Error::new(Code::InvalidSql, message).with_hint(hint);
-            Err(Box::new(error.with_sql_fault(SqlFault::InvalidText)))
-        }
-    }
+    Ok(Some(array(elements(text)?)))
+}
+
+fn array(elements: Vec<Element>) -> Expr {
+    let elem = elements.into_iter().map(|element| match element {
+        Element::Null => Expr::value(Value::Null),
+        Element::Text(text) => Expr::value(Value::SingleQuotedString(text)),
+        Element::Array(elements) => array(elements),
+    });
+    Expr::Array(Array { elem: elem.collect(), named: true })
 }
 
 /// Returns how many dimensions a type has.
@@ -80,69 +80,5 @@ fn dimensions(array: &Expr) -> usize {
     match array {
         Expr::Array(array) => 1 + array.elem.first().map_or(0, dimensions),
         _ => 0,
-    }
-}
-
-/// Parses the brackets at the beginning of a text, and leaves the rest.
-fn read(rest: &mut &str, depth: usize) -> Option<Expr> {
-    *rest = rest.strip_prefix('{').filter(|_| depth <= SQL_ARRAY_DEPTH_MAX)?.trim_start();
-    let mut elem = Vec::new();
-    if let Some(behind) = rest.strip_prefix('}') {
-        *rest = behind;
-        return Some(Expr::Array(Array { elem, named: true }));
-    }
-    loop {
-        *rest = rest.trim_start();
-        elem.push(match rest.as_bytes().first()? {
-            b'{' => read(rest, depth + 1)?,
-            b'"' => Expr::value(Value::SingleQuotedString(quoted(rest)?)),
-            _ => plain(rest)?,
-        });
-        *rest = rest.trim_start();
-        if let Some(behind) = rest.strip_prefix(',') {
-            *rest = behind;
-            continue;
-        }
-        *rest = rest.strip_prefix('}')?;
-        return Some(Expr::Array(Array { elem, named: true }));
-    }
-}
-
-/// Parses a quoted element.
-fn quoted(rest: &mut &str) -> Option<String> {
-    let mut item = String::new();
-    let mut signs = rest.char_indices().skip(1);
-    while let Some((at, sign)) = signs.next() {
-        match sign {
-            '"' => {
-                *rest = &rest[at + 1..];
-                return Some(item);
-            }
-            '\\' => item.push(signs.next()?.1),
-            sign => item.push(sign),
-        }
-    }
-    None
-}
-
-/// Parses an unquoted element, which may be null.
-fn plain(rest: &mut &str) -> Option<Expr> {
-    let mut item = String::new();
-    let mut signs = rest.char_indices();
-    let end = loop {
-        match signs.next()? {
-            (at, ',' | '}') => break at,
-            (_, '{' | '"') => return None,
-            (_, '\\') => item.push(signs.next()?.1),
-            (_, sign) => item.push(sign),
-        }
-    };
-    let is_null = rest[..end].trim().eq_ignore_ascii_case("null");
-    *rest = &rest[end..];
-    let item = item.trim();
-    match item {
-        "" => None,
-        _ if is_null => Some(Expr::value(Value::Null)),
-        item => Some(Expr::value(Value::SingleQuotedString(item.to_owned()))),
     }
 }

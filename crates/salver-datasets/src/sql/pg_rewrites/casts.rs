@@ -2,11 +2,12 @@
 
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, CastKind, CharacterLength, DataType, ExactNumberInfo, Expr, ObjectName, ObjectNamePart,
-    TimezoneInfo, TypedString, Value,
+    TimezoneInfo, TypedString, Value, ValueWithSpan,
 };
 use salver_model::Error;
 
-use super::{expression, literals, refused, take};
+use super::{expression, interval_literals, literals, refused, take, uuids};
+use crate::engine::timestamp;
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match expr {
@@ -61,17 +62,10 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             let words = if blank { format!("rtrim(left(__1, {length}))") } else { format!("left(__1, {length})") };
             literals::as_text(expr, &words)?;
         }
-        Expr::TypedString(TypedString {
-            data_type: DataType::Numeric(ExactNumberInfo::None) | DataType::Decimal(ExactNumberInfo::None),
-            value,
-            ..
-        }) => {
-            if let Some(number) = number(&value.value, WHOLE_DIGITS) {
-                *expr = number;
+        Expr::TypedString(typed) => {
+            if let Some(value) = value_of(typed)? {
+                *expr = value;
             }
-        }
-        Expr::TypedString(TypedString { data_type: DataType::Bytea, value, .. }) => {
-            *expr = expression("bytea(__1)", vec![Expr::Value(value.clone())])?;
         }
         Expr::AtTimeZone { timestamp, time_zone } => {
             let parts = vec![take(time_zone), take(timestamp)];
@@ -82,6 +76,22 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
+/// Returns the value of a literal such as `uuid '...'`, of a type that the engine lacks.
+fn value_of(typed: &TypedString) -> Result<Option<Expr>, Box<Error>> {
+    let mut text = Expr::Value(typed.value.clone());
+    match typed.data_type {
+        DataType::Numeric(ExactNumberInfo::None) | DataType::Decimal(ExactNumberInfo::None) => {
+            Ok(number(&typed.value.value, WHOLE_DIGITS))
+        }
+        DataType::Uuid => {
+            uuids::lower(&mut text);
+            expression("cast(__1 as varchar)", vec![text]).map(Some)
+        }
+        DataType::Bytea => expression("bytea(__1)", vec![text]).map(Some),
+        _ => Ok(None),
+    }
+}
+
 /// Casts to an array: of what is text here, of numbers and bytes, and of timestamps, whose zones count.
 fn array(expr: &mut Expr) -> Result<(), Box<Error>> {
     let Expr::Cast { data_type, kind, expr: inner, .. } = expr else { return Ok(()) };
@@ -89,7 +99,18 @@ fn array(expr: &mut Expr) -> Result<(), Box<Error>> {
     let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = data_type else { return Ok(()) };
     let tries = matches!(kind, CastKind::TryCast | CastKind::SafeCast);
     match **element {
-        DataType::Uuid | DataType::JSON | DataType::JSONB => **element = DataType::Varchar(None),
+        DataType::Uuid => {
+            **element = DataType::Varchar(None);
+            if let Expr::Array(array) = &mut **inner {
+                array.elem.iter_mut().for_each(uuids::lower);
+            }
+        }
+        DataType::JSON | DataType::JSONB => **element = DataType::Varchar(None),
+        DataType::Interval { .. } => {
+            if let Expr::Array(array) = &mut **inner {
+                array.elem.iter_mut().try_for_each(interval_literals::read_element)?;
+            }
+        }
         DataType::Custom(ref name, _) if is_oid(name) => **element = DataType::BigInt(None),
         // The functions for these do not know that a null is an array.
         DataType::Numeric(ExactNumberInfo::None) | DataType::Decimal(ExactNumberInfo::None) if !tries && !is_null => {
@@ -131,7 +152,7 @@ fn number(value: &Value, least: usize) -> Option<Expr> {
 /// Digits of a whole number that is a `numeric`: it may be combined with longer ones.
 const WHOLE_DIGITS: usize = 38;
 /// Maximum digits of a numeric literal.
-const LITERAL_DIGITS: usize = 76;
+pub(super) const LITERAL_DIGITS: usize = 76;
 
 fn numeric(expr: &mut Expr) -> Result<(), Box<Error>> {
     let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
@@ -169,6 +190,13 @@ pub(super) fn read_number(expr: &mut Expr) {
 /// Rewrites a cast to an array of timestamps, as one to a single one.
 fn moments(expr: &mut Expr, zoned: bool) -> Result<(), Box<Error>> {
     let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
+    if let Expr::Array(array) = &mut **inner {
+        for element in &mut array.elem {
+            if let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = element {
+                *text = timestamp(text, zoned);
+            }
+        }
+    }
     let zone = if zoned { "Some(\"UTC\")" } else { "None" };
     *expr = expression(&format!("arrow_cast(__1, 'List(Timestamp(Microsecond, {zone}))')"), vec![take(inner)])?;
     Ok(())

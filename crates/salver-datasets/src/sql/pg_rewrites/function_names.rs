@@ -37,13 +37,18 @@ const WORDS: &[(&str, usize, &str)] = &[
     ),
     ("array_length", 2, "nullif(array_length(__1, __2)::bigint, 0)"),
     ("array_lower", 2, "(case when array_length(__1, __2) > 0 then 1 end)"),
+    // From behind the end nothing is found, and from before the beginning all.
+    (
+        "array_position",
+        3,
+        "(case when __3 <= cardinality(__1)::bigint then array_position(__1, __2, greatest(__3, 1)) end)::bigint",
+    ),
     ("array_ndims", 1, "(case when cardinality(__1) > 0 then array_ndims(__1)::bigint end)"),
     ("array_upper", 2, "nullif(array_length(__1, __2)::bigint, 0)"),
     ("convert_from", 2, "arrow_cast(__1, 'Utf8')"),
     ("convert_to", 2, "arrow_cast(__1, 'Binary')"),
     ("json_array_length", 1, "cardinality(json_get_array(__1))::bigint"),
     ("jsonb_array_length", 1, "cardinality(json_get_array(__1))::bigint"),
-    ("trim_array", 2, "array_slice(__1, 1, array_length(__1)::bigint - __2)"),
     ("age", 1, "age(current_date(), __1)"),
     ("div", 2, "trunc(__1 / __2)"),
     ("log", 1, "log10(__1)"),
@@ -86,6 +91,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         "percentile_cont" | "percentile_disc" | "mode" => ordered_set(function, &name),
         "string_agg" if function.over.is_some() => ordered_window(function),
         "make_interval" => intervals(function),
+        "array_fill" => filled(expr),
         "array_positions" => {
             *expr = expression("__1::bigint[]", vec![take(expr)])?;
             Ok(())
@@ -99,6 +105,21 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         }
         _ => Ok(()),
     }
+}
+
+/// Rewrites `array_fill(x, array[2, 3])` to a repeated repetition.
+fn filled(expr: &mut Expr) -> Result<(), Box<Error>> {
+    let Expr::Function(function) = expr else { return Ok(()) };
+    let Some([value, Expr::Array(lengths)]) = arguments(function).and_then(|all| <[Expr; 2]>::try_from(all).ok())
+    else {
+        return Err(refused("`array_fill` takes a value and its lengths", "write `array_fill(x, array[3])`"));
+    };
+    *expr = lengths
+        .elem
+        .into_iter()
+        .rev()
+        .try_fold(value, |value, length| expression("array_repeat(__1, __2)", vec![value, length]))?;
+    Ok(())
 }
 
 /// Returns the unqualified name of a function, in lower case.

@@ -26,6 +26,15 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
+/// Reads an element of an array of intervals.
+pub(super) fn read_element(element: &mut Expr) -> Result<(), Box<Error>> {
+    if text_of(element).is_some() {
+        *element = expression("cast(__1 as interval)", vec![element.clone()])?;
+        return rewrite(element);
+    }
+    Ok(())
+}
+
 fn text_of(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Value(value) => match &value.value {

@@ -1,11 +1,11 @@
-//! Literals that the engine reads differently: numbers with an exponent, times out of the range of nanoseconds, and
-//! patterns of `like` with an escape of their own.
+//! Literals that the engine reads differently: numbers with an exponent, dates and times, and patterns of `like` with
+//! an escape of their own.
 
 use datafusion::sql::sqlparser::ast::{CastKind, DataType, Expr, TimezoneInfo, TypedString, Value, ValueWithSpan};
 use salver_model::Error;
 
 use super::{expression, take};
-use crate::engine::offset_of;
+use crate::engine::{date, timestamp};
 
 /// Maximum digits of a numeric literal.
 const LITERAL_DIGITS: usize = 70;
@@ -23,6 +23,12 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
                 Some(plain) => *digits = plain,
                 // The number is too large or too small for a decimal.
                 None => *expr = expression(&format!("'{digits}'::double precision"), Vec::new())?,
+            }
+        }
+        Expr::TypedString(TypedString { data_type: DataType::Date, value, .. }) => cut_date(value),
+        Expr::Cast { expr: inner, data_type: DataType::Date, .. } if matches!(**inner, Expr::Value(_)) => {
+            if let Expr::Value(value) = &mut **inner {
+                cut_date(value);
             }
         }
         Expr::TypedString(TypedString { data_type, value, .. }) => {
@@ -51,6 +57,12 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         _ => {}
     }
     Ok(())
+}
+
+fn cut_date(value: &mut ValueWithSpan) {
+    if let Value::SingleQuotedString(text) = &mut value.value {
+        *text = date(text).to_owned();
+    }
 }
 
 fn text_of(value: &ValueWithSpan) -> Option<String> {
@@ -96,38 +108,8 @@ fn far(zone: &str, text: &str, tries: bool) -> Result<Expr, Box<Error>> {
     let fraction = text.rsplit_once('.').map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
     let unit = if fraction > 6 { "Nanosecond" } else { "Microsecond" };
     let cast = if tries { "arrow_try_cast" } else { "arrow_cast" };
-    let text = with_offset(text.trim());
-    let text = if zone == "None" { without_offset(&text) } else { &text };
-    let text = Expr::value(Value::SingleQuotedString(with_seconds(text)));
+    let text = Expr::value(Value::SingleQuotedString(timestamp(text, zone != "None")));
     expression(&format!("{cast}(__1, 'Timestamp({unit}, {zone})')"), vec![text])
-}
-
-/// Rewrites `12:00 CET` to `12:00+01:00`: the engine would take the abbreviation for a region with daylight saving
-/// time.
-fn with_offset(text: &str) -> String {
-    let (time, word) = text.split_at(text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len());
-    match offset_of(word) {
-        Some(offset) if time.contains(':') => format!("{}{offset}", time.trim_end()),
-        _ => text.to_owned(),
-    }
-}
-
-/// Rewrites `12:00+02` to `12:00`: a time without a zone ignores the offset.
-fn without_offset(text: &str) -> &str {
-    let Some(clock) = text.find(':') else { return text };
-    let end = text[clock..].find(['+', '-']).map_or(text.len(), |at| clock + at);
-    let bare = text[..end].trim_end();
-    bare.strip_suffix(['Z', 'z']).unwrap_or(bare)
-}
-
-/// Adds the missing seconds to `2024-01-31 12:00`.
-fn with_seconds(text: &str) -> String {
-    let Some(at) = text.find([' ', 'T']).filter(|at| *at >= 8) else { return text.to_owned() };
-    let (date, time) = text.split_at(at + 1);
-    let end = time.find(|c: char| !c.is_ascii_digit() && c != ':').unwrap_or(time.len());
-    let (clock, zone) = time.split_at(end);
-    let seconds = if clock.matches(':').count() == 1 && !zone.starts_with('.') { ":00" } else { "" };
-    format!("{date}{clock}{seconds}{zone}")
 }
 
 /// Rewrites a pattern to use a backslash as its escape.

@@ -9,10 +9,6 @@ use super::{expression, refused, take};
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match expr {
-        Expr::BinaryOp { left, op: BinaryOperator::PGOverlap, right } => {
-            let parts = vec![take(left), take(right)];
-            *expr = expression("array_has_any(__1, __2)", parts)?;
-        }
         Expr::BinaryOp { left, op: BinaryOperator::PGStartsWith, right } => {
             let parts = vec![take(left), take(right)];
             *expr = expression("starts_with(__1, __2)", parts)?;

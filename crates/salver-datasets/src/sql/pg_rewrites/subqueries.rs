@@ -2,7 +2,7 @@
 
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, BinaryOperator, DataType, ExactNumberInfo, Expr, Function, FunctionArguments, LimitClause,
-    OrderByKind, Query, SelectItem, SetExpr, UnaryOperator, Value,
+    OrderByKind, Query, SelectItem, SetExpr, UnaryOperator, Value, ValueWithSpan,
 };
 use salver_model::Error;
 use salver_model::limits::SQL_UNTYPED_ELEMENTS_MAX;
@@ -68,20 +68,30 @@ fn any_or_all(expr: &mut Expr) -> Result<(), Box<Error>> {
         **right = Expr::Subquery(query);
     }
     if let Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } = expr
+        && matches!(&**right, Expr::Value(value) if value.value == Value::Null)
+    {
+        *expr = expression("cast(null as boolean)", Vec::new())?;
+        return Ok(());
+    }
+    if let Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } = expr
         && array_literals::read_untyped(right)?
         && let Some(compared) = one_by_one(expr)?
     {
         *expr = compared;
         return Ok(());
     }
+    if let Some(compared) = each_element(expr)? {
+        *expr = compared;
+        return Ok(());
+    }
     match expr {
         // The elements of an array literal are compared like single values.
         Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } if written_out(right).is_some() => {
-            let list = written_out(right).unwrap_or_default();
+            let list = decimals(written_out(right).unwrap_or_default())?;
             *expr = Expr::Nested(Box::new(Expr::InList { expr: Box::new(take(left)), list, negated: false }));
         }
         Expr::AllOp { left, compare_op: BinaryOperator::NotEq, right } if written_out(right).is_some() => {
-            let list = written_out(right).unwrap_or_default();
+            let list = decimals(written_out(right).unwrap_or_default())?;
             *expr = Expr::Nested(Box::new(Expr::InList { expr: Box::new(take(left)), list, negated: true }));
         }
         // By its name, this is the function of ours, which takes decimals of other digits.
@@ -113,6 +123,24 @@ fn any_or_all(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
+/// Casts the decimals among the elements of an array to what they are. A `real` is compared with them in double
+/// precision, while beside those of a list they would be taken for reals.
+fn decimals(mut elements: Vec<Expr>) -> Result<Vec<Expr>, Box<Error>> {
+    for element in &mut elements {
+        if let Expr::Value(ValueWithSpan { value: Value::Number(digits, false), .. }) = element
+            && let Some((whole, fraction)) = digits.split_once('.').filter(|_| is_plain_number(digits))
+        {
+            let words = format!("({digits}::decimal({}, {}))", whole.len() + fraction.len(), fraction.len());
+            *element = expression(&words, Vec::new())?;
+        }
+    }
+    Ok(elements)
+}
+
+fn is_plain_number(digits: &str) -> bool {
+    digits.len() <= casts::LITERAL_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
 /// Compares a value with each element of an array that was a text, by `<` and its kin: the elements have no type of
 /// their own, by which the engine would find the least and the greatest.
 fn one_by_one(expr: &mut Expr) -> Result<Option<Expr>, Box<Error>> {
@@ -120,6 +148,11 @@ fn one_by_one(expr: &mut Expr) -> Result<Option<Expr>, Box<Error>> {
     let (Expr::AnyOp { left, compare_op, right, .. } | Expr::AllOp { left, compare_op, right }) = expr else {
         return Ok(None);
     };
+    // Without elements there is nothing that would give them a type.
+    if matches!(&**right, Expr::Array(array) if array.elem.is_empty()) {
+        let words = if is_all { "(__1 is null or true)" } else { "(__1 is null and false)" };
+        return expression(words, vec![take(left)]).map(Some);
+    }
     let is_list = if is_all { BinaryOperator::NotEq } else { BinaryOperator::Eq };
     let Some(elements) = written_out(right).filter(|_| *compare_op != is_list) else { return Ok(None) };
     // What is compared is copied for each element, and would be again where these nest.
@@ -130,20 +163,39 @@ fn one_by_one(expr: &mut Expr) -> Result<Option<Expr>, Box<Error>> {
         );
         return Err(refused(message, "cast it, as in `x < any('{1,2}'::int[])`"));
     }
-    let mut parts = vec![take(left)];
-    let mut words = Vec::with_capacity(elements.len());
-    for element in elements {
-        parts.push(element);
-        words.push(format!("__1 {compare_op} __{}", parts.len()));
+    with_each(take(left), compare_op, elements, is_all).map(Some)
+}
+
+/// Compares a value by `<` and its kin with each element of an array that is written out, if these are few: the engine
+/// would look for the least and the greatest, which not all types have.
+fn each_element(expr: &mut Expr) -> Result<Option<Expr>, Box<Error>> {
+    let is_all = matches!(expr, Expr::AllOp { .. });
+    let (Expr::AnyOp { left, compare_op, right, .. } | Expr::AllOp { left, compare_op, right }) = expr else {
+        return Ok(None);
+    };
+    let is_list = if is_all { BinaryOperator::NotEq } else { BinaryOperator::Eq };
+    match written_out(right) {
+        Some(elements) if *compare_op != is_list && elements.len() <= SQL_UNTYPED_ELEMENTS_MAX && is_simple(left) => {
+            with_each(take(left), compare_op, elements, is_all).map(Some)
+        }
+        _ => Ok(None),
     }
-    let joint = if is_all { " and " } else { " or " };
-    expression(&format!("({})", words.join(joint)), parts).map(Some)
+}
+
+fn with_each(left: Expr, op: &BinaryOperator, elements: Vec<Expr>, is_all: bool) -> Result<Expr, Box<Error>> {
+    let words: Vec<String> = (2..elements.len() + 2).map(|number| format!("__1 {op} __{number}")).collect();
+    let parts = [left].into_iter().chain(elements).collect();
+    expression(&format!("({})", words.join(if is_all { " and " } else { " or " })), parts)
 }
 
 /// Returns whether an expression is a column or a value, which may be cast or have a sign.
-fn is_simple(expr: &Expr) -> bool {
+pub(super) fn is_simple(expr: &Expr) -> bool {
     match expr {
-        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::TypedString(_) => true,
+        Expr::Identifier(_)
+        | Expr::CompoundIdentifier(_)
+        | Expr::Value(_)
+        | Expr::TypedString(_)
+        | Expr::Interval(_) => true,
         Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } | Expr::Cast { expr: inner, .. } => is_simple(inner),
         _ => false,
     }
@@ -180,7 +232,7 @@ fn array_of(expr: &Expr) -> Option<Box<Query>> {
 
 /// Returns the elements of an array literal, if none is an array; `None` for any other expression and for an empty
 /// array. Those of an array of `numeric` have digits of their own.
-fn written_out(expr: &Expr) -> Option<Vec<Expr>> {
+pub(super) fn written_out(expr: &Expr) -> Option<Vec<Expr>> {
     match expr {
         Expr::Nested(inner) => written_out(inner),
         Expr::Cast { expr: array, data_type: DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)), .. }

@@ -53,6 +53,19 @@ pub(super) const SAME: &[&str] = &[
     "select i from n where not ((i, s) in (select b.i, b.s from n b where b.i < 3)) order by i",
     "select i from n where case when (i, s) in (select b.i, b.s from n b where b.i < 3) then false else true end \
      order by i",
+    // Quoted arrays, and intervals in arrays.
+    "select array[1, 2] @> '{1}', array[1, 2]@>'{}', array[1, 2] <@ '{1,2,3}', array[1, 2] && '{2}', '{1}' <@ array[1]",
+    "select array[1, 2] = '{1,2}', array['x'] in ('{y}', '{x}'), array[1.5] = '{1.50}'",
+    "select (array[1, 2] || '{3}')::text, ('{0}' || array[1])::text, (null || array[1])::text, (array[2] || null)::text",
+    "select 'x' = any('{}'), 1 <> all('{}'), 1 = all(null)",
+    "select array[interval '1 day', interval '24 hours'] = array[interval '24 hours', interval '1 day']",
+    "select array_position(array[interval '1 day'], interval '24 hours'), array[interval '1 day'] @> '{24:00:00}'",
+    "select '{24:00:00,1 day}'::interval[]::text, interval '1 day' = any('{24:00:00}'), interval '1 day' <> any('{24:00:00}')",
+    "select array_fill(7, array[3])::text, array_fill(7, array[2, 2])::text, trim_array(array[1, 2], 1)::text",
+    "select trim_array(null::int[], 1), trim_array(array[1], 1)::text, trim_array(array[1, 2, 3], 0)::text",
+    "select array_position(array[1, 2, 1], 1, 2), array_position(array[1], 1, 5), array_position(array[1], 1, 0)",
+    "select s like any(array['a%', 'G']), s ilike any('{A%,G}'), s not like all('{a,b}'), s like all('{%,a%}') from n order by i",
+    "select array[array[1, 2], array[3, 4]] @> array[array[2], array[3]], array[array[1, 2]] && array[2]",
     // Lists.
     "select 1 = any(array[2, null]), 2 = any(array[2, null]), 1 = any(array[2, 3]), null = any(array[1])",
     "select i from n where not (i = any(array[1, null]))",

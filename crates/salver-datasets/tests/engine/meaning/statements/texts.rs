@@ -51,6 +51,13 @@ pub(super) const SAME: &[&str] = &[
     "select encode('\\x4142'::bytea, 'hex'), encode(bytea '\\x4142', 'hex'), encode('a\\\\b\\001'::bytea, 'hex'), \
      encode('abc'::bytea::bytea, 'hex'), encode(cast(null as bytea), 'hex'), '\\x41'::bytea = 'A'::bytea",
     "select encode(s::bytea, 'hex'), length(s::bytea) from n order by i",
+    "select octet_length(s), octet_length('\\xff00'::bytea), bit_length('\\xff'::bytea), length('\\xff00'::bytea) from n order by i",
+    "select get_byte('\\x61ff'::bytea, 1), get_bit('\\x02'::bytea, 1), '\\x61'::bytea || '' = '\\x61', ('\\x61'::bytea || '\\xff')::text",
+    "select s::bytea < any(array['b'::bytea, 'c'::bytea]), s::bytea > all(array['a'::bytea]) from n order by i",
+    "select array_position(array['a'::bytea, 'b'], 'b'), array['a'::bytea, null]::text, array_replace(array['a'::bytea], 'a', '\\xff')::text",
+    "select 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid = 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', \
+     'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid = any('{A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11}'), \
+     uuid 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11' in ('A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11')",
     // A literal has the type of what it stands beside.
     "select coalesce(t, '1970-01-01'), nullif(t, '1970-01-01'), greatest(t, '2024-01-01 00:00:00.5'), \
      least('2000-01-01', t), case when i > 3 then t else '2000-01-01' end from n order by i",

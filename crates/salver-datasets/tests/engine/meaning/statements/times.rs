@@ -10,6 +10,20 @@ pub(super) const SAME: &[&str] = &[
     "select i from n where t not in ('1500-01-01', '0001-01-01') order by i",
     "select i from n where t is distinct from '9999-12-31' order by i",
     "select t = '2024-03-05 14:07:09.5', t > '2024-03-05 14:07:09.499999' from n where i = 1",
+    // An offset counts for nothing where there is no zone, and a time of day where there is only a date.
+    "select i from n where t = '2024-03-05 14:07:09.5+02' or t in ('1500-01-01 00:00:00-05', '2024-02-29+01') order by i",
+    "select i from n where t between '1970-01-01 00:00+05' and '2024-02-29 00:00 EST' order by i",
+    "select coalesce(t, '2024-01-01 02:30+02'), nullif(t, '1500-01-01 00:00+02') from n order by i",
+    "select '{2024-01-01 02:30+02}'::timestamp[]::text, (timestamptz '2024-01-01+02')::text",
+    "select date '2024-01-01' < '2024-01-01 12:00', date '2024-01-01' in ('2024-01-01 23:59:59'), '2024-01-01 12:00'::date",
+    "select (t + '1 day')::text, (t - '1970-01-01')::text from n where i in (1, 7) order by i",
+    "select interval '1 day' = '24:00:00', '1 month' > interval '29 days', interval '1 day' in ('24:00:00', '2 days')",
+    // The type of several.
+    "select coalesce(t, date '9999-12-31'), greatest(t, date '0001-01-01'), nullif(date '9999-12-31', t) from n order by i",
+    "select case when i = 1 then t else timestamptz '9999-12-31 00:00+00' end from n where i < 4 order by i",
+    "select x from (select date '0001-01-01' as x union all select timestamptz '9999-12-31 00:00+00') as q order by 1",
+    "select array[date '9999-12-31', t]::text, nullif(t, timestamptz '1500-01-01 00:00+00') from n where i < 3 order by i",
+    "select nullif(interval '1 day', interval '24 hours'), case interval '30 days' when interval '1 month' then 1 end",
     // Times.
     "select to_char(t, 'YYYY-MM-DD') from n where i = 1",
     "select to_char(t, 'FMDay, DD FMMonth YYYY, HH24:MI:SS.MS') from n where i in (1, 2, 3) order by i",

@@ -1,0 +1,83 @@
+//! `nullif(a, b)` and `case a when b`, which compare as `a = b` does. The engine would cast both to one type, which
+//! differs from that in which an operator compares them, and `nullif` would return a value of it.
+
+use arrow::datatypes::DataType;
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::expr::{Case, ScalarFunction};
+use datafusion::logical_expr::{Expr, cast, lit};
+use datafusion::scalar::ScalarValue;
+
+use super::{TypeOf, intervals};
+
+/// Most parts of an expression that is copied for each comparison.
+const COPIED_PARTS: usize = 16;
+
+/// Writes the comparisons of such an expression as operators, and gives each of them to `compared`.
+pub(super) fn written_out(
+    expr: Expr,
+    type_of: TypeOf<'_>,
+    compared: &dyn Fn(Expr) -> Result<Expr>,
+) -> Result<Transformed<Expr>> {
+    Ok(match expr {
+        Expr::ScalarFunction(ScalarFunction { func, args }) if func.name() == "nullif" => match args.as_slice() {
+            [one, other] if differ(one, other, type_of) && is_small(one)? => {
+                let to = promoted(type_of(one).as_ref(), type_of(other).as_ref());
+                let kept = to.map_or_else(|| one.clone(), |to| cast(one.clone(), to));
+                let own = type_of(&kept).unwrap_or(DataType::Null);
+                let equal = Box::new(compared(one.clone().eq(other.clone()))?);
+                let null = Box::new(lit(ScalarValue::try_from(&own)?));
+                let when_then_expr = vec![(equal, null)];
+                Transformed::yes(Expr::Case(Case { expr: None, when_then_expr, else_expr: Some(Box::new(kept)) }))
+            }
+            _ => Transformed::no(Expr::ScalarFunction(ScalarFunction { func, args })),
+        },
+        Expr::Case(Case { expr: Some(base), when_then_expr, else_expr })
+            if when_then_expr.iter().any(|(when, _)| differ(&base, when, type_of)) && is_small(&base)? =>
+        {
+            let branches = when_then_expr.into_iter().map(|(when, then)| {
+                let equal = compared((*base).clone().eq(*when))?;
+                Ok((Box::new(equal), then))
+            });
+            let when_then_expr = branches.collect::<Result<_>>()?;
+            Transformed::yes(Expr::Case(Case { expr: None, when_then_expr, else_expr }))
+        }
+        other => Transformed::no(other),
+    })
+}
+
+/// Returns whether two values have different types, or one whose values are equal in several forms.
+fn differ(one: &Expr, other: &Expr, type_of: TypeOf<'_>) -> bool {
+    match (type_of(one), type_of(other)) {
+        (Some(one), Some(other)) if one.is_null() || other.is_null() => false,
+        // A text literal takes the type of the other.
+        (Some(one), Some(other)) if one.is_string() || other.is_string() => false,
+        (Some(one), Some(other)) => one != other || intervals::are_held(&one),
+        _ => false,
+    }
+}
+
+/// Returns the type of the first operand where `=` casts that, as there is no such operator for the two types.
+fn promoted(one: Option<&DataType>, other: Option<&DataType>) -> Option<DataType> {
+    let (one, other) = (one?, other?);
+    if one.is_integer() && other.is_decimal() {
+        let digits = match one.primitive_width() {
+            Some(1 | 2) => 5,
+            Some(4) => 10,
+            _ => 20,
+        };
+        return Some(DataType::Decimal128(digits, 0));
+    }
+    let is_exact = |own: &DataType| own.is_integer() || own.is_decimal();
+    (is_exact(one) && other.is_floating()).then_some(DataType::Float64)
+}
+
+/// Returns whether an expression has few parts, and the same value each time.
+fn is_small(expr: &Expr) -> Result<bool> {
+    let mut parts = 0;
+    expr.apply(|_| {
+        parts += 1;
+        Ok(if parts > COPIED_PARTS { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(parts <= COPIED_PARTS && !expr.is_volatile())
+}

@@ -1,0 +1,117 @@
+//! Operators of arrays, and array literals. Beside an array, a text is one: `tags @> '{a}'`, `tags || '{b}'`. Arrays of
+//! decimals with different digits get those of all, as do the elements that are appended to them.
+
+use std::sync::Arc;
+
+use arrow::datatypes::DataType;
+use datafusion::common::Result;
+use datafusion::functions_nested::expr_fn::{array_concat, array_has_all, array_has_any, flatten};
+use datafusion::functions_nested::make_array::make_array;
+use datafusion::logical_expr::{Expr, Operator, binary_expr, cast, lit};
+use datafusion::sql::sqlparser::ast::BinaryOperator;
+
+use super::super::pg_functions::{self, bytes_of_literal, item};
+use super::typed_literals::{alike, read_as, written};
+use super::{TypeOf, call, is_comparison};
+
+/// Returns an operation on an array, or on bytes; `None` for any other. `known` is the operator as one of the engine.
+///
+/// # Errors
+/// A text beside it that is none.
+pub(super) fn planned(
+    left: &Expr,
+    (op, known): (&BinaryOperator, Option<Operator>),
+    right: &Expr,
+    type_of: TypeOf<'_>,
+) -> Result<Option<Expr>> {
+    let (Some(one), Some(other)) = (type_of(left), type_of(right)) else { return Ok(None) };
+    let (mut left, mut right) = (left.clone(), right.clone());
+    if *op == BinaryOperator::StringConcat && (one.is_binary() || other.is_binary()) {
+        return joined_bytes(left, right, &one, &other);
+    }
+    let is_list = |own: &DataType| item(own).is_some();
+    if !is_list(&one) && !is_list(&other) {
+        return Ok(None);
+    }
+    // A null without a type is an array beside one.
+    if *op == BinaryOperator::StringConcat && (one.is_null() || other.is_null()) {
+        return Ok(Some(if one.is_null() { right } else { left }));
+    }
+    let takes_arrays = matches!(
+        op,
+        BinaryOperator::StringConcat | BinaryOperator::AtArrow | BinaryOperator::ArrowAt | BinaryOperator::PGOverlap
+    ) || known.is_some_and(is_comparison);
+    if !takes_arrays {
+        return Ok(None);
+    }
+    for (text, list) in [(&mut right, &one), (&mut left, &other)] {
+        if is_list(list)
+            && let Some(literal) = written(text)
+            && let Some(array) = read_as(literal, list)?
+        {
+            *text = array;
+        }
+    }
+    let (Some(one), Some(other)) = (type_of(&left), type_of(&right)) else { return Ok(None) };
+    if dimensions(&one) == dimensions(&other) {
+        (left, right) = in_one_type(left, right, &one, &other);
+    }
+    Ok(Some(match op {
+        // Whatever the dimensions, the elements count.
+        BinaryOperator::AtArrow => array_has_all(flat(left, &one), flat(right, &other)),
+        BinaryOperator::ArrowAt => array_has_all(flat(right, &other), flat(left, &one)),
+        BinaryOperator::PGOverlap => array_has_any(flat(left, &one), flat(right, &other)),
+        BinaryOperator::StringConcat if dimensions(&one) == dimensions(&other) => array_concat(vec![left, right]),
+        BinaryOperator::StringConcat if dimensions(&one) > dimensions(&other) => {
+            call(pg_functions::array_append(), vec![left, right])
+        }
+        BinaryOperator::StringConcat => call(pg_functions::array_prepend(), vec![left, right]),
+        _ => match known {
+            Some(op) => binary_expr(left, op, right),
+            None => return Ok(None),
+        },
+    }))
+}
+
+/// Returns an array of these elements; `None` where the engine finds their type.
+///
+/// # Errors
+/// A text among the elements that is no value of their type.
+pub(super) fn array(elements: &[Expr], type_of: TypeOf<'_>) -> Result<Option<Expr>> {
+    let mut elements = elements.to_vec();
+    Ok(alike(elements.iter_mut().collect(), type_of)?.then(|| make_array(elements)))
+}
+
+/// Joins bytes, of which one may be a text literal; a text of another kind is none of bytes.
+fn joined_bytes(mut left: Expr, mut right: Expr, one: &DataType, other: &DataType) -> Result<Option<Expr>> {
+    for part in [&mut left, &mut right] {
+        if let Some(text) = written(part) {
+            *part = lit(bytes_of_literal(text)?);
+        }
+    }
+    let is_bytes = |part: &Expr, own: &DataType| own.is_binary() || matches!(part, Expr::Literal(..));
+    if !is_bytes(&left, one) || !is_bytes(&right, other) {
+        return Ok(None);
+    }
+    Ok(Some(call(pg_functions::joined_bytes(), vec![left, right])))
+}
+
+/// Casts arrays of decimals to a type that has the digits of both.
+fn in_one_type(left: Expr, right: Expr, one: &DataType, other: &DataType) -> (Expr, Expr) {
+    let (Some(own), Some(beside)) = (item(one), item(other)) else { return (left, right) };
+    if own == beside || !own.is_decimal() && !beside.is_decimal() {
+        return (left, right);
+    }
+    let Some(common) = pg_functions::holding_digits(&[own, beside]) else { return (left, right) };
+    let list = DataType::List(Arc::new(arrow::datatypes::Field::new_list_field(common, true)));
+    (cast(left, list.clone()), cast(right, list))
+}
+
+/// Returns an array of several dimensions as one of one.
+fn flat(array: Expr, own: &DataType) -> Expr {
+    (1..dimensions(own)).fold(array, |array, _| flatten(array))
+}
+
+fn dimensions(own: &DataType) -> usize {
+    item(own).map_or(0, |item| 1 + dimensions(item))
+}

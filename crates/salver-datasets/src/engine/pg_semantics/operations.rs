@@ -1,0 +1,49 @@
+//! The planner of operators and of array literals: where PostgreSQL's result differs from the engine's, or where the
+//! engine has none.
+
+use datafusion::common::{DFSchema, Result};
+use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
+use datafusion::logical_expr::{Expr, ExprSchemable, Operator};
+use datafusion::sql::sqlparser::ast::BinaryOperator;
+
+use super::{datetime_operators, list_operators};
+
+/// Planner of operators. The SQL planner needs their types at once, so an analyzer rule would be too late.
+#[derive(Debug)]
+pub(super) struct Operations;
+
+impl ExprPlanner for Operations {
+    fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
+        let type_of = |part: &Expr| part.get_type(schema).ok();
+        let (known, RawBinaryExpr { op, left, right }) = (operator(&expr.op), &expr);
+        let planned = match list_operators::planned(left, (op, known), right, &type_of)? {
+            Some(operation) => Some(operation),
+            None => known.and_then(|op| datetime_operators::operation(left, op, right, &type_of)),
+        };
+        Ok(planned.map_or(PlannerResult::Original(expr), PlannerResult::Planned))
+    }
+
+    fn plan_array_literal(&self, exprs: Vec<Expr>, schema: &DFSchema) -> Result<PlannerResult<Vec<Expr>>> {
+        let made = list_operators::array(&exprs, &|part: &Expr| part.get_type(schema).ok())?;
+        Ok(made.map_or(PlannerResult::Original(exprs), PlannerResult::Planned))
+    }
+}
+
+fn operator(op: &BinaryOperator) -> Option<Operator> {
+    Some(match op {
+        BinaryOperator::Plus => Operator::Plus,
+        BinaryOperator::Minus => Operator::Minus,
+        BinaryOperator::Multiply => Operator::Multiply,
+        BinaryOperator::Divide => Operator::Divide,
+        BinaryOperator::Modulo => Operator::Modulo,
+        BinaryOperator::PGBitwiseShiftLeft => Operator::BitwiseShiftLeft,
+        BinaryOperator::PGBitwiseShiftRight => Operator::BitwiseShiftRight,
+        BinaryOperator::Eq => Operator::Eq,
+        BinaryOperator::NotEq => Operator::NotEq,
+        BinaryOperator::Lt => Operator::Lt,
+        BinaryOperator::LtEq => Operator::LtEq,
+        BinaryOperator::Gt => Operator::Gt,
+        BinaryOperator::GtEq => Operator::GtEq,
+        _ => return None,
+    })
+}
