@@ -11,6 +11,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use salver_model::limits::{GOOGLE_SHEETS_LIST_BYTES_MAX, OBJECT_CREDENTIALS_BYTES_MAX};
+use salver_model::network::is_protected;
 use salver_model::spec::Secret;
 use salver_model::{Code, Error, Result};
 use salver_text::percent;
@@ -116,7 +117,7 @@ impl Account {
         let key = STANDARD.decode(der).ok().and_then(|der| RsaKeyPair::from_pkcs8(&der).ok());
         let key = key.ok_or_else(|| not_usable("its `private_key` is no RSA key in PKCS #8 PEM".to_owned()))?;
         let token_url = file.token_uri.unwrap_or_else(|| TOKEN_URL.to_owned());
-        if !(token_url.starts_with("https://") || is_loopback(&token_url)) {
+        if !is_protected(&token_url) {
             return Err(not_usable("its `token_uri` is not `https://`".to_owned()));
         }
         let mut digest = [0; 32];
@@ -190,31 +191,5 @@ impl Account {
             .sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), signed.as_bytes(), &mut signature)
             .map_err(|_| failed())?;
         Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
-    }
-}
-
-/// Returns whether an address is one of this machine, where nothing needs to be encrypted.
-fn is_loopback(url: &str) -> bool {
-    let host = url.strip_prefix("http://").map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    host.is_some_and(|host| {
-        let name = if host.starts_with('[') { host.split(']').next() } else { host.split(':').next() };
-        !host.contains('@') && matches!(name, Some("127.0.0.1" | "localhost" | "[::1"))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_loopback;
-
-    #[test]
-    fn only_this_machine_is_asked_unencrypted() {
-        for url in ["http://127.0.0.1:80/token", "http://localhost", "http://[::1]:1/"] {
-            assert!(is_loopback(url), "{url}");
-        }
-        for url in
-            ["http://127.0.0.1.example/", "http://localhost@evil.example/", "http://10.0.0.1/", "ftp://localhost"]
-        {
-            assert!(!is_loopback(url), "{url}");
-        }
     }
 }
