@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
-use salver_model::limits::{GOOGLE_SHEETS_LIST_BYTES_MAX, OBJECT_CREDENTIALS_BYTES_MAX};
+use salver_model::limits::OBJECT_CREDENTIALS_BYTES_MAX;
 use salver_model::network::is_protected;
 use salver_model::spec::Secret;
 use salver_model::{Code, Error, Result};
@@ -18,8 +18,7 @@ use salver_text::percent;
 use serde::{Deserialize, Serialize};
 
 use super::attempt::{Failure, persistently};
-use super::fault::{Refusal, unanswered};
-use crate::fetch::body_of;
+use super::fault::{Refusal, unanswered, whole};
 
 /// What a token is good for: to read spreadsheets.
 const SCOPE: &str = "https://www.googleapis.com/auth/spreadsheets.readonly";
@@ -162,14 +161,12 @@ impl Account {
         if !response.status().is_success() {
             return Err(Refusal::of(response).of_token(&self.email, url, &[&assertion]));
         }
-        serde_json::from_reader(body_of(response, GOOGLE_SHEETS_LIST_BYTES_MAX)).map_err(|cause| {
-            // The message of the cause may have a part of the token.
+        let bytes = whole(&what(), response)?;
+        // The message of the cause may have a part of the token.
+        serde_json::from_slice(&bytes).map_err(|_| {
             let error = Error::new(Code::Source, format!("{}: what came is none", what()))
                 .with_hint("check `token_uri` in the file of the service account, and proxies on the way");
-            match cause.is_io() || cause.is_eof() {
-                true => Failure::Passing(error, None),
-                false => Failure::Lasting(error),
-            }
+            Failure::Lasting(error)
         })
     }
 

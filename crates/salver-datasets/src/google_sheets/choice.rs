@@ -89,7 +89,7 @@ impl SheetList {
                 let mut shown: Vec<Properties> = grids().filter(|sheet| !sheet.hidden).map(|s| (*s).clone()).collect();
                 return match shown.len() {
                     0 => Err(Error::new(Code::Source, format!("`{source}` has no visible sheet with cells"))
-                        .with_hint_if(there_are(&titles).map(|there| format!("name one with `sheet`: {there}")))),
+                        .with_hint(format!("name one with `sheet`: {}", there_are(&titles)))),
                     1 => Ok(Choice::One(shown.remove(0))),
                     _ => Ok(Choice::FirstFilled(shown)),
                 };
@@ -98,18 +98,20 @@ impl SheetList {
         match wanted {
             (_, Some(sheet)) if sheet.is_grid() => Ok(Choice::One((*sheet).clone())),
             (name, Some(_)) => Err(Error::new(Code::Source, format!("the sheet {name} of `{source}` has no cells"))
-                .with_hint_if(there_are(&titles).map(|there| format!("charts are no rows; with cells {there}")))),
+                .with_hint(format!("charts are no rows; with cells {}", there_are(&titles)))),
             (name, None) => {
-                Err(Error::new(Code::Source, format!("`{source}` has no sheet {name}"))
-                    .with_hint_if(there_are(&titles)))
+                Err(Error::new(Code::Source, format!("`{source}` has no sheet {name}")).with_hint(there_are(&titles)))
             }
         }
     }
 }
 
 /// Returns "there are `a`, `b`".
-fn there_are(titles: &[&str]) -> Option<String> {
+fn there_are(titles: &[&str]) -> String {
+    if titles.is_empty() {
+        return "a spreadsheet has a sheet: check `store_endpoint`, and proxies on the way".to_owned();
+    }
     let named: Vec<String> = titles.iter().take(NAMED_TITLES).map(|title| format!("`{title}`")).collect();
     let more = if titles.len() > NAMED_TITLES { ", ..." } else { "" };
-    (!titles.is_empty()).then(|| format!("there are {}{more}", named.join(", ")))
+    format!("there are {}{more}", named.join(", "))
 }

@@ -1,9 +1,8 @@
 //! Requests to the Google Sheets API.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
-use salver_model::limits::GOOGLE_SHEETS_LIST_BYTES_MAX;
 use salver_model::spec::{DatasetSpec, GoogleSheetSource, Secret};
 use salver_model::{Code, Error, Result, Version};
 use salver_text::percent;
@@ -12,7 +11,7 @@ use ureq::http::{Request, Response};
 
 use super::attempt::{Failure, persistently};
 use super::credential::Credential;
-use super::fault::{Refusal, unanswered};
+use super::fault::{Refusal, broken_off, unanswered, whole};
 use crate::fetch::{agent, body_of, spool};
 
 /// Address of the API.
@@ -47,10 +46,7 @@ impl<'s> Client<'s> {
     pub(super) fn list<T: DeserializeOwned>(&self, fields: &str) -> Result<T> {
         let query = format!("includeGridData=false&fields={}", percent::encode(fields));
         self.get(&query, |response| {
-            let mut bytes = Vec::new();
-            body_of(response, GOOGLE_SHEETS_LIST_BYTES_MAX)
-                .read_to_end(&mut bytes)
-                .map_err(|cause| self.broken_off(cause))?;
+            let bytes = whole(&self.unreadable(), response)?;
             serde_json::from_slice(&bytes).map_err(|cause| {
                 let message = format!("`{}` can't be read: what came is no list of sheets ({cause})", self.label);
                 let hint = "check `store_endpoint`, and proxies on the way; the next refresh tries again";
@@ -64,8 +60,13 @@ impl<'s> Client<'s> {
         let (range, fields) = (percent::encode(range), percent::encode(fields));
         let query = format!("includeGridData=true&ranges={range}&fields={fields}");
         self.get(&query, |response| {
-            spool(&mut body_of(response, bytes_max), path).map_err(|cause| self.broken_off(cause))
+            spool(&mut body_of(response, bytes_max), path).map_err(|cause| broken_off(&self.unreadable(), cause))
         })
+    }
+
+    /// Returns the beginning of the messages of failures.
+    fn unreadable(&self) -> String {
+        format!("`{}` can't be read", self.label)
     }
 
     /// Returns the error for a disk that takes no more.
@@ -99,8 +100,7 @@ impl<'s> Client<'s> {
             let error = Error::new(Code::Source, format!("can't ask for `{}`: {cause}", self.label));
             Failure::Lasting(error.with_hint("check the credentials and `headers`: they must be plain text"))
         })?;
-        let what = || format!("`{}` can't be read", self.label);
-        let response = self.agent.run(request).map_err(|cause| unanswered(&what(), url, cause))?;
+        let response = self.agent.run(request).map_err(|cause| unanswered(&self.unreadable(), url, cause))?;
         if response.status().is_success() {
             return Ok(response);
         }
@@ -108,18 +108,5 @@ impl<'s> Client<'s> {
         let mut secrets = vec![shown, shown.strip_prefix("Bearer ").unwrap_or_default()];
         secrets.extend(self.headers.iter().map(|(_, value)| value.as_str()));
         Err(Refusal::of(response).of_sheet(&self.label, self.credential.asker(), &secrets))
-    }
-
-    /// Returns the failure of an answer that ends too early, or not at all.
-    fn broken_off(&self, cause: io::Error) -> Failure {
-        let is_too_long = cause.get_ref().and_then(|cause| cause.downcast_ref::<ureq::Error>());
-        if matches!(is_too_long, Some(ureq::Error::BodyExceedsLimit(_))) {
-            let message = format!("`{}` can't be read: the answer is too long", self.label);
-            let hint = "name the part that holds the rows: `range = \"A1:F100\"`";
-            return Failure::Lasting(Error::new(Code::Source, message).with_hint(hint));
-        }
-        let message = format!("`{}` can't be read: the answer broke off: {cause}", self.label);
-        let error = Error::new(Code::Source, message).with_hint("the next refresh tries again").with_source(cause);
-        Failure::Passing(error, None)
     }
 }

@@ -1,9 +1,9 @@
 //! What a refusal by Google means for an operator: what was asked for, what Google said, and what to do.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::time::Duration;
 
-use salver_model::limits::OBJECT_ERROR_BYTES_MAX;
+use salver_model::limits::{GOOGLE_SHEETS_LIST_BYTES_MAX, OBJECT_ERROR_BYTES_MAX};
 use salver_model::secrecy::MASK;
 use salver_model::{Code, Error};
 use serde::Deserialize;
@@ -172,4 +172,24 @@ pub(super) fn unanswered(what: &str, url: &str, cause: ureq::Error) -> Failure {
         true => Failure::Passing(error, None),
         false => Failure::Lasting(error),
     }
+}
+
+/// Reads the whole of a short answer; `what` begins the message of a failure.
+pub(super) fn whole(what: &str, response: Response<ureq::Body>) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = body_of(response, GOOGLE_SHEETS_LIST_BYTES_MAX).read_to_end(&mut bytes);
+    read.map(|_| bytes).map_err(|cause| broken_off(what, cause))
+}
+
+/// Returns the failure of an answer that ends too early, or not at all.
+pub(super) fn broken_off(what: &str, cause: io::Error) -> Failure {
+    let of_client = cause.get_ref().and_then(|cause| cause.downcast_ref::<ureq::Error>());
+    if matches!(of_client, Some(ureq::Error::BodyExceedsLimit(_))) {
+        let hint = "name the part that holds the rows: `range = \"A1:F100\"`; check proxies on the way";
+        return Failure::Lasting(Error::new(Code::Source, format!("{what}: the answer is too long")).with_hint(hint));
+    }
+    let error = Error::new(Code::Source, format!("{what}: the answer broke off: {cause}"))
+        .with_hint("the next refresh tries again")
+        .with_source(cause);
+    Failure::Passing(error, None)
 }

@@ -16,30 +16,12 @@ impl FieldMask {
         rest.is_empty().then_some(mask)
     }
 
+    /// Fields with commas between them.
     fn list(rest: &mut &str) -> Option<Self> {
         let mut mask = Self::default();
         loop {
-            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-            let (name, behind) = rest.split_at(end);
-            if name.is_empty() {
-                return None;
-            }
-            *rest = behind;
-            let inner = match rest.chars().next() {
-                Some('.' | '/') => {
-                    *rest = &rest[1..];
-                    // A path ends at the next comma, which belongs to the list.
-                    Self::path(rest)?
-                }
-                Some('(') => {
-                    *rest = &rest[1..];
-                    let inner = Self::list(rest)?;
-                    *rest = rest.strip_prefix(')')?;
-                    inner
-                }
-                _ => Self::default(),
-            };
-            mask.0.insert(name.to_owned(), inner);
+            let (name, inner) = Self::field(rest)?;
+            mask.0.insert(name, inner);
             match rest.strip_prefix(',') {
                 Some(behind) => *rest = behind,
                 None => return Some(mask),
@@ -47,15 +29,24 @@ impl FieldMask {
         }
     }
 
-    fn path(rest: &mut &str) -> Option<Self> {
-        let end = rest.find(',').unwrap_or(rest.len()).min(rest.find(')').unwrap_or(rest.len()));
-        let (mut own, behind) = match rest.find('(') {
-            Some(open) if open < end => (*rest, ""),
-            _ => rest.split_at(end),
-        };
-        let mask = Self::list(&mut own)?;
-        *rest = if behind.is_empty() { own } else { behind };
-        Some(mask)
+    /// A field, with a field in it behind a point, or several in brackets.
+    fn field(rest: &mut &str) -> Option<(String, Self)> {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let (name, behind) = rest.split_at(end);
+        if name.is_empty() {
+            return None;
+        }
+        *rest = behind;
+        let mut inner = Self::default();
+        if let Some(behind) = rest.strip_prefix(['.', '/']) {
+            *rest = behind;
+            inner.0.extend([Self::field(rest)?]);
+        } else if let Some(behind) = rest.strip_prefix('(') {
+            *rest = behind;
+            inner = Self::list(rest)?;
+            *rest = rest.strip_prefix(')')?;
+        }
+        Some((name.to_owned(), inner))
     }
 
     /// Returns a field that is not among the `known` ones.

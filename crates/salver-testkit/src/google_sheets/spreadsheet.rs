@@ -11,6 +11,9 @@ pub(super) const FIELDS: &str = "spreadsheetId,properties(title,locale,timeZone)
     formulaValue,errorValue(type,message)),formattedValue,effectiveFormat(numberFormat(type,pattern),\
     horizontalAlignment))),rowMetadata(pixelSize),columnMetadata(pixelSize))),spreadsheetUrl";
 
+/// The first and the last cell of an area, each as row and column from 0.
+type Corners = ((u32, u32), (u32, u32));
+
 /// A cell with a value.
 #[derive(Clone, Debug)]
 pub enum Cell {
@@ -108,7 +111,7 @@ impl Sheet {
     }
 
     /// Returns the cells of an area; empty rows and cells at its end are left out, and so is what is 0.
-    fn grid(&self, (first, last): ((u32, u32), (u32, u32))) -> Value {
+    fn grid(&self, (first, last): Corners) -> Value {
         let is_in =
             |(row, column): (u32, u32)| row >= first.0 && row <= last.0 && column >= first.1 && column <= last.1;
         let found: BTreeMap<(u32, u32), &Cell> =
@@ -133,7 +136,7 @@ impl Sheet {
 
 /// Returns a whole spreadsheet, with the cells of `ranges` or of everything.
 pub(super) fn answer(sheets: &[Sheet], ranges: &[&str]) -> Result<Value, String> {
-    let mut areas: BTreeMap<usize, Vec<((u32, u32), (u32, u32))>> = BTreeMap::new();
+    let mut areas: BTreeMap<usize, Vec<Corners>> = BTreeMap::new();
     for range in ranges {
         let (index, area) = parsed(sheets, range)?;
         areas.entry(index).or_default().push(area);
@@ -161,7 +164,7 @@ pub(super) fn answer(sheets: &[Sheet], ranges: &[&str]) -> Result<Value, String>
 }
 
 /// Parses a range in A1 notation, with the title of the sheet in quotes.
-fn parsed(sheets: &[Sheet], range: &str) -> Result<(usize, ((u32, u32), (u32, u32))), String> {
+fn parsed(sheets: &[Sheet], range: &str) -> Result<(usize, Corners), String> {
     let unknown = || format!("Unable to parse range: {range}");
     let quoted = range.strip_prefix('\'').ok_or_else(unknown)?;
     // The last quote ends the title; those in it are doubled.
