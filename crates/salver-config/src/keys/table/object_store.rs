@@ -67,8 +67,9 @@ pub(super) const ROWS: &[Setting] = &[
         "store_credentials_file",
         SettingKind::Location,
         ["", r#""/etc/salver/service.json""#],
-        "Google: the file of a service account or, for `gs://`, of a user's credentials. S3: a file of profiles. When not given, \
-            `GOOGLE_APPLICATION_CREDENTIALS` and `AWS_SHARED_CREDENTIALS_FILE`, and the files of the systems' tools.",
+        "Google: the file of a service account or, for `gs://`, of a user's credentials. S3: a file of profiles. When \
+            not given, `GOOGLE_APPLICATION_CREDENTIALS` and `AWS_SHARED_CREDENTIALS_FILE`, and the files of the \
+            systems' tools.",
         &[],
     ),
     new_row(
