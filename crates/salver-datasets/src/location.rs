@@ -1,5 +1,5 @@
-//! Resolves a dataset's `sources` to files, URLs, objects, spreadsheets of Google or streams. It looks at names, directories and listings,
-//! never into files.
+//! Resolves a dataset's `sources` to files, URLs, objects, spreadsheets of Google or streams. It looks at names,
+//! directories and listings, never into files.
 
 mod objects;
 mod walk;

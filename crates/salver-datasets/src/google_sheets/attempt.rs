@@ -32,8 +32,8 @@ impl From<Failure> for Error {
 /// # Errors
 /// What the last attempt failed with.
 pub(super) fn persistently<T>(mut request: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
-    let mut wait = FIRST_WAIT;
-    for attempt in 1_u32.. {
+    let (mut wait, mut attempt) = (FIRST_WAIT, 1);
+    loop {
         let (error, asked) = match request() {
             Err(Failure::Passing(error, asked)) => (error, asked),
             other => return other,
@@ -45,6 +45,6 @@ pub(super) fn persistently<T>(mut request: impl FnMut() -> Result<T, Failure>) -
         tracing::debug!(attempt, error = error.message, "a request to Google is made again");
         std::thread::sleep(next);
         wait = (wait * 2).min(LONGEST_WAIT);
+        attempt += 1;
     }
-    request()
 }

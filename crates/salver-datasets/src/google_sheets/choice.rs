@@ -55,8 +55,9 @@ impl Properties {
         self.sheet_type.as_deref().is_none_or(|kind| kind == "GRID")
     }
 
-    /// Returns the part of the sheet that is to be read, in A1 notation: `'It''s'!B3:F100`. What the sheet does not have
-    /// of the range is left out, because the API refuses a range that goes beyond; `None` if it has nothing of it.
+    /// Returns the part of the sheet that is to be read, in A1 notation: `'It''s'!B3:F100`. What the sheet does not
+    /// have of the range is left out, because the API refuses a range that goes beyond; `None` if it has nothing of
+    /// it.
     pub(super) fn range(&self, area: Option<&Area>) -> Option<String> {
         let title = format!("'{}'", self.title.replace('\'', "''"));
         match (area, &self.grid_properties) {

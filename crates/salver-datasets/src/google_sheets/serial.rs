@@ -58,7 +58,7 @@ fn is_elapsed(pattern: &str) -> bool {
 /// Returns the moment to the millisecond, as workbooks have it.
 fn moment(days: f64) -> Option<NaiveDateTime> {
     let ms = (days * 86_400_000.0).round();
-    // Years of more than six digits have no form as text.
+    // Far beyond every year that there is.
     if !ms.is_finite() || ms.abs() > 1e16 {
         return None;
     }

@@ -1,7 +1,10 @@
 //! Requests and answers of HTTP/1.1, one a connection.
 
+use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+
+use salver_text::form;
 
 /// Longest request that is read.
 const LONGEST: u64 = 1024 * 1024;
@@ -58,29 +61,15 @@ pub(super) fn pairs(text: &str) -> Vec<(String, String)> {
 }
 
 fn decoded(text: &str) -> String {
-    let (bytes, mut out, mut at) = (text.as_bytes(), Vec::new(), 0);
-    while at < bytes.len() {
-        let code = text.get(at + 1..at + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match (bytes[at], code) {
-            (b'%', Some(code)) => {
-                out.push(code);
-                at += 2;
-            }
-            (b'+', _) => out.push(b' '),
-            (byte, _) => out.push(byte),
-        }
-        at += 1;
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    form::decode(text).map_or_else(|_| text.to_owned(), Cow::into_owned)
 }
 
 /// Sends an answer; a client that is gone needs none.
 pub(super) fn answer(stream: &mut TcpStream, status: u16, headers: &str, body: &str) {
     let kind = if body.starts_with('{') { "application/json; charset=UTF-8" } else { "text/html; charset=UTF-8" };
     let length = body.len();
-    let head = format!(
-        "HTTP/1.1 {status} Word\r\nconnection: close\r\ncontent-type: {kind}\r\n{headers}content-length: {length}\r\n\r\n"
-    );
+    let fixed = format!("connection: close\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n");
+    let head = format!("HTTP/1.1 {status} Word\r\n{fixed}{headers}\r\n");
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
 }
 
