@@ -1,5 +1,7 @@
 //! Datasets from spreadsheets of Google: served, refreshed, and kept when Google refuses.
 
+use std::process::Command;
+
 use salver_testkit::google_sheets::{Cell, GoogleSheets, ID, Sheet};
 
 use super::server::Server;
@@ -44,10 +46,8 @@ fn a_sheet_is_served_and_followed() {
     assert_eq!(rows(&server), row("13.5"));
     let told = server.get("/ready").text().to_owned();
     assert!(told.contains("403 PERMISSION_DENIED") && told.contains(google.email()), "{told}");
-    let everything: String = ["/ready", "/", "/api/schema", "/api/schema/prices", "/metrics"]
-        .iter()
-        .map(|target| server.get(target).text().to_owned())
-        .collect();
+    let everything: String =
+        ["/ready", "/", "/api/schema", "/metrics"].iter().map(|target| server.get(target).text().to_owned()).collect();
     for secret in google.secrets() {
         assert!(!everything.contains(&secret), "{secret}");
     }
@@ -56,4 +56,29 @@ fn a_sheet_is_served_and_followed() {
     server.until(|server| rows(server) == row("14.5"));
     server.until(|_| state() == "ready");
     assert_eq!(google.tokens(), 1);
+}
+
+/// Without settings, the account is the one that Google's own tools take; without any, nobody is asked.
+#[test]
+fn the_account_of_the_environment() {
+    const VARIABLE: &str = "GOOGLE_APPLICATION_CREDENTIALS";
+    let google = GoogleSheets::start(vec![sheet(12.5)]);
+    let directory = tempfile::tempdir().unwrap();
+    let account = directory.path().join("account.json");
+    google.write_account(&account).unwrap();
+    let endpoint = google.address();
+    let toml =
+        format!("[[dataset]]\nname = \"prices\"\nsource = \"gsheets://{ID}\"\nstore_endpoint = \"{endpoint}\"\n");
+    let program = || Command::new(env!("CARGO_BIN_EXE_salver"));
+    let mut with = program();
+    with.env(VARIABLE, &account);
+    let server = Server::run_by(with, &toml, &[], |_| {});
+    assert_eq!(rows(&server), r#"[{"item":"mug","price":12.5,"since":"2026-01-31"}]"#);
+    assert!(!google.take_seen().is_empty());
+    let mut without = program();
+    without.env_remove(VARIABLE);
+    let server = Server::run_by(without, &toml, &[], |_| {});
+    let told = server.get("/ready").text().to_owned();
+    assert!(told.contains("there are no credentials") && told.contains("store_credentials_file"), "{told}");
+    assert!(google.take_seen().is_empty());
 }
