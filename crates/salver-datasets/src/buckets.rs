@@ -31,6 +31,8 @@ use salver_model::Result;
 use salver_model::spec::{DatasetSpec, ObjectStoreKind, ObjectStoreSpec};
 
 use client::BucketClient;
+#[cfg(feature = "google-sheets")]
+pub(crate) use environment::variable;
 pub(crate) use fault::{is_change, unavailable};
 pub(crate) use listed_object::ListedObject;
 pub(crate) use listing::{Listing, ListingKind};

@@ -48,7 +48,7 @@ pub(crate) fn download(url: &str, headers: &[(String, String)], data_dir: &Path)
     let format = format_of(response.headers());
     let dir = Arc::new(scratch(data_dir)?);
     let path = dir.path().join("download");
-    let mut body = Paced::new(response.into_body().into_with_config().limit(DOWNLOAD_BYTES_MAX).reader());
+    let mut body = body_of(response, DOWNLOAD_BYTES_MAX);
     let hash = spool(&mut body, &path).map_err(|cause| {
         Error::new(Code::Source, format!("the download of `{}` broke off: {cause}", shown(url)))
             .with_hint("try again; check that the server sends the whole file")
@@ -71,22 +71,31 @@ pub(crate) fn tag(url: &str, headers: &[(String, String)]) -> Result<Version> {
     if let Some(tag) = tag_of(response.headers()) {
         return Ok(tag);
     }
-    let mut body = Paced::new(response.into_body().into_with_config().limit(DOWNLOAD_BYTES_MAX).reader());
+    let mut body = body_of(response, DOWNLOAD_BYTES_MAX);
     copy_hashed(&mut body, &mut io::sink()).map_err(|cause| {
         Error::new(Code::Source, format!("the download of `{}` broke off: {cause}", shown(url))).with_source(cause)
     })
 }
 
-fn request(method: &str, url: &str, headers: &[(String, String)]) -> Result<Response<ureq::Body>> {
-    let agent = ureq::Agent::config_builder()
+/// Returns a client that follows so many redirects and waits no longer than downloads may take.
+pub(crate) fn agent(redirects: u32) -> ureq::Agent {
+    ureq::Agent::config_builder()
         .http_status_as_error(false)
-        .max_redirects(DOWNLOAD_REDIRECTS_MAX)
+        .max_redirects(redirects)
         .timeout_connect(Some(Duration::from_secs(DOWNLOAD_CONNECT_S_MAX)))
         .timeout_recv_response(Some(Duration::from_secs(DOWNLOAD_SILENCE_S_MAX)))
         .timeout_per_read(Some(Duration::from_secs(DOWNLOAD_SILENCE_S_MAX)))
         .user_agent(concat!("salver/", env!("CARGO_PKG_VERSION")))
         .build()
-        .new_agent();
+        .new_agent()
+}
+
+/// Returns a reader of the body, which fails beyond `bytes_max` bytes, and when the sender is too slow.
+pub(crate) fn body_of(response: Response<ureq::Body>, bytes_max: u64) -> impl Read {
+    Paced::new(response.into_body().into_with_config().limit(bytes_max).reader())
+}
+
+fn request(method: &str, url: &str, headers: &[(String, String)]) -> Result<Response<ureq::Body>> {
     let mut builder = ureq::http::Request::builder().method(method).uri(url);
     for (name, value) in headers {
         builder = builder.header(name, value);
@@ -96,7 +105,7 @@ fn request(method: &str, url: &str, headers: &[(String, String)]) -> Result<Resp
             .with_hint("check the URL and `headers`")
             .with_source(cause)
     })?;
-    agent.run(request).map_err(|cause| {
+    agent(DOWNLOAD_REDIRECTS_MAX).run(request).map_err(|cause| {
         Error::new(Code::Source, format!("can't reach `{}`: {cause}", shown(url)))
             .with_hint("check the URL, the network and that the server runs")
             .with_source(cause)

@@ -8,6 +8,7 @@
 
 mod append_only;
 mod buckets;
+mod cell_area;
 mod chunk_size;
 mod dataset;
 mod decompress;
@@ -18,6 +19,7 @@ mod fault;
 mod federate;
 mod fetch;
 mod file_stamp;
+mod google_sheets;
 mod held_rows;
 mod hive_partitions;
 mod index;

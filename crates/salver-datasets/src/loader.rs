@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use salver_model::ports::{Loader, Progress, Table, WaitsFor};
-use salver_model::spec::DatasetSpec;
+use salver_model::spec::{DatasetSpec, GoogleSheetSource};
 use salver_model::{Name, Result, Version};
 
 use crate::buckets::Buckets;
@@ -54,7 +54,8 @@ impl Loader for DatasetLoader {
             return WaitsFor::Pipe;
         }
         let is_url = |source: &String| source.starts_with("http://") || source.starts_with("https://");
-        match sources.iter().any(|source| is_url(source) || Buckets::has(source)) {
+        let is_remote = |source: &String| is_url(source) || Buckets::has(source) || GoogleSheetSource::is_meant(source);
+        match sources.iter().any(is_remote) {
             true => WaitsFor::Network,
             false => WaitsFor::Disk,
         }
@@ -66,7 +67,7 @@ impl Loader for DatasetLoader {
     }
 
     async fn probe(&self) -> Result<Version> {
-        residency::probe_in(&self.spec, self.engine.buckets()).await
+        residency::probe_in(&self.spec, self.engine.buckets(), self.engine.data_dir()).await
     }
 
     async fn load(&self) -> Result<Arc<dyn Table>> {

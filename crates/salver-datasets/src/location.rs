@@ -1,5 +1,5 @@
-//! Resolves a dataset's `sources` to files, URLs, objects or streams. It looks at names, directories and listings,
-//! never into files.
+//! Resolves a dataset's `sources` to files, URLs, objects, spreadsheets of Google or streams. It looks at names,
+//! directories and listings, never into files.
 
 mod objects;
 mod walk;
@@ -7,7 +7,7 @@ mod walk;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use salver_model::spec::{DatasetSpec, Reserve, SourceFormat};
+use salver_model::spec::{DatasetSpec, GoogleSheetSource, Reserve, SourceFormat};
 use salver_model::{Code, Error, Result};
 use salver_text::percent;
 
@@ -27,6 +27,8 @@ pub(crate) enum Origin {
     Url(String),
     /// An object of an object store.
     Object(Arc<ListedObject>),
+    /// A spreadsheet of Google.
+    GoogleSheet(GoogleSheetSource),
     /// Standard input.
     Stdin,
 }
@@ -38,6 +40,7 @@ impl Origin {
             Self::File(path) => path.display().to_string(),
             Self::Url(url) => crate::fetch::shown(url),
             Self::Object(object) => object.address.to_string(),
+            Self::GoogleSheet(sheet) => sheet.to_string(),
             Self::Stdin => "standard input".to_owned(),
         }
     }
@@ -82,7 +85,7 @@ pub(crate) fn resolve(spec: &DatasetSpec, buckets: &Buckets) -> Result<Vec<Sourc
 fn unreserved(spec: &DatasetSpec, source: &str, places: Vec<SourceLocation>) -> Result<Vec<SourceLocation>> {
     let file = |place: &SourceLocation| match &place.origin {
         Origin::File(path) => Some(path.clone()),
-        Origin::Url(_) | Origin::Object(_) | Origin::Stdin => None,
+        Origin::Url(_) | Origin::Object(_) | Origin::GoogleSheet(_) | Origin::Stdin => None,
     };
     let files: Vec<PathBuf> = places.iter().filter_map(file).collect();
     let mut are_reserved = spec.reserved.are_reserved(&files).into_iter();
@@ -103,6 +106,15 @@ fn resolve_one(spec: &DatasetSpec, source: &str, places: &mut Vec<SourceLocation
         places.push(SourceLocation { origin: Origin::Stdin, format: spec.format, partitions: Vec::new() });
         return Ok(());
     }
+    if GoogleSheetSource::is_meant(source) {
+        let sheet = GoogleSheetSource::of_source(source).ok_or_else(|| {
+            Error::new(Code::Source, format!("`{source}` names no spreadsheet of Google"))
+                .with_hint("write `gsheets://ID` with the id, or the address of the page as it is")
+        })?;
+        let format = Some(SourceFormat::GoogleSheet);
+        places.push(SourceLocation { origin: Origin::GoogleSheet(sheet), format, partitions: Vec::new() });
+        return Ok(());
+    }
     if source.starts_with("http://") || source.starts_with("https://") {
         let path = source.split(['?', '#']).next().unwrap_or(source);
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -113,7 +125,7 @@ fn resolve_one(spec: &DatasetSpec, source: &str, places: &mut Vec<SourceLocation
     if let Some((scheme, _)) = source.split_once("://").filter(|(scheme, _)| *scheme != "file") {
         return Err(Error::new(Code::Source, format!("`{source}`: `{scheme}://` is not a source that can be read"))
             .with_hint(
-                "use a path, a glob, `http://`, `https://`, `s3://`, `gs://`, `az://`, or `-` for standard input",
+                "use a path, a glob, `http://`, `https://`, `s3://`, `gs://`, `az://`, `gsheets://`, or `-` for standard input",
             ));
     }
     let path = match source.strip_prefix("file://") {
@@ -245,6 +257,7 @@ pub(crate) fn word(format: SourceFormat) -> &'static str {
         SourceFormat::ArrowStream => "Arrow stream",
         SourceFormat::Avro => "Avro",
         SourceFormat::Sheet => "spreadsheet",
+        SourceFormat::GoogleSheet => "Google spreadsheet",
     }
 }
 

@@ -127,8 +127,8 @@ impl Outline {
 
 /// Returns whether the types of this format are inferred from text.
 pub(crate) fn is_guessed(format: SourceFormat) -> bool {
-    use SourceFormat::{Csv, GeoJson, Json, NdJson, Sheet, Tsv};
-    matches!(format, Csv | Tsv | Json | NdJson | GeoJson | Sheet)
+    use SourceFormat::{Csv, GeoJson, GoogleSheet, Json, NdJson, Sheet, Tsv};
+    matches!(format, Csv | Tsv | Json | NdJson | GeoJson | Sheet | GoogleSheet)
 }
 
 /// Returns the columns of a file: from its header or footer, or from its rows; all rows with `all`, else a sample.
@@ -146,7 +146,7 @@ pub(crate) fn outline(input: &Input, spec: &DatasetSpec, all: bool) -> Result<Ou
             SourceFormat::Parquet => parquet::schema(input)?,
             SourceFormat::ArrowFile | SourceFormat::ArrowStream => arrow_ipc::schema(input)?,
             SourceFormat::Avro => avro::schema(input)?,
-            SourceFormat::Sheet => sheet::outline(input, spec)?,
+            SourceFormat::Sheet | SourceFormat::GoogleSheet => sheet::outline(input, spec)?,
         };
         Ok(Outline::of(distinct(schema)))
     })
@@ -188,7 +188,7 @@ pub(crate) fn read(input: &Input, spec: &DatasetSpec, reading: &ReadOptions, sin
         SourceFormat::Parquet => parquet::read(input, sink),
         SourceFormat::ArrowFile | SourceFormat::ArrowStream => arrow_ipc::read(input, sink),
         SourceFormat::Avro => avro::read(input, sink),
-        SourceFormat::Sheet => sheet::read(input, spec, sink),
+        SourceFormat::Sheet | SourceFormat::GoogleSheet => sheet::read(input, spec, sink),
     })
 }
 

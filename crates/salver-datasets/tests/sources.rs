@@ -19,6 +19,9 @@ mod csv_forms;
 mod damage;
 #[path = "sources/geojson.rs"]
 mod geojson;
+#[cfg(feature = "google-sheets")]
+#[path = "sources/google_sheets.rs"]
+mod google_sheets;
 #[path = "sources/http.rs"]
 mod http;
 #[path = "sources/joined.rs"]

@@ -4,6 +4,7 @@ pub mod api_key;
 pub mod auth;
 pub mod csv_options;
 pub mod function;
+pub mod google_sheet;
 pub mod named_query;
 pub mod object_store;
 pub mod record_rule;
@@ -27,6 +28,7 @@ pub use api_key::{ApiKey, ApiKeySpec};
 pub use auth::{AuthSpec, JwtSpec, OidcSpec, UsersSpec};
 pub use csv_options::{CsvOptions, DateOrder, Quote};
 pub use function::{FunctionPath, FunctionSpec};
+pub use google_sheet::GoogleSheetSource;
 pub use named_query::{Parameter, ParameterSpec, QuerySpec, RunsAs, ViewSpec};
 pub use object_store::{ObjectStoreKind, ObjectStoreSpec};
 pub use record_rule::{RecordRule, Tenancy};
@@ -59,6 +61,8 @@ pub enum SourceFormat {
     Avro,
     /// Excel or OpenDocument spreadsheet: xlsx, xls, xlsb, ods; detected from the bytes.
     Sheet,
+    /// A sheet of a spreadsheet of Google, as its API answers it. No file has it, and so no suffix.
+    GoogleSheet,
 }
 
 impl SourceFormat {
@@ -141,12 +145,12 @@ pub enum Residency {
 pub struct DatasetSpec {
     /// Name of the dataset.
     pub name: Name,
-    /// Files, directories, globs, http(s) URLs, objects (`s3://`, `gs://`, `az://`), or `-` for standard input,
-    /// concatenated in order.
+    /// Files, directories, globs, http(s) URLs, objects (`s3://`, `gs://`, `az://`), spreadsheets of Google
+    /// (`gsheets://`), or `-` for standard input, concatenated in order.
     pub sources: Vec<String>,
     /// Headers sent with http(s) requests.
     pub headers: Vec<(String, String)>,
-    /// How the object store of its sources is reached.
+    /// How the object store, or the Google Sheets API, of its sources is reached.
     pub object_store: ObjectStoreSpec,
     /// Format; `None` detects it from the suffix.
     pub format: Option<SourceFormat>,

@@ -39,6 +39,8 @@ mod it {
     #[cfg(feature = "functions")]
     mod functions;
     mod golden;
+    #[cfg(feature = "google-sheets")]
+    mod google_sheets;
     mod graphql;
     mod identity;
     mod limits;

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use salver_model::limits::REFRESH_MS_MIN;
 use salver_model::spec::{
-    CsvOptions, DatasetSpec, DateOrder, JsonOptions, ObjectStoreKind, Quote, Residency, SheetOptions, SourceFormat,
+    CsvOptions, DatasetSpec, DateOrder, GoogleSheetSource, JsonOptions, ObjectStoreKind, Quote, Residency,
+    SheetOptions, SourceFormat,
 };
 
 use super::{columns, object_store, options};
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
+use crate::setting_place::SettingPlace;
 use crate::value;
 
 /// Returns the dataset, or `None` when its name or sources are missing. Other mistakes are recorded and replaced by a
@@ -59,13 +61,22 @@ fn sources(table: &Table, findings: &mut Findings) -> Option<Vec<String>> {
         match source.split_once("://").map(|(scheme, _)| scheme) {
             None | Some("http" | "https") => {}
             Some(_) if ObjectStoreKind::of_source(source).is_some() => {}
+            Some(GoogleSheetSource::SCHEME) => spreadsheet(source, place, findings),
             Some(scheme) => findings.mistake(
-                Mistake::new(place, format!("sources of kind `{scheme}://` can't be read by this release"))
-                    .with_hint("use a file, a directory, a glob, an http(s) URL, `s3://`, `gs://` or `az://`"),
+                Mistake::new(place, format!("sources of kind `{scheme}://` can't be read by this release")).with_hint(
+                    "use a file, a directory, a glob, an http(s) URL, `s3://`, `gs://`, `az://` or `gsheets://`",
+                ),
             ),
         }
     }
     Some(sources.to_vec())
+}
+
+fn spreadsheet(source: &str, place: &SettingPlace, findings: &mut Findings) {
+    if GoogleSheetSource::of_source(source).is_none() {
+        let mistake = Mistake::new(place, format!("`{source}` names no spreadsheet of Google"));
+        findings.mistake(mistake.with_hint("write `gsheets://ID` with the id, or the address of the page as it is"));
+    }
 }
 
 fn csv(table: &Table, findings: &mut Findings) -> CsvOptions {
@@ -192,9 +203,10 @@ fn refresh(table: &Table, findings: &mut Findings) -> Option<Duration> {
 }
 
 fn warn_of_headers(table: &Table, spec: &DatasetSpec, findings: &mut Findings) {
-    if !spec.headers.is_empty()
-        && !spec.sources.iter().any(|source| source.starts_with("http://") || source.starts_with("https://"))
-    {
+    let has_headers = |source: &String| {
+        source.starts_with("http://") || source.starts_with("https://") || GoogleSheetSource::is_meant(source)
+    };
+    if !spec.headers.is_empty() && !spec.sources.iter().any(has_headers) {
         let message = format!("`headers` of `{}` go nowhere: none of its sources is an http(s) URL", spec.name);
         findings.warning(Mistake::new(table.place_of("headers"), message).with_hint("remove `headers`"));
     }

@@ -1,26 +1,30 @@
-//! Validates how the object store of a `[[dataset]]` is reached.
+//! Validates how the object store, or the Google Sheets API, of a `[[dataset]]` is reached.
 
 use std::path::PathBuf;
 
-use salver_model::spec::{DatasetSpec, ObjectStoreKind, ObjectStoreSpec, Secret};
+use salver_model::spec::{DatasetSpec, GoogleSheetSource, ObjectStoreKind, ObjectStoreSpec, Secret};
 
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
 use crate::setting_place::SettingPlace;
 
-/// The settings, each with the systems that it is for.
-const SETTINGS: [(&str, &[ObjectStoreKind]); 10] = {
-    use ObjectStoreKind::{Azure, Google, S3};
+/// The settings, each with the schemes of the sources that it is for.
+const SETTINGS: [(&str, &[&str]); 11] = {
+    const S3: &str = "s3";
+    const GOOGLE: &str = "gs";
+    const AZURE: &str = "az";
+    const SHEETS: &str = GoogleSheetSource::SCHEME;
     [
-        ("store_endpoint", &[S3, Google, Azure]),
+        ("store_endpoint", &[S3, GOOGLE, AZURE, SHEETS]),
         ("store_region", &[S3]),
         ("store_key_id", &[S3]),
-        ("store_secret", &[S3, Azure]),
-        ("store_token", &[S3, Google, Azure]),
-        ("store_account", &[Azure]),
-        ("store_credentials_file", &[S3, Google]),
+        ("store_secret", &[S3, AZURE]),
+        ("store_token", &[S3, GOOGLE, AZURE, SHEETS]),
+        ("store_api_key", &[SHEETS]),
+        ("store_account", &[AZURE]),
+        ("store_credentials_file", &[S3, GOOGLE, SHEETS]),
         ("store_profile", &[S3]),
-        ("store_anonymous", &[S3, Google, Azure]),
+        ("store_anonymous", &[S3, GOOGLE, AZURE]),
         ("store_path_style", &[S3]),
     ]
 };
@@ -52,6 +56,7 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> ObjectStoreSpec {
         key_id: secret("store_key_id"),
         secret: secret("store_secret"),
         token: secret("store_token"),
+        api_key: secret("store_api_key"),
         credentials_file: text("store_credentials_file").map(PathBuf::from),
         anonymous: table.bool("store_anonymous"),
         path_style: table.bool("store_path_style"),
@@ -60,18 +65,25 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> ObjectStoreSpec {
 
 /// Warns of settings that none of the dataset's sources uses.
 pub(super) fn warn_of_idle(table: &Table, spec: &DatasetSpec, findings: &mut Findings) {
-    let kinds: Vec<ObjectStoreKind> =
-        spec.sources.iter().filter_map(|source| ObjectStoreKind::of_source(source)).map(|(kind, _)| kind).collect();
+    let schemes: Vec<&str> = spec.sources.iter().filter_map(|source| scheme_of(source)).collect();
     for (key, heard_by) in SETTINGS {
         let is_written = table.get(key).is_some_and(|written| written.place != SettingPlace::Default);
-        if is_written && !kinds.iter().any(|kind| heard_by.contains(kind)) {
-            let schemes: Vec<String> = heard_by.iter().map(|kind| format!("`{}://`", kind.scheme())).collect();
+        if is_written && !schemes.iter().any(|scheme| heard_by.contains(scheme)) {
+            let heard_by: Vec<String> = heard_by.iter().map(|scheme| format!("`{scheme}://`")).collect();
             let message = format!(
                 "`{key}` of `{}` has no effect: it is for {}, and no source is that",
                 spec.name,
-                schemes.join(", ")
+                heard_by.join(", ")
             );
             findings.warning(Mistake::new(table.place_of(key), message).with_hint(format!("remove `{key}`")));
         }
     }
+}
+
+/// Returns the scheme of a source that is reached with these settings.
+fn scheme_of(source: &str) -> Option<&'static str> {
+    if GoogleSheetSource::is_meant(source) {
+        return Some(GoogleSheetSource::SCHEME);
+    }
+    ObjectStoreKind::of_source(source).map(|(kind, _)| kind.scheme())
 }

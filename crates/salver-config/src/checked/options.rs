@@ -1,6 +1,6 @@
 //! Warnings about format options that do not apply to any of a dataset's sources.
 
-use salver_model::spec::{CsvOptions, DatasetSpec, SourceFormat};
+use salver_model::spec::{CsvOptions, DatasetSpec, GoogleSheetSource, SourceFormat};
 
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
@@ -44,10 +44,11 @@ pub(super) fn warn_of_idle(table: &Table, spec: &DatasetSpec, findings: &mut Fin
 
 /// Returns the formats of the sources; `None` when a name has no known suffix.
 fn formats(spec: &DatasetSpec) -> Option<Vec<SourceFormat>> {
-    if let Some(format) = spec.format {
-        return Some(vec![format]);
-    }
-    spec.sources.iter().map(|source| of_name(source)).collect()
+    let of_source = |source: &String| match GoogleSheetSource::is_meant(source) {
+        true => Some(SourceFormat::Sheet),
+        false => spec.format.or_else(|| of_name(source)),
+    };
+    spec.sources.iter().map(of_source).collect()
 }
 
 fn of_name(source: &str) -> Option<SourceFormat> {

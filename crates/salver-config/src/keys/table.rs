@@ -297,11 +297,11 @@ const ROWS: &[Setting] = &[
         "The name of the entry. Required.",
         &["table", "id"]),
     row(Section::Dataset, "source", SettingKind::Texts, ["", r#""data/uk_cities.csv""#],
-        "File, directory, glob, `http(s)://` URL, objects (`s3://`, `gs://`, `az://`), or `-` for standard input; or a \
-            list of them, read in order as one. Relative paths start at this file's directory. Required.",
+        "File, directory, glob, `http(s)://` URL, objects (`s3://`, `gs://`, `az://`), a spreadsheet of Google \
+            (`gsheets://`), or `-` for standard input; or a list of them, read in order as one. Relative paths start at this file's directory. Required.",
         &["uri", "path", "file", "url", "sources"]),
     row(Section::Dataset, "headers", SettingKind::Pairs, ["", r#"{ Authorization = "Bearer abc" }"#],
-        "Headers sent with requests to `http(s)://` sources.",
+        "Headers sent with requests to `http(s)://` and `gsheets://` sources.",
         &["io_option"]),
     row(Section::Dataset, "format", FORMATS, ["", r#""csv""#],
         "Format of the source; told from the suffix when not given.",

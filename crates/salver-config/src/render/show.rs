@@ -236,6 +236,7 @@ fn object_store(spec: &ObjectStoreSpec, key: &str) -> Option<String> {
         "store_key_id" => secret(&spec.key_id),
         "store_secret" => secret(&spec.secret),
         "store_token" => secret(&spec.token),
+        "store_api_key" => secret(&spec.api_key),
         "store_credentials_file" => {
             spec.credentials_file.as_ref().map(|path| quoted(&absolute(&path.to_string_lossy())))
         }

@@ -369,6 +369,23 @@ fn options_that_no_source_hears() {
         ),
         ""
     );
+    // Spreadsheets of Google, by their id or their page, hear what workbooks do, and what says how they are reached.
+    assert_eq!(
+        shown(
+            "[[dataset]]\nname='a'\nsource='gsheets://1a'\nsheet='x'\nrange='B3'\nstore_api_key='k'\ndelimiter=';'\n\
+             [[dataset]]\nname='b'\nsource='https://docs.google.com/spreadsheets/d/1a/edit#gid=0'\nheader=false\n\
+             store_token='t'\nstore_region='r'\n\
+             [[dataset]]\nname='c'\nsource='b.csv'\nstore_api_key='k'\n"
+        ),
+        "`delimiter` of `a` has no effect: it is for CSV, and no source is that\n\
+         `store_region` of `b` has no effect: it is for `s3://`, and no source is that\n\
+         `store_api_key` of `c` has no effect: it is for `gsheets://`, and no source is that"
+    );
+    check(
+        "[[dataset]]\nname='a'\nsource='gsheets://'\n",
+        "salver.toml:3:8: `gsheets://` names no spreadsheet of Google\n  \
+         hint: write `gsheets://ID` with the id, or the address of the page as it is",
+    );
 }
 
 #[test]

@@ -186,6 +186,7 @@ store_region = "eu-central-1"
 store_key_id = "id"
 store_secret = "a secret"
 store_token = "a token"
+store_api_key = "a key"
 store_account = "sales"
 store_credentials_file = "store.json"
 store_profile = "reports"
@@ -329,7 +330,7 @@ fn everything() {
     // Certificates of clients are [auth] by themselves.
     rest.server.tls.as_mut().unwrap().client = None;
     let store = &mut rest.datasets.iter_mut().find(|spec| spec.name.as_str() == "far").unwrap().object_store;
-    (store.key_id, store.secret, store.token) = (None, None, None);
+    (store.key_id, store.secret, store.token, store.api_key) = (None, None, None, None);
     assert_eq!(round(&rest), rest);
     // Nothing may be left out: every key of the table is in the dump.
     let shown = show(&checked);

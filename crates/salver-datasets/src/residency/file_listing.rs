@@ -10,6 +10,7 @@ use salver_model::{Code, Error, Result, Version};
 use crate::buckets::{self, Buckets, CachedObject};
 use crate::fetch;
 use crate::file_stamp::inode;
+use crate::google_sheets;
 use crate::location::{self, Origin, SourceLocation};
 use crate::source::{Input, sniffed, unpacked};
 
@@ -32,6 +33,10 @@ pub(super) fn gather(spec: &DatasetSpec, buckets: &Buckets, data_dir: &Path) -> 
             Origin::Url(url) => {
                 let fetched = fetch::download(url, &spec.headers, data_dir)?;
                 (fetched.path, Some(fetched.dir), fetched.tag, fetched.format)
+            }
+            Origin::GoogleSheet(sheet) => {
+                let fetched = google_sheets::fetch(spec, sheet, data_dir)?;
+                (fetched.path, Some(fetched.dir), fetched.tag, None)
             }
             Origin::Object(listed) => {
                 let cached = object.insert(buckets.object(spec, listed)?);
@@ -76,14 +81,15 @@ pub(super) fn fetch_ahead<'i>(inputs: impl IntoIterator<Item = &'i Input>, bucke
 }
 
 /// Returns the version that [`gather`] would find, without downloading if the server sends validators.
-pub(super) fn probe(spec: &DatasetSpec, buckets: &Buckets) -> Result<Version> {
+pub(super) fn probe(spec: &DatasetSpec, buckets: &Buckets, data_dir: &Path) -> Result<Version> {
     let mut stamps = Vec::new();
     for SourceLocation { origin, .. } in location::resolve(spec, buckets)? {
         let stamp = match &origin {
             Origin::File(path) => stamp(path)?,
             Origin::Url(url) => fetch::tag(url, &spec.headers)?,
+            Origin::GoogleSheet(sheet) => google_sheets::fetch(spec, sheet, data_dir)?.tag,
             Origin::Object(listed) => listed.version(),
-            Origin::Stdin => fetch::stdin(&std::env::temp_dir())?.tag,
+            Origin::Stdin => fetch::stdin(data_dir)?.tag,
         };
         stamps.push((origin.label(), stamp));
     }
@@ -93,7 +99,7 @@ pub(super) fn probe(spec: &DatasetSpec, buckets: &Buckets) -> Result<Version> {
 /// Returns the version, if all sources are local files and can be found.
 pub(super) fn local_version(spec: &DatasetSpec, buckets: &Buckets) -> Option<Version> {
     let is_file = |source: &String| !source.contains("://") && source != "-";
-    if spec.sources.iter().all(is_file) { probe(spec, buckets).ok() } else { None }
+    if spec.sources.iter().all(is_file) { probe(spec, buckets, &std::env::temp_dir()).ok() } else { None }
 }
 
 fn version(spec: &DatasetSpec, stamps: &[(String, Version)]) -> Version {

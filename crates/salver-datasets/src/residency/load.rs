@@ -74,13 +74,14 @@ pub(crate) async fn load_telling(
 /// # Errors
 /// [`Code::Source`] if a source can't be found or reached.
 pub async fn probe(spec: &DatasetSpec) -> Result<Version> {
-    probe_in(spec, &Buckets::new(None, &std::env::temp_dir(), 0)).await
+    let own = std::env::temp_dir();
+    probe_in(spec, &Buckets::new(None, &own, 0), &own).await
 }
 
-/// Like [`probe`], with the object stores `buckets`.
-pub(crate) async fn probe_in(spec: &DatasetSpec, buckets: &Arc<Buckets>) -> Result<Version> {
-    let (spec, buckets) = (spec.clone(), Arc::clone(buckets));
-    blocking(move || file_listing::probe(&spec, &buckets)).await
+/// Like [`probe`], with the object stores `buckets`, and what has to be downloaded in `data_dir`.
+pub(crate) async fn probe_in(spec: &DatasetSpec, buckets: &Arc<Buckets>, data_dir: &Path) -> Result<Version> {
+    let (spec, buckets, data_dir) = (spec.clone(), Arc::clone(buckets), data_dir.to_owned());
+    blocking(move || file_listing::probe(&spec, &buckets, &data_dir)).await
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {

@@ -1,6 +1,6 @@
-//! Spreadsheets: Excel's xlsx, xls and xlsb, and OpenDocument. The format is detected from the bytes.
+//! Spreadsheets: Excel's xlsx, xls and xlsb, and OpenDocument, which are told apart by their bytes; and sheets of
+//! Google's.
 
-mod area;
 mod bare_cells;
 mod cells;
 mod column;
@@ -13,11 +13,13 @@ use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::{Field, Schema};
 use calamine::Data;
 use salver_model::limits::SHEET_CELLS_MAX;
-use salver_model::spec::DatasetSpec;
+use salver_model::spec::{DatasetSpec, SourceFormat};
 use salver_model::{Code, Error, Result};
 
 use super::{Input, Sink, Stop, damaged, distinct_names};
+use crate::cell_area::Area;
 use crate::chunk_size::CHUNK_ROWS;
+use crate::google_sheets;
 
 pub(super) fn outline(input: &Input, spec: &DatasetSpec) -> Result<Schema> {
     Ok(table(input, spec)?.0)
@@ -46,15 +48,12 @@ pub(super) fn read(input: &Input, spec: &DatasetSpec, sink: Sink<'_>) -> Result<
 }
 
 fn table(input: &Input, spec: &DatasetSpec) -> Result<(Schema, Vec<ArrayRef>)> {
-    let area = match spec.sheet.range.as_deref() {
-        Some(text) => area::Area::parse(text).ok_or_else(|| {
-            Error::new(Code::Source, format!("`{text}` is not a range of cells"))
-                .with_hint("a range looks like `B3:F100`, `B:F`, or `B3` for everything from there on")
-        })?,
-        None => area::Area::default(),
+    let area = Area::of(spec.sheet.range.as_deref())?;
+    let mut cells = match input.format {
+        SourceFormat::GoogleSheet => google_sheets::cells(&input.label, &input.path)?,
+        _ => cells::read(input, spec)?,
     };
-    let cells: Vec<cells::SheetCell> =
-        cells::read(input, spec)?.into_iter().filter(|cell| area.contains(cell.row, cell.column)).collect();
+    cells.retain(|cell| area.contains(cell.row, cell.column));
     let Some(first_row) = cells.iter().map(|cell| cell.row).min() else {
         return Ok((Schema::empty(), Vec::new()));
     };

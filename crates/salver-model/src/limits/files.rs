@@ -88,6 +88,12 @@ pub const OBJECT_REQUESTS_MAX: usize = 16;
 pub const OBJECT_ERROR_BYTES_MAX: usize = 16 * 1024;
 /// Largest file of credentials of an object store, in bytes; a larger one is refused.
 pub const OBJECT_CREDENTIALS_BYTES_MAX: u64 = 1024 * 1024;
+/// Longest list of the sheets of a Google spreadsheet, and longest answer with a token, in bytes; the load fails beyond
+/// it.
+pub const GOOGLE_SHEETS_LIST_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Longest wait that Google may ask for before a request is made again, in seconds; if it asks for more, the load fails
+/// and is tried at the next refresh.
+pub const GOOGLE_SHEETS_WAIT_S_MAX: u64 = 30;
 /// Largest list of the parts of an object that are on disk, in bytes; a longer one is not believed, and the parts are
 /// fetched again.
 pub const OBJECT_PARTS_BYTES_MAX: u64 = 4 * 1024 * 1024;

@@ -1,4 +1,5 @@
-//! Object stores as sources of datasets: which systems there are, and how one is reached.
+//! Object stores as sources of datasets: which systems there are, and how one is reached. The Google Sheets API is
+//! reached in the same way.
 
 use std::path::PathBuf;
 
@@ -58,6 +59,8 @@ pub struct ObjectStoreSpec {
     pub secret: Option<Secret>,
     /// The session token of S3, a bearer token of Google, or a bearer or SAS token of Azure.
     pub token: Option<Secret>,
+    /// The API key for spreadsheets of Google that everybody may read.
+    pub api_key: Option<Secret>,
     /// File with credentials: a service account of Google, or profiles of AWS.
     pub credentials_file: Option<PathBuf>,
     /// Whether requests are sent without credentials.
@@ -76,6 +79,7 @@ impl Default for ObjectStoreSpec {
             key_id: None,
             secret: None,
             token: None,
+            api_key: None,
             credentials_file: None,
             anonymous: false,
             path_style: true,

@@ -1,4 +1,4 @@
-//! How the object store of a dataset is reached.
+//! How the object store, or the Google Sheets API, of a dataset is reached.
 
 use super::new_row;
 use crate::keys::{Section, Setting, SettingKind};
@@ -9,8 +9,8 @@ pub(super) const ROWS: &[Setting] = &[
         "store_endpoint",
         SettingKind::Text,
         ["", r#""http://minio:9000""#],
-        "Address of the object store of `s3://`, `gs://` and `az://` sources, if it is not the system's own. With \
-            `http://` nothing is encrypted.",
+        "Address of the object store of `s3://`, `gs://` and `az://` sources, or of the Google Sheets API of \
+            `gsheets://` ones, if it is not the system's own. With `http://` nothing is encrypted.",
         &[],
     ),
     new_row(
@@ -48,6 +48,14 @@ pub(super) const ROWS: &[Setting] = &[
     ),
     new_row(
         Section::Dataset,
+        "store_api_key",
+        SettingKind::Text,
+        ["", r#""${GOOGLE_API_KEY}""#],
+        "Google Sheets: an API key, for spreadsheets that everybody with the link may read.",
+        &[],
+    ),
+    new_row(
+        Section::Dataset,
         "store_account",
         SettingKind::Text,
         ["", r#""sales""#],
@@ -59,8 +67,9 @@ pub(super) const ROWS: &[Setting] = &[
         "store_credentials_file",
         SettingKind::Location,
         ["", r#""/etc/salver/service.json""#],
-        "Google: the file of a service account or of a user's credentials. S3: a file of profiles. When not given, \
-            `GOOGLE_APPLICATION_CREDENTIALS` and `AWS_SHARED_CREDENTIALS_FILE`, and the files of the systems' tools.",
+        "Google: the file of a service account or, for `gs://`, of a user's credentials. S3: a file of profiles. When \
+            not given, `GOOGLE_APPLICATION_CREDENTIALS` and `AWS_SHARED_CREDENTIALS_FILE`, and the files of the \
+            systems' tools.",
         &[],
     ),
     new_row(

@@ -13,14 +13,7 @@ use salver_model::{Code, Error, Result};
 
 use super::super::{Input, damaged, io_error};
 use super::{bare_cells, date_format};
-
-/// One cell; row and column from 0.
-#[derive(Clone, Debug)]
-pub(super) struct SheetCell {
-    pub(super) row: u32,
-    pub(super) column: u32,
-    pub(super) value: Data,
-}
+use crate::cell_area::SheetCell;
 
 type Book = Sheets<Cursor<Arc<[u8]>>>;
 
