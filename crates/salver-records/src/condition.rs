@@ -5,6 +5,7 @@
 //! and is neither less nor greater than any, on every system; PostgreSQL alone would fail. Strict requests get an error
 //! instead.
 
+mod bounded;
 mod convert;
 mod cursor_value;
 mod equal;
@@ -132,6 +133,12 @@ pub(crate) fn exactly(table: &TableInfo, alias: &str, key: &RecordKey, sql: &mut
 pub(crate) fn keys(table: &TableInfo, alias: &str, keys: &[&RecordKey], sql: &mut Sql) {
     let operand = |index: &usize| Operand::column_by_text(sql.dialect, &table.columns[*index], alias);
     let operands: Vec<Operand<'_>> = table.key.iter().map(operand).collect();
+    if operands.iter().any(|own| own.compared().is_untyped(sql.dialect) && !own.column.kind.is_binary()) {
+        // Each part has a predicate of its own there.
+        let any = chain(keys, " OR ", sql, &mut |own, sql| Ok(key(table, alias, own, sql)));
+        sql.push(if any.is_ok_and(|any| any) { "" } else { "1=0" });
+        return;
+    }
     let tuple = operands.len() > 1;
     let mut first = true;
     for key in keys {
@@ -188,6 +195,12 @@ pub(crate) fn tree(condition: &Condition, depth: usize, push: &mut PushTest<'_>,
 }
 
 impl ConditionContext<'_> {
+    /// Returns whether an unknown name that would be ignored is an error: to a strict request, and as long as the
+    /// schema was not refreshed since the request arrived, in which the name may be.
+    pub(crate) fn refuses_names(&self) -> bool {
+        self.strict || !self.scope.sure
+    }
+
     /// Appends the condition on the rows of `table`; returns `false`, and appends nothing, when all of it is ignored.
     pub(crate) fn tree(
         &self,

@@ -10,7 +10,7 @@ use salver_model::records::{
     Change, Changed, DatabaseSchema, Definition, Document, Load, LoadReport, Operation, RecordRead,
 };
 use salver_model::spec::DatabaseSpec;
-use salver_model::{Caller, Name, Result, Shares};
+use salver_model::{Caller, Code, Name, Result, Shares};
 
 use crate::access::Access;
 use crate::backend::Backend;
@@ -59,7 +59,8 @@ impl RecordsDatabase {
     /// # Errors
     /// Those of [`Database::read`].
     pub async fn read_later(&self, caller: &Caller, read: &RecordRead) -> Result<Document> {
-        self.with_schema(caller, |scope| async move {
+        let names = |code| matches!(code, Code::InvalidColumn | Code::InvalidSort | Code::UnknownTable);
+        self.with_schema(caller, names, |scope| async move {
             match read {
                 RecordRead::List(query) => read::list(&scope, query).await,
                 RecordRead::Row { table, key } => read::row(&scope, table, key).await,
@@ -80,8 +81,15 @@ impl RecordsDatabase {
         if self.known.schema.load().stamp() == 0 { self.look().await } else { Ok(()) }
     }
 
-    /// Runs `work`, and retries it once when it failed for a reason that a newer schema may resolve.
-    async fn with_schema<'a, T, F>(&'a self, caller: &'a Caller, work: impl Fn(Scope<'a>) -> F) -> Result<T>
+    /// Runs `work`, and retries it once when it failed for a reason that a newer schema may resolve. `names` says of
+    /// which failures this holds also if the schema is the same: unknown names that are ignored once they are sure to
+    /// be.
+    async fn with_schema<'a, T, F>(
+        &'a self,
+        caller: &'a Caller,
+        names: fn(Code) -> bool,
+        work: impl Fn(Scope<'a>) -> F,
+    ) -> Result<T>
     where
         F: Future<Output = Result<T>>,
     {
@@ -89,7 +97,7 @@ impl RecordsDatabase {
         let scope = self.scope(caller, false);
         let stamp = scope.schema.stamp();
         match work(scope).await {
-            Err(error) if may_be_old(error.code) && self.known.is_other_than(stamp).await? => {
+            Err(error) if may_be_old(error.code) && (self.known.is_other_than(stamp).await? || names(error.code)) => {
                 // Boxed, so that the first try need not reserve space for the second.
                 Box::pin(work(self.scope(caller, true))).await
             }
@@ -163,7 +171,7 @@ impl Database for RecordsDatabase {
     }
 
     async fn define(&self, caller: &Caller, definition: &Definition) -> Result<()> {
-        self.with_schema(caller, |scope| async move { define::run(&scope, definition).await }).await?;
+        self.with_schema(caller, |_| false, |scope| async move { define::run(&scope, definition).await }).await?;
         self.known.renew(true).await
     }
 

@@ -1,5 +1,6 @@
 //! The differences between the SQL of the three systems, as text; nothing here talks to a database.
 
+mod average;
 mod decimal;
 pub(crate) mod define;
 pub(crate) mod form;
@@ -13,6 +14,7 @@ mod upsert;
 
 use salver_model::spec::DatabaseKind;
 
+pub(crate) use average::Averaged;
 pub(crate) use decimal::push_decimal;
 pub(crate) use select::{null_tests, sign, type_name};
 pub(crate) use sql::{Sql, chain};

@@ -27,6 +27,23 @@ pub(crate) enum Bind {
     BackKey {
         step: usize,
     },
+    /// A cell of the first row that an earlier step returned, if it returned one.
+    BackOr {
+        step: usize,
+        column: usize,
+        otherwise: Box<Bind>,
+    },
+}
+
+impl Bind {
+    /// Returns the latest step to whose result it refers.
+    pub(crate) fn refers_to(&self) -> Option<usize> {
+        match self {
+            Self::Back { step, .. } | Self::BackKey { step } => Some(*step),
+            Self::BackOr { step, otherwise, .. } => otherwise.refers_to().max(Some(*step)),
+            _ => None,
+        }
+    }
 }
 
 /// One statement that reads. Placeholders are written in the dialect (`?` or `$1`, always in the order of `binds`).

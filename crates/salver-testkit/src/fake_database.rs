@@ -84,6 +84,7 @@ fn table(name: &str, kind: TableKind, columns: Vec<ColumnInfo>, key: Vec<usize>)
         key,
         foreign_keys: Vec::new(),
         unique: Vec::new(),
+        key_assumed: false,
         has_triggers: false,
         comment: None,
     }

@@ -9,11 +9,14 @@ mod records {
 
     mod absent;
     mod altered;
+    mod assumed_keys;
     mod auth;
+    mod averages;
     mod batches;
     mod beyond;
     mod binary;
     mod catalog;
+    mod compared;
     mod edges;
     mod errors;
     mod every_type;
@@ -33,6 +36,7 @@ mod records {
     mod operators;
     mod own;
     mod pages;
+    mod returned_keys;
     mod rules;
     mod server_types;
     mod shapes;

@@ -161,6 +161,9 @@ pub struct TableInfo {
     pub columns: Vec<ColumnInfo>,
     /// Indexes of the primary key's columns, in the key's order; for a view, of the column `id` if there is one.
     pub key: Vec<usize>,
+    /// Whether the key is only assumed, and the database does not keep it unique: that of a view, and in PostgreSQL of
+    /// a table that others inherit from. It carries no cursor.
+    pub key_assumed: bool,
     /// Foreign keys.
     pub foreign_keys: Vec<ForeignKey>,
     /// Unique keys beside the primary key, as indexes of columns.

@@ -1,5 +1,8 @@
 //! Updates or deletes rows by condition, up to a maximum that the request declares.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use salver_model::records::{ChangeKind, ColumnKind, Condition, Operation};
 use salver_model::{Code, Error, Result};
 
@@ -55,7 +58,8 @@ pub(crate) fn filtered(
             .with_hint("whether they pass the checks of the table is known of each row only: change them by key"));
     }
     plan.step(count(ground, condition, max)?);
-    let direct = shown.is_some() && ground.returns_rows();
+    // What is deleted is returned as it was.
+    let direct = shown.is_some() && (ground.returns_new_rows() || deletes && ground.returns_rows());
     let mut shows = None;
     if let (Some(shown), false) = (shown, direct)
         && deletes
@@ -63,12 +67,17 @@ pub(crate) fn filtered(
         shows = Some(plan.step(select(ground, condition, shown)?));
     }
     let statement = change(ground, condition, values, shown.filter(|_| direct))?;
-    let changed = plan.step(ProgramStep { check: Some(at_most(max)), ..statement });
+    let touched = Arc::new(AtomicU64::new(0));
+    let changed = plan.step(ProgramStep { check: Some(at_most(max, &touched)), ..statement });
     if let (Some(shown), false) = (shown, direct)
         && !deletes
     {
         same_rows(ground, condition, &written)?;
-        shows = Some(plan.step(select(ground, condition, shown)?));
+        let mut select = select(ground, condition, shown)?;
+        if ground.table.has_triggers && ground.scope.access.rows(Operation::Read, ground.table).is_empty() {
+            select.check = Some(as_many(touched));
+        }
+        shows = Some(plan.step(select));
     }
     let answer = match shown {
         Some(shown) => ChangeResponse::Rows { step: shows.unwrap_or(changed), row: shown.row.clone() },
@@ -127,9 +136,22 @@ fn count(ground: &WriteContext<'_>, condition: &Condition, max: u64) -> Result<P
     Ok(step(sql, Returns::Rows([ColumnKind::BigInt].into()), Some(check)))
 }
 
-/// Returns the same check after the change, for rows that were inserted in between.
-fn at_most(max: u64) -> Check {
-    Box::new(move |done: &Done| if done.affected > max { Err(too_many(max)) } else { Ok(()) })
+/// Returns the same check after the change, for rows that were inserted in between; it records their number.
+fn at_most(max: u64, touched: &Arc<AtomicU64>) -> Check {
+    let touched = Arc::clone(touched);
+    Box::new(move |done: &Done| {
+        touched.store(done.affected, Ordering::Relaxed);
+        if done.affected > max { Err(too_many(max)) } else { Ok(()) }
+    })
+}
+
+/// Returns a check that as many rows are found as were changed: a trigger may have moved them out of the condition.
+fn as_many(touched: Arc<AtomicU64>) -> Check {
+    Box::new(
+        move |done: &Done| {
+            if done.rows.len() as u64 == touched.load(Ordering::Relaxed) { Ok(()) } else { Err(moved()) }
+        },
+    )
 }
 
 fn too_many(max: u64) -> Error {
@@ -215,9 +237,13 @@ fn same_rows(ground: &WriteContext<'_>, condition: &Condition, written: &[usize]
     if !moves {
         return Ok(());
     }
-    Err(Error::new(Code::Unsupported, "the changed rows can't be answered here").with_hint(
+    Err(moved())
+}
+
+fn moved() -> Error {
+    Error::new(Code::Unsupported, "the changed rows can't be answered here").with_hint(
         "the change moves them out of the condition they are found by: read them afterwards, or change them by key",
-    ))
+    )
 }
 
 fn reads(condition: &Condition, writes: &dyn Fn(&str) -> bool) -> bool {

@@ -9,7 +9,7 @@ use super::context::{Fields, WriteContext};
 use super::database_validation::{self, Judged};
 use super::plan::{ChangePlan, ChangeResponse, Item};
 use super::record::Values;
-use super::returned_rows::{Shown, step};
+use super::returned_rows::{Shown, step, with};
 use super::row_rules::{Admission, found, refused};
 use crate::dialect::Dialect;
 use crate::json::{self, JsonForm, JsonRow};
@@ -75,6 +75,9 @@ pub(crate) fn create(
     plan.step(insert(ground, row.values, &told, shared));
     let value = |column: usize| {
         let own = given.iter().find(|(own, bind)| *own == column && *bind != Bind::Null).map(|(_, bind)| bind.clone());
+        if ground.table.has_triggers {
+            return told.stored(ground, column, own, first);
+        }
         let key = || (told.numbered == Some(column)).then_some(Bind::BackKey { step: first });
         let cell =
             || told.returned.iter().position(|own| *own == column).map(|at| Bind::Back { step: first, column: at });
@@ -90,7 +93,15 @@ pub(crate) fn create(
         shows = plan.step(ground.select_row(&told.asked, &key(), Operation::Read, None)?);
     }
     for column in wanted {
-        let asked = || told.asked.iter().position(|own| own == column).map(|at| Bind::Back { step: shows, column: at });
+        let asked = || {
+            let at = told.asked.iter().position(|own| own == column)?;
+            let sent = given.iter().find(|(own, _)| own == column).map(|(_, bind)| Box::new(bind.clone()));
+            // A row that the caller may not read has at least what was sent.
+            Some(match sent.filter(|_| ground.table.has_triggers) {
+                Some(otherwise) => Bind::BackOr { step: shows, column: at, otherwise },
+                None => Bind::Back { step: shows, column: at },
+            })
+        };
         shared.exports.push(value(*column).or_else(asked).unwrap_or(Bind::Null));
     }
     let answer = match &shared.shown {
@@ -112,9 +123,12 @@ struct ColumnSources {
 
 impl ColumnSources {
     fn of(ground: &WriteContext<'_>, row: &NewRow<'_>, shown: Option<&Shown>, wanted: &[usize]) -> Self {
+        if ground.table.has_triggers {
+            return Self::behind_triggers(ground, shown, wanted);
+        }
         let known = |column: usize| row.values.iter().any(|(own, bind)| *own == column && *bind != Bind::Null);
         let unknown: Vec<usize> = wanted.iter().copied().filter(|column| !known(*column)).collect();
-        let direct = if shown.is_some() { ground.returns_rows() } else { ground.scope.dialect != Dialect::Mysql };
+        let direct = if shown.is_some() { ground.returns_new_rows() } else { ground.scope.dialect != Dialect::Mysql };
         let mut asked: Vec<usize> = shown.map_or_else(Vec::new, |shown| shown.columns.clone());
         let numbered = ground.numbered().filter(|key| !known(*key));
         asked.extend(unknown.iter().filter(|column| numbered != Some(**column)));
@@ -137,6 +151,23 @@ impl ColumnSources {
             asked.clear();
         }
         Self { numbered, returned, asked }
+    }
+}
+
+impl ColumnSources {
+    /// Returns the sources where triggers may store something else than was sent, also another key: the insert returns
+    /// the key, by which the row is read as it is in the end.
+    fn behind_triggers(ground: &WriteContext<'_>, shown: Option<&Shown>, wanted: &[usize]) -> Self {
+        Self { numbered: None, returned: ground.table.key.clone(), asked: with(shown, wanted) }
+    }
+
+    /// Returns the value of a key's column behind triggers: as the insert returned it, else `given`. MySQL returns
+    /// nothing, and a trigger of PostgreSQL may have put the row elsewhere.
+    fn stored(&self, ground: &WriteContext<'_>, column: usize, given: Option<Bind>, first: usize) -> Option<Bind> {
+        let at = self.returned.iter().position(|own| *own == column)?;
+        let is_numbered = ground.scope.dialect == Dialect::Mysql && ground.numbered() == Some(column);
+        let numbered = || if is_numbered { Bind::BackKey { step: first } } else { Bind::Null };
+        Some(Bind::BackOr { step: first, column: at, otherwise: Box::new(given.unwrap_or_else(numbered)) })
     }
 }
 
@@ -224,14 +255,31 @@ impl WriteContext<'_> {
 
 /// Returns the key of a new row: as given, else from the database.
 fn key_answer(ground: &WriteContext<'_>, fields: &Fields<'_>, told: &ColumnSources, step: usize) -> ChangeResponse {
-    let (spec, table) = (ground.scope.spec(), ground.table);
-    if let Some(json) = given_key(ground, fields) {
+    let given = given_key(ground, fields);
+    if ground.table.has_triggers && ground.tells_key {
+        let otherwise = match given {
+            Some(json) => ChangeResponse::Ready(json),
+            None if ground.numbered().is_some() => ChangeResponse::Key(step),
+            None => ChangeResponse::Ready(b"null".to_vec()),
+        };
+        let told = Box::new(returned_key(ground, step));
+        return ChangeResponse::Either { step, told, otherwise: Box::new(otherwise) };
+    }
+    if let Some(json) = given {
         return ChangeResponse::Ready(json);
     }
-    match (told.numbered, table.single_key()) {
-        (Some(_), _) => ChangeResponse::Key(step),
-        (None, Some(key)) => ChangeResponse::Cell { step, form: JsonForm::of(spec, table, &table.columns[key]) },
-        (None, None) => ChangeResponse::Row { step, of: step, row: JsonRow::new(spec, table, &table.key) },
+    match told.numbered {
+        Some(_) => ChangeResponse::Key(step),
+        None => returned_key(ground, step),
+    }
+}
+
+/// Returns the key from the first row that a step returned, whose first columns are those of the key.
+pub(crate) fn returned_key(ground: &WriteContext<'_>, step: usize) -> ChangeResponse {
+    let (spec, table) = (ground.scope.spec(), ground.table);
+    match table.single_key() {
+        Some(key) => ChangeResponse::Cell { step, form: JsonForm::of(spec, table, &table.columns[key]) },
+        None => ChangeResponse::Row { step, of: step, row: JsonRow::new(spec, table, &table.key) },
     }
 }
 

@@ -6,8 +6,8 @@ use salver_model::records::RecordKey;
 use super::context::WriteContext;
 use super::create::CreateContext;
 use super::plan::{ChangePlan, ChangeResponse, Item};
-use super::returned_rows::step;
-use super::update::{exports, nothing, select, with};
+use super::returned_rows::{step, with};
+use super::update::{exports, nothing, select};
 use crate::condition;
 use crate::read::not_found;
 use crate::statement::{Check, Returns};
@@ -51,6 +51,7 @@ pub(crate) fn delete(
         let found: Check = Box::new(move |done| if done.affected > 0 { Ok(()) } else { Err(not_found(&key)) });
         found
     });
+    let check = ground.of_one_row(key, check);
     let delete = plan.step(step(sql, returns, check));
     if direct {
         shows = delete;

@@ -21,6 +21,8 @@ pub(crate) enum ChangeResponse {
     Cell { step: usize, form: JsonForm },
     /// The first row that a step returned, if the step `of` affected one; else null.
     Row { step: usize, of: usize, row: JsonRow },
+    /// The first of two if the step returned a row, else the second.
+    Either { step: usize, told: Box<ChangeResponse>, otherwise: Box<ChangeResponse> },
     /// All rows that a step returned, without the cells after the row's members.
     Rows { step: usize, row: JsonRow },
     /// An error: no step could be created.

@@ -124,9 +124,13 @@ fn write_change(change: &Planned, steps: &[Result<Done>], out: &mut Vec<u8>) {
 }
 
 fn write_item(item: &Item, steps: &[Result<Done>], out: &mut Vec<u8>) {
+    write_answer(&item.answer, steps, out);
+}
+
+fn write_answer(answer: &ChangeResponse, steps: &[Result<Done>], out: &mut Vec<u8>) {
     let nothing = Done::default();
     let done = |step: usize| steps.get(step).and_then(|step| step.as_ref().ok()).unwrap_or(&nothing);
-    match &item.answer {
+    match answer {
         ChangeResponse::Ready(json) => out.extend_from_slice(json),
         ChangeResponse::Affected(step) => json::unsigned(done(*step).affected, out),
         ChangeResponse::Key(step) => json::integer(done(*step).key.unwrap_or(0), out),
@@ -147,6 +151,10 @@ fn write_item(item: &Item, steps: &[Result<Done>], out: &mut Vec<u8>) {
                 write_row(row, cells, out);
             }
             out.push(b']');
+        }
+        ChangeResponse::Either { step, told, otherwise } => {
+            let has_row = !done(*step).rows.is_empty();
+            write_answer(if has_row { told } else { otherwise }, steps, out);
         }
         ChangeResponse::Failed(_) => out.extend_from_slice(b"null"),
     }

@@ -49,6 +49,17 @@ impl Shown {
     }
 }
 
+/// Returns the columns that are shown, followed by those that later changes refer to.
+pub(crate) fn with(shown: Option<&Shown>, wanted: &[usize]) -> Vec<usize> {
+    let mut columns = shown.map_or_else(Vec::new, |shown| shown.columns.clone());
+    for column in wanted {
+        if !columns.contains(column) {
+            columns.push(*column);
+        }
+    }
+    columns
+}
+
 /// Returns a column that the caller may read.
 pub(crate) fn readable(ground: &WriteContext<'_>, name: &str) -> Result<usize> {
     ground.scope.column(Operation::Read, ground.table, name).ok_or_else(|| {
@@ -63,6 +74,12 @@ impl WriteContext<'_> {
         self.scope.dialect != Dialect::Mysql
             && self.scope.access.rows(Operation::Read, self.table).is_empty()
             && !self.scope.access.is_masked(Operation::Read, self.table)
+    }
+
+    /// Returns whether a statement that inserts or updates may return rows to the client by itself: as they are, and as
+    /// they stay. A trigger may change them once more.
+    pub(crate) fn returns_new_rows(&self) -> bool {
+        self.returns_rows() && !self.table.has_triggers
     }
 
     /// Appends a select list with the columns as `operation` sees them: for reading, masked ones are masked. Conditions
@@ -133,12 +150,26 @@ impl WriteContext<'_> {
         operation: Operation,
         check: Option<Check>,
     ) -> Result<ProgramStep> {
+        let own = |sql: &mut Sql, first: &mut bool| {
+            for (index, bind) in key {
+                condition::begin(sql, first);
+                sql.column("t", self.table, *index).push(" = ").bind(bind.clone());
+            }
+        };
+        self.select_found(columns, &own, operation, check)
+    }
+
+    /// Selects columns of the row that `own` finds, if the rules for `operation` let it be seen.
+    pub(crate) fn select_found(
+        &self,
+        columns: &[usize],
+        own: &dyn Fn(&mut Sql, &mut bool),
+        operation: Operation,
+        check: Option<Check>,
+    ) -> Result<ProgramStep> {
         let mut sql = self.select(columns, operation)?;
         let mut first = true;
-        for (index, bind) in key {
-            condition::begin(&mut sql, &mut first);
-            sql.column("t", self.table, *index).push(" = ").bind(bind.clone());
-        }
+        own(&mut sql, &mut first);
         condition::restrict(self.scope, operation, self.table, "t", &mut sql, &mut first)?;
         Ok(step(sql, self.rows(columns), check))
     }

@@ -49,6 +49,7 @@ fn schema() -> DatabaseSchema {
         key: vec![0],
         foreign_keys: Vec::new(),
         unique: Vec::new(),
+        key_assumed: false,
         has_triggers: false,
         comment: None,
     };

@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use salver_model::records::{Operation, RecordKey};
-use salver_model::{Result, Rule};
+use salver_model::{Code, Error, Result, Rule};
 
 use super::context::{WriteContext, argument_count, invalid};
 use super::create::CreateContext;
 use super::plan::{ChangePlan, ChangeResponse, Item};
 use super::record::Values;
-use super::returned_rows::{Shown, step};
+use super::returned_rows::{step, with};
 use super::row_rules::{Admission, ensure, refused};
 use super::validation;
-use crate::condition;
-use crate::dialect::Sql;
+use crate::condition::{self, ComparedColumn};
+use crate::dialect::{Dialect, Sql};
 use crate::read::not_found;
 use crate::statement::{Bind, Check, Done, Returns};
 
@@ -66,7 +66,7 @@ pub(crate) fn update(
     by_key.append(ground, &mut sql);
     condition::restrict(ground.scope, ground.operation, ground.table, "", &mut sql, &mut false)?;
     let columns = with(shared.shown.as_ref(), wanted);
-    let direct = !columns.is_empty() && ground.returns_rows();
+    let direct = !columns.is_empty() && ground.returns_new_rows();
     let returns = if direct {
         ground.scope.dialect.returning(&mut sql, |sql| ground.list(&columns, "", sql));
         ground.rows(&columns)
@@ -75,11 +75,8 @@ pub(crate) fn update(
     };
     let asks = admission == Admission::Ask;
     let touched = Arc::new(AtomicBool::new(false));
-    let check = if must_exist {
-        Some(found_and_noted(key, &touched))
-    } else {
-        (asks || !sums.is_empty()).then(|| note(&touched))
-    };
+    let notes = if must_exist { Some(found_and_noted(key, &touched)) } else { None };
+    let check = ground.of_one_row(key, notes.or_else(|| (asks || !sums.is_empty()).then(|| note(&touched))));
     let update = plan.step(step(sql, returns, check));
     if asks {
         plan.step(select_restricted(ground, &by_key, passes(Arc::clone(&touched)))?);
@@ -102,17 +99,6 @@ pub(crate) fn update(
 /// Returns the response when there is no row to change.
 pub(crate) fn nothing(shown: bool) -> ChangeResponse {
     ChangeResponse::Ready(if shown { b"null".to_vec() } else { b"0".to_vec() })
-}
-
-/// Returns the columns that are shown, followed by those that later changes refer to.
-pub(crate) fn with(shown: Option<&Shown>, wanted: &[usize]) -> Vec<usize> {
-    let mut columns = shown.map_or_else(Vec::new, |shown| shown.columns.clone());
-    for column in wanted {
-        if !columns.contains(column) {
-            columns.push(*column);
-        }
-    }
-    columns
 }
 
 /// Records where the referenced columns are.
@@ -169,6 +155,26 @@ impl ByKey<'_> {
 }
 
 impl WriteContext<'_> {
+    /// Returns the check of a change by this key, with one that it changes one row where two may be shown with the same
+    /// key: SQLite may have a number and a text of its digits.
+    pub(crate) fn of_one_row(&self, key: &RecordKey, check: Option<Check>) -> Option<Check> {
+        let is_mixed = |index: &usize| {
+            let column = &self.table.columns[*index];
+            column.kind.is_binary() || ComparedColumn::by_text(self.scope.dialect, column).is_untyped(Dialect::Sqlite)
+        };
+        if self.scope.dialect != Dialect::Sqlite || !self.table.key.iter().any(is_mixed) {
+            return check;
+        }
+        let named = key.join("~");
+        Some(Box::new(move |done: &Done| {
+            if done.affected > 1 {
+                return Err(Error::new(Code::TooManyAffected, format!("two rows have the key '{named}'"))
+                    .with_hint("it is a number in one and a text in the other: change them by a condition"));
+            }
+            check.as_ref().map_or(Ok(()), |check| check(done))
+        }))
+    }
+
     /// Returns the predicate for the row with this key; `None` when no row can have it.
     ///
     /// # Errors

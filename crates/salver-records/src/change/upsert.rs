@@ -8,15 +8,14 @@ use salver_model::records::{ChangeKind, Operation};
 use salver_model::{Code, Error, Result};
 
 use super::context::WriteContext;
-use super::create::{CreateContext, NewRow, create, given_key};
+use super::create::{CreateContext, NewRow, create, given_key, returned_key};
 use super::plan::{ChangePlan, ChangeResponse, Item};
 use super::record::Values;
-use super::returned_rows::step;
+use super::returned_rows::{step, with};
 use super::row_rules::{Admission, found, refused};
-use super::update::{exports, with};
+use super::update::exports;
 use crate::condition;
-use crate::dialect::Dialect;
-use crate::json::{JsonForm, JsonRow};
+use crate::dialect::{Dialect, Sql};
 use crate::statement::{Bind, ProgramStep, Returns};
 
 /// Adds the steps of one row that is inserted or updates another.
@@ -46,7 +45,10 @@ pub(crate) fn upsert(
     let set = if *ignore { Vec::new() } else { ground.settable(row.values.iter().map(|(column, _)| *column), &unique) };
     let ruled = !ground.scope.access.rows(Operation::Update, ground.table).is_empty()
         || !ground.scope.access.rows(Operation::Create, ground.table).is_empty();
-    let given = given_key(ground, row.fields);
+    // The row that is changed has a key of its own, unless that is what identifies it.
+    let is_by_key = unique.len() == ground.table.key.len() && unique.iter().all(|own| ground.table.key.contains(own));
+    let keeps_key = !ground.tells_key || is_by_key && !ground.table.has_triggers;
+    let given = given_key(ground, row.fields).filter(|_| keeps_key);
     let in_two = ground.scope.dialect == Dialect::Mysql && (ruled || ground.has_other_key(&row.values, &unique));
     if in_two {
         two(plan, ground, &row.values, &same, &set)?;
@@ -60,23 +62,25 @@ pub(crate) fn upsert(
         let rest = std::mem::replace(&mut columns, ground.table.key.clone());
         columns.extend(rest.into_iter().filter(|column| !ground.table.key.contains(column)));
     }
+    let inserted = plan.steps.len() - 1;
+    let own = |sql: &mut Sql, first: &mut bool| meant(ground, &same, inserted, sql, first);
     if ruled {
-        plan.step(ground.select_row(&[], &same, Operation::Create, Some(found()))?);
-        plan.step(ground.select_row(&[], &same, Operation::Update, Some(found()))?);
+        plan.step(ground.select_found(&[], &own, Operation::Create, Some(found()))?);
+        plan.step(ground.select_found(&[], &own, Operation::Update, Some(found()))?);
     } else if in_two {
-        plan.step(ground.select_row(&[], &same, Operation::Create, Some(there()))?);
+        plan.step(ground.select_found(&[], &own, Operation::Create, Some(there()))?);
     }
     let mut shows = first;
     if !columns.is_empty() {
         // A key is shown under the rules of creation; a row under those of reading.
         let operation = if shared.shown.is_some() { Operation::Read } else { Operation::Create };
-        shows = plan.step(ground.select_row(&columns, &same, operation, None)?);
+        shows = plan.step(ground.select_found(&columns, &own, operation, None)?);
     }
     exports(shows, &columns, wanted, shared);
     let answer = match (&shared.shown, given) {
         (Some(shown), _) => ChangeResponse::Row { step: shows, of: shows, row: shown.row.clone() },
         (None, Some(json)) => ChangeResponse::Ready(json),
-        (None, None) => key_answer(ground, shows),
+        (None, None) => returned_key(ground, shows),
     };
     Ok(Item { steps: first..plan.steps.len(), answer })
 }
@@ -142,7 +146,39 @@ fn single(
         ground.scope.dialect.name(&ground.table.real_name, &mut alias);
         condition::restrict(ground.scope, Operation::Update, ground.table, &alias, &mut sql, &mut true)?;
     }
-    Ok(step(sql, Returns::Count, None))
+    let returns = returning(ground, &mut sql);
+    Ok(step(sql, returns, None))
+}
+
+/// Appends, behind an insert, that it returns the key of its row where a trigger may change it.
+fn returning(ground: &WriteContext<'_>, sql: &mut Sql) -> Returns {
+    if !ground.table.has_triggers {
+        return Returns::Count;
+    }
+    ground.scope.dialect.returning(sql, |sql| ground.list(&ground.table.key, "", sql));
+    ground.rows(&ground.table.key)
+}
+
+/// Appends the predicate that finds the row which was inserted or changed: by its values in the unique key, or, where a
+/// trigger may change these, by the primary key that the step `inserted` returned, if it did.
+fn meant(ground: &WriteContext<'_>, same: &Values, inserted: usize, sql: &mut Sql, first: &mut bool) {
+    let by_values = |alias: &str, sql: &mut Sql, first: &mut bool| {
+        for (index, bind) in same {
+            condition::begin(sql, first);
+            sql.column(alias, ground.table, *index).push(" = ").bind(bind.clone());
+        }
+    };
+    if !ground.table.has_triggers {
+        return by_values("t", sql, first);
+    }
+    for (at, index) in ground.table.key.iter().enumerate() {
+        condition::begin(sql, first);
+        let told = Bind::BackOr { step: inserted, column: at, otherwise: Box::new(Bind::Null) };
+        sql.column("t", ground.table, *index).push(" = COALESCE(").bind(told).push(", (SELECT ");
+        sql.column("o", ground.table, *index).push(" FROM ").name(&ground.table.real_name).push(" AS o");
+        by_values("o", sql, &mut true);
+        sql.push("))");
+    }
 }
 
 /// Adds an update, and an insert if there is no such row.
@@ -172,23 +208,16 @@ fn two(plan: &mut ChangePlan, ground: &WriteContext<'_>, values: &Values, same: 
     sql.name(&ground.table.real_name);
     equal(ground, same, &mut sql);
     sql.push(")");
-    plan.step(step(sql, Returns::Count, None));
+    let returns = returning(ground, &mut sql);
+    plan.step(step(sql, returns, None));
     Ok(())
 }
 
 /// Appends ` WHERE column = value AND ...`.
-fn equal(ground: &WriteContext<'_>, same: &Values, sql: &mut crate::dialect::Sql) {
+fn equal(ground: &WriteContext<'_>, same: &Values, sql: &mut Sql) {
     let mut first = true;
     for (column, bind) in same {
         condition::begin(sql, &mut first);
         sql.name(&ground.table.columns[*column].real_name).push(" = ").bind(bind.clone());
-    }
-}
-
-fn key_answer(ground: &WriteContext<'_>, shows: usize) -> ChangeResponse {
-    let (spec, table) = (ground.scope.spec(), ground.table);
-    match table.single_key() {
-        Some(key) => ChangeResponse::Cell { step: shows, form: JsonForm::of(spec, table, &table.columns[key]) },
-        None => ChangeResponse::Row { step: shows, of: shows, row: JsonRow::new(spec, table, &table.key) },
     }
 }

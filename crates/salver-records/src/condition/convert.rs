@@ -5,10 +5,12 @@ use salver_model::limits::{NUMBER_CHARS_MAX, NUMBER_EXPONENT_MAX};
 use salver_model::records::ColumnKind;
 use salver_model::rule::{exact_number, exact_truth};
 
+use super::bounded;
 use super::instant;
 use super::operand::{ComparedColumn, Operand};
+use super::predicate::{Literal, is_short_year};
 use super::uncommon_dates::{self, Far};
-use crate::dialect::{Dialect, Sql, push_decimal};
+use crate::dialect::{self, Dialect, Sql, push_decimal};
 use crate::json::base64;
 use crate::statement::Bind;
 
@@ -104,11 +106,24 @@ pub(crate) fn bind_for(dialect: Dialect, compared: ComparedColumn<'_>, text: &st
 /// column, and shows it as it is: a key is what is shown, and no other notation of the same time or number.
 pub(crate) fn key_bind(dialect: Dialect, compared: ComparedColumn<'_>, text: &str) -> Option<Bind> {
     let as_it_is = || Some(Bind::Text(text.to_owned()));
+    let is_converted = || dialect::makes_numbers(&compared.column.native) && !compared.column.kind.is_numeric();
     match dialect {
+        // A text that is a whole number is stored as one there, and is shown so.
+        Dialect::Sqlite if text.parse().is_ok_and(|own: i64| own.to_string() != text) && is_converted() => None,
         // A number in such a column equals its text.
         _ if dialect.keeps_notation(compared.column) => as_it_is(),
         Dialect::Sqlite => bind_for(dialect, compared, text).or_else(as_it_is),
-        Dialect::Postgres | Dialect::Mysql => bind_for(dialect, compared, text),
+        Dialect::Postgres | Dialect::Mysql => {
+            let bind = bind_for(dialect, compared, text)?;
+            if dialect.is_year(compared.column) && is_short_year(&bind) {
+                return None;
+            }
+            match bounded::beside(dialect, compared.column, &bind) {
+                None => Some(bind),
+                Some(Literal::Is(whole)) => Some(whole),
+                Some(_) => None,
+            }
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::convert::{key_bind, place};
 use super::operand::Operand;
 use super::predicate::among;
 use crate::dialect::{Dialect, Sql};
-use crate::json::base64;
+use crate::json::{self, base64};
 use crate::statement::Bind;
 
 /// Returns the values that are shown as `text` in this column; none when no row can have it. `main` is the value that
@@ -44,6 +44,10 @@ pub(super) fn shown_as(dialect: Dialect, operand: &Operand<'_>, main: Option<Bin
 /// value.
 pub(super) fn equals(column: &ColumnInfo, alias: &str, value: &str, sql: &mut Sql) -> bool {
     let operand = Operand::column_by_text(sql.dialect, column, alias);
+    if operand.compared().is_untyped(sql.dialect) && !column.kind.is_binary() {
+        shown_alike(&operand, value, sql);
+        return true;
+    }
     let binds = key_binds(sql.dialect, &operand, value);
     if binds.is_empty() {
         return false;
@@ -51,6 +55,34 @@ pub(super) fn equals(column: &ColumnInfo, alias: &str, value: &str, sql: &mut Sq
     let place = &mut |bind: &Bind, sql: &mut Sql| place(&operand, bind.clone(), sql);
     among(&binds, (false, false), place, sql.push(operand.text()));
     true
+}
+
+/// Appends that a column of SQLite without a type has the text `value`, or the number that is shown so: `1` and `1.0`
+/// are the same number, and are shown apart.
+fn shown_alike(operand: &Operand<'_>, value: &str, sql: &mut Sql) {
+    let own = operand.text();
+    let number = shown_number(value);
+    let other = if matches!(number, Some(Bind::Int(_))) { "real" } else { "integer" };
+    match number {
+        Some(number) => {
+            sql.push("(").push(own).push(" IN (").bind(number).push(", ").bind(Bind::Text(value.to_owned()));
+            sql.push(") AND typeof(").push(own).push(") <> '").push(other).push("')");
+        }
+        None => drop(sql.push(own).push(" = ").bind(Bind::Text(value.to_owned()))),
+    }
+}
+
+/// Returns the number that is shown as `text`.
+fn shown_number(text: &str) -> Option<Bind> {
+    let mut shown = Vec::with_capacity(text.len());
+    if let Ok(whole) = text.parse() {
+        json::integer(whole, &mut shown);
+        return (shown == text.as_bytes()).then_some(Bind::Int(whole));
+    }
+    let number: f64 = text.parse().ok().filter(|number: &f64| number.is_finite())?;
+    json::double(number, &mut shown);
+    let is_shown = shown == text.as_bytes() || [&shown, b".0".as_slice()].concat() == text.as_bytes();
+    is_shown.then_some(Bind::Float(number))
 }
 
 /// Returns the values that match a part of a key: only one, even if others are shown alike, since a key identifies one

@@ -33,7 +33,7 @@ impl<'c> ComparedColumn<'c> {
 
     /// Returns whether SQLite stores and compares its values without conversion, so that a number and its text are
     /// different values: a column without a type, and a computed column of a view.
-    pub(super) fn is_untyped(&self, dialect: Dialect) -> bool {
+    pub(crate) fn is_untyped(&self, dialect: Dialect) -> bool {
         let native = &self.column.native;
         let has = |word: &str| native.to_ascii_uppercase().contains(word);
         dialect == Dialect::Sqlite

@@ -57,6 +57,9 @@ pub(crate) enum TextOrder {
 pub(crate) enum Manner {
     /// As the database compares values of the type.
     Native,
+    /// As the database compares values of the type, which is MySQL's `year`: numbers below a hundred would be years of
+    /// two digits.
+    Year,
     /// As bytes, whatever SQLite stores.
     Blob,
     /// Booleans that are numbers, of which any but zero is true. SQLite's texts among them are neither true nor false
@@ -74,6 +77,9 @@ pub(crate) enum Manner {
         beginning: bool,
         /// Whether SQLite has numbers among the texts, for texts that are numbers.
         numbers: bool,
+        /// Whether it is a SQLite column of dates, which keeps such numbers: a text that is compared with it becomes
+        /// one, too, and would come before all dates that are texts.
+        dates: bool,
     },
 }
 
@@ -169,6 +175,17 @@ pub(super) fn constant(side: &Side<'_>, holds: bool, sql: &mut Sql) {
 /// Appends a comparison by order.
 fn ordered<C: Comparand>(operand: &C, op: Comparison, bind: &Bind, sql: &mut Sql) {
     let side = operand.side(sql.dialect);
+    if matches!(side.manner, Manner::Text { dates: true, .. }) && is_number(bind) {
+        // Without an affinity the value stays the text that it is.
+        sql.push("(CASE WHEN typeof(").push(side.sql).push(") = 'text' THEN +").push(side.sql);
+        sql.push(" COLLATE BINARY").push(sign(op)).bind(bind.clone()).push(" ELSE ");
+        push_ordered(side.sql, side.manner, sql);
+        sql.push(sign(op)).bind_again().push(" END)");
+        return;
+    }
+    if side.manner == Manner::Year && is_short_year(bind) {
+        return operand.place(bind, sql.push("(").push(side.sql).push(" + 0)").push(sign(op)));
+    }
     push_ordered(side.sql, side.manner, sql);
     match side.manner {
         Manner::Text { beginning, .. } => push_bytes_of(bind, beginning, sql.push(sign(op))),
@@ -186,7 +203,7 @@ fn equal<C: Comparand>(operand: &C, binds: &[Bind], negated: bool, sql: &mut Sql
             truths(&side, numbers_only, binds, place, sql);
             sql.push("))");
         }
-        Manner::Text { indexed, shown, beginning, numbers } => {
+        Manner::Text { indexed, shown, beginning, numbers, .. } => {
             sql.push("(");
             let is_found = !numbers || !binds.iter().any(is_fraction);
             if indexed && is_found && !negated && binds.len() <= LISTED_TWICE {
@@ -204,11 +221,30 @@ fn equal<C: Comparand>(operand: &C, binds: &[Bind], negated: bool, sql: &mut Sql
             among(binds, (negated, shown), bytes, sql);
             sql.push(")");
         }
-        Manner::Native | Manner::Blob => {
+        Manner::Year if binds.iter().any(is_short_year) => {
+            among(binds, (negated, false), place, sql.push("(").push(side.sql).push(" + 0)"));
+        }
+        Manner::Native | Manner::Year | Manner::Blob => {
             push_ordered(side.sql, side.manner, sql);
             among(binds, (negated, false), place, sql);
         }
     }
+}
+
+/// Returns whether MySQL takes a number for a year of two digits.
+pub(super) fn is_short_year(bind: &Bind) -> bool {
+    let number = match bind {
+        Bind::Int(value) => return (1..100).contains(value),
+        Bind::Float(value) => *value,
+        Bind::Text(text) => text.parse().unwrap_or_default(),
+        _ => return false,
+    };
+    number > 0.0 && number < 100.0
+}
+
+/// Returns whether SQLite may make a number of a text.
+fn is_number(bind: &Bind) -> bool {
+    matches!(bind, Bind::Text(text) if text.trim().parse::<f64>().is_ok())
 }
 
 /// Returns whether a text is a number with a fraction or an exponent, or one that is infinite: SQLite's float for it
@@ -287,7 +323,7 @@ pub(crate) fn push_ordered(own: &str, manner: Manner, sql: &mut Sql) {
             sql.push("CAST(CONVERT(").push(own).push(" USING utf8mb4) AS BINARY)");
             sql.push(if beginning { BEGINNING } else { "" })
         }
-        (Manner::Native | Manner::Blob | Manner::Truth { .. }, _) => sql.push(own),
+        (Manner::Native | Manner::Year | Manner::Blob | Manner::Truth { .. }, _) => sql.push(own),
     };
 }
 

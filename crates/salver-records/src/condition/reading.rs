@@ -4,6 +4,7 @@
 use salver_model::records::{ColumnKind, TableInfo};
 use salver_model::{Code, ColumnPath, Comparison, Error, Filter, Result, Value};
 
+use super::bounded;
 use super::convert::{bind_for, exact_bind, place};
 use super::equal::shown_as;
 use super::operand::Operand;
@@ -50,7 +51,7 @@ pub(super) fn push(table: &TableInfo, alias: &str, reading: Reading, filter: &Fi
     predicate::push(filter, &locate, sql)
 }
 
-const TEXT: Manner = Manner::Text { indexed: true, shown: false, beginning: false, numbers: false };
+const TEXT: Manner = Manner::Text { indexed: true, shown: false, beginning: false, numbers: false, dates: false };
 
 /// Appends the predicate that a text is equal by bytes; nothing for a column of another kind.
 pub(super) fn same_bytes(operand: &Operand<'_>, text: &str, sql: &mut Sql) {
@@ -73,6 +74,7 @@ impl ReadOperand<'_> {
 
     fn manner(&self, dialect: Dialect) -> Manner {
         let by_bytes = match self.operand.column.kind {
+            ColumnKind::Integer if dialect.is_year(self.operand.column) => return Manner::Year,
             ColumnKind::Boolean if dialect != Dialect::Postgres => return Manner::Truth { numbers_only: true },
             ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Geometry => true,
             ColumnKind::Varbinary | ColumnKind::Blob | ColumnKind::Uuid => dialect == Dialect::Sqlite,
@@ -102,7 +104,7 @@ impl ReadOperand<'_> {
                 let bytes = base64::decode(&text).filter(|_| base64::is_exact(&text));
                 Literal::Stored(text, bytes)
             }
-            Some(bind) => Literal::Is(bind),
+            Some(bind) => bounded::beside(dialect, own.column, &bind).unwrap_or(Literal::Is(bind)),
             // No row has the value: only `<>` holds. Less and greater are unknown.
             None if matches!(op, Comparison::Eq | Comparison::NotEq) => Literal::Never,
             None => Literal::Null,
@@ -113,6 +115,9 @@ impl ReadOperand<'_> {
         let bind = bind_for(dialect, self.operand.compared(), text);
         if bind.is_none() {
             self.refuse(text)?;
+        }
+        if let Some(literal) = bind.as_ref().and_then(|bind| bounded::beside(dialect, self.operand.column, bind)) {
+            return Ok(literal);
         }
         if op == Comparison::Eq {
             let all = shown_as(dialect, &self.operand, bind, text);

@@ -22,6 +22,7 @@ fn schema() -> DatabaseSchema {
         key: vec![0],
         foreign_keys,
         unique: Vec::new(),
+        key_assumed: false,
         has_triggers: false,
         comment: None,
     };

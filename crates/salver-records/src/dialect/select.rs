@@ -50,6 +50,11 @@ impl Dialect {
         self == Self::Sqlite && matches!(column.kind, ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp)
     }
 
+    /// Returns whether it is MySQL's `year`, which takes numbers below a hundred for years of two digits.
+    pub(crate) fn is_year(self, column: &ColumnInfo) -> bool {
+        self == Self::Mysql && column.native.starts_with("year")
+    }
+
     /// Returns whether the column stores a time zone; moments in other columns are UTC.
     pub(crate) fn has_zone(self, column: &ColumnInfo) -> bool {
         let native = column.own_type();

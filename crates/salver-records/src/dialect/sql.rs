@@ -118,7 +118,7 @@ pub(crate) fn chain<P>(
 /// Appends the value as a literal. Text is quoted and untyped, like a placeholder.
 fn push_literal(bind: &Bind, text: &mut String) {
     match bind {
-        Bind::Null | Bind::Back { .. } | Bind::BackKey { .. } => text.push_str("NULL"),
+        Bind::Null | Bind::Back { .. } | Bind::BackKey { .. } | Bind::BackOr { .. } => text.push_str("NULL"),
         Bind::Bool(value) => text.push_str(if *value { "TRUE" } else { "FALSE" }),
         // The sign could merge with an operator before it.
         Bind::Int(value) if *value < 0 => {

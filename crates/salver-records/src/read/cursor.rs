@@ -189,8 +189,8 @@ pub(crate) fn null_key(table: &str) -> Error {
         .with_hint("give them keys, or page by number: `page` for records, `offset` for tables")
 }
 
-/// Checks whether a table's rows can be paged: the order must end with a unique key, and none that is hidden, because
-/// tokens would contain its values.
+/// Checks whether a table's rows can be paged: the order must end with a key that the database keeps unique, since rows
+/// with equal keys would be passed over, and with none that is hidden, because tokens would contain its values.
 ///
 /// # Errors
 /// `InvalidRequest`
@@ -198,6 +198,10 @@ pub(crate) fn pageable(ground: &ConditionContext<'_>, table: &TableInfo) -> Resu
     if !ground.scope.access.is_keyed(ground.operation, table) {
         return Err(Error::new(Code::InvalidRequest, format!("`{}` can't be paged with `after`", table.name))
             .with_hint("it has no primary key; use `page`"));
+    }
+    if table.key_assumed {
+        return Err(Error::new(Code::InvalidRequest, format!("`{}` can't be paged with `after`", table.name))
+            .with_hint("no unique key makes sure that its rows are different; use `page`"));
     }
     Ok(())
 }

@@ -22,7 +22,7 @@ pub(super) fn plan<'s>(mut root: Root<'s>, query: &'s RecordQuery) -> Result<Rea
     let ConditionContext { scope, operation, strict } = root.ground;
     let table = root.table;
     let chooser = Chooser::of(query);
-    if strict {
+    if root.ground.refuses_names() {
         chooser.prove(scope, operation, &[table])?;
     }
     let shown = chooser.shown(scope, operation, table, true);

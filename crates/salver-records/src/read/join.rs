@@ -55,6 +55,7 @@ pub(crate) fn tree<'s>(
         for name in &asked[..cut] {
             match ground.scope.table(ground.operation, name) {
                 Ok(found) => path.push(found),
+                Err(error) if !ground.scope.sure => return Err(error),
                 // An unknown table is ignored, also when a rule hides it.
                 Err(mut error) if ground.strict => {
                     error.code = Code::InvalidRequest;

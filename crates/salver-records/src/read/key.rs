@@ -190,6 +190,10 @@ fn whole_keys(scope: &Scope<'_>, table: &TableInfo, keys: &[RecordKey]) -> Optio
         return None;
     }
     let compared = ComparedColumn::by_text(scope.dialect, column);
+    // A text may be shown as the same digits.
+    if compared.is_untyped(scope.dialect) {
+        return None;
+    }
     let whole = |key: &RecordKey| match key_bind(scope.dialect, compared, key.first()?) {
         Some(Bind::Int(number)) => Some(Some(number)),
         None => Some(None),

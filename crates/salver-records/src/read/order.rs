@@ -45,7 +45,7 @@ pub(crate) fn asked<'s>(
     for key in order {
         match resolve(ground, table, &key.path) {
             Some((by, column)) => sorts.push(Sort { by, column, descending: key.descending }),
-            None if ground.strict => return Err(unknown(ground, table, &key.path)),
+            None if ground.refuses_names() => return Err(unknown(ground, table, &key.path)),
             None => {}
         }
     }
@@ -82,20 +82,22 @@ fn unknown(ground: &ConditionContext<'_>, table: &TableInfo, path: &[String]) ->
         .with_hint_if(suggest::hint(&given, seen.iter().copied()))
 }
 
-/// Completes the order with the primary key, or, where there is none, with every visible column, up to
-/// [`KEYLESS_ORDER_COLUMNS_MAX`]: databases take time quadratic in their number.
+/// Completes the order with the primary key, or, where there is none that is sure to be unique, with every visible
+/// column, up to [`KEYLESS_ORDER_COLUMNS_MAX`]: databases take time quadratic in their number.
 pub(crate) fn complete<'s>(ground: &ConditionContext<'s>, table: &'s TableInfo, sorts: &mut Vec<Sort<'s>>) {
     // In the direction of the preceding key, so that one index scan provides both.
     let descending = sorts.last().is_some_and(|sort| sort.descending);
     // Values of a masked key are not unique.
-    if table.key.is_empty() || ground.scope.access.is_any_masked(ground.operation, table, &table.key) {
+    let is_shown = !ground.scope.access.is_any_masked(ground.operation, table, &table.key);
+    if is_shown {
+        push_all(table, table.key.clone(), descending, sorts);
+    }
+    if table.key.is_empty() || table.key_assumed || !is_shown {
         let every = 0..table.columns.len();
         let seen = every
             .filter(|index| ground.scope.access.column(ground.operation, &table.name, &table.columns[*index].name))
             .take(KEYLESS_ORDER_COLUMNS_MAX);
         push_all(table, seen.collect(), descending, sorts);
-    } else {
-        push_all(table, table.key.clone(), descending, sorts);
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn joined<'s>(
     forced: &[usize],
     envelop: impl FnOnce(join::RowTemplates, &[usize]) -> (join::RowTemplates, Envelope),
 ) -> Result<(Parts, RowsWriter)> {
-    let ConditionContext { scope, operation, strict } = root.ground;
+    let ConditionContext { scope, operation, .. } = root.ground;
     if forced.is_empty()
         && query.is_whole()
         && let Some(flat) = Flat::of(scope, operation, root.table)
@@ -42,7 +42,7 @@ pub(crate) fn joined<'s>(
     }
     let mut chooser = Chooser::of(query);
     let nodes = if query.joins.is_empty() { Vec::new() } else { join::tree(&root.ground, root.table, query)? };
-    if strict {
+    if root.ground.refuses_names() {
         chooser.prove(scope, operation, &join::tables(root.table, &nodes))?;
     }
     chooser.force(root.table, forced);

@@ -4,6 +4,7 @@ use arrow::datatypes::{DataType, Field, TimeUnit};
 use salver_model::decimal::UNDECLARED_DECIMAL;
 use salver_model::records::{ColumnInfo, ColumnKind};
 
+use super::compare::Peculiar;
 use crate::dialect::{self, Dialect};
 
 /// Returns the Arrow field of a column. SQLite stores any value as it is, so that its dates are text, its decimals
@@ -70,6 +71,16 @@ pub(super) fn makes_numbers(dialect: Dialect, column: &ColumnInfo) -> bool {
         ColumnKind::Varchar | ColumnKind::Clob | ColumnKind::Json | ColumnKind::Uuid | ColumnKind::Geometry
     );
     dialect == Dialect::Sqlite && is_text && dialect::makes_numbers(&column.native)
+}
+
+/// Returns what is peculiar to values that are compared with a column.
+pub(super) fn peculiar(dialect: Dialect, column: &ColumnInfo) -> Option<Peculiar> {
+    let is_date = matches!(column.kind, ColumnKind::Date | ColumnKind::Time | ColumnKind::Timestamp);
+    match dialect {
+        Dialect::Sqlite => (is_date && dialect::makes_numbers(&column.native)).then_some(Peculiar::Date),
+        Dialect::Postgres => (column.own_type() == "oid").then_some(Peculiar::ObjectIdentifier),
+        Dialect::Mysql => dialect.is_year(column).then_some(Peculiar::Year),
+    }
 }
 
 /// Returns the type of a sum over a decimal column, which has more digits before the point.

@@ -28,12 +28,34 @@ pub(super) struct Operand {
     pub(super) untyped: bool,
     /// Whether SQLite makes a number of a text that is one, so that a column of texts has numbers, too.
     pub(super) numbers: bool,
+    /// What is peculiar to values that are compared with it.
+    pub(super) peculiar: Option<Peculiar>,
+}
+
+/// A type that takes a value for something else than it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Peculiar {
+    /// Dates of SQLite, which makes numbers of texts that are compared with them.
+    Date,
+    /// PostgreSQL's `oid`, which compares with no other number than its own.
+    ObjectIdentifier,
+    /// MySQL's `year`, for which numbers below a hundred are years of two digits.
+    Year,
 }
 
 impl Operand {
     /// Creates the operand of an aggregate.
     pub(super) fn computed(sql: String, data_type: DataType, name: String) -> Self {
-        Self { sql, data_type, name, plain_text: false, beginning: false, untyped: false, numbers: false }
+        Self {
+            sql,
+            data_type,
+            name,
+            plain_text: false,
+            beginning: false,
+            untyped: false,
+            numbers: false,
+            peculiar: None,
+        }
     }
 
     /// Returns whether a cursor keeps its stored value, which may not be text.
@@ -54,12 +76,14 @@ impl Operand {
     fn manner(&self, dialect: Dialect) -> Manner {
         match &self.data_type {
             DataType::Boolean if dialect != Dialect::Postgres => Manner::Truth { numbers_only: false },
+            _ if self.peculiar == Some(Peculiar::Year) => Manner::Year,
             DataType::Binary => Manner::Blob,
             DataType::Utf8 => Manner::Text {
                 indexed: (self.plain_text || self.numbers) && !self.beginning,
                 shown: self.is_stored(dialect) && !self.untyped,
                 beginning: self.beginning,
                 numbers: self.numbers,
+                dates: self.peculiar == Some(Peculiar::Date),
             },
             _ => Manner::Native,
         }
@@ -137,7 +161,8 @@ pub(super) fn literal(dialect: Dialect, operand: &Operand, value: &Value) -> Res
         DataType::Boolean => truth(value).map(|truth| Literal::Is(Bind::Bool(truth))),
         DataType::Int32 | DataType::Int64 | DataType::UInt64 => {
             let unsigned = operand.data_type == DataType::UInt64 && dialect == Dialect::Mysql;
-            digits(value).and_then(|text| integer(unsigned, &text))
+            let found = digits(value).and_then(|text| integer(unsigned, &text));
+            if operand.peculiar == Some(Peculiar::ObjectIdentifier) { found.map(object_identifier) } else { found }
         }
         // No value there is NaN, which is above all numbers.
         DataType::Float32 | DataType::Float64
@@ -243,6 +268,17 @@ fn integer(unsigned: bool, text: &str) -> Option<Literal> {
         Err(_) => return Some(far()),
     };
     Some(if past { Literal::Past(bind) } else { Literal::Is(bind) })
+}
+
+/// Returns what an integer is beside `oid`.
+fn object_identifier(literal: Literal) -> Literal {
+    match literal {
+        Literal::Is(Bind::Int(..0)) | Literal::Past(Bind::Int(..0)) => Literal::Below,
+        Literal::Is(Bind::Int(number)) | Literal::Past(Bind::Int(number)) if u32::try_from(number).is_err() => {
+            Literal::Above
+        }
+        other => other,
+    }
 }
 
 fn decimal(whole_max: usize, scale: i8, text: &str) -> Option<Literal> {

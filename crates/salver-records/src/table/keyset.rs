@@ -33,13 +33,19 @@ pub(super) fn push_after(
     query: &Query,
     about: &Description,
     keys: &[OrderKey],
-    grouped: bool,
+    (grouped, key_assumed): (bool, bool),
     sql: &mut Sql,
 ) -> Result<()> {
     let Some(cursor) = &query.after else { return Ok(()) };
     if grouped {
         return Err(Error::new(Code::InvalidCursor, "a grouped or distinct answer has no cursor")
             .with_hint("page through it with `limit` and `offset`"));
+    }
+    if keys.is_empty() || key_assumed {
+        return Err(Error::new(Code::InvalidCursor, format!("`{}` can't be paged with `after`", about.name))
+            .with_hint(
+                "no unique key makes sure that its rows are different; page through it with `sort` and `offset`",
+            ));
     }
     if cursor.version != about.version {
         return Err(Error::new(
@@ -48,7 +54,7 @@ pub(super) fn push_after(
         )
         .with_hint("start again without `after`"));
     }
-    if keys.is_empty() || cursor.query != fingerprint(query, about) || cursor.values.len() != keys.len() {
+    if cursor.query != fingerprint(query, about) || cursor.values.len() != keys.len() {
         return Err(Error::new(Code::InvalidCursor, "`after` belongs to another query")
             .with_hint("repeat the query that `after` came from: same columns, filter and sort"));
     }

@@ -9,7 +9,7 @@ use salver_model::{AggregateFunction, Code, ColumnPath, Description, Error, Item
 use super::compare::Operand;
 use super::{RowRules, WHOLE_ROWS, column, keyset, stored_value};
 use crate::condition::{begin, push};
-use crate::dialect::{Dialect, Sql, is_untyped, type_name};
+use crate::dialect::{Averaged, Dialect, Sql, is_untyped, type_name};
 use crate::statement::Read;
 
 /// The statement of a query, and the shape of its result.
@@ -62,7 +62,7 @@ pub(super) fn select(ground: &SelectContext<'_>, rules: &RowRules, query: &Query
     let outputs = ground.outputs(query)?;
     let grouped = query.is_grouped();
     let keys = if is_ordered(query) { ground.keys(query)? } else { Vec::new() };
-    let paged = query.limit.is_some_and(|limit| limit <= WHOLE_ROWS) && !keys.is_empty();
+    let paged = query.limit.is_some_and(|limit| limit <= WHOLE_ROWS) && !keys.is_empty() && !info.key_assumed;
     let mut sql = Sql::new(dialect);
     sql.push("SELECT ");
     // PostgreSQL sorts distinct rows only by fetched expressions, which may be casts to text; it can sort groups by
@@ -110,7 +110,7 @@ pub(super) fn select(ground: &SelectContext<'_>, rules: &RowRules, query: &Query
         push(having, &|path| ground.output(path, &outputs, Code::InvalidFilter), &mut sql)?;
     }
     let total = query.count.then(|| count(&sql, base, before_binds, grouped || query.distinct));
-    keyset::push_after(query, about, &keys, grouped || query.distinct, &mut sql)?;
+    keyset::push_after(query, about, &keys, (grouped || query.distinct, info.key_assumed), &mut sql)?;
     ground.order(query, &outputs, &keys, &mut sql)?;
     push_page(query, paged, &mut sql);
     let field = |operand: &Operand, name: &str| Field::new(name, operand.data_type.clone(), true);
@@ -201,7 +201,8 @@ impl SelectContext<'_> {
         let numbers = column::makes_numbers(self.dialect, own);
         let untyped =
             numbers || self.dialect == Dialect::Sqlite && data_type == DataType::Utf8 && is_untyped(&own.native);
-        Ok(Operand { sql: sql.text, data_type, name, plain_text, beginning: false, untyped, numbers })
+        let peculiar = column::peculiar(self.dialect, own);
+        Ok(Operand { sql: sql.text, data_type, name, plain_text, beginning: false, untyped, numbers, peculiar })
     }
 
     /// Returns the column that rows are ordered by.
@@ -284,11 +285,17 @@ impl SelectContext<'_> {
         let (sql, data_type) = match (function, self.dialect) {
             (Count, _) => (format!("COUNT({})", operand.sql), DataType::Int64),
             (CountDistinct, _) => (format!("COUNT(DISTINCT {inner})"), DataType::Int64),
-            (Avg, Dialect::Postgres) => (format!("AVG(({inner})::float8)"), DataType::Float64),
-            // In float arithmetic bits would be signed.
-            (Avg, Dialect::Mysql) if is_bits => (format!("AVG(CAST({inner} AS UNSIGNED) + 0e0)"), DataType::Float64),
-            (Avg, Dialect::Mysql) => (format!("AVG(CAST({inner} AS DOUBLE))"), DataType::Float64),
-            (Avg, Dialect::Sqlite) => (format!("AVG({inner})"), DataType::Float64),
+            (Avg, dialect) => {
+                let what = match operand.data_type {
+                    _ if is_bits => Averaged::Bits,
+                    DataType::Decimal128(precision, _) | DataType::Decimal256(precision, _) => {
+                        Averaged::Exact(u32::from(precision))
+                    }
+                    _ if float => Averaged::Floats,
+                    _ => Averaged::Exact(0),
+                };
+                (dialect.average(&inner, what), DataType::Float64)
+            }
             (Sum, Dialect::Postgres) if float => (format!("SUM(({inner})::float8)"), DataType::Float64),
             (Sum, _) if float => (format!("SUM({inner})"), DataType::Float64),
             (Sum, dialect) => match (&operand.data_type, dialect) {
@@ -310,7 +317,8 @@ impl SelectContext<'_> {
             (Min, _) => (format!("MIN({inner})"), operand.data_type.clone()),
             (Max, _) => (format!("MAX({inner})"), operand.data_type.clone()),
         };
-        Ok(Operand::computed(sql, data_type, format!("{word}({path})")))
+        let peculiar = operand.peculiar.filter(|_| matches!(function, Min | Max));
+        Ok(Operand { peculiar, ..Operand::computed(sql, data_type, format!("{word}({path})")) })
     }
 
     /// Returns the output called `path`, or of that column.

@@ -135,3 +135,38 @@ fn a_table_made_anew() {
         assert_eq!(program.send("POST", "/records/fresh", r#"{"id":3,"n":1}"#).said(), (200, "3"), "{kind:?}");
     }
 }
+
+/// A column that was made a moment ago is chosen and sorted by at once; what is nowhere is passed over, as ever.
+#[test]
+fn a_new_column_is_chosen_at_once() {
+    for kind in Kind::ALL {
+        let program = altered(kind, "");
+        let reads: [(&str, &str); 7] = [
+            ("/records/pets?include=id,COLUMN&filter=id,eq,1", r#"{"records":[{"id":1,"COLUMN":9}]}"#),
+            ("/records/pets/1?include=COLUMN", r#"{"COLUMN":9}"#),
+            ("/records/pets/1,2?include=COLUMN", r#"[{"COLUMN":9},{"COLUMN":9}]"#),
+            ("/records/pets?include=id&order=COLUMN&order=id,desc&size=1", r#"{"records":[{"id":4}]}"#),
+            ("/records/pets?include=id,COLUMN&page=1,1", r#"{"records":[{"id":1,"COLUMN":9}],"results":4}"#),
+            ("/records/pets?include=COLUMN&distinct=1", r#"{"records":[{"COLUMN":9}]}"#),
+            ("/records/pets?include=id,COLUMN&exclude=COLUMN&filter=id,eq,2", r#"{"records":[{"id":2}]}"#),
+        ];
+        for (at, (target, expected)) in reads.into_iter().enumerate() {
+            let column = format!("y{at}");
+            let _ = program.database().run(&format!("alter table pets add column {column} integer default 9"));
+            let found = program.ok(&target.replace("COLUMN", &column));
+            assert_eq!(found, expected.replace("COLUMN", &column), "{kind:?} {target}");
+        }
+        let _ = program.database().run("alter table pets add column z integer default 9");
+        let shown = program.ok("/records/pets?exclude=z&filter=id,eq,1");
+        assert!(!shown.contains(r#""z""#), "{kind:?}: {shown}");
+        let _ =
+            program.database().run("create table toys (id integer primary key, pet_id integer references pets(id))");
+        let joined = program.ok("/records/pets?include=id&join=toys&filter=id,eq,1");
+        assert_eq!(joined, r#"{"records":[{"id":1,"toys":[]}]}"#, "{kind:?}");
+        let lax = program.ok("/records/pets?include=id&join=nowhere&filter=id,eq,1");
+        assert_eq!(lax, r#"{"records":[{"id":1}]}"#, "{kind:?}");
+        let lax = program.ok("/records/pets?include=id,nowhere&order=nowhere&size=1");
+        assert_eq!(lax, r#"{"records":[{"id":1}]}"#, "{kind:?}");
+        assert_eq!(program.get("/records/pets?include=id,nowhere&strict=1").status, 400, "{kind:?}");
+    }
+}

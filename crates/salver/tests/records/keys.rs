@@ -57,3 +57,35 @@ fn a_strict_change_says_that_it_sets_no_key() {
         assert_eq!(program.database().run("select k, n from ci order by k").trim(), "ada\t1\nbob\t10", "{kind:?}");
     }
 }
+
+#[test]
+fn a_key_without_a_type_is_found_as_it_is_shown() {
+    let sql = "create table loose (k not null primary key, n int);
+               insert into loose values (1, 10), ('01', 20), ('10', 30), (2.5, 40), (7, 50), ('7', 60), ('x', 70);
+               create table coded (k string not null primary key, n int);
+               insert into coded values (1, 10), ('b', 20);";
+    let program = Program::over(database(Kind::Sqlite, sql), "", "writable = true");
+    for (key, n) in [("1", 10), ("01", 20), ("10", 30), ("2.5", 40), ("x", 70)] {
+        let read = program.ok(&format!("/records/loose/{key}"));
+        assert!(read.ends_with(&format!("\"n\":{n}}}")), "{key}: {read}");
+    }
+    for key in ["+1", "1.0", "1e0", "2.50", "010"] {
+        assert_eq!(program.get(&format!("/records/loose/{key}")).status, 404, "{key}");
+        let changed = program.send("PUT", &format!("/records/loose/{key}"), r#"{"n":0}"#);
+        assert_eq!(changed.said(), (200, "0"), "{key}");
+    }
+    let several = program.ok("/records/loose/10,01,1?include=n");
+    assert_eq!(several, r#"[{"n":30},{"n":20},{"n":10}]"#);
+    for (method, body) in [("PUT", r#"{"n":0}"#), ("PATCH", r#"{"n":1}"#), ("DELETE", "")] {
+        let refused = program.send(method, "/records/loose/7", body);
+        assert_eq!(refused.status, 409, "{method}: {}", refused.body);
+    }
+    assert_eq!(program.send("PUT", "/records/loose/10", r#"{"n":31}"#).said(), (200, "1"));
+    assert_eq!(program.send("DELETE", "/records/loose/01", "").said(), (200, "1"));
+    let left = program.database().run("select n from loose order by n");
+    assert_eq!(left.trim(), "10\n31\n40\n50\n60\n70");
+    // A column that makes numbers of texts has no `01`.
+    assert_eq!(program.get("/records/coded/01").status, 404);
+    assert_eq!(program.send("DELETE", "/records/coded/01", "").said(), (200, "0"));
+    assert_eq!(program.ok("/records/coded/1?include=n"), r#"{"n":10}"#);
+}

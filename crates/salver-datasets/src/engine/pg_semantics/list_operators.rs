@@ -10,6 +10,7 @@ use datafusion::functions_nested::make_array::make_array;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, cast, lit};
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
+use super::super::common_type;
 use super::super::pg_functions::{self, bytes_of_literal, item};
 use super::typed_literals::{alike, read_as, written};
 use super::{TypeOf, call, is_comparison};
@@ -96,13 +97,14 @@ fn joined_bytes(mut left: Expr, mut right: Expr, one: &DataType, other: &DataTyp
     Ok(Some(call(pg_functions::joined_bytes(), vec![left, right])))
 }
 
-/// Casts arrays of decimals to a type that has the digits of both.
+/// Casts arrays to one of the type that their elements have in common; of decimals it has the digits of both.
 fn in_one_type(left: Expr, right: Expr, one: &DataType, other: &DataType) -> (Expr, Expr) {
     let (Some(own), Some(beside)) = (item(one), item(other)) else { return (left, right) };
-    if own == beside || !own.is_decimal() && !beside.is_decimal() {
-        return (left, right);
-    }
-    let Some(common) = pg_functions::holding_digits(&[own, beside]) else { return (left, right) };
+    let common = common_type::of(&[own.clone(), beside.clone()]).or_else(|| {
+        let differ = own != beside && (own.is_decimal() || beside.is_decimal());
+        differ.then(|| pg_functions::holding_digits(&[own, beside]))?
+    });
+    let Some(common) = common else { return (left, right) };
     let list = DataType::List(Arc::new(arrow::datatypes::Field::new_list_field(common, true)));
     (cast(left, list.clone()), cast(right, list))
 }

@@ -62,6 +62,7 @@ pub(super) async fn reflect(client: &mut Client) -> Result<Vec<TableInfo>, Failu
             key: Vec::new(),
             foreign_keys: Vec::new(),
             unique: Vec::new(),
+            key_assumed: kind == TableKind::View,
             has_triggers: kind == TableKind::View,
             // A view's comment is the word VIEW.
             comment: comment.filter(|comment| kind == TableKind::Table && !comment.is_empty()),

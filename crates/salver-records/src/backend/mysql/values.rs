@@ -14,7 +14,7 @@ pub(super) fn values(binds: &[&[Bind]]) -> Vec<Value> {
 fn value(bind: &Bind) -> Value {
     match bind {
         // An unresolved reference matches nothing.
-        Bind::Null | Bind::Back { .. } | Bind::BackKey { .. } => Value::NULL,
+        Bind::Null | Bind::Back { .. } | Bind::BackKey { .. } | Bind::BackOr { .. } => Value::NULL,
         Bind::Bool(value) => Value::Int(i64::from(*value)),
         Bind::Int(value) => Value::Int(*value),
         Bind::Float(value) => Value::Double(*value),

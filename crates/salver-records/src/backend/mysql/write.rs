@@ -143,6 +143,11 @@ async fn run(client: &mut Client, step: &ProgramStep, binds: &[Bind]) -> Result<
                 done.rows.push(client.buffer.keep(&row, kinds).map_err(Stopped::Error)?);
             }
             done.affected = done.rows.len() as u64;
+            if done.rows.is_empty() {
+                // MySQL has no `RETURNING`: what it changed is known all the same.
+                done.affected = client.affected();
+                done.key = client.last_key();
+            }
         }
         returns => {
             client.skip().await.map_err(Stopped::Failure)?;
@@ -164,21 +169,27 @@ fn checked(step: &ProgramStep, done: Done) -> Result<Done> {
 
 /// Returns the values of a step, with references replaced by the results of earlier steps.
 fn resolved<'a>(step: &'a ProgramStep, steps: &[Result<Done>]) -> Result<Cow<'a, [Bind]>> {
-    if !step.binds.iter().any(|bind| matches!(bind, Bind::Back { .. } | Bind::BackKey { .. })) {
+    if !step.binds.iter().any(|bind| bind.refers_to().is_some()) {
         return Ok(Cow::Borrowed(&step.binds));
     }
-    step.binds
-        .iter()
-        .map(|bind| match bind {
-            Bind::Back { step, column } => {
-                let row = earlier(steps, *step)?.rows.first();
-                row.and_then(|row| row.get(*column)).map(bound).ok_or_else(|| nothing(*step))
-            }
-            Bind::BackKey { step } => earlier(steps, *step)?.key.map(Bind::Int).ok_or_else(|| nothing(*step)),
-            other => Ok(other.clone()),
-        })
-        .collect::<Result<_>>()
-        .map(Cow::Owned)
+    step.binds.iter().map(|bind| value(bind, steps)).collect::<Result<_>>().map(Cow::Owned)
+}
+
+/// Returns a value, with a reference replaced by the result of the earlier step.
+fn value(bind: &Bind, steps: &[Result<Done>]) -> Result<Bind> {
+    let cell = |step: usize, column: usize| {
+        let row = earlier(steps, step)?.rows.first();
+        Ok::<_, Error>(row.and_then(|row| row.get(column)).map(bound))
+    };
+    match bind {
+        Bind::Back { step, column } => cell(*step, *column)?.ok_or_else(|| nothing(*step)),
+        Bind::BackKey { step } => earlier(steps, *step)?.key.map(Bind::Int).ok_or_else(|| nothing(*step)),
+        Bind::BackOr { step, column, otherwise } => match cell(*step, *column)? {
+            Some(found) => Ok(found),
+            None => value(otherwise, steps),
+        },
+        other => Ok(other.clone()),
+    }
 }
 
 fn earlier(steps: &[Result<Done>], step: usize) -> Result<&Done> {

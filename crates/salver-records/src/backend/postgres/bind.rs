@@ -30,7 +30,7 @@ fn binary(bind: &Bind, to: &Type) -> bool {
         },
         Bind::Float(_) => *to == Type::FLOAT8,
         Bind::Bytes(_) => *to == Type::BYTEA,
-        Bind::Null | Bind::Text(_) | Bind::Back { .. } | Bind::BackKey { .. } => false,
+        Bind::Null | Bind::Text(_) | Bind::Back { .. } | Bind::BackKey { .. } | Bind::BackOr { .. } => false,
     }
 }
 
@@ -47,7 +47,9 @@ impl ToSql for Wire<'_> {
             Bind::Float(value) => out.put_slice(float_text(*value, &mut zmij::Buffer::new()).as_bytes()),
             Bind::Text(text) => out.put_slice(text.as_bytes()),
             Bind::Bytes(bytes) => out.put_slice(bytes),
-            Bind::Back { .. } | Bind::BackKey { .. } => return Err("a back reference without its value".into()),
+            Bind::Back { .. } | Bind::BackKey { .. } | Bind::BackOr { .. } => {
+                return Err("a back reference without its value".into());
+            }
         }
         Ok(IsNull::No)
     }
@@ -76,7 +78,7 @@ fn put_binary(bind: &Bind, to: &Type, out: &mut BytesMut) {
         },
         Bind::Float(value) => out.put_f64(*value),
         Bind::Bytes(bytes) => out.put_slice(bytes),
-        Bind::Null | Bind::Text(_) | Bind::Back { .. } | Bind::BackKey { .. } => {}
+        Bind::Null | Bind::Text(_) | Bind::Back { .. } | Bind::BackKey { .. } | Bind::BackOr { .. } => {}
     }
 }
 

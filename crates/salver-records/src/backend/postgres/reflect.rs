@@ -62,7 +62,9 @@ SELECT c.relname::text, c.relkind::text, pg_catalog.obj_description(c.oid, 'pg_c
        truth.base NOT IN (SELECT oid FROM unordered),
        CASE WHEN truth.base <> a.atttypid THEN pg_catalog.format_type(truth.base, truth.typmod) END,
        c.relkind IN ('v', 'f') OR c.relhassubclass OR c.relhasrules
-           OR EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal)
+           OR EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal),
+       c.relkind IN ('v', 'm')
+           OR c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid)
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
 LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -127,9 +129,12 @@ SELECT pg_catalog.concat_ws(' ', pg_catalog.current_schema(),
     (SELECT count(*) || ' ' || coalesce(sum(t.xmin::text::int8), 0) FROM pg_catalog.pg_type t WHERE t.typtype = 'd'))";
 
 /// The kinds of the columns of [`COLUMNS`].
-const COLUMN_KINDS: [ColumnKind; 18] = {
+const COLUMN_KINDS: [ColumnKind; 19] = {
     use ColumnKind::{BigInt, Boolean as Bool, Clob};
-    [Clob, Clob, Clob, BigInt, Clob, Clob, Clob, Clob, BigInt, Bool, Bool, Bool, Bool, Clob, Clob, Bool, Clob, Bool]
+    [
+        Clob, Clob, Clob, BigInt, Clob, Clob, Clob, Clob, BigInt, Bool, Bool, Bool, Bool, Clob, Clob, Bool, Clob, Bool,
+        Bool,
+    ]
 };
 
 impl Postgres {
@@ -258,6 +263,7 @@ impl Assembly {
             key: Vec::new(),
             foreign_keys: Vec::new(),
             unique: Vec::new(),
+            key_assumed: row.is(18),
             has_triggers: row.is(17),
             comment: row.owned(2),
         });
@@ -274,8 +280,10 @@ impl Assembly {
         let Some(columns) = columns.filter(|columns| !columns.is_empty()) else { return Ok(()) };
         let table = &mut self.tables[index];
         match row.text(1) {
-            // A materialised view may have a unique index, but no row of it can be written.
-            _ if table.kind == TableKind::View => {}
+            // A materialised view may have a unique index, which makes sure of its key; no row of it can be written.
+            _ if table.kind == TableKind::View => {
+                table.key_assumed &= columns.iter().any(|column| table.columns[*column].name != "id");
+            }
             Some("p") => table.key = columns,
             Some("u") => {
                 if !table.unique.contains(&columns) {

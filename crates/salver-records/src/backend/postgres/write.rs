@@ -202,10 +202,7 @@ async fn in_flights(
 fn flight_end(steps: &[ProgramStep], first: usize) -> Result<usize> {
     let mut end = first;
     while end < steps.len() && end - first < FLIGHT_STEPS {
-        let needs = steps[end].binds.iter().filter_map(|bind| match bind {
-            Bind::Back { step, .. } | Bind::BackKey { step } => Some(*step),
-            _ => None,
-        });
+        let needs = steps[end].binds.iter().filter_map(Bind::refers_to);
         match needs.max() {
             Some(step) if step >= end => return Err(Error::internal("a step refers to one that is not before it")),
             Some(step) if step >= first => break,
@@ -403,20 +400,30 @@ impl Earlier for [StepResult] {
 
 /// Returns the step's values, with references replaced by the results of earlier steps.
 fn resolve<'a, E: Earlier + ?Sized>(step: &'a ProgramStep, earlier: &E) -> Result<Cow<'a, [Bind]>> {
-    if !step.binds.iter().any(|bind| matches!(bind, Bind::Back { .. } | Bind::BackKey { .. })) {
+    if !step.binds.iter().any(|bind| bind.refers_to().is_some()) {
         return Ok(Cow::Borrowed(&step.binds));
     }
+    let binds = step.binds.iter().map(|bind| resolved(bind, earlier));
+    Ok(Cow::Owned(binds.collect::<Result<_>>()?))
+}
+
+/// Returns a value, with a reference replaced by the result of the earlier step.
+fn resolved<E: Earlier + ?Sized>(bind: &Bind, earlier: &E) -> Result<Bind> {
     let missing =
         |step: usize| Error::new(Code::Invalid, format!("step {step} answered nothing that could be referred to"));
-    let binds = step.binds.iter().map(|bind| match bind {
-        Bind::Back { step, column } => {
-            let cell = earlier.step(*step).and_then(|done| done.rows.first()).and_then(|row| row.get(*column));
-            cell.map(from_cell).ok_or_else(|| missing(*step))
-        }
+    let cell = |step: usize, column: usize| {
+        let row = earlier.step(step).and_then(|done| done.rows.first());
+        row.and_then(|row| row.get(column)).map(from_cell)
+    };
+    match bind {
+        Bind::Back { step, column } => cell(*step, *column).ok_or_else(|| missing(*step)),
         Bind::BackKey { step } => {
             earlier.step(*step).and_then(|done| done.key).map(Bind::Int).ok_or_else(|| missing(*step))
         }
+        Bind::BackOr { step, column, otherwise } => match cell(*step, *column) {
+            Some(found) => Ok(found),
+            None => resolved(otherwise, earlier),
+        },
         plain => Ok(plain.clone()),
-    });
-    Ok(Cow::Owned(binds.collect::<Result<_>>()?))
+    }
 }

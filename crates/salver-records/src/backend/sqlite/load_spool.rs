@@ -136,6 +136,8 @@ fn write_row(row: &[Bind], out: &mut Vec<u8>) {
             Bind::Bytes(bytes) => put(6, &(bytes.len() as u64).to_le_bytes(), bytes),
             Bind::Back { step, column } => put(7, &(*step as u64).to_le_bytes(), &(*column as u64).to_le_bytes()),
             Bind::BackKey { step } => put(8, &(*step as u64).to_le_bytes(), &[]),
+            // Rows of a load refer to nothing that may be missing.
+            Bind::BackOr { .. } => put(1, &[], &[]),
         }
     }
 }

@@ -60,6 +60,7 @@ fn table(connection: &Connection, name: &str, kind: TableKind, without_rowid: bo
         key: Vec::new(),
         foreign_keys: Vec::new(),
         unique: Vec::new(),
+        key_assumed: kind == TableKind::View,
         has_triggers: kind == TableKind::View || connection.query_row(HAS_TRIGGERS, [name], |row| row.get(0))?,
         comment: None,
     };

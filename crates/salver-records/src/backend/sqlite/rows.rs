@@ -144,23 +144,34 @@ pub(super) fn bind_all(statement: &mut Statement<'_>, binds: &[Bind], earlier: &
         return Err(RowsEnd::Own(Error::internal("a statement and its values don't match in number")));
     }
     for (index, bind) in binds.iter().enumerate() {
-        let at = index + 1;
-        match bind {
-            Bind::Null => statement.raw_bind_parameter(at, Null)?,
-            Bind::Bool(value) => statement.raw_bind_parameter(at, *value)?,
-            Bind::Int(value) => statement.raw_bind_parameter(at, *value)?,
-            Bind::Float(value) => statement.raw_bind_parameter(at, *value)?,
-            Bind::Text(text) => statement.raw_bind_parameter(at, text.as_str())?,
-            Bind::Bytes(bytes) => statement.raw_bind_parameter(at, bytes.as_slice())?,
-            Bind::Back { step, column } => {
-                let cell = earlier_of(earlier, *step)?.rows.first().and_then(|row| row.get(*column));
-                bind_cell(statement, at, cell.ok_or_else(|| nothing_there(*step))?)?;
-            }
-            Bind::BackKey { step } => {
-                let key = earlier_of(earlier, *step)?.key.ok_or_else(|| nothing_there(*step))?;
-                statement.raw_bind_parameter(at, key)?;
-            }
+        bind_one(statement, index + 1, bind, earlier)?;
+    }
+    Ok(())
+}
+
+fn bind_one(statement: &mut Statement<'_>, at: usize, bind: &Bind, earlier: &[Result<Done>]) -> Result<(), RowsEnd> {
+    let cell = |step: usize, column: usize| {
+        let row = earlier_of(earlier, step)?.rows.first();
+        Ok::<_, RowsEnd>(row.and_then(|row| row.get(column)))
+    };
+    match bind {
+        Bind::Null => statement.raw_bind_parameter(at, Null)?,
+        Bind::Bool(value) => statement.raw_bind_parameter(at, *value)?,
+        Bind::Int(value) => statement.raw_bind_parameter(at, *value)?,
+        Bind::Float(value) => statement.raw_bind_parameter(at, *value)?,
+        Bind::Text(text) => statement.raw_bind_parameter(at, text.as_str())?,
+        Bind::Bytes(bytes) => statement.raw_bind_parameter(at, bytes.as_slice())?,
+        Bind::Back { step, column } => {
+            bind_cell(statement, at, cell(*step, *column)?.ok_or_else(|| nothing_there(*step))?)?;
         }
+        Bind::BackKey { step } => {
+            let key = earlier_of(earlier, *step)?.key.ok_or_else(|| nothing_there(*step))?;
+            statement.raw_bind_parameter(at, key)?;
+        }
+        Bind::BackOr { step, column, otherwise } => match cell(*step, *column)? {
+            Some(cell) => bind_cell(statement, at, cell)?,
+            None => bind_one(statement, at, otherwise, earlier)?,
+        },
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use salver_model::{AggregateFunction, Code, Error, Result};
 
 use super::super::root_rows::ALIAS;
 use crate::condition::Operand;
-use crate::dialect::{Dialect, type_name};
+use crate::dialect::{Averaged, Dialect, type_name};
 use crate::json::JsonForm;
 use crate::scope::Scope;
 
@@ -74,17 +74,12 @@ impl Item {
             AggregateFunction::Sum => Ok(sum(dialect, name, column, &of)),
             AggregateFunction::Avg => {
                 let of = numeric(dialect, column, of);
-                // An average of integers has the precision of a double, not the lower one that each system chooses.
-                let bare = match dialect {
-                    Dialect::Sqlite => format!("AVG({of})"),
-                    Dialect::Postgres => format!("AVG({of}::double precision)"),
-                    // In float arithmetic bits would be signed.
-                    Dialect::Mysql if column.native.starts_with("bit") => {
-                        format!("AVG(CAST({of} AS UNSIGNED) + 0e0)")
-                    }
-                    Dialect::Mysql => format!("AVG({of} + 0e0)"),
+                let what = match column.kind {
+                    ColumnKind::Float | ColumnKind::Double => Averaged::Floats,
+                    _ if column.native.starts_with("bit") => Averaged::Bits,
+                    _ => Averaged::Exact(column.precision.unwrap_or_default()),
                 };
-                Ok(computed(name, ColumnKind::Double, bare))
+                Ok(computed(name, ColumnKind::Double, dialect.average(&of, what)))
             }
             AggregateFunction::Min | AggregateFunction::Max => extreme(dialect, name, function, column),
         }
@@ -201,8 +196,8 @@ fn extreme(dialect: Dialect, name: &str, function: AggregateFunction, column: &C
         (kind, _) => computed(name, kind, format!("{word}({})", operand.text())),
     };
     item.column.compared.clone_from(&column.compared);
-    if dialect.has_zone(column) {
-        // It is compared with moments that have a zone.
+    if dialect.has_zone(column) || dialect.is_year(column) || column.own_type() == "oid" {
+        // It is compared as values of its type are.
         item.column.native = column.own_type().to_owned();
     }
     item.kind = if column.kind == ColumnKind::Uuid { ColumnKind::Varchar } else { column.kind };

@@ -58,6 +58,8 @@ pub(super) const SAME: &[&str] = &[
     "select 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid = 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', \
      'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid = any('{A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11}'), \
      uuid 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11' in ('A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11')",
+    "select case 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid when 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11' then 1 end, \
+     array_position(array['a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid], 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11')",
     // A literal has the type of what it stands beside.
     "select coalesce(t, '1970-01-01'), nullif(t, '1970-01-01'), greatest(t, '2024-01-01 00:00:00.5'), \
      least('2000-01-01', t), case when i > 3 then t else '2000-01-01' end from n order by i",

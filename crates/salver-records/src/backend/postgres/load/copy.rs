@@ -62,7 +62,7 @@ impl Copy {
 fn value(bind: &Bind, out: &mut BytesMut) {
     match bind {
         // References belong to programs; a load has none.
-        Bind::Null | Bind::Back { .. } | Bind::BackKey { .. } => out.put_slice(b"\\N"),
+        Bind::Null | Bind::Back { .. } | Bind::BackKey { .. } | Bind::BackOr { .. } => out.put_slice(b"\\N"),
         Bind::Bool(value) => out.put_u8(if *value { b't' } else { b'f' }),
         Bind::Int(value) => out.put_slice(itoa::Buffer::new().format(*value).as_bytes()),
         Bind::Float(value) => out.put_slice(float_text(*value, &mut zmij::Buffer::new()).as_bytes()),
