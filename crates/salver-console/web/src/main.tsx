@@ -14,8 +14,7 @@ import { loadSession } from "./session/session";
 /** How long the first drawing waits for the catalog and the screen, in milliseconds: without them it is done again. */
 const SOON = 150;
 
-sendFirstRows();
-const ready = Promise.all([loadCatalog(), preloadScreen()]);
+const ready = Promise.all([loadCatalog().then(sendFirstRows), preloadScreen()]);
 void loadSession();
 applyTheme();
 startRouter();

@@ -16,6 +16,7 @@ mod extract;
 mod generate_series;
 mod interval_arithmetic;
 mod json;
+mod length_of_dimension;
 mod like;
 mod make_time;
 mod number_pattern;
@@ -59,6 +60,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         to_char::to_date(),
         to_char::to_timestamp(),
         trim_array::trim_array(),
+        length_of_dimension::length_of_dimension(),
         time_zone::timezone(),
         age::age(),
         digests::md5(),

@@ -7,9 +7,6 @@ use super::predicate::Literal;
 use crate::dialect::Dialect;
 use crate::statement::Bind;
 
-/// The largest amount of `money`, in whole units.
-const MONEY_LAST: f64 = 92_233_720_368_547_758.0;
-
 /// Returns what the number `bind` is beside a column of such a type; `None` where it compares as it is.
 pub(super) fn beside(dialect: Dialect, column: &ColumnInfo, bind: &Bind) -> Option<Literal> {
     match (dialect, column.own_type()) {
@@ -53,12 +50,36 @@ fn floor(text: &str) -> Option<(i64, bool)> {
 
 fn amount(bind: &Bind) -> Option<Literal> {
     let Bind::Text(text) = bind else { return None };
-    match text.parse::<f64>().ok()? {
-        // It is above all numbers in PostgreSQL.
-        number if number.is_nan() || number >= MONEY_LAST => Some(Literal::Above),
-        number if number <= -MONEY_LAST => Some(Literal::Below),
-        _ => None,
+    let number: f64 = text.parse().ok()?;
+    // It is above all numbers in PostgreSQL.
+    if number.is_nan() {
+        return Some(Literal::Above);
     }
+    let is_amount = match cents(text) {
+        Some((cents, is_whole)) if number < 0.0 => cents < FIRST_CENTS || cents == FIRST_CENTS && is_whole,
+        Some((cents, is_whole)) => cents < LAST_CENTS || cents == LAST_CENTS && is_whole,
+        None => number.abs() < 9.2e16,
+    };
+    match is_amount {
+        true => None,
+        false if number < 0.0 => Some(Literal::Below),
+        false => Some(Literal::Above),
+    }
+}
+
+/// The cents of the least amount of `money`, without their sign.
+const FIRST_CENTS: u128 = 1 << 63;
+/// The cents of the largest amount of `money`.
+const LAST_CENTS: u128 = FIRST_CENTS - 1;
+
+/// Returns the cents of a plain decimal without their sign, and whether there is nothing behind them; `None` for a
+/// number with an exponent or with too many digits.
+fn cents(text: &str) -> Option<(u128, bool)> {
+    let digits = text.trim_start_matches(['-', '+']);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let (cents, behind) = fraction.split_at(fraction.len().min(2));
+    let cents = format!("{whole}{cents:0<2}").parse().ok()?;
+    Some((cents, behind.bytes().all(|digit| digit == b'0')))
 }
 
 #[cfg(test)]
@@ -87,5 +108,12 @@ mod tests {
         assert_eq!(amount(&text("1.5")), None);
         assert_eq!(amount(&text("NaN")), Some(Literal::Above));
         assert_eq!(amount(&text("-1e18")), Some(Literal::Below));
+        for (least, greatest) in [("-92233720368547758.08", "92233720368547758.07"), ("-1", "1e3")] {
+            assert_eq!((amount(&text(least)), amount(&text(greatest))), (None, None));
+        }
+        for beyond in ["92233720368547758.08", "92233720368547758.071", "92233720368547760"] {
+            assert_eq!(amount(&text(beyond)), Some(Literal::Above), "{beyond}");
+        }
+        assert_eq!(amount(&text("-92233720368547758.09")), Some(Literal::Below));
     }
 }

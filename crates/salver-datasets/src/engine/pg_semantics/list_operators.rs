@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::DataType;
-use datafusion::common::Result;
+use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_nested::expr_fn::{array_concat, array_has_all, array_has_any, flatten};
 use datafusion::functions_nested::make_array::make_array;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, cast, lit};
@@ -35,8 +35,14 @@ pub(super) fn planned(
         return Ok(None);
     }
     // A null without a type is an array beside one.
-    if *op == BinaryOperator::StringConcat && (one.is_null() || other.is_null()) {
-        return Ok(Some(if one.is_null() { right } else { left }));
+    if one.is_null() || other.is_null() {
+        return Ok(match op {
+            BinaryOperator::StringConcat => Some(if one.is_null() { right } else { left }),
+            BinaryOperator::AtArrow | BinaryOperator::ArrowAt | BinaryOperator::PGOverlap => {
+                Some(lit(ScalarValue::Boolean(None)))
+            }
+            _ => None,
+        });
     }
     let takes_arrays = matches!(
         op,
@@ -83,18 +89,22 @@ pub(super) fn array(elements: &[Expr], type_of: TypeOf<'_>) -> Result<Option<Exp
     Ok(alike(elements.iter_mut().collect(), type_of)?.then(|| make_array(elements)))
 }
 
-/// Joins bytes, of which one may be a text literal; a text of another kind is none of bytes.
+/// Joins bytes, of which one may be a text literal. Beside a text that has a type, bytes are one as well.
 fn joined_bytes(mut left: Expr, mut right: Expr, one: &DataType, other: &DataType) -> Result<Option<Expr>> {
+    let is_text = |part: &Expr, own: &DataType| own.is_string() && written(part).is_none();
+    if is_text(&left, one) || is_text(&right, other) {
+        let shown =
+            |part: Expr, own: &DataType| if own.is_binary() { call(pg_functions::written(), vec![part]) } else { part };
+        return Ok(Some(binary_expr(shown(left, one), Operator::StringConcat, shown(right, other))));
+    }
     for part in [&mut left, &mut right] {
         if let Some(text) = written(part) {
             *part = lit(bytes_of_literal(text)?);
         }
     }
     let is_bytes = |part: &Expr, own: &DataType| own.is_binary() || matches!(part, Expr::Literal(..));
-    if !is_bytes(&left, one) || !is_bytes(&right, other) {
-        return Ok(None);
-    }
-    Ok(Some(call(pg_functions::joined_bytes(), vec![left, right])))
+    let are_bytes = is_bytes(&left, one) && is_bytes(&right, other);
+    Ok(are_bytes.then(|| call(pg_functions::joined_bytes(), vec![left, right])))
 }
 
 /// Casts arrays to one of the type that their elements have in common; of decimals it has the digits of both.

@@ -176,7 +176,7 @@ fn array(elements: Vec<Element>, list: &DataType) -> Result<Expr> {
 /// Compares a `real` with a list of constants as such: the list has the type of all together, and only a single number
 /// is compared in double precision.
 fn singles(of: &Expr, list: &mut [Expr], type_of: TypeOf<'_>) -> bool {
-    let is_exact = |own: DataType| own.is_integer() || own.is_decimal();
+    let is_exact = |own: DataType| own.is_integer() || own.is_decimal() || own.is_null() || own.is_string();
     let is_literal = |part: &Expr| match part {
         Expr::Negative(inner) => matches!(**inner, Expr::Literal(..)),
         part => matches!(part, Expr::Literal(..)),

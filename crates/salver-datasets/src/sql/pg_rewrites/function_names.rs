@@ -35,8 +35,8 @@ const WORDS: &[(&str, usize, &str)] = &[
         1,
         "(case when cardinality(__1) > 0 then '[1:' || array_to_string(array_dims(__1), '][1:') || ']' end)",
     ),
-    ("array_length", 2, "nullif(array_length(__1, __2)::bigint, 0)"),
-    ("array_lower", 2, "(case when array_length(__1, __2) > 0 then 1 end)"),
+    ("array_length", 2, "length_of_dimension(__1, __2)"),
+    ("array_lower", 2, "(case when length_of_dimension(__1, __2) > 0 then 1 end)"),
     // From behind the end nothing is found, and from before the beginning all.
     (
         "array_position",
@@ -44,7 +44,7 @@ const WORDS: &[(&str, usize, &str)] = &[
         "(case when __3 <= cardinality(__1)::bigint then array_position(__1, __2, greatest(__3, 1)) end)::bigint",
     ),
     ("array_ndims", 1, "(case when cardinality(__1) > 0 then array_ndims(__1)::bigint end)"),
-    ("array_upper", 2, "nullif(array_length(__1, __2)::bigint, 0)"),
+    ("array_upper", 2, "length_of_dimension(__1, __2)"),
     ("convert_from", 2, "arrow_cast(__1, 'Utf8')"),
     ("convert_to", 2, "arrow_cast(__1, 'Binary')"),
     ("json_array_length", 1, "cardinality(json_get_array(__1))::bigint"),

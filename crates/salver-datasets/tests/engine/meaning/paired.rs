@@ -79,7 +79,7 @@ const SHAPES: [&str; 61] = [
     "(select count(*) from (select {a} as x union select {b}) q)",
     "(select count(*) from (select {a} as x intersect select {b}) q)",
     "(select count(distinct x) from (select {a} as x union all select {b}) q)",
-    "(select array_agg(x order by x) from (select {a} as x union all select {b}) q)",
+    "(select array_length(array_agg(x), 1) from (select {a} as x union all select {b}) q)",
     "{a} + {b}",
     "{a} - {b}",
     "{a} * {b}",

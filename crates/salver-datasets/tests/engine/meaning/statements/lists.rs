@@ -67,6 +67,9 @@ pub(super) const SAME: &[&str] = &[
     "select s like any(array['a%', 'G']), s ilike any('{A%,G}'), s not like all('{a,b}'), s like all('{%,a%}') from n order by i",
     "select array[array[1, 2], array[3, 4]] @> array[array[2], array[3]], array[array[1, 2]] && array[2]",
     "select (array[date '2024-01-01'] || array[timestamptz '2024-01-01 02:30+00'])::text",
+    "select array_length(x, 1), array_length(x, 2), array_upper(x, 2), array_lower(x, 2), array_length(x, 3) \
+     from (values (array[array[1, 2], array[3, 4]]), (null)) as v(x)",
+    "select array_length('{}'::int[], 1), array_length(array[1, 2], 2), array_length(array[1], 0), array_upper(array[1, 2], 1)",
     // Lists.
     "select 1 = any(array[2, null]), 2 = any(array[2, null]), 1 = any(array[2, 3]), null = any(array[1])",
     "select i from n where not (i = any(array[1, null]))",

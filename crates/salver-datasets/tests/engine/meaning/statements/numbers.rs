@@ -2,7 +2,7 @@
 
 pub(super) const SAME: &[&str] = &[
     // A real beside decimals: among several it stays one, and an operator takes double precision.
-    "select r in (0.1, 5), r in (0.1), r = any(array[0.1, 5]), r not in (0.1, 2.5) from (values (0.1::real), (5::real)) as v(r)",
+    "select r in (0.1, 5), r in (0.1), r = any(array[0.1, 5]), r not in (0.1, 2.5), r in (0.1, null), r in (0.1, '0.1') from (values (0.1::real), (5::real)) as v(r)",
     "select nullif(r, 0.1), coalesce(r, 0.1), greatest(r, 0.15), case r when 0.1 then 'a' when 5 then 'b' end from (values (0.1::real), (5::real)) as v(r)",
     "select pg_typeof(coalesce(1::real, 0.1)), pg_typeof(nullif(1::real, 0.1)), pg_typeof(nullif(1::int2, 2::int8))",
     "select nullif(1, 1.5), nullif(1, 1.0), pg_typeof(nullif(1, 1.5)), nullif(0.1::real, 0.1::float8)",

@@ -23,7 +23,7 @@ pub(super) const SAME: &[&str] = &[
     "select case when i = 1 then t else timestamptz '9999-12-31 00:00+00' end from n where i < 4 order by i",
     "select x from (select date '0001-01-01' as x union all select timestamptz '9999-12-31 00:00+00') as q order by 1",
     "select array[date '9999-12-31', t]::text, nullif(t, timestamptz '1500-01-01 00:00+00') from n where i < 3 order by i",
-    "select nullif(interval '1 day', interval '24 hours'), case interval '30 days' when interval '1 month' then 1 end",
+    "select nullif(interval '1 day', '24 hours'), nullif(interval '1 mon', '30 days'), nullif(interval '1 day', interval '24 hours'), case interval '30 days' when interval '1 month' then 1 end",
     // Times.
     "select to_char(t, 'YYYY-MM-DD') from n where i = 1",
     "select to_char(t, 'FMDay, DD FMMonth YYYY, HH24:MI:SS.MS') from n where i in (1, 2, 3) order by i",
