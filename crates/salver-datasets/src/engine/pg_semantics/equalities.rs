@@ -50,7 +50,8 @@ pub(super) fn written_out(
 fn differ(one: &Expr, other: &Expr, type_of: TypeOf<'_>) -> bool {
     match (type_of(one), type_of(other)) {
         (Some(one), Some(other)) if one.is_null() || other.is_null() => false,
-        (Some(one), Some(other)) if intervals::are_held(&one) || intervals::are_held(&other) => true,
+        // A quoted interval is one beside it.
+        (Some(one), Some(_)) if intervals::are_held(&one) => true,
         // A text literal takes the type of the other.
         (Some(one), Some(other)) if one.is_string() || other.is_string() => false,
         (Some(one), Some(other)) => one != other,
