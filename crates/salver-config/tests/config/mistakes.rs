@@ -138,7 +138,7 @@ memory = "sometimes"
 "#,
         r#"
 salver.toml:3:10: sources of kind `ftp://` can't be read by this release
-  hint: use a file, a directory, a glob, an http(s) URL, `s3://`, `gs://` or `az://`
+  hint: use a file, a directory, a glob, an http(s) URL, `s3://`, `gs://`, `az://` or `gsheets://`
 salver.toml:4:13: `delimiter` is one ASCII character, not ";;"
   hint: for example delimiter = ",", or "tab"
 salver.toml:5:12: there is no encoding `uft-8`
