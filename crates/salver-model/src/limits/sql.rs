@@ -31,7 +31,8 @@ pub const SQL_CHAIN_MAX: usize = 500;
 /// each of which becomes a comparison; a statement with more is refused with `plan_sql`.
 pub const SQL_UNTYPED_ELEMENTS_MAX: usize = 100;
 /// Most bars of a `histogram(x, low, high, bars)` in SQL; a query that asks for more is refused with `invalid_sql`.
-pub const SQL_HISTOGRAM_BARS_MAX: usize = 10_000;
+/// Each group has as many, and a batch may begin thousands of groups before their memory is reckoned.
+pub const SQL_HISTOGRAM_BARS_MAX: usize = 1_000;
 /// Most expressions that the parser begins in one SQL statement by backtracking to parse some words in another way, not
 /// counting the written ones; a statement that needs more is refused with `plan_sql`.
 pub const SQL_READINGS_MAX: usize = 20_000;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Builder, ListArray, new_null_array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use datafusion::common::{Result, internal_err, plan_err};
@@ -24,22 +24,30 @@ pub(super) fn length_of_dimension() -> ScalarUDF {
 
 fn lengths(arrays: &[ArrayRef]) -> Result<ArrayRef> {
     let [given, dimensions] = arrays else { return internal_err!("a length is that of an array in a dimension") };
-    let dimensions = cast(dimensions, &DataType::Int64)?;
+    if given.data_type().is_null() {
+        return Ok(new_null_array(&DataType::Int64, given.len()));
+    }
+    let (given, dimensions) = (lists(given)?, cast(dimensions, &DataType::Int64)?);
     let dimensions = dimensions.as_primitive::<Int64Type>();
-    let length = |row: usize| {
-        let dimension = usize::try_from(dimensions.is_valid(row).then(|| dimensions.value(row))?).ok()?;
-        length(&given.slice(row, 1), dimension)
-    };
-    Ok(Arc::new((0..given.len()).map(length).collect::<Int64Array>()))
+    let mut all = Int64Builder::with_capacity(given.len());
+    for row in 0..given.len() {
+        let dimension = if dimensions.is_valid(row) { dimensions.value(row) } else { 0 };
+        all.append_option(length(&given, row, dimension)?);
+    }
+    Ok(Arc::new(all.finish()))
 }
 
-/// Returns the length of the only array in a dimension; `None` for one that it does not have, and where it is empty.
-fn length(array: &ArrayRef, dimension: usize) -> Option<i64> {
-    item(array.data_type()).filter(|_| array.is_valid(0) && dimension > 0)?;
-    let elements = lists(array).ok()?.value(0);
-    match dimension {
-        _ if elements.is_empty() => None,
-        1 => i64::try_from(elements.len()).ok(),
-        _ => length(&elements.slice(0, 1), dimension - 1),
+/// Returns the length of a row's array in a dimension; `None` for one that it does not have, and where it is empty.
+fn length(given: &ListArray, row: usize, dimension: i64) -> Result<Option<i64>> {
+    if given.is_null(row) || given.value_length(row) == 0 || dimension < 1 {
+        return Ok(None);
+    }
+    if dimension == 1 {
+        return Ok(Some(i64::from(given.value_length(row))));
+    }
+    let elements = given.value(row);
+    match item(elements.data_type()) {
+        Some(_) => length(&lists(&elements)?, 0, dimension - 1),
+        None => Ok(None),
     }
 }

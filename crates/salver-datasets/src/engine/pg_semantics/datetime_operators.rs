@@ -174,7 +174,7 @@ fn since_midnight(clock: &Expr) -> Expr {
 
 /// Returns whether an expression is a text literal, which has no type of its own in PostgreSQL.
 fn is_text(expr: &Expr) -> bool {
-    matches!(expr, Expr::Literal(ScalarValue::Utf8(Some(_)) | ScalarValue::Utf8View(Some(_)), _))
+    typed_literals::written(expr).is_some()
 }
 
 /// Functions that return an integral number for a decimal.

@@ -1,8 +1,6 @@
 //! Operators of arrays, and array literals. Beside an array, a text is one: `tags @> '{a}'`, `tags || '{b}'`. Arrays of
 //! decimals with different digits get those of all, as do the elements that are appended to them.
 
-use std::sync::Arc;
-
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_nested::expr_fn::{array_concat, array_has_all, array_has_any, flatten};
@@ -25,14 +23,23 @@ pub(super) fn planned(
     right: &Expr,
     type_of: TypeOf<'_>,
 ) -> Result<Option<Expr>> {
-    let (Some(one), Some(other)) = (type_of(left), type_of(right)) else { return Ok(None) };
-    let (mut left, mut right) = (left.clone(), right.clone());
-    if *op == BinaryOperator::StringConcat && (one.is_binary() || other.is_binary()) {
-        return joined_bytes(left, right, &one, &other);
-    }
-    let is_list = |own: &DataType| item(own).is_some();
-    if !is_list(&one) && !is_list(&other) {
+    // The types of a long chain of `and` take time, and are not needed.
+    let takes_arrays = matches!(
+        op,
+        BinaryOperator::StringConcat | BinaryOperator::AtArrow | BinaryOperator::ArrowAt | BinaryOperator::PGOverlap
+    ) || known.is_some_and(is_comparison);
+    if !takes_arrays {
         return Ok(None);
+    }
+    let (Some(one), Some(other)) = (type_of(left), type_of(right)) else { return Ok(None) };
+    let is_joined = *op == BinaryOperator::StringConcat && (one.is_binary() || other.is_binary());
+    let is_list = |own: &DataType| item(own).is_some();
+    if !is_joined && !is_list(&one) && !is_list(&other) {
+        return Ok(None);
+    }
+    let (mut left, mut right) = (left.clone(), right.clone());
+    if is_joined {
+        return joined_bytes(left, right, &one, &other);
     }
     // A null without a type is an array beside one.
     if one.is_null() || other.is_null() {
@@ -43,13 +50,6 @@ pub(super) fn planned(
             }
             _ => None,
         });
-    }
-    let takes_arrays = matches!(
-        op,
-        BinaryOperator::StringConcat | BinaryOperator::AtArrow | BinaryOperator::ArrowAt | BinaryOperator::PGOverlap
-    ) || known.is_some_and(is_comparison);
-    if !takes_arrays {
-        return Ok(None);
     }
     for (text, list) in [(&mut right, &one), (&mut left, &other)] {
         if is_list(list)
@@ -115,7 +115,7 @@ fn in_one_type(left: Expr, right: Expr, one: &DataType, other: &DataType) -> (Ex
         differ.then(|| pg_functions::holding_digits(&[own, beside]))?
     });
     let Some(common) = common else { return (left, right) };
-    let list = DataType::List(Arc::new(arrow::datatypes::Field::new_list_field(common, true)));
+    let list = DataType::new_list(common, true);
     (cast(left, list.clone()), cast(right, list))
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::DataType;
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::Result;
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{Expr, LogicalPlan, Projection, cast};
 
@@ -12,10 +12,7 @@ use super::super::common_type;
 use super::{TypeOf, typed_literals};
 
 fn is_written(expr: &Expr) -> bool {
-    matches!(
-        expr,
-        Expr::Literal(ScalarValue::Utf8(Some(_)) | ScalarValue::LargeUtf8(Some(_)) | ScalarValue::Utf8View(Some(_)), _)
-    )
+    typed_literals::written(expr).is_some()
 }
 
 /// Returns the type of the numbers if all other expressions are text literals.

@@ -73,14 +73,11 @@ fn any_or_all(expr: &mut Expr) -> Result<(), Box<Error>> {
         *expr = expression("cast(null as boolean)", Vec::new())?;
         return Ok(());
     }
-    if let Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } = expr
-        && array_literals::read_untyped(right)?
-        && let Some(compared) = one_by_one(expr)?
-    {
-        *expr = compared;
-        return Ok(());
-    }
-    if let Some(compared) = each_element(expr)? {
+    let was_text = match expr {
+        Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } => array_literals::read_untyped(right)?,
+        _ => false,
+    };
+    if let Some(compared) = one_by_one(expr, was_text)? {
         *expr = compared;
         return Ok(());
     }
@@ -141,15 +138,16 @@ fn is_plain_number(digits: &str) -> bool {
     digits.len() <= casts::LITERAL_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// Compares a value with each element of an array that was a text, by `<` and its kin: the elements have no type of
-/// their own, by which the engine would find the least and the greatest.
-fn one_by_one(expr: &mut Expr) -> Result<Option<Expr>, Box<Error>> {
+/// Compares a value by `<` and its kin with each element of an array that is written out, if these are few: the engine
+/// would look for the least and the greatest, which not all types have. The elements of an array that `was_text` have
+/// no type of their own by which it could do that.
+fn one_by_one(expr: &mut Expr, was_text: bool) -> Result<Option<Expr>, Box<Error>> {
     let is_all = matches!(expr, Expr::AllOp { .. });
     let (Expr::AnyOp { left, compare_op, right, .. } | Expr::AllOp { left, compare_op, right }) = expr else {
         return Ok(None);
     };
     // Without elements there is nothing that would give them a type.
-    if matches!(&**right, Expr::Array(array) if array.elem.is_empty()) {
+    if was_text && matches!(&**right, Expr::Array(array) if array.elem.is_empty()) {
         let words = if is_all { "(__1 is null or true)" } else { "(__1 is null and false)" };
         return expression(words, vec![take(left)]).map(Some);
     }
@@ -157,35 +155,30 @@ fn one_by_one(expr: &mut Expr) -> Result<Option<Expr>, Box<Error>> {
     let Some(elements) = written_out(right).filter(|_| *compare_op != is_list) else { return Ok(None) };
     // What is compared is copied for each element, and would be again where these nest.
     if elements.len() > SQL_UNTYPED_ELEMENTS_MAX || !is_simple(left) {
+        if !was_text {
+            return Ok(None);
+        }
         let message = format!(
             "an array that is a text needs a type where more than {SQL_UNTYPED_ELEMENTS_MAX} elements are compared, or \
              something computed"
         );
         return Err(refused(message, "cast it, as in `x < any('{1,2}'::int[])`"));
     }
-    with_each(take(left), compare_op, elements, is_all).map(Some)
-}
-
-/// Compares a value by `<` and its kin with each element of an array that is written out, if these are few: the engine
-/// would look for the least and the greatest, which not all types have.
-fn each_element(expr: &mut Expr) -> Result<Option<Expr>, Box<Error>> {
-    let is_all = matches!(expr, Expr::AllOp { .. });
-    let (Expr::AnyOp { left, compare_op, right, .. } | Expr::AllOp { left, compare_op, right }) = expr else {
+    // A quoted value takes the type that the elements have together, and not that of each.
+    if !was_text && is_quoted(left) {
         return Ok(None);
-    };
-    let is_list = if is_all { BinaryOperator::NotEq } else { BinaryOperator::Eq };
-    match written_out(right) {
-        Some(elements) if *compare_op != is_list && elements.len() <= SQL_UNTYPED_ELEMENTS_MAX && is_simple(left) => {
-            with_each(take(left), compare_op, elements, is_all).map(Some)
-        }
-        _ => Ok(None),
     }
+    let words: Vec<String> = (2..elements.len() + 2).map(|number| format!("__1 {compare_op} __{number}")).collect();
+    let parts = [take(left)].into_iter().chain(elements).collect();
+    expression(&format!("({})", words.join(if is_all { " and " } else { " or " })), parts).map(Some)
 }
 
-fn with_each(left: Expr, op: &BinaryOperator, elements: Vec<Expr>, is_all: bool) -> Result<Expr, Box<Error>> {
-    let words: Vec<String> = (2..elements.len() + 2).map(|number| format!("__1 {op} __{number}")).collect();
-    let parts = [left].into_iter().chain(elements).collect();
-    expression(&format!("({})", words.join(if is_all { " and " } else { " or " })), parts)
+fn is_quoted(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_quoted(inner),
+        Expr::Value(value) => matches!(value.value, Value::SingleQuotedString(_)),
+        _ => false,
+    }
 }
 
 /// Returns whether an expression is a column or a value, which may be cast or have a sign.

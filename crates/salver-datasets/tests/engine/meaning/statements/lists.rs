@@ -53,6 +53,7 @@ pub(super) const SAME: &[&str] = &[
     "select i from n where not ((i, s) in (select b.i, b.s from n b where b.i < 3)) order by i",
     "select i from n where case when (i, s) in (select b.i, b.s from n b where b.i < 3) then false else true end \
      order by i",
+    "select i, '9' < any(array['10', i]), '9' > any(array['10', i]), '9' < all(array['10', i]) from n order by i",
     // Quoted arrays, and intervals in arrays.
     "select array[1, 2] @> '{1}', array[1, 2]@>'{}', array[1, 2] <@ '{1,2,3}', array[1, 2] && '{2}', '{1}' <@ array[1]",
     "select array[1, 2] = '{1,2}', array['x'] in ('{y}', '{x}'), array[1.5] = '{1.50}'",
