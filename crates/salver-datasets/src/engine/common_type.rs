@@ -4,7 +4,18 @@
 //! others: it takes nanoseconds for a date beside a timestamp, which end in 2262, drops the zone, and widens a `real`
 //! beside a decimal.
 
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
+use datafusion::logical_expr::type_coercion::binary::type_union_resolution;
+
+/// Returns the common type, also where the engine finds it; `None` where they are of one type, or where there is none.
+pub(super) fn resolved(types: &[DataType]) -> Option<DataType> {
+    of(types).or_else(|| {
+        let are_numbers = types.iter().all(|own| own.is_numeric() || own.is_null());
+        let first = types.iter().find(|own| !own.is_null())?;
+        let differ = types.iter().any(|own| own != first);
+        (differ && are_numbers).then(|| type_union_resolution(types))?
+    })
+}
 
 /// Returns the common type; `None` where they are of one type, where the engine finds the same, or where there is none.
 pub(super) fn of(types: &[DataType]) -> Option<DataType> {
@@ -13,7 +24,11 @@ pub(super) fn of(types: &[DataType]) -> Option<DataType> {
     if known.iter().all(|other| other == first) {
         return None;
     }
-    moments(&known).or_else(|| numbers(&known)).or_else(|| lists(&known))
+    moments(&known)
+        .or_else(|| clocks(&known))
+        .or_else(|| spans(&known))
+        .or_else(|| numbers(&known))
+        .or_else(|| lists(&known))
 }
 
 /// Arrays have elements of the common type.
@@ -42,6 +57,23 @@ fn moments(known: &[&DataType]) -> Option<DataType> {
     Some(DataType::Timestamp(unit, zone))
 }
 
+/// Times of day have the finest unit of all.
+fn clocks(known: &[&DataType]) -> Option<DataType> {
+    let units = known.iter().map(|own| match own {
+        DataType::Time32(unit) | DataType::Time64(unit) => Some(*unit),
+        _ => None,
+    });
+    let finest = units.collect::<Option<Vec<_>>>()?.into_iter().max()?;
+    Some(DataType::Time64(finest.max(TimeUnit::Microsecond)))
+}
+
+/// The difference of two times beside an interval is one.
+fn spans(known: &[&DataType]) -> Option<DataType> {
+    let is_span = |own: &&DataType| matches!(own, DataType::Interval(_) | DataType::Duration(_));
+    let has_interval = known.iter().any(|own| matches!(own, DataType::Interval(_)));
+    (has_interval && known.iter().all(is_span)).then_some(DataType::Interval(IntervalUnit::MonthDayNano))
+}
+
 /// A `real` beside decimals and whole numbers is a `real`, and beside a `double precision` that.
 fn numbers(known: &[&DataType]) -> Option<DataType> {
     let is_number = |own: &&DataType| own.is_integer() || own.is_decimal() || own.is_floating();
@@ -56,13 +88,17 @@ fn numbers(known: &[&DataType]) -> Option<DataType> {
 
 #[cfg(test)]
 mod tests {
-    use arrow::datatypes::{DataType, TimeUnit};
+    use arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
 
-    use super::of;
+    use super::{of, resolved};
 
     #[test]
     fn the_type_holds_all() {
-        use DataType::{Date32, Decimal128, Float32, Float64, Int32, Int64, Null, Timestamp, Utf8};
+        use DataType::{
+            Date32, Decimal128, Duration, Float32, Float64, Int32, Int64, Interval, Null, Time32, Time64, Timestamp,
+            Utf8,
+        };
+        use IntervalUnit::{DayTime, MonthDayNano};
         use TimeUnit::{Microsecond, Nanosecond, Second};
         let utc = || Some("UTC".into());
         let decimal = || Decimal128(3, 1);
@@ -82,11 +118,30 @@ mod tests {
                 vec![DataType::new_list(Float32, true), DataType::new_list(decimal(), true)],
                 Some(DataType::new_list(Float32, true)),
             ),
+            (vec![Time32(Second), Time64(Nanosecond)], Some(Time64(Nanosecond))),
+            (vec![Duration(Second), Interval(DayTime)], Some(Interval(MonthDayNano))),
+            (vec![Duration(Second), Duration(Nanosecond)], None),
             (vec![Date32, Utf8], None),
             (vec![Float32, Utf8], None),
             (vec![Null], None),
         ] {
             assert_eq!(of(&types), wanted, "{types:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_all_kinds() {
+        use DataType::{Decimal128, Float32, Int32, Int64, Null, Utf8};
+        for (types, wanted) in [
+            (vec![Int32, Int64], Some(Int64)),
+            (vec![Decimal128(12, 2), Decimal128(4, 3)], Some(Decimal128(13, 3))),
+            (vec![Null, Int32], Some(Int32)),
+            (vec![Float32, Decimal128(3, 1)], Some(Float32)),
+            (vec![Int32, Int32], None),
+            (vec![Null, Null], None),
+            (vec![Int32, Utf8], None),
+        ] {
+            assert_eq!(resolved(&types), wanted, "{types:?}");
         }
     }
 }

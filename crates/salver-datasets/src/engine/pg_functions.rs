@@ -15,6 +15,7 @@ mod digests;
 mod extract;
 mod generate_series;
 mod interval_arithmetic;
+mod interval_format;
 mod json;
 mod length_of_dimension;
 mod like;

@@ -12,6 +12,7 @@ mod decimal_division;
 mod decimal_to_float;
 mod decimal_with_float;
 mod distinct_lists;
+mod equal_types;
 mod equalities;
 mod exact_totals;
 mod float32_comparison;
@@ -29,6 +30,7 @@ mod operations;
 mod pairs;
 mod range_frames;
 mod rounding_casts;
+mod set_operations;
 mod sliding_window_floats;
 mod sum;
 mod text_casts;
@@ -36,6 +38,7 @@ mod time_unit_comparison;
 mod typed_literals;
 mod union_columns;
 mod untyped_literals;
+mod window_defaults;
 
 use std::sync::Arc;
 

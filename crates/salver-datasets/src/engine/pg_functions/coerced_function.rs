@@ -137,7 +137,13 @@ impl ScalarUDFImpl for CoercedFunction {
 
     fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
         let common = match self.arguments {
-            Arguments::ListAnd(count) => in_one_type(arg_types, count),
+            Arguments::ListAnd(count) => in_one_type(arg_types, count).map(|types| match types.get(1) {
+                // `x = any(list)` compares a `real` with any other number in double precision.
+                Some(DataType::Float32) if self.inner.name() == "array_has" => {
+                    with_elements(&types, DataType::Float64, count)
+                }
+                _ => types,
+            }),
             Arguments::ElementAndList => match arg_types {
                 [element, list] => in_one_type(&[list.clone(), element.clone()], 1).map(|mut types| {
                     types.reverse();
@@ -177,7 +183,9 @@ fn in_one_type(types: &[DataType], count: usize) -> Option<Vec<DataType>> {
         let has_null = elements.iter().any(DataType::is_null) && item.data_type().is_binary();
         return has_null.then(|| with_elements(types, item.data_type().clone(), count));
     }
-    let common = if all().any(DataType::is_decimal) && !all().any(DataType::is_string) {
+    let common = if all().any(DataType::is_floating) && !all().any(DataType::is_string) {
+        common_type::of(&all().cloned().collect::<Vec<_>>())?
+    } else if all().any(DataType::is_decimal) && !all().any(DataType::is_string) {
         holding_digits(&all().collect::<Vec<_>>())?
     } else if elements.iter().any(DataType::is_string) && !item.data_type().is_string() && !item.data_type().is_nested()
     {

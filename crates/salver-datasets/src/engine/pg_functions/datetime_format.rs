@@ -119,7 +119,8 @@ fn zone(moment: &Moment<'_>, field: DatetimeField) -> String {
     }
 }
 
-fn cased(name: &str, case: Case) -> String {
+/// Returns a name in a case.
+pub(super) fn cased(name: &str, case: Case) -> String {
     match case {
         Case::Upper => name.to_uppercase(),
         Case::Lower => name.to_lowercase(),
@@ -130,7 +131,8 @@ fn cased(name: &str, case: Case) -> String {
     }
 }
 
-fn ordinal(number: i64) -> &'static str {
+/// Returns the suffix of an ordinal number.
+pub(super) fn ordinal(number: i64) -> &'static str {
     match (number.abs() % 100, number.abs() % 10) {
         (11..=13, _) => "th",
         (_, 1) => "st",

@@ -42,6 +42,20 @@ const WORDS: [&str; 50] = [
 /// Fields of zones.
 const ZONES: [&str; 4] = ["TZH", "TZM", "TZ", "OF"];
 
+/// The pattern that was parsed last, as most rows have the same.
+#[derive(Debug, Default)]
+pub(super) struct LastPattern<'p>(Option<(&'p str, Vec<DatetimeElement>)>);
+
+impl<'p> LastPattern<'p> {
+    /// Returns the elements of a pattern.
+    pub(super) fn elements(&mut self, pattern: &'p str) -> &[DatetimeElement] {
+        match &mut self.0 {
+            Some((known, elements)) if *known == pattern => elements,
+            other => &other.insert((pattern, parse(pattern))).1,
+        }
+    }
+}
+
 /// Parses a pattern.
 pub(super) fn parse(pattern: &str) -> Vec<DatetimeElement> {
     let mut parts: Vec<DatetimeElement> = Vec::new();

@@ -14,7 +14,8 @@ use datafusion::functions::datetime;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 
 use super::super::row_function::{answered, rows_of};
-use super::{datetime_assembly, datetime_format, datetime_parser, datetime_pattern, number_pattern};
+use super::datetime_pattern::LastPattern;
+use super::{datetime_assembly, datetime_format, datetime_parser, interval_format, number_pattern};
 
 /// `to_char(value, pattern)`.
 pub(super) fn to_char() -> ScalarUDF {
@@ -163,17 +164,14 @@ const EPOCH_FROM_CE: i32 = 719_163;
 
 fn times(values: &ArrayRef, patterns: &StringArray, name: &str) -> Result<Vec<Option<datetime_assembly::Read>>> {
     let texts = values.as_string::<i32>();
-    let mut known: Option<(&str, Vec<datetime_pattern::DatetimeElement>)> = None;
+    let mut last = LastPattern::default();
     let mut times = Vec::with_capacity(texts.len());
     for (text, written) in texts.iter().zip(patterns) {
         let (Some(text), Some(written)) = (text, written) else {
             times.push(None);
             continue;
         };
-        let parts = match &known {
-            Some((other, parts)) if *other == written => parts,
-            _ => &known.insert((written, datetime_pattern::parse(written))).1,
-        };
+        let parts = last.elements(written);
         match datetime_parser::fields(text, parts).and_then(|fields| datetime_assembly::of(&fields)) {
             Ok(read) => times.push(Some(read)),
             Err(wrong) => return exec_err!("`{name}` can't read '{text}' by '{written}': {wrong}"),
@@ -187,12 +185,15 @@ fn texts(values: &ArrayRef, patterns: &StringArray) -> Result<StringArray> {
     if data_type.is_floating() || data_type.is_decimal() {
         return number_pattern::texts(values, patterns);
     }
+    if matches!(data_type, DataType::Interval(_)) {
+        return interval_format::texts(values, patterns);
+    }
     let zone = match data_type {
         DataType::Timestamp(_, Some(zone)) => Some((zone.parse::<Tz>()?, zone.to_string())),
         DataType::Timestamp(_, None) | DataType::Date32 | DataType::Date64 => None,
         DataType::Time32(_) | DataType::Time64(_) => None,
         text if is_text(text) => return exec_err!("`to_char` takes no text: cast it, as in `x::timestamp`"),
-        other => return exec_err!("`to_char` does not take {other}: cast it to a timestamp or a number"),
+        other => return exec_err!("`to_char` does not take {other}: cast it to a timestamp, an interval or a number"),
     };
     let micros = match data_type {
         DataType::Time32(_) | DataType::Time64(_) => {
@@ -203,17 +204,14 @@ fn texts(values: &ArrayRef, patterns: &StringArray) -> Result<StringArray> {
         _ => cast(values, &DataType::Timestamp(MOMENT, None))?,
     };
     let micros = micros.as_primitive::<TimestampMicrosecondType>();
-    let mut known: Option<(&str, Vec<datetime_pattern::DatetimeElement>)> = None;
+    let mut last = LastPattern::default();
     let mut texts = arrow::array::StringBuilder::with_capacity(micros.len(), micros.len() * 16);
     for (time, written) in micros.iter().zip(patterns) {
         let (Some(time), Some(written)) = (time, written) else {
             texts.append_null();
             continue;
         };
-        let parts = match &known {
-            Some((other, parts)) if *other == written => parts,
-            _ => &known.insert((written, datetime_pattern::parse(written))).1,
-        };
+        let parts = last.elements(written);
         let Some(utc) = DateTime::from_timestamp_micros(time).map(|time| time.naive_utc()) else {
             return exec_err!("`to_char` can't write a time so far away");
         };

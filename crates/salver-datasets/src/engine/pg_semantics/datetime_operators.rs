@@ -81,9 +81,14 @@ pub(super) fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf
         _ if (op == Minus || is_comparison(op)) && is_time(&one) && is_date(&other) => {
             return both(left.clone(), cast(right.clone(), one));
         }
+        // Of two units, the finer one counts.
+        _ if is_comparison(op) && is_clock(&one) && is_clock(&other) && one != other => {
+            let fine = |clock: &Expr| cast(clock.clone(), DataType::Time64(TimeUnit::Nanosecond));
+            return both(fine(left), fine(right));
+        }
         _ => {}
     }
-    if let Some(read) = with_text(left, op, right, (&one, &other)) {
+    if let Some(read) = with_text((left, op, right), (&one, &other), type_of) {
         return Some(read);
     }
     let double = |part: &Expr| cast(part.clone(), DataType::Float64);
@@ -96,13 +101,19 @@ pub(super) fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf
 
 /// Returns an operation in which a text literal is a value of the type of the other operand, or one that belongs to it;
 /// `None` if there is none.
-fn with_text(left: &Expr, op: Operator, right: &Expr, (one, other): (&DataType, &DataType)) -> Option<Expr> {
+fn with_text(
+    (left, op, right): (&Expr, Operator, &Expr),
+    (one, other): (&DataType, &DataType),
+    type_of: TypeOf<'_>,
+) -> Option<Expr> {
     let span = || DataType::Interval(IntervalUnit::MonthDayNano);
+    let is_difference = |own: &DataType| matches!(own, DataType::Duration(_));
+    let adds = matches!(op, Operator::Plus | Operator::Minus);
     let beside = |own: &DataType| match own {
-        own if is_comparison(op) && is_span(own) => Some(span()),
+        own if (is_comparison(op) || adds) && (is_span(own) || is_difference(own)) => Some(span()),
         // What is added to a time is a span, and what is subtracted from one is a time.
-        own if op == Operator::Plus && is_time(own) => Some(span()),
-        own if op == Operator::Minus && is_time(own) => Some(own.clone()),
+        own if op == Operator::Plus && (is_time(own) || is_clock(own)) => Some(span()),
+        own if op == Operator::Minus && (is_time(own) || is_clock(own) || is_date(own)) => Some(own.clone()),
         own if !is_comparison(op) && is_number(own) || *own == DataType::Boolean => Some(own.clone()),
         _ => None,
     };
@@ -111,13 +122,22 @@ fn with_text(left: &Expr, op: Operator, right: &Expr, (one, other): (&DataType, 
         let known = typed_literals::written(text).and_then(|text| typed_literals::read_as(text, &to).ok()?);
         known.unwrap_or_else(|| cast(text.clone(), to))
     };
-    if is_text(left) {
-        return Some(binary_expr(read(left, beside(other)?), op, right.clone()));
+    let (left, right) = if is_text(left) {
+        (read(left, beside(other)?), right.clone())
+    } else if is_text(right) {
+        (left.clone(), read(right, beside(one)?))
+    } else {
+        return None;
+    };
+    Some(operation(&left, op, &right, type_of).unwrap_or_else(|| binary_expr(left, op, right)))
+}
+
+/// Casts a value of type `own` to another type. A difference of two times becomes an interval with days.
+pub(super) fn converted(expr: Expr, own: &DataType, to: &DataType) -> Expr {
+    match (own, to) {
+        (DataType::Duration(_), DataType::Interval(_)) => spanned(&expr),
+        _ => cast(expr, to.clone()),
     }
-    if is_text(right) {
-        return Some(binary_expr(left.clone(), op, read(right, beside(one)?)));
-    }
-    None
 }
 
 /// Converts a duration to an interval.
@@ -126,7 +146,7 @@ fn spanned(duration: &Expr) -> Expr {
 }
 
 /// Functions that take intervals but no durations.
-const OF_INTERVALS: [&str; 4] = ["date_trunc", "justify_days", "justify_hours", "justify_interval"];
+const OF_INTERVALS: [&str; 5] = ["date_trunc", "justify_days", "justify_hours", "justify_interval", "to_char"];
 /// Functions that return one of their arguments.
 const CHOOSE: [&str; 4] = ["coalesce", "greatest", "least", "nullif"];
 

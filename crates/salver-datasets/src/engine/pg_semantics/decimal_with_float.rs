@@ -8,15 +8,14 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::expr::{Case, InList, ScalarFunction};
-use datafusion::logical_expr::{
-    Between, BinaryExpr, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Operator, ScalarUDF, Union, cast, lit,
-};
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, cast, lit};
 use datafusion::optimizer::AnalyzerRule;
 
-use super::super::{common_type, pg_functions};
+use super::super::pg_functions;
 use super::{
-    call, datetime_operators, decimal_comparison, decimal_division, equalities, float32_comparison, in_subquery,
-    is_comparison, multiset_operators, rewritten, text_casts, time_unit_comparison, typed_literals, untyped_literals,
+    call, datetime_operators, decimal_comparison, decimal_division, equal_types, equalities, float32_comparison,
+    in_subquery, intervals, is_comparison, multiset_operators, rewritten, set_operations, text_casts,
+    time_unit_comparison, typed_literals, untyped_literals, window_defaults,
 };
 
 /// Analyzer rule that runs before type coercion.
@@ -25,7 +24,10 @@ pub(in crate::engine) struct Mixed;
 
 impl AnalyzerRule for Mixed {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        rewritten(plan, &mixed, &|plan, _| multiset_operators::counted(in_subquery::decided(united(plan)?)?))
+        rewritten(plan, &mixed, &|plan, _| {
+            let plan = equal_types::joined(set_operations::in_common_types(plan)?);
+            multiset_operators::counted(in_subquery::decided(plan)?)
+        })
     }
 
     fn name(&self) -> &'static str {
@@ -53,7 +55,11 @@ fn is_decimal(data_type: &DataType) -> bool {
 fn mixed(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let type_of = |part: &Expr| part.get_type(schema).ok();
     let expr = equalities::written_out(expr, &type_of, &|equal| Ok(mixed(equal, schema)?.data))?;
-    let expr = expr.transform_data(|expr| typed_literals::typed(expr, &type_of))?;
+    let expr = expr
+        .transform_data(|expr| typed_literals::typed(expr, &type_of))?
+        .transform_data(|expr| Ok(intervals::beside_durations(expr, &type_of)))?
+        .transform_data(|expr| equal_types::member(expr, &type_of))?
+        .transform_data(|expr| window_defaults::typed(expr, &type_of))?;
     let expr = expr
         .transform_data(|expr| text_casts::written(expr, &type_of))?
         .transform_data(|expr| Ok(time_unit_comparison::compared(expr, &type_of)))?;
@@ -165,7 +171,7 @@ fn is_numeric(op: Operator) -> bool {
 }
 
 /// Casts a decimal to a float; a literal becomes the float nearest to what was written.
-fn floated(expr: Expr) -> Expr {
+pub(super) fn floated(expr: Expr) -> Expr {
     if let Expr::Literal(value, _) = &expr {
         if value.is_null() {
             return lit(ScalarValue::Float64(None));
@@ -175,42 +181,4 @@ fn floated(expr: Expr) -> Expr {
         }
     }
     cast(expr, DataType::Float64)
-}
-
-/// Gives the columns of a union the types that they have in common.
-fn united(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let LogicalPlan::Union(Union { inputs, schema }) = plan else { return Ok(plan) };
-    let (inputs, schema) = match untyped_literals::union(&inputs)? {
-        Some(inputs) => {
-            let Union { inputs, schema } = Union::try_new_with_loose_types(inputs)?;
-            (inputs, schema)
-        }
-        None => (inputs, schema),
-    };
-    let width = inputs.first().map_or(0, |input| input.schema().fields().len());
-    let common = |column: usize| {
-        let own = |input: &Arc<LogicalPlan>| Some(input.schema().fields().get(column)?.data_type().clone());
-        common_type::of(&inputs.iter().map(own).collect::<Option<Vec<_>>>()?)
-    };
-    let common: Vec<Option<DataType>> = (0..width).map(common).collect();
-    if common.iter().all(Option::is_none) {
-        return Ok(LogicalPlan::Union(Union { inputs, schema }));
-    }
-    let inputs = inputs.into_iter().map(|input| {
-        let columns = input.schema().iter().zip(&common).map(|((qualifier, field), common)| {
-            let column = Expr::from((qualifier, field));
-            match common {
-                Some(to) if to != field.data_type() => {
-                    cast(column, to.clone()).alias_qualified(qualifier.cloned(), field.name())
-                }
-                _ => column,
-            }
-        });
-        let columns: Vec<Expr> = columns.collect();
-        if columns.iter().all(|column| matches!(column, Expr::Column(_))) {
-            return Ok(input);
-        }
-        Ok(Arc::new(LogicalPlanBuilder::from(Arc::unwrap_or_clone(input)).project(columns)?.build()?))
-    });
-    Ok(LogicalPlan::Union(Union::try_new_with_loose_types(inputs.collect::<Result<_>>()?)?))
 }

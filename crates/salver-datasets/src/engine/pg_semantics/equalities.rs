@@ -1,14 +1,15 @@
 //! `nullif(a, b)` and `case a when b`, which compare as `a = b` does. The engine would cast both to one type, which
-//! differs from that in which an operator compares them, and `nullif` would return a value of it.
+//! differs from that in which an operator compares them, and `nullif` would return a value of it. And a quoted literal
+//! that is compared with columns and with further quoted literals: it is a text beside the latter.
 
 use arrow::datatypes::DataType;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::expr::{Case, ScalarFunction};
-use datafusion::logical_expr::{Expr, cast, lit};
+use datafusion::logical_expr::expr::{Between, Case, InList, ScalarFunction};
+use datafusion::logical_expr::{Expr, cast, lit, not};
 use datafusion::scalar::ScalarValue;
 
-use super::{TypeOf, intervals};
+use super::{TypeOf, has_columns, intervals, typed_literals};
 
 /// Most parts of an expression that is copied for each comparison.
 const COPIED_PARTS: usize = 16;
@@ -42,8 +43,28 @@ pub(super) fn written_out(
             let when_then_expr = branches.collect::<Result<_>>()?;
             Transformed::yes(Expr::Case(Case { expr: None, when_then_expr, else_expr }))
         }
+        // Two literals are texts beside each other, whatever else is compared.
+        Expr::Between(Between { expr, negated, low, high }) if is_text(&expr) && (is_text(&low) != is_text(&high)) => {
+            let (above, below) = (compared((*expr).clone().gt_eq(*low))?, compared(expr.lt_eq(*high))?);
+            Transformed::yes(stated(above.and(below), negated))
+        }
+        Expr::InList(InList { expr, list, negated })
+            if is_text(&expr) && list.iter().any(is_text) && list.iter().any(has_columns) =>
+        {
+            let (values, constants): (Vec<Expr>, Vec<Expr>) = list.into_iter().partition(has_columns);
+            let within = |list| compared(Expr::InList(InList { expr: expr.clone(), list, negated: false }));
+            Transformed::yes(stated(within(constants)?.or(within(values)?), negated))
+        }
         other => Transformed::no(other),
     })
+}
+
+fn is_text(expr: &Expr) -> bool {
+    typed_literals::written(expr).is_some()
+}
+
+fn stated(condition: Expr, negated: bool) -> Expr {
+    if negated { not(condition) } else { condition }
 }
 
 /// Returns whether two values have different types, or one whose values are equal in several forms.

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, Decimal128Array, ListArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Decimal128Type, Field, IntervalMonthDayNanoType, IntervalUnit};
+use arrow::datatypes::{
+    DataType, Decimal128Type, DurationMicrosecondType, Field, IntervalMonthDayNanoType, IntervalUnit, TimeUnit,
+};
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::functions_aggregate::first_last::first_value_udaf;
@@ -23,6 +25,7 @@ use super::{TypeOf, call, is_comparison};
 pub(super) use grouping::node;
 
 const DAY_NANOS: i128 = 86_400_000_000_000;
+const MICRO_NANOS: i128 = 1_000;
 const MONTH_DAYS: i128 = 30;
 const LENGTH: DataType = DataType::Decimal128(38, 0);
 
@@ -68,6 +71,31 @@ pub(super) fn are_compared(expr: &BinaryExpr, type_of: TypeOf<'_>) -> bool {
 pub(super) fn by_length(expr: BinaryExpr) -> Expr {
     let [left, right] = [expr.left, expr.right].map(|part| Box::new(length(*part)));
     Expr::BinaryExpr(BinaryExpr { left, op: expr.op, right })
+}
+
+/// Compares a difference of two times with intervals by their lengths.
+pub(super) fn beside_durations(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
+    let is_mixed = |parts: &[&Expr]| {
+        let types: Vec<DataType> = parts.iter().filter_map(|part| type_of(part)).collect();
+        let has = |test: fn(&DataType) -> bool| types.iter().any(test);
+        has(|own| matches!(own, DataType::Duration(_))) && has(|own| matches!(own, DataType::Interval(_)))
+    };
+    match expr {
+        Expr::BinaryExpr(compared) if is_comparison(compared.op) && is_mixed(&[&compared.left, &compared.right]) => {
+            Transformed::yes(by_length(compared))
+        }
+        Expr::Between(Between { expr, negated, low, high }) if is_mixed(&[&expr, &low, &high]) => {
+            let [expr, low, high] = [expr, low, high].map(|part| Box::new(length(*part)));
+            Transformed::yes(Expr::Between(Between { expr, negated, low, high }))
+        }
+        Expr::InList(InList { expr, list, negated })
+            if is_mixed(&std::iter::once(&*expr).chain(&list).collect::<Vec<_>>()) =>
+        {
+            let list = list.into_iter().map(length).collect();
+            Transformed::yes(Expr::InList(InList { expr: Box::new(length(*expr)), list, negated }))
+        }
+        other => Transformed::no(other),
+    }
 }
 
 /// Refuses functions that would choose among the elements of an array by the parts of the intervals.
@@ -142,7 +170,7 @@ fn extreme(params: AggregateFunctionParams, is_least: bool) -> Transformed<Expr>
     Transformed::yes(Expr::AggregateFunction(AggregateFunction { func: first_value_udaf(), params }))
 }
 
-/// Returns the length of an interval in nanoseconds, or those of the elements of an array.
+/// Returns the length of an interval, or of a difference of two times, in nanoseconds, or those of the elements of an array.
 pub(super) fn length(expr: Expr) -> Expr {
     let returns = |types: &[DataType]| Ok(types.first().map_or(LENGTH, lengths_of));
     call(RowFunction::of_one("length", returns, |arrays, _| lengths(&arrays[0])), vec![expr])
@@ -159,6 +187,13 @@ fn lengths(array: &ArrayRef) -> Result<ArrayRef> {
         let items = lengths(&items)?;
         let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
         return Ok(Arc::new(ListArray::try_new(field, offsets, items, nulls)?));
+    }
+    if let DataType::Duration(_) = array.data_type() {
+        let micros = cast(array, &DataType::Duration(TimeUnit::Microsecond))?;
+        let lengths: Decimal128Array = micros
+            .as_primitive::<DurationMicrosecondType>()
+            .unary::<_, Decimal128Type>(|micros| i128::from(micros) * MICRO_NANOS);
+        return Ok(Arc::new(lengths.with_data_type(LENGTH)));
     }
     let intervals = cast(array, &DataType::Interval(IntervalUnit::MonthDayNano))?;
     let lengths: Decimal128Array =

@@ -3,9 +3,9 @@
 
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
-use datafusion::functions_nested::expr_fn::{array_concat, array_has_all, array_has_any, flatten};
+use datafusion::functions_nested::expr_fn::{array_concat, array_has_all, array_has_any, cardinality, flatten};
 use datafusion::functions_nested::make_array::make_array;
-use datafusion::logical_expr::{Expr, Operator, binary_expr, cast, lit};
+use datafusion::logical_expr::{Expr, Operator, binary_expr, cast, lit, when};
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
 use super::super::common_type;
@@ -69,8 +69,19 @@ pub(super) fn planned(
         BinaryOperator::ArrowAt => array_has_all(flat(right, &other), flat(left, &one)),
         BinaryOperator::PGOverlap => array_has_any(flat(left, &one), flat(right, &other)),
         BinaryOperator::StringConcat if dimensions(&one) == dimensions(&other) => array_concat(vec![left, right]),
+        BinaryOperator::StringConcat if dimensions(&one) > dimensions(&other) && is_list(&other) => {
+            let is_empty = cardinality(right.clone()).eq(lit(0_u64));
+            let joined = call(pg_functions::array_append(), vec![left.clone(), right]);
+            when(is_empty, left).otherwise(joined)?
+        }
         BinaryOperator::StringConcat if dimensions(&one) > dimensions(&other) => {
             call(pg_functions::array_append(), vec![left, right])
+        }
+        // An empty array has no dimensions.
+        BinaryOperator::StringConcat if is_list(&one) => {
+            let is_empty = cardinality(left.clone()).eq(lit(0_u64));
+            let joined = call(pg_functions::array_prepend(), vec![left, right.clone()]);
+            when(is_empty, right).otherwise(joined)?
         }
         BinaryOperator::StringConcat => call(pg_functions::array_prepend(), vec![left, right]),
         _ => match known {

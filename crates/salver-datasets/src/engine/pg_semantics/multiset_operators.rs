@@ -4,9 +4,11 @@
 
 use std::sync::Arc;
 
-use datafusion::common::{JoinType, NullEquality, Result};
+use datafusion::common::Result;
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::{Distinct, Expr, ExprFunctionExt, Join, LogicalPlan, LogicalPlanBuilder, ident};
+
+use super::set_operations;
 
 /// Columns that number equal rows, one for each side.
 const NUMBERS: [&str; 2] = ["__salver_number", "__salver_other_number"];
@@ -14,12 +16,8 @@ const NUMBERS: [&str; 2] = ["__salver_number", "__salver_other_number"];
 /// Rewrites the plan of a set operation with `all` to one that counts.
 pub(super) fn counted(plan: LogicalPlan) -> Result<LogicalPlan> {
     let LogicalPlan::Join(join) = plan else { return Ok(plan) };
-    // Only set operations join nulls with nulls; those without `all` make their left side distinct first.
-    let is_set = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
-        && join.null_equality == NullEquality::NullEqualsNull
-        && join.filter.is_none()
-        && !matches!(&*join.left, LogicalPlan::Distinct(Distinct::All(_)));
-    if !is_set {
+    // Those without `all` make their left side distinct first.
+    if !set_operations::is_one(&join) || matches!(&*join.left, LogicalPlan::Distinct(Distinct::All(_))) {
         return Ok(LogicalPlan::Join(join));
     }
     let Join { left, right, mut on, join_type, join_constraint, null_equality, null_aware, .. } = join;

@@ -1,11 +1,13 @@
 //! The planner of operators and of array literals: where PostgreSQL's result differs from the engine's, or where the
 //! engine has none.
 
+use arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
-use datafusion::logical_expr::{Expr, ExprSchemable, Operator};
+use datafusion::logical_expr::{Expr, ExprSchemable, Operator, cast};
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
+use super::typed_literals::written;
 use super::{datetime_operators, list_operators};
 
 /// Planner of operators. The SQL planner needs their types at once, so an analyzer rule would be too late.
@@ -16,6 +18,9 @@ impl ExprPlanner for Operations {
     fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
         let type_of = |part: &Expr| part.get_type(schema).ok();
         let (known, RawBinaryExpr { op, left, right }) = (operator(&expr.op), &expr);
+        if matches!(op, BinaryOperator::And | BinaryOperator::Or) {
+            return Ok(PlannerResult::Original(conditions(expr)));
+        }
         let planned = match list_operators::planned(left, (op, known), right, &type_of)? {
             Some(operation) => Some(operation),
             None => known.and_then(|op| datetime_operators::operation(left, op, right, &type_of)),
@@ -27,6 +32,12 @@ impl ExprPlanner for Operations {
         let made = list_operators::array(&exprs, &|part: &Expr| part.get_type(schema).ok())?;
         Ok(made.map_or(PlannerResult::Original(exprs), PlannerResult::Planned))
     }
+}
+
+/// Reads text literals among the operands of `and` and `or` as booleans.
+fn conditions(RawBinaryExpr { op, left, right }: RawBinaryExpr) -> RawBinaryExpr {
+    let read = |part: Expr| if written(&part).is_some() { cast(part, DataType::Boolean) } else { part };
+    RawBinaryExpr { op, left: read(left), right: read(right) }
 }
 
 fn operator(op: &BinaryOperator) -> Option<Operator> {

@@ -4,6 +4,7 @@
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DataFusionError, Result};
+use datafusion::functions_nested::expr_fn::flatten;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Cast, Expr, TryCast, case, lit};
 use salver_model::{Code, Error};
@@ -38,6 +39,10 @@ pub(super) fn before_cast(expr: Expr, to: &DataType, type_of: TypeOf<'_>) -> (Ex
 /// Returns whether the elements of a list are formatted differently by the kernels.
 fn shows_items(list: &DataType) -> bool {
     pg_functions::item(list).is_some_and(is_shown)
+}
+
+fn is_nested(list: &DataType) -> bool {
+    pg_functions::item(list).and_then(pg_functions::item).is_some()
 }
 
 /// Returns whether a value is formatted differently by the kernels, or by `concat`.
@@ -81,6 +86,15 @@ pub(super) fn written(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Exp
                 }
             }
             Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args }))
+        }
+        // Whatever the dimensions, the elements are joined.
+        Expr::ScalarFunction(ScalarFunction { func, mut args })
+            if func.name() == "array_to_string" && args.first().is_some_and(|list| is(list, is_nested)) =>
+        {
+            if let Some(list) = args.first_mut() {
+                *list = flatten(std::mem::take(list));
+            }
+            Transformed::yes(written(Expr::ScalarFunction(ScalarFunction { func, args }), type_of)?.data)
         }
         Expr::ScalarFunction(ScalarFunction { func, mut args })
             if func.name() == "array_to_string" && args.first().is_some_and(|list| is(list, shows_items)) =>

@@ -18,7 +18,7 @@ use salver_text::interval;
 use super::super::common_type;
 use super::super::literal_text::{self, Element};
 use super::super::pg_functions::{bytes_of_literal, item, list_and_elements};
-use super::{TypeOf, is_comparison};
+use super::{TypeOf, datetime_operators, is_comparison};
 
 /// Functions whose arguments are of one type.
 const ALIKE: [&str; 5] = ["coalesce", "greatest", "least", "make_array", "nullif"];
@@ -85,7 +85,7 @@ pub(super) fn alike(parts: Vec<&mut Expr>, type_of: TypeOf<'_>) -> Result<bool> 
             Some(_) => None,
             None => type_of(part)
                 .filter(|own| *own != to && (common.is_some() || own.is_null() && to.is_binary()))
-                .map(|_| cast(std::mem::take(part), to.clone())),
+                .map(|own| datetime_operators::converted(std::mem::take(part), &own, &to)),
         };
         if let Some(read) = read {
             *part = read;
@@ -128,6 +128,8 @@ pub(super) fn read_as(text: &str, to: &DataType) -> Result<Option<Expr>> {
         DataType::Timestamp(_, zone) => cast(lit(literal_text::timestamp(text, zone.is_some())), to.clone()),
         DataType::Date32 => cast(lit(literal_text::date(text)), to.clone()),
         DataType::Interval(_) => cast(lit(span(text)?), to.clone()),
+        // Beside a difference of two times.
+        DataType::Duration(_) => lit(span(text)?),
         list if item(list).is_some() => {
             array(literal_text::elements(text).map_err(|error| DataFusionError::External(Box::new(error)))?, list)?
         }
@@ -224,11 +226,11 @@ const DIGITS: usize = DECIMAL256_MAX_PRECISION as usize;
 
 /// Returns whether a text beside a value of this type is read here, and not by the engine.
 pub(super) fn is_read(own: &DataType) -> bool {
-    use DataType::{Date32, Interval, Time32, Time64, Timestamp};
+    use DataType::{Date32, Duration, Interval, Time32, Time64, Timestamp};
     own.is_binary()
         || own.is_decimal()
         || item(own).is_some()
-        || matches!(own, DataType::Boolean | Date32 | Time32(_) | Time64(_) | Timestamp(..) | Interval(_))
+        || matches!(own, DataType::Boolean | Date32 | Time32(_) | Time64(_) | Timestamp(..) | Interval(_) | Duration(_))
 }
 
 /// Returns the text of a text literal.

@@ -31,7 +31,7 @@ const VALUES: [&[&str]; 17] = [
 /// The types that stand beside each other.
 const TOGETHER: [&[usize]; 4] = [&[0, 1, 2, 3, 15], &[4, 5, 6, 7, 9, 16], &[8, 10, 11, 15], &[12, 13, 14, 15]];
 /// What is made of two values, and a third.
-const SHAPES: [&str; 61] = [
+const SHAPES: [&str; 76] = [
     "coalesce({a}, {b})",
     "coalesce(nullif({a}, {a}), {b})",
     "coalesce({a}, {b}, {c})",
@@ -50,6 +50,7 @@ const SHAPES: [&str; 61] = [
     "{a} >= {b}",
     "{a} is distinct from {b}",
     "{a} between {b} and {b}",
+    "{a} between {b} and {c}",
     "{a} not between {b} and {c}",
     "{a} in ({b})",
     "{a} in ({b}, {b})",
@@ -57,6 +58,8 @@ const SHAPES: [&str; 61] = [
     "{a} not in ({b}, {c})",
     "{a} = any(array[{b}])",
     "{a} = any(array[{b}, {c}])",
+    "case when {a} = {b} then '1' else {c} end + 1",
+    "(select sum(case when {a} < {b} then '2' else {c} end))",
     "{a} < any(array[{b}])",
     "{a} > all(array[{b}, {c}])",
     "{a} <> all(array[{b}])",
@@ -78,6 +81,16 @@ const SHAPES: [&str; 61] = [
     "(select x from (select {a} as x union select {b}) q order by 1 desc limit 1)",
     "(select count(*) from (select {a} as x union select {b}) q)",
     "(select count(*) from (select {a} as x intersect select {b}) q)",
+    "(select count(*) from (select {a} as x except select {b}) q)",
+    "(select x from (select {a} as x intersect select {b}) q)",
+    "(select x from (select {a} as x except all select {b}) q)",
+    "(select x from (select {a} as x intersect all select {b} union all select {c}) q order by 1 limit 1)",
+    "(select count(*) from (select {a} as k) l join (select {b} as k) r using (k))",
+    "(select count(*) from (select {a} as k) l join (select {b} as k) r on l.k = r.k)",
+    "(select lag({a}, 1, {b}) over ())",
+    "(select lead({a}, 1, {b}) over ())",
+    "(select string_agg(x::text, ' ') from (values ({a}), ({b})) v(x))",
+    "(select string_agg(x::text, ' ' order by x) from (values (1, {a}), (2, {b}), (3, {c})) v(i, x))",
     "(select count(distinct x) from (select {a} as x union all select {b}) q)",
     "(select array_length(array_agg(x), 1) from (select {a} as x union all select {b}) q)",
     "{a} + {b}",
@@ -90,11 +103,13 @@ const SHAPES: [&str; 61] = [
     "({a}, {b}) = ({b}, {a})",
     "({a}, {c}) < ({b}, {c})",
     "{a} in (select {b})",
+    "{a} not in (select {b} union all select {b})",
+    "{a} = any (select {b})",
     "{a} = (select {b})",
     "concat({a}, {b})",
     "to_json(array[{a}, {b}])",
 ];
-const EXPRESSIONS: usize = 2_500;
+const EXPRESSIONS: usize = 3_500;
 
 /// Expressions over those values.
 struct Pairs(Dice);

@@ -164,4 +164,9 @@ pub(super) const SAME: &[&str] = &[
      '12345678901234567890123456789012345678901.5'::numeric, '12345678901234567890123456789012345678901'::numeric + 1",
     "select '-12345678901234567890123456789012345678901'::numeric, null::numeric[] is null, null::bytea[] is null, \
      coalesce(null::timestamp[], array[t]) = array[t] from n where i in (2, 3) order by i",
+    "select array_to_string(array[array[1, 2], array[3, 4]], ',')",
+    "select '{}'::int[] || array[array[1, 2]]",
+    "select array[array[1, 2]] || '{}'::int[]",
+    "select i from n where 0.1 = any(array[0.1::real, 2.5]) order by i",
+    "select 2.5 = any(array[0.1::real, 2.5]), array[0.5::real] || 0.25",
 ];

@@ -94,4 +94,17 @@ pub(super) const SAME: &[&str] = &[
     // A time without a zone passes an offset over.
     "select timestamp '2024-07-01 12:00+02', timestamp '2024-07-01T12:00:00.5Z', '2024-07-01 12:00:00-05:30'::timestamp, \
      timestamp '2024-07-01 12:00 CET', timestamptz '2024-07-01 12:00+02'",
+    // Differences of times beside intervals, and quoted ones.
+    "select i from n where t - timestamp '2024-02-29' between '1 hour' and '1 month' order by i",
+    "select i from n where t - timestamp '2024-01-01' > '1 hour' order by i",
+    "select i from n where t - timestamp '2024-01-01' > interval '1 hour' order by i",
+    "select i from n where interval '59 days' in (t - timestamp '2024-01-01', null) order by i",
+    "select (x)::text from (select t - timestamp '2024-02-28 22:30' as x from n where i = 6 union all select interval '1 month') q order by 1",
+    "select to_char(t - timestamp '2024-02-28 22:30', 'HH24:MI') from n where i = 6",
+    "select to_char(interval '2:30', 'HH24:MI:SS'), to_char(interval '14 months 3 days 26:03:04.01', 'YYYY-MM-DD HH24:MI:SS.US')",
+    "select to_char(interval '-26:03:04.01', 'HH24:MI:SS MS'), to_char(interval '-14 months -3 days', 'YYYY-MM-DD DDD')",
+    "select time '12:00'::time(3) = time '12:00', coalesce(null::time, time '12:00')",
+    "select date '2024-01-05' - '2024-01-01', '2024-01-05' - date '2024-01-01'",
+    "select time '01:02:03' + '1 hour', '1 hour' + time '01:02:03', interval '1 day' + '2 hours'",
+    "select i from n where i > 5 and 'yes' order by i",
 ];
