@@ -49,10 +49,10 @@ pub(super) struct LastPattern<'p>(Option<(&'p str, Vec<DatetimeElement>)>);
 impl<'p> LastPattern<'p> {
     /// Returns the elements of a pattern.
     pub(super) fn elements(&mut self, pattern: &'p str) -> &[DatetimeElement] {
-        match &mut self.0 {
-            Some((known, elements)) if *known == pattern => elements,
-            other => &other.insert((pattern, parse(pattern))).1,
+        if self.0.as_ref().is_none_or(|(known, _)| *known != pattern) {
+            self.0 = Some((pattern, parse(pattern)));
         }
+        self.0.as_ref().map_or(&[], |(_, elements)| elements)
     }
 }
 
