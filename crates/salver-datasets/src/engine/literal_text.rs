@@ -2,6 +2,8 @@
 
 mod array;
 mod moment;
+mod uuid;
 
 pub(crate) use array::{Element, elements};
-pub(crate) use moment::{date, timestamp};
+pub(crate) use moment::{date, time, timestamp};
+pub(crate) use uuid::uuid;

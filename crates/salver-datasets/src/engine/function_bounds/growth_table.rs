@@ -179,6 +179,7 @@ const PLAIN: &[&str] = &[
     "abs",
     "acos",
     "acosh",
+    "as_beside",
     "as_written",
     "array_avg",
     "array_distance",
