@@ -164,9 +164,13 @@ mod tests {
 
     #[test]
     fn times_of_day_have_two_digits() {
-        for (text, wanted) in
-            [("3:4", "03:04"), (" 3:4:5.5 ", "03:04:05.5"), ("1:2 PM", "01:02 PM"), ("allballs", "allballs"), ("3", "3")]
-        {
+        for (text, wanted) in [
+            ("3:4", "03:04"),
+            (" 3:4:5.5 ", "03:04:05.5"),
+            ("1:2 PM", "01:02 PM"),
+            ("allballs", "allballs"),
+            ("3", "3"),
+        ] {
             assert_eq!(time(text), wanted, "{text}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, ListArray, StringBuilder};
+use arrow::array::{Array, ArrayRef, AsArray, ListArray, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result, plan_err};

@@ -52,7 +52,8 @@ fn is_mixed(rows: &[Parens<Vec<Expr>>]) -> bool {
         return false;
     }
     let is_plain = |column: usize| {
-        let mut kinds = rows.iter().filter_map(|row| row.content.get(column)).map(kind).filter(|own| *own != Kind::Null);
+        let mut kinds =
+            rows.iter().filter_map(|row| row.content.get(column)).map(kind).filter(|own| *own != Kind::Null);
         let Some(first) = kinds.next() else { return true };
         kinds.all(|own| own == first && own != Kind::Other)
     };

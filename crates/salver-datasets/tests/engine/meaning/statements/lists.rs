@@ -164,4 +164,5 @@ pub(super) const SAME: &[&str] = &[
      '12345678901234567890123456789012345678901.5'::numeric, '12345678901234567890123456789012345678901'::numeric + 1",
     "select '-12345678901234567890123456789012345678901'::numeric, null::numeric[] is null, null::bytea[] is null, \
      coalesce(null::timestamp[], array[t]) = array[t] from n where i in (2, 3) order by i",
+    "select array_cat(array[1, 2], '{3,null}')::text, array_cat('{0}', array[1])::text, array_cat(array['a'], '{b}')::text",
 ];

@@ -289,4 +289,26 @@ pub(super) const SAME: &[&str] = &[
      k) as z) as y",
     "select k from m as o where exists (select 1 from (select k, count(*) as c from m group by k) as t where o.k < case \
      when t.k > t.c then t.k else t.c end) order by k",
+    // The values of a column of a list have one type.
+    "values (date '2024-01-01'), (timestamptz '2024-01-01 10:00Z')",
+    "values (date '2024-01-01'), ('2024-05-05')",
+    "values (1.5), ('2.25')",
+    "values (1, null), ('2', null), (null, null)",
+    "values (true), ('f'), (null)",
+    "values (now() > '2024-1-1'), ('f')",
+    "values (date '2024-03-01'), ('2024-01-01'), ('2024-02-01') order by 1 limit 2",
+    "values (1), (2) union all values (3.5), ('4')",
+    "select x::text from (values (interval '1 day'), ('2 days')) as v(x)",
+    "select a, b + 1, pg_typeof(b) from (values (1, date '2024-01-01'), (2, '2024-02-02')) as t(a, b)",
+    "select a::text, b + 1 from (values (array[1, 2], 1), ('{3}', '4')) as t(a, b)",
+    "with t(a, b) as (values (1, true), (2, 'f')) select a from t where b",
+    "select x from (values ('2024-01-01'), (date '2024-05-05'), (null)) as v(x) order by x desc nulls last",
+    "select 2 in (values (1), ('2')), 3 in (values (1), ('2')), i in (values (1), ('6')) from n order by i",
+    // A quoted result of a `case` has the type of the others.
+    "select case when true then '1' else i end + 1, case when i > 2 then '2' when i > 1 then null else d end * 2 from n order by i",
+    "select sum(case when i > 1 then '1' else i end) from n",
+    "select case i when 1 then '1.255' else d end + 1 from n order by i",
+    "select extract(year from case when i > 2 then '2024-02-03' else t end) from n order by i",
+    "select case when count(*) > 100 then '0' else count(*) end + 1, case when i > 2 then 'x' else s end || 'y' from n group by i, s order by i, s",
+    "select case when s = 'a' then '1' else i end as x, count(*) from n group by case when s = 'a' then '1' else i end order by x",
 ];
