@@ -44,8 +44,9 @@ pub(super) fn rewrite(body: &mut SetExpr) -> Result<(), Box<Error>> {
     }
 }
 
-/// Returns whether a column of a list must be resolved. One that names columns of a table, or has subqueries, stays as
-/// it is; so does one with rows of different lengths, which the planner refuses.
+/// Returns whether a column of a list must be resolved; of values that are all computed the planner knows the types. A
+/// list that names columns of a table, or has subqueries, stays as it is; so does one with rows of different lengths,
+/// which the planner refuses.
 fn is_mixed(rows: &[Parens<Vec<Expr>>]) -> bool {
     let width = rows.first().map_or(0, |row| row.content.len());
     if rows.len() < 2 || rows.iter().any(|row| row.content.len() != width) {
@@ -55,7 +56,7 @@ fn is_mixed(rows: &[Parens<Vec<Expr>>]) -> bool {
         let mut kinds =
             rows.iter().filter_map(|row| row.content.get(column)).map(kind).filter(|own| *own != Kind::Null);
         let Some(first) = kinds.next() else { return true };
-        kinds.all(|own| own == first && own != Kind::Other)
+        kinds.all(|own| own == first)
     };
     let cells = || rows.iter().flat_map(|row| &row.content);
     !(0..width).all(is_plain) && !cells().any(|cell| names_columns(cell) || has_queries(cell))
