@@ -6,10 +6,9 @@ use datafusion::sql::sqlparser::ast::{
 };
 use salver_model::Error;
 
-use super::array_literals::read_untyped;
 use super::function_names::name_of;
 use super::literals::as_text;
-use crate::engine::uuid;
+use crate::engine::{Element, elements, uuid};
 
 /// Functions whose arguments have one type.
 const ALIKE: [&str; 4] = ["coalesce", "greatest", "least", "nullif"];
@@ -90,16 +89,22 @@ pub(super) fn read(expr: &mut Expr, is_array: bool) -> Result<(), Box<Error>> {
     match expr {
         Expr::Nested(inner) => read(inner, is_array),
         Expr::Array(array) => array.elem.iter_mut().try_for_each(|element| read(element, false)),
-        Expr::Value(_) if is_array => match read_untyped(expr)? {
-            true => read(expr, false),
-            false => Ok(()),
-        },
         Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) => {
-            *text = uuid(text)?;
+            *text = if is_array { written(elements(text)?)? } else { uuid(text)? };
             Ok(())
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the text of an array of UUIDs.
+fn written(elements: Vec<Element>) -> Result<String, Box<Error>> {
+    let each = elements.into_iter().map(|element| match element {
+        Element::Null => Ok("null".to_owned()),
+        Element::Text(text) => Ok(uuid(&text)?),
+        Element::Array(elements) => written(elements),
+    });
+    Ok(format!("{{{}}}", each.collect::<Result<Vec<_>, Box<Error>>>()?.join(",")))
 }
 
 /// Reads the literals among parts of one type.

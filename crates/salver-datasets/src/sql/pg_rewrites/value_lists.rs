@@ -135,7 +135,8 @@ mod tests {
     use super::{expression, rewrite};
 
     fn written(values: &str) -> String {
-        let Expr::Subquery(mut query) = expression(&format!("({values})"), Vec::new()).unwrap() else {
+        let Expr::Exists { subquery: mut query, .. } = expression(&format!("exists ({values})"), Vec::new()).unwrap()
+        else {
             panic!("`{values}` is no query")
         };
         rewrite(&mut query.body).unwrap();
