@@ -53,7 +53,6 @@ pub(super) use regexp::regexp_like;
 pub(crate) use regexp_syntax::spelled;
 pub(super) use text_cast::{differs, item, written, written_each};
 pub(super) use text_reading::TextReading;
-pub(crate) use time_zone::offset_of;
 
 /// Registers the functions, replacing the engine's own of the same name.
 ///

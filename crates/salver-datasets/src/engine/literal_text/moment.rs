@@ -1,6 +1,6 @@
 //! Dates, times of day and timestamps: `2024-01-31 12:00 CET`, `2024-01-31+01`, `2024-1-5 3:4`.
 
-use super::super::pg_functions::offset_of;
+use super::zone_abbreviations::offset_of;
 
 /// Least length of a date with a year of four digits.
 const DATE_LENGTH: usize = 8;

@@ -1,4 +1,5 @@
-//! `as_beside(a, b)`, which is `a`, and has the type of `b` until the types of a plan are found. Names do not tell of it.
+//! `as_beside(a, b)`, which is `a`, and has the type of `b` until the types of a plan are found. It has no part in
+//! names.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, plan_err};

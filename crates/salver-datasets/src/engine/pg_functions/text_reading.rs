@@ -1,5 +1,6 @@
-//! Analyzer rule about texts, just before the one that finds types: a literal that has the type of what it stands beside
-//! is a literal again, and texts of rows that are cast to timestamps and times are brought into the form of literals.
+//! Analyzer rule about texts, just before the one that finds types: a literal that has the type of what it stands
+//! beside is a literal again, and texts of rows that are cast to timestamps and times are brought into the form that
+//! the engine's kernels read.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};

@@ -108,7 +108,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     }
 }
 
-/// Rewrites `array_cat(x, '{1}')` to `x || '{1}'`: the operator reads a quoted array as one of the elements of the other.
+/// Rewrites `array_cat(x, '{1}')` to `x || '{1}'`: the operator reads a quoted array as an array like the other.
 fn concatenated(expr: &mut Expr) -> Result<(), Box<Error>> {
     let Expr::Function(function) = expr else { return Ok(()) };
     match arguments(function).map(<[Expr; 2]>::try_from) {
