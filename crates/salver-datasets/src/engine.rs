@@ -49,7 +49,7 @@ use crate::udf::Files;
 pub(crate) use checkpoint::place as place_checkpoints;
 use execution::BEGINNING_PER_THREAD;
 pub(crate) use execution::{Cancel, PlanOutput, Started};
-pub(crate) use literal_text::{Element, date, elements, timestamp};
+pub(crate) use literal_text::{Element, date, elements, time, timestamp, uuid};
 use memory_pressure::Pressure;
 pub use memory_pressure::own_bytes;
 pub(crate) use pg_functions::spelled;

@@ -2,6 +2,10 @@
 
 mod array;
 mod moment;
+mod uuid;
+mod zone_abbreviations;
 
 pub(crate) use array::{Element, elements};
-pub(crate) use moment::{date, timestamp};
+pub(crate) use moment::{date, time, timestamp};
+pub(crate) use uuid::uuid;
+pub(super) use zone_abbreviations::offset_of;

@@ -1,6 +1,7 @@
 //! Functions of PostgreSQL that the engine lacks, or has with other semantics under the same name.
 
 mod age;
+mod as_beside;
 mod as_written;
 mod bits;
 mod bytea;
@@ -26,12 +27,15 @@ mod percentile_cont;
 mod percentile_disc;
 mod pg_typeof;
 mod quoting;
+mod read_moment;
+mod read_uuid;
 mod regexp;
 mod regexp_syntax;
 mod sign;
 mod strpos;
 mod text_cast;
 mod text_function;
+mod text_reading;
 mod time_ranges;
 mod time_zone;
 mod to_char;
@@ -49,7 +53,7 @@ pub(super) use like::{ilike, like};
 pub(super) use regexp::regexp_like;
 pub(crate) use regexp_syntax::spelled;
 pub(super) use text_cast::{differs, item, written, written_each};
-pub(crate) use time_zone::offset_of;
+pub(super) use text_reading::TextReading;
 
 /// Registers the functions, replacing the engine's own of the same name.
 ///
@@ -69,6 +73,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         digests::sha384(),
         digests::sha512(),
         digests::encode(),
+        as_beside::as_beside(),
         as_written::as_written(),
         bits::bit_not(),
         bits::to_hex(),
@@ -92,6 +97,8 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         quoting::quote_ident(),
         quoting::quote_literal(),
         quoting::quote_nullable(),
+        read_uuid::read_uuid(),
+        read_uuid::try_read_uuid(),
         regexp::regexp_like(),
         regexp::regexp_match(),
         regexp::regexp_split_to_array(),

@@ -20,6 +20,7 @@ use super::duplicate_names;
 use super::lateral::Lateral;
 use super::nullable_constants::Unfixed;
 use super::offsets::Offsets;
+use super::pg_functions::TextReading;
 use super::pg_semantics::{Exact, Mixed};
 use super::subquery_hoisting::Hoisted;
 use super::work::QueryWork;
@@ -28,7 +29,13 @@ use super::work::QueryWork;
 pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
     let logical = Optimizer::new().rules.into_iter().map(|rule| Arc::new(Logical(rule)) as _);
     let own = |rule: Arc<dyn AnalyzerRule + Send + Sync>| rule;
-    let before = [own(Arc::new(Hoisted)), own(Arc::new(Lateral)), own(Arc::new(Mixed)), own(Arc::new(Correlated))];
+    let before = [
+        own(Arc::new(Hoisted)),
+        own(Arc::new(Lateral)),
+        own(Arc::new(TextReading)),
+        own(Arc::new(Mixed)),
+        own(Arc::new(Correlated)),
+    ];
     let analyzers = before.into_iter().chain(Analyzer::new().rules).chain([own(Arc::new(Exact))]);
     let analyzers = analyzers.map(|rule| Arc::new(Analysis(rule)) as _);
     let own = |rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>| rule;

@@ -6,6 +6,7 @@
 //! and `pg_functions`.
 
 mod array_literals;
+mod case_results;
 mod casts;
 mod derived_tables;
 pub(super) mod duplicate_columns;
@@ -32,6 +33,7 @@ mod special_predicates;
 mod subqueries;
 mod using_columns;
 mod uuids;
+mod value_lists;
 
 use std::ops::ControlFlow;
 
@@ -85,9 +87,10 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
         // This comes before the inner expressions: the subquery is still as it was written.
-        uuids::compared(expr);
         flow(
-            like_any::rewrite(expr)
+            uuids::compared(expr)
+                .and_then(|()| case_results::rewrite(expr))
+                .and_then(|()| like_any::rewrite(expr))
                 .and_then(|()| subqueries::rewrite(expr))
                 .and_then(|()| json_construction::before(expr))
                 .and_then(|()| percentiles::rewrite(expr)),

@@ -1,6 +1,6 @@
-//! Dates and timestamps: `2024-01-31 12:00 CET`, `2024-01-31+01`.
+//! Dates, times of day and timestamps: `2024-01-31 12:00 CET`, `2024-01-31+01`, `2024-1-5 3:4`.
 
-use super::super::pg_functions::offset_of;
+use super::zone_abbreviations::offset_of;
 
 /// Least length of a date with a year of four digits.
 const DATE_LENGTH: usize = 8;
@@ -8,17 +8,77 @@ const DATE_LENGTH: usize = 8;
 /// Returns the text of a timestamp with seconds, and with an offset where it names a zone by its abbreviation. Without
 /// a zone, a timestamp ignores the offset.
 pub(crate) fn timestamp(text: &str, zoned: bool) -> String {
-    let text = with_clock(&with_offset(text.trim()));
+    let text = padded(&with_clock(&with_offset(text.trim())));
     with_seconds(if zoned { &text } else { without_offset(&text) })
 }
 
 /// Returns the text of a date without the time of day, which counts for nothing.
-pub(crate) fn date(text: &str) -> &str {
+pub(crate) fn date(text: &str) -> String {
     let text = text.trim();
-    match text.find([' ', 'T']).filter(|at| *at >= DATE_LENGTH) {
+    let date = match text.find([' ', 'T']).filter(|at| *at >= DATE_LENGTH) {
         Some(at) if text[at + 1..].starts_with(|c: char| c.is_ascii_digit()) => &text[..at],
         _ => text,
+    };
+    padded(date)
+}
+
+/// Returns the text of a time of day, all parts of which have two digits.
+pub(crate) fn time(text: &str) -> String {
+    let text = text.trim();
+    padded_clock(text).unwrap_or_else(|| text.to_owned())
+}
+
+/// Rewrites `2024-1-5 3:4` to `2024-01-05 03:04`.
+fn padded(text: &str) -> String {
+    let Some((date, behind)) = padded_date(text) else { return text.to_owned() };
+    let clock = behind.strip_prefix([' ', 'T', 't']).and_then(|clock| padded_clock(clock.trim_start()));
+    match clock {
+        Some(clock) => format!("{date}{}{clock}", &behind[..1]),
+        None => format!("{date}{behind}"),
     }
+}
+
+/// Returns the date at the beginning of a text, and what is behind it.
+fn padded_date(text: &str) -> Option<(String, &str)> {
+    let (year, behind) = digits(text);
+    let (month, behind) = digits(behind.strip_prefix('-')?);
+    let (day, behind) = digits(behind.strip_prefix('-')?);
+    let is_date = year.len() >= 4 && is_field(month) && is_field(day);
+    is_date.then(|| (format!("{year}-{month:0>2}-{day:0>2}"), behind))
+}
+
+/// Returns a time of day with all that is behind it.
+fn padded_clock(text: &str) -> Option<String> {
+    let (hour, behind) = digits(text);
+    let (minute, mut behind) = digits(behind.strip_prefix(':')?);
+    let mut clock = format!("{hour:0>2}:{minute:0>2}");
+    let mut is_clock = is_field(hour) && is_field(minute);
+    if let Some(rest) = behind.strip_prefix(':') {
+        let (second, rest) = digits(rest);
+        is_clock &= is_field(second);
+        clock.push_str(&format!(":{second:0>2}"));
+        behind = rest;
+    }
+    // A name of a zone may have a sign, too.
+    let sign = behind.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ' '));
+    match sign.filter(|at| behind[*at..].starts_with(['+', '-'])) {
+        Some(at) if digits(&behind[at + 1..]).0.len() == 1 => {
+            clock.push_str(&behind[..=at]);
+            clock.push('0');
+            clock.push_str(&behind[at + 1..]);
+        }
+        _ => clock.push_str(behind),
+    }
+    is_clock.then_some(clock)
+}
+
+/// Splits the digits off that a text begins with.
+fn digits(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
+}
+
+fn is_field(digits: &str) -> bool {
+    matches!(digits.len(), 1 | 2)
 }
 
 /// Rewrites `12:00 CET` to `12:00+01:00`: the engine would take the abbreviation for a region with daylight saving
@@ -61,7 +121,7 @@ fn with_seconds(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{date, timestamp};
+    use super::{date, time, timestamp};
 
     #[test]
     fn timestamps_are_written_out() {
@@ -71,6 +131,15 @@ mod tests {
             ("2024-01-31+01", "2024-01-31 00:00:00+01", "2024-01-31 00:00:00"),
             ("2024-01-31", "2024-01-31", "2024-01-31"),
             ("2024-01-31 12:00Z", "2024-01-31 12:00:00+00:00", "2024-01-31 12:00:00"),
+            ("2024-1-5", "2024-01-05", "2024-01-05"),
+            ("2024-1-15 3:4", "2024-01-15 03:04:00", "2024-01-15 03:04:00"),
+            ("2024-01-5T3:4:5.25", "2024-01-05T03:04:05.25", "2024-01-05T03:04:05.25"),
+            ("2024-1-5 1:2:3.5+2", "2024-01-05 01:02:03.5+02", "2024-01-05 01:02:03.5"),
+            ("2024-1-5 1:2 -5:30", "2024-01-05 01:02:00 -05:30", "2024-01-05 01:02:00"),
+            ("2024-1-5  1:2 CET", "2024-01-05 01:02:00+01:00", "2024-01-05 01:02:00"),
+            ("2024-1-5+2", "2024-01-05 00:00:00+02", "2024-01-05 00:00:00"),
+            ("24-1-5", "24-1-5", "24-1-5"),
+            ("2024-1-123", "2024-1-123", "2024-1-123"),
             ("infinity", "infinity", "infinity"),
             ("10000-01-01", "10000-01-01", "10000-01-01"),
             ("é", "é", "é"),
@@ -85,9 +154,24 @@ mod tests {
             ("2024-01-31 12:00+02", "2024-01-31"),
             ("2024-01-31T00:00:00", "2024-01-31"),
             (" 2024-01-31 ", "2024-01-31"),
+            ("2024-1-5 3:4", "2024-01-05"),
+            ("2024-1", "2024-1"),
             ("5 March 2024", "5 March 2024"),
         ] {
             assert_eq!(date(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_of_day_have_two_digits() {
+        for (text, wanted) in [
+            ("3:4", "03:04"),
+            (" 3:4:5.5 ", "03:04:05.5"),
+            ("1:2 PM", "01:02 PM"),
+            ("allballs", "allballs"),
+            ("3", "3"),
+        ] {
+            assert_eq!(time(text), wanted, "{text}");
         }
     }
 }

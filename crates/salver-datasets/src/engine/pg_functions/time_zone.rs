@@ -1,8 +1,6 @@
 //! `timezone(zone, time)`, which is `time at time zone zone`: a timestamp with a zone becomes the local time there, and
 //! one without a zone is taken as such a local time and becomes a moment.
 
-mod abbreviations;
-
 use std::sync::Arc;
 
 use arrow::array::timezone::Tz;
@@ -13,7 +11,7 @@ use chrono::{DateTime, Duration, MappedLocalTime, NaiveDateTime, Offset, TimeZon
 use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
-pub(crate) use self::abbreviations::offset_of;
+use super::super::literal_text::offset_of;
 use super::super::row_function::RowFunction;
 
 /// Returns the function.

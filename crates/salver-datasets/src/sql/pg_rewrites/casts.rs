@@ -49,7 +49,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
                 }
                 DataType::Uuid => {
                     *data_type = DataType::Varchar(None);
-                    return literals::as_text(expr, "lower(__1)");
+                    return uuids::cast(expr, tries);
                 }
                 _ => None,
             };
@@ -84,7 +84,7 @@ fn value_of(typed: &TypedString) -> Result<Option<Expr>, Box<Error>> {
             Ok(number(&typed.value.value, WHOLE_DIGITS))
         }
         DataType::Uuid => {
-            uuids::lower(&mut text);
+            uuids::read(&mut text, false)?;
             expression("cast(__1 as varchar)", vec![text]).map(Some)
         }
         DataType::Bytea => expression("bytea(__1)", vec![text]).map(Some),
@@ -101,9 +101,7 @@ fn array(expr: &mut Expr) -> Result<(), Box<Error>> {
     match **element {
         DataType::Uuid => {
             **element = DataType::Varchar(None);
-            if let Expr::Array(array) = &mut **inner {
-                array.elem.iter_mut().for_each(uuids::lower);
-            }
+            return uuids::cast(expr, tries);
         }
         DataType::JSON | DataType::JSONB => **element = DataType::Varchar(None),
         DataType::Interval { .. } => {
@@ -205,6 +203,9 @@ fn moments(expr: &mut Expr, zoned: bool) -> Result<(), Box<Error>> {
 /// Rewrites a cast to a timestamp: it has microseconds, which cover all years, and with a zone it is kept in UTC.
 fn moment(expr: &mut Expr, digits: Option<u64>, zoned: bool, tries: bool) -> Result<(), Box<Error>> {
     let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
+    if let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = &mut **inner {
+        *text = timestamp(text, zoned);
+    }
     let zone = if zoned { "Some(\"UTC\")" } else { "None" };
     let cast = if tries { "arrow_try_cast" } else { "arrow_cast" };
     let whole = expression(&format!("{cast}(__1, 'Timestamp(Microsecond, {zone})')"), vec![take(inner)])?;

@@ -91,6 +91,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         "percentile_cont" | "percentile_disc" | "mode" => ordered_set(function, &name),
         "string_agg" if function.over.is_some() => ordered_window(function),
         "make_interval" => intervals(function),
+        "array_cat" => concatenated(expr),
         "array_fill" => filled(expr),
         "array_positions" => {
             *expr = expression("__1::bigint[]", vec![take(expr)])?;
@@ -104,6 +105,27 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             Ok(())
         }
         _ => Ok(()),
+    }
+}
+
+/// Rewrites `array_cat(x, '{1}')` to `x || '{1}'`: the operator reads a quoted array as an array like the other.
+fn concatenated(expr: &mut Expr) -> Result<(), Box<Error>> {
+    let Expr::Function(function) = expr else { return Ok(()) };
+    match arguments(function).map(<[Expr; 2]>::try_from) {
+        Some(Ok([left, right])) if is_quoted(&left) != is_quoted(&right) => {
+            *expr = expression("(__1 || __2)", vec![left, right])?;
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns whether an expression is a quoted literal.
+pub(super) fn is_quoted(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_quoted(inner),
+        Expr::Value(value) => matches!(value.value, Value::SingleQuotedString(_)),
+        _ => false,
     }
 }
 

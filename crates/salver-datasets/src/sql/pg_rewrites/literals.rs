@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::ast::{CastKind, DataType, Expr, TimezoneInfo, Ty
 use salver_model::Error;
 
 use super::{expression, take};
-use crate::engine::{date, timestamp};
+use crate::engine::{date, time, timestamp};
 
 /// Maximum digits of a numeric literal.
 const LITERAL_DIGITS: usize = 70;
@@ -25,10 +25,13 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
                 None => *expr = expression(&format!("'{digits}'::double precision"), Vec::new())?,
             }
         }
-        Expr::TypedString(TypedString { data_type: DataType::Date, value, .. }) => cut_date(value),
-        Expr::Cast { expr: inner, data_type: DataType::Date, .. } if matches!(**inner, Expr::Value(_)) => {
+        Expr::TypedString(TypedString { data_type: DataType::Date, value, .. }) => write_by(date, value),
+        Expr::TypedString(TypedString { data_type: DataType::Time(..), value, .. }) => write_by(time, value),
+        Expr::Cast { expr: inner, data_type: own @ (DataType::Date | DataType::Time(..)), .. }
+            if matches!(**inner, Expr::Value(_)) =>
+        {
             if let Expr::Value(value) = &mut **inner {
-                cut_date(value);
+                write_by(if *own == DataType::Date { date } else { time }, value);
             }
         }
         Expr::TypedString(TypedString { data_type, value, .. }) => {
@@ -59,9 +62,10 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
-fn cut_date(value: &mut ValueWithSpan) {
+/// Writes a text as the engine reads it.
+fn write_by(write: fn(&str) -> String, value: &mut ValueWithSpan) {
     if let Value::SingleQuotedString(text) = &mut value.value {
-        *text = date(text).to_owned();
+        *text = write(text);
     }
 }
 

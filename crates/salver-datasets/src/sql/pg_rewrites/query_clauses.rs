@@ -10,7 +10,7 @@ use salver_model::{Code, Error, SqlFault};
 use super::outside_subqueries::outside_queries;
 use super::{
     duplicate_columns, expression, grouping_sets, named_windows, refused, scalar_subqueries, set_returning, sort_keys,
-    using_columns,
+    using_columns, value_lists,
 };
 use crate::sql::grammar::Grammar;
 
@@ -40,6 +40,7 @@ pub(super) fn before(query: &mut Query) -> Result<(), Box<Error>> {
     if let SetExpr::Values(values) = &mut *query.body {
         floats(&mut values.rows);
     }
+    value_lists::rewrite(&mut query.body)?;
     named_windows::of_query(query)?;
     sort_keys::by_names(query);
     sort_keys::by_expressions(query)?;

@@ -51,7 +51,7 @@ const DIFFERENCES: &[(&str, &str)] = &[
     ),
     ("`unnest` of lists of lists gives lists", "select unnest(array[array[1, 2], array[3, 4]])"),
     (
-        "`json` and `uuid` are text, kept as it is written",
+        "`json` and `uuid` are text, JSON as it is written",
         "select pg_typeof('{\"a\": 1}'::json), '{\"b\":1,\"a\":2}'::jsonb",
     ),
     (

@@ -73,5 +73,9 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("select 'a\\b'::bytea", "a backslash stands before another or three octal digits"),
     ("select 'a' like 'b' collate \"de_DE\"", "there is no collation"),
     ("select extract(hour from date '2024-01-01')", "a date has no field `hour`"),
+    ("select 'nonsense'::uuid", "`nonsense` is not a UUID"),
+    ("select s::uuid from n where i = 1", "`a` is not a UUID"),
+    ("select uuid 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11' = 'x'", "`x` is not a UUID"),
+    ("values (date '2024-01-01'), (true)", "make_array"),
     ("select regexp_replace('a', 'b', 'c', 'q')", "a pattern has no flag `q`"),
 ];

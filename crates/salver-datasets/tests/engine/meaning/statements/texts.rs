@@ -60,6 +60,15 @@ pub(super) const SAME: &[&str] = &[
      uuid 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11' in ('A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11')",
     "select case 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid when 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11' then 1 end, \
      array_position(array['a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid], 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11')",
+    "select '{A0EEBC999C0B4EF8BB6D6BB9BD380A11}'::uuid::text, uuid 'a0ee-bc99-9c0b-4ef8-bb6d-6bb9-bd38-0a11', \
+     cast(null as uuid), (array['{A0EEBC999C0B4EF8BB6D6BB9BD380A11}', null]::uuid[])::text, \
+     ('{a0eebc999c0b4ef8bb6d6bb9bd380a11}'::uuid[])::text",
+    "select x::uuid, x::uuid = 'a0eebc999c0b4ef8bb6d6bb9bd380a11', x::uuid in ('{A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11}'), \
+     coalesce(x::uuid, '{A0EEBC999C0B4EF8BB6D6BB9BD380A11}'), (array[x]::uuid[])::text from (values \
+     ('{A0EEBC999C0B4EF8BB6D6BB9BD380A11}'), (null), ('a0ee-bc99-9c0b-4ef8-bb6d-6bb9-bd38-0a12')) as v(x)",
+    "select array[uuid 'a0eebc999c0b4ef8bb6d6bb9bd380a11'] @> '{A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11}', \
+     array[uuid 'a0eebc999c0b4ef8bb6d6bb9bd380a11'] = '{A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11}', \
+     case when true then 'A0EEBC999C0B4EF8BB6D6BB9BD380A11' else uuid 'a0eebc999c0b4ef8bb6d6bb9bd380a12' end",
     // A literal has the type of what it stands beside.
     "select coalesce(t, '1970-01-01'), nullif(t, '1970-01-01'), greatest(t, '2024-01-01 00:00:00.5'), \
      least('2000-01-01', t), case when i > 3 then t else '2000-01-01' end from n order by i",

@@ -107,4 +107,12 @@ pub(super) const SAME: &[&str] = &[
     "select date '2024-01-05' - '2024-01-01', '2024-01-05' - date '2024-01-01'",
     "select time '01:02:03' + '1 hour', '1 hour' + time '01:02:03', interval '1 day' + '2 hours'",
     "select i from n where i > 5 and 'yes' order by i",
+    // Parts of one digit.
+    "select '2024-1-1'::date, '2024-1-1 3:4:5'::timestamp, date '2024-1-5', timestamp '2024-1-5 1:02', ('3:4'::time)::text, \
+     (time '3:4:5.5')::text, timestamptz '2024-1-5 1:2+2', timestamptz '2024-1-5 1:2 CET', '2024-1-5 1:2:3.44'::timestamp(1)",
+    "select i from n where t = '2024-2-29' or t in ('1970-1-1 0:0') or t::date = '1500-1-1' order by i",
+    "select x::timestamp, x::timestamptz from (values ('2024-1-5'), ('2024-01-5 3:4'), (null), ('2024-01-05T03:04:05.5')) as \
+     v(x)",
+    "select x::date from (values ('2024-1-5'), ('2024-11-15')) as v(x)",
+    "select (x::time)::text from (values ('3:4'), ('13:04:05')) as v(x)",
 ];
