@@ -14,7 +14,7 @@ import { loadSession } from "./session/session";
 /** How long the first drawing waits for the catalog and the screen, in milliseconds: without them it is done again. */
 const SOON = 150;
 
-const ready = Promise.all([loadCatalog().then(sendFirstRows), preloadScreen()]);
+const ready = Promise.all([loadCatalog(sendFirstRows), preloadScreen()]);
 void loadSession();
 applyTheme();
 startRouter();
