@@ -66,15 +66,18 @@ const early = new Map<string, { response: Promise<Response>; controller: AbortCo
 
 const earlyKey = ({ method, path, query, headers, body }: ApiRequest) => JSON.stringify([method, path, query, headers, body]);
 
-/** Sends a request before the screen is drawn that will make it: the first `send` of the same request gets the answer. */
-export function sendEarly(request: ApiRequest): void {
+/**
+ * Sends a request before the screen is drawn that will make it: the first `send` of the same request gets the answer.
+ * Resolves when that begins, or there will be none.
+ */
+export function sendEarly(request: ApiRequest): Promise<unknown> {
   const key = earlyKey(request);
   const controller = new AbortController();
   const response = sendNow(request, controller.signal);
-  // Should it fail, it fails where it can be told, or nobody needed it.
-  response.catch(() => undefined);
   early.set(key, { response, controller });
   setTimeout(() => early.delete(key) && controller.abort(), EARLY_KEPT);
+  // Should it fail, it fails where it can be told, or nobody needed it.
+  return response.catch(() => undefined);
 }
 
 /** Sends a request. Rejects with `ApiError` unless the status is one of success, or 304. */

@@ -122,7 +122,7 @@ interface Index {
  * Reads the catalog. Only the index must be there; a caller may have no access to the rest. `onEntries` is told what the
  * index has before the rest is there.
  */
-export async function loadCatalog(onEntries?: (entries: Map<string, Entry>) => void): Promise<void> {
+export async function loadCatalog(onEntries?: (entries: Map<string, Entry>) => unknown): Promise<void> {
   try {
     const [{ index, entries }, functions, queries, tables, streams] = await Promise.all([
       loadIndex(onEntries),
@@ -147,7 +147,7 @@ export async function loadCatalog(onEntries?: (entries: Map<string, Entry>) => v
   }
 }
 
-async function loadIndex(onEntries?: (entries: Map<string, Entry>) => void): Promise<{ index: Index; entries: Map<string, Entry> }> {
+async function loadIndex(onEntries?: (entries: Map<string, Entry>) => unknown): Promise<{ index: Index; entries: Map<string, Entry> }> {
   const index = await fetchJson<Index>("");
   const entries = new Map(Object.entries(index.entries).map(([name, entry]) => [name, completed(name, entry)]));
   onEntries?.(entries);

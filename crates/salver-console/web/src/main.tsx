@@ -11,10 +11,12 @@ import { applyTheme } from "./layout/theme";
 import { startRouter } from "./router";
 import { loadSession } from "./session/session";
 
-/** How long the first drawing waits for the catalog and the screen, in milliseconds: without them it is done again. */
+/** How long the first drawing waits for the catalog, the screen and its rows, in milliseconds: without them it is done again. */
 const SOON = 150;
 
-const ready = Promise.all([loadCatalog(sendFirstRows), preloadScreen()]);
+let firstRows: Promise<unknown> | undefined;
+const loaded = loadCatalog((entries) => (firstRows = sendFirstRows(entries)));
+const ready = Promise.all([loaded.then(() => firstRows), preloadScreen()]);
 void loadSession();
 applyTheme();
 startRouter();

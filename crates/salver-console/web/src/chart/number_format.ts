@@ -1,4 +1,8 @@
-import { once } from "../once";
+/** What `make` gives, made when it is first needed: a format takes long to make, and screens load this file that may show no chart. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
 
 const small = once(() => new Intl.NumberFormat("en", { maximumSignificantDigits: 4 }));
 const large = once(() => new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }));
