@@ -6,7 +6,7 @@ import "./styles/grid.css";
 import { render } from "preact";
 import { App, preloadScreen } from "./app";
 import { loadCatalog } from "./catalog";
-import { sendFirstRows } from "./entry/first_rows";
+import { fetchFirstRows } from "./entry/first_rows";
 import { applyTheme } from "./layout/theme";
 import { startRouter } from "./router";
 import { loadSession } from "./session/session";
@@ -15,7 +15,7 @@ import { loadSession } from "./session/session";
 const SOON = 150;
 
 let firstRows: Promise<unknown> | undefined;
-const loaded = loadCatalog((entries) => (firstRows = sendFirstRows(entries)));
+const loaded = loadCatalog((entries) => (firstRows = fetchFirstRows(entries)));
 const ready = Promise.all([loaded.then(() => firstRows), preloadScreen()]);
 void loadSession();
 applyTheme();

@@ -74,8 +74,11 @@ export function Grid(props: GridProps) {
   const moved = useRef(false);
   // The first rows are there sooner without those that nobody sees yet.
   const [beyond, setBeyond] = useState(0);
-  useEffect(() => {
-    if (rows.length > 0) setBeyond(OVERSCAN);
+  useLayoutEffect(() => {
+    if (rows.length === 0 || beyond > 0) return;
+    // Once the browser has painted, which an effect alone does not wait for if that takes long.
+    const frame = requestAnimationFrame(() => setTimeout(() => setBeyond(OVERSCAN)));
+    return () => cancelAnimationFrame(frame);
   }, [rows.length > 0]);
 
   const shape = columns.map(({ name, type }) => `${name}\u0000${type}`).join("\u0001");
