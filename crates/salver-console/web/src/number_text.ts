@@ -1,5 +1,5 @@
-// Without `Intl`: its first format takes a browser longer than a page of rows does to draw, and these numbers stand
-// beside those rows.
+// Without `Intl`: its first format takes a browser about as long as the drawing of a page of rows, beside which these
+// numbers stand.
 
 const UNITS = ["", "K", "M", "B", "T"];
 

@@ -1,4 +1,4 @@
-/** What `make` gives, made when it is first needed: a format takes long to make, and screens load this file that may show no chart. */
+/** What `make` gives, made when it is first needed: formats take long to make, and not all who load this show a chart. */
 function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => (made ??= { value: make() }).value;
