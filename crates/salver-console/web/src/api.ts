@@ -60,34 +60,8 @@ export const apiKey = {
 /** Called when an answer says that the caller must log in; the layout sets it. */
 export const onUnauthorized: { handler: (() => void) | null } = { handler: null };
 
-/** How long an answer that was asked for early is kept for the screen that needs it, in milliseconds. */
-const EARLY_KEPT = 5000;
-const early = new Map<string, { response: Promise<Response>; controller: AbortController }>();
-
-const earlyKey = ({ method, path, query, headers, body }: ApiRequest) => JSON.stringify([method, path, query, headers, body]);
-
-/** Sends a request before the screen is drawn that will make it: the first `send` of the same request gets the answer. */
-export function sendEarly(request: ApiRequest): void {
-  const key = earlyKey(request);
-  const controller = new AbortController();
-  const response = sendNow(request, controller.signal);
-  // Should it fail, it fails where it can be told, or nobody needed it.
-  response.catch(() => undefined);
-  early.set(key, { response, controller });
-  setTimeout(() => early.delete(key) && controller.abort(), EARLY_KEPT);
-}
-
 /** Sends a request. Rejects with `ApiError` unless the status is one of success, or 304. */
 export async function send(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
-  const key = earlyKey(request);
-  const sent = request.form ? undefined : early.get(key);
-  if (!sent) return sendNow(request, signal);
-  early.delete(key);
-  signal?.addEventListener("abort", () => sent.controller.abort());
-  return sent.response;
-}
-
-async function sendNow(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
   const headers = new Headers(request.headers);
   if (!headers.has("Accept")) headers.set("Accept", "application/json");
   const key = apiKey.get();
@@ -156,8 +130,40 @@ function tooLarge(): ApiError {
   return new ApiError(0, "too_large", "This is more than 1 MB.", "Its values are long. Choose fewer columns or rows, or download them.", null);
 }
 
+/** Rows as far as they fit into a page. */
+export type Page = Rows & { cut: boolean };
+
+/** How long a page that was asked for early is kept for the screen that needs it, in milliseconds. */
+const EARLY_KEPT = 5000;
+const early = new Map<string, { page: Promise<Page>; controller: AbortController }>();
+
+const earlyKey = ({ method, path, query, headers, body }: ApiRequest) => JSON.stringify([method, path, query, headers, body]);
+
+/**
+ * Reads a page before the screen is drawn that will need it: the first `fetchPage` of the same request gets it. Resolves
+ * when it is there, or there will be none.
+ */
+export function fetchEarly(request: ApiRequest): Promise<unknown> {
+  const key = earlyKey(request);
+  const controller = new AbortController();
+  const page = readPage(request, controller.signal);
+  early.set(key, { page, controller });
+  setTimeout(() => early.delete(key) && controller.abort(), EARLY_KEPT);
+  // Should it fail, it fails where it can be told, or nobody needed it.
+  return page.catch(() => undefined);
+}
+
 /** The rows that fit into a page; `cut` where there are more, of which the server then makes no more. */
-export async function fetchPage(request: ApiRequest, signal?: AbortSignal): Promise<Rows & { cut: boolean }> {
+export async function fetchPage(request: ApiRequest, signal?: AbortSignal): Promise<Page> {
+  const key = earlyKey(request);
+  const asked = early.get(key);
+  if (!asked) return readPage(request, signal);
+  early.delete(key);
+  signal?.addEventListener("abort", () => asked.controller.abort());
+  return asked.page;
+}
+
+async function readPage(request: ApiRequest, signal?: AbortSignal): Promise<Page> {
   const response = await send(request, signal);
   const { text, cut } = await textUpTo(response, PAGE_BYTES);
   return { ...rowsOf(cut ? parseBegun(text) : parseData(text)), headers: response.headers, cut };

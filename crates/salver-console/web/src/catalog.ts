@@ -118,18 +118,21 @@ interface Index {
   edits_queries?: boolean;
 }
 
-/** Reads the catalog. Only the index must be there; a caller may have no access to the rest. */
-export async function loadCatalog(): Promise<void> {
+/**
+ * Reads the catalog. Only the index must be there; a caller may have no access to the rest. `onEntries` is told what the
+ * index has before the rest is there.
+ */
+export async function loadCatalog(onEntries?: (entries: Map<string, Entry>) => unknown): Promise<void> {
   try {
-    const [index, functions, queries, tables, streams] = await Promise.all([
-      fetchJson<Index>(""),
+    const [{ index, entries }, functions, queries, tables, streams] = await Promise.all([
+      loadIndex(onEntries),
       optional<FunctionFile[]>("api/functions", []),
       optional<NamedQuery[]>("api/queries", []),
       optional<{ tables: { name: string; columns: TableColumn[] }[] }>("api/columns", { tables: [] }),
       optional<{ streams: { name: string }[] }>("api/streams", { streams: [] }),
     ]);
     catalog.value = {
-      entries: new Map(Object.entries(index.entries).map(([name, entry]) => [name, completed(name, entry)])),
+      entries,
       functions,
       queries,
       editsQueries: index.edits_queries ?? false,
@@ -142,6 +145,13 @@ export async function loadCatalog(): Promise<void> {
   } catch (error) {
     catalogError.value = error instanceof ApiError ? error : new ApiError(0, "error", String(error), null, null);
   }
+}
+
+async function loadIndex(onEntries?: (entries: Map<string, Entry>) => unknown): Promise<{ index: Index; entries: Map<string, Entry> }> {
+  const index = await fetchJson<Index>("");
+  const entries = new Map(Object.entries(index.entries).map(([name, entry]) => [name, completed(name, entry)]));
+  onEntries?.(entries);
+  return { index, entries };
 }
 
 function completed(name: string, entry: { state: string } & Partial<Entry>): Entry {

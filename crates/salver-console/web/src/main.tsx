@@ -6,15 +6,17 @@ import "./styles/grid.css";
 import { render } from "preact";
 import { App, preloadScreen } from "./app";
 import { loadCatalog } from "./catalog";
-import { sendFirstRows } from "./entry/first_rows";
+import { fetchFirstRows } from "./entry/first_rows";
 import { applyTheme } from "./layout/theme";
 import { startRouter } from "./router";
 import { loadSession } from "./session/session";
 
-/** How long the first drawing waits for the catalog and the screen, in milliseconds: without them it is done again. */
+/** How long the first drawing waits for the catalog, the screen and its rows, in milliseconds: without them it is done again. */
 const SOON = 150;
 
-const ready = Promise.all([loadCatalog().then(sendFirstRows), preloadScreen()]);
+let firstRows: Promise<unknown> | undefined;
+const loaded = loadCatalog((entries) => (firstRows = fetchFirstRows(entries)));
+const ready = Promise.all([loaded.then(() => firstRows), preloadScreen()]);
 void loadSession();
 applyTheme();
 startRouter();

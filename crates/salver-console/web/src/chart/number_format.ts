@@ -1,14 +1,20 @@
-const SMALL = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
-const LARGE = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+/** What `make` gives, made when it is first needed: formats take long to make, and not all who load this show a chart. */
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+const small = once(() => new Intl.NumberFormat("en", { maximumSignificantDigits: 4 }));
+const large = once(() => new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }));
 
 /** A number for an axis or a label: short, and for reading only. */
 export function shortNumber(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   const size = Math.abs(value);
   if (size >= 1e15) return value.toExponential(2);
-  if (size >= 100000) return LARGE.format(value);
+  if (size >= 100000) return large().format(value);
   if (Number.isInteger(value)) return value.toLocaleString("en");
-  return size !== 0 && size < 0.001 ? value.toExponential(1) : SMALL.format(value);
+  return size !== 0 && size < 0.001 ? value.toExponential(1) : small().format(value);
 }
 
 /** Numbers of one axis, with as many digits as tell them apart. */
@@ -19,7 +25,7 @@ export function axisNumbers(values: number[]): string[] {
   return values.map((value) => format.format(value));
 }
 
-const MONTH = new Intl.DateTimeFormat("en", { month: "short", timeZone: "UTC" });
+const month = once(() => new Intl.DateTimeFormat("en", { month: "short", timeZone: "UTC" }));
 
 /** Times of an axis whose marks are `step` seconds apart: each with the parts that change, and the greater ones where they begin. */
 export function axisTimes(values: number[], step: number): string[] {
@@ -28,8 +34,8 @@ export function axisTimes(values: number[], step: number): string[] {
     const date = new Date(value * 1000);
     const iso = date.toISOString();
     const year = String(date.getUTCFullYear());
-    const day = `${date.getUTCDate()} ${MONTH.format(date)}`;
-    const [text, greater] = step >= 360 * 86400 ? [year, ""] : step >= 28 * 86400 ? [MONTH.format(date), year] : step >= 86400 ? [day, year] : [iso.slice(11, step < 60 ? 19 : 16), `${day} ${year}`];
+    const day = `${date.getUTCDate()} ${month().format(date)}`;
+    const [text, greater] = step >= 360 * 86400 ? [year, ""] : step >= 28 * 86400 ? [month().format(date), year] : step >= 86400 ? [day, year] : [iso.slice(11, step < 60 ? 19 : 16), `${day} ${year}`];
     const label = greater && greater !== before ? `${text}\n${greater}` : text;
     before = greater;
     return label;

@@ -1,5 +1,6 @@
 import { setQuery } from "../router";
 import { Icon } from "../icon";
+import { groupedNumber } from "../number_text";
 import { PAGE_SIZES } from "./view_state";
 
 /** Where in the rows the page is, and the way to the others. `total` is `null` until it is known. */
@@ -7,12 +8,11 @@ export function Pager({ page, limit, shown, total }: { page: number; limit: numb
   const first = (page - 1) * limit;
   const last = total === null ? null : Math.max(1, Math.ceil(total / limit));
   const go = (to: number) => setQuery({ page: to <= 1 ? null : String(to) });
-  const number = (value: number) => value.toLocaleString("en");
   return (
     <nav class="pager" aria-label="Pages">
       <span role="status">
-        {shown > 0 && `${number(first + 1)}–${number(first + shown)}`}
-        {total !== null && (shown > 0 ? ` of ${number(total)}` : `${number(total)} rows`)}
+        {shown > 0 && `${groupedNumber(first + 1)}–${groupedNumber(first + shown)}`}
+        {total !== null && (shown > 0 ? ` of ${groupedNumber(total)}` : `${groupedNumber(total)} rows`)}
       </span>
       <span class="spring" />
       <label class="inline-field">
@@ -42,7 +42,7 @@ export function Pager({ page, limit, shown, total }: { page: number; limit: numb
             if (to >= 1) go(last === null ? to : Math.min(to, last));
           }}
         />
-        {last !== null && <span>of {number(last)}</span>}
+        {last !== null && <span>of {groupedNumber(last)}</span>}
       </label>
       <button type="button" class="button small icon-only" aria-label="Next page" disabled={last === null ? shown < limit : page >= last} onClick={() => go(page + 1)}>
         <Icon name="next" size={14} />

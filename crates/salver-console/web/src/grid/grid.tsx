@@ -60,6 +60,7 @@ export interface GridProps {
   height?: string;
 }
 
+/** How many rows beyond the sight are in the page as well. */
 const OVERSCAN = 12;
 
 /** A table of any number of rows, of which only those in sight are in the page. */
@@ -71,6 +72,14 @@ export function Grid(props: GridProps) {
   const [focus, setFocus] = useState({ row: 0, column: 0 });
   const [opened, setOpened] = useState<{ name: string; value: Value } | null>(null);
   const moved = useRef(false);
+  // The first rows are there sooner without those that nobody sees yet.
+  const [beyond, setBeyond] = useState(0);
+  useLayoutEffect(() => {
+    if (rows.length === 0 || beyond > 0) return;
+    // Once the browser has painted, which an effect alone does not wait for if that takes long.
+    const frame = requestAnimationFrame(() => setTimeout(() => setBeyond(OVERSCAN)));
+    return () => cancelAnimationFrame(frame);
+  }, [rows.length > 0]);
 
   const shape = columns.map(({ name, type }) => `${name}\u0000${type}`).join("\u0001");
   const widths = useMemo(() => columnWidths(columns, rows), [shape, rows.length > 0]);
@@ -89,7 +98,15 @@ export function Grid(props: GridProps) {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  useEffect(() => setFocus((before) => ({ row: Math.min(before.row, Math.max(0, rows.length - 1)), column: Math.min(before.column, Math.max(0, columns.length - 1)) })), [rows, columns.length]);
+  useEffect(
+    () =>
+      setFocus((before) => {
+        const [row, column] = [Math.min(before.row, Math.max(0, rows.length - 1)), Math.min(before.column, Math.max(0, columns.length - 1))];
+        // The same object where nothing changes, so that the grid is not drawn again.
+        return row === before.row && column === before.column ? before : { row, column };
+      }),
+    [rows, columns.length],
+  );
   useEffect(() => {
     const cell = moved.current && scroller.current?.querySelector<HTMLElement>(`[data-cell="${focus.row}:${focus.column}"]`);
     // A row that is still out of sight comes with the next drawing, after the scroll.
@@ -112,8 +129,8 @@ export function Grid(props: GridProps) {
     if (view.top > 0) scroller.current?.scrollTo({ top: 0 });
   }, [start]);
 
-  const first = Math.max(0, Math.floor(view.top / ROW_HEIGHT) - OVERSCAN);
-  const last = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW_HEIGHT) + OVERSCAN);
+  const first = Math.max(0, Math.floor(view.top / ROW_HEIGHT) - beyond);
+  const last = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW_HEIGHT) + beyond);
 
   const sight = columnsInSight(widths, view.left, view.width);
   const shown = columns.slice(sight.first, sight.last);

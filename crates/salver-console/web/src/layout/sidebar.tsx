@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Catalog, type Entry, catalog, databaseOf } from "../catalog";
 import { Icon, type IconName } from "../icon";
+import { compactNumber } from "../number_text";
 import { pageUrl, path } from "../router";
 
 interface Item {
@@ -85,8 +86,6 @@ function NavLink({ item, current }: { item: Item; current: boolean }) {
   );
 }
 
-const count = new Intl.NumberFormat("en", { notation: "compact" });
-
 function groupsOf(all: Catalog, search: string): { title: string; items: Item[] }[] {
   const groups = new Map<string, Item[]>();
   const add = (title: string, item: Item) => {
@@ -114,7 +113,7 @@ function entryItem(entry: Entry): Item {
     label: entry.name,
     url: pageUrl("entry", entry.name),
     icon,
-    note: entry.rows === null ? undefined : count.format(entry.rows),
+    note: entry.rows === null ? undefined : compactNumber(entry.rows),
     failed: entry.state === "failed",
   };
 }
