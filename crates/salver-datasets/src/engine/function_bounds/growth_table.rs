@@ -167,6 +167,7 @@ const BOUNDED: &[&str] = &[
     "substr_index",
     "time_text",
     "timestamp_text",
+    "timestamptz_text",
     "try_bytea",
     "try_cast_to_type",
     "try_read_uuid",

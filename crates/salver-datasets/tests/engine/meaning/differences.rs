@@ -67,7 +67,6 @@ const DIFFERENCES: &[(&str, &str)] = &[
         "`date_bin` goes by nanoseconds, which reach from 1677 to 2262",
         "select date_bin('1 day', timestamp '9999-12-31', timestamp '2001-01-01')",
     ),
-    ("`to_char` takes no intervals", "select to_char(interval '2 days', 'DD')"),
     (
         "`tablesample system` takes each row or not, as `bernoulli`; `repeatable` is refused",
         "select count(*) from n tablesample bernoulli (100) repeatable (1)",
