@@ -10,10 +10,14 @@ use datafusion::logical_expr::type_coercion::binary::type_union_resolution;
 /// Returns the common type, also where the engine finds it; `None` where they are of one type, or where there is none.
 pub(super) fn resolved(types: &[DataType]) -> Option<DataType> {
     of(types).or_else(|| {
-        let are_numbers = types.iter().all(|own| own.is_numeric() || own.is_null());
         let first = types.iter().find(|own| !own.is_null())?;
-        let differ = types.iter().any(|own| own != first);
-        (differ && are_numbers).then(|| type_union_resolution(types))?
+        if types.iter().all(|own| own == first) {
+            return None;
+        }
+        if types.iter().all(|own| own.is_numeric() || own.is_null()) {
+            return type_union_resolution(types);
+        }
+        resolved(&items(types.iter().filter(|own| !own.is_null()))?).map(|item| DataType::new_list(item, true))
     })
 }
 
@@ -33,12 +37,16 @@ pub(super) fn of(types: &[DataType]) -> Option<DataType> {
 
 /// Arrays have elements of the common type.
 fn lists(known: &[&DataType]) -> Option<DataType> {
-    let item = |own: &&DataType| match own {
+    of(&items(known.iter().copied())?).map(|item| DataType::new_list(item, true))
+}
+
+/// Returns the types of the elements; `None` unless all are arrays.
+fn items<'t>(lists: impl Iterator<Item = &'t DataType>) -> Option<Vec<DataType>> {
+    let item = |own: &DataType| match own {
         DataType::List(item) => Some(item.data_type().clone()),
         _ => None,
     };
-    let items = known.iter().map(item).collect::<Option<Vec<_>>>()?;
-    of(&items).map(|item| DataType::new_list(item, true))
+    lists.map(item).collect()
 }
 
 /// Dates and timestamps are timestamps, with a zone if one of them has one.
@@ -132,11 +140,14 @@ mod tests {
     #[test]
     fn numbers_of_all_kinds() {
         use DataType::{Decimal128, Float32, Int32, Int64, Null, Utf8};
+        let list = |item| DataType::new_list(item, true);
         for (types, wanted) in [
             (vec![Int32, Int64], Some(Int64)),
             (vec![Decimal128(12, 2), Decimal128(4, 3)], Some(Decimal128(13, 3))),
             (vec![Null, Int32], Some(Int32)),
             (vec![Float32, Decimal128(3, 1)], Some(Float32)),
+            (vec![list(Int32), list(Decimal128(3, 1))], Some(list(Decimal128(11, 1)))),
+            (vec![list(Int32), Int32], None),
             (vec![Int32, Int32], None),
             (vec![Null, Null], None),
             (vec![Int32, Utf8], None),

@@ -25,7 +25,8 @@ pub(super) fn written_out(
             [one, other] if differ(one, other, type_of) && is_small(one)? => {
                 let to = promoted(type_of(one).as_ref(), type_of(other).as_ref());
                 let kept = to.map_or_else(|| one.clone(), |to| cast(one.clone(), to));
-                let own = type_of(&kept).unwrap_or(DataType::Null);
+                let typed = if is_text(&kept) { other } else { &kept };
+                let own = type_of(typed).unwrap_or(DataType::Null);
                 let equal = Box::new(compared(one.clone().eq(other.clone()))?);
                 let null = Box::new(lit(ScalarValue::try_from(&own)?));
                 let when_then_expr = vec![(equal, null)];
@@ -72,7 +73,7 @@ fn differ(one: &Expr, other: &Expr, type_of: TypeOf<'_>) -> bool {
     match (type_of(one), type_of(other)) {
         (Some(one), Some(other)) if one.is_null() || other.is_null() => false,
         // A quoted interval is one beside it.
-        (Some(one), Some(_)) if intervals::are_held(&one) => true,
+        (Some(one), Some(other)) if intervals::are_held(&one) || intervals::are_held(&other) => true,
         // A text literal takes the type of the other.
         (Some(one), Some(other)) if one.is_string() || other.is_string() => false,
         (Some(one), Some(other)) => one != other,

@@ -19,14 +19,15 @@ pub(super) fn typed(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>
     let [value, _, default] = call.params.args.as_mut_slice() else {
         return Ok(Transformed::no(Expr::WindowFunction(call)));
     };
-    let Some(own) = type_of(value).filter(|own| is_shift && !own.is_null()) else {
+    let types = type_of(value).zip(type_of(default));
+    let Some((own, other)) = types.filter(|(own, _)| is_shift && !own.is_null()) else {
         return Ok(Transformed::no(Expr::WindowFunction(call)));
     };
-    if let Some(text) = typed_literals::written(default)
-        && typed_literals::is_read(&own)
-        && let Some(read) = typed_literals::read_as(text, &own)?
-    {
+    if let Some(read) = read(default, &own)? {
         *default = folded(read)?;
+    } else if let Some(read) = read(value, &other)? {
+        *value = read;
+        return Ok(Transformed::yes(Expr::WindowFunction(call)));
     }
     if let Some(other) = type_of(default)
         && let Some(to) = common_type::resolved(&[own.clone(), other.clone()])
@@ -35,6 +36,14 @@ pub(super) fn typed(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>
         *value = converted(std::mem::take(value), &own, &to);
     }
     Ok(Transformed::yes(Expr::WindowFunction(call)))
+}
+
+/// Returns a quoted literal as a value of a type; `None` for what is none, or for a type that the engine reads.
+fn read(expr: &Expr, to: &DataType) -> Result<Option<Expr>> {
+    match typed_literals::written(expr).filter(|_| typed_literals::is_read(to)) {
+        Some(text) => typed_literals::read_as(text, to),
+        None => Ok(None),
+    }
 }
 
 fn converted(expr: Expr, own: &DataType, to: &DataType) -> Expr {

@@ -165,9 +165,9 @@ pub(super) const SAME: &[&str] = &[
     "select '-12345678901234567890123456789012345678901'::numeric, null::numeric[] is null, null::bytea[] is null, \
      coalesce(null::timestamp[], array[t]) = array[t] from n where i in (2, 3) order by i",
     "select array_to_string(array[array[1, 2], array[3, 4]], ',')",
-    "select '{}'::int[] || array[array[1, 2]]",
-    "select array[array[1, 2]] || '{}'::int[]",
+    "select ('{}'::int[] || array[array[1, 2]])::text",
+    "select (array[array[1, 2]] || '{}'::int[])::text",
     "select i from n where 0.1 = any(array[0.1::real, 2.5]) order by i",
-    "select 2.5 = any(array[0.1::real, 2.5]), array[0.5::real] || 0.25",
+    "select (2.5 = any(array[0.1::real, 2.5]))::text, (array[0.5::real] || 0.25)::text",
     "select array_cat(array[1, 2], '{3,null}')::text, array_cat('{0}', array[1])::text, array_cat(array['a'], '{b}')::text",
 ];
