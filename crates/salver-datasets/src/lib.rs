@@ -12,6 +12,7 @@ mod cell_area;
 mod chunk_size;
 mod dataset;
 mod decompress;
+mod delta;
 mod direct;
 mod discover;
 mod engine;
