@@ -21,9 +21,11 @@ pub(super) fn version_at(place: &Place<'_>, log: &Log, root: &str, at: i64) -> R
             .with_hint(format!("read its version by number: `?version={first}`")));
     };
     let times = if told_time(place, last)?.is_some() { None } else { Some(file_times(&commits)) };
-    let time = |index: usize| match &times {
-        Some(times) => Ok(times[index]),
-        None => Ok(told_time(place, commits[index].1)?.unwrap_or(commits[index].1.modified_ms)),
+    let time = |index: usize| -> Result<i64> {
+        match &times {
+            Some(times) => Ok(times[index]),
+            None => Ok(told_time(place, commits[index].1)?.unwrap_or(commits[index].1.modified_ms)),
+        }
     };
     // Times only grow, so that few commits are opened.
     let (mut low, mut high) = (0, commits.len());

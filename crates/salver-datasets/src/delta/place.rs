@@ -111,11 +111,12 @@ impl<'a> Place<'a> {
         let Self::Bucket { buckets, spec, root } = self else { return Ok(None) };
         let listed = buckets.list_below(spec, &format!("{root}/"), None)?;
         let own = format!("{root}/");
-        let objects = listed.into_iter().filter_map(|object| {
+        let below = |object: Arc<ListedObject>| {
             let below = object.address.to_string().strip_prefix(&own)?.to_owned();
             Some((below, object))
-        });
-        Ok(Some(DataListing { root: own, objects: objects.collect() }))
+        };
+        let objects = listed.into_iter().filter_map(below).collect();
+        Ok(Some(DataListing { root: own, objects }))
     }
 }
 
