@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::{Array, Int64Array, RecordBatch, StringArray};
 use futures::TryStreamExt;
 use salver_datasets::{Content, DatasetLoader, Engine, EngineOptions, discover, look};
-use salver_model::ports::{Loader, Table};
+use salver_model::ports::Loader;
 use salver_model::spec::{DatasetSpec, Residency, SourceFormat};
 use salver_model::{Batches, Code, Name, Query};
 
