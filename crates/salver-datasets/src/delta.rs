@@ -1,10 +1,11 @@
 //! Tables of Delta Lake as files of datasets: the log of a table says which Parquet files are its rows at a version.
 //!
-//! `log` finds the commits and checkpoints in `_delta_log`, in a directory or an object store (`place`), and `commit_time`
-//! the version at a time; `replay` reads them, with the actions of `action`, and `protocol` refuses what can't be read.
-//! `schema` has the columns, `table_files` the files with the values of their partition columns, and `file_rows` reads a
-//! file that is not one to one the table's rows: without the rows of its `deletion_vector`, and with the table's columns.
-//! All other files are scanned in place, as any Parquet. Nothing here writes.
+//! `log` finds the commits and checkpoints in `_delta_log`, in a directory or an object store (`place`), and
+//! `commit_time` the version at a time; `replay` reads them, with the actions of `action`, and `protocol` refuses what
+//! can't be read. `schema` has the columns, `table_files` the files with the values of their partition columns, and
+//! `file_rows` reads a file that is not one to one the table's rows: without the rows of its `deletion_vector`, and with
+//! the table's columns. All other files are scanned in place, as any Parquet. Nothing here writes. Which table a source
+//! names is told by `delta_source`, beside this module.
 
 mod action;
 mod checkpoint;
@@ -18,7 +19,5 @@ mod protocol;
 mod replay;
 mod schema;
 mod table_files;
-mod table_source;
 
 pub(crate) use table_files::{DeltaTable, open, version_tag};
-pub(crate) use table_source::{DeltaSource, LOG, is_table};

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Name, Result};
 
-use crate::delta::{LOG, is_table};
+use crate::delta_source::{LOG, is_table};
 use crate::location::{
     files_below, format_of_path, is_compression, is_link_to_hidden, is_skipped, partition_of, unreadable,
 };
@@ -17,9 +17,9 @@ use crate::source;
 const STREAMS: &str = "salver-data";
 
 /// Returns a dataset for each supported file directly in `dir`, for each further sheet of a workbook among them, and
-/// for each of its directories that is a table of Delta Lake or whose files all have the same format; sorted by name. If
-/// `dir` is a table itself, it is the only one. The second list has an error for each directory that was skipped because
-/// it can't be read.
+/// for each of its directories that is a table of Delta Lake or whose files all have the same format; sorted by name.
+/// If `dir` is a table itself, it is the only one. The second list has an error for each directory that was skipped
+/// because it can't be read.
 ///
 /// # Errors
 /// [`Code::Source`] if `dir` can't be listed.

@@ -13,6 +13,7 @@ mod chunk_size;
 mod dataset;
 mod decompress;
 mod delta;
+mod delta_source;
 mod direct;
 mod discover;
 mod engine;

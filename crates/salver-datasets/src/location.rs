@@ -12,7 +12,7 @@ use salver_model::{Code, Error, Result};
 use salver_text::percent;
 
 use crate::buckets::{Buckets, ListedObject};
-use crate::delta::DeltaSource;
+use crate::delta_source::DeltaSource;
 
 pub(crate) use walk::{files_below, is_link_to_hidden, is_skipped};
 

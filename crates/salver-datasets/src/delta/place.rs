@@ -9,8 +9,8 @@ use salver_model::limits::DATASET_FILES_MAX;
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Result, Version};
 
-use super::table_source::{DeltaSource, LOG};
 use crate::buckets::{Buckets, CachedObject, ListedObject, Pinned};
+use crate::delta_source::{DeltaSource, LOG};
 use crate::file_stamp::inode;
 use crate::location::unreadable;
 

@@ -17,9 +17,9 @@ use super::log::{Log, Segment};
 use super::place::{DataListing, Place, WholeFile};
 use super::replay::Snapshot;
 use super::schema::{Column, TableSchema};
-use super::table_source::{DeltaSource, WantedVersion};
 use super::{deletion_vector, fault, protocol, replay};
 use crate::buckets::{Buckets, CachedObject};
+use crate::delta_source::{DeltaSource, WantedVersion};
 use crate::hive_partitions::Partitions;
 use crate::source::{Input, Sink, Stop};
 

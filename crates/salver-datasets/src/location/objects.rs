@@ -8,7 +8,7 @@ use salver_model::{Code, Error, Result};
 
 use super::{Origin, SourceLocation, format_of_name, is_skipped, partition_of, walk, word};
 use crate::buckets::{Buckets, ListedObject, Listing, ListingKind};
-use crate::delta::{DeltaSource, LOG};
+use crate::delta_source::{DeltaSource, LOG};
 
 /// Resolves a source in an object store.
 pub(super) fn resolve(

@@ -7,7 +7,7 @@ use salver_model::limits::{DATASET_DEPTH_MAX, DATASET_FILES_MAX};
 use salver_model::spec::SourceFormat;
 use salver_model::{Code, Error, Result};
 
-use crate::delta::is_table;
+use crate::delta_source::is_table;
 
 /// Returns every file below `root`, sorted by path, except hidden files, those whose name begins with `_`, and those of
 /// tables of Delta Lake in directories below it.

@@ -8,7 +8,8 @@ use salver_model::spec::{DatasetSpec, SourceFormat};
 use salver_model::{Code, Error, Result, Version};
 
 use crate::buckets::{self, Buckets, CachedObject};
-use crate::delta::{self, DeltaSource, DeltaTable};
+use crate::delta::{self, DeltaTable};
+use crate::delta_source::DeltaSource;
 use crate::fetch;
 use crate::file_stamp::inode;
 use crate::google_sheets;

@@ -53,8 +53,8 @@ pub const UNPACKED_RATIO_MAX: u64 = 1_000;
 pub const DATASET_DEPTH_MAX: usize = 32;
 /// Most files of one dataset; one with more is refused.
 pub const DATASET_FILES_MAX: usize = 1_000_000;
-/// Most bytes of the log of a Delta table that are read for one version: its last checkpoint and the commits after it; a
-/// table with more is refused until it has a newer checkpoint.
+/// Most bytes of the log of a Delta table that are read for one version: its last checkpoint and the commits after it;
+/// a table with more is refused until it has a newer checkpoint.
 pub const DELTA_LOG_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 /// Longest line of the log of a Delta table, in bytes; a table with a longer one is refused.
 pub const DELTA_LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;

@@ -12,7 +12,7 @@ pub struct TableVersion<'s> {
 }
 
 impl<'s> TableVersion<'s> {
-    /// Returns the version that a source names; `None` if it names none, as URLs, whose queries belong to their servers.
+    /// Returns the version that a source names; `None` if it names none. The queries of URLs belong to their servers.
     #[must_use]
     pub fn of_source(source: &'s str) -> Option<Self> {
         if source.starts_with("http://") || source.starts_with("https://") {

@@ -16,13 +16,13 @@ pub(crate) const LOG: &str = "_delta_log";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeltaSource {
     /// The table: a directory, or the address of a prefix in an object store, without a slash at its end.
-    pub(super) root: String,
-    pub(super) wanted: WantedVersion,
+    pub(crate) root: String,
+    pub(crate) wanted: WantedVersion,
 }
 
 /// The version that is wanted of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WantedVersion {
+pub(crate) enum WantedVersion {
     /// The latest one.
     Latest,
     /// This one.
@@ -69,7 +69,7 @@ impl DeltaSource {
     }
 
     /// Returns its directory; `None` if it is in an object store.
-    pub(super) fn directory(&self) -> Option<PathBuf> {
+    pub(crate) fn directory(&self) -> Option<PathBuf> {
         ObjectStoreKind::of_source(&self.root).is_none().then(|| directory(&self.root))
     }
 }
