@@ -40,10 +40,23 @@ impl DatasetLoad<'_> {
     }
 }
 
-/// Returns whether a column of a file can be scanned as the type that the table has.
+/// Returns whether a column of a file can be scanned as the type that the table has: what lists and maps call their
+/// parts, and what may be null in them, makes no difference.
 fn fits(own: &DataType, wanted: &DataType) -> bool {
-    // 96-bit timestamps, as Spark writes them, have no zone and are in UTC.
-    let is_spark = *own == DataType::Timestamp(TimeUnit::Microsecond, None)
-        && matches!(wanted, DataType::Timestamp(TimeUnit::Microsecond, Some(_)));
-    is_spark || own.equals_datatype(wanted)
+    match (own, wanted) {
+        (DataType::Struct(own), DataType::Struct(wanted)) => {
+            let is_same = |(a, b): (&FieldRef, &FieldRef)| a.name() == b.name() && fits(a.data_type(), b.data_type());
+            own.len() == wanted.len() && own.iter().zip(wanted).all(is_same)
+        }
+        (DataType::List(own), DataType::List(wanted)) => fits(own.data_type(), wanted.data_type()),
+        (DataType::Map(own, _), DataType::Map(wanted, _)) => match (own.data_type(), wanted.data_type()) {
+            (DataType::Struct(own), DataType::Struct(wanted)) => {
+                own.iter().zip(wanted).all(|(own, wanted)| fits(own.data_type(), wanted.data_type()))
+            }
+            _ => false,
+        },
+        // 96-bit timestamps, as Spark writes them, have no zone and are in UTC.
+        (DataType::Timestamp(TimeUnit::Microsecond, None), DataType::Timestamp(TimeUnit::Microsecond, Some(_))) => true,
+        (own, wanted) => own == wanted,
+    }
 }

@@ -398,6 +398,7 @@ fn tables_are_found() {
     // As Parquet they are what they are.
     let mut raw = log.spec();
     raw.format = Some(SourceFormat::Parquet);
+    raw.partitions = false;
     assert_eq!(load(&raw).unwrap().rows, 4);
     let both = log.0.spec(&["t", "a.csv"]);
     fails(&both, "is a Delta table, and `made` has other sources", "a dataset of its own");
