@@ -127,27 +127,46 @@ mod tests {
         }
     }
 
-    /// The examples of the protocol.
+    /// A vector as it is written in a log.
+    fn inline(rows: &[u64]) -> VectorDescriptor {
+        let mut bytes = MAGIC.to_vec();
+        RoaringTreemap::from_iter(rows).serialize_into(&mut bytes).unwrap();
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        let group = |group: &[u8]| {
+            let number = u32::from_be_bytes(group.try_into().unwrap());
+            (0..5).rev().map(move |place| char::from(DIGITS[(number / 85_u32.pow(place) % 85) as usize])).collect()
+        };
+        let text: Vec<String> = bytes.chunks(4).map(group).collect();
+        vector("i", &text.concat(), rows.len() as u64)
+    }
+
     #[test]
-    fn examples() {
+    fn names_of_files() {
         let file = |text: &str| file_of("t", &vector("u", text, 6)).unwrap().unwrap();
+        // The examples of the protocol.
         assert_eq!(file("ab^-aqEH.-t@S}K{vb[*k^"), "ab/deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin");
         assert_eq!(file("^-aqEH.-t@S}K{vb[*k^"), "deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin");
-        let inline = "wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L";
-        let found = rows("t", &vector("i", inline, 6), None).unwrap();
-        assert_eq!(found.iter().collect::<Vec<_>>(), [3, 4, 7, 11, 18, 29]);
+        assert!(file_of("t", &vector("u", "short", 1)).is_err());
+        assert!(file_of("t", &vector("u", "äääääääääää", 1)).is_err());
+        assert!(file_of("t", &vector("x", "", 1)).is_err());
+    }
+
+    #[test]
+    fn written_in_the_log() {
+        let rows_of = [3, 4, 7, 11, 18, 29, 70_000, 1 << 40];
+        assert_eq!(rows("t", &inline(&rows_of), None).unwrap().iter().collect::<Vec<_>>(), rows_of);
     }
 
     #[test]
     fn damaged_ones() {
-        let inline = "wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L";
-        let why = |vector: &VectorDescriptor| rows("t", vector, None).unwrap_err().message;
-        assert!(why(&vector("i", inline, 5)).contains("6 rows, and 5 by the log"));
-        assert!(why(&vector("i", &inline[..25], 6)).contains("is damaged"));
-        assert!(why(&vector("i", &inline[..24], 6)).contains("Z85"));
-        assert!(why(&vector("i", &inline.replace("wi5b=", "00000"), 6)).contains("form"));
-        assert!(file_of("t", &vector("u", "short", 1)).is_err());
-        assert!(file_of("t", &vector("u", "äääääääääää", 1)).is_err());
-        assert!(file_of("t", &vector("x", "", 1)).is_err());
+        let whole = inline(&[3, 4, 7, 11, 18, 29]);
+        let text = whole.path_or_inline_dv.as_str();
+        let why = |text: &str, count: u64| rows("t", &vector("i", text, count), None).unwrap_err().message;
+        assert!(why(text, 5).contains("6 rows, and 5 by the log"));
+        assert!(why(&text[..25], 6).contains("is damaged"));
+        assert!(why(&text[..24], 6).contains("Z85"));
+        assert!(why("", 6).contains("empty"));
+        // The form in which an early version of Delta Lake wrote them.
+        assert!(why("wi5b=000010000siXQKl0rr91000f55c8Xg0@@D72lkbi5=-{L", 6).contains("form"));
     }
 }

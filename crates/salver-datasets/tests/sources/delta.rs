@@ -95,7 +95,7 @@ fn columns_by_name() {
          field: 'element')|m:Map(\"key_value\": non-null Struct(\"key\": non-null Utf8, \"value\": \
          Struct(\"v\": Int32)), unsorted)|part:Int32|gone:Utf8\n\
          1|one|{renamed: 1, y: x, z: }|[{kk: 1}]|{k: {v: 1}}|7|~\n\
-         2|two|{renamed: 2, y: y, z: 2.5}|[{kk: 2}, ]|{k: {v: 2}}|~|back"
+         2|two|{renamed: 2, y: y, z: 2.5}|[{kk: 2}, {kk: }]|{k: {v: 2}}|~|back"
     );
 }
 
