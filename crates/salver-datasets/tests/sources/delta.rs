@@ -6,9 +6,9 @@ use std::sync::Arc;
 use arrow::array::{Array, Int64Array, RecordBatch, StringArray};
 use futures::TryStreamExt;
 use salver_datasets::{Content, DatasetLoader, Engine, EngineOptions, discover, look};
-use salver_model::ports::Loader;
+use salver_model::ports::{Loader, Table};
 use salver_model::spec::{DatasetSpec, Residency, SourceFormat};
-use salver_model::{Batches, Code, Name, Query};
+use salver_model::{Batches, Code, ColumnPath, Comparison, Filter, Item, Name, Query, Value};
 
 use crate::generated::{Made, column, load, parquet_of, probe, show};
 
@@ -255,30 +255,59 @@ fn versions_are_told_by_the_log() {
 #[test]
 fn files_are_scanned_in_place() {
     let log = two_commits();
-    let mut spec = log.spec();
+    in_place(log.spec(), async |table| {
+        let about = table.describe();
+        assert!(about.source.ends_with("(Delta, version 2), scanned in place"), "{}", about.source);
+        let columns = ["part", "id", "text"];
+        assert_eq!(about.schema.fields().iter().map(|field| field.name()).collect::<Vec<_>>(), columns);
+        let held = table.hold(1).await.unwrap();
+        let batches: Vec<RecordBatch> = held.read(0, &[2, 0, 1], None, None).try_collect().await.unwrap();
+        assert_eq!(texts(&batches), ["~|7|1", "t2|7|2", "t4|~|4"]);
+        assert_eq!(ask(&table, &[], None).await, ["7|1|~", "7|2|t2", "~|4|t4"]);
+        assert_eq!(ask(&table, &["id"], compare("part", Comparison::Eq, Value::Int(7))).await, ["1", "2"]);
+        assert_eq!(ask(&table, &["text", "part"], compare("id", Comparison::Eq, Value::Int(2))).await, ["t2|7"]);
+        let is_null = Some(Filter::IsNull { column: ColumnPath::column("part") });
+        assert_eq!(ask(&table, &["id", "part"], is_null).await, ["4|~"]);
+    });
+}
+
+/// Spark writes timestamps in 96 bits and without a zone, and in the table they have one.
+#[test]
+fn timestamps_of_spark_are_scanned_in_place() {
+    in_place(spark("times"), async |table| {
+        assert!(table.describe().source.ends_with("scanned in place"), "{}", table.describe().source);
+        let held = table.hold(1).await.unwrap();
+        let batches: Vec<RecordBatch> = held.read(0, &[0, 1], None, None).try_collect().await.unwrap();
+        let all = ["1|2024-05-01T12:00:00.123456Z", "2|9999-12-31T23:59:59Z"];
+        assert_eq!(texts(&batches), all);
+        assert_eq!(ask(&table, &["id", "at"], None).await, all);
+        let late = compare("at", Comparison::Gt, Value::Text("2024-05-01T12:00:00.123456Z".to_owned()));
+        assert_eq!(ask(&table, &["id", "at"], late).await, all[1..]);
+    });
+}
+
+/// Loads a table that is not to be in memory, and looks at it.
+fn in_place(mut spec: DatasetSpec, look: impl AsyncFnOnce(Arc<dyn Table>)) {
     spec.residency = Residency::Never;
     let dir = tempfile::tempdir().unwrap();
     let options = EngineOptions { data_dir: dir.path().to_owned(), threads: 2, ..EngineOptions::default() };
     let engine = Engine::new(&options).unwrap();
-    wait_many(async move {
-        let table = DatasetLoader::new(spec, engine).load().await.unwrap();
-        assert!(
-            table.describe().source.ends_with("(Delta, version 2), scanned in place"),
-            "{}",
-            table.describe().source
-        );
-        let columns = ["part", "id", "text"];
-        assert_eq!(table.describe().schema.fields().iter().map(|field| field.name()).collect::<Vec<_>>(), columns);
-        let held = table.hold(1).await.unwrap();
-        let batches: Vec<RecordBatch> = held.read(0, &[2, 0, 1], None, None).try_collect().await.unwrap();
-        assert_eq!(texts(&batches), ["~|7|1", "t2|7|2", "t4|~|4"]);
-        let read = table.read(&Query::default()).await.unwrap();
-        let batches = match read.batches {
-            Batches::Ready(batches) => batches,
-            Batches::Stream(stream) => stream.try_collect().await.unwrap(),
-        };
-        assert_eq!(texts(&batches), ["7|1|~", "7|2|t2", "~|4|t4"]);
-    });
+    wait_many(async move { look(DatasetLoader::new(spec, engine).load().await.unwrap()).await });
+}
+
+fn compare(column: &str, op: Comparison, value: Value) -> Option<Filter> {
+    Some(Filter::compare(ColumnPath::column(column), op, value))
+}
+
+/// The rows that a query gives; of all columns if none is named.
+async fn ask(table: &Arc<dyn Table>, items: &[&str], filter: Option<Filter>) -> Vec<String> {
+    let item = |name: &&str| Item::Column { path: ColumnPath::column(*name), name: (*name).to_owned() };
+    let query = Query { items: items.iter().map(item).collect(), filter, ..Query::default() };
+    let batches = match table.read(&query).await.unwrap().batches {
+        Batches::Ready(batches) => batches,
+        Batches::Stream(stream) => stream.try_collect().await.unwrap(),
+    };
+    texts(&batches)
 }
 
 fn wait_many(future: impl Future<Output = ()>) {
