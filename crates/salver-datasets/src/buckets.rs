@@ -89,6 +89,48 @@ impl Buckets {
         })?
     }
 
+    /// Returns the objects whose addresses begin with `prefix`, and of these those after `after`, in order; all of them
+    /// from a store that does not know how. Blocks.
+    ///
+    /// # Errors
+    /// If the store can't be reached or refuses.
+    pub(crate) fn list_below(
+        &self,
+        spec: &DatasetSpec,
+        prefix: &str,
+        after: Option<&str>,
+    ) -> Result<Vec<Arc<ListedObject>>> {
+        let address = address::Address::of(prefix)?;
+        let after = after.map(|after| format!("{}{after}", address.key));
+        let client = self.client(spec, &address)?;
+        io_threads::wait(async move {
+            match listing::below(&client.current(), &address, after.as_deref()).await {
+                Err(error) if fault::is_refused(&error) && client.renew() => {
+                    listing::below(&client.current(), &address, after.as_deref()).await
+                }
+                other => other,
+            }
+        })?
+    }
+
+    /// Returns the object at `source`, if there is one. Blocks.
+    ///
+    /// # Errors
+    /// If the store can't be reached or refuses.
+    pub(crate) fn head(&self, spec: &DatasetSpec, source: &str) -> Result<Option<Arc<ListedObject>>> {
+        let address = address::Address::of(source)?;
+        let client = self.client(spec, &address)?;
+        let found = io_threads::wait(async move {
+            match listing::head(&client.current(), &address).await {
+                Err(error) if fault::is_refused(&error) && client.renew() => {
+                    listing::head(&client.current(), &address).await
+                }
+                other => other,
+            }
+        })??;
+        Ok(found.map(Arc::new))
+    }
+
     /// Returns the file on disk of an object of `spec`, with what was fetched of it. Blocks.
     pub(crate) fn object(&self, spec: &DatasetSpec, listed: &Arc<ListedObject>) -> Result<Arc<CachedObject>> {
         let client = self.client(spec, &listed.address)?;

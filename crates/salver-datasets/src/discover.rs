@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Name, Result};
 
+use crate::delta_source::{LOG, is_table};
 use crate::location::{
     files_below, format_of_path, is_compression, is_link_to_hidden, is_skipped, partition_of, unreadable,
 };
@@ -16,8 +17,9 @@ use crate::source;
 const STREAMS: &str = "salver-data";
 
 /// Returns a dataset for each supported file directly in `dir`, for each further sheet of a workbook among them, and
-/// for each of its directories whose files all have the same format; sorted by name. The second list has an error for
-/// each directory that was skipped because it can't be read.
+/// for each of its directories that is a table of Delta Lake or whose files all have the same format; sorted by name.
+/// If `dir` is a table itself, it is the only one. The second list has an error for each directory that was skipped
+/// because it can't be read.
 ///
 /// # Errors
 /// [`Code::Source`] if `dir` can't be listed.
@@ -35,8 +37,7 @@ pub fn discover_beside(
     known: &[DatasetSpec],
     is_settled: &dyn Fn(&Path) -> bool,
 ) -> Result<(Vec<DatasetSpec>, Vec<Error>)> {
-    let entries = std::fs::read_dir(dir).map_err(|cause| unreadable(dir, &cause))?;
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| absolute(entry.path())).collect();
+    let mut paths = paths_in(dir)?;
     // A pipe would be read for ever.
     paths.retain(|path| !is_left_out(path) && (path.is_dir() || path.is_file()) && is_settled(path));
     paths.sort();
@@ -90,6 +91,15 @@ fn source_of(path: &Path) -> Result<String> {
     })
 }
 
+/// Returns what may be datasets in a directory: what is directly in it, or itself if it is a table.
+fn paths_in(dir: &Path) -> Result<Vec<PathBuf>> {
+    if is_table(dir) {
+        return Ok(vec![absolute(dir.to_owned())]);
+    }
+    let entries = std::fs::read_dir(dir).map_err(|cause| unreadable(dir, &cause))?;
+    entries.map(|entry| entry.map(|entry| absolute(entry.path())).map_err(|cause| unreadable(dir, &cause))).collect()
+}
+
 /// Returns the dataset of a further sheet of a workbook.
 fn sheet_of(
     book: &str,
@@ -123,6 +133,8 @@ impl Stamp {
     /// Returns the stamp of what may be a dataset; `None` if it is none.
     fn of(path: &Path) -> Option<Self> {
         let files = match path.is_dir() {
+            // A table is whole as soon as it has a commit.
+            true if is_table(path) => vec![path.join(LOG)],
             true => files_below(path).ok()?,
             false => vec![format_of_path(path).filter(|_| path.is_file()).map(|_| path.to_owned())?],
         };
@@ -142,10 +154,8 @@ impl Stamp {
 /// # Errors
 /// [`Code::Source`] if `dir` can't be listed.
 pub fn look(dir: &Path, is_known: &dyn Fn(&Path) -> bool) -> Result<BTreeMap<PathBuf, Option<Stamp>>> {
-    let entries = std::fs::read_dir(dir).map_err(|cause| unreadable(dir, &cause))?;
     let mut found = BTreeMap::new();
-    for entry in entries {
-        let path = absolute(entry.map_err(|cause| unreadable(dir, &cause))?.path());
+    for path in paths_in(dir)? {
         if is_known(&path) {
             found.insert(path, None);
         } else if !is_left_out(&path)
@@ -157,8 +167,11 @@ pub fn look(dir: &Path, is_known: &dyn Fn(&Path) -> bool) -> Result<BTreeMap<Pat
     Ok(found)
 }
 
-/// Returns whether a directory is one dataset: all files below it have one format, or it is partitioned.
+/// Returns whether a directory is one dataset: it is a table, all files below it have one format, or it is partitioned.
 fn is_dataset(dir: &Path) -> Result<bool> {
+    if is_table(dir) {
+        return Ok(true);
+    }
     let files = files_below(dir)?;
     let mut formats: Vec<_> = files.iter().filter_map(|file| format_of_path(file)).collect();
     formats.dedup();

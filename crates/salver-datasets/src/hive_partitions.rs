@@ -46,7 +46,7 @@ impl Partitions {
                     .with_hint("move the files so that all have the same keys, or set `partitions = false`"));
             }
         }
-        let mut partitions = Self { fields: Vec::new(), values: vec![Vec::new(); inputs.len()] };
+        let mut partitions = Self::none(inputs.len());
         for (index, (key, _)) in first.partitions.iter().enumerate() {
             if partitions.fields.iter().any(|field| field.name() == key) {
                 continue;
@@ -62,24 +62,40 @@ impl Partitions {
             let texts: StringArray = inputs.iter().map(|input| text(&input.partitions[index].1)).collect();
             let declared = spec.schema.iter().find(|column| column.name == *key);
             let data_type = declared.map_or_else(|| guess(&texts), |column| column.data_type.clone());
-            let misfit = |file: usize, is: &str| {
-                let label = &inputs[file].label;
-                Error::new(Code::Source, format!("`{label}`: its partition column `{key}` is {is}"))
-                    .with_hint(format!("declare `{key}` in `schema` as what it is, or rename the directory"))
-            };
-            let column = from_text(&texts, &data_type)
-                .map_err(|file| misfit(file, &format!("`{}`, which is not {data_type}", texts.value(file))))?;
             let nullable = declared.is_none_or(|column| column.nullable);
-            if let Some(file) = (0..inputs.len()).find(|file| !nullable && column.is_null(*file)) {
-                return Err(misfit(file, "null, but was declared not nullable"));
-            }
-            for (file, values) in partitions.values.iter_mut().enumerate() {
-                let value = ScalarValue::try_from_array(&column, file);
-                values.push(value.map_err(|cause| Error::internal("a partition's value is none").with_source(cause))?);
-            }
-            partitions.fields.push(Field::new(key, data_type, nullable));
+            let labels: Vec<&str> = inputs.iter().map(|input| input.label.as_str()).collect();
+            partitions.add(Field::new(key, data_type, nullable), &texts, &labels)?;
         }
         Ok(partitions)
+    }
+
+    /// Returns no partition columns yet, for so many files.
+    pub(crate) fn none(files: usize) -> Self {
+        Self { fields: Vec::new(), values: vec![Vec::new(); files] }
+    }
+
+    /// Adds a column with a text for each of the files, which `labels` names.
+    ///
+    /// # Errors
+    /// [`Code::Source`] if a text is not of the column's type.
+    pub(crate) fn add(&mut self, field: Field, texts: &StringArray, labels: &[&str]) -> Result<()> {
+        let key = field.name();
+        let misfit = |file: usize, is: &str| {
+            let label = labels.get(file).copied().unwrap_or_default();
+            Error::new(Code::Source, format!("`{label}`: its partition column `{key}` is {is}"))
+                .with_hint(format!("declare `{key}` in `schema` as what it is, or rename the directory"))
+        };
+        let column = from_text(texts, field.data_type())
+            .map_err(|file| misfit(file, &format!("`{}`, which is not {}", texts.value(file), field.data_type())))?;
+        if let Some(file) = (0..texts.len()).find(|file| !field.is_nullable() && column.is_null(*file)) {
+            return Err(misfit(file, "null, but was declared not nullable"));
+        }
+        for (file, values) in self.values.iter_mut().enumerate() {
+            let value = ScalarValue::try_from_array(&column, file);
+            values.push(value.map_err(|cause| Error::internal("a partition's value is none").with_source(cause))?);
+        }
+        self.fields.push(field);
+        Ok(())
     }
 
     /// Returns the partition columns for `rows` rows of a file.

@@ -12,6 +12,8 @@ mod cell_area;
 mod chunk_size;
 mod dataset;
 mod decompress;
+mod delta;
+mod delta_source;
 mod direct;
 mod discover;
 mod engine;

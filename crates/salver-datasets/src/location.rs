@@ -12,6 +12,7 @@ use salver_model::{Code, Error, Result};
 use salver_text::percent;
 
 use crate::buckets::{Buckets, ListedObject};
+use crate::delta_source::DeltaSource;
 
 pub(crate) use walk::{files_below, is_link_to_hidden, is_skipped};
 
@@ -29,6 +30,8 @@ pub(crate) enum Origin {
     Object(Arc<ListedObject>),
     /// A spreadsheet of Google.
     GoogleSheet(GoogleSheetSource),
+    /// A table of Delta Lake.
+    Delta(DeltaSource),
     /// Standard input.
     Stdin,
 }
@@ -41,6 +44,7 @@ impl Origin {
             Self::Url(url) => crate::fetch::shown(url),
             Self::Object(object) => object.address.to_string(),
             Self::GoogleSheet(sheet) => sheet.to_string(),
+            Self::Delta(table) => table.to_string(),
             Self::Stdin => "standard input".to_owned(),
         }
     }
@@ -57,6 +61,13 @@ pub(crate) struct SourceLocation {
     pub(crate) partitions: Vec<(String, String)>,
 }
 
+impl SourceLocation {
+    /// Returns the location of a table, whose files its log names.
+    fn of_table(table: DeltaSource) -> Self {
+        Self { origin: Origin::Delta(table), format: Some(SourceFormat::Delta), partitions: Vec::new() }
+    }
+}
+
 /// Resolves the sources of `spec`, in order.
 ///
 /// # Errors
@@ -66,9 +77,10 @@ pub(crate) fn resolve(spec: &DatasetSpec, buckets: &Buckets) -> Result<Vec<Sourc
     let mut places = Vec::new();
     for source in &spec.sources {
         let before = places.len();
-        match Buckets::has(source) {
-            true => objects::resolve(buckets, spec, source, &mut places)?,
-            false => resolve_one(spec, source, &mut places)?,
+        match DeltaSource::of_source(spec, source)? {
+            Some(table) => places.push(SourceLocation::of_table(table)),
+            None if Buckets::has(source) => objects::resolve(buckets, spec, source, &mut places)?,
+            None => resolve_one(spec, source, &mut places)?,
         }
         let found = places.split_off(before);
         places.extend(unreserved(spec, source, found)?);
@@ -76,6 +88,16 @@ pub(crate) fn resolve(spec: &DatasetSpec, buckets: &Buckets) -> Result<Vec<Sourc
     if places.is_empty() {
         return Err(Error::new(Code::Source, format!("`{}` has no source", spec.name))
             .with_hint("say `source = \"path/to/file.csv\"`"));
+    }
+    if places.len() > 1
+        && let Some(table) = places.iter().find(|place| matches!(place.origin, Origin::Delta(_)))
+    {
+        let label = table.origin.label();
+        return Err(Error::new(
+            Code::Source,
+            format!("`{label}` is a Delta table, and `{}` has other sources", spec.name),
+        )
+        .with_hint("serve each table as a dataset of its own, and join them with a view"));
     }
     Ok(places)
 }
@@ -85,7 +107,7 @@ pub(crate) fn resolve(spec: &DatasetSpec, buckets: &Buckets) -> Result<Vec<Sourc
 fn unreserved(spec: &DatasetSpec, source: &str, places: Vec<SourceLocation>) -> Result<Vec<SourceLocation>> {
     let file = |place: &SourceLocation| match &place.origin {
         Origin::File(path) => Some(path.clone()),
-        Origin::Url(_) | Origin::Object(_) | Origin::GoogleSheet(_) | Origin::Stdin => None,
+        Origin::Url(_) | Origin::Object(_) | Origin::GoogleSheet(_) | Origin::Delta(_) | Origin::Stdin => None,
     };
     let files: Vec<PathBuf> = places.iter().filter_map(file).collect();
     let mut are_reserved = spec.reserved.are_reserved(&files).into_iter();
@@ -258,6 +280,7 @@ pub(crate) fn word(format: SourceFormat) -> &'static str {
         SourceFormat::Avro => "Avro",
         SourceFormat::Sheet => "spreadsheet",
         SourceFormat::GoogleSheet => "Google spreadsheet",
+        SourceFormat::Delta => "Delta",
     }
 }
 

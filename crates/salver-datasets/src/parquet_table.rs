@@ -51,20 +51,49 @@ pub(crate) struct ParquetTable {
     is_remote: bool,
     plain: TableSchema,
     placed: TableSchema,
+    /// The order of the columns, unless the partition columns are the last ones.
+    order: Option<Order>,
+}
+
+/// The order of columns that differs from that of the engine, which has partition columns behind all others.
+#[derive(Debug)]
+struct Order {
+    /// For each column of the table its place in the engine's order.
+    columns: Vec<usize>,
+    plain: SchemaRef,
+    placed: SchemaRef,
+}
+
+impl Order {
+    /// Returns the order of the columns of `schema`; `None` if it is the engine's.
+    fn of(schema: &SchemaRef, plain: &TableSchema, placed: &TableSchema) -> Result<Option<Self>> {
+        let engine = plain.table_schema();
+        let place = |field: &FieldRef| engine.index_of(field.name());
+        let odd = |cause| Error::internal("a table has columns that its files have not").with_source(cause);
+        let columns: Vec<usize> = schema.fields().iter().map(place).collect::<Result<_, _>>().map_err(odd)?;
+        if columns.is_sorted() {
+            return Ok(None);
+        }
+        let all: Vec<usize> =
+            columns.iter().copied().chain(columns.len()..placed.table_schema().fields().len()).collect();
+        let projected = |table: &TableSchema, columns: &[usize]| table.table_schema().project(columns).map(Arc::new);
+        let (plain, placed) = (projected(plain, &columns).map_err(odd)?, projected(placed, &all).map_err(odd)?);
+        Ok(Some(Self { columns: all, plain, placed }))
+    }
 }
 
 impl ParquetTable {
-    /// Returns a table of `files` with the columns of `schema`, of which the last are `partition_columns`.
+    /// Returns a table of `files` with the columns of `schema`, of which some are `partition_columns`.
     pub(crate) fn new(
         schema: &SchemaRef,
         files: &[ParquetFile],
         partition_columns: &[Field],
         held: Arc<Files>,
     ) -> Result<Self> {
-        let own = schema.fields().len().saturating_sub(partition_columns.len());
-        let file_schema =
-            Arc::new(Schema::new_with_metadata(schema.fields()[..own].to_vec(), schema.metadata().clone()));
-        let partitions: Vec<FieldRef> = schema.fields()[own..].to_vec();
+        let is_partition = |field: &FieldRef| partition_columns.iter().any(|own| own.name() == field.name());
+        let own: Vec<FieldRef> = schema.fields().iter().filter(|field| !is_partition(field)).cloned().collect();
+        let file_schema = Arc::new(Schema::new_with_metadata(own, schema.metadata().clone()));
+        let partitions: Vec<FieldRef> = partition_columns.iter().cloned().map(Arc::new).collect();
         let mut with_file = partitions.clone();
         with_file.push(Arc::new(Field::new(FILE, DataType::UInt32, false)));
         let row = Arc::new(Field::new(ROW, DataType::Int64, false).with_extension_type(RowNumber));
@@ -73,6 +102,7 @@ impl ParquetTable {
             .with_virtual_columns(vec![row])
             .build();
         let plain = TableSchema::builder(file_schema).with_table_partition_cols(partitions.clone()).build();
+        let order = Order::of(schema, &plain, &placed)?;
         let made = files.iter().enumerate().map(|(number, file)| partitioned(number, file));
         Ok(Self {
             files: made.collect::<Result<_>>()?,
@@ -83,6 +113,7 @@ impl ParquetTable {
             is_remote: files.iter().any(|file| file.remote.0.is_some()),
             plain,
             placed,
+            order,
         })
     }
 
@@ -142,6 +173,17 @@ impl ParquetProvider {
         Self { table, placed: true }
     }
 
+    /// Returns the columns in the engine's order that make up `projection`.
+    fn in_engine_order(&self, projection: Option<&Vec<usize>>) -> Option<Vec<usize>> {
+        let Some(order) = &self.table.order else { return projection.cloned() };
+        let width = if self.placed { order.placed.fields().len() } else { order.plain.fields().len() };
+        let all = order.columns.get(..width).unwrap_or(&order.columns);
+        match projection {
+            None => Some(all.to_vec()),
+            Some(columns) => Some(columns.iter().filter_map(|column| all.get(*column).copied()).collect()),
+        }
+    }
+
     fn table_schema(&self) -> &TableSchema {
         if self.placed { &self.table.placed } else { &self.table.plain }
     }
@@ -172,7 +214,11 @@ impl ParquetProvider {
 #[async_trait]
 impl TableProvider for ParquetProvider {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(self.table_schema().table_schema())
+        match &self.table.order {
+            None => Arc::clone(self.table_schema().table_schema()),
+            Some(order) if self.placed => Arc::clone(&order.placed),
+            Some(order) => Arc::clone(&order.plain),
+        }
     }
 
     fn table_type(&self) -> TableType {
@@ -218,7 +264,7 @@ impl TableProvider for ParquetProvider {
         let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(SureSource::new(source)))
             .with_file_group(FileGroup::new(self.files()))
             .with_statistics(statistics)
-            .with_projection_indices(projection.cloned())?
+            .with_projection_indices(self.in_engine_order(projection))?
             .with_limit(limit.filter(|_| filters.is_empty()))
             .with_preserve_order(ordered)
             .with_batch_size(batch_rows)

@@ -4,6 +4,7 @@ mod budget;
 mod cast_loss;
 mod collect;
 mod conform;
+mod delta_plan;
 mod file_listing;
 mod load;
 mod source_file;
@@ -31,14 +32,14 @@ pub enum Content {
     /// All rows in memory: chunks of exactly [`CHUNK_ROWS`] rows (the last may be shorter), each column contiguous.
     /// Without rows there are no chunks.
     Resident {
-        /// The columns; partition columns, if any, are last.
+        /// The columns.
         schema: SchemaRef,
         /// The rows.
         chunks: Vec<RecordBatch>,
     },
     /// Rows on local disk as Parquet: the dataset's own files, or a converted copy.
     Parquet {
-        /// The columns: those of the files, then the partition columns.
+        /// The columns: those of the files and the partition columns, in the order that the dataset has.
         schema: SchemaRef,
         /// The files, in order.
         files: Vec<ParquetFile>,

@@ -143,7 +143,7 @@ pub(crate) fn outline(input: &Input, spec: &DatasetSpec, all: bool) -> Result<Ou
         let schema = match input.format {
             SourceFormat::Csv | SourceFormat::Tsv => return csv::outline(input, spec, bytes_max),
             SourceFormat::Json | SourceFormat::NdJson | SourceFormat::GeoJson => json::outline(input, spec, bytes_max)?,
-            SourceFormat::Parquet => parquet::schema(input)?,
+            SourceFormat::Parquet | SourceFormat::Delta => parquet::schema(input)?,
             SourceFormat::ArrowFile | SourceFormat::ArrowStream => arrow_ipc::schema(input)?,
             SourceFormat::Avro => avro::schema(input)?,
             SourceFormat::Sheet | SourceFormat::GoogleSheet => sheet::outline(input, spec)?,
@@ -185,7 +185,7 @@ pub(crate) fn read(input: &Input, spec: &DatasetSpec, reading: &ReadOptions, sin
     guarded(input, || match input.format {
         SourceFormat::Csv | SourceFormat::Tsv => csv::read(input, spec, reading, sink),
         SourceFormat::Json | SourceFormat::NdJson | SourceFormat::GeoJson => json::read(input, spec, reading, sink),
-        SourceFormat::Parquet => parquet::read(input, sink),
+        SourceFormat::Parquet | SourceFormat::Delta => parquet::read(input, sink),
         SourceFormat::ArrowFile | SourceFormat::ArrowStream => arrow_ipc::read(input, sink),
         SourceFormat::Avro => avro::read(input, sink),
         SourceFormat::Sheet | SourceFormat::GoogleSheet => sheet::read(input, spec, sink),
@@ -194,7 +194,7 @@ pub(crate) fn read(input: &Input, spec: &DatasetSpec, reading: &ReadOptions, sin
 
 /// Catches panics in readers of binary formats, which trust the lengths and offsets of damaged files. Such a panic
 /// becomes an error of the file.
-fn guarded<T, E: From<Error>>(input: &Input, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+pub(crate) fn guarded<T, E: From<Error>>(input: &Input, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic
             .downcast_ref::<String>()

@@ -17,6 +17,8 @@ mod csv;
 mod csv_forms;
 #[path = "sources/damage.rs"]
 mod damage;
+#[path = "sources/delta.rs"]
+mod delta;
 #[path = "sources/geojson.rs"]
 mod geojson;
 #[cfg(feature = "google-sheets")]

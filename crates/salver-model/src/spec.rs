@@ -13,6 +13,7 @@ pub mod sandbox;
 pub mod scram;
 pub mod secret;
 pub mod stream;
+pub mod table_version;
 pub mod url_template;
 
 use std::path::PathBuf;
@@ -37,6 +38,7 @@ pub use sandbox::{SandboxLevel, SandboxSpec};
 pub use scram::{ScramKey, ScramVerifier};
 pub use secret::Secret;
 pub use stream::{KafkaSpec, Pick, StreamSpec};
+pub use table_version::TableVersion;
 
 /// Format of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +65,12 @@ pub enum SourceFormat {
     Sheet,
     /// A sheet of a spreadsheet of Google, as its API answers it. No file has it, and so no suffix.
     GoogleSheet,
+    /// A table of Delta Lake: a directory, and so no suffix.
+    Delta,
 }
 
 impl SourceFormat {
-    /// Every suffix with its format; the configuration's `format` uses the same words.
+    /// Every suffix with its format; the configuration's `format` uses the same words, and `delta`.
     pub const SUFFIXES: [(&'static str, Self); 20] = [
         ("csv", Self::Csv),
         ("tsv", Self::Tsv),
@@ -94,6 +98,12 @@ impl SourceFormat {
     #[must_use]
     pub fn of_suffix(suffix: &str) -> Option<Self> {
         Self::SUFFIXES.iter().find(|(s, _)| s.eq_ignore_ascii_case(suffix)).map(|(_, format)| *format)
+    }
+
+    /// Returns the format that the configuration's `format` names.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        if word == "delta" { Some(Self::Delta) } else { Self::of_suffix(word) }
     }
 }
 
@@ -146,7 +156,7 @@ pub struct DatasetSpec {
     /// Name of the dataset.
     pub name: Name,
     /// Files, directories, globs, http(s) URLs, objects (`s3://`, `gs://`, `az://`), spreadsheets of Google
-    /// (`gsheets://`), or `-` for standard input, concatenated in order.
+    /// (`gsheets://`), or `-` for standard input, concatenated in order; or one table of Delta Lake.
     pub sources: Vec<String>,
     /// Headers sent with http(s) requests.
     pub headers: Vec<(String, String)>,

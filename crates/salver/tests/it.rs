@@ -29,6 +29,7 @@ mod it {
     mod client_certificates;
     mod console;
     mod cursor;
+    mod delta;
     mod documents;
     mod drain;
     mod export;

@@ -24,7 +24,7 @@ pub(super) fn check(table: &Table, findings: &mut Findings) -> Option<DatasetSpe
     let spec = DatasetSpec {
         headers: table.pairs("headers").unwrap_or_default().to_vec(),
         object_store: object_store::check(table, findings),
-        format: table.text("format").and_then(SourceFormat::of_suffix),
+        format: table.text("format").and_then(SourceFormat::of_word),
         csv: csv(table, findings),
         json: json(table, !schema.is_empty(), findings),
         sheet: sheet(table, findings),

@@ -3,15 +3,19 @@
 
 use std::path::Path;
 
-use salver_model::spec::DatasetSpec;
+use salver_model::spec::{DatasetSpec, TableVersion};
 
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
 use crate::setting_place::SettingPlace;
 
-/// Returns a source as a path, unless it is standard input or a URL.
+/// Returns a source as a path, without the version of a table, unless it is standard input or a URL.
 pub(crate) fn as_path(source: &str) -> Option<&Path> {
-    (source != "-" && !source.contains("://")).then(|| Path::new(source))
+    if source == "-" || source.contains("://") {
+        return None;
+    }
+    let root = TableVersion::of_source(source).map_or(source, |version| version.root);
+    Some(Path::new(if Path::new(source).exists() { source } else { root }))
 }
 
 fn is_glob(source: &str) -> bool {

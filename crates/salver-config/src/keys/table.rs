@@ -12,10 +12,10 @@ mod wire;
 
 use super::{Effect, Section, Setting, SettingKind};
 
-/// Values of a source's `format`: its suffixes.
+/// Values of a source's `format`: its suffixes, and what directories can be.
 const FORMATS: SettingKind = SettingKind::Choice(&[
     "csv", "tsv", "tab", "json", "ndjson", "jsonl", "geojson", "geojsonl", "geojsons", "parquet", "pq", "arrow",
-    "feather", "ipc", "arrows", "avro", "xlsx", "xls", "xlsb", "ods",
+    "feather", "ipc", "arrows", "avro", "xlsx", "xls", "xlsb", "ods", "delta",
 ]);
 
 /// Creates a row of the first release.
@@ -298,7 +298,8 @@ const ROWS: &[Setting] = &[
         &["table", "id"]),
     row(Section::Dataset, "source", SettingKind::Texts, ["", r#""data/uk_cities.csv""#],
         "File, directory, glob, `http(s)://` URL, objects (`s3://`, `gs://`, `az://`), a spreadsheet of Google \
-            (`gsheets://`), or `-` for standard input; or a list of them, read in order as one. Relative paths start at this file's directory. Required.",
+            (`gsheets://`), or `-` for standard input; or a list of them, read in order as one; or a table of Delta Lake. \
+            Relative paths start at this file's directory. Required.",
         &["uri", "path", "file", "url", "sources"]),
     row(Section::Dataset, "headers", SettingKind::Pairs, ["", r#"{ Authorization = "Bearer abc" }"#],
         "Headers sent with requests to `http(s)://` and `gsheets://` sources.",

@@ -304,5 +304,6 @@ fn absolute(source: &str) -> String {
 }
 
 fn suffix(format: SourceFormat) -> &'static str {
-    SourceFormat::SUFFIXES.iter().find(|(_, other)| *other == format).map_or("csv", |(suffix, _)| suffix)
+    let fallback = if format == SourceFormat::Delta { "delta" } else { "csv" };
+    SourceFormat::SUFFIXES.iter().find(|(_, other)| *other == format).map_or(fallback, |(suffix, _)| suffix)
 }

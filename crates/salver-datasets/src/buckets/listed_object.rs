@@ -38,6 +38,11 @@ impl ListedObject {
         }
     }
 
+    /// Returns when it was written, in milliseconds since 1970.
+    pub(crate) fn modified_ms(&self) -> i64 {
+        self.modified.timestamp_millis()
+    }
+
     /// Returns whether `about` is of the very object that was listed.
     pub(super) fn is_same(&self, about: &ObjectMeta) -> bool {
         let is_same_tag = match (&self.e_tag, &about.e_tag) {

@@ -58,7 +58,7 @@ pub(super) async fn list(client: &Client, address: &Address) -> Result<Listing> 
         return Ok(Listing { kind: ListingKind::Object, root, objects: vec![Arc::new(object)] });
     }
     let root = if key.is_empty() || key.ends_with('/') { key.to_owned() } else { format!("{key}/") };
-    let objects = pages(client, address, &root, false, |_| true).await?;
+    let objects = pages(client, address, Wanted { prefix: &root, after: None, is_flat: false }, |_| true).await?;
     if objects.is_empty() && !key.is_empty() {
         return Err(Error::new(Code::Source, format!("there is no object `{address}`, and none below it"))
             .with_hint("check the bucket and the key; keys are case-sensitive"));
@@ -78,8 +78,8 @@ async fn matching(client: &Client, address: &Address) -> Result<Listing> {
     // What is further below can't match if only the last name is a pattern.
     let is_flat = !key[fixed.len()..].contains('/') && !key.contains("**");
     let root = directory_of(fixed).to_owned();
-    let objects =
-        pages(client, address, fixed, is_flat, |found| found == key || pattern.matches_with(found, options)).await?;
+    let wanted = Wanted { prefix: fixed, after: None, is_flat };
+    let objects = pages(client, address, wanted, |found| found == key || pattern.matches_with(found, options)).await?;
     // As with files: the name itself comes before what it means as a pattern.
     if let Some(exact) = objects.iter().find(|object| object.address.key == key) {
         let objects = vec![Arc::clone(exact)];
@@ -93,8 +93,27 @@ fn directory_of(key: &str) -> &str {
     key.rfind('/').map_or("", |end| &key[..=end])
 }
 
+/// Returns the objects whose keys begin with that of `address`, and of these those after `after`, sorted by key; all of
+/// them from a store that does not know how.
+///
+/// # Errors
+/// If the store can't be reached or refuses, or if there are too many objects.
+pub(super) async fn below(client: &Client, address: &Address, after: Option<&str>) -> Result<Vec<Arc<ListedObject>>> {
+    pages(client, address, Wanted { prefix: &address.key, after, is_flat: false }, |_| true).await
+}
+
+/// Which objects are asked for.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    prefix: &'a str,
+    /// The key that they come after.
+    after: Option<&'a str>,
+    /// Whether only those directly below the prefix are.
+    is_flat: bool,
+}
+
 /// Returns the object at `address`, if there is one.
-async fn head(client: &Client, address: &Address) -> Result<Option<ListedObject>> {
+pub(super) async fn head(client: &Client, address: &Address) -> Result<Option<ListedObject>> {
     let path = Path::parse(&address.key).map_err(|cause| fault::explained(address, cause.into()))?;
     let options = GetOptions { head: true, ..GetOptions::default() };
     let found = persistently(address, SILENCE, || async {
@@ -109,17 +128,17 @@ async fn head(client: &Client, address: &Address) -> Result<Option<ListedObject>
     Ok(found.map(|about| ListedObject::new(address, &ObjectMeta { location: path, ..about })))
 }
 
-/// Returns the objects whose keys begin with `prefix` and are `wanted`, sorted by key.
+/// Returns the wanted objects whose keys are a match, sorted by key.
 async fn pages(
     client: &Client,
     address: &Address,
-    prefix: &str,
-    is_flat: bool,
-    wanted: impl Fn(&str) -> bool,
+    Wanted { prefix, after, is_flat }: Wanted<'_>,
+    is_match: impl Fn(&str) -> bool,
 ) -> Result<Vec<Arc<ListedObject>>> {
     let (mut objects, mut seen, mut page_token) = (Vec::new(), 0_usize, None);
     loop {
         let options = || PaginatedListOptions {
+            offset: after.map(str::to_owned),
             delimiter: is_flat.then(|| "/".into()),
             max_keys: Some(PAGE_OBJECTS),
             page_token: Option::clone(&page_token),
@@ -139,7 +158,7 @@ async fn pages(
             // An empty object without a suffix stands for a directory.
             let is_directory =
                 about.size == 0 && !about.location.as_ref().rsplit('/').next().unwrap_or_default().contains('.');
-            if !is_directory && wanted(about.location.as_ref()) {
+            if !is_directory && is_match(about.location.as_ref()) {
                 objects.push(Arc::new(ListedObject::new(address, about)));
             }
         }

@@ -128,14 +128,14 @@ impl FileColumns {
     /// Inserts the partition columns between the file's own.
     fn completed(&self, sources: &Sources, file: usize, own: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
         let mut own = own.into_iter();
-        let columns = self.wanted.columns.iter().zip(self.wanted.schema.fields()).map(|(column, field)| {
-            match column.checked_sub(sources.own) {
-                None => own.next().ok_or_else(|| Error::internal(format!("`{}` was not read", field.name()))),
-                Some(partition) => match sources.value(file, partition) {
-                    Some(value) => constant(value, rows),
-                    None => Ok(new_null_array(field.data_type(), rows)),
-                },
-            }
+        let columns = self.wanted.columns.iter().zip(self.wanted.schema.fields()).map(|(column, field)| match sources
+            .partition(*column)
+        {
+            None => own.next().ok_or_else(|| Error::internal(format!("`{}` was not read", field.name()))),
+            Some(partition) => match sources.value(file, partition) {
+                Some(value) => constant(value, rows),
+                None => Ok(new_null_array(field.data_type(), rows)),
+            },
         });
         batch_of(&self.wanted.schema, columns.collect::<Result<_>>()?, rows)
     }

@@ -23,7 +23,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Returns the files of a dataset with the columns `schema`, of which the last are `partition_columns`.
+    /// Returns the files of a dataset with the columns `schema`, of which some are `partition_columns`.
     pub(crate) fn new(
         schema: &SchemaRef,
         files: &[ParquetFile],

@@ -18,8 +18,8 @@ use crate::residency::{ParquetFile, Remote};
 pub(super) struct Sources {
     /// The dataset's columns.
     pub(super) schema: SchemaRef,
-    /// Number of columns that are stored in the files; those after them are partition columns.
-    pub(super) own: usize,
+    /// For each column its place among the partition columns; `None` if it is stored in the files.
+    pub(super) partitions: Vec<Option<usize>>,
     /// The first row of each file, followed by the number of rows.
     pub(super) starts: Vec<u64>,
     files: Vec<OpenedFile>,
@@ -48,7 +48,7 @@ pub(crate) struct Opened {
 }
 
 impl Sources {
-    /// Returns the metadata of a dataset's files; the last of the columns `schema` are `partition_columns`.
+    /// Returns the metadata of a dataset's files; some of the columns `schema` are `partition_columns`.
     pub(super) fn new(
         schema: &SchemaRef,
         files: &[ParquetFile],
@@ -71,8 +71,9 @@ impl Sources {
                 remote: file.remote.clone(),
             });
         }
-        let own = schema.fields().len().saturating_sub(partition_columns.len());
-        Ok(Self { schema: Arc::clone(schema), own, starts, files: sources, _kept: kept })
+        let partition = |field: &FieldRef| partition_columns.iter().position(|own| own.name() == field.name());
+        let partitions = schema.fields().iter().map(partition).collect();
+        Ok(Self { schema: Arc::clone(schema), partitions, starts, files: sources, _kept: kept })
     }
 
     /// Returns the number of files.
@@ -92,8 +93,13 @@ impl Sources {
 
     /// Returns those of `columns` that are stored in files, though not every file may have them.
     pub(super) fn fields(&self, columns: &[usize]) -> Vec<FieldRef> {
-        let own = columns.iter().filter(|column| **column < self.own);
+        let own = columns.iter().filter(|column| self.partition(**column).is_none());
         own.filter_map(|column| self.schema.fields().get(*column).cloned()).collect()
+    }
+
+    /// Returns the place of a column among the partition columns; `None` if it is stored in the files.
+    pub(super) fn partition(&self, column: usize) -> Option<usize> {
+        self.partitions.get(column).copied().flatten()
     }
 
     /// Returns the number of the file that has a row.

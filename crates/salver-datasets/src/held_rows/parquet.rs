@@ -129,7 +129,7 @@ fn costs_of(opened: &Opened) -> Vec<u64> {
 /// Returns the single file, if it has all rows and exactly the dataset's columns.
 fn file_of(opened: &Opened) -> Result<Option<Arc<OpenFile>>> {
     let schema = &opened.sources.schema;
-    if opened.sources.count() != 1 || opened.sources.own != schema.fields().len() {
+    if opened.sources.count() != 1 || opened.sources.partitions.iter().any(Option::is_some) {
         return Ok(None);
     }
     let Some(file) = opened.kept(0) else { return Ok(None) };

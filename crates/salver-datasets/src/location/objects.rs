@@ -8,6 +8,7 @@ use salver_model::{Code, Error, Result};
 
 use super::{Origin, SourceLocation, format_of_name, is_skipped, partition_of, walk, word};
 use crate::buckets::{Buckets, ListedObject, Listing, ListingKind};
+use crate::delta_source::{DeltaSource, LOG};
 
 /// Resolves a source in an object store.
 pub(super) fn resolve(
@@ -17,6 +18,12 @@ pub(super) fn resolve(
     places: &mut Vec<SourceLocation>,
 ) -> Result<()> {
     let Listing { kind, root, mut objects } = buckets.list(spec, source)?;
+    let is_log =
+        |object: &Arc<ListedObject>| below(&root, object).split_once('/').is_some_and(|(first, _)| first == LOG);
+    if kind == ListingKind::Directory && spec.format.is_none() && objects.iter().any(is_log) {
+        places.push(SourceLocation::of_table(DeltaSource::latest(source)));
+        return Ok(());
+    }
     if kind != ListingKind::Object {
         objects.retain(|object| below(&root, object).split('/').all(|part| !is_skipped(Path::new(part))));
     }

@@ -7,7 +7,10 @@ use salver_model::limits::{DATASET_DEPTH_MAX, DATASET_FILES_MAX};
 use salver_model::spec::SourceFormat;
 use salver_model::{Code, Error, Result};
 
-/// Returns every file below `root`, sorted by path, except hidden files and those whose name begins with `_`.
+use crate::delta_source::is_table;
+
+/// Returns every file below `root`, sorted by path, except hidden files, those whose name begins with `_`, and those of
+/// tables of Delta Lake in directories below it.
 pub(crate) fn files_below(root: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut seen = HashSet::new();
@@ -28,6 +31,10 @@ fn walk(dir: &Path, depth: usize, seen: &mut HashSet<PathBuf>, files: &mut Vec<P
             continue;
         }
         if path.is_dir() {
+            // The files of a table are not its rows without its log.
+            if is_table(&path) {
+                continue;
+            }
             walk(&path, depth + 1, seen, files)?;
         } else if path.is_file() {
             files.push(path);

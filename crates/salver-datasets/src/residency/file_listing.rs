@@ -8,6 +8,8 @@ use salver_model::spec::{DatasetSpec, SourceFormat};
 use salver_model::{Code, Error, Result, Version};
 
 use crate::buckets::{self, Buckets, CachedObject};
+use crate::delta::{self, DeltaTable};
+use crate::delta_source::DeltaSource;
 use crate::fetch;
 use crate::file_stamp::inode;
 use crate::google_sheets;
@@ -18,6 +20,8 @@ use crate::source::{Input, sniffed, unpacked};
 pub(super) struct Gathered {
     pub(super) inputs: Vec<Input>,
     pub(super) version: Version,
+    /// The table of Delta Lake whose files they are.
+    pub(super) table: Option<DeltaTable>,
 }
 
 /// Resolves the files, downloads remote ones, fetches what is read first of objects, and decompresses files that can't
@@ -27,6 +31,10 @@ pub(super) fn gather(spec: &DatasetSpec, buckets: &Buckets, data_dir: &Path) -> 
     let mut stamps = Vec::new();
     for SourceLocation { origin, format, partitions } in location::resolve(spec, buckets)? {
         let label = origin.label();
+        if let Origin::Delta(source) = &origin {
+            // It is the only one.
+            return of_table(source, spec, buckets);
+        }
         let mut object = None;
         let (path, dir, stamp, told) = match &origin {
             Origin::File(path) => (path.clone(), None, stamp(path)?, None),
@@ -46,6 +54,7 @@ pub(super) fn gather(spec: &DatasetSpec, buckets: &Buckets, data_dir: &Path) -> 
                 let fetched = fetch::stdin(data_dir)?;
                 (fetched.path, Some(fetched.dir), fetched.tag, None)
             }
+            Origin::Delta(_) => continue,
         };
         stamps.push((label.clone(), stamp));
         let format = match format.or(told) {
@@ -66,7 +75,17 @@ pub(super) fn gather(spec: &DatasetSpec, buckets: &Buckets, data_dir: &Path) -> 
     buckets::fetch_footers(footers.into_iter().filter_map(|input| input.object.clone()).collect())?;
     fetch_ahead(others, buckets)?;
     let inputs = inputs.into_iter().map(|input| unpacked(input, data_dir)).collect::<Result<_>>()?;
-    Ok(Gathered { inputs, version: version(spec, &stamps) })
+    Ok(Gathered { inputs, version: version(spec, &stamps), table: None })
+}
+
+/// Finds the files of a table, and fetches what is read first of objects.
+fn of_table(source: &DeltaSource, spec: &DatasetSpec, buckets: &Buckets) -> Result<Gathered> {
+    let (table, tag) = delta::open(source, spec, buckets)?;
+    let inputs = table.inputs();
+    if table.is_plain() {
+        buckets::fetch_footers(inputs.iter().filter_map(|input| input.object.clone()).collect())?;
+    }
+    Ok(Gathered { inputs, version: version(spec, &[(source.to_string(), tag)]), table: Some(table) })
 }
 
 /// Fetches the objects of `inputs` as a whole, several at a time, if they leave room on disk for others; else each is
@@ -89,6 +108,7 @@ pub(super) fn probe(spec: &DatasetSpec, buckets: &Buckets, data_dir: &Path) -> R
             Origin::Url(url) => fetch::tag(url, &spec.headers)?,
             Origin::GoogleSheet(sheet) => google_sheets::fetch(spec, sheet, data_dir)?.tag,
             Origin::Object(listed) => listed.version(),
+            Origin::Delta(source) => delta::version_tag(source, spec, buckets)?,
             Origin::Stdin => fetch::stdin(data_dir)?.tag,
         };
         stamps.push((origin.label(), stamp));

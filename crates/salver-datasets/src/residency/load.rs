@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use salver_model::limits::RESIDENT_PARQUET_BYTES_MAX;
 use salver_model::ports::Progress;
@@ -16,6 +17,7 @@ use super::file_listing::{self, Gathered};
 use super::source_file::Candidate;
 use super::{Budget, Content, Loaded, ParquetFile, Remote};
 use crate::buckets::{Buckets, is_change};
+use crate::delta::DeltaTable;
 use crate::hive_partitions::Partitions;
 use crate::infer::{merge_schemas, plain};
 use crate::location::word;
@@ -93,10 +95,10 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + '
 /// Reads once, and returns whether the files changed meanwhile.
 fn attempt(spec: &DatasetSpec, places: LoadingPlaces<'_>, progress: &Progress) -> Result<(Loaded, bool)> {
     let LoadingPlaces { budget, data_dir, buckets } = places;
-    let Gathered { inputs, version } = file_listing::gather(spec, buckets, data_dir)?;
-    let loading = DatasetLoad { spec, budget, data_dir, buckets, inputs: &inputs, progress };
-    // Taken before the rows are read, to detect an overwrite in between.
-    let candidate = Candidate::of(&inputs);
+    let Gathered { inputs, version, table } = file_listing::gather(spec, buckets, data_dir)?;
+    let loading = DatasetLoad { spec, budget, data_dir, buckets, inputs: &inputs, table: table.as_ref(), progress };
+    // Taken before the rows are read, to detect an overwrite in between. A file of a table may have other rows.
+    let candidate = if table.is_none() { Candidate::of(&inputs) } else { None };
     let (kept, words) = loading.looking_again().map_err(|stop| loading.final_error(stop))?;
     // A download is a single response, and of objects only the listed ones are read: they can't change meanwhile.
     let has_changed = file_listing::local_version(spec, buckets).is_some_and(|now| now != version);
@@ -113,12 +115,14 @@ fn attempt(spec: &DatasetSpec, places: LoadingPlaces<'_>, progress: &Progress) -
     Ok((loaded, has_changed))
 }
 
-struct DatasetLoad<'a> {
-    spec: &'a DatasetSpec,
+pub(super) struct DatasetLoad<'a> {
+    pub(super) spec: &'a DatasetSpec,
     budget: &'a Arc<Budget>,
     data_dir: &'a Path,
     buckets: &'a Buckets,
-    inputs: &'a [Input],
+    pub(super) inputs: &'a [Input],
+    /// The table of Delta Lake whose files they are.
+    table: Option<&'a DeltaTable>,
     progress: &'a Progress,
 }
 
@@ -146,22 +150,10 @@ impl DatasetLoad<'_> {
     }
 
     fn run(&self, look: Look) -> Result<(Collected, String), Stop> {
-        let mut outlines = self.outlines(look != Look::Beginning)?;
-        let is_settled = source::settle_numbers(&mut outlines, self.inputs, self.spec);
-        if look == Look::Beginning && !matches!(is_settled, Ok(false)) {
-            // The other rows may tell.
-            return Err(Stop::Outgrown);
-        }
-        is_settled?;
-        let merged = self.merged(&outlines)?;
-        let merged = if look == Look::TimesAsText { self.with_times_as_text(merged) } else { merged };
-        let partitions = Partitions::of(self.inputs, self.spec, &outlines)?;
-        let is_plain = self.is_plain(&outlines);
-        let columns = self.declared(&merged, &partitions)?;
-        let fields = columns.fields().iter().cloned().chain(partitions.fields.iter().cloned().map(Arc::new));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let plan = LoadPlan { columns, schema, partitions, outlines };
-
+        let (plan, is_plain) = match self.table {
+            Some(table) => self.table_plan(table)?,
+            None => self.plan(look)?,
+        };
         let in_place =
             if file_listing::is_parquet(self.inputs) && is_plain { file_listing::kept_dir(self.inputs) } else { None };
         if let Some(dir) = in_place {
@@ -197,8 +189,28 @@ impl DatasetLoad<'_> {
         Ok((kept, self.words(held, &plan)))
     }
 
+    /// Returns how the files are read, and whether they can be scanned in place if they are Parquet.
+    fn plan(&self, look: Look) -> Result<(LoadPlan, bool), Stop> {
+        let mut outlines = self.outlines(look != Look::Beginning)?;
+        let is_settled = source::settle_numbers(&mut outlines, self.inputs, self.spec);
+        if look == Look::Beginning && !matches!(is_settled, Ok(false)) {
+            // The other rows may tell.
+            return Err(Stop::Outgrown);
+        }
+        is_settled?;
+        let merged = self.merged(&outlines)?;
+        let merged = if look == Look::TimesAsText { self.with_times_as_text(merged) } else { merged };
+        let partitions = Partitions::of(self.inputs, self.spec, &outlines)?;
+        let is_plain = self.is_plain(&outlines);
+        let columns = self.declared(&merged, &partitions)?;
+        let fields = columns.fields().iter().cloned().chain(partitions.fields.iter().cloned().map(Arc::new));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let order = (0..schema.fields().len()).collect();
+        Ok((LoadPlan { columns, schema, order, partitions, outlines }, is_plain))
+    }
+
     /// Returns the columns of each file.
-    fn outlines(&self, all: bool) -> Result<Vec<Outline>> {
+    pub(super) fn outlines(&self, all: bool) -> Result<Vec<Outline>> {
         self.progress.begin(self.inputs.len());
         let mut outlines = Vec::with_capacity(self.inputs.len());
         for (number, input) in self.inputs.iter().enumerate() {
@@ -248,7 +260,7 @@ impl DatasetLoad<'_> {
         Schema::new(fields.collect::<Vec<_>>())
     }
 
-    fn column(&self, name: &str) -> Option<&ColumnSpec> {
+    pub(super) fn column(&self, name: &str) -> Option<&ColumnSpec> {
         self.spec.schema.iter().find(|column| column.name == name)
     }
 
@@ -266,7 +278,7 @@ impl DatasetLoad<'_> {
     }
 
     /// Returns the dataset's columns: those of the files, with declared types, then those that are only declared.
-    fn declared(&self, merged: &Schema, partitions: &Partitions) -> Result<SchemaRef> {
+    pub(super) fn declared(&self, merged: &Schema, partitions: &Partitions) -> Result<SchemaRef> {
         let mut fields: Vec<Field> = merged
             .fields()
             .iter()
@@ -299,19 +311,19 @@ impl DatasetLoad<'_> {
 
     fn collect(&self, mut collector: Collector, plan: &LoadPlan) -> Result<Collected, Stop> {
         file_listing::fetch_ahead(self.inputs, self.buckets)?;
-        for (index, (input, outline)) in self.inputs.iter().zip(&plan.outlines).enumerate() {
-            let reading = ReadOptions {
-                schema: SchemaRef::clone(&plan.columns),
-                legacy_text: outline.legacy_text,
-                forms: Arc::clone(&outline.forms),
-            };
+        for (index, input) in self.inputs.iter().enumerate() {
             let mut first_row = 0;
-            source::read(input, self.spec, &reading, &mut |batch| {
+            let mut push = |batch: RecordBatch| {
                 let mut columns = conform(&batch, &plan.columns, &input.label, first_row)?;
                 columns.extend(plan.partitions.columns(index, batch.num_rows())?);
                 first_row += batch.num_rows() as u64;
+                let columns = plan.order.iter().map(|place| Arc::clone(&columns[*place])).collect();
                 collector.push(batch_of(&plan.schema, columns, batch.num_rows())?)
-            })?;
+            };
+            match self.table {
+                Some(table) => table.read(index, &mut push)?,
+                None => source::read(input, self.spec, &plan.reading(index), &mut push)?,
+            }
             self.progress.reach(index + 1, true);
         }
         Ok(collector.finish()?)
@@ -341,6 +353,9 @@ impl DatasetLoad<'_> {
     }
 
     fn words(&self, held: &str, plan: &LoadPlan) -> String {
+        if let Some(table) = self.table {
+            return format!("{}, {held}", table.words());
+        }
         let from = match self.inputs {
             [one] => one.label.clone(),
             [first, .., last] => format!("{} files, {} to {}", self.inputs.len(), first.label, last.label),
@@ -367,11 +382,27 @@ impl DatasetLoad<'_> {
     }
 }
 
-struct LoadPlan {
+/// How the files of a dataset are read.
+pub(super) struct LoadPlan {
     /// The columns that are stored in the files.
-    columns: SchemaRef,
+    pub(super) columns: SchemaRef,
     /// These columns and the partition columns.
-    schema: SchemaRef,
-    partitions: Partitions,
-    outlines: Vec<Outline>,
+    pub(super) schema: SchemaRef,
+    /// For each column of `schema` its place among `columns`, which the partition columns follow.
+    pub(super) order: Vec<usize>,
+    pub(super) partitions: Partitions,
+    /// The columns of each file; of tables only where files are their rows as they are.
+    pub(super) outlines: Vec<Outline>,
+}
+
+impl LoadPlan {
+    /// Returns how the file of this number is read.
+    fn reading(&self, index: usize) -> ReadOptions {
+        let outline = self.outlines.get(index);
+        ReadOptions {
+            schema: SchemaRef::clone(&self.columns),
+            legacy_text: outline.is_some_and(|outline| outline.legacy_text),
+            forms: outline.map(|outline| Arc::clone(&outline.forms)).unwrap_or_default(),
+        }
+    }
 }

@@ -89,7 +89,8 @@ pub(crate) fn footer(input: &Input) -> Result<Footer> {
     })
 }
 
-fn load(input: &Input) -> Result<ArrowReaderMetadata> {
+/// Reads the footer, and refuses one that contradicts itself or its file.
+pub(crate) fn load(input: &Input) -> Result<ArrowReaderMetadata> {
     let file = File::open(&input.path).map_err(|cause| io_error(input, cause))?;
     let file_bytes = file.metadata().map_err(|cause| io_error(input, cause))?.len();
     if nesting::is_too_deep(&file) {

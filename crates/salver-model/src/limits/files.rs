@@ -53,6 +53,13 @@ pub const UNPACKED_RATIO_MAX: u64 = 1_000;
 pub const DATASET_DEPTH_MAX: usize = 32;
 /// Most files of one dataset; one with more is refused.
 pub const DATASET_FILES_MAX: usize = 1_000_000;
+/// Most bytes of the log of a Delta table that are read for one version: its last checkpoint and the commits after it;
+/// a table with more is refused until it has a newer checkpoint.
+pub const DELTA_LOG_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// Longest line of the log of a Delta table, in bytes; a table with a longer one is refused.
+pub const DELTA_LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Largest deletion vector of a file of a Delta table, in bytes; a table with a larger one is refused.
+pub const DELTA_VECTOR_BYTES_MAX: u64 = 128 * 1024 * 1024;
 /// Largest download of a source, in bytes; a larger one fails.
 pub const DOWNLOAD_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
 /// Longest time to connect for a download, in seconds; the download fails beyond it.

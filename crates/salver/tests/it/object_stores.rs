@@ -1,5 +1,6 @@
 //! Datasets from object stores: real servers of S3, Google Cloud Storage and Azure, behind a proxy that fails as asked.
 
+mod delta;
 mod faults;
 mod kept;
 mod listing;

@@ -1,0 +1,47 @@
+//! What can be wrong with a table of Delta Lake, and the way out.
+
+use std::fmt::Display;
+
+use salver_model::{Code, Error};
+
+/// Returns the error for a place that has no log.
+pub(super) fn no_table(root: impl Display) -> Error {
+    Error::new(Code::Source, format!("`{root}` is no Delta table: it has no `_delta_log` with a commit"))
+        .with_hint("name the directory of the table, which has `_delta_log` in it")
+}
+
+/// Returns the error for a version that is not there; `first` to `last` are.
+pub(super) fn no_version(root: impl Display, version: u64, first: u64, last: u64) -> Error {
+    Error::new(Code::Source, format!("`{root}` has no version {version}"))
+        .with_hint(format!("there are the versions {first} to {last}"))
+}
+
+/// Returns the error for a log of which a commit is missing.
+pub(super) fn gap(root: impl Display, version: u64, missing: u64) -> Error {
+    Error::new(Code::Source, format!("`{root}`: version {version} can't be read: the log has no commit {missing}"))
+        .with_hint("restore `_delta_log`, or have the writer of the table make a checkpoint of it")
+}
+
+/// Returns the error for a file of the log that makes no sense.
+pub(super) fn damaged(file: impl Display, why: impl Display) -> Error {
+    Error::new(Code::Source, format!("`{file}` is damaged: {why}"))
+        .with_hint("restore the file; a version before it can be read with `?version=`")
+}
+
+/// Returns the error for a file of the table that is not there.
+pub(super) fn vanished(root: impl Display, version: u64, file: impl Display) -> Error {
+    Error::new(Code::Source, format!("`{root}`: `{file}` of version {version} is gone"))
+        .with_hint("it was probably vacuumed: read a later version, or keep files longer than versions are read")
+}
+
+/// Returns the error for a table that needs more than can be read.
+pub(super) fn unsupported(root: impl Display, what: &str, hint: impl Into<String>) -> Error {
+    Error::new(Code::Source, format!("`{root}` is a Delta table with {what}, which can't be read")).with_hint(hint)
+}
+
+/// Returns the error for a file outside of its table.
+pub(super) fn outside(root: impl Display, file: &str) -> Error {
+    let message = format!("`{root}`: its log names the file `{file}`, which is not in the table's directory");
+    Error::new(Code::Source, message)
+        .with_hint("a shallow clone can't be read: make a deep one, or serve the table that it was made of")
+}
