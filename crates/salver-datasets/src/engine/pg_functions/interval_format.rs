@@ -1,5 +1,5 @@
-//! `to_char` of intervals: the fields of an interval are not carried over to greater ones, so that `HH24` of 26 hours is
-//! 26. Fields of calendar dates are refused, as in PostgreSQL (`DCH_to_char` of its `formatting.c`).
+//! `to_char` of intervals: the fields of an interval are not carried over to greater ones, so that `HH24` of 26 hours
+//! is 26. Fields of calendar dates are refused, as in PostgreSQL (`DCH_to_char` of its `formatting.c`).
 
 use arrow::array::{ArrayRef, AsArray, StringArray, StringBuilder};
 use arrow::compute::cast;

@@ -7,6 +7,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Expr, Operator, binary_expr, cast, lit};
 
 use super::super::pg_functions;
+use super::intervals::spanned;
 use super::{TypeOf, call, decimal_comparison, is_comparison, typed_literals};
 
 const TIME: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
@@ -130,19 +131,6 @@ fn with_text(
         return None;
     };
     Some(operation(&left, op, &right, type_of).unwrap_or_else(|| binary_expr(left, op, right)))
-}
-
-/// Casts a value of type `own` to another type. A difference of two times becomes an interval with days.
-pub(super) fn converted(expr: Expr, own: &DataType, to: &DataType) -> Expr {
-    match (own, to) {
-        (DataType::Duration(_), DataType::Interval(_)) => spanned(&expr),
-        _ => cast(expr, to.clone()),
-    }
-}
-
-/// Converts a duration to an interval.
-fn spanned(duration: &Expr) -> Expr {
-    call(pg_functions::time_span(), vec![duration.clone()])
 }
 
 /// Functions that take intervals but no durations.

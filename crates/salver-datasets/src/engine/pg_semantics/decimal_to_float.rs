@@ -6,9 +6,9 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Float32Array, Float64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Decimal128Type};
-use datafusion::common::{Result, internal_err};
+use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    self, ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, lit,
 };
 
 use super::super::row_function::computed;
@@ -28,6 +28,19 @@ pub(super) fn rounds_twice(from: &DataType, to: &DataType) -> bool {
 pub(super) fn float(decimal: Expr, to: &DataType) -> Expr {
     let signature = Signature::any(1, Volatility::Immutable);
     call(ScalarUDF::new_from_impl(Nearest { to: to.clone(), signature }), vec![decimal])
+}
+
+/// Casts a decimal to a float; a literal becomes the float nearest to what was written.
+pub(super) fn floated(expr: Expr) -> Expr {
+    if let Expr::Literal(value, _) = &expr {
+        if value.is_null() {
+            return lit(ScalarValue::Float64(None));
+        }
+        if let Ok(x) = value.to_string().parse::<f64>() {
+            return lit(x);
+        }
+    }
+    logical_expr::cast(expr, DataType::Float64)
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
-use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::common::{DFSchema, Result};
 use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::expr::{Case, InList, ScalarFunction};
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, cast, lit};
 use datafusion::optimizer::AnalyzerRule;
 
 use super::super::pg_functions;
+use super::decimal_to_float::floated;
 use super::{
     call, datetime_operators, decimal_comparison, decimal_division, equal_types, equalities, float32_comparison,
     in_subquery, intervals, is_comparison, multiset_operators, rewritten, set_operations, text_casts,
@@ -168,17 +169,4 @@ fn mixed_case(case: Case, is_mixed: &dyn Fn(&[&Expr]) -> bool, float: &dyn Fn(Ex
 
 fn is_numeric(op: Operator) -> bool {
     op.is_numerical_operators() || is_comparison(op)
-}
-
-/// Casts a decimal to a float; a literal becomes the float nearest to what was written.
-pub(super) fn floated(expr: Expr) -> Expr {
-    if let Expr::Literal(value, _) = &expr {
-        if value.is_null() {
-            return lit(ScalarValue::Float64(None));
-        }
-        if let Ok(x) = value.to_string().parse::<f64>() {
-            return lit(x);
-        }
-    }
-    cast(expr, DataType::Float64)
 }

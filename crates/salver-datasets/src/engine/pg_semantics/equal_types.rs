@@ -1,6 +1,6 @@
-//! The two sides of equalities that are not written as such: the keys of a join with `using`, and `x in (select y ...)`.
-//! They are compared in the types in which `x = y` compares them. The engine would cast one of them to the type of the
-//! other, so that the `real` 0.1 equals the decimal 0.1, and would compare intervals by their parts.
+//! The two sides of equalities that are not written as such: the keys of a join with `using`, and of `x in (select
+//! y ...)`. They are compared in the types in which `x = y` compares them. The engine would cast one of them to the type
+//! of the other, so that the `real` 0.1 equals the decimal 0.1, and would compare intervals by their parts.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::{Expr, ExprSchemable, Join, LogicalPlan, Projection, Subquery, cast};
 
 use super::super::common_type;
-use super::decimal_with_float::floated;
-use super::{TypeOf, datetime_operators, intervals, set_operations, typed_literals};
+use super::decimal_to_float::floated;
+use super::{TypeOf, intervals, set_operations, typed_literals};
 
 /// Converts both sides of an equality; returns `None` where the engine compares them correctly.
 fn sides(left: &Expr, right: &Expr, one: &DataType, other: &DataType) -> Option<(Expr, Expr)> {
@@ -29,7 +29,7 @@ fn sides(left: &Expr, right: &Expr, one: &DataType, other: &DataType) -> Option<
         return (one.is_floating() || other.is_floating()).then(|| (double(left, one), double(right, other)));
     }
     let to = common_type::of(&[one.clone(), other.clone()])?;
-    let converted = |side: &Expr, own: &DataType| datetime_operators::converted(side.clone(), own, &to);
+    let converted = |side: &Expr, own: &DataType| intervals::converted(side.clone(), own, &to);
     Some((converted(left, one), converted(right, other)))
 }
 

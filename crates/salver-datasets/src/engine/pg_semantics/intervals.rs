@@ -16,10 +16,10 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::functions_aggregate::first_last::first_value_udaf;
 use datafusion::functions_aggregate::min_max::{Max, Min};
 use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams, Case, InList, ScalarFunction};
-use datafusion::logical_expr::{Between, BinaryExpr, Expr};
+use datafusion::logical_expr::{self, Between, BinaryExpr, Expr};
 use salver_model::{Code, Error};
 
-use super::super::pg_functions::item;
+use super::super::pg_functions::{self, item};
 use super::super::row_function::RowFunction;
 use super::{TypeOf, call, is_comparison};
 pub(super) use grouping::node;
@@ -71,6 +71,19 @@ pub(super) fn are_compared(expr: &BinaryExpr, type_of: TypeOf<'_>) -> bool {
 pub(super) fn by_length(expr: BinaryExpr) -> Expr {
     let [left, right] = [expr.left, expr.right].map(|part| Box::new(length(*part)));
     Expr::BinaryExpr(BinaryExpr { left, op: expr.op, right })
+}
+
+/// Casts a value of type `own` to another type. A difference of two times becomes an interval with days.
+pub(super) fn converted(expr: Expr, own: &DataType, to: &DataType) -> Expr {
+    match (own, to) {
+        (DataType::Duration(_), DataType::Interval(_)) => spanned(&expr),
+        _ => logical_expr::cast(expr, to.clone()),
+    }
+}
+
+/// Converts a duration to an interval.
+pub(super) fn spanned(duration: &Expr) -> Expr {
+    call(pg_functions::time_span(), vec![duration.clone()])
 }
 
 /// Compares a difference of two times with intervals by their lengths.
@@ -170,7 +183,8 @@ fn extreme(params: AggregateFunctionParams, is_least: bool) -> Transformed<Expr>
     Transformed::yes(Expr::AggregateFunction(AggregateFunction { func: first_value_udaf(), params }))
 }
 
-/// Returns the length of an interval, or of a difference of two times, in nanoseconds, or those of the elements of an array.
+/// Returns the length of an interval, or of a difference of two times, in nanoseconds; of an array those of its
+/// elements.
 pub(super) fn length(expr: Expr) -> Expr {
     let returns = |types: &[DataType]| Ok(types.first().map_or(LENGTH, lengths_of));
     call(RowFunction::of_one("length", returns, |arrays, _| lengths(&arrays[0])), vec![expr])

@@ -1,6 +1,6 @@
-//! The columns of `union`, `intersect` and `except` have the types that those of the inputs have in common, and a quoted
-//! literal among them is a value of that type. The engine takes such a literal for a text, and keeps the types of the
-//! left side of an `intersect` or `except`, which it plans as joins.
+//! The columns of `union`, `intersect` and `except` have the types that those of the inputs have in common, and a
+//! quoted literal among them is a value of that type. The engine takes such a literal for a text, and keeps the types of
+//! the left side of an `intersect` or `except`, which it plans as joins.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use datafusion::common::{JoinType, NullEquality, Result};
 use datafusion::logical_expr::{Distinct, Expr, Join, LogicalPlan, Projection, Union, cast};
 
 use super::super::common_type;
-use super::{datetime_operators, typed_literals};
+use super::{intervals, typed_literals};
 
 /// Returns whether a join is an `intersect` or `except`: no other joins nulls with nulls.
 pub(super) fn is_one(join: &Join) -> bool {
@@ -87,7 +87,7 @@ fn with_types(input: &Arc<LogicalPlan>, types: &[Option<DataType>]) -> Result<Ar
             (Some(text), Some(to)) if typed_literals::is_read(to) => typed_literals::read_as(text, to)?,
             (Some(_), Some(to)) => Some(cast(column.clone(), to.clone())),
             (None, Some(to)) if to != field.data_type() => {
-                Some(datetime_operators::converted(column.clone(), field.data_type(), to))
+                Some(intervals::converted(column.clone(), field.data_type(), to))
             }
             _ => None,
         };

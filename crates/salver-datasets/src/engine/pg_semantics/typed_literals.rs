@@ -18,7 +18,7 @@ use salver_text::interval;
 use super::super::common_type;
 use super::super::literal_text::{self, Element};
 use super::super::pg_functions::{bytes_of_literal, item, list_and_elements};
-use super::{TypeOf, datetime_operators, is_comparison};
+use super::{TypeOf, intervals, is_comparison};
 
 /// Functions whose arguments are of one type.
 const ALIKE: [&str; 5] = ["coalesce", "greatest", "least", "make_array", "nullif"];
@@ -85,7 +85,7 @@ pub(super) fn alike(parts: Vec<&mut Expr>, type_of: TypeOf<'_>) -> Result<bool> 
             Some(_) => None,
             None => type_of(part)
                 .filter(|own| *own != to && (common.is_some() || own.is_null() && to.is_binary()))
-                .map(|own| datetime_operators::converted(std::mem::take(part), &own, &to)),
+                .map(|own| intervals::converted(std::mem::take(part), &own, &to)),
         };
         if let Some(read) = read {
             *part = read;

@@ -1,5 +1,5 @@
-//! The third argument of `lag` and `lead`: what they return where there is no such row. It has one type with the values,
-//! and a quoted literal is one of them. The engine would round it to the type of the values.
+//! The third argument of `lag` and `lead`: what they return where there is no such row. It has one type with the
+//! values, and a quoted literal is one of them. The engine would round it to the type of the values.
 
 use arrow::datatypes::DataType;
 use datafusion::common::Result;
@@ -7,7 +7,7 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::{Cast, Expr, cast, lit};
 
 use super::super::common_type;
-use super::{TypeOf, datetime_operators, typed_literals};
+use super::{TypeOf, intervals, typed_literals};
 
 /// Gives the values and the default of such a call one type.
 ///
@@ -47,7 +47,7 @@ fn read(expr: &Expr, to: &DataType) -> Result<Option<Expr>> {
 }
 
 fn converted(expr: Expr, own: &DataType, to: &DataType) -> Expr {
-    if own == to { expr } else { datetime_operators::converted(expr, own, to) }
+    if own == to { expr } else { intervals::converted(expr, own, to) }
 }
 
 /// Returns a cast literal as a literal, because the engine takes nothing else for a default.
