@@ -17,7 +17,11 @@ pub(super) fn resolved(types: &[DataType]) -> Option<DataType> {
         if types.iter().all(|own| own.is_numeric() || own.is_null()) {
             return type_union_resolution(types);
         }
-        resolved(&items(types.iter().filter(|own| !own.is_null()))?).map(|item| DataType::new_list(item, true))
+        let known = || types.iter().filter(|own| !own.is_null());
+        if known().all(|own| own == first) {
+            return Some(first.clone());
+        }
+        resolved(&items(known())?).map(|item| DataType::new_list(item, true))
     })
 }
 
@@ -151,6 +155,7 @@ mod tests {
             (vec![Int32, Int32], None),
             (vec![Null, Null], None),
             (vec![Int32, Utf8], None),
+            (vec![Null, Utf8], Some(Utf8)),
         ] {
             assert_eq!(resolved(&types), wanted, "{types:?}");
         }

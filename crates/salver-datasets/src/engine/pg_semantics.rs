@@ -38,7 +38,7 @@ mod time_unit_comparison;
 mod typed_literals;
 mod union_columns;
 mod untyped_literals;
-mod window_defaults;
+mod window_arguments;
 
 use std::sync::Arc;
 

@@ -16,15 +16,33 @@ pub(crate) fn timestamp(text: &str, zoned: bool) -> String {
 pub(crate) fn date(text: &str) -> String {
     let text = text.trim();
     let date = match text.find([' ', 'T']).filter(|at| *at >= DATE_LENGTH) {
-        Some(at) if text[at + 1..].starts_with(|c: char| c.is_ascii_digit()) => &text[..at],
+        Some(at) if is_time(&text[at + 1..]) => &text[..at],
         _ => text,
     };
     padded(date)
 }
 
+/// Returns whether a text begins with a time of day that there is.
+fn is_time(text: &str) -> bool {
+    let (hour, behind) = digits(text);
+    let mut fields = behind.split(':').skip(1).map(|field| digits(field).0);
+    let is_below = |field: &str, end: u8| field.parse::<u8>().is_ok_and(|number| number < end);
+    is_below(hour, 25)
+        && fields.next().is_none_or(|field| is_below(field, 60))
+        && fields.next().is_none_or(|field| is_below(field, 61))
+}
+
 /// Returns the text of a time of day, all parts of which have two digits.
 pub(crate) fn time(text: &str) -> String {
     let text = text.trim();
+    let (whole, fraction) = digits(text);
+    match whole.len() {
+        // The kernels would take nothing but digits for nanoseconds.
+        _ if !fraction.is_empty() && !fraction.starts_with('.') => {}
+        4 => return format!("{}:{}", &text[..2], &text[2..]),
+        6 => return format!("{}:{}:{}", &text[..2], &text[2..4], &text[4..]),
+        _ => return format!("{text}:"),
+    }
     padded_clock(text).unwrap_or_else(|| text.to_owned())
 }
 
@@ -106,6 +124,10 @@ fn without_offset(text: &str) -> &str {
     let Some(clock) = text.find(':') else { return text };
     let end = text[clock..].find(['+', '-']).map_or(text.len(), |at| clock + at);
     let bare = text[..end].trim_end();
+    // The name of a zone, such as `Europe/Berlin`.
+    if let Some((bare, _)) = bare.rsplit_once(' ').filter(|(_, word)| word.contains('/')) {
+        return bare.trim_end();
+    }
     bare.strip_suffix(['Z', 'z']).unwrap_or(bare)
 }
 
@@ -137,6 +159,7 @@ mod tests {
             ("2024-1-5 1:2:3.5+2", "2024-01-05 01:02:03.5+02", "2024-01-05 01:02:03.5"),
             ("2024-1-5 1:2 -5:30", "2024-01-05 01:02:00 -05:30", "2024-01-05 01:02:00"),
             ("2024-1-5  1:2 CET", "2024-01-05 01:02:00+01:00", "2024-01-05 01:02:00"),
+            ("2024-1-5 1:2:3 Europe/Berlin", "2024-01-05 01:02:03 Europe/Berlin", "2024-01-05 01:02:03"),
             ("2024-1-5+2", "2024-01-05 00:00:00+02", "2024-01-05 00:00:00"),
             ("24-1-5", "24-1-5", "24-1-5"),
             ("2024-1-123", "2024-1-123", "2024-1-123"),
@@ -156,6 +179,8 @@ mod tests {
             (" 2024-01-31 ", "2024-01-31"),
             ("2024-1-5 3:4", "2024-01-05"),
             ("2024-1", "2024-1"),
+            ("2024-1-1 25:00", "2024-01-01 25:00"),
+            ("2024-01-01 12:61:00", "2024-01-01 12:61:00"),
             ("5 March 2024", "5 March 2024"),
         ] {
             assert_eq!(date(text), wanted, "{text}");
@@ -169,7 +194,10 @@ mod tests {
             (" 3:4:5.5 ", "03:04:05.5"),
             ("1:2 PM", "01:02 PM"),
             ("allballs", "allballs"),
-            ("3", "3"),
+            ("3", "3:"),
+            ("0304", "03:04"),
+            ("030405", "03:04:05"),
+            ("030405.25", "03:04:05.25"),
         ] {
             assert_eq!(time(text), wanted, "{text}");
         }

@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-use super::super::common_type;
+use super::super::{common_type, function_bounds};
 
 /// The functions, with the number of elements behind the list.
 const SEARCHES: [(&str, usize); 10] = [
@@ -116,7 +116,14 @@ impl ScalarUDFImpl for CoercedFunction {
     }
 
     fn simplify(&self, args: Vec<Expr>, info: &SimplifyContext) -> Result<ExprSimplifyResult> {
-        self.inner.simplify(args, info)
+        Ok(match self.inner.simplify(args, info)? {
+            // `x = any(array[...])` is `x in (...)`.
+            ExprSimplifyResult::Simplified(Expr::InList(mut list)) => {
+                function_bounds::in_each_row(&mut list.list);
+                ExprSimplifyResult::Simplified(Expr::InList(list))
+            }
+            other => other,
+        })
     }
 
     fn is_strict(&self) -> bool {

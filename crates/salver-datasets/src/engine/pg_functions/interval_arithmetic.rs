@@ -32,6 +32,10 @@ pub(in crate::engine) fn interval_divided() -> ScalarUDF {
 pub(in crate::engine) fn time_span() -> ScalarUDF {
     function("time_span", 1, |arrays, _| {
         let [durations] = arrays else { return plan_err!("`time_span` takes a duration") };
+        // A `case` with an interval as well was planned as the duration that is its first result.
+        if let DataType::Interval(_) = durations.data_type() {
+            return Ok(cast(durations, &DataType::Interval(IntervalUnit::MonthDayNano))?);
+        }
         let micros = cast(durations, &DataType::Duration(TimeUnit::Microsecond))?;
         let spans = micros.as_primitive::<DurationMicrosecondType>().iter().map(|micros| {
             let Some(micros) = micros else { return Ok(None) };

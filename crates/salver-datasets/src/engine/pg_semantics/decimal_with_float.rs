@@ -8,7 +8,7 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
 use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::expr::{Case, InList, ScalarFunction};
-use datafusion::logical_expr::{Between, BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, cast, lit};
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, cast};
 use datafusion::optimizer::AnalyzerRule;
 
 use super::super::pg_functions;
@@ -16,7 +16,7 @@ use super::decimal_to_float::floated;
 use super::{
     call, datetime_operators, decimal_comparison, decimal_division, equal_types, equalities, float32_comparison,
     in_subquery, intervals, is_comparison, multiset_operators, rewritten, set_operations, text_casts,
-    time_unit_comparison, typed_literals, untyped_literals, window_defaults,
+    time_unit_comparison, typed_literals, untyped_literals, window_arguments,
 };
 
 /// Analyzer rule that runs before type coercion.
@@ -60,7 +60,7 @@ fn mixed(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         .transform_data(|expr| typed_literals::typed(expr, &type_of))?
         .transform_data(|expr| Ok(intervals::beside_durations(expr, &type_of)))?
         .transform_data(|expr| equal_types::member(expr, &type_of))?
-        .transform_data(|expr| window_defaults::typed(expr, &type_of))?;
+        .transform_data(|expr| window_arguments::typed(expr, &type_of))?;
     let expr = expr
         .transform_data(|expr| text_casts::written(expr, &type_of))?
         .transform_data(|expr| Ok(time_unit_comparison::compared(expr, &type_of)))?;

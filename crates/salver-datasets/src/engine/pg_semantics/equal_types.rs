@@ -1,6 +1,6 @@
-//! The two sides of equalities that are not written as such: the keys of a join with `using`, and of `x in (select
-//! y ...)`. They are compared in the types in which `x = y` compares them. The engine would cast one of them to the type
-//! of the other, so that the `real` 0.1 equals the decimal 0.1, and would compare intervals by their parts.
+//! The two sides of equalities that are not written as such: the keys of a join with `using`, and of `x in (select y
+//! ...)`. They are compared in the types in which `x = y` compares them. The engine would cast one of them to the
+//! type of the other, so that the `real` 0.1 equals the decimal 0.1, and would compare intervals by their parts.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The columns of `union`, `intersect` and `except` have the types that those of the inputs have in common, and a
-//! quoted literal among them is a value of that type. The engine takes such a literal for a text, and keeps the types of
-//! the left side of an `intersect` or `except`, which it plans as joins.
+//! quoted literal among them is a value of that type. The engine takes such a literal for a text, and keeps the types
+//! of the left side of an `intersect` or `except`, which it plans as joins.
 
 use std::sync::Arc;
 
@@ -67,6 +67,8 @@ fn common(inputs: &[Arc<LogicalPlan>], column: usize) -> Option<DataType> {
 fn literal(input: &LogicalPlan, column: usize) -> Option<&str> {
     match input {
         LogicalPlan::Distinct(Distinct::All(input)) => literal(input, column),
+        // Where both sides have columns of one name, they are given names of tables.
+        LogicalPlan::SubqueryAlias(alias) => literal(&alias.input, column),
         LogicalPlan::Projection(projection) => match projection.expr.get(column)? {
             Expr::Alias(alias) => typed_literals::written(&alias.expr),
             expr => typed_literals::written(expr),

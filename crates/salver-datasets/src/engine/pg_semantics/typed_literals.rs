@@ -5,7 +5,9 @@
 //!
 //! Values that are results of one expression, such as those of a `case`, get the type that they have in common.
 
-use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, IntervalMonthDayNano, i256};
+use arrow::datatypes::{
+    DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, IntervalMonthDayNano, IntervalUnit, i256,
+};
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::common::{DataFusionError, Result, ScalarValue};
@@ -20,6 +22,7 @@ use super::super::literal_text::{self, Element};
 use super::super::pg_functions::{bytes_of_literal, item, list_and_elements};
 use super::{TypeOf, intervals, is_comparison};
 
+const SPAN: DataType = DataType::Interval(IntervalUnit::MonthDayNano);
 /// Functions whose arguments are of one type.
 const ALIKE: [&str; 5] = ["coalesce", "greatest", "least", "make_array", "nullif"];
 
@@ -72,12 +75,25 @@ fn elements(name: &str, args: &mut [Expr], type_of: TypeOf<'_>) -> Result<bool> 
     Ok(changed)
 }
 
+/// Returns the type of what a quoted literal stands beside: of numbers the one that holds all.
+fn one_of(types: &[DataType]) -> Option<DataType> {
+    let first = || types.iter().find(|own| !own.is_null());
+    let are_numbers = types.iter().all(|own| own.is_numeric() || own.is_null());
+    let resolved = if are_numbers { common_type::resolved(types) } else { None };
+    resolved.or_else(|| first().cloned())
+}
+
 /// Gives several parts the type that they have in common, and the literals among them that of the others.
 pub(super) fn alike(parts: Vec<&mut Expr>, type_of: TypeOf<'_>) -> Result<bool> {
     let others = parts.iter().filter(|part| written(part).is_none());
     let Some(types) = others.map(|part| type_of(part)).collect::<Option<Vec<_>>>() else { return Ok(false) };
-    let common = common_type::of(&types);
-    let Some(to) = common.clone().or_else(|| types.into_iter().find(|own| !own.is_null())) else { return Ok(false) };
+    // The engine finds the type of numbers with decimals only after the plan around them has another one.
+    let has_decimals = types.iter().any(DataType::is_decimal);
+    let common = if has_decimals { common_type::resolved(&types) } else { common_type::of(&types) };
+    let Some(to) = common.clone().or_else(|| one_of(&types)) else { return Ok(false) };
+    // The difference of two times beside a quoted interval is one.
+    let is_span = matches!(to, DataType::Duration(_)) && parts.iter().any(|part| written(part).is_some());
+    let (common, to) = if is_span { (Some(SPAN), SPAN) } else { (common, to) };
     let mut changed = false;
     for part in parts {
         let read = match written(part) {
@@ -97,8 +113,8 @@ pub(super) fn alike(parts: Vec<&mut Expr>, type_of: TypeOf<'_>) -> Result<bool> 
 
 /// Gives the literals among parts that are compared the type of the others, as far as the engine does not read them.
 fn compared(parts: Vec<&mut Expr>, type_of: TypeOf<'_>) -> Result<bool> {
-    let mut others = parts.iter().filter(|part| written(part).is_none()).filter_map(|part| type_of(part));
-    let Some(to) = others.find(|own| !own.is_null()).filter(is_read) else { return Ok(false) };
+    let others = parts.iter().filter(|part| written(part).is_none()).filter_map(|part| type_of(part));
+    let Some(to) = one_of(&others.collect::<Vec<_>>()).filter(is_read) else { return Ok(false) };
     let mut changed = false;
     for part in parts {
         let Some(text) = written(part) else { continue };
@@ -106,7 +122,7 @@ fn compared(parts: Vec<&mut Expr>, type_of: TypeOf<'_>) -> Result<bool> {
             // A finer time is compared as such.
             DataType::Timestamp(_, zone) => Some(lit(literal_text::timestamp(text, zone.is_some()))),
             DataType::Date32 => Some(lit(literal_text::date(text))),
-            DataType::Time32(_) | DataType::Time64(_) => None,
+            DataType::Time32(_) | DataType::Time64(_) => Some(lit(literal_text::time(text))),
             to => read_as(text, to)?,
         };
         if let Some(read) = read {
@@ -127,6 +143,7 @@ pub(super) fn read_as(text: &str, to: &DataType) -> Result<Option<Expr>> {
         bytes if bytes.is_binary() => cast(lit(ScalarValue::Binary(Some(bytes_of_literal(text)?))), to.clone()),
         DataType::Timestamp(_, zone) => cast(lit(literal_text::timestamp(text, zone.is_some())), to.clone()),
         DataType::Date32 => cast(lit(literal_text::date(text)), to.clone()),
+        DataType::Time32(_) | DataType::Time64(_) => cast(lit(literal_text::time(text)), to.clone()),
         DataType::Interval(_) => cast(lit(span(text)?), to.clone()),
         // Beside a difference of two times.
         DataType::Duration(_) => lit(span(text)?),

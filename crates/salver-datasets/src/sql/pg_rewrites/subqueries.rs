@@ -15,6 +15,7 @@ use super::row_wise::is_plain;
 use super::{array_literals, casts, expression, refused, take};
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
+    from_values(expr)?;
     match expr {
         Expr::AnyOp { .. } | Expr::AllOp { .. } => any_or_all(expr)?,
         Expr::InSubquery { expr: value, subquery, negated } => {
@@ -56,6 +57,28 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
             }
         }
         _ => {}
+    }
+    Ok(())
+}
+
+/// Rewrites `(values (1), (2))` in an expression to `(select * from (values (1), (2)) as r)`, as the engine knows no
+/// lists there.
+fn from_values(expr: &mut Expr) -> Result<(), Box<Error>> {
+    let query = match expr {
+        Expr::InSubquery { subquery, .. } | Expr::Exists { subquery, .. } | Expr::Subquery(subquery) => subquery,
+        Expr::AnyOp { right, .. } | Expr::AllOp { right, .. } => match &mut **right {
+            Expr::Subquery(subquery) => subquery,
+            _ => return Ok(()),
+        },
+        _ => return Ok(()),
+    };
+    if !matches!(*query.body, SetExpr::Values(_)) {
+        return Ok(());
+    }
+    let mut made = expression(&format!("(select * from (select 1) as {ROWS})"), Vec::new())?;
+    put(&mut made, query);
+    if let Expr::Subquery(made) = made {
+        *query = made;
     }
     Ok(())
 }

@@ -68,6 +68,10 @@ const DIFFERENCES: &[(&str, &str)] = &[
         "select date_bin('1 day', timestamp '9999-12-31', timestamp '2001-01-01')",
     ),
     (
+        "the column of a join by `using` has the type of the left side",
+        "select k / 2 from (values (1)) as p(k) join (values (1.0)) as q(k) using (k)",
+    ),
+    (
         "`tablesample system` takes each row or not, as `bernoulli`; `repeatable` is refused",
         "select count(*) from n tablesample bernoulli (100) repeatable (1)",
     ),

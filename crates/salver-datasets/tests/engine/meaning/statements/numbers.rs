@@ -175,4 +175,8 @@ pub(super) const SAME: &[&str] = &[
      3 = any(array[2.5]::int[]), array_to_string(array_remove('{NaN,1,-0}'::float8[], 0), ','), \
      array_position('{-0}'::float8[], 0), array_to_string(array_replace('{-0}'::float8[], 0, 5), ',')",
     "select concat('\\x61'::bytea, 'b'), array_to_string(array['\\xff'::bytea], ',', '*'), (array['\\x61'::bytea]::text[])[1]",
+    // All digits of a quoted number among others.
+    "select sum(x) from (values (1), ('2.255'), (1.5)) v(x)",
+    "select coalesce(null, 1, '2.25', 1.5), greatest(1, '2.25', 1.5), least('1.25', 7, 1.5)",
+    "select '2.25' in (1, 1.5, 2.3), '2.25' = any(array[1, 1.5, 2.3]), (array[1, '2.25', 1.5])[2]",
 ];

@@ -345,4 +345,31 @@ pub(super) const SAME: &[&str] = &[
     "select extract(year from case when i > 2 then '2024-02-03' else t end) from n order by i",
     "select case when count(*) > 100 then '0' else count(*) end + 1, case when i > 2 then 'x' else s end || 'y' from n group by i, s order by i, s",
     "select case when s = 'a' then '1' else i end as x, count(*) from n group by case when s = 'a' then '1' else i end order by x",
+    // Each row has its own list.
+    "select i from n where 2 in (case when i = 1 then 9 else i end, 3) order by i",
+    "select i, 9 in (case when i = 1 then 9 else i end, 3), 2 in (nullif(i, 1), 3) from n order by i",
+    "select i from n where i + 0 in (case when i = 1 then 9 else i end, 3) order by i",
+    "select i from n where 2 <> all(array[case when i = 1 then 9 else i end, 3]) order by i",
+    "select i from n where 2 = any(array[case when i = 1 then 9 else i end, 3]) order by i",
+    "select i, i in (nullif(i, 3), 9), i in (1, case when s = 'b' then 1 else i end) from n order by i",
+    // A column that is the same in each input of a union is no constant.
+    "select i, 'b' as x from n union all select 1, 'a' order by i, x limit 1",
+    "select i, 5 as x from n union all select 1, 3 order by 1, 2 limit 1",
+    "select i, 'b' as x from n union all select i, 'a' from n order by i, x limit 1 offset 1",
+    // Sets whose sides have columns of one name, and chains of them.
+    "select d as x from n except select '99.989' as x order by 1",
+    "select '10' as x except select i as x from n union all select 9 order by 1",
+    "select x::text from (select '2024-2-29' as x intersect select t as x from n) q",
+    "select x::text from (select null as x except select interval '1 day' union all select '24:00') q order by 1",
+    "select x::text, y from (select 1 as y, '2024-2-29' as x except select 2.5, t from n) q",
+    "select x from (select 2 as x union all select case when i = 1 then i else 1.5 end from n) q order by 1",
+    "select x from (select 2.25 as x union all select case when i = 1 then i else 1.555 end from n) q order by 1",
+    // Lists of values in expressions.
+    "select i from n where i in (values (1), (2)) order by i",
+    "select i from n where s not in (values ('a'), ('b')) order by i",
+    "select i from n where i = any (values (1), (7)) order by i",
+    "select (values (5)), exists (values (1)), 3 in (values (1), ('3'))",
+    // Distances of null.
+    "select i, lag(i, null) over (order by i) from n order by i",
+    "select lag('5', 1, 7) over () + 1, lag('t', 1, false) over ()",
 ];

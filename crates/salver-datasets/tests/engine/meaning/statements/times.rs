@@ -115,4 +115,9 @@ pub(super) const SAME: &[&str] = &[
      v(x)",
     "select x::date from (values ('2024-1-5'), ('2024-11-15')) as v(x)",
     "select (x::time)::text from (values ('3:4'), ('13:04:05')) as v(x)",
+    "select ((case when i = 1 then t - timestamp '2024-03-05' else interval '1 day' end) + interval '1 hour')::text from n order by i",
+    "select ((case when i = 1 then t - timestamp '2024-03-05' else interval '1 day' end) * 2)::text from n order by i",
+    "select coalesce(t - timestamp '2024-02-29', '1 day')::text from n where i in (4, 6) order by i",
+    "select time '010203', time '0102', time '01:02:03' in ('1:2:3'), time '01:02:03' between '1:2' and '1:2:4'",
+    "select timestamp '2024-7-1 1:2:3 Europe/Berlin'",
 ];
