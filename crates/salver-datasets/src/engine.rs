@@ -10,6 +10,7 @@ mod function_bounds;
 mod histogram;
 mod json_chains;
 mod lateral;
+mod list_items;
 mod literal_text;
 mod low_memory;
 mod memory_pool;

@@ -21,7 +21,7 @@ use datafusion::optimizer::OptimizerRule;
 
 use bounded_function::Bounded;
 
-pub(crate) use operators::{in_each_row, same};
+pub(crate) use operators::same;
 pub(crate) use result_memory::{Allowance, shown, too_large};
 pub(crate) use value_size::{held_bytes, leaves, pattern_chars, scalar_bytes, span, widest};
 

@@ -74,24 +74,6 @@ pub(super) fn narrow() -> ScalarUDF {
     ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check: Check::Width })
 }
 
-/// Returns the identity function that has a value for each row, also where all are the same.
-fn of_each_row() -> ScalarUDF {
-    ScalarUDF::new_from_impl(Passing { signature: Signature::any(1, Volatility::Immutable), check: Check::EachRow })
-}
-
-/// Wraps the items of a list that are computed from columns; returns whether there are any. The engine evaluates a list
-/// without rows to see whether it is constant (`try_evaluate_constant_list` of DataFusion 55), and takes a `case` for
-/// a constant then: each row was compared with the value of the first.
-pub(crate) fn in_each_row(list: &mut [Expr]) -> bool {
-    let computed = |item: &&mut Expr| !item.column_refs().is_empty() && !matches!(item, Expr::Column(_));
-    let mut changed = false;
-    for item in list.iter_mut().filter(computed) {
-        *item = Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(of_each_row()), vec![std::mem::take(item)]));
-        changed = true;
-    }
-    changed
-}
-
 /// Wraps the operand of a cast that could produce the value that is not a date; with `tries`, that value becomes null.
 pub(super) fn dated_before_cast(expr: Expr, from: &DataType, to: &DataType, tries: bool) -> (Expr, bool) {
     let same_number = matches!(from, DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, _));
@@ -114,7 +96,6 @@ fn dated(tries: bool) -> ScalarUDF {
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Check {
     Nothing,
-    EachRow,
     Width,
     Date { tries: bool },
 }
@@ -129,7 +110,7 @@ struct Passing {
 impl ScalarUDFImpl for Passing {
     fn name(&self) -> &'static str {
         match self.check {
-            Check::Nothing | Check::EachRow | Check::Width => "cast",
+            Check::Nothing | Check::Width => "cast",
             Check::Date { .. } => "dated",
         }
     }
@@ -165,7 +146,6 @@ impl ScalarUDFImpl for Passing {
         let Some(given) = args.args.into_iter().next() else { return internal_err!("a cast takes one value") };
         match self.check {
             Check::Nothing => Ok(given),
-            Check::EachRow => Ok(ColumnarValue::Array(given.to_array(args.number_rows)?)),
             Check::Width => {
                 check_width(&given)?;
                 Ok(given)

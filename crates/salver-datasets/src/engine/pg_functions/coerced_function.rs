@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-use super::super::{common_type, function_bounds};
+use super::super::{common_type, list_items};
 
 /// The functions, with the number of elements behind the list.
 const SEARCHES: [(&str, usize); 10] = [
@@ -119,7 +119,7 @@ impl ScalarUDFImpl for CoercedFunction {
         Ok(match self.inner.simplify(args, info)? {
             // `x = any(array[...])` is `x in (...)`.
             ExprSimplifyResult::Simplified(Expr::InList(mut list)) => {
-                function_bounds::in_each_row(&mut list.list);
+                list_items::in_each_row(&mut list.list);
                 ExprSimplifyResult::Simplified(Expr::InList(list))
             }
             other => other,

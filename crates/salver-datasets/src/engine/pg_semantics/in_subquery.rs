@@ -15,7 +15,7 @@ use datafusion::logical_expr::{
 
 use super::has_columns;
 use crate::engine::correlated::SOUGHT;
-use crate::engine::function_bounds;
+use crate::engine::list_items;
 
 /// Rewrites a filter so that each `in` evaluates to true, false or unknown. A term of its own may be false instead of
 /// unknown.
@@ -147,7 +147,7 @@ fn may_be_unknown(one: &InSubquery, filter: &Filter) -> Result<bool> {
 /// Rewrites `x in (a, null)` to `x in (a) or null`: the engine merges several lists into one, and loses their nulls.
 /// The rest of the list goes through `each`.
 pub(super) fn listed(mut list: InList, each: &dyn Fn(Expr) -> Result<Transformed<Expr>>) -> Result<Transformed<Expr>> {
-    let changed = function_bounds::in_each_row(&mut list.list);
+    let changed = list_items::in_each_row(&mut list.list);
     if !list.list.iter().any(is_null) {
         let listed = each(Expr::InList(list))?;
         return Ok(if changed { Transformed::yes(listed.data) } else { listed });
