@@ -1,8 +1,8 @@
 //! Items of `x in (...)` that are computed from columns.
 //!
-//! The engine evaluates a list without rows to see whether it is constant (`try_evaluate_constant_list` of DataFusion 55),
-//! and takes a `case` for a constant then: with `2 in (case when i = 1 then 9 else i end, 3)` each row was compared with
-//! the item of the first row. A function that never has one value for all rows is none.
+//! The engine evaluates a list without rows to see whether it is constant (`try_evaluate_constant_list` of DataFusion
+//! 55), and takes a `case` for a constant then: with `2 in (case when i = 1 then 9 else i end, 3)` each row was
+//! compared with the item of the first row. A function that never has one value for all rows is none.
 
 use std::sync::Arc;
 
