@@ -7,7 +7,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Field, FieldRef, TimeUnit};
+use arrow::datatypes::{
+    DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Field, FieldRef, IntervalUnit, TimeUnit,
+};
 use datafusion::common::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
 use datafusion::functions_nested::concat::{array_append_udf, array_prepend_udf};
@@ -174,6 +176,10 @@ fn of_all(types: &[DataType]) -> Option<Vec<DataType>> {
     let others: Vec<DataType> = types.iter().filter(|own| !own.is_string() && !own.is_null()).cloned().collect();
     let first = others.first()?;
     let is_read = matches!(first, DataType::Boolean) || first.is_temporal() || first.is_binary() || first.is_list();
+    // The difference of two times beside a quoted interval is one.
+    if matches!(first, DataType::Duration(_)) && types.iter().any(DataType::is_string) {
+        return Some(vec![DataType::Interval(IntervalUnit::MonthDayNano); types.len()]);
+    }
     let of_one = || (is_read && others.iter().all(|other| other == first)).then(|| first.clone());
     let to = common_type::of(&others).or_else(of_one)?;
     types.iter().any(|own| *own != to).then(|| vec![to; types.len()])

@@ -76,6 +76,9 @@ pub(super) fn parse(pattern: &str) -> Vec<DatetimeElement> {
             continue;
         }
         if let Some(behind) = ["TM", "tm"].iter().find_map(|prefix| rest.strip_prefix(prefix)) {
+            // A translated name has no padding; there is no other language.
+            let is_name = |name: &&str| behind.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name));
+            bare |= ["mon", "day"].iter().any(is_name);
             rest = behind;
             continue;
         }

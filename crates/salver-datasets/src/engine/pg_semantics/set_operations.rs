@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::DataType;
-use datafusion::common::{JoinType, NullEquality, Result};
+use datafusion::common::{DFSchema, JoinType, NullEquality, Result};
 use datafusion::logical_expr::{Distinct, Expr, Join, LogicalPlan, Projection, Union, cast};
 
 use super::super::common_type;
@@ -23,6 +23,8 @@ pub(super) fn in_common_types(plan: LogicalPlan) -> Result<LogicalPlan> {
     match plan {
         LogicalPlan::Union(Union { inputs, schema }) => Ok(LogicalPlan::Union(match converted(&inputs)? {
             Some(inputs) => Union::try_new_with_loose_types(inputs)?,
+            // Types that were found in the inputs only now.
+            None if has_other_types(&inputs, &schema) => Union::try_new_with_loose_types(inputs)?,
             None => Union { inputs, schema },
         })),
         LogicalPlan::Join(join) if is_one(&join) => {
@@ -37,6 +39,16 @@ pub(super) fn in_common_types(plan: LogicalPlan) -> Result<LogicalPlan> {
         }
         other => Ok(other),
     }
+}
+
+/// Returns whether all inputs have another type for a column than the union.
+fn has_other_types(inputs: &[Arc<LogicalPlan>], schema: &DFSchema) -> bool {
+    schema.fields().iter().enumerate().any(|(column, field)| {
+        let is_other = |input: &Arc<LogicalPlan>| {
+            input.schema().fields().get(column).is_some_and(|own| own.data_type() != field.data_type())
+        };
+        inputs.iter().all(is_other)
+    })
 }
 
 /// Returns the inputs with converted columns; `None` if none is to be converted.

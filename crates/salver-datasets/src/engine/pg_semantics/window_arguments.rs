@@ -5,7 +5,8 @@
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DataFusionError, Result, ScalarValue};
-use datafusion::logical_expr::{Cast, Expr, cast, lit};
+use datafusion::logical_expr::expr::WindowFunctionParams;
+use datafusion::logical_expr::{Cast, Expr, WindowFrame, WindowFrameBound, WindowFrameUnits, cast, lit};
 use salver_model::{Code, Error};
 
 use super::super::common_type;
@@ -18,10 +19,11 @@ use super::{TypeOf, intervals, typed_literals};
 /// A quoted literal that is no value of the type of the values, and a row of `nth_value` that there can't be.
 pub(super) fn typed(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>> {
     let Expr::WindowFunction(mut call) = expr else { return Ok(Transformed::no(expr)) };
+    let is_changed = by_groups(&mut call.params, type_of);
     match (call.fun.name(), call.params.args.as_mut_slice()) {
         ("nth_value", [_, number]) => {
             check_number(number)?;
-            Ok(Transformed::no(Expr::WindowFunction(call)))
+            Ok(Transformed::yes(Expr::WindowFunction(call)))
         }
         ("lag" | "lead", [value, distance, ..]) if is_null(distance) => {
             if let Some(own) = type_of(value) {
@@ -37,8 +39,37 @@ pub(super) fn typed(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>
             }
             Ok(Transformed::yes(Expr::WindowFunction(call)))
         }
+        _ if is_changed => Ok(Transformed::yes(Expr::WindowFunction(call))),
         _ => Ok(Transformed::no(Expr::WindowFunction(call))),
     }
+}
+
+/// Writes a frame of whole groups of equal rows as such; returns whether it is one. By `range` the engine takes no times of day, intervals and
+/// bytes to order by, because it could not add a distance to them.
+fn by_groups(params: &mut WindowFunctionParams, type_of: TypeOf<'_>) -> bool {
+    let is_whole = |bound: &WindowFrameBound| match bound {
+        WindowFrameBound::CurrentRow => true,
+        WindowFrameBound::Preceding(distance) | WindowFrameBound::Following(distance) => distance.is_null(),
+    };
+    let is_else = |own: DataType| {
+        own.is_binary()
+            || matches!(own, DataType::Time32(_) | DataType::Time64(_) | DataType::Interval(_) | DataType::Duration(_))
+    };
+    let frame = &params.window_frame;
+    let is_meant = frame.units == WindowFrameUnits::Range
+        && is_whole(&frame.start_bound)
+        && is_whole(&frame.end_bound)
+        && params.order_by.first().and_then(|key| type_of(&key.expr)).is_some_and(is_else);
+    if is_meant {
+        let unbounded = |bound: &WindowFrameBound| match bound {
+            WindowFrameBound::Preceding(_) => WindowFrameBound::Preceding(ScalarValue::UInt64(None)),
+            WindowFrameBound::Following(_) => WindowFrameBound::Following(ScalarValue::UInt64(None)),
+            WindowFrameBound::CurrentRow => WindowFrameBound::CurrentRow,
+        };
+        let (start, end) = (unbounded(&frame.start_bound), unbounded(&frame.end_bound));
+        params.window_frame = WindowFrame::new_bounds(WindowFrameUnits::Groups, start, end);
+    }
+    is_meant
 }
 
 /// Refuses a number of a row that is not positive: the engine would count from the end.
