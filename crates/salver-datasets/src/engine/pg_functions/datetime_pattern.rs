@@ -56,6 +56,12 @@ impl<'p> LastPattern<'p> {
     }
 }
 
+/// Returns whether a pattern begins with the name of a month or a day.
+fn is_name(pattern: &str) -> bool {
+    let begins = |name: &str| pattern.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name));
+    begins("mon") || begins("day")
+}
+
 /// Parses a pattern.
 pub(super) fn parse(pattern: &str) -> Vec<DatetimeElement> {
     let mut parts: Vec<DatetimeElement> = Vec::new();
@@ -77,9 +83,7 @@ pub(super) fn parse(pattern: &str) -> Vec<DatetimeElement> {
         }
         if let Some(behind) = ["TM", "tm"].iter().find_map(|prefix| rest.strip_prefix(prefix)) {
             // A translated name has no padding; there is no other language.
-            let is_name = |name: &&str| behind.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name));
-            bare |= ["mon", "day"].iter().any(is_name);
-            rest = behind;
+            (bare, rest) = (bare || is_name(behind), behind);
             continue;
         }
         if rest.starts_with("\\\"") {

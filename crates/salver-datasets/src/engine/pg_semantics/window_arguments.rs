@@ -44,8 +44,8 @@ pub(super) fn typed(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>
     }
 }
 
-/// Writes a frame of whole groups of equal rows as such; returns whether it is one. By `range` the engine takes no times of day, intervals and
-/// bytes to order by, because it could not add a distance to them.
+/// Writes a frame of whole groups of equal rows as such; returns whether it is one. By `range` the engine takes no
+/// times of day, intervals and bytes to order by, because it could not add a distance to them.
 fn by_groups(params: &mut WindowFunctionParams, type_of: TypeOf<'_>) -> bool {
     let is_whole = |bound: &WindowFrameBound| match bound {
         WindowFrameBound::CurrentRow => true,
