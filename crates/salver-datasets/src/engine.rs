@@ -27,6 +27,7 @@ mod row_width;
 mod session;
 mod subquery_hoisting;
 mod time_slice;
+mod whole_sort_keys;
 mod work;
 mod work_state;
 mod worker_threads;

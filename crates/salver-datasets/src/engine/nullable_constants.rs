@@ -1,9 +1,4 @@
-//! Keeps the engine from treating a column as a constant that has several values: one of the nullable side of an outer
-//! join, and one of a union that is a constant in each input.
-//!
-//! For `select i, 'b' as s from n union all select i, 'a' from n order by i, s limit 1` the engine sorts each input by
-//! `i` alone, as `s` is the same in all of its rows, but lets one input pass over what the other has found: of two rows
-//! with the same `i` the one that was found first remained (`TopK` of DataFusion 55).
+//! Keeps the engine from treating a column of the nullable side of an outer join as a constant.
 //!
 //! For `a right join b on a.t = b.t where b.t = 1` the engine derives that `a.t` is 1 below the join, and also assumes
 //! it above (`EquivalenceGroup::join` of DataFusion 55), where it may be null: an order by it was dropped.
@@ -16,7 +11,6 @@ use datafusion::config::ConfigOptions;
 use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
-use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, PlanProperties};
 
 use super::pass_through::{Passage, Through};
@@ -28,9 +22,6 @@ pub(super) struct Unfixed;
 impl PhysicalOptimizerRule for Unfixed {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         let freed = plan.transform_up(|node| {
-            if node.is::<UnionExec>() && !node.equivalence_properties().constants().is_empty() {
-                return Ok(Transformed::yes(Through::over(node, Forgetful)));
-            }
             let [left, right] = optional_sides(&node);
             if !(left || right) {
                 return Ok(Transformed::no(node));

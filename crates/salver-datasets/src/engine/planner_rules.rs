@@ -23,6 +23,7 @@ use super::offsets::Offsets;
 use super::pg_functions::TextReading;
 use super::pg_semantics::{Exact, Mixed};
 use super::subquery_hoisting::Hoisted;
+use super::whole_sort_keys::WholeKeys;
 use super::work::QueryWork;
 
 /// Wraps the session's own rules in checkpoints.
@@ -40,9 +41,12 @@ pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
     let analyzers = analyzers.map(|rule| Arc::new(Analysis(rule)) as _);
     let own = |rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>| rule;
     let physical = PhysicalOptimizer::new().rules.into_iter().flat_map(|rule| {
-        let is_next = rule.name() == "EnsureRequirements";
-        let before = [own(Arc::new(Unfixed)), own(Arc::new(Offsets))].into_iter().filter(move |_| is_next);
-        before.chain([rule]).map(|rule| Arc::new(Physical(rule)) as _)
+        let before = match rule.name() {
+            "EnsureRequirements" => vec![own(Arc::new(Unfixed)), own(Arc::new(Offsets))],
+            "FilterPushdown(Post)" => vec![own(Arc::new(WholeKeys))],
+            _ => Vec::new(),
+        };
+        before.into_iter().chain([rule]).map(|rule| Arc::new(Physical(rule)) as _)
     });
     session
         .with_analyzer_rules(analyzers.collect())

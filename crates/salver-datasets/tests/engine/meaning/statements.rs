@@ -28,7 +28,6 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("select nth_value(i, 0) over (order by i) from n", "greater than 0"),
     ("select nth_value(i, -1) over (order by i) from n", "greater than 0"),
     ("select date '2024-1-1 25:00'", "2024-01-01 25:00"),
-    ("select time '12'", "12"),
     ("select rank() over (w) from n", "there is no window `w`"),
     ("select rank() over (w partition by i) from n window w as (order by i)", "can't be said again"),
     ("select rank() over (w) from n window w as (order by i rows 1 preceding)", "which has a frame"),

@@ -120,6 +120,7 @@ pub(super) const SAME: &[&str] = &[
     "select coalesce(t - timestamp '2024-02-29', '1 day')::text from n where i in (4, 6) order by i",
     "select time '010203', time '0102', time '01:02:03' in ('1:2:3'), time '01:02:03' between '1:2' and '1:2:4'",
     "select timestamp '2024-7-1 1:2:3 Europe/Berlin'",
+    "select x::timestamp from (values ('2024-07-01 12:00:00+02')) as v(x)",
     "select i, rank() over (order by t::time), sum(i) over (order by t::time desc nulls last) from n where t is not null order by i",
     "select i, rank() over (order by t - timestamp '2024-02-29'), count(*) over (order by interval '1 day' * i) from n where i < 7 order by i",
     "select to_char(timestamp '2024-03-05', 'TMMonth DD, TMDay')",
