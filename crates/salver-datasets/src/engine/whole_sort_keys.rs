@@ -1,8 +1,9 @@
 //! Keeps all keys where several partitions are sorted for their first rows.
 //!
-//! For `select i, 'b' as s from n union all select i, 'a' from n order by i, s limit 1` the engine sorts each partition by
-//! `i` alone, as `s` is the same in all of its rows. But the partitions share what they have found, by these keys, to pass
-//! over further rows (`TopK` of DataFusion 55): of two rows with the same `i` the one that was found first remained.
+//! For `select i, 'b' as s from n union all select i, 'a' from n order by i, s limit 1` the engine sorts each
+//! partition by `i` alone, as `s` is the same in all of its rows. But the partitions share what they have found, by
+//! these keys, to pass over further rows (`TopK` of DataFusion 55): of two rows with the same `i` the one that was
+//! found first remained.
 
 use std::sync::Arc;
 
