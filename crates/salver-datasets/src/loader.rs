@@ -1,7 +1,8 @@
 //! Implements the port through which the catalog loads datasets.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,6 +12,7 @@ use salver_model::{Name, Result, Version};
 
 use crate::buckets::Buckets;
 use crate::dataset::Dataset;
+use crate::delta_source::DeltaSource;
 use crate::engine::Engine;
 use crate::residency::{self, Content, LoadingPlaces};
 
@@ -26,6 +28,8 @@ pub struct DatasetLoader {
     spec: DatasetSpec,
     engine: Arc<Engine>,
     scans_in_place: AtomicBool,
+    /// Files of a table of Delta Lake that are scanned in place: its log does not tell when one of them is removed.
+    scanned: Mutex<Arc<[PathBuf]>>,
     progress: OnceLock<Arc<Progress>>,
 }
 
@@ -33,7 +37,24 @@ impl DatasetLoader {
     /// Returns a loader for `spec`.
     #[must_use]
     pub fn new(spec: DatasetSpec, engine: Arc<Engine>) -> Self {
-        Self { spec, engine, scans_in_place: AtomicBool::new(false), progress: OnceLock::new() }
+        Self {
+            spec,
+            engine,
+            scans_in_place: AtomicBool::new(false),
+            scanned: Mutex::default(),
+            progress: OnceLock::new(),
+        }
+    }
+
+    fn scanned_of_table(&self, content: &Content) -> Arc<[PathBuf]> {
+        let is_table = |source: &String| matches!(DeltaSource::of_source(&self.spec, source), Ok(Some(_)));
+        match content {
+            Content::Parquet { files, kept: None, .. } if self.spec.sources.iter().any(is_table) => {
+                let on_disk = files.iter().filter(|file| file.remote.0.is_none());
+                on_disk.map(|file| file.path.clone()).collect()
+            }
+            _ => Arc::default(),
+        }
     }
 }
 
@@ -67,7 +88,12 @@ impl Loader for DatasetLoader {
     }
 
     async fn probe(&self) -> Result<Version> {
-        residency::probe_in(&self.spec, self.engine.buckets(), self.engine.data_dir()).await
+        let found = residency::probe_in(&self.spec, self.engine.buckets(), self.engine.data_dir()).await?;
+        let scanned = Arc::clone(&self.scanned.lock().unwrap_or_else(PoisonError::into_inner));
+        let looking = move || scanned.iter().any(|path| !path.exists());
+        let is_gone = tokio::task::spawn_blocking(looking).await.unwrap_or(false);
+        // The next load tells which file it is.
+        Ok(if is_gone { Version::of(&("gone", found)) } else { found })
     }
 
     async fn load(&self) -> Result<Arc<dyn Table>> {
@@ -77,6 +103,7 @@ impl Loader for DatasetLoader {
         let loaded = residency::load_telling(&self.spec, &places, &progress).await?;
         let in_place = matches!(loaded.content, Content::Parquet { kept: None, .. });
         self.scans_in_place.store(in_place, Ordering::Relaxed);
+        *self.scanned.lock().unwrap_or_else(PoisonError::into_inner) = self.scanned_of_table(&loaded.content);
         Ok(Arc::new(Dataset::new(&self.spec, loaded, &self.engine)?))
     }
 }

@@ -1,5 +1,6 @@
 //! The objects of a source in an object store, as files of a dataset.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,6 +24,9 @@ pub(super) fn resolve(
     if kind == ListingKind::Directory && spec.format.is_none() && objects.iter().any(is_log) {
         places.push(SourceLocation::of_table(DeltaSource::latest(source)));
         return Ok(());
+    }
+    if kind == ListingKind::Directory {
+        leave_out_tables(&root, &mut objects);
     }
     if kind != ListingKind::Object {
         objects.retain(|object| below(&root, object).split('/').all(|part| !is_skipped(Path::new(part))));
@@ -60,6 +64,20 @@ pub(super) fn resolve(
         (true, None) => Err(Error::new(Code::Source, format!("no object matches `{source}`"))
             .with_hint("check the pattern; keys are case-sensitive")),
     }
+}
+
+/// Leaves out what is in tables of Delta Lake below the root: their files are not their rows without their logs.
+fn leave_out_tables(root: &str, objects: &mut Vec<Arc<ListedObject>>) {
+    let log = format!("/{LOG}/");
+    let table = |object: &Arc<ListedObject>| Some(below(root, object).split_once(&log)?.0.to_owned());
+    let tables: HashSet<String> = objects.iter().filter_map(table).collect();
+    if tables.is_empty() {
+        return;
+    }
+    objects.retain(|object| {
+        let path = below(root, object);
+        !path.match_indices('/').any(|(end, _)| tables.contains(&path[..end]))
+    });
 }
 
 fn name(object: &ListedObject) -> &str {

@@ -91,6 +91,17 @@ fn what_another_reader_gives() {
     assert_eq!(writer.compare(&found, "parts", &found.file("parts"), None), "32");
 }
 
+/// Removes the files of a table.
+fn remove_parquet(directory: &Path) {
+    for entry in std::fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() {
+            remove_parquet(&entry);
+        } else if entry.extension().is_some_and(|suffix| suffix == "parquet") {
+            std::fs::remove_file(entry).expect("removed");
+        }
+    }
+}
+
 /// A commit is there without a restart, a version that is named stays, and what is gone does not take the rows away.
 #[test]
 fn a_table_changes() {
@@ -124,4 +135,13 @@ fn a_table_changes() {
     assert_eq!(state(&server, "old"), "ready");
     std::fs::remove_file(commit).expect("removed");
     server.until(|server| state(server, "latest") == "ready");
+
+    // Files that are scanned in place, and are removed: their log says nothing of it.
+    let toml = format!(
+        "[[dataset]]\nname = \"pinned\"\nsource = \"{root}/parts\"\nrefresh = \"100ms\"\nmemory = \"never\"\n"
+    );
+    let server = Server::with(&toml, &[]);
+    assert_eq!(count(&server, "pinned"), Some(32));
+    remove_parquet(&lake.path().join("parts"));
+    server.until(|server| server.get("/ready").json()["entries"]["pinned"]["message"].to_string().contains("is gone"));
 }

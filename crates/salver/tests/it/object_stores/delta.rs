@@ -47,6 +47,9 @@ fn tables_in_buckets() {
             let server = Server::with(&dataset(&store, &store.source(source), ""), &[]);
             assert_eq!(ids(&server), expected, "{system:?} {source}: {}", message(&server));
         }
+        // The files of tables below a prefix are no rows of it.
+        let server = Server::with(&dataset(&store, &store.source("lake"), ""), &[]);
+        assert!(message(&server).contains("holds no object that can be read"), "{system:?}: {}", message(&server));
     }
     let Some(store) = Store::of(System::S3) else { return };
     upload(&store, &table, "t");
