@@ -137,9 +137,8 @@ fn a_table_changes() {
     server.until(|server| state(server, "latest") == "ready");
 
     // Files that are scanned in place, and are removed: their log says nothing of it.
-    let toml = format!(
-        "[[dataset]]\nname = \"pinned\"\nsource = \"{root}/parts\"\nrefresh = \"100ms\"\nmemory = \"never\"\n"
-    );
+    let toml =
+        format!("[[dataset]]\nname = \"pinned\"\nsource = \"{root}/parts\"\nrefresh = \"100ms\"\nmemory = \"never\"\n");
     let server = Server::with(&toml, &[]);
     assert_eq!(count(&server, "pinned"), Some(32));
     remove_parquet(&lake.path().join("parts"));

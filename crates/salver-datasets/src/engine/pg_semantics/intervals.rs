@@ -88,10 +88,11 @@ pub(super) fn spanned(duration: &Expr) -> Expr {
 
 /// Compares a difference of two times with intervals by their lengths.
 pub(super) fn beside_durations(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
+    let is_span = |own: &DataType| matches!(own, DataType::Duration(_) | DataType::Interval(_));
     let is_mixed = |parts: &[&Expr]| {
-        let types: Vec<DataType> = parts.iter().filter_map(|part| type_of(part)).collect();
-        let has = |test: fn(&DataType) -> bool| types.iter().any(test);
-        has(|own| matches!(own, DataType::Duration(_))) && has(|own| matches!(own, DataType::Interval(_)))
+        // The types of a long list take time.
+        let Some(first) = parts.first().and_then(|part| type_of(part)).filter(is_span) else { return false };
+        parts.iter().filter_map(|part| type_of(part)).any(|own| is_span(&own) && own != first)
     };
     match expr {
         Expr::BinaryExpr(compared) if is_comparison(compared.op) && is_mixed(&[&compared.left, &compared.right]) => {
