@@ -8,6 +8,7 @@
 import datetime as dt
 import decimal
 import io
+import os
 import sys
 import urllib.request
 
@@ -141,3 +142,6 @@ def compare(directory, address, version=None):
 
 
 {"make": make, "append": append, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+# Threads of the packages that still run would now and then abort the interpreter at its end.
+sys.stdout.flush()
+os._exit(0)
