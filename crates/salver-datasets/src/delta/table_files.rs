@@ -13,6 +13,7 @@ use salver_text::percent;
 use super::action::{Add, VectorDescriptor};
 use super::commit_time::version_at;
 use super::file_rows::FileReader;
+use super::inside::Inside;
 use super::log::{Log, Segment};
 use super::place::{DataListing, Place, WholeFile};
 use super::replay::Snapshot;
@@ -122,7 +123,11 @@ pub(crate) fn open(source: &DeltaSource, spec: &DatasetSpec, buckets: &Buckets) 
         is_widened,
         files: Vec::new(),
     };
-    let finder = Finder { source, spec, buckets, listing: place.data()?, version: segment.version };
+    let inside = source
+        .directory()
+        .map(|directory| Inside::of(&directory).map_err(|cause| crate::location::unreadable(&directory, &cause)));
+    let inside = inside.transpose()?;
+    let finder = Finder { source, spec, buckets, listing: place.data()?, inside, version: segment.version };
     table.files = files.iter().map(|add| finder.file(add, &table)).collect::<Result<_>>()?;
     finder.check_reserved(&table)?;
     Ok((table, tag(source, &segment)))
@@ -164,6 +169,8 @@ struct Finder<'a> {
     buckets: &'a Buckets,
     /// The objects below the table, if it is in an object store.
     listing: Option<DataListing>,
+    /// Its directory, if it is in one.
+    inside: Option<Inside>,
     version: u64,
 }
 
@@ -213,6 +220,11 @@ impl Finder<'_> {
         if !path.is_file() {
             return Err(gone());
         }
+        if let Some(inside) = &self.inside
+            && !inside.has_file(&path).map_err(|cause| crate::location::unreadable(&path, &cause))?
+        {
+            return Err(fault::outside(root, &below));
+        }
         let label = path.display().to_string();
         Ok((label, std::path::absolute(&path).unwrap_or(path), None))
     }
@@ -250,8 +262,9 @@ fn below(source: &DeltaSource, path: &str) -> Option<String> {
     } else {
         path.to_owned()
     };
-    let is_inside = !below.is_empty() && below.split('/').all(|part| !matches!(part, "" | "." | ".."));
-    is_inside.then_some(below)
+    let parts: Vec<&str> = below.split('/').filter(|part| *part != ".").collect();
+    let is_inside = !parts.is_empty() && parts.iter().all(|part| !matches!(*part, "" | ".."));
+    is_inside.then(|| parts.join("/"))
 }
 
 impl DeltaTable {
@@ -288,7 +301,7 @@ impl DeltaTable {
                 field = Field::new(&declared.name, declared.data_type.clone(), declared.nullable);
             }
             let texts: StringArray = self.files.iter().map(|file| file.values[place].as_deref()).collect();
-            partitions.add(field, &texts, &labels)?;
+            partitions.add(field, &texts, &labels).map_err(fault::wrong_value)?;
         }
         Ok(partitions)
     }
@@ -346,6 +359,8 @@ mod tests {
             ("/etc/a.parquet", None),
             ("file:///etc/a.parquet", None),
             ("p=1//a.parquet", None),
+            ("./p=1/./a.parquet", Some("p=1/a.parquet")),
+            (".", None),
             ("", None),
         ] {
             assert_eq!(below(&table, path).as_deref(), expected, "{path}");
