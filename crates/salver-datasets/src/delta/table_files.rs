@@ -1,6 +1,6 @@
 //! A table at a version, as files that datasets are read from.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -106,14 +106,7 @@ pub(crate) fn open(source: &DeltaSource, spec: &DatasetSpec, buckets: &Buckets) 
         }
     };
     let TableSchema { columns, is_widened } = TableSchema::parse(root, &metadata.schema_string, mapping.is_some())?;
-    let position = |name: &String| {
-        columns.iter().position(|column| column.name == *name).ok_or_else(|| {
-            let why = format!("the partition column `{name}` is not in its schema");
-            fault::damaged(format!("{root}/_delta_log"), why)
-        })
-    };
-    let partitions: Vec<usize> =
-        metadata.partition_columns.unwrap_or_default().iter().map(position).collect::<Result<_>>()?;
+    let partitions = partition_columns(root, &columns, &metadata.partition_columns.unwrap_or_default())?;
     let mut table = DeltaTable {
         root: root.to_owned(),
         version: segment.version,
@@ -131,6 +124,22 @@ pub(crate) fn open(source: &DeltaSource, spec: &DatasetSpec, buckets: &Buckets) 
     table.files = files.iter().map(|add| finder.file(add, &table)).collect::<Result<_>>()?;
     finder.check_reserved(&table)?;
     Ok((table, tag(source, &segment)))
+}
+
+/// Returns the indexes of the partition columns.
+fn partition_columns(root: &str, columns: &[Column], names: &[String]) -> Result<Vec<usize>> {
+    let damaged = |name: &str, why: &str| {
+        fault::damaged(format!("{root}/_delta_log"), format!("the partition column `{}` is {why}", fault::cut(name)))
+    };
+    let places: HashMap<&str, usize> =
+        columns.iter().enumerate().map(|(index, column)| (column.name.as_str(), index)).collect();
+    let mut seen = HashSet::new();
+    let position = |name: &String| match places.get(name.as_str()) {
+        Some(index) if seen.insert(*index) => Ok(*index),
+        Some(_) => Err(damaged(name, "named twice")),
+        None => Err(damaged(name, "not in its schema")),
+    };
+    names.iter().map(position).collect()
 }
 
 /// Finds the version that is wanted, and the files of the log that make it.
@@ -333,8 +342,9 @@ impl DeltaTable {
     }
 
     fn stored_columns(&self) -> Vec<&Column> {
+        let partitions: HashSet<usize> = self.partitions.iter().copied().collect();
         let all = self.columns.iter().enumerate();
-        all.filter(|(index, _)| !self.partitions.contains(index)).map(|(_, column)| column).collect()
+        all.filter(|(index, _)| !partitions.contains(index)).map(|(_, column)| column).collect()
     }
 }
 

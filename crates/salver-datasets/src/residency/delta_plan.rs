@@ -1,5 +1,6 @@
 //! How the files of a table of Delta Lake are read as a dataset.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, FieldRef, Schema, TimeUnit};
@@ -19,8 +20,8 @@ impl DatasetLoad<'_> {
         let mut fields: Vec<FieldRef> = columns.fields().to_vec();
         fields.extend(partitions.fields.iter().cloned().map(Arc::new));
         // The table's order; what is only declared comes last.
-        let names: Vec<&str> = table.names().collect();
-        let place = |field: &FieldRef| names.iter().position(|name| name == field.name()).unwrap_or(names.len());
+        let places: HashMap<&str, usize> = table.names().enumerate().map(|(place, name)| (name, place)).collect();
+        let place = |field: &FieldRef| places.get(field.name().as_str()).copied().unwrap_or(places.len());
         let mut order: Vec<usize> = (0..fields.len()).collect();
         order.sort_by_key(|index| place(&fields[*index]));
         let schema = Arc::new(Schema::new(order.iter().map(|index| Arc::clone(&fields[*index])).collect::<Vec<_>>()));
