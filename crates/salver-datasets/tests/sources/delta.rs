@@ -1,5 +1,7 @@
 //! Tables of Delta Lake: those that Spark wrote (`delta/make.py`), and logs that are written here line by line.
 
+mod hostile;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
