@@ -79,7 +79,10 @@ fn check(schema: &Schema) -> Result<(), String> {
         if !members.contains(&"path") {
             continue;
         }
-        let path = own.find("path").map(|(_, path)| path.data_type());
+        let path = own.find("path").map(|(_, path)| match path.data_type() {
+            DataType::Dictionary(_, values) => values.as_ref(),
+            other => other,
+        });
         if !matches!(path, Some(DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)) {
             return Err(format!("its column `{column}` has no text `path`"));
         }

@@ -310,7 +310,10 @@ impl DeltaTable {
                 field = Field::new(&declared.name, declared.data_type.clone(), declared.nullable);
             }
             let texts: StringArray = self.files.iter().map(|file| file.values[place].as_deref()).collect();
-            partitions.add(field, &texts, &labels).map_err(fault::wrong_value)?;
+            partitions.add(field, &texts, &labels).map_err(|error| match error.code {
+                Code::Source => fault::wrong_value(error),
+                _ => error,
+            })?;
         }
         Ok(partitions)
     }

@@ -31,13 +31,14 @@ impl DatasetLoad<'_> {
 
     /// Returns whether all files have these columns as they are, or lack them.
     fn is_as_stored(&self, outlines: &[Outline], columns: &Schema) -> bool {
-        columns.fields().iter().all(|field| {
-            let fits = |outline: &Outline| match outline.schema.field_with_name(field.name()) {
-                Ok(own) => fits(&plain(own.data_type()), field.data_type()),
-                Err(_) => true,
-            };
-            field.is_nullable() && outlines.iter().all(fits)
-        })
+        let is_same = |outline: &Outline| {
+            // The first of a name counts.
+            let own = outline.schema.fields().iter().rev().map(|field| (field.name(), field.data_type()));
+            let own: HashMap<_, _> = own.collect();
+            let mut wanted = columns.fields().iter();
+            wanted.all(|field| own.get(field.name()).is_none_or(|own| fits(&plain(own), field.data_type())))
+        };
+        columns.fields().iter().all(|field| field.is_nullable()) && outlines.iter().all(is_same)
     }
 }
 
