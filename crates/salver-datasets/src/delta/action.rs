@@ -73,6 +73,11 @@ pub(super) struct VectorDescriptor {
 }
 
 impl VectorDescriptor {
+    /// Returns whether it is written in the log.
+    pub(super) fn is_inline(&self) -> bool {
+        self.storage_type == "i"
+    }
+
     /// Returns what tells it from all others.
     pub(super) fn unique_id(&self) -> String {
         let Self { storage_type, path_or_inline_dv, offset, .. } = self;
@@ -95,6 +100,16 @@ pub(super) struct Metadata {
     pub(super) partition_columns: Option<Vec<String>>,
     #[serde(default)]
     pub(super) configuration: Option<HashMap<String, Option<String>>>,
+}
+
+impl Metadata {
+    /// Returns the bytes of its texts.
+    pub(super) fn bytes(&self) -> u64 {
+        let columns: usize = self.partition_columns.iter().flatten().map(String::len).sum();
+        let pair = |(key, value): (&String, &Option<String>)| key.len() + value.as_ref().map_or(0, String::len);
+        let configuration: usize = self.configuration.iter().flatten().map(pair).sum();
+        (self.schema_string.len() + columns + configuration) as u64
+    }
 }
 
 /// The format of the table's files.

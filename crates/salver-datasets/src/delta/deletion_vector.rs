@@ -9,7 +9,7 @@ use salver_model::limits::DELTA_VECTOR_BYTES_MAX;
 
 use super::action::VectorDescriptor;
 use super::fault;
-use super::place::WholeFile;
+use super::place::{WholeFile, check_regular};
 
 /// First bytes of the only form there is.
 const MAGIC: [u8; 4] = 1_681_511_377_u32.to_le_bytes();
@@ -68,6 +68,7 @@ pub(super) fn rows(root: &str, vector: &VectorDescriptor, file: Option<&WholeFil
 
 /// Reads a vector from a file with several: its length, the vector, and a checksum.
 fn stored(vector: &VectorDescriptor, file: &WholeFile) -> std::io::Result<Vec<u8>> {
+    check_regular(&file.path)?;
     let mut from = File::open(&file.path)?;
     from.seek(SeekFrom::Start(vector.offset.unwrap_or(0)))?;
     let mut length = [0; 4];

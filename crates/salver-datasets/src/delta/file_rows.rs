@@ -1,5 +1,7 @@
 //! The rows of one file of a table: without those that are deleted, with the table's columns and types.
 
+use std::borrow::Borrow;
+use std::collections::HashMap;
 use std::fs::File;
 use std::sync::Arc;
 
@@ -30,6 +32,33 @@ pub(super) struct FileReader<'a> {
     pub(super) by_id: bool,
 }
 
+/// Where the columns of a file, or the members of a struct, stand in it.
+struct Places<'a> {
+    names: HashMap<&'a str, usize>,
+    /// By their numbers, if columns are told by them.
+    ids: Option<HashMap<&'a str, usize>>,
+}
+
+impl<'a> Places<'a> {
+    fn of(fields: &'a Fields, by_id: bool) -> Self {
+        let (mut names, mut ids) = (HashMap::new(), HashMap::new());
+        for (place, field) in fields.iter().enumerate() {
+            names.entry(field.name().as_str()).or_insert(place);
+            if let Some(id) = field.metadata().get(PARQUET_FIELD_ID_META_KEY) {
+                ids.entry(id.as_str()).or_insert(place);
+            }
+        }
+        Self { names, ids: by_id.then_some(ids) }
+    }
+
+    fn place(&self, column: &Column) -> Option<usize> {
+        match (&column.id, &self.ids) {
+            (Some(id), Some(ids)) => ids.get(id.as_str()).copied(),
+            _ => self.names.get(column.physical.as_str()).copied(),
+        }
+    }
+}
+
 impl FileReader<'_> {
     /// Passes the rows of a file that are not `deleted` to `sink`. Everything of the file is on disk.
     pub(super) fn read(&self, input: &Input, deleted: Option<&RoaringTreemap>, sink: Sink<'_>) -> Result<(), Stop> {
@@ -40,13 +69,9 @@ impl FileReader<'_> {
                 return Err(damaged(input, format!("more than its {rows} rows are deleted")).into());
             }
             let file = File::open(&input.path).map_err(|cause| source::io_error(input, cause))?;
-            let roots = metadata
-                .schema()
-                .fields()
-                .iter()
-                .enumerate()
-                .filter(|(_, field)| self.columns.iter().any(|column| self.is_of(column, field)));
-            let mask = ProjectionMask::roots(metadata.parquet_schema(), roots.map(|(root, _)| root));
+            let places = Places::of(metadata.schema().fields(), self.by_id);
+            let roots: Vec<usize> = self.columns.iter().filter_map(|column| places.place(column)).collect();
+            let mask = ProjectionMask::roots(metadata.parquet_schema(), roots);
             let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
                 .with_projection(mask)
                 .with_batch_size(BATCH_ROWS)
@@ -92,22 +117,16 @@ impl FileReader<'_> {
         filter_record_batch(&all, &is_kept)
     }
 
-    fn is_of(&self, column: &Column, field: &Field) -> bool {
-        match (&column.id, self.by_id) {
-            (Some(id), true) => field.metadata().get(PARQUET_FIELD_ID_META_KEY) == Some(id),
-            _ => *field.name() == column.physical,
-        }
-    }
-
     /// Returns the columns of the table, or the members of a struct, from those of a file; nulls for what it lacks.
     fn members<'c>(
         &self,
-        columns: impl IntoIterator<Item = &'c (impl std::borrow::Borrow<Column> + 'c)>,
+        columns: impl IntoIterator<Item = &'c (impl Borrow<Column> + 'c)>,
         fields: &Fields,
         arrays: &[ArrayRef],
         rows: usize,
     ) -> Result<Vec<ArrayRef>, ArrowError> {
-        let member = |column: &Column| match fields.iter().position(|field| self.is_of(column, field)) {
+        let places = Places::of(fields, self.by_id);
+        let member = |column: &Column| match places.place(column) {
             Some(at) => self.shaped(&arrays[at], &column.kind),
             None => Ok(new_null_array(&column.kind.data_type(), rows)),
         };

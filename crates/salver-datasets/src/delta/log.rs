@@ -63,7 +63,7 @@ struct LastCheckpoint {
 impl Log {
     /// Lists the log of a table as a whole.
     pub(super) fn whole(place: &Place<'_>, root: &str) -> Result<Self> {
-        let log = Self::of(root, place.log(None)?);
+        let log = Self::of(root, place.log(None)?)?;
         if log.commits.is_empty() && log.last_checkpoint().is_none() {
             return Err(fault::no_table(root));
         }
@@ -73,7 +73,7 @@ impl Log {
     /// Lists what the latest version is made of, and of a directory everything.
     pub(super) fn latest(place: &Place<'_>, root: &str) -> Result<Self> {
         if let Some(hint) = hinted(place)? {
-            let log = Self::of(root, place.log(Some(hint))?);
+            let log = Self::of(root, place.log(Some(hint))?)?;
             if log.last_checkpoint().is_some() {
                 return Ok(log);
             }
@@ -81,15 +81,21 @@ impl Log {
         Self::whole(place, root)
     }
 
-    fn of(root: &str, files: Vec<LogFile>) -> Self {
+    fn of(root: &str, files: Vec<LogFile>) -> Result<Self> {
         let mut log = Self { root: root.to_owned(), ..Self::default() };
         for file in files {
             if let Some(name) = file.name.strip_prefix("_sidecars/") {
+                if !file.is_regular {
+                    continue;
+                }
                 log.sidecars.insert(name.to_owned(), file);
                 continue;
             }
             let Some((version, rest)) = numbered(&file.name) else { continue };
             let rest: Vec<&str> = rest.split('.').collect();
+            if !file.is_regular && matches!(rest[..], ["json"] | ["checkpoint", ..]) {
+                return Err(fault::damaged(file.label(), "it is not a regular file"));
+            }
             match rest[..] {
                 ["json"] => {
                     log.commits.insert(version, file);
@@ -105,7 +111,15 @@ impl Log {
                 _ => {}
             }
         }
-        log
+        log.leave_unwritten();
+        Ok(log)
+    }
+
+    /// Leaves out a last commit without a byte: its writer has made the file, and has not written it yet.
+    fn leave_unwritten(&mut self) {
+        if let Some(last) = self.commits.last_entry().filter(|last| last.get().bytes == 0) {
+            last.remove();
+        }
     }
 
     fn last_checkpoint(&self) -> Option<u64> {

@@ -9,6 +9,8 @@ use salver_model::limits::DATASET_FILES_MAX;
 use salver_model::spec::DatasetSpec;
 use salver_model::{Code, Error, Result, Version};
 
+use super::fault;
+use super::inside::Inside;
 use crate::buckets::{Buckets, CachedObject, ListedObject, Pinned};
 use crate::delta_source::{DeltaSource, LOG};
 use crate::file_stamp::inode;
@@ -29,6 +31,8 @@ pub(super) struct LogFile {
     /// When it was written, in milliseconds since 1970.
     pub(super) modified_ms: i64,
     pub(super) bytes: u64,
+    /// Whether it is a file, and not a pipe, a device or a directory, which may block who opens it.
+    pub(super) is_regular: bool,
     origin: FileOrigin,
 }
 
@@ -69,7 +73,7 @@ impl<'a> Place<'a> {
                 if !log.is_dir() {
                     return Ok(Vec::new());
                 }
-                disk_files(&log)
+                disk_files(root, &log)
             }
             Self::Bucket { buckets, spec, root } => {
                 let prefix = format!("{root}/{LOG}/");
@@ -99,7 +103,10 @@ impl<'a> Place<'a> {
                 let object = buckets.object(spec, listed)?;
                 Ok(WholeFile::of_object(&object)?)
             }
-            (FileOrigin::Disk(path), _) => Ok(WholeFile { path: path.clone(), _parts: None }),
+            (FileOrigin::Disk(path), _) => {
+                check_regular(path).map_err(|cause| fault::damaged(file.label(), cause))?;
+                Ok(WholeFile::of_disk(path))
+            }
             (FileOrigin::Object(listed), Self::Directory(_)) => {
                 Err(Error::internal(format!("`{}` is in no directory", listed.address)))
             }
@@ -166,32 +173,51 @@ impl WholeFile {
     }
 }
 
+/// Refuses what is no file, and may block who opens it.
+pub(super) fn check_regular(path: &Path) -> std::io::Result<()> {
+    match std::fs::metadata(path)?.is_file() {
+        true => Ok(()),
+        false => Err(std::io::Error::other("it is not a regular file")),
+    }
+}
+
 fn log_file(object: &Arc<ListedObject>) -> Option<LogFile> {
     let (_, name) = object.address.key.rsplit_once(&format!("{LOG}/"))?;
     Some(LogFile {
         name: name.to_owned(),
         modified_ms: object.modified_ms(),
         bytes: object.bytes,
+        is_regular: true,
         origin: FileOrigin::Object(Arc::clone(object)),
     })
 }
 
 /// Returns the files directly in a directory, and those of `_sidecars` in it.
-fn disk_files(log: &Path) -> Result<Vec<LogFile>> {
+fn disk_files(root: &Path, log: &Path) -> Result<Vec<LogFile>> {
+    let inside = Inside::of(root).map_err(|cause| unreadable(root, &cause))?;
     let mut files = Vec::new();
     let sidecars = log.join("_sidecars");
     let nested = sidecars.is_dir().then_some((sidecars.as_path(), "_sidecars/"));
     for (dir, prefix) in std::iter::once((log, "")).chain(nested) {
+        if !inside.has_directory(dir).map_err(|cause| unreadable(dir, &cause))? {
+            return Err(fault::outside(root.display(), &dir.display().to_string()));
+        }
         for entry in std::fs::read_dir(dir).map_err(|cause| unreadable(dir, &cause))? {
             let entry = entry.map_err(|cause| unreadable(dir, &cause))?;
             // A file may be cleaned up while it is listed.
-            let (Ok(name), Ok(about)) = (entry.file_name().into_string(), entry.metadata()) else { continue };
+            let path = entry.path();
+            let (Ok(name), Ok(about)) = (entry.file_name().into_string(), std::fs::metadata(&path)) else { continue };
+            let Ok(is_inside) = inside.has_file(&path) else { continue };
+            if !is_inside {
+                return Err(fault::outside(root.display(), &path.display().to_string()));
+            }
             let modified = about.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
             files.push(LogFile {
                 name: format!("{prefix}{name}"),
                 modified_ms: modified.and_then(|age| i64::try_from(age.as_millis()).ok()).unwrap_or(0),
                 bytes: about.len(),
-                origin: FileOrigin::Disk(entry.path()),
+                is_regular: about.is_file(),
+                origin: FileOrigin::Disk(path),
             });
             if files.len() > DATASET_FILES_MAX {
                 let message = format!("`{}` holds more than {DATASET_FILES_MAX} files", dir.display());

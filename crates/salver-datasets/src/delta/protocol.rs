@@ -24,6 +24,14 @@ pub(super) fn check(root: &str, protocol: &Protocol) -> Result<()> {
         let what = format!("version {} of the protocol", protocol.min_reader_version);
         return Err(fault::unsupported(root, &what, format!("versions 1 to {WITH_FEATURES} can be read")));
     }
+    if protocol.min_reader_version < 1 {
+        let why = format!("its protocol is of version {}", protocol.min_reader_version);
+        return Err(fault::damaged(format!("{root}/_delta_log"), why));
+    }
+    if protocol.min_reader_version == WITH_FEATURES && protocol.reader_features.is_none() {
+        let why = format!("its protocol of version {WITH_FEATURES} has no `readerFeatures`");
+        return Err(fault::damaged(format!("{root}/_delta_log"), why));
+    }
     let features = protocol.reader_features.as_deref().unwrap_or_default();
     let Some(feature) = features.iter().find(|feature| !FEATURES.contains(&feature.as_str())) else { return Ok(()) };
     let hint = format!("remove it with `ALTER TABLE ... DROP FEATURE {feature}`, or write a copy without it");

@@ -5,10 +5,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use salver_model::limits::{DATASET_FILES_MAX, DELTA_LINE_BYTES_MAX, DELTA_LOG_BYTES_MAX};
+use salver_model::limits::{
+    DATASET_FILES_MAX, DELTA_KEPT_BYTES_MAX, DELTA_LINE_BYTES_MAX, DELTA_LOG_BYTES_MAX, DELTA_PATH_BYTES_MAX,
+};
 use salver_model::{Code, Error, Result};
 
-use super::action::{Action, Add, Metadata, Protocol, VectorDescriptor};
+use super::action::{Action, Add, Metadata, Protocol, Sidecar, VectorDescriptor};
 use super::log::{Log, Segment};
 use super::place::{LogFile, Place};
 use super::{checkpoint, fault};
@@ -34,6 +36,8 @@ struct Replay<'a> {
     files: HashMap<FileKey, Add>,
     sidecars: Vec<String>,
     bytes_left: u64,
+    /// Bytes of what is kept.
+    kept: u64,
 }
 
 /// Reads the files of a log that make a version. Blocks.
@@ -45,12 +49,18 @@ pub(super) fn snapshot(place: &Place<'_>, log: &Log, root: &str, segment: &Segme
         files: HashMap::new(),
         sidecars: Vec::new(),
         bytes_left: DELTA_LOG_BYTES_MAX,
+        kept: 0,
     };
     for file in &segment.checkpoint {
         replay.read(place, file)?;
     }
     for path in std::mem::take(&mut replay.sidecars) {
         replay.read(place, log.sidecar(&path)?)?;
+    }
+    if let Some(file) = segment.checkpoint.first()
+        && (replay.protocol.is_none() || replay.metadata.is_none())
+    {
+        return Err(fault::damaged(file.label(), "it has no `protocol` or no `metaData`"));
     }
     for (_, commit) in &segment.commits {
         replay.read(place, commit)?;
@@ -60,22 +70,31 @@ pub(super) fn snapshot(place: &Place<'_>, log: &Log, root: &str, segment: &Segme
 
 impl Replay<'_> {
     fn read(&mut self, place: &Place<'_>, file: &LogFile) -> Result<()> {
-        self.bytes_left = self.bytes_left.checked_sub(file.bytes).ok_or_else(|| {
-            let message = format!("the log of `{}` has more than {DELTA_LOG_BYTES_MAX} bytes to read", self.root);
-            Error::new(Code::Source, message).with_hint("have the writer of the table make a checkpoint")
-        })?;
+        self.bytes_left = self.bytes_left.checked_sub(file.bytes).ok_or_else(|| fault::long_log(self.root))?;
         let (whole, label) = (place.whole(file)?, file.label());
         match label.ends_with(".json") {
             true => lines(&whole.path, &label, &mut |action| self.apply(action)),
-            false => checkpoint::actions(&whole.path, &label, &mut |action| self.apply(action)),
+            false => {
+                let (root, mut left) = (self.root, self.bytes_left);
+                checkpoint::actions(&whole.path, &label, &mut |action, bytes| {
+                    left = left.checked_sub(bytes).ok_or_else(|| fault::long_log(root))?;
+                    self.apply(action)
+                })?;
+                self.bytes_left = left;
+                Ok(())
+            }
         }
     }
 
     fn apply(&mut self, action: Action) -> Result<()> {
         let Action { add, remove, meta_data, protocol, sidecar, .. } = action;
         if let Some(add) = add {
+            self.check_path(&add.path, add.vector())?;
+            self.kept = self.kept.saturating_add(bytes_of(&add));
             let key = (add.path.clone(), add.vector().map(VectorDescriptor::unique_id));
-            self.files.insert(key, add);
+            if let Some(before) = self.files.insert(key, add) {
+                self.kept = self.kept.saturating_sub(bytes_of(&before));
+            }
             if self.files.len() > DATASET_FILES_MAX {
                 let message = format!("`{}` has more than {DATASET_FILES_MAX} files", self.root);
                 return Err(Error::new(Code::Source, message).with_hint("compact the table with `OPTIMIZE`"));
@@ -83,12 +102,36 @@ impl Replay<'_> {
         }
         if let Some(remove) = remove {
             let vector = remove.vector().map(VectorDescriptor::unique_id);
-            self.files.remove(&(remove.path, vector));
+            if let Some(before) = self.files.remove(&(remove.path, vector)) {
+                self.kept = self.kept.saturating_sub(bytes_of(&before));
+            }
         }
-        self.sidecars.extend(sidecar.map(|sidecar| sidecar.path));
-        self.metadata = meta_data.or_else(|| self.metadata.take());
+        if let Some(Sidecar { path }) = sidecar {
+            self.check_path(&path, None)?;
+            self.kept = self.kept.saturating_add((path.len() + size_of::<String>()) as u64);
+            self.sidecars.push(path);
+        }
+        if let Some(metadata) = meta_data {
+            self.kept = self.kept.saturating_add(metadata.bytes());
+            if let Some(before) = self.metadata.replace(metadata) {
+                self.kept = self.kept.saturating_sub(before.bytes());
+            }
+        }
         self.protocol = protocol.or_else(|| self.protocol.take());
+        if self.kept > DELTA_KEPT_BYTES_MAX {
+            let message = format!("the files of `{}` take more than {DELTA_KEPT_BYTES_MAX} bytes to name", self.root);
+            return Err(Error::new(Code::Source, message).with_hint("compact the table with `OPTIMIZE`"));
+        }
         Ok(())
+    }
+
+    fn check_path(&self, path: &str, vector: Option<&VectorDescriptor>) -> Result<()> {
+        let of_vector = vector.filter(|vector| !vector.is_inline()).map_or(0, |vector| vector.path_or_inline_dv.len());
+        if path.len().max(of_vector) <= DELTA_PATH_BYTES_MAX {
+            return Ok(());
+        }
+        let why = format!("a path in it has more than {DELTA_PATH_BYTES_MAX} bytes");
+        Err(fault::damaged(format!("{}/_delta_log", self.root), why))
     }
 
     fn finish(self, version: u64) -> Result<Snapshot> {
@@ -105,8 +148,18 @@ impl Replay<'_> {
     }
 }
 
+/// Returns the bytes of what is kept of a file.
+fn bytes_of(add: &Add) -> u64 {
+    let vector = add.vector().map_or(0, |vector| vector.path_or_inline_dv.len());
+    let value = |(key, value): (&String, &Option<String>)| {
+        size_of::<(String, Option<String>)>() + key.len() + value.as_ref().map_or(0, String::len)
+    };
+    let values: usize = add.partition_values.iter().flatten().map(value).sum();
+    (add.path.len() + vector + values) as u64
+}
+
 /// Passes the actions of a file, one a line, to `each`.
-fn lines(path: &Path, label: &str, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<()> {
+pub(super) fn lines(path: &Path, label: &str, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<()> {
     let unreadable = |cause: std::io::Error| crate::location::unreadable(path, &cause);
     let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
     let mut line = Vec::new();
@@ -121,9 +174,8 @@ fn lines(path: &Path, label: &str, each: &mut dyn FnMut(Action) -> Result<()>) -
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let action = serde_json::from_slice(&line).map_err(|cause| {
-            fault::damaged(label, format!("line {number}, column {}: {cause}", cause.column())).with_source(cause)
-        })?;
+        let action = serde_json::from_slice(&line)
+            .map_err(|cause| fault::damaged(label, format!("line {number}, column {}: {cause}", cause.column())))?;
         each(action)?;
     }
     Ok(())

@@ -1,10 +1,11 @@
 //! The columns of a table: from the JSON of its schema to types of Arrow, with the names they have in files.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, TimeUnit};
 use salver_model::Result;
-use salver_model::limits::PARQUET_DEPTH_MAX;
+use salver_model::limits::{DELTA_COLUMNS_MAX, PARQUET_DEPTH_MAX};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -59,7 +60,7 @@ impl TableSchema {
     pub(super) fn parse(root: &str, text: &str, is_mapped: bool) -> Result<Self> {
         let parsed: StructJson = serde_json::from_str(text)
             .map_err(|cause| fault::damaged(format!("{root}/_delta_log"), format!("its schema: {cause}")))?;
-        let mut parser = Parser { root, is_mapped, is_widened: false };
+        let mut parser = Parser { root, is_mapped, is_widened: false, count: 0 };
         let columns = parser.columns(parsed.fields, 1)?;
         Ok(Self { columns, is_widened: parser.is_widened })
     }
@@ -89,11 +90,29 @@ struct Parser<'a> {
     root: &'a str,
     is_mapped: bool,
     is_widened: bool,
+    /// Columns so far, with nested ones.
+    count: usize,
 }
 
 impl Parser<'_> {
     fn columns(&mut self, fields: Vec<FieldJson>, depth: usize) -> Result<Vec<Column>> {
-        fields.into_iter().map(|field| self.column(field, depth)).collect()
+        self.count = self.count.saturating_add(fields.len());
+        if self.count > DELTA_COLUMNS_MAX {
+            let what = format!("more than {DELTA_COLUMNS_MAX} columns");
+            return Err(fault::unsupported(self.root, &what, "write a copy of the table with fewer columns"));
+        }
+        let columns: Vec<Column> = fields.into_iter().map(|field| self.column(field, depth)).collect::<Result<_>>()?;
+        let (mut names, mut physical) = (HashSet::new(), HashSet::new());
+        for column in &columns {
+            if !names.insert(column.name.as_str()) {
+                return Err(self.damaged(format!("its schema has the column `{}` twice", fault::cut(&column.name))));
+            }
+            if !physical.insert(column.physical.as_str()) {
+                let name = fault::cut(&column.physical);
+                return Err(self.damaged(format!("two columns of its schema are called `{name}` in files")));
+            }
+        }
+        Ok(columns)
     }
 
     fn column(&mut self, field: FieldJson, depth: usize) -> Result<Column> {
@@ -101,6 +120,10 @@ impl Parser<'_> {
         self.is_widened |= metadata.contains_key("delta.typeChanges");
         let physical = match metadata.get("delta.columnMapping.physicalName") {
             Some(Value::String(physical)) if self.is_mapped => physical.clone(),
+            _ if self.is_mapped => {
+                let name = fault::cut(&name);
+                return Err(self.damaged(format!("its columns are mapped, and `{name}` has no name in files")));
+            }
             _ => name.clone(),
         };
         let id = metadata.get("delta.columnMapping.id").filter(|_| self.is_mapped).map(Value::to_string);
@@ -117,20 +140,20 @@ impl Parser<'_> {
                 return match leaf(&word) {
                     Some(leaf) => Ok(Kind::Leaf(leaf)),
                     None => {
-                        let what = format!("the column `{name}` of the type `{word}`");
+                        let what = format!("the column `{}` of the type `{}`", fault::cut(name), fault::cut(&word));
                         Err(fault::unsupported(self.root, &what, "write a copy of the table without this column"))
                     }
                 };
             }
             Value::Object(object) => object,
-            other => return Err(self.damaged(format!("the type of `{name}` is {other}"))),
+            other => return Err(self.damaged(format!("the type of `{}` is {other}", fault::cut(name)))),
         };
         let word = object.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut member = |key: &str| object.remove(key).unwrap_or_default();
         match word.as_str() {
             "struct" => {
                 let fields = serde_json::from_value(member("fields"))
-                    .map_err(|cause| self.damaged(format!("the type of `{name}`: {cause}")))?;
+                    .map_err(|cause| self.damaged(format!("the type of `{}`: {cause}", fault::cut(name))))?;
                 Ok(Kind::Struct(self.columns(fields, depth + 1)?))
             }
             "array" => Ok(Kind::List(Box::new(self.kind(name, member("elementType"), depth + 1)?))),
@@ -138,7 +161,7 @@ impl Parser<'_> {
                 let key = self.kind(name, member("keyType"), depth + 1)?;
                 Ok(Kind::Map(Box::new(key), Box::new(self.kind(name, member("valueType"), depth + 1)?)))
             }
-            _ => Err(self.damaged(format!("the type of `{name}` is `{word}`"))),
+            _ => Err(self.damaged(format!("the type of `{}` is `{word}`", fault::cut(name)))),
         }
     }
 

@@ -1,6 +1,6 @@
 //! A table at a version, as files that datasets are read from.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use salver_text::percent;
 use super::action::{Add, VectorDescriptor};
 use super::commit_time::version_at;
 use super::file_rows::FileReader;
+use super::inside::Inside;
 use super::log::{Log, Segment};
 use super::place::{DataListing, Place, WholeFile};
 use super::replay::Snapshot;
@@ -105,14 +106,7 @@ pub(crate) fn open(source: &DeltaSource, spec: &DatasetSpec, buckets: &Buckets) 
         }
     };
     let TableSchema { columns, is_widened } = TableSchema::parse(root, &metadata.schema_string, mapping.is_some())?;
-    let position = |name: &String| {
-        columns.iter().position(|column| column.name == *name).ok_or_else(|| {
-            let why = format!("the partition column `{name}` is not in its schema");
-            fault::damaged(format!("{root}/_delta_log"), why)
-        })
-    };
-    let partitions: Vec<usize> =
-        metadata.partition_columns.unwrap_or_default().iter().map(position).collect::<Result<_>>()?;
+    let partitions = partition_columns(root, &columns, &metadata.partition_columns.unwrap_or_default())?;
     let mut table = DeltaTable {
         root: root.to_owned(),
         version: segment.version,
@@ -122,10 +116,30 @@ pub(crate) fn open(source: &DeltaSource, spec: &DatasetSpec, buckets: &Buckets) 
         is_widened,
         files: Vec::new(),
     };
-    let finder = Finder { source, spec, buckets, listing: place.data()?, version: segment.version };
+    let inside = source
+        .directory()
+        .map(|directory| Inside::of(&directory).map_err(|cause| crate::location::unreadable(&directory, &cause)));
+    let inside = inside.transpose()?;
+    let finder = Finder { source, spec, buckets, listing: place.data()?, inside, version: segment.version };
     table.files = files.iter().map(|add| finder.file(add, &table)).collect::<Result<_>>()?;
     finder.check_reserved(&table)?;
     Ok((table, tag(source, &segment)))
+}
+
+/// Returns the indexes of the partition columns.
+fn partition_columns(root: &str, columns: &[Column], names: &[String]) -> Result<Vec<usize>> {
+    let damaged = |name: &str, why: &str| {
+        fault::damaged(format!("{root}/_delta_log"), format!("the partition column `{}` is {why}", fault::cut(name)))
+    };
+    let places: HashMap<&str, usize> =
+        columns.iter().enumerate().map(|(index, column)| (column.name.as_str(), index)).collect();
+    let mut seen = HashSet::new();
+    let position = |name: &String| match places.get(name.as_str()) {
+        Some(index) if seen.insert(*index) => Ok(*index),
+        Some(_) => Err(damaged(name, "named twice")),
+        None => Err(damaged(name, "not in its schema")),
+    };
+    names.iter().map(position).collect()
 }
 
 /// Finds the version that is wanted, and the files of the log that make it.
@@ -164,6 +178,8 @@ struct Finder<'a> {
     buckets: &'a Buckets,
     /// The objects below the table, if it is in an object store.
     listing: Option<DataListing>,
+    /// Its directory, if it is in one.
+    inside: Option<Inside>,
     version: u64,
 }
 
@@ -213,6 +229,11 @@ impl Finder<'_> {
         if !path.is_file() {
             return Err(gone());
         }
+        if let Some(inside) = &self.inside
+            && !inside.has_file(&path).map_err(|cause| crate::location::unreadable(&path, &cause))?
+        {
+            return Err(fault::outside(root, &below));
+        }
         let label = path.display().to_string();
         Ok((label, std::path::absolute(&path).unwrap_or(path), None))
     }
@@ -250,8 +271,9 @@ fn below(source: &DeltaSource, path: &str) -> Option<String> {
     } else {
         path.to_owned()
     };
-    let is_inside = !below.is_empty() && below.split('/').all(|part| !matches!(part, "" | "." | ".."));
-    is_inside.then_some(below)
+    let parts: Vec<&str> = below.split('/').filter(|part| *part != ".").collect();
+    let is_inside = !parts.is_empty() && parts.iter().all(|part| !matches!(*part, "" | ".."));
+    is_inside.then(|| parts.join("/"))
 }
 
 impl DeltaTable {
@@ -288,7 +310,10 @@ impl DeltaTable {
                 field = Field::new(&declared.name, declared.data_type.clone(), declared.nullable);
             }
             let texts: StringArray = self.files.iter().map(|file| file.values[place].as_deref()).collect();
-            partitions.add(field, &texts, &labels)?;
+            partitions.add(field, &texts, &labels).map_err(|error| match error.code {
+                Code::Source => fault::wrong_value(error),
+                _ => error,
+            })?;
         }
         Ok(partitions)
     }
@@ -320,8 +345,9 @@ impl DeltaTable {
     }
 
     fn stored_columns(&self) -> Vec<&Column> {
+        let partitions: HashSet<usize> = self.partitions.iter().copied().collect();
         let all = self.columns.iter().enumerate();
-        all.filter(|(index, _)| !self.partitions.contains(index)).map(|(_, column)| column).collect()
+        all.filter(|(index, _)| !partitions.contains(index)).map(|(_, column)| column).collect()
     }
 }
 
@@ -346,6 +372,8 @@ mod tests {
             ("/etc/a.parquet", None),
             ("file:///etc/a.parquet", None),
             ("p=1//a.parquet", None),
+            ("./p=1/./a.parquet", Some("p=1/a.parquet")),
+            (".", None),
             ("", None),
         ] {
             assert_eq!(below(&table, path).as_deref(), expected, "{path}");

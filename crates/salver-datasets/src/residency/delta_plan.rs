@@ -1,5 +1,6 @@
 //! How the files of a table of Delta Lake are read as a dataset.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, FieldRef, Schema, TimeUnit};
@@ -19,8 +20,8 @@ impl DatasetLoad<'_> {
         let mut fields: Vec<FieldRef> = columns.fields().to_vec();
         fields.extend(partitions.fields.iter().cloned().map(Arc::new));
         // The table's order; what is only declared comes last.
-        let names: Vec<&str> = table.names().collect();
-        let place = |field: &FieldRef| names.iter().position(|name| name == field.name()).unwrap_or(names.len());
+        let places: HashMap<&str, usize> = table.names().enumerate().map(|(place, name)| (name, place)).collect();
+        let place = |field: &FieldRef| places.get(field.name().as_str()).copied().unwrap_or(places.len());
         let mut order: Vec<usize> = (0..fields.len()).collect();
         order.sort_by_key(|index| place(&fields[*index]));
         let schema = Arc::new(Schema::new(order.iter().map(|index| Arc::clone(&fields[*index])).collect::<Vec<_>>()));
@@ -30,13 +31,14 @@ impl DatasetLoad<'_> {
 
     /// Returns whether all files have these columns as they are, or lack them.
     fn is_as_stored(&self, outlines: &[Outline], columns: &Schema) -> bool {
-        columns.fields().iter().all(|field| {
-            let fits = |outline: &Outline| match outline.schema.field_with_name(field.name()) {
-                Ok(own) => fits(&plain(own.data_type()), field.data_type()),
-                Err(_) => true,
-            };
-            field.is_nullable() && outlines.iter().all(fits)
-        })
+        let is_same = |outline: &Outline| {
+            // The first of a name counts.
+            let own = outline.schema.fields().iter().rev().map(|field| (field.name(), field.data_type()));
+            let own: HashMap<_, _> = own.collect();
+            let mut wanted = columns.fields().iter();
+            wanted.all(|field| own.get(field.name()).is_none_or(|own| fits(&plain(own), field.data_type())))
+        };
+        columns.fields().iter().all(|field| field.is_nullable()) && outlines.iter().all(is_same)
     }
 }
 

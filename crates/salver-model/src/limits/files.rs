@@ -58,6 +58,13 @@ pub const DATASET_FILES_MAX: usize = 1_000_000;
 pub const DELTA_LOG_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 /// Longest line of the log of a Delta table, in bytes; a table with a longer one is refused.
 pub const DELTA_LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Longest path in the log of a Delta table, in bytes; a table with a longer one is refused.
+pub const DELTA_PATH_BYTES_MAX: usize = 8 * 1024;
+/// Most bytes that are kept of the log of a Delta table while a version of it is read: paths, values of partition
+/// columns, deletion vectors and the schema; a table with more is refused.
+pub const DELTA_KEPT_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Most columns of a Delta table, with those that are nested in others; a table with more is refused.
+pub const DELTA_COLUMNS_MAX: usize = 10_000;
 /// Largest deletion vector of a file of a Delta table, in bytes; a table with a larger one is refused.
 pub const DELTA_VECTOR_BYTES_MAX: u64 = 128 * 1024 * 1024;
 /// Largest download of a source, in bytes; a larger one fails.
