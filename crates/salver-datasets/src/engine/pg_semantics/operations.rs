@@ -2,13 +2,13 @@
 //! engine has none.
 
 use arrow::datatypes::DataType;
-use datafusion::common::{DFSchema, Result};
+use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
 use datafusion::logical_expr::{Expr, ExprSchemable, Operator, cast};
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
-use super::typed_literals::written;
-use super::{datetime_operators, list_operators};
+use super::typed_literals::{self, written};
+use super::{TypeOf, datetime_operators, list_operators};
 
 /// Planner of operators. The SQL planner needs their types at once, so an analyzer rule would be too late.
 #[derive(Debug)]
@@ -17,6 +17,7 @@ pub(super) struct Operations;
 impl ExprPlanner for Operations {
     fn plan_binary_op(&self, expr: RawBinaryExpr, schema: &DFSchema) -> Result<PlannerResult<RawBinaryExpr>> {
         let type_of = |part: &Expr| part.get_type(schema).ok();
+        let expr = with_results(expr, &type_of)?;
         let (known, RawBinaryExpr { op, left, right }) = (operator(&expr.op), &expr);
         if matches!(op, BinaryOperator::And | BinaryOperator::Or) {
             return Ok(PlannerResult::Original(conditions(expr)));
@@ -32,6 +33,17 @@ impl ExprPlanner for Operations {
         let made = list_operators::array(&exprs, &|part: &Expr| part.get_type(schema).ok())?;
         Ok(made.map_or(PlannerResult::Original(exprs), PlannerResult::Planned))
     }
+}
+
+/// Gives the results of an operand that is a `case` the type that they have in common. The engine would take that of the
+/// first one, until the types of the plan are found.
+fn with_results(expr: RawBinaryExpr, type_of: TypeOf<'_>) -> Result<RawBinaryExpr> {
+    let typed = |part: Expr| match part {
+        Expr::Case(_) => Ok::<_, DataFusionError>(typed_literals::typed(part, type_of)?.data),
+        part => Ok(part),
+    };
+    let RawBinaryExpr { op, left, right } = expr;
+    Ok(RawBinaryExpr { op, left: typed(left)?, right: typed(right)? })
 }
 
 /// Reads text literals among the operands of `and` and `or` as booleans.

@@ -114,7 +114,10 @@ pub(super) fn alike(parts: Vec<&mut Expr>, type_of: TypeOf<'_>) -> Result<bool> 
 /// Gives the literals among parts that are compared the type of the others, as far as the engine does not read them.
 fn compared(parts: Vec<&mut Expr>, type_of: TypeOf<'_>) -> Result<bool> {
     let others = parts.iter().filter(|part| written(part).is_none()).filter_map(|part| type_of(part));
-    let Some(to) = one_of(&others.collect::<Vec<_>>()).filter(is_read) else { return Ok(false) };
+    let others: Vec<DataType> = others.filter(|own| !own.is_null()).collect();
+    // Beside floats and other numbers, a text is a float.
+    let is_float = |to: &DataType| to.is_floating() && others.iter().any(|own| own != to);
+    let Some(to) = one_of(&others).filter(|to| is_read(to) || is_float(to)) else { return Ok(false) };
     let mut changed = false;
     for part in parts {
         let Some(text) = written(part) else { continue };

@@ -179,4 +179,6 @@ pub(super) const SAME: &[&str] = &[
     "select sum(x) from (values (1), ('2.255'), (1.5)) v(x)",
     "select coalesce(null, 1, '2.25', 1.5), greatest(1, '2.25', 1.5), least('1.25', 7, 1.5)",
     "select '2.25' in (1, 1.5, 2.3), '2.25' = any(array[1, 1.5, 2.3]), (array[1, '2.25', 1.5])[2]",
+    "select '0.1' in (0.1::real, -0.1), '0.1' in (null::numeric, 0.1::real), '0.5' in (0.5::float8, 1.5)",
+    "select i from n where '99.99' in (d, 0.5::real) order by i",
 ];

@@ -124,4 +124,6 @@ pub(super) const SAME: &[&str] = &[
     "select i, rank() over (order by t::time), sum(i) over (order by t::time desc nulls last) from n where t is not null order by i",
     "select i, rank() over (order by t - timestamp '2024-02-29'), count(*) over (order by interval '1 day' * i) from n where i < 7 order by i",
     "select to_char(timestamp '2024-03-05', 'TMMonth DD, TMDay')",
+    "select pg_typeof((case when i = 1 then t::date else timestamptz '2024-01-01+00' end) + interval '1 hour')::text from n where i = 1",
+    "select ((case when i = 1 then t::date else t end) + interval '1 hour')::text from n where i in (1, 6) order by i",
 ];
