@@ -49,15 +49,36 @@ pub(super) fn written_out(
             let (above, below) = (compared((*expr).clone().gt_eq(*low))?, compared(expr.lt_eq(*high))?);
             Transformed::yes(stated(above.and(below), negated))
         }
-        Expr::InList(InList { expr, list, negated })
-            if is_text(&expr) && list.iter().any(is_text) && list.iter().any(has_columns) =>
-        {
-            let (values, constants): (Vec<Expr>, Vec<Expr>) = list.into_iter().partition(has_columns);
+        Expr::InList(InList { expr, list, negated }) if is_text(&expr) && are_of_several_types(&list, type_of) => {
             let within = |list| compared(Expr::InList(InList { expr: expr.clone(), list, negated: false }));
-            Transformed::yes(stated(within(constants)?.or(within(values)?), negated))
+            let all = by_type(list, type_of).into_iter().map(within).collect::<Result<Vec<_>>>()?;
+            Transformed::yes(stated(all.into_iter().reduce(Expr::or).unwrap_or_else(|| lit(false)), negated))
         }
         other => Transformed::no(other),
     })
+}
+
+/// Returns whether [`by_type`] would take a list apart.
+fn are_of_several_types(list: &[Expr], type_of: TypeOf<'_>) -> bool {
+    let Some(first) = list.iter().find(|item| has_columns(item)) else { return false };
+    let own = type_of(first);
+    list.iter().any(|item| !has_columns(item) || type_of(item) != own)
+}
+
+/// Returns the items of a list with which a quoted literal is compared as a value of one type: the constants together,
+/// and what is computed from columns by its type.
+fn by_type(list: Vec<Expr>, type_of: TypeOf<'_>) -> Vec<Vec<Expr>> {
+    let (values, constants): (Vec<Expr>, Vec<Expr>) = list.into_iter().partition(has_columns);
+    let mut groups: Vec<(Option<DataType>, Vec<Expr>)> = Vec::new();
+    for value in values {
+        let own = type_of(&value);
+        match groups.iter_mut().find(|(other, _)| *other == own) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((own, vec![value])),
+        }
+    }
+    let constants = (!constants.is_empty()).then_some(constants);
+    constants.into_iter().chain(groups.into_iter().map(|(_, values)| values)).collect()
 }
 
 fn is_text(expr: &Expr) -> bool {

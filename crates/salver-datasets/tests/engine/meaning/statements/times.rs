@@ -126,4 +126,6 @@ pub(super) const SAME: &[&str] = &[
     "select to_char(timestamp '2024-03-05', 'TMMonth DD, TMDay')",
     "select pg_typeof((case when i = 1 then t::date else timestamptz '2024-01-01+00' end) + interval '1 hour')::text from n where i = 1",
     "select ((case when i = 1 then t::date else t end) + interval '1 hour')::text from n where i in (1, 6) order by i",
+    "select i from n where '2024-02-29 2:30' in (t::date, t) order by i",
+    "select i from n where '2024-02-29' not in (t::date, t, '1970-01-01') order by i",
 ];
