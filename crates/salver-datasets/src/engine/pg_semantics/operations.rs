@@ -35,8 +35,8 @@ impl ExprPlanner for Operations {
     }
 }
 
-/// Gives the results of an operand that is a `case` the type that they have in common. The engine would take that of the
-/// first one, until the types of the plan are found.
+/// Gives the results of an operand that is a `case` the type that they have in common. The engine would take that of
+/// the first one, until the types of the plan are found.
 fn with_results(expr: RawBinaryExpr, type_of: TypeOf<'_>) -> Result<RawBinaryExpr> {
     let typed = |part: Expr| match part {
         Expr::Case(_) => Ok::<_, DataFusionError>(typed_literals::typed(part, type_of)?.data),
