@@ -80,16 +80,10 @@ fn stored(vector: &VectorDescriptor, file: &WholeFile) -> std::io::Result<Vec<u8
     from.read_exact(&mut bytes)?;
     let mut sum = [0; 4];
     from.read_exact(&mut sum)?;
-    if u32::from_be_bytes(sum) != crc32(&bytes) {
+    if u32::from_be_bytes(sum) != crc32fast::hash(&bytes) {
         return Err(std::io::Error::other("its checksum is wrong"));
     }
     Ok(bytes)
-}
-
-fn crc32(bytes: &[u8]) -> u32 {
-    let mut crc = flate2::Crc::new();
-    crc.update(bytes);
-    crc.sum()
 }
 
 /// Decodes Z85: five characters are four bytes.

@@ -17,7 +17,9 @@ use super::row_function::same_type;
 
 /// Wraps the items of a list that are computed from columns; returns whether there are any.
 pub(super) fn in_each_row(list: &mut [Expr]) -> bool {
-    let computed = |item: &&mut Expr| !item.column_refs().is_empty() && !matches!(item, Expr::Column(_));
+    let is_done = |item: &Expr| matches!(item, Expr::ScalarFunction(call) if call.func.inner().is::<EachRow>());
+    let computed =
+        |item: &&mut Expr| !matches!(item, Expr::Column(_)) && !item.column_refs().is_empty() && !is_done(item);
     let mut changed = false;
     for item in list.iter_mut().filter(computed) {
         let each = ScalarUDF::new_from_impl(EachRow { signature: Signature::any(1, Volatility::Immutable) });

@@ -26,6 +26,7 @@ mod list_operators;
 mod list_order;
 mod multiset_operators;
 mod nested_min_max;
+mod operands;
 mod operations;
 mod pairs;
 mod range_frames;
@@ -163,7 +164,7 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             }
         }
         Expr::BinaryExpr(compared) if intervals::are_compared(&compared, &type_of) => {
-            let compared = intervals::by_length(compared);
+            let compared = operands::each(Expr::BinaryExpr(compared), &intervals::length);
             let is_order = list_order::is_order(&compared, &type_of);
             Ok(Transformed::yes(if is_order { list_order::compared(compared) } else { compared }))
         }

@@ -15,7 +15,8 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 
-/// Optimizer rule that runs before the rule that hands on what was found.
+/// Optimizer rule that runs right after the rule that adds the sorts, before others move what is between a sort and the
+/// merge of its partitions.
 #[derive(Debug)]
 pub(super) struct WholeKeys;
 
@@ -24,9 +25,8 @@ impl PhysicalOptimizerRule for WholeKeys {
         let whole = plan.transform_up(|node| {
             let Some(merge) = node.downcast_ref::<SortPreservingMergeExec>() else { return Ok(Transformed::no(node)) };
             let sort = merge.input().downcast_ref::<SortExec>();
-            let is_short = |sort: &&SortExec| {
-                sort.fetch().is_some() && sort.preserve_partitioning() && sort.expr().len() < merge.expr().len()
-            };
+            // How many rows are wanted may be found out later.
+            let is_short = |sort: &&SortExec| sort.preserve_partitioning() && sort.expr().len() < merge.expr().len();
             let Some(sort) = sort.filter(is_short) else { return Ok(Transformed::no(node)) };
             let sorted = SortExec::new(merge.expr().clone(), Arc::clone(sort.input()))
                 .with_preserve_partitioning(true)

@@ -39,8 +39,6 @@ fn one(moment: &Moment<'_>, field: DatetimeField) -> String {
         let sign = if number < 0 { "-" } else { "" };
         ordered(format!("{sign}{:0width$}", number.unsigned_abs()), number)
     };
-    // Leading zeros of a fraction are significant.
-    let fraction = |number: i64, digits: usize| ordered(format!("{number:0digits$}"), number);
     let name = |name: &str, width: usize| {
         let width = if field.bare { 0 } else { width };
         format!("{:width$}", cased(name, field.case))
@@ -56,12 +54,6 @@ fn one(moment: &Moment<'_>, field: DatetimeField) -> String {
         "MI" => number(local.minute().into(), 2),
         "SS" => number(local.second().into(), 2),
         "SSSS" | "SSSSS" => number(local.num_seconds_from_midnight().into(), 0),
-        "MS" | "FF3" => fraction(micros / 1_000, 3),
-        "US" | "FF6" => fraction(micros, 6),
-        "FF1" => fraction(micros / 100_000, 1),
-        "FF2" => fraction(micros / 10_000, 2),
-        "FF4" => fraction(micros / 100, 4),
-        "FF5" => fraction(micros / 10, 5),
         "AM" | "PM" => cased(if local.hour() < 12 { "AM" } else { "PM" }, field.case),
         "A.M." | "P.M." => cased(if local.hour() < 12 { "A.M." } else { "P.M." }, field.case),
         "AD" | "BC" => cased(if date.year() > 0 { "AD" } else { "BC" }, field.case),
@@ -93,8 +85,21 @@ fn one(moment: &Moment<'_>, field: DatetimeField) -> String {
         "WW" => number(i64::from(date.ordinal0() / 7) + 1, 2),
         "W" => number(i64::from(date.day0() / 7) + 1, 1),
         "TZ" | "TZH" | "TZM" | "OF" => zone(moment, field),
-        other => other.to_owned(),
+        other => match fraction(other, micros) {
+            Some((number, digits)) => ordered(format!("{number:0digits$}"), number),
+            None => other.to_owned(),
+        },
     }
+}
+
+/// Returns the fraction of a second that a field shows, and its digits: leading zeros are significant.
+pub(super) fn fraction(word: &str, micros: i64) -> Option<(i64, usize)> {
+    let digits = match word {
+        "MS" => 3,
+        "US" => 6,
+        _ => word.strip_prefix("FF")?.parse().ok().filter(|digits| (1..=6).contains(digits))?,
+    };
+    Some((micros / 10_i64.pow(6 - digits), digits as usize))
 }
 
 /// Formats a field of the zone.

@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, IntervalMonthDayNano, IntervalMonthDayNanoType,
 use datafusion::common::{DataFusionError, Result};
 use salver_model::{Code, Error};
 
-use super::datetime_format::{cased, ordinal};
+use super::datetime_format::{cased, fraction, ordinal};
 use super::datetime_pattern::{DatetimeElement, DatetimeField, LastPattern};
 
 const MICRO_NANOS: i64 = 1_000;
@@ -71,12 +71,6 @@ fn one(span: IntervalMonthDayNano, field: DatetimeField) -> Result<String> {
         "MI" => number(minute, 2),
         "SS" => number(seconds % MINUTE_SECONDS, 2),
         "SSSS" | "SSSSS" => number(seconds, 0),
-        "MS" | "FF3" => fixed(micros / 1_000, 3),
-        "US" | "FF6" => fixed(micros, 6),
-        "FF1" => fixed(micros / 100_000, 1),
-        "FF2" => fixed(micros / 10_000, 2),
-        "FF4" => fixed(micros / 100, 4),
-        "FF5" => fixed(micros / 10, 5),
         "AM" | "PM" => cased(if is_morning { "AM" } else { "PM" }, field.case),
         "A.M." | "P.M." => cased(if is_morning { "A.M." } else { "P.M." }, field.case),
         "YYYY" => number(year, 4),
@@ -88,6 +82,9 @@ fn one(span: IntervalMonthDayNano, field: DatetimeField) -> Result<String> {
         "DD" => day(days, 2),
         "DDD" => day(months * MONTH_DAYS + days, 3),
         word => {
+            if let Some((number, digits)) = fraction(word, micros) {
+                return Ok(fixed(number, digits));
+            }
             let error = Error::new(Code::InvalidSql, format!("an interval has no `{word}` for `to_char`"))
                 .with_hint("an interval is no date: add it to one, or take `DD`, `HH24`, `MI` or `SS`");
             return Err(DataFusionError::External(Box::new(error)));

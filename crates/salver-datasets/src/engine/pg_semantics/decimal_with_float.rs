@@ -7,15 +7,15 @@ use arrow::datatypes::DataType;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result};
 use datafusion::config::ConfigOptions;
-use datafusion::logical_expr::expr::{Case, InList, ScalarFunction};
-use datafusion::logical_expr::{Between, BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, cast};
+use datafusion::logical_expr::expr::{Case, ScalarFunction};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, ScalarUDF, cast};
 use datafusion::optimizer::AnalyzerRule;
 
 use super::super::pg_functions;
 use super::decimal_to_float::floated;
 use super::{
     call, datetime_operators, decimal_comparison, decimal_division, equal_types, equalities, float32_comparison,
-    in_subquery, intervals, is_comparison, multiset_operators, rewritten, set_operations, text_casts,
+    in_subquery, intervals, is_comparison, multiset_operators, operands, rewritten, set_operations, text_casts,
     time_unit_comparison, typed_literals, untyped_literals, window_arguments,
 };
 
@@ -93,15 +93,8 @@ fn numbers(expr: Expr, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> Result<Tr
             }
             Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right }))
         }
-        Expr::Between(Between { expr, negated, low, high }) if is_mixed(&[&expr, &low, &high]) => {
-            let [expr, low, high] = [expr, low, high].map(|part| Box::new(float(*part)));
-            Transformed::yes(Expr::Between(Between { expr, negated, low, high }))
-        }
-        Expr::InList(InList { expr, list, negated })
-            if is_mixed(&std::iter::once(&*expr).chain(&list).collect::<Vec<_>>()) =>
-        {
-            let list = list.into_iter().map(&float).collect();
-            Transformed::yes(Expr::InList(InList { expr: Box::new(float(*expr)), list, negated }))
+        expr @ (Expr::Between(_) | Expr::InList(_)) if is_mixed(&operands::of(&expr)) => {
+            Transformed::yes(operands::each(expr, &float))
         }
         Expr::Case(case) => {
             let (case, changed) = untyped_literals::case(case, type_of);

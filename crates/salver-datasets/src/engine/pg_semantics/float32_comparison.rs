@@ -4,10 +4,9 @@
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::Transformed;
-use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::{Between, BinaryExpr, Expr, cast};
+use datafusion::logical_expr::{Expr, cast};
 
-use super::{TypeOf, is_comparison};
+use super::{TypeOf, operands};
 
 /// Bound up to which integers are exact 32-bit floats.
 const EXACT_WHOLE: u64 = 1 << f32::MANTISSA_DIGITS;
@@ -29,21 +28,8 @@ pub(super) fn compared(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
         parts.iter().any(|part| is_rounded(part, type_of)) && parts.iter().any(|part| is_single(part))
     };
     let double = |part: Expr| if is_single(&part) { cast(part, DataType::Float64) } else { part };
-    match expr {
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(op) && differ(&[&left, &right]) => {
-            let (left, right) = (Box::new(double(*left)), Box::new(double(*right)));
-            Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right }))
-        }
-        Expr::Between(Between { expr, negated, low, high }) if differ(&[&expr, &low, &high]) => {
-            let [expr, low, high] = [expr, low, high].map(|part| Box::new(double(*part)));
-            Transformed::yes(Expr::Between(Between { expr, negated, low, high }))
-        }
-        Expr::InList(InList { expr, list, negated })
-            if differ(&std::iter::once(&*expr).chain(&list).collect::<Vec<_>>()) =>
-        {
-            let list = list.into_iter().map(double).collect();
-            Transformed::yes(Expr::InList(InList { expr: Box::new(double(*expr)), list, negated }))
-        }
-        other => Transformed::no(other),
+    match differ(&operands::of(&expr)) {
+        true => Transformed::yes(operands::each(expr, &double)),
+        false => Transformed::no(expr),
     }
 }

@@ -15,13 +15,13 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::functions_aggregate::first_last::first_value_udaf;
 use datafusion::functions_aggregate::min_max::{Max, Min};
-use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams, Case, InList, ScalarFunction};
-use datafusion::logical_expr::{self, Between, BinaryExpr, Expr};
+use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams, Case, ScalarFunction};
+use datafusion::logical_expr::{self, BinaryExpr, Expr};
 use salver_model::{Code, Error};
 
 use super::super::pg_functions::{self, item};
 use super::super::row_function::RowFunction;
-use super::{TypeOf, call, is_comparison};
+use super::{TypeOf, call, is_comparison, operands};
 pub(super) use grouping::node;
 
 const DAY_NANOS: i128 = 86_400_000_000_000;
@@ -67,12 +67,6 @@ pub(super) fn are_compared(expr: &BinaryExpr, type_of: TypeOf<'_>) -> bool {
     is_comparison(expr.op) && holds(&expr.left, type_of) && holds(&expr.right, type_of)
 }
 
-/// Compares the operands of an operator by their lengths.
-pub(super) fn by_length(expr: BinaryExpr) -> Expr {
-    let [left, right] = [expr.left, expr.right].map(|part| Box::new(length(*part)));
-    Expr::BinaryExpr(BinaryExpr { left, op: expr.op, right })
-}
-
 /// Casts a value of type `own` to another type. A difference of two times becomes an interval with days.
 pub(super) fn converted(expr: Expr, own: &DataType, to: &DataType) -> Expr {
     match (own, to) {
@@ -94,21 +88,9 @@ pub(super) fn beside_durations(expr: Expr, type_of: TypeOf<'_>) -> Transformed<E
         let Some(first) = parts.first().and_then(|part| type_of(part)).filter(is_span) else { return false };
         parts.iter().filter_map(|part| type_of(part)).any(|own| is_span(&own) && own != first)
     };
-    match expr {
-        Expr::BinaryExpr(compared) if is_comparison(compared.op) && is_mixed(&[&compared.left, &compared.right]) => {
-            Transformed::yes(by_length(compared))
-        }
-        Expr::Between(Between { expr, negated, low, high }) if is_mixed(&[&expr, &low, &high]) => {
-            let [expr, low, high] = [expr, low, high].map(|part| Box::new(length(*part)));
-            Transformed::yes(Expr::Between(Between { expr, negated, low, high }))
-        }
-        Expr::InList(InList { expr, list, negated })
-            if is_mixed(&std::iter::once(&*expr).chain(&list).collect::<Vec<_>>()) =>
-        {
-            let list = list.into_iter().map(length).collect();
-            Transformed::yes(Expr::InList(InList { expr: Box::new(length(*expr)), list, negated }))
-        }
-        other => Transformed::no(other),
+    match is_mixed(&operands::of(&expr)) {
+        true => Transformed::yes(operands::each(expr, &length)),
+        false => Transformed::no(expr),
     }
 }
 
@@ -131,14 +113,10 @@ pub(super) fn check(called: &ScalarFunction, type_of: TypeOf<'_>) -> Result<()> 
 pub(super) fn expression(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
     let boxed = |part: Box<Expr>| Box::new(length(*part));
     match expr {
-        Expr::InList(InList { expr, list, negated }) if holds(&expr, type_of) => {
-            let list = list.into_iter().map(length).collect();
-            Transformed::yes(Expr::InList(InList { expr: boxed(expr), list, negated }))
-        }
-        Expr::Between(Between { expr, negated, low, high }) if holds(&expr, type_of) => {
-            let [expr, low, high] = [expr, low, high].map(boxed);
-            Transformed::yes(Expr::Between(Between { expr, negated, low, high }))
-        }
+        expr @ (Expr::InList(_) | Expr::Between(_)) => match operands::of(&expr).first() {
+            Some(first) if holds(first, type_of) => Transformed::yes(operands::each(expr, &length)),
+            _ => Transformed::no(expr),
+        },
         Expr::Case(Case { expr: Some(base), when_then_expr, else_expr }) if holds(&base, type_of) => {
             let when_then_expr = when_then_expr.into_iter().map(|(when, then)| (boxed(when), then)).collect();
             Transformed::yes(Expr::Case(Case { expr: Some(boxed(base)), when_then_expr, else_expr }))

@@ -4,10 +4,9 @@
 
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::tree_node::Transformed;
-use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::{Between, BinaryExpr, Expr, cast};
+use datafusion::logical_expr::{Expr, cast};
 
-use super::{TypeOf, has_columns, is_comparison, kept};
+use super::{TypeOf, has_columns, kept, operands};
 
 fn is_coarse(data_type: &DataType) -> bool {
     use DataType::{Time32, Time64, Timestamp};
@@ -62,33 +61,9 @@ pub(super) fn compared(expr: Expr, type_of: TypeOf<'_>) -> Transformed<Expr> {
         }
         _ => part,
     };
-    match expr {
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if is_comparison(op) => {
-            match wanted(&[&left, &right], type_of) {
-                Some(to) => {
-                    let (left, right) = (Box::new(stamped(*left, &to)), Box::new(stamped(*right, &to)));
-                    Transformed::yes(Expr::BinaryExpr(BinaryExpr { left, op, right }))
-                }
-                None => Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right })),
-            }
-        }
-        Expr::Between(Between { expr, negated, low, high }) => match wanted(&[&expr, &low, &high], type_of) {
-            Some(to) => {
-                let [expr, low, high] = [expr, low, high].map(|part| Box::new(stamped(*part, &to)));
-                Transformed::yes(Expr::Between(Between { expr, negated, low, high }))
-            }
-            None => Transformed::no(Expr::Between(Between { expr, negated, low, high })),
-        },
-        Expr::InList(InList { expr, list, negated }) => {
-            match wanted(&std::iter::once(&*expr).chain(&list).collect::<Vec<_>>(), type_of) {
-                Some(to) => {
-                    let list = list.into_iter().map(|part| stamped(part, &to)).collect();
-                    Transformed::yes(Expr::InList(InList { expr: Box::new(stamped(*expr, &to)), list, negated }))
-                }
-                None => Transformed::no(Expr::InList(InList { expr, list, negated })),
-            }
-        }
-        other => Transformed::no(other),
+    match wanted(&operands::of(&expr), type_of) {
+        Some(to) => Transformed::yes(operands::each(expr, &|part| stamped(part, &to))),
+        None => Transformed::no(expr),
     }
 }
 

@@ -355,6 +355,8 @@ pub(super) const SAME: &[&str] = &[
     // A column that is the same in each input of a union is no constant.
     "select i, 'b' as x from n union all select 1, 'a' order by i, x limit 1",
     "select i, 5 as x from n union all select 1, 3 order by 1, 2 limit 1",
+    "select x from (select i, 'b' as x from n union all select 1, 'a') q order by i, x limit 1",
+    "select x || s from (select i, 'b' as x, 's' as s from n union all select 1, 'a', 't') q order by i, x, s limit 1",
     "select i, x, s from (select i, 'b' as x, s from n union all select i, 'a', s from n) q order by i, x, s limit 3",
     "select i, 'b' as x from n union all select i, 'a' from n order by i, x limit 1 offset 1",
     // Sets whose sides have columns of one name, and chains of them.
