@@ -43,7 +43,7 @@ pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
     let physical = PhysicalOptimizer::new().rules.into_iter().flat_map(|rule| {
         let before = match rule.name() {
             "EnsureRequirements" => vec![own(Arc::new(Unfixed)), own(Arc::new(Offsets))],
-            "CombinePartialFinalAggregate" => vec![own(Arc::new(WholeKeys))],
+            "FilterPushdown(Post)" => vec![own(Arc::new(WholeKeys))],
             _ => Vec::new(),
         };
         before.into_iter().chain([rule]).map(|rule| Arc::new(Physical(rule)) as _)
