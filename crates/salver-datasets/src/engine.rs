@@ -55,6 +55,7 @@ pub(crate) use literal_text::{Element, date, elements, time, timestamp, uuid};
 use memory_pressure::Pressure;
 pub use memory_pressure::own_bytes;
 pub(crate) use pg_functions::spelled;
+pub(crate) use pg_semantics::{DISTINCT, NOT_DISTINCT};
 pub(crate) use pg_semantics::{avg, one_of_each, sum, unordered};
 pub(crate) use session::{CATALOG, SCHEMA};
 pub(crate) use work::QueryWork;

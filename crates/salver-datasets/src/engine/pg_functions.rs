@@ -21,6 +21,7 @@ mod json;
 mod length_of_dimension;
 mod like;
 mod make_time;
+mod negated;
 mod number_pattern;
 mod numeric_cast;
 mod percentile_cont;
@@ -39,6 +40,7 @@ mod text_reading;
 mod time_ranges;
 mod time_zone;
 mod to_char;
+mod to_number;
 mod trim_array;
 
 use datafusion::common::Result;
@@ -107,6 +109,8 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         interval_arithmetic::justify_hours(),
         interval_arithmetic::justify_interval(),
         sign::sign(),
+        negated::negated(),
+        to_number::to_number(),
         regexp_syntax::function(),
         numeric_cast::numeric(),
         date_trunc::date_trunc(),

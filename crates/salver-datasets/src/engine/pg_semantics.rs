@@ -65,6 +65,7 @@ use float_min_max::{max, min};
 type TypeOf<'a> = &'a dyn Fn(&Expr) -> Option<DataType>;
 pub(crate) use float_normalization::one_of_each;
 pub(crate) use float_order::unordered;
+pub(crate) use operations::{DISTINCT, NOT_DISTINCT};
 pub(crate) use sum::sum;
 
 /// Returns the planner of operators, which comes before those of the engine.

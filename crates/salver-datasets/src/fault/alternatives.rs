@@ -32,7 +32,6 @@ const INSTEAD: &[(&[&str], &str)] = &[
         "search with `ilike '%word%'` or `~* 'word'`",
     ),
     (&["similarity", "word_similarity", "soundex", "metaphone", "dmetaphone"], "write `levenshtein(a, b)`"),
-    (&["to_number"], "write `replace(x, ',', '')::decimal(12, 2)`"),
     (&["timeofday"], "write `now()::text`"),
     (&["justify_days", "justify_hours", "justify_interval"], "take it apart with `extract(epoch from x)`"),
     (&["isfinite"], "leave it out: every time here is finite"),

@@ -78,6 +78,9 @@ impl Dialect for Grammar {
         if let Some(negated) = not_exists(self, parser) {
             return Some(negated);
         }
+        if let Some(values) = values(parser) {
+            return Some(values);
+        }
         // Unary `+` and `-` bind most tightly of all operators, and the other prefix operators most loosely.
         let (op, precedence) = match &parser.peek_token_ref().token {
             Token::Minus => (UnaryOperator::Minus, Precedence::AtTz),
@@ -194,6 +197,13 @@ fn not_exists(grammar: &Grammar, parser: &mut Parser<'_>) -> Option<Result<Expr,
         Expr::Exists { subquery, negated } => Expr::Exists { subquery, negated: !negated },
         inner => Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(inner) },
     }))
+}
+
+/// Parses `values (1), (2)` as a query; the parser knows no lists within an expression, and takes the word for a function.
+fn values(parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+    let is_list = matches!(&parser.peek_token_ref().token, Token::Word(word) if word.keyword == Keyword::VALUES)
+        && parser.peek_nth_token_ref(1).token == Token::LParen;
+    is_list.then(|| parser.parse_query().map(Expr::Subquery))
 }
 
 /// Placeholder for `between symmetric` until the statement has been measured, because the expression is duplicated.

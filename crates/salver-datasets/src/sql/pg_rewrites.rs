@@ -8,6 +8,7 @@
 mod array_literals;
 mod case_results;
 mod casts;
+mod conditions;
 mod derived_tables;
 pub(super) mod duplicate_columns;
 mod function_names;
@@ -15,6 +16,7 @@ mod grouping_sets;
 mod interval_literals;
 mod json_construction;
 mod json_operators;
+mod lag_defaults;
 mod like_any;
 mod literals;
 mod named_windows;
@@ -82,23 +84,27 @@ impl VisitorMut for Rewriter {
 
     fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
         percentiles::name_columns(select);
+        conditions::of_select(select);
         flow(query_clauses::select(select))
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
         // This comes before the inner expressions: the subquery is still as it was written.
+        row_comparison::without_word(expr);
         flow(
             uuids::compared(expr)
                 .and_then(|()| case_results::rewrite(expr))
                 .and_then(|()| like_any::rewrite(expr))
                 .and_then(|()| subqueries::rewrite(expr))
                 .and_then(|()| json_construction::before(expr))
+                .and_then(|()| lag_defaults::rewrite(expr))
                 .and_then(|()| percentiles::rewrite(expr)),
         )
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> Flow {
         special_predicates::symmetric(expr);
+        conditions::rewrite(expr);
         flow(
             special_predicates::overlaps(expr)
                 .and_then(|()| array_literals::rewrite(expr))

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use arrow::array::timezone::Tz;
-use arrow::array::{ArrayRef, AsArray, TimestampMicrosecondArray};
+use arrow::array::{ArrayRef, AsArray, Time64NanosecondArray, TimestampMicrosecondArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, FieldRef, Int64Type, IntervalUnit, TimeUnit, TimestampMicrosecondType};
+use arrow::datatypes::{
+    DataType, FieldRef, Int64Type, IntervalUnit, Time64NanosecondType, TimeUnit, TimestampMicrosecondType,
+};
 use chrono::{Datelike, Days, NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone, Timelike};
 use datafusion::common::{Result, ScalarValue, exec_err, plan_err};
 use datafusion::functions::datetime;
@@ -33,13 +35,20 @@ pub(super) fn date_trunc() -> ScalarUDF {
 pub(super) fn time_rounded() -> ScalarUDF {
     let signature = Signature::any(2, Volatility::Immutable);
     let returns = |types: &[DataType]| match types {
-        [time @ DataType::Timestamp(TimeUnit::Microsecond, _), _] => Ok(time.clone()),
+        [time @ (DataType::Timestamp(TimeUnit::Microsecond, _) | DataType::Time64(TimeUnit::Nanosecond)), _] => {
+            Ok(time.clone())
+        }
         _ => plan_err!("a time is rounded"),
     };
     let values = |arrays: &[ArrayRef], to: &DataType| -> Result<ArrayRef> {
         let [times, steps] = arrays else { return plan_err!("a time is rounded") };
         let steps = cast(steps, &DataType::Int64)?;
         let steps = steps.as_primitive::<Int64Type>();
+        if let Some(times) = times.as_primitive_opt::<Time64NanosecondType>() {
+            let rounded = |nanos: i64, step: i64| (nanos + step / 2) / step * step;
+            let rounded = times.iter().zip(steps).map(|(nanos, step)| Some(rounded(nanos?, step?.max(1) * 1_000)));
+            return Ok(Arc::new(rounded.collect::<Time64NanosecondArray>()));
+        }
         let times = times.as_primitive::<TimestampMicrosecondType>().iter().zip(steps);
         // Halves are rounded away from 1970.
         let rounded = |micros: i64, step: i64| (micros + micros.signum() * (step / 2)) / step * step;

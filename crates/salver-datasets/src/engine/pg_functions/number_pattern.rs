@@ -7,7 +7,8 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
 use datafusion::common::Result;
 
-use self::element::{NumberElement, Sign, parse};
+use self::element::unknown;
+pub(super) use self::element::{NumberElement, Sign, parse};
 
 /// Significant digits of a float.
 const FLOAT_DIGITS: usize = 15;
@@ -55,6 +56,13 @@ struct Digits {
 /// Formats a number by a pattern.
 fn show(number: PatternNumber<'_>, pattern: &str) -> Result<String> {
     let (places, bare, sign) = parse(pattern)?;
+    let unwritten = places.iter().find_map(|place| match place {
+        NumberElement::Unwritten { word, .. } => Some(*word),
+        _ => None,
+    });
+    if let Some(word) = unwritten {
+        return unknown(word, pattern);
+    }
     let point = places.iter().position(|place| matches!(place, NumberElement::Point)).unwrap_or(places.len());
     let count =
         |places: &[NumberElement]| places.iter().filter(|place| matches!(place, NumberElement::Digit { .. })).count();
@@ -121,6 +129,7 @@ impl NumberPatternWriter {
                 NumberElement::Comma => self.blank(),
                 NumberElement::Sign(word) => self.placed(*word),
                 NumberElement::Text(other) => self.text.push_str(other),
+                NumberElement::Unwritten { .. } => {}
             }
             if Some(number) == last {
                 self.end();

@@ -4,11 +4,16 @@
 use arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::logical_expr::planner::{ExprPlanner, PlannerResult, RawBinaryExpr};
-use datafusion::logical_expr::{Expr, ExprSchemable, Operator, cast};
+use datafusion::logical_expr::{Expr, ExprSchemable, Operator, binary_expr, cast};
 use datafusion::sql::sqlparser::ast::BinaryOperator;
 
 use super::typed_literals::{self, written};
 use super::{TypeOf, datetime_operators, list_operators};
+
+/// Name of `is distinct from` in a statement beside a quoted literal, whose type the other side determines.
+pub(crate) const DISTINCT: &str = "is distinct from";
+/// Name of `is not distinct from` in a statement beside a quoted literal.
+pub(crate) const NOT_DISTINCT: &str = "is not distinct from";
 
 /// Planner of operators. The SQL planner needs their types at once, so an analyzer rule would be too late.
 #[derive(Debug)]
@@ -21,6 +26,15 @@ impl ExprPlanner for Operations {
         let (known, RawBinaryExpr { op, left, right }) = (operator(&expr.op), &expr);
         if matches!(op, BinaryOperator::And | BinaryOperator::Or) {
             return Ok(PlannerResult::Original(conditions(expr)));
+        }
+        if let BinaryOperator::Custom(word) = op
+            && let Some(op) = distinctness(word)
+        {
+            return Ok(PlannerResult::Planned(distinct(expr.left, op, expr.right, &type_of)));
+        }
+        // A column that a join merges has no type yet. The engine's own planner would refuse it.
+        if matches!(op, BinaryOperator::StringConcat) && (type_of(left).is_none() || type_of(right).is_none()) {
+            return Ok(PlannerResult::Planned(binary_expr(expr.left, Operator::StringConcat, expr.right)));
         }
         let planned = match list_operators::planned(left, (op, known), right, &type_of)? {
             Some(operation) => Some(operation),
@@ -44,6 +58,26 @@ fn with_results(expr: RawBinaryExpr, type_of: TypeOf<'_>) -> Result<RawBinaryExp
     };
     let RawBinaryExpr { op, left, right } = expr;
     Ok(RawBinaryExpr { op, left: typed(left)?, right: typed(right)? })
+}
+
+/// Returns the operator that has this name in a statement.
+fn distinctness(word: &str) -> Option<Operator> {
+    match word {
+        DISTINCT => Some(Operator::IsDistinctFrom),
+        NOT_DISTINCT => Some(Operator::IsNotDistinctFrom),
+        _ => None,
+    }
+}
+
+/// Compares two operands; beside a boolean, a text literal is one.
+fn distinct(left: Expr, op: Operator, right: Expr, type_of: TypeOf<'_>) -> Expr {
+    let beside = |part: &Expr| type_of(part) == Some(DataType::Boolean);
+    let (one, other) = (beside(&left), beside(&right));
+    let read = |part: Expr, is_beside: bool| match is_beside && written(&part).is_some() {
+        true => cast(part, DataType::Boolean),
+        false => part,
+    };
+    binary_expr(read(left, other), op, read(right, one))
 }
 
 /// Reads text literals among the operands of `and` and `or` as booleans.

@@ -36,6 +36,11 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
                     let (digits, zoned) = (*digits, matches!(zone, TimezoneInfo::Tz | TimezoneInfo::WithTimeZone));
                     return moment(expr, digits, zoned, tries);
                 }
+                DataType::Time(Some(digits), zone) => {
+                    let digits = *digits;
+                    *data_type = DataType::Time(None, *zone);
+                    return time_of_day(expr, digits);
+                }
                 // Texts are decoded as byte literals are.
                 DataType::Bytea => {
                     let Expr::Cast { expr: inner, .. } = expr else { return Ok(()) };
@@ -209,12 +214,24 @@ fn moment(expr: &mut Expr, digits: Option<u64>, zoned: bool, tries: bool) -> Res
     let zone = if zoned { "Some(\"UTC\")" } else { "None" };
     let cast = if tries { "arrow_try_cast" } else { "arrow_cast" };
     let whole = expression(&format!("{cast}(__1, 'Timestamp(Microsecond, {zone})')"), vec![take(inner)])?;
-    *expr = match digits {
+    *expr = to_digits(whole, digits)?;
+    Ok(())
+}
+
+/// Rewrites a cast to a time of day with fewer fractional digits.
+fn time_of_day(expr: &mut Expr, digits: u64) -> Result<(), Box<Error>> {
+    let whole = take(expr);
+    *expr = to_digits(whole, Some(digits))?;
+    Ok(())
+}
+
+/// Rounds a time to its fractional digits of a second; there are six.
+fn to_digits(whole: Expr, digits: Option<u64>) -> Result<Expr, Box<Error>> {
+    match digits {
         Some(digits @ 0..=5) => {
             let step = 10_u64.pow(6 - digits as u32);
-            expression(&format!("time_rounded(__1, {step})"), vec![whole])?
+            expression(&format!("time_rounded(__1, {step})"), vec![whole])
         }
-        _ => whole,
-    };
-    Ok(())
+        _ => Ok(whole),
+    }
 }

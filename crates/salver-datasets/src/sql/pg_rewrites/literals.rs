@@ -25,6 +25,16 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
                 None => *expr = expression(&format!("'{digits}'::double precision"), Vec::new())?,
             }
         }
+        // The engine knows digits in casts only.
+        Expr::TypedString(TypedString {
+            data_type: own @ (DataType::Timestamp(Some(_), _) | DataType::Time(Some(_), _)),
+            value,
+            ..
+        }) => {
+            let (data_type, text) = (own.clone(), Box::new(Expr::Value(value.clone())));
+            *expr = Expr::Cast { kind: CastKind::Cast, expr: text, data_type, array: false, format: None };
+            return rewrite(expr);
+        }
         Expr::TypedString(TypedString { data_type: DataType::Date, value, .. }) => write_by(date, value),
         Expr::TypedString(TypedString { data_type: DataType::Time(..), value, .. }) => write_by(time, value),
         Expr::Cast { expr: inner, data_type: own @ (DataType::Date | DataType::Time(..)), .. }

@@ -17,6 +17,11 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } if matches!(**inner, Expr::Interval(_)) => {
             **inner = Expr::Nested(Box::new(take(inner)));
         }
+        // The difference of two times has no sign in the engine.
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } if is_difference(inner) => {
+            let inner = take(inner);
+            *expr = expression("negated(__1)", vec![inner])?;
+        }
         // Texts are compared by their bytes.
         Expr::Collate { expr: inner, collation } => {
             let name = collation.to_string().replace('"', "");
@@ -62,6 +67,15 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         _ => {}
     }
     Ok(())
+}
+
+fn is_difference(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => {
+            matches!(**inner, Expr::BinaryOp { op: BinaryOperator::Minus, .. }) || is_difference(inner)
+        }
+        _ => false,
+    }
 }
 
 /// Rewrites `[2:]` to `[2:2147483647]`, which is past the end of every list.

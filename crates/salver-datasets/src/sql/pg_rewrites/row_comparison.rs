@@ -4,6 +4,7 @@ use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr};
 use salver_model::Error;
 use salver_model::limits::SQL_COMPARED_COLUMNS_MAX;
 
+use super::function_names::{arguments, name_of};
 use super::{refused, take};
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
@@ -50,6 +51,47 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
         _ => {}
     }
     Ok(())
+}
+
+/// Leaves the word `row` out of compared rows: `row(a, b) = row(c, d)`. As values, rows go by their parts.
+pub(super) fn without_word(expr: &mut Expr) {
+    match expr {
+        Expr::BinaryOp { left, right, .. }
+        | Expr::IsDistinctFrom(left, right)
+        | Expr::IsNotDistinctFrom(left, right)
+            if is_written(left) && is_written(right) =>
+        {
+            plain(left);
+            plain(right);
+        }
+        Expr::InList { expr, list, .. } if is_written(expr) && list.iter().all(is_written) => {
+            plain(expr);
+            list.iter_mut().for_each(plain);
+        }
+        Expr::IsNull(inner) | Expr::IsNotNull(inner) | Expr::InSubquery { expr: inner, .. } => plain(inner),
+        _ => {}
+    }
+}
+
+fn is_written(expr: &Expr) -> bool {
+    row(expr).is_some() || named_row(expr).is_some_and(|columns| columns.len() > 1)
+}
+
+fn plain(expr: &mut Expr) {
+    if let Some(columns) = named_row(expr)
+        && columns.len() > 1
+    {
+        *expr = Expr::Tuple(columns);
+    }
+}
+
+/// Returns the columns of `row(a, b)`.
+fn named_row(expr: &Expr) -> Option<Vec<Expr>> {
+    match expr {
+        Expr::Function(function) if name_of(function).as_deref() == Some("row") => arguments(function),
+        Expr::Nested(inner) => named_row(inner),
+        _ => None,
+    }
 }
 
 /// Returns the columns of a row.

@@ -1,5 +1,5 @@
-//! Generated patterns of `to_char` and `to_timestamp`, here and in PostgreSQL: what one writes the other writes, and
-//! what is read is the same time or refused by both.
+//! Generated patterns of `to_char`, `to_timestamp` and `to_number`, here and in PostgreSQL: what one writes the other
+//! writes, and what is read is the same time or number, or refused by both.
 
 use salver_testkit::servers::{self, Kind};
 
@@ -22,6 +22,11 @@ const TIMES: [&str; 6] = [
     "2020-12-31 11:59:59.5",
 ];
 
+const DIGITS: [&str; 8] = ["9", "9", "9", "0", ",", "G", "99", "00"];
+const NUMBERS: [&str; 14] = [
+    "0", "1", "-1", "12.5", "-12.345", "0.05", "-0.5", "1234567.891", "-999", "99.995", "1000", "-0.004", "123456", "7.7",
+];
+
 /// Numbers of a simple generator, so that a failure comes again.
 struct Random(u64);
 
@@ -40,6 +45,27 @@ impl Random {
         let rest = self.below(4) + usize::from(begin.is_empty());
         let fields: Vec<&str> = begin.iter().copied().chain((0..rest).map(|_| self.one(&FIELDS))).collect();
         fields.iter().map(|field| [self.one(&["", "", "", "FM"]), field, self.one(&BETWEEN)].concat()).collect()
+    }
+
+    /// A pattern of a number; with `reads` one that is only read.
+    fn number_pattern(&mut self, reads: bool) -> String {
+        let words: &[&str] = if reads { &["", "", "L", " ", "x", "$", "\"a\""] } else { &["", "", " ", "x", "\"a\""] };
+        let mut pattern = self.one(&["", "", "FM"]).to_owned();
+        let (first, last) = [("", ""), ("S", ""), ("", "S"), ("", "MI"), ("MI", ""), ("", "PR"), ("SG", ""), ("PL", "")]
+            [self.below(8)];
+        pattern += first;
+        pattern += self.one(words);
+        for _ in 0..=self.below(5) {
+            pattern += self.one(&DIGITS);
+        }
+        if self.below(2) == 0 {
+            pattern += self.one(&[".", "D"]);
+            for _ in 0..self.below(4) {
+                pattern += self.one(&["9", "0"]);
+            }
+        }
+        pattern += self.one(if reads { &["", "", "th"] } else { &[""] });
+        pattern + last
     }
 
     /// A text with a character more, fewer or another.
@@ -85,6 +111,49 @@ async fn patterns_write_and_read_the_same() {
     let world = World::new(false);
     let (mut wrong, mut good) = (Vec::new(), 0);
     for (own, there) in written.iter().chain(&read).zip(texts.iter().chain(&times)) {
+        let here = world.answer(&format!("select coalesce(({own})::text, '<null>')")).await;
+        match (here, there.strip_prefix("refused: ")) {
+            (Ok(here), None) if here == *there => good += 1,
+            (Err(_), Some(_)) => {}
+            (here, _) => wrong.push(format!("`{own}`\n  here: {here:?}\n  there: {there:?}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ, {good} do not:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(good > 1_500, "{good}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn patterns_of_numbers_write_and_read_the_same() {
+    let mut random = Random(2);
+    let postgres = servers::database(Kind::Postgres, TRY);
+    let written: Vec<(String, String)> = (0..1_000)
+        .map(|_| {
+            let pattern = random.number_pattern(false);
+            (format!("to_char({}, '{pattern}')", random.one(&NUMBERS)), pattern)
+        })
+        .collect();
+    let (written, patterns): (Vec<String>, Vec<String>) = written.into_iter().unzip();
+    let texts = told(&postgres, &written);
+    let of_texts = texts.iter().zip(&patterns).filter(|(text, _)| !text.starts_with("refused"));
+    let read: Vec<(String, String)> = of_texts.map(|(text, pattern)| (text.clone(), pattern.clone())).collect();
+    let others = (0..1_000).map(|_| {
+        let number = random.one(&NUMBERS).to_owned();
+        let text = [random.one(&["", "", " ", "$", "+", "<"]), &number, random.one(&["", "", "-", ">", "th", " "])].concat();
+        (text, random.number_pattern(true))
+    });
+    let others: Vec<(String, String)> = others.collect();
+    let read: Vec<String> = read
+        .into_iter()
+        .chain(others)
+        .map(|(text, pattern)| {
+            let text = if random.below(3) == 0 { random.damaged(&text) } else { text };
+            format!("to_number('{text}', '{pattern}')::float8")
+        })
+        .collect();
+    let numbers = told(&postgres, &read);
+    let world = World::new(false);
+    let (mut wrong, mut good) = (Vec::new(), 0);
+    for (own, there) in written.iter().chain(&read).zip(texts.iter().chain(&numbers)) {
         let here = world.answer(&format!("select coalesce(({own})::text, '<null>')")).await;
         match (here, there.strip_prefix("refused: ")) {
             (Ok(here), None) if here == *there => good += 1,

@@ -4,7 +4,7 @@ use datafusion::common::{Result, exec_err};
 
 /// Position of the sign.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(in super::super) enum Sign {
     /// Before the first digit, if negative.
     Close,
     /// Before the first digit, also if positive.
@@ -18,16 +18,23 @@ pub(super) enum Sign {
 }
 
 /// One place of the pattern.
-pub(super) enum NumberElement {
-    Digit { zero: bool },
+pub(in super::super) enum NumberElement {
+    Digit {
+        zero: bool,
+    },
     Point,
     Comma,
     Sign(char),
     Text(String),
+    /// A word that is only read: up to so many characters.
+    Unwritten {
+        word: &'static str,
+        length: usize,
+    },
 }
 
 /// Parses a pattern into its places, whether blanks and zeros are omitted, and the position of the sign.
-pub(super) fn parse(pattern: &str) -> Result<(Vec<NumberElement>, bool, Sign)> {
+pub(in super::super) fn parse(pattern: &str) -> Result<(Vec<NumberElement>, bool, Sign)> {
     let mut places = Vec::new();
     let (mut bare, mut sign) = (false, Sign::Close);
     // The number of digits before an `S`.
@@ -50,7 +57,11 @@ pub(super) fn parse(pattern: &str) -> Result<(Vec<NumberElement>, bool, Sign)> {
             "PR" => (sign, length) = (Sign::Brackets, 2),
             // It is ignored.
             "SP" => length = 2,
-            "RN" | "TH" | "EE" => {
+            "TH" => {
+                length = 2;
+                places.push(NumberElement::Unwritten { word: "TH", length: 2 });
+            }
+            "RN" | "EE" => {
                 return unknown(&upper, pattern);
             }
             _ => match first {
@@ -66,7 +77,8 @@ pub(super) fn parse(pattern: &str) -> Result<(Vec<NumberElement>, bool, Sign)> {
                 'S' | 's' => signed_at = Some(digits),
                 // They are ignored.
                 'B' | 'b' | 'C' | 'c' => {}
-                'V' | 'v' | 'L' | 'l' => {
+                'L' | 'l' => places.push(NumberElement::Unwritten { word: "L", length: 1 }),
+                'V' | 'v' => {
                     return unknown(&first.to_string(), pattern);
                 }
                 '"' => {
@@ -92,8 +104,9 @@ pub(super) fn parse(pattern: &str) -> Result<(Vec<NumberElement>, bool, Sign)> {
     Ok((places, bare, sign))
 }
 
-fn unknown<T>(word: &str, pattern: &str) -> Result<T> {
-    exec_err!("`to_char` does not know `{word}` in '{pattern}'; of numbers it takes 9 0 . , D G S MI PL SG PR FM")
+/// Returns the error for a word that is not known.
+pub(super) fn unknown<T>(word: &str, pattern: &str) -> Result<T> {
+    exec_err!("`{word}` in '{pattern}' is not known here; patterns of numbers take 9 0 . , D G S MI PL SG PR FM")
 }
 
 /// Returns a quoted text after its first quote, and its length with the second.

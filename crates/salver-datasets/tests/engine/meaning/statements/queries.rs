@@ -374,4 +374,25 @@ pub(super) const SAME: &[&str] = &[
     // Distances of null.
     "select i, lag(i, null) over (order by i) from n order by i",
     "select lag('5', 1, 7) over (), lag('t', 1, false) over ()",
+    "select 5 = any (values (5), (6)), (values (i + 1)), 2 <> all (values (1), (3)) from n where i = 1",
+    "select i from n where i = any (values (1), (2)) order by i",
+    "select array(values (1), (2)), (select 5) + (values (6))",
+    // Rows with their word.
+    "select row(interval '1 day', 1) = row(interval '24:00', 1), row(interval '1 mon', 1) < row(interval '31 days', 1)",
+    "select row(null, null) is null, row(1, null) is null, row(1, 2) is not null, row(1, 2) in (row(1, 2), row(3, 4))",
+    "select i from n where row(i, s) in (select i, s from n where i < 3) order by i",
+    // Quoted conditions.
+    "select not 't', not 'f', (i = 1) is distinct from 't', (i = 1) is not distinct from 'f' from n order by i",
+    "select i from n where 't' order by i",
+    "select count(*) from n where 'f'",
+    "select i from n join m on 't' where (i = 1) is distinct from 't' group by i having 'on' order by i",
+    "select count(*) filter (where 't'), count(*) filter (where 'f') from n",
+    "select i is distinct from '1', t is distinct from '2024-02-29', s is not distinct from 'a' from n order by i",
+    // Defaults that are columns.
+    "select i, lag(i, 1, i) over (order by i), lead(s, 2, s || '!') over (order by i) from n order by i",
+    "select i, lag(t, 1, t) over w, lag(nullif(i, 2), 1, i) over w from n window w as (partition by s order by i) order by i",
+    // Merged columns in what the planner must know the type of.
+    "select i || '', s || s from n join n as b using (i, s) order by 1, 2",
+    "select max(i || 'x') from n left join m on true natural join (values (1), (2)) v(i)",
+    "select s || 'x', count(*) from n join (values ('a'), ('b')) v(s) using (s) group by s order by s",
 ];

@@ -128,4 +128,7 @@ pub(super) const SAME: &[&str] = &[
     "select ((case when i = 1 then t::date else t end) + interval '1 hour')::text from n where i in (1, 6) order by i",
     "select i from n where '2024-02-29 2:30' in (t::date, t) order by i",
     "select i from n where '2024-02-29' not in (t::date, t, '1970-01-01') order by i",
+    "select (-(t - timestamp '2023-12-31'))::text, (-(i - 2)), -(d - 1.5), -(f - f) from n order by i",
+    "select time '01:02:03.4567'::time(3)::text, time(1) '01:02:03.4567'::text, timestamp(2) '2024-01-01 01:02:03.4567'",
+    "select x::time(0)::text from (values (time '1:2:3.5'), (null), (time '23:59:58.499')) v(x)",
 ];
