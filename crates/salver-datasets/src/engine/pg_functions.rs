@@ -19,6 +19,7 @@ mod interval_arithmetic;
 mod interval_format;
 mod json;
 mod length_of_dimension;
+mod letter_case;
 mod like;
 mod make_time;
 mod negated;
@@ -33,6 +34,7 @@ mod read_uuid;
 mod regexp;
 mod regexp_syntax;
 mod sign;
+mod significant_digits;
 mod strpos;
 mod text_cast;
 mod text_function;
@@ -54,6 +56,7 @@ pub(super) use interval_arithmetic::{interval_divided, interval_times, time_span
 pub(super) use like::{ilike, like};
 pub(super) use regexp::regexp_like;
 pub(crate) use regexp_syntax::spelled;
+pub(super) use significant_digits::significant_digits;
 pub(super) use text_cast::{differs, item, written, written_each};
 pub(super) use text_reading::TextReading;
 
@@ -92,6 +95,9 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         json::json_build_array(),
         json::json_build_object(),
         json::jsonb_build_object(),
+        letter_case::initcap(),
+        letter_case::lower(),
+        letter_case::upper(),
         strpos::strpos(),
         make_time::make_interval(),
         make_time::make_timestamp(),

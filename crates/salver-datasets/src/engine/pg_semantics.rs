@@ -19,6 +19,7 @@ mod float32_comparison;
 mod float_min_max;
 mod float_normalization;
 mod float_order;
+mod guards;
 mod in_subquery;
 mod intervals;
 mod list_functions;
@@ -141,6 +142,10 @@ impl AnalyzerRule for Exact {
 
 fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let type_of = |part: &Expr| part.get_type(schema).ok();
+    guards::expression(expr, &type_of)?.transform_data(|expr| operation(expr, &type_of))
+}
+
+fn operation(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>> {
     match expr {
         Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field })
             if type_of(&expr).is_some_and(|from| decimal_to_float::rounds_twice(&from, field.data_type())) =>
@@ -164,18 +169,18 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
                 _ => Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right }))),
             }
         }
-        Expr::BinaryExpr(compared) if intervals::are_compared(&compared, &type_of) => {
+        Expr::BinaryExpr(compared) if intervals::are_compared(&compared, type_of) => {
             let compared = operands::each(Expr::BinaryExpr(compared), &intervals::length);
-            let is_order = list_order::is_order(&compared, &type_of);
+            let is_order = list_order::is_order(&compared, type_of);
             Ok(Transformed::yes(if is_order { list_order::compared(compared) } else { compared }))
         }
-        expr if list_order::is_order(&expr, &type_of) => Ok(Transformed::yes(list_order::compared(expr))),
+        expr if list_order::is_order(&expr, type_of) => Ok(Transformed::yes(list_order::compared(expr))),
         Expr::Negative(inner) if type_of(&inner).is_some_and(|own| own.is_signed_integer()) => match *inner {
             Expr::Literal(..) => Ok(Transformed::no(Expr::Negative(inner))),
             inner => Ok(Transformed::yes(call(checked_integers::negative(), vec![inner]))),
         },
         Expr::Cast(Cast { expr, field }) => {
-            let (expr, changed) = before_cast(*expr, field.data_type(), &type_of);
+            let (expr, changed) = before_cast(*expr, field.data_type(), type_of);
             let cuts = type_of(&expr).is_some_and(|from| cuts_times(&from, field.data_type()));
             let cast = Expr::Cast(Cast { expr: Box::new(expr), field });
             // Times that are truncated can't be restored either.
@@ -183,12 +188,12 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             Ok(if changed || cuts { Transformed::yes(cast) } else { Transformed::no(cast) })
         }
         Expr::TryCast(TryCast { expr, field }) => {
-            let (expr, changed) = before_cast(*expr, field.data_type(), &type_of);
+            let (expr, changed) = before_cast(*expr, field.data_type(), type_of);
             let cast = Expr::TryCast(TryCast { expr: Box::new(expr), field });
             Ok(if changed { Transformed::yes(cast) } else { Transformed::no(cast) })
         }
         Expr::InList(list) => in_subquery::listed(list, &|list| {
-            intervals::expression(list, &type_of).transform_data(|list| float_order::expression(list, &type_of))
+            intervals::expression(list, type_of).transform_data(|list| float_order::expression(list, type_of))
         }),
         // The engine simplifies `x # x` to 0, even where `x` is null.
         Expr::BinaryExpr(BinaryExpr { left, op: op @ Operator::BitwiseXor, right }) if has_columns(&left) => {
@@ -196,20 +201,20 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         }
         // Floats round half to even.
         Expr::ScalarFunction(ScalarFunction { func, args })
-            if func.name() == "round" && args.len() == 1 && args.iter().all(|arg| is_float(arg, &type_of)) =>
+            if func.name() == "round" && args.len() == 1 && args.iter().all(|arg| is_float(arg, type_of)) =>
         {
             Ok(Transformed::yes(rounding_casts::function(args)))
         }
         Expr::ScalarFunction(call) => {
-            intervals::check(&call, &type_of)?;
-            let expr = list_functions::expression(call, &type_of)
-                .transform_data(|expr| Ok(intervals::expression(expr, &type_of)))?;
-            expr.transform_data(|expr| float_order::expression(expr, &type_of))
+            intervals::check(&call, type_of)?;
+            let expr = list_functions::expression(call, type_of)
+                .transform_data(|expr| Ok(intervals::expression(expr, type_of)))?;
+            expr.transform_data(|expr| float_order::expression(expr, type_of))
         }
         other => {
-            nested_min_max::check(&other, &type_of)?;
+            nested_min_max::check(&other, type_of)?;
             let other = distinct_lists::insensitive(other);
-            intervals::expression(other, &type_of).transform_data(|other| float_order::expression(other, &type_of))
+            intervals::expression(other, type_of).transform_data(|other| float_order::expression(other, type_of))
         }
     }
 }
@@ -218,7 +223,8 @@ fn exact(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
 fn before_cast(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> (Expr, bool) {
     let (expr, rounds) = rounding_casts::before_cast(expr, to, type_of);
     let (expr, writes) = text_casts::before_cast(expr, to, type_of);
-    (expr, rounds || writes)
+    let (expr, shortens) = rounding_casts::shortened(expr, to, type_of);
+    (expr, rounds || writes || shortens)
 }
 
 /// Wraps a value in an identity function that the engine does not look into. A filter derives the possible values of a

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use datafusion::sql::sqlparser::ast::{
     Array, ArrayElemTypeDef, BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, ObjectNamePart, Query, SelectItem,
-    SetExpr, Statement, TableAlias, TableFactor, Value, VisitMut, VisitorMut, visit_expressions,
+    SetExpr, Statement, TableAlias, TableFactor, Value, VisitMut, VisitorMut, visit_expressions, visit_relations,
 };
 use salver_model::{Code, Error, Result, SqlFault};
 
@@ -25,7 +25,17 @@ const BARE: [&str; 5] = ["current_catalog", "current_schema", "current_user", "s
 /// # Errors
 /// `InvalidSql` for the number of something that there is not.
 pub(super) fn rewrite(statement: &mut Statement, tables: &SystemTables) -> Result<()> {
-    match VisitMut::visit(statement, &mut Rewriter { tables }) {
+    let is_own = |relation: &ObjectName| {
+        let name = last(relation).unwrap_or_default();
+        relation.0.first().and_then(ObjectNamePart::as_ident).is_some_and(is_system_schema)
+            || definitions::columns(&name).is_some()
+    };
+    let reads_catalog = visit_relations(statement, |relation| match is_own(relation) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    })
+    .is_break();
+    match VisitMut::visit(statement, &mut Rewriter { tables, reads_catalog }) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(*error),
     }
@@ -48,6 +58,8 @@ fn is_for_no_row(query: &Query) -> bool {
 
 struct Rewriter<'t> {
     tables: &'t SystemTables,
+    /// Whether the statement reads one of the catalog's tables. Another one only calls functions that are known here.
+    reads_catalog: bool,
 }
 
 impl VisitorMut for Rewriter<'_> {
@@ -75,7 +87,9 @@ impl Rewriter<'_> {
     fn expression(&self, expr: &mut Expr) -> Result<(), Box<Error>> {
         match expr {
             // Every list of the catalog is null, and so is an array that is made of one.
-            Expr::Function(function) if is_array_of_list(function) => *expr = Expr::value(Value::Null),
+            Expr::Function(function) if self.reads_catalog && is_array_of_list(function) => {
+                *expr = Expr::value(Value::Null)
+            }
             Expr::Function(function) => {
                 without_schema(&mut function.name);
                 if let Some(known) = of_search_path(function) {
@@ -92,9 +106,11 @@ impl Rewriter<'_> {
             Expr::CompoundIdentifier(parts) if parts.len() > 2 && is_system_schema(&parts[0]) => {
                 parts.remove(0);
             }
-            Expr::Subquery(query) if is_for_no_row(query) => *expr = Expr::value(Value::Null),
-            Expr::Subquery(query) => one_value(query),
-            Expr::Collate { expr: inner, .. } => *expr = std::mem::replace(inner, Expr::value(Value::Null)),
+            Expr::Subquery(query) if self.reads_catalog && is_for_no_row(query) => *expr = Expr::value(Value::Null),
+            Expr::Subquery(query) if self.reads_catalog => one_value(query),
+            Expr::Collate { expr: inner, .. } if self.reads_catalog => {
+                *expr = std::mem::replace(inner, Expr::value(Value::Null))
+            }
             Expr::Identifier(name) if name.quote_style.is_none() => {
                 let name = name.value.to_lowercase();
                 if BARE.contains(&name.as_str()) {
@@ -103,7 +119,10 @@ impl Rewriter<'_> {
             }
             Expr::BinaryOp { left, op, right } => {
                 operator(op);
-                if matches!(op, BinaryOperator::Eq | BinaryOperator::NotEq) && is_array_literal(right) {
+                if self.reads_catalog
+                    && matches!(op, BinaryOperator::Eq | BinaryOperator::NotEq)
+                    && is_array_literal(right)
+                {
                     let inner = std::mem::replace(&mut **left, Expr::value(Value::Null));
                     **left = to(inner, DataType::Text);
                 }
@@ -113,7 +132,7 @@ impl Rewriter<'_> {
                 }
             }
             Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. }
-                if !matches!(**right, Expr::Subquery(_)) =>
+                if self.reads_catalog && !matches!(**right, Expr::Subquery(_)) =>
             {
                 let take = |part: &mut Box<Expr>| std::mem::replace(&mut **part, Expr::value(Value::Null));
                 *expr = call("array_has", vec![take(right), take(left)]);

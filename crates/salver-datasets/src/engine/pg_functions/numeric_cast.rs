@@ -10,6 +10,7 @@ use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
 use super::super::row_function::RowFunction;
+use super::significant_digits::shortened;
 
 /// Returns the function.
 pub(super) fn numeric() -> ScalarUDF {
@@ -33,6 +34,8 @@ fn returns(types: &[DataType]) -> Result<DataType> {
 
 fn values(arrays: &[ArrayRef], to: &DataType) -> Result<ArrayRef> {
     let [values] = arrays else { return plan_err!("one number is cast") };
+    let shortened = if values.data_type().is_floating() { Some(shortened(values)?) } else { None };
+    let values = shortened.as_ref().unwrap_or(values);
     let options = CastOptions { safe: false, ..CastOptions::default() };
     Ok(cast_with_options(values, to, &options)?)
 }

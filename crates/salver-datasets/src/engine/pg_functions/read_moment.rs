@@ -1,13 +1,14 @@
-//! Texts of rows that are cast to timestamps and times of day, in the forms in which literals are read.
+//! Texts of rows that are cast to timestamps, times of day and intervals, in the forms in which literals are read.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, StringBuilder};
+use arrow::array::{Array, ArrayRef, AsArray, IntervalMonthDayNanoArray, StringBuilder};
 use arrow::compute::cast;
-use arrow::datatypes::DataType;
-use datafusion::common::{Result, plan_err};
+use arrow::datatypes::{DataType, IntervalMonthDayNano, IntervalUnit};
+use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::ScalarUDF;
+use salver_text::interval::Span;
 
 use super::super::literal_text;
 use super::super::row_function::RowFunction;
@@ -27,6 +28,38 @@ pub(super) fn timestamp_text(zoned: bool) -> ScalarUDF {
 /// `time_text(x)`: the text of a time of day as the engine's kernels read it.
 pub(super) fn time_text() -> ScalarUDF {
     RowFunction::of_one("time_text", returns, |arrays, _| written(arrays, |text| Cow::Owned(literal_text::time(text))))
+}
+
+/// `read_interval(x)`: the interval that a text tells.
+pub(super) fn read_interval() -> ScalarUDF {
+    RowFunction::of_one("read_interval", returns_interval, |arrays, _| {
+        intervals(arrays, |text| match interval(text) {
+            Some(read) => Ok(Some(read)),
+            None => exec_err!("invalid input syntax for type interval: \"{text}\""),
+        })
+    })
+}
+
+/// `try_read_interval(x)`: the same, or null.
+pub(super) fn try_read_interval() -> ScalarUDF {
+    RowFunction::of_one("try_read_interval", returns_interval, |arrays, _| intervals(arrays, |text| Ok(interval(text))))
+}
+
+fn returns_interval(types: &[DataType]) -> Result<DataType> {
+    returns(types).map(|_| DataType::Interval(IntervalUnit::MonthDayNano))
+}
+
+fn intervals(arrays: &[ArrayRef], read: impl Fn(&str) -> Result<Option<IntervalMonthDayNano>>) -> Result<ArrayRef> {
+    let [values] = arrays else { return plan_err!("one text is read as an interval") };
+    let texts = cast(values, &DataType::Utf8)?;
+    let all = texts.as_string::<i32>().iter().map(|text| text.map_or(Ok(None), &read));
+    Ok(Arc::new(all.collect::<Result<IntervalMonthDayNanoArray>>()?))
+}
+
+fn interval(text: &str) -> Option<IntervalMonthDayNano> {
+    let Span { months, days, micros } = salver_text::interval::read(text)?;
+    let (months, days) = (i32::try_from(months).ok()?, i32::try_from(days).ok()?);
+    Some(IntervalMonthDayNano::new(months, days, micros.checked_mul(1_000)?))
 }
 
 fn returns(types: &[DataType]) -> Result<DataType> {

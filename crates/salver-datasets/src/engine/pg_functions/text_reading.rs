@@ -1,6 +1,6 @@
 //! Analyzer rule about texts, just before the one that finds types: a literal that has the type of what it stands
 //! beside is a literal again, and texts of rows that are cast to timestamps and times are brought into the form that
-//! the engine's kernels read.
+//! the engine's kernels read, and those that are cast to intervals are read here.
 
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -63,9 +63,10 @@ fn is_literal_beside(expr: &Expr) -> bool {
 enum Moment {
     Timestamp { zoned: bool },
     Time,
+    Interval,
 }
 
-/// Returns what a cast to a timestamp or a time of day takes, unless it is a literal.
+/// Returns what a cast to a timestamp, a time of day or an interval takes, unless it is a literal.
 fn operand(expr: &Expr) -> Option<(&Expr, Moment)> {
     let (value, moment) = match expr {
         Expr::ScalarFunction(ScalarFunction { func, args })
@@ -79,6 +80,11 @@ fn operand(expr: &Expr) -> Option<(&Expr, Moment)> {
             if matches!(field.data_type(), DataType::Time32(_) | DataType::Time64(_)) =>
         {
             (&**expr, Moment::Time)
+        }
+        Expr::Cast(Cast { expr, field }) | Expr::TryCast(TryCast { expr, field })
+            if matches!(field.data_type(), DataType::Interval(_)) =>
+        {
+            (&**expr, Moment::Interval)
         }
         _ => return None,
     };
@@ -100,7 +106,16 @@ fn read(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let written = |value: Expr| match moment {
         Moment::Timestamp { zoned } => read_moment::timestamp_text(zoned).call(vec![value]),
         Moment::Time => read_moment::time_text().call(vec![value]),
+        // It is read as a whole.
+        Moment::Interval => value,
     };
+    if matches!(moment, Moment::Interval) {
+        return Ok(Transformed::yes(match expr {
+            Expr::Cast(Cast { expr, .. }) => read_moment::read_interval().call(vec![*expr]),
+            Expr::TryCast(TryCast { expr, .. }) => read_moment::try_read_interval().call(vec![*expr]),
+            other => other,
+        }));
+    }
     Ok(Transformed::yes(match expr {
         Expr::ScalarFunction(ScalarFunction { func, mut args }) => {
             if let Some(value) = args.first_mut() {

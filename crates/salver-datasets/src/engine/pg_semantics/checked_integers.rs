@@ -34,6 +34,14 @@ pub(super) fn operator(left: Expr, op: Operator, right: Expr) -> Expr {
     call(ScalarUDF::new_from_impl(chain), args)
 }
 
+/// Returns whether an expression divides whole numbers by something that may be zero.
+pub(super) fn divides(expr: &Expr) -> bool {
+    let Expr::ScalarFunction(ScalarFunction { func, args }) = expr else { return false };
+    let Some(chain) = func.inner().downcast_ref::<Checked>() else { return false };
+    let divisors = chain.ops.iter().zip(args.iter().skip(1)).filter(|(op, _)| **op == Operator::Divide);
+    divisors.into_iter().any(|(_, divisor)| !matches!(divisor, Expr::Literal(..)))
+}
+
 /// Returns the unary minus.
 pub(super) fn negative() -> ScalarUDF {
     ScalarUDF::new_from_impl(Negative { signature: Signature::any(1, Volatility::Immutable) })

@@ -26,6 +26,9 @@ use super::{TypeOf, call, intervals, is_comparison, list_order, max, min, range_
 /// Functions that compare their arguments.
 const COMPARING: [&str; 3] = ["greatest", "least", "nullif"];
 
+/// Aggregates that list their values.
+const LISTS: [&str; 2] = ["array_agg", "string_agg"];
+
 /// Name of the function that gives floats their order.
 const ORDERED: &str = "ordered";
 
@@ -200,6 +203,11 @@ fn aggregated(aggregate: AggregateFunction, type_of: TypeOf<'_>) -> Transformed<
         params.args = all(params.args, type_of);
         changed = true;
     }
+    // PostgreSQL finds distinct values by sorting them, and gives them in that order.
+    if params.distinct && params.order_by.is_empty() && LISTS.contains(&func.name()) {
+        params.order_by = params.args.first().map(|value| value.clone().sort(true, false)).into_iter().collect();
+        changed = true;
+    }
     changed |= sorts(&mut params.order_by, type_of);
     let aggregate = Expr::AggregateFunction(AggregateFunction { func, params });
     if changed { Transformed::yes(aggregate) } else { Transformed::no(aggregate) }
@@ -253,7 +261,24 @@ fn sorts(keys: &mut Vec<Sort>, type_of: TypeOf<'_>) -> bool {
             changed = true;
         }
     }
-    changed | list_order::sorts(keys, type_of)
+    changed | list_order::sorts(keys, type_of) | once(keys)
+}
+
+/// Leaves out keys that come again, in whatever direction. `first_value` of DataFusion 55 mixes its columns up
+/// otherwise (`first_last.rs`), which `distinct on` and the first row of a subquery are made of.
+fn once(keys: &mut Vec<Sort>) -> bool {
+    let all = keys.len();
+    let mut at = 0;
+    while at < keys.len() {
+        let (before, rest) = keys.split_at(at);
+        let again = rest.first().is_some_and(|key| before.iter().any(|own| own.expr == key.expr));
+        if again {
+            keys.remove(at);
+        } else {
+            at += 1;
+        }
+    }
+    keys.len() < all
 }
 
 /// Projects the rows of a plan so that every float is wrapped in `ordered`.
@@ -300,6 +325,13 @@ pub(super) fn node(plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> 
         }
         LogicalPlan::Distinct(Distinct::On(mut on)) => {
             on.on_expr = all(std::mem::take(&mut on.on_expr), &type_of);
+            let mut seen = Vec::with_capacity(on.on_expr.len());
+            on.on_expr.retain(|key| {
+                !seen.contains(key) && {
+                    seen.push(key.clone());
+                    true
+                }
+            });
             if let Some(keys) = &mut on.sort_expr {
                 sorts(keys, &type_of);
             }

@@ -11,6 +11,7 @@ use arrow::datatypes::{
 use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::Expr;
 
+use super::super::pg_functions;
 use super::super::row_function::{RowFunction, same_type};
 use super::call;
 
@@ -20,6 +21,15 @@ pub(super) fn before_cast(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> 
         return (expr, false);
     }
     (function(vec![expr]), true)
+}
+
+/// Shortens the operand of a cast of a float to a decimal; returns whether that changed it.
+pub(super) fn shortened(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> (Expr, bool) {
+    let is_float = |own: DataType| matches!(own, DataType::Float32 | DataType::Float64);
+    if !to.is_decimal() || !type_of(&expr).is_some_and(is_float) {
+        return (expr, false);
+    }
+    (call(pg_functions::significant_digits(), vec![expr]), true)
 }
 
 /// Returns whether a cast would truncate.

@@ -52,7 +52,8 @@ const WORDS: &[(&str, usize, &str)] = &[
     ("age", 1, "age(current_date(), __1)"),
     ("div", 2, "trunc(__1 / __2)"),
     ("log", 1, "log10(__1)"),
-    ("regexp_substr", 2, "regexp_match(__1, __2)[1]"),
+    // The whole match, whatever groups the pattern has.
+    ("regexp_substr", 2, "regexp_match(__1, '(' || __2 || ')')[1]"),
     (
         "width_bucket",
         4,

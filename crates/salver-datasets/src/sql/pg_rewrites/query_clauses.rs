@@ -96,6 +96,7 @@ pub(super) fn select(select: &mut Select) -> Result<(), Box<Error>> {
         without_windows(clause, condition)?;
     }
     named_windows::of_select(select)?;
+    select.from.iter_mut().try_for_each(using_columns::named_joins)?;
     using_columns::of_select(select)?;
     for from in &mut select.from {
         for factor in std::iter::once(&mut from.relation).chain(from.joins.iter_mut().map(|join| &mut join.relation)) {

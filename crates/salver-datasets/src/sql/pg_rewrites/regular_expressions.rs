@@ -9,13 +9,14 @@ use super::{expression, refused, take};
 use crate::engine::spelled;
 
 /// Functions whose second argument is a pattern, and the position of their flags.
-const FLAGS: [(&str, usize); 6] = [
+const FLAGS: [(&str, usize); 7] = [
     ("regexp_like", 2),
     ("regexp_match", 2),
     ("regexp_count", 3),
     ("regexp_instr", 5),
     ("regexp_replace", 3),
     ("regexp_split_to_array", 2),
+    ("regexp_substr", 4),
 ];
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {

@@ -65,8 +65,9 @@ fn of(list: &str, arguments: Vec<Expr>) -> Result<Expr, Box<Error>> {
         return expression("\"generate_series\"(1, array_length(__1))", arguments);
     }
     let places: Vec<String> = (1..=arguments.len()).map(|number| format!("__{number}")).collect();
-    // The name is quoted, so that it is not rewritten again.
-    expression(&format!("\"{list}\"({})", places.join(", ")), arguments)
+    // The name is quoted, so that it is not rewritten again, unless a pattern is to be translated.
+    let quote = if list == "regexp_split_to_array" { "" } else { "\"" };
+    expression(&format!("{quote}{list}{quote}({})", places.join(", ")), arguments)
 }
 
 /// Rewrites a table function to a lateral subquery if it references columns of the tables before it, or if the engine

@@ -22,6 +22,25 @@ struct Merged {
     is_found: bool,
 }
 
+/// Rewrites joins in parentheses that have a name, and merge columns, to queries: the engine would give the columns of
+/// both sides.
+pub(super) fn named_joins(from: &mut TableWithJoins) -> Result<(), Box<Error>> {
+    let factors = std::iter::once(&mut from.relation).chain(from.joins.iter_mut().map(|join| &mut join.relation));
+    for factor in factors {
+        let TableFactor::NestedJoin { table_with_joins, alias: alias @ Some(_) } = factor else { continue };
+        let merges = table_with_joins.joins.iter().filter_map(|join| constraint_of(&join.join_operator));
+        if !merges.into_iter().any(|own| matches!(own, JoinConstraint::Using(_) | JoinConstraint::Natural)) {
+            continue;
+        }
+        let Expr::Subquery(mut subquery) = super::expression("(select * from t)", Vec::new())? else { continue };
+        if let SetExpr::Select(select) = &mut *subquery.body {
+            select.from = vec![(**table_with_joins).clone()];
+        }
+        *factor = TableFactor::Derived { lateral: false, subquery, alias: alias.take(), sample: None };
+    }
+    Ok(())
+}
+
 /// Writes out the merged columns of a `select`.
 pub(super) fn of_select(select: &mut Select) -> Result<(), Box<Error>> {
     let mut merged = of_tables(&select.from)?;

@@ -13,6 +13,8 @@ use salver_model::{Error, Result};
 
 use super::datetime;
 
+/// Microseconds of a day.
+const DAY_US: i64 = 24 * HOUR_US;
 /// Microseconds of an hour.
 const HOUR_US: i64 = 3_600_000_000;
 
@@ -76,7 +78,10 @@ impl<'a> Intervals<'a> {
                     TimeUnit::Microsecond => Some(values[row]),
                     TimeUnit::Nanosecond => Some(values[row] / 1_000),
                 };
-                Interval { us: us.ok_or_else(|| datetime::out_of_range("interval"))?, ..Interval::default() }
+                let us = us.ok_or_else(|| datetime::out_of_range("interval"))?;
+                // The difference of two times has days there, and less than one of hours.
+                let days = i32::try_from(us / DAY_US).map_err(|_| datetime::out_of_range("interval"))?;
+                Interval { days, us: us % DAY_US, ..Interval::default() }
             }
         })
     }

@@ -181,4 +181,5 @@ pub(super) const SAME: &[&str] = &[
     "select '2.25' in (1, 1.5, 2.3), '2.25' = any(array[1, 1.5, 2.3]), (array[1, '2.25', 1.5])[2]",
     "select '0.1' in (0.1::real, -0.1), '0.1' in (null::numeric, 0.1::real), '0.5' in (0.5::float8, 1.5)",
     "select i from n where '99.99' in (d, 0.5::real) order by i",
+    "select 0.1::real::numeric(10, 8), (f + 12345678901234.567891)::numeric(20, 4) from n where i = 1",
 ];

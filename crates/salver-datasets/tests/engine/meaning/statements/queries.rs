@@ -395,4 +395,24 @@ pub(super) const SAME: &[&str] = &[
     "select i || '', s || s from n join n as b using (i, s) order by 1, 2",
     "select max(i || 'x') from n left join m on true natural join (values (1), (2)) v(i)",
     "select s || 'x', count(*) from n join (values ('a'), ('b')) v(s) using (s) group by s order by s",
+    // Keys of an order that come again.
+    "select distinct on (s) i > 2 from n order by s, s, i desc, i",
+    "select distinct on (s, s) i from n order by s, i, s desc, i desc",
+    "select s, array_agg(i order by d desc, d, i) from n group by s order by s, s desc",
+    "select (select b.i from n b where b.s = n.s order by b.d, b.d desc, b.i limit 1) from n order by i, i desc",
+    "select i, rank() over (order by s, s desc, i) from n order by i",
+    // Values that are distinct are in their order.
+    "select array_agg(distinct s), string_agg(distinct s, ','), array_agg(distinct d), array_agg(distinct f) from n",
+    // The columns of a join that has a name.
+    "select j.* from ((select 1 as id, 2 as x) a join (select 1 as id, 3 as y) b using (id)) as j",
+    "select j.id, x + y from ((select 1 as id, 2 as x) a natural left join (select 1 as id, 3 as y) b) as j",
+    // Conditions that keep others from failing.
+    "select case when i = 1 then false else 5 / (i - 1) > 0 end, case when i <> 1 then 5 / (i - 1) > 0 end from n order by i",
+    "select i from n where case when i = 1 then false else 5 / (i - 1) > 1 end order by i",
+    "select i from n where i <> 1 and 5 / (i - 1) > 1 order by i",
+    "select i from n where i = 1 or 5 % (i - 1) > 0 order by i",
+    "select i <> 1 and 5 / (i - 1) > 1, i = 1 or 5 / (i - 1) > 1, i = 1 or (d / (i - 1)) is null from n order by i",
+    "select case when s ~ '^[0-9]+$' then s::int > 1 else false end from n order by i",
+    "select s from (values ('1'), ('x'), (null)) v(s) where s ~ '^[0-9]+$' and s::int > 0",
+    "select count(*) filter (where i <> 1 and 5 / (i - 1) > 1) from n",
 ];

@@ -79,4 +79,8 @@ pub(super) const SAME: &[&str] = &[
     "select '\\x61'::bytea = '\\x61', s::bytea in ('\\x61', '\\x62'), s::bytea <> '\\x', s::bytea between '\\x61' and \
      'b', encode(nullif(s::bytea, '\\x61'), 'hex'), encode(case when i > 1 then s::bytea else '\\x01' end, 'hex'), \
      s::bytea = any('{\"\\\\x61\"}'), s::bytea < all('{\"\\\\x62\"}') from n order by i",
+    "select regexp_substr('Σa1', '[[:alpha:]]'), regexp_substr('xaby', '(a)b'), regexp_substr('x', 'y')",
+    "select regexp_split_to_table('1٣2', '\\d'), regexp_split_to_table('aΣbéc', '[[:alpha:]]')",
+    "select x from regexp_split_to_table('a1b22c', '\\d+') as x",
+    "select upper('ßaé'), upper('ﬁ'), initcap('ßa éa x1y'), lower('ΣΑΣ'), upper('ǅ'), lower(s), upper(s) from n order by i",
 ];
