@@ -51,7 +51,7 @@ use crate::udf::Files;
 pub(crate) use checkpoint::place as place_checkpoints;
 use execution::BEGINNING_PER_THREAD;
 pub(crate) use execution::{Cancel, PlanOutput, Started};
-pub(crate) use literal_text::{Element, date, elements, time, timestamp, uuid};
+pub(crate) use literal_text::{Element, date, elements, time, timestamp, uuid, written_out};
 use memory_pressure::Pressure;
 pub use memory_pressure::own_bytes;
 pub(crate) use pg_functions::spelled;

@@ -52,7 +52,7 @@ pub(super) use bytea::bytes_of_literal;
 pub(super) use bytes::{joined_bytes, octet_length};
 pub(super) use coerced_function::{CoercedFunction, array_append, array_prepend, holding_digits, list_and_elements};
 pub(super) use generate_series::shortest;
-pub(super) use interval_arithmetic::{interval_divided, interval_times, time_span};
+pub(super) use interval_arithmetic::{clock_of_span, interval_divided, interval_times, time_span};
 pub(super) use like::{ilike, like};
 pub(super) use regexp::regexp_like;
 pub(crate) use regexp_syntax::spelled;
@@ -100,6 +100,7 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         letter_case::upper(),
         strpos::strpos(),
         make_time::make_interval(),
+        make_time::make_time(),
         make_time::make_timestamp(),
         quoting::format(),
         quoting::quote_ident(),

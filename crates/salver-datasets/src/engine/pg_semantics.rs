@@ -223,8 +223,9 @@ fn operation(expr: Expr, type_of: TypeOf<'_>) -> Result<Transformed<Expr>> {
 fn before_cast(expr: Expr, to: &DataType, type_of: &dyn Fn(&Expr) -> Option<DataType>) -> (Expr, bool) {
     let (expr, rounds) = rounding_casts::before_cast(expr, to, type_of);
     let (expr, writes) = text_casts::before_cast(expr, to, type_of);
+    let (expr, converts) = datetime_operators::before_cast(expr, to, type_of);
     let (expr, shortens) = rounding_casts::shortened(expr, to, type_of);
-    (expr, rounds || writes || shortens)
+    (expr, rounds || writes || converts || shortens)
 }
 
 /// Wraps a value in an identity function that the engine does not look into. A filter derives the possible values of a

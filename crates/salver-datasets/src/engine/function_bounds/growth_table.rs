@@ -223,6 +223,7 @@ const PLAIN: &[&str] = &[
     "get_field",
     "inner_product",
     "input_file_name",
+    "clock_of_span",
     "interval_divided",
     "interval_times",
     "time_span",

@@ -1,5 +1,9 @@
 //! Dates, times of day and timestamps: `2024-01-31 12:00 CET`, `2024-01-31+01`, `2024-1-5 3:4`.
 
+use std::borrow::Cow;
+
+use chrono::NaiveDate;
+
 use super::zone_abbreviations::offset_of;
 
 /// Least length of a date with a year of four digits.
@@ -8,8 +12,40 @@ const DATE_LENGTH: usize = 8;
 /// Returns the text of a timestamp with seconds, and with an offset where it names a zone by its abbreviation. Without
 /// a zone, a timestamp ignores the offset.
 pub(crate) fn timestamp(text: &str, zoned: bool) -> String {
-    let text = padded(&with_clock(&with_offset(text.trim())));
-    with_seconds(if zoned { &text } else { without_offset(&text) })
+    let text = padded(&with_clock(&with_offset(&by_whole_days(text.trim()))));
+    at_midnight(with_seconds(if zoned { &text } else { without_offset(&text) }))
+}
+
+/// Rewrites `1:02 PM` to `13:02`.
+fn by_whole_days(text: &str) -> Cow<'_, str> {
+    let half = text.len().checked_sub(2).and_then(|at| text.get(at..)).map(str::to_ascii_lowercase);
+    let after_noon = match half.as_deref() {
+        Some("am") => false,
+        Some("pm") => true,
+        _ => return Cow::Borrowed(text),
+    };
+    let bare = text[..text.len() - 2].trim_end();
+    let Some(colon) = bare.find(':') else { return Cow::Borrowed(text) };
+    let begin = bare[..colon].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    match bare[begin..colon].parse::<u8>() {
+        Ok(hour @ 1..=12) => {
+            let hour = hour % 12 + if after_noon { 12 } else { 0 };
+            Cow::Owned(format!("{}{hour:02}{}", &bare[..begin], &bare[colon..]))
+        }
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// Rewrites `2024-02-29 24:00:00` to `2024-03-01 00:00:00`.
+fn at_midnight(text: String) -> String {
+    let next = text.find(" 24:00:00").or_else(|| text.find("T24:00:00")).and_then(|at| {
+        let day = NaiveDate::parse_from_str(&text[..at], "%Y-%m-%d").ok()?.succ_opt()?;
+        let behind = &text[at + " 24:00:00".len()..];
+        let fraction = behind.strip_prefix('.').map_or(behind, |rest| rest.trim_start_matches('0'));
+        let is_whole = !fraction.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        is_whole.then(|| format!("{} 00:00:00{fraction}", day.format("%Y-%m-%d")))
+    });
+    next.unwrap_or(text)
 }
 
 /// Returns the text of a date without the time of day, which counts for nothing.
@@ -34,7 +70,8 @@ fn is_time(text: &str) -> bool {
 
 /// Returns the text of a time of day, all parts of which have two digits.
 pub(crate) fn time(text: &str) -> String {
-    let text = text.trim();
+    let text = by_whole_days(text.trim());
+    let text = text.as_ref();
     let (whole, fraction) = digits(text);
     match whole.len() {
         // The kernels would take nothing but digits for nanoseconds.
@@ -161,6 +198,10 @@ mod tests {
             ("2024-1-5  1:2 CET", "2024-01-05 01:02:00+01:00", "2024-01-05 01:02:00"),
             ("2024-1-5 1:2:3 Europe/Berlin", "2024-01-05 01:02:03 Europe/Berlin", "2024-01-05 01:02:03"),
             ("2024-1-5+2", "2024-01-05 00:00:00+02", "2024-01-05 00:00:00"),
+            ("2024-2-29 24:00", "2024-03-01 00:00:00", "2024-03-01 00:00:00"),
+            ("2024-02-29 24:00:00.0+02", "2024-03-01 00:00:00+02", "2024-03-01 00:00:00"),
+            ("2024-02-29 24:00:01", "2024-02-29 24:00:01", "2024-02-29 24:00:01"),
+            ("2024-02-29 12:34 PM", "2024-02-29 12:34:00", "2024-02-29 12:34:00"),
             ("24-1-5", "24-1-5", "24-1-5"),
             ("2024-1-123", "2024-1-123", "2024-1-123"),
             ("infinity", "infinity", "infinity"),
@@ -192,7 +233,9 @@ mod tests {
         for (text, wanted) in [
             ("3:4", "03:04"),
             (" 3:4:5.5 ", "03:04:05.5"),
-            ("1:2 PM", "01:02 PM"),
+            ("1:2 PM", "13:02"),
+            ("12:34:05.5am", "00:34:05.5"),
+            ("13:2 PM", "13:02 PM"),
             ("allballs", "allballs"),
             ("3", "3:"),
             ("0304", "03:04"),

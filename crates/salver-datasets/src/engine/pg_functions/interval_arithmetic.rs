@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, IntervalMonthDayNanoArray};
+use arrow::array::{ArrayRef, AsArray, IntervalMonthDayNanoArray, Time64NanosecondArray};
 use arrow::compute::cast;
 use arrow::datatypes::{
     DataType, DurationMicrosecondType, Float64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, IntervalUnit,
@@ -21,6 +21,19 @@ const DAY_NANOS: i64 = 86_400_000_000_000;
 /// `interval * number`.
 pub(in crate::engine) fn interval_times() -> ScalarUDF {
     function("interval_times", 2, |arrays, _| scaled(arrays, |x, by| x * by))
+}
+
+/// `clock_of_span(interval)`: its time of day, without its months and days.
+pub(in crate::engine) fn clock_of_span() -> ScalarUDF {
+    let returns = |_: &[DataType]| Ok(DataType::Time64(TimeUnit::Nanosecond));
+    let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
+        let [spans] = arrays else { return plan_err!("one interval has a time of day") };
+        let spans = cast(spans, &INTERVAL)?;
+        let spans = spans.as_primitive::<IntervalMonthDayNanoType>().iter();
+        let clocks = spans.map(|span| span.map(|span| span.nanoseconds.rem_euclid(DAY_NANOS)));
+        Ok(Arc::new(clocks.collect::<Time64NanosecondArray>()))
+    };
+    RowFunction::of_one("clock_of_span", returns, values)
 }
 
 /// `interval / number`.

@@ -1,8 +1,10 @@
-//! `make_timestamp` and `make_interval`: times from their parts.
+//! `make_time`, `make_timestamp` and `make_interval`: times from their parts.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, IntervalMonthDayNanoArray, TimestampMicrosecondArray};
+use arrow::array::{
+    Array, ArrayRef, AsArray, IntervalMonthDayNanoArray, Time64NanosecondArray, TimestampMicrosecondArray,
+};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int64Type, IntervalMonthDayNano, IntervalUnit, TimeUnit};
 use chrono::NaiveDate;
@@ -10,6 +12,16 @@ use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
 use super::super::row_function::RowFunction;
+
+/// `make_time(hour, minute, seconds)`.
+pub(super) fn make_time() -> ScalarUDF {
+    let signature = Signature::any(3, Volatility::Immutable);
+    let returns = |_: &[DataType]| Ok(DataType::Time64(TimeUnit::Nanosecond));
+    let values = |arrays: &[ArrayRef], _: &DataType| -> Result<ArrayRef> {
+        Ok(Arc::new(rows(arrays, clock)?.into_iter().collect::<Time64NanosecondArray>()))
+    };
+    RowFunction { name: "make_time", signature, returns, values }.function()
+}
 
 /// `make_timestamp(year, month, day, hour, minute, seconds)`.
 pub(super) fn make_timestamp() -> ScalarUDF {
@@ -48,6 +60,12 @@ fn rows<T>(arrays: &[ArrayRef], make: fn(&[i64], f64) -> Option<T>) -> Result<Ve
         }
     };
     (0..seconds.len()).map(row).collect()
+}
+
+fn clock(parts: &[i64], seconds: f64) -> Option<i64> {
+    let &[hour, minute] = parts else { return None };
+    let is_of_day = (0..24).contains(&hour) && (0..60).contains(&minute) && (0.0..60.0).contains(&seconds);
+    is_of_day.then(|| ((hour * 60 + minute) * 60_000_000 + (seconds * 1e6).round_ties_even() as i64) * 1_000)
 }
 
 fn moment(parts: &[i64], seconds: f64) -> Option<i64> {

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
-use arrow::compute::{CastOptions, cast_with_options};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
+use arrow::compute::{CastOptions, cast, cast_with_options};
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::{ScalarUDF, Signature, Volatility};
 
+use super::super::literal_text;
 use super::super::row_function::RowFunction;
 use super::significant_digits::shortened;
 
@@ -36,6 +37,20 @@ fn values(arrays: &[ArrayRef], to: &DataType) -> Result<ArrayRef> {
     let [values] = arrays else { return plan_err!("one number is cast") };
     let shortened = if values.data_type().is_floating() { Some(shortened(values)?) } else { None };
     let values = shortened.as_ref().unwrap_or(values);
+    let written = if values.data_type().is_string() { with_exponents(values)? } else { None };
+    let values = written.as_ref().unwrap_or(values);
     let options = CastOptions { safe: false, ..CastOptions::default() };
     Ok(cast_with_options(values, to, &options)?)
+}
+
+/// Returns texts with the exponents of their numbers written out; `None` if there are none.
+fn with_exponents(values: &ArrayRef) -> Result<Option<ArrayRef>> {
+    let texts = cast(values, &DataType::Utf8)?;
+    let texts = texts.as_string::<i32>();
+    if !texts.iter().flatten().any(|text| text.contains(['e', 'E'])) {
+        return Ok(None);
+    }
+    let all =
+        texts.iter().map(|text| text.map(|text| literal_text::written_out(text.trim()).unwrap_or(text.to_owned())));
+    Ok(Some(Arc::new(all.collect::<StringArray>())))
 }

@@ -93,7 +93,9 @@ fn is_plain(text: &[u8]) -> bool {
         form => own == form,
     };
     let behind = text.get(FORM.len()..).unwrap_or_default();
+    let ends_day = text.get(11..13) == Some(b"24");
     (text.len() == 10 || text.len() >= FORM.len())
+        && !ends_day
         && text.iter().zip(FORM).all(fits)
         && behind.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }

@@ -1,6 +1,7 @@
 //! `to_char`, `to_date` and `to_timestamp` with PostgreSQL's patterns. A pattern with a `%` is passed to the engine's
 //! function.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use arrow::array::timezone::Tz;
@@ -190,7 +191,9 @@ fn texts(values: &ArrayRef, patterns: &StringArray) -> Result<StringArray> {
     }
     let zone = match data_type {
         DataType::Timestamp(_, Some(zone)) => Some((zone.parse::<Tz>()?, zone.to_string())),
-        DataType::Timestamp(_, None) | DataType::Date32 | DataType::Date64 => None,
+        DataType::Timestamp(_, None) => None,
+        // A day begins by the clock of the session.
+        DataType::Date32 | DataType::Date64 => Some((Tz::from_str("UTC")?, "UTC".to_owned())),
         DataType::Time32(_) | DataType::Time64(_) => None,
         text if is_text(text) => return exec_err!("`to_char` takes no text: cast it, as in `x::timestamp`"),
         other => return exec_err!("`to_char` does not take {other}: cast it to a timestamp, an interval or a number"),

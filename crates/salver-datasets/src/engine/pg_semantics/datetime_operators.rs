@@ -49,7 +49,7 @@ pub(super) fn operation(left: &Expr, op: Operator, right: &Expr, type_of: TypeOf
     let both = |a: Expr, b: Expr| Some(binary_expr(a, op, b));
     let time = |date: &Expr| cast(date.clone(), TIME);
     // Beside intervals, numbers and dates, the difference of two times is an interval with days.
-    let meets = |own: &DataType| is_span(own) || is_date(own) || arithmetic && is_number(own);
+    let meets = |own: &DataType| is_span(own) || is_date(own) || arithmetic && (is_number(own) || is_clock(own));
     match (&one, &other) {
         (DataType::Duration(_), own) if meets(own) && !is_comparison(op) => {
             let left = spanned(left);
@@ -180,6 +180,18 @@ fn since_midnight(clock: &Expr) -> Expr {
     cast(cast(micros, DataType::Int64), DataType::Duration(TimeUnit::Microsecond))
 }
 
+/// Converts the operand of a cast between times of day and intervals; returns whether that changed it.
+pub(super) fn before_cast(expr: Expr, to: &DataType, type_of: TypeOf<'_>) -> (Expr, bool) {
+    match (type_of(&expr), to) {
+        (Some(DataType::Interval(_)), to) if is_clock(to) => (call(pg_functions::clock_of_span(), vec![expr]), true),
+        (Some(DataType::Duration(_)), to) if is_clock(to) => {
+            (call(pg_functions::clock_of_span(), vec![spanned(&expr)]), true)
+        }
+        (Some(own), DataType::Interval(_)) if is_clock(&own) => (spanned(&since_midnight(&expr)), true),
+        _ => (expr, false),
+    }
+}
+
 /// Returns whether an expression is a text literal, which has no type of its own in PostgreSQL.
 fn is_text(expr: &Expr) -> bool {
     typed_literals::written(expr).is_some()
@@ -188,9 +200,9 @@ fn is_text(expr: &Expr) -> bool {
 /// Functions that return an integral number for a decimal.
 const WHOLE: [&str; 4] = ["ceil", "floor", "round", "trunc"];
 /// Functions that compute a `real` in double precision.
-const DOUBLE: [&str; 24] = [
+const DOUBLE: [&str; 27] = [
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "cos", "cosh", "cot", "degrees", "exp",
-    "floor", "ln", "log", "log10", "power", "radians", "round", "sin", "sqrt", "trunc",
+    "floor", "ln", "log", "log10", "power", "radians", "round", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
 ];
 
 /// Returns a call with PostgreSQL's semantics; `None` if the engine's are the same.

@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::{
 use salver_model::Error;
 
 use super::{expression, interval_literals, literals, refused, take, uuids};
-use crate::engine::timestamp;
+use crate::engine::{timestamp, written_out};
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     match expr {
@@ -140,7 +140,8 @@ pub(crate) fn is_oid(name: &ObjectName) -> bool {
 /// Returns a text that contains a number as a numeric literal; a whole one has at least `least` digits.
 fn number(value: &Value, least: usize) -> Option<Expr> {
     let Value::SingleQuotedString(text) = value else { return None };
-    let digits = text.trim();
+    let written = written_out(text.trim());
+    let digits = written.as_deref().unwrap_or(text.trim());
     let plain = digits.strip_prefix('-').unwrap_or(digits);
     let is_plain = plain.starts_with(|c: char| c.is_ascii_digit()) && plain.len() <= LITERAL_DIGITS;
     let has_point = plain.chars().filter(|c| *c == '.').count() <= 1;

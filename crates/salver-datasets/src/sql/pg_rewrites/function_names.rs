@@ -113,12 +113,21 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
 fn concatenated(expr: &mut Expr) -> Result<(), Box<Error>> {
     let Expr::Function(function) = expr else { return Ok(()) };
     match arguments(function).map(<[Expr; 2]>::try_from) {
+        // A null without a type is an array beside one.
+        Some(Ok([left, right])) if is_null(&left) != is_null(&right) => {
+            *expr = if is_null(&left) { right } else { left };
+            Ok(())
+        }
         Some(Ok([left, right])) if is_quoted(&left) != is_quoted(&right) => {
             *expr = expression("(__1 || __2)", vec![left, right])?;
             Ok(())
         }
         _ => Ok(()),
     }
+}
+
+fn is_null(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value) if value.value == Value::Null)
 }
 
 /// Returns whether an expression is a quoted literal.
@@ -236,6 +245,13 @@ fn ordered_set(function: &mut Function, name: &str) -> Result<(), Box<Error>> {
         && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(part))] = list.args.as_mut_slice()
     {
         *part = expression("1 - __1", vec![super::take(part)])?;
+    }
+    if name == "mode" && key.options.asc == Some(false) {
+        return Err(refused(
+            "`mode` goes by ascending order here",
+            "among values that are equally frequent it gives the least: take the last of `select x, count(*) from t group \
+             by x order by 2, 1`",
+        ));
     }
     if name == "percentile_disc" && key.options.asc == Some(false) {
         return Err(refused(

@@ -52,6 +52,7 @@ fn called(function: &mut Function) -> Result<(), Box<Error>> {
     let Some(name) = name_of(function) else { return Ok(()) };
     let Some((_, flags)) = FLAGS.iter().find(|(known, _)| *known == name) else { return Ok(()) };
     let Some(mut arguments) = arguments(function) else { return Ok(()) };
+    let mut no_flags = false;
     let by_lines = match arguments.get_mut(*flags) {
         None => false,
         Some(flags) => {
@@ -68,11 +69,16 @@ fn called(function: &mut Function) -> Result<(), Box<Error>> {
             if name != "regexp_split_to_array" {
                 // The engine's `m` is one half of PostgreSQL's, and the other half is its default.
                 let own: String = own.chars().filter(|flag| !"nmcs".contains(*flag)).collect();
-                *flags = text(&if by_lines { own + "m" } else { own });
+                let own = if by_lines { own + "m" } else { own };
+                no_flags = own.is_empty();
+                *flags = text(&own);
             }
             by_lines
         }
     };
+    if no_flags {
+        arguments.truncate(*flags);
+    }
     if let Some(pattern) = arguments.get_mut(1) {
         if by_lines || name == "regexp_split_to_array" {
             in_its_words(pattern)?;

@@ -182,4 +182,6 @@ pub(super) const SAME: &[&str] = &[
     "select '0.1' in (0.1::real, -0.1), '0.1' in (null::numeric, 0.1::real), '0.5' in (0.5::float8, 1.5)",
     "select i from n where '99.99' in (d, 0.5::real) order by i",
     "select 0.1::real::numeric(10, 8), (f + 12345678901234.567891)::numeric(20, 4) from n where i = 1",
+    "select '1e3'::numeric, x::numeric::float8 from (values ('1e3'), ('-2.5E-2'), ('7')) v(x) order by 2",
+    "select tanh(0.1::real)::text, sinh(0.1::real)::text, tan(0.1::real)::text",
 ];

@@ -83,4 +83,5 @@ pub(super) const SAME: &[&str] = &[
     "select regexp_split_to_table('1٣2', '\\d'), regexp_split_to_table('aΣbéc', '[[:alpha:]]')",
     "select x from regexp_split_to_table('a1b22c', '\\d+') as x",
     "select upper('ßaé'), upper('ﬁ'), initcap('ßa éa x1y'), lower('ΣΑΣ'), upper('ǅ'), lower(s), upper(s) from n order by i",
+    "select U&'\\00e9x', regexp_replace('abcb', 'b', '-', '')",
 ];

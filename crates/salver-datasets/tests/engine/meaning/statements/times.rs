@@ -134,4 +134,10 @@ pub(super) const SAME: &[&str] = &[
     "select x::interval from (values ('2'), ('1.5'), ('1.5 weeks'), ('01:02:03'), ('1 day 2:03'), ('P1D'), ('1 day ago'), \
      ('1-2'), (null)) v(x)",
     "select interval '36 hours'::text::interval, (i::text)::interval from n where i < 4 order by i",
+    "select '2024-02-29 24:00'::timestamp, '2024-02-29 12:34 PM'::timestamp, ('12:34 am'::time)::text, x::timestamp from \
+     (values ('2024-12-31 24:00:00'), ('2024-01-01 1:02pm')) v(x)",
+    "select (time '01:00' + (timestamp '2024-01-02' - timestamp '2024-01-01 22:00'))::text, \
+     ((timestamp '2024-01-02 03:04' - date '2024-01-01')::time)::text, (time '01:02'::interval)::text, \
+     (interval '1 day -02:03'::time)::text",
+    "select make_time(13, 5, 7.25)::text, make_time(10, 30, 1)::text, to_char(t::date, 'TZ YYYY') from n order by i",
 ];
