@@ -31,6 +31,12 @@ struct Quotient {
     signature: Signature,
 }
 
+/// Returns whether an expression divides decimals by something that may be zero.
+pub(super) fn divides(expr: &Expr) -> bool {
+    let Expr::ScalarFunction(call) = expr else { return false };
+    call.func.inner().is::<Quotient>() && !matches!(call.args.get(1), Some(Expr::Literal(..)))
+}
+
 /// Returns the precision and scale of an exact number; `None` for any other type.
 pub(super) fn digits(data_type: &DataType) -> Option<(u8, i8)> {
     Some(match data_type {

@@ -203,12 +203,12 @@ fn aggregated(aggregate: AggregateFunction, type_of: TypeOf<'_>) -> Transformed<
         params.args = all(params.args, type_of);
         changed = true;
     }
+    changed |= sorts(&mut params.order_by, type_of);
     // PostgreSQL finds distinct values by sorting them, and gives them in that order.
     if params.distinct && params.order_by.is_empty() && LISTS.contains(&func.name()) {
         params.order_by = params.args.first().map(|value| value.clone().sort(true, false)).into_iter().collect();
         changed = true;
     }
-    changed |= sorts(&mut params.order_by, type_of);
     let aggregate = Expr::AggregateFunction(AggregateFunction { func, params });
     if changed { Transformed::yes(aggregate) } else { Transformed::no(aggregate) }
 }

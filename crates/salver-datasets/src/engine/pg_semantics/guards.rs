@@ -7,7 +7,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Operator, lit};
 
-use super::{TypeOf, checked_integers};
+use super::{TypeOf, checked_integers, decimal_division};
 
 /// Functions that fail for texts that they can't read.
 const READING: [&str; 8] =
@@ -75,7 +75,7 @@ fn fails(expr: &Expr, type_of: TypeOf<'_>) -> Result<bool> {
             }
             Expr::Cast(Cast { expr, field }) => !field.data_type().is_string() && is_text(expr),
             Expr::ScalarFunction(call) if READING.contains(&call.func.name()) => call.args.first().is_some_and(is_text),
-            part => checked_integers::divides(part),
+            part => checked_integers::divides(part) || decimal_division::divides(part),
         })
     })
 }

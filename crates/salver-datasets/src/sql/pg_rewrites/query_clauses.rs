@@ -1,7 +1,7 @@
 //! Parts of queries besides expressions: `fetch first`, `table t`, samples of tables, and duplicate column names.
 
 use datafusion::sql::sqlparser::ast::{
-    CastKind, DataType, Expr, Ident, LimitClause, ObjectNamePart, Parens, Query, Select, SetExpr, TableAlias,
+    CastKind, DataType, Distinct, Expr, Ident, LimitClause, ObjectNamePart, Parens, Query, Select, SetExpr, TableAlias,
     TableFactor, TableSample, TableSampleKind, TableSampleMethod, TableSampleUnit, Value,
 };
 use datafusion::sql::sqlparser::parser::Parser;
@@ -96,6 +96,14 @@ pub(super) fn select(select: &mut Select) -> Result<(), Box<Error>> {
         without_windows(clause, condition)?;
     }
     named_windows::of_select(select)?;
+    if let Some(Distinct::On(keys)) = &mut select.distinct {
+        let mut seen = Vec::with_capacity(keys.len());
+        keys.retain(|key| {
+            let is_new = !seen.contains(key);
+            seen.extend(is_new.then(|| key.clone()));
+            is_new
+        });
+    }
     select.from.iter_mut().try_for_each(using_columns::named_joins)?;
     using_columns::of_select(select)?;
     for from in &mut select.from {

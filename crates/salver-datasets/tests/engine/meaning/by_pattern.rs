@@ -68,6 +68,8 @@ impl Random {
             [("", ""), ("S", ""), ("", "S"), ("", "MI"), ("MI", ""), ("", "PR"), ("SG", ""), ("PL", "")][self.below(8)];
         pattern += first;
         pattern += self.one(words);
+        // Without a digit, PostgreSQL finds numbers too long that are read here.
+        pattern += self.one(&["9", "0"]);
         for _ in 0..=self.below(5) {
             pattern += self.one(&DIGITS);
         }
