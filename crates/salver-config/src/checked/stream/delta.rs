@@ -45,11 +45,12 @@ pub(super) fn apart(
     findings: &mut Findings,
 ) {
     let shares_log = overlap(&delta.dir, &spec.dir);
-    let owner = shares_log.then_some(spec).or_else(|| {
-        others.iter().find(|other| directories(other).any(|own| overlap(own, &delta.dir)))
-    });
+    let owner = shares_log
+        .then_some(spec)
+        .or_else(|| others.iter().find(|other| directories(other).any(|own| overlap(own, &delta.dir))));
     if let Some(owner) = owner {
-        let message = format!("the table of `{}` would be in a directory of `{}`, or the other way", spec.name, owner.name);
+        let message =
+            format!("the table of `{}` would be in a directory of `{}`, or the other way", spec.name, owner.name);
         let hint = "give the table a directory of its own";
         findings.mistake(Mistake::new(table.place_of("delta"), message).with_hint(hint));
     }
