@@ -153,8 +153,8 @@ mod tests {
             again.apply(action).expect("an action");
         }
         for state in [state, again] {
-            let files: Vec<_> = state.event_files().map(|file| file.offsets).collect();
-            assert_eq!((files, state.removed.len()), (vec![10..20], 1));
+            let files: Vec<_> = state.event_files().map(|file| (file.offsets.start, file.offsets.end)).collect();
+            assert_eq!((files, state.removed.len()), (vec![(10, 20)], 1));
         }
     }
 
