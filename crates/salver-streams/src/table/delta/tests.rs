@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -141,7 +141,11 @@ impl Fixture {
         let rows = self.rows();
         let offsets: Vec<u64> = rows.iter().map(offset).collect();
         assert_eq!(offsets, (first..end).collect::<Vec<_>>());
-        assert!(rows.iter().all(|row| row["n"] == row["_offset"] && row["_time"] == "1970-01-01T00:00:01Z"));
+        let is_as_sent = |row: &Map<String, Value>| {
+            row["n"] == row["_offset"]
+                && row["_time"].as_str().is_some_and(|time| time.starts_with("1970-01-01T00:00:01"))
+        };
+        assert!(rows.iter().all(is_as_sent), "{:?}", rows.first());
         rows
     }
 
@@ -275,16 +279,15 @@ async fn what_the_log_deletes_is_removed_and_stays_for_a_while() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_at_any_place() {
     for place in 0.. {
-        let left = Arc::new(AtomicU32::new(place));
-        let mut fixture = Fixture { crash: CrashPoints { left: Some(Arc::clone(&left)) }, ..Fixture::new() };
+        let left = Some(Arc::new(AtomicU32::new(place)));
+        let mut fixture = Fixture { crash: CrashPoints { left }, ..Fixture::new() };
         let open = fixture.open();
         let mut end = 0;
         let mut is_killed = false;
-        for more in ["", "", r#","v":1"#, r#","v":"x""#] {
-            fixture.append(&open, &events(end, 70, more)).await;
-            end += 70;
+        for more in ["", r#","v":1"#, r#","v":"x""#] {
+            fixture.append(&open, &events(end, 45, more)).await;
+            end += 45;
             is_killed |= open.turn().is_err();
-            assert!(is_killed || left.load(Ordering::SeqCst) > 0);
             if is_killed {
                 break;
             }
