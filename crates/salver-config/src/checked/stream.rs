@@ -27,7 +27,11 @@ pub(super) fn has_entry(spec: &StreamSpec, name: &Name) -> bool {
 
 /// Returns whether a discovered dataset consists of the stream's own files.
 pub(super) fn keeps(spec: &StreamSpec, found: &DatasetSpec) -> bool {
-    let is_own = |path: &Path| directories(spec).any(|own| overlap(path, own));
+    let is_table = |path: &Path| {
+        let table = spec.delta.as_ref().map(|delta| real_location::real(&delta.dir));
+        table.is_some_and(|table| real_location::real(path).starts_with(table))
+    };
+    let is_own = |path: &Path| overlap(path, &spec.dir) || is_table(path);
     found.sources.iter().filter_map(|source| sources::as_path(source)).any(is_own)
 }
 

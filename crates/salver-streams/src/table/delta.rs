@@ -156,6 +156,24 @@ impl Publishing {
             Some(table) => table,
             None => self.open()?,
         };
+        let done = loop {
+            match self.step(&mut table) {
+                Ok(true) => break Ok(()),
+                Ok(false) => {}
+                Err(error) => break Err(error),
+            }
+        };
+        if done.is_ok() {
+            *opened = Some(table);
+        }
+        match done {
+            Err(_) if self.stop.load(Ordering::SeqCst) => Ok(()),
+            done => done,
+        }
+    }
+
+    /// Brings the table closer to the log; returns whether it is up to date.
+    fn step(&self, table: &mut Table) -> Result<bool> {
         // Read in this order, so that the shape covers everything held, and that is durable.
         let durable = self.log.durable_end();
         let held = Arc::new(self.log.hold());
@@ -166,14 +184,7 @@ impl Publishing {
         }
         let sidecars = Arc::clone(&self.sidecars);
         let rows = EventRows { log: &self.log, held, layout, columns: &columns, sidecars, stop: &self.stop };
-        let done = Turn { rows: &rows, durable }.run(&mut table);
-        if done.is_ok() {
-            *opened = Some(table);
-        }
-        match done {
-            Err(_) if self.stop.load(Ordering::SeqCst) => Ok(()),
-            done => done,
-        }
+        Turn { rows: &rows, durable }.run(table)
     }
 
     fn open(&self) -> Result<Table> {

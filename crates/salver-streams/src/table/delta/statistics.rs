@@ -1,17 +1,21 @@
 //! Statistics of a file for the table's log, by which readers leave files out.
 
-use arrow::datatypes::{DataType, Schema};
+use arrow::datatypes::{DataType, FieldRef, Schema};
 use chrono::{DateTime, Datelike};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::statistics::Statistics;
 use salver_model::limits::PUBLISHED_STATS_COLUMNS_MAX;
 use serde_json::{Map, Value, json};
 
+/// Longest name of a column, and longest text, that has statistics, in bytes: they are kept for every file.
+const TEXT_BYTES: usize = 256;
+
 /// Returns the number of rows, and the minimum, the maximum and the number of nulls of the first columns.
 pub(super) fn statistics(file: &ParquetMetaData, schema: &Schema) -> String {
     let (mut min, mut max, mut nulls) = (Map::new(), Map::new(), Map::new());
     let leaves = file.file_metadata().schema_descr();
-    for field in schema.fields().iter().take(PUBLISHED_STATS_COLUMNS_MAX) {
+    let is_short = |field: &&FieldRef| field.name().len() <= TEXT_BYTES;
+    for field in schema.fields().iter().filter(is_short).take(PUBLISHED_STATS_COLUMNS_MAX) {
         let name = field.name();
         let is_own = |leaf: &usize| matches!(leaves.column(*leaf).path().parts(), [own] if own == name);
         let Some(leaf) = (0..leaves.num_columns()).find(is_own) else { continue };
@@ -49,7 +53,9 @@ fn bounds(chunks: &[&Statistics], data_type: &DataType) -> Option<[Value; 2]> {
         (Bounds::Whole(min, max), DataType::Timestamp(..)) => Some([time(min)?, time(max)?]),
         (Bounds::Whole(min, max), _) => Some([min.into(), max.into()]),
         (Bounds::Float(min, max), _) => (min.is_finite() && max.is_finite()).then(|| [min.into(), max.into()]),
-        (Bounds::Text(min, max), _) => Some([min.into(), max.into()]),
+        (Bounds::Text(min, max), _) => {
+            (min.len() <= TEXT_BYTES && max.len() <= TEXT_BYTES).then(|| [min.into(), max.into()])
+        }
     }
 }
 

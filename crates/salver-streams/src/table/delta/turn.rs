@@ -20,6 +20,9 @@ use crate::clock::now_ms;
 /// Number of files of about one size that become one file.
 const ALIKE_FILES: usize = 8;
 
+/// Most files of new events in one turn. What is read stays on disk for so long, whatever retention says.
+const TURN_FILES: usize = 8;
+
 /// One turn.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
@@ -29,17 +32,18 @@ pub(super) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Brings the table up to date. Blocks.
+    /// Brings the table up to date, as far as that goes in one turn; returns whether it did. Blocks.
     ///
     /// # Errors
     /// Returns `Source` when the log can't be read, and `StreamUnavailable` when the table can't be written, or the
     /// stream is closing. Commits before that stand.
-    pub(super) fn run(&self, table: &mut Table) -> Result<()> {
+    pub(super) fn run(&self, table: &mut Table) -> Result<bool> {
         self.expire(table)?;
         self.follow_columns(table)?;
-        self.append(table)?;
+        let is_done = self.append(table)?;
         self.compact(table)?;
-        table.vacuum()
+        table.vacuum()?;
+        Ok(is_done)
     }
 
     /// Removes files whose events are no longer in the log.
@@ -75,8 +79,8 @@ impl Turn<'_> {
         table.state.event_files().filter(|file| !does_fit(file)).collect()
     }
 
-    /// Adds the events that are new.
-    fn append(&self, table: &mut Table) -> Result<()> {
+    /// Adds the events that are new; returns whether these were all.
+    fn append(&self, table: &mut Table) -> Result<bool> {
         let held = &self.rows.held;
         let end = self.durable.min(held.ends.next);
         let mut from = table.state.published.unwrap_or(held.ends.first);
@@ -85,7 +89,10 @@ impl Turn<'_> {
             tracing::warn!("events {from} to {last} were deleted from the log before they were published");
             from = held.ends.first;
         }
-        while from < end {
+        for _ in 0..TURN_FILES {
+            if from >= end {
+                return Ok(true);
+            }
             let offsets = from..self.file_end(from).min(end);
             let add = event_file::write(&table.dir, self.rows, &offsets)?;
             let txn = Transaction {
@@ -98,7 +105,7 @@ impl Turn<'_> {
             table.commit(Operation::Append, actions)?;
             from = offsets.end;
         }
-        Ok(())
+        Ok(from >= end)
     }
 
     /// Returns the offset at which the file with the event at `from` ends at the latest.

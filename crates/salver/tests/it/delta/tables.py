@@ -204,8 +204,8 @@ def published(directory, address):
         duck = duckdb.connect()
         duck.register("dataset", dataset)
         counts = "select count(*), sum(_offset), min(epoch_us(_time)), max(_id) from"
-        of_dataset = duck.sql(f"{counts} dataset").fetchone()
-        of_files = duck.sql(f"{counts} read_parquet({paths!r}, union_by_name = true)").fetchone()
+        of_dataset = duck.sql(f"{counts} dataset").fetchall()[0]
+        of_files = duck.sql(f"{counts} read_parquet({paths!r}, union_by_name = true)").fetchall()[0]
         assert of_dataset == of_files, f"DuckDB: {of_dataset} and {of_files}"
         assert of_files[:2] == (len(stream), sum(row["_offset"] for row in stream)), f"DuckDB: {of_files}"
         # By statistics, files are left out.
