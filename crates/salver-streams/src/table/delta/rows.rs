@@ -49,7 +49,7 @@ impl EventRows<'_> {
                 // The rows before the damage are read in smaller parts.
                 Err(_) if end - from > 1 => step = ((end - from) / 2).min(BATCH_ROWS as u64),
                 Err(error) => {
-                    let good = self.log.good_from(from)?;
+                    let good = self.good_from(from)?;
                     if good <= from {
                         return Err(error);
                     }
@@ -60,6 +60,15 @@ impl EventRows<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the first offset from `from` on that is not damaged on disk. The log itself may have it in memory.
+    fn good_from(&self, from: u64) -> Result<u64> {
+        let closed = &self.held.closed;
+        match closed.get(closed.partition_point(|segment| segment.end() <= from)) {
+            Some(segment) if segment.base() <= from => segment.good_from(from),
+            _ => self.log.good_from(from),
+        }
     }
 
     /// Reads a part, and moves `from` behind each batch.
