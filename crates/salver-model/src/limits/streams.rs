@@ -80,7 +80,8 @@ pub const BROKER_ASIDES_MAX: usize = 10_000;
 /// Most reads of files of streams at a time, for all streams; more wait. Each holds a frame of a megabyte or more in
 /// memory.
 pub const STREAM_READS_MAX: usize = 16;
-/// Shortest interval at which a stream adds events to its table of Delta Lake, in milliseconds; a shorter one is refused.
+/// Shortest interval at which a stream adds events to its table of Delta Lake, in milliseconds; a shorter one is
+/// refused.
 pub const PUBLISH_MS_MIN: u64 = 1_000;
 /// Most files of a table of Delta Lake that a stream publishes. There is about one for each file of the log; no further
 /// events are published beyond it.

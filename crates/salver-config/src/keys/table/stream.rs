@@ -62,8 +62,8 @@ pub(super) const ROWS: &[Setting] = &[
         "When a file of the log is full; 128 MiB when not given, or an eighth of `disk_bytes_max` where that is less.",
         &["segment_size"]),
     new_row(Section::Stream, "delta", SettingKind::Location, ["", r#""lake/clicks""#],
-        "A directory to publish the events in as a table of Delta Lake, which other programs read. Only this stream may \
-            write there. Relative paths start at this file's directory. Not published when not given.",
+        "A directory to publish the events in as a table of Delta Lake, which other programs read. Only this stream \
+            may write there. Relative paths start at this file's directory. Not published when not given.",
         &["delta_table", "delta_dir", "lake"]),
     new_row(Section::Stream, "delta_every", SettingKind::Milliseconds, [r#""5m""#, r#""1m""#],
         "How often new events are added to the table of `delta`: each time makes a file. At least one second.",

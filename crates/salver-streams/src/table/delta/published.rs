@@ -58,7 +58,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Opens the table in a directory, whose stream ends at the offset `end`, and removes what a crash has left. Blocks.
+    /// Opens the table in a directory, whose stream ends at the offset `end`, and removes what a crash has left.
+    /// Blocks.
     ///
     /// # Errors
     /// Returns `StreamUnavailable` when the directory can't be used, and `Config` when what is in it is not the table

@@ -1,6 +1,6 @@
 //! The schema of a published table as JSON, and how it follows that of the stream.
 
-use arrow::datatypes::{DataType, Fields};
+use arrow::datatypes::{DataType, FieldRef, Fields};
 use serde_json::{Value, json};
 
 /// Schema that follows another.
@@ -13,8 +13,11 @@ pub(super) struct FollowingSchema {
 
 /// Returns the schema of these columns.
 pub(super) fn fields_json(fields: &Fields) -> Value {
-    let field = |(name, data_type): (&String, &DataType)| json!({ "name": name, "type": type_json(data_type), "nullable": true, "metadata": {} });
-    let fields: Vec<_> = fields.iter().map(|own| field((own.name(), own.data_type()))).collect();
+    let field = |own: &FieldRef| {
+        let data_type = type_json(own.data_type());
+        json!({ "name": own.name(), "type": data_type, "nullable": true, "metadata": {} })
+    };
+    let fields: Vec<_> = fields.iter().map(field).collect();
     json!({ "type": "struct", "fields": fields })
 }
 
