@@ -155,16 +155,19 @@ impl Turn<'_> {
 }
 
 /// Returns the index of the first of the last files that become one, given their numbers of rows; that behind the last
-/// if none do. A row is written again once for each of about eight times as many rows.
+/// if none do. Eight of one tier make one of the next, so that a row is written again once for each tier.
 fn alike(rows: &[u64]) -> usize {
-    let tier = |rows: &u64| rows.max(&1).ilog(ALIKE_FILES as u64);
-    let highest = rows.iter().map(tier).max().unwrap_or_default();
-    let starts = (0..=highest).map(|most| {
-        let count = rows.iter().rev().take_while(|rows| tier(rows) <= most).count();
-        rows.len() - count
+    let tiers: Vec<u32> = rows.iter().map(|rows| (*rows).max(1).ilog(ALIKE_FILES as u64)).collect();
+    let highest = tiers.iter().max().copied().unwrap_or_default();
+    let mut starts = (0..=highest).filter_map(|tier| {
+        let start = tiers.iter().rposition(|own| *own > tier).map_or(0, |higher| higher + 1);
+        let within = &tiers[start..];
+        let count = within.iter().filter(|own| **own == tier).count();
+        // Files of very different sizes, in turn, would be many without being eight of any.
+        let is_many = within.len() >= ALIKE_FILES * (tier as usize + 1);
+        (count >= ALIKE_FILES || is_many).then_some(start)
     });
-    let mut enough = starts.filter(|start| rows.len() - start >= ALIKE_FILES);
-    enough.next().unwrap_or(rows.len())
+    starts.next().unwrap_or(rows.len())
 }
 
 #[cfg(test)]
@@ -195,8 +198,14 @@ mod tests {
         assert_eq!(alike(&[1; 7]), 7);
         assert_eq!(alike(&[1; 8]), 0);
         assert_eq!(alike(&[100, 1, 1, 1, 1, 1, 1, 1, 1]), 1);
-        for (most, again) in [grow((0..100_000).map(|_| 1)), grow((0..100_000).map(|n| n * 7_919 % 1_000))] {
-            assert!(most <= 64 && again < 16.0, "{most} files, {again} times");
+        let alternating = |n: u64| 8_u64.pow((n.trailing_zeros() % 5).min(4));
+        for (most, again) in [
+            grow((0..100_000).map(|_| 1)),
+            grow((0..100_000).map(|n| n * 7_919 % 1_000)),
+            grow((1..100_000).map(alternating)),
+            grow((1..100_000).map(|n| if n % 9 == 0 { 10_000 } else { 1 })),
+        ] {
+            assert!(most <= 72 && again < 12.0, "{most} files, {again} times");
         }
     }
 }
