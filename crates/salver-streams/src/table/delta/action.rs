@@ -158,11 +158,14 @@ pub(super) fn file_name(offsets: &Range<u64>) -> Result<String> {
     Ok(format!("{FILE_PREFIX}{start:0OFFSET_DIGITS$}-{end:0OFFSET_DIGITS$}-{}{FILE_SUFFIX}", uuid()?))
 }
 
-/// Returns the offsets that the name of a file tells; `None` for files of others.
+/// Returns the offsets that the name of a file tells; `None` for files of others, and for paths to elsewhere.
 pub(super) fn offsets_of(name: &str) -> Option<Range<u64>> {
     let rest = name.strip_prefix(FILE_PREFIX)?.strip_suffix(FILE_SUFFIX)?;
     let (start, rest) = rest.split_once('-')?;
-    let (end, _) = rest.split_once('-')?;
+    let (end, id) = rest.split_once('-')?;
+    if !id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
+        return None;
+    }
     let offset = |text: &str| (text.len() == OFFSET_DIGITS).then(|| text.parse().ok()).flatten();
     Some(offset(start)?..offset(end)?).filter(|offsets| offsets.start < offsets.end)
 }
@@ -187,7 +190,8 @@ mod tests {
         let name = file_name(&(7..1_000)).expect("a name");
         assert!(name.starts_with("events-00000000000000000007-00000000000000001000-"), "{name}");
         assert_eq!(offsets_of(&name), Some(7..1_000));
-        for other in ["events-1-2-x.parquet", "part-00000-x.parquet", "events-.parquet", &name.replace("events", "e")] {
+        let elsewhere = name.replace(".parquet", "/../../x.parquet");
+        for other in ["events-1-2-a.parquet", "part-00000-a.parquet", "events-.parquet", &elsewhere] {
             assert_eq!(offsets_of(other), None, "{other}");
         }
         let uuid = uuid().expect("an id");

@@ -28,7 +28,8 @@ pub(super) fn write(dir: &TableDir, rows: &EventRows<'_>, offsets: &Range<u64>) 
     let name = file_name(offsets)?;
     let path = dir.root().join(&name);
     let failed = |error: AnyError| {
-        Error::new(Code::StreamUnavailable, format!("can't write `{}`: {error}", path.display())).with_source(error)
+        let message = format!("can't write a file in `{}`: {error}", dir.root().display());
+        Error::new(Code::StreamUnavailable, message).with_source(error)
     };
     let file = dir.create(&path).map_err(|error| failed(error.into()))?;
     let options = ArrowWriterOptions::new().with_properties(properties()).with_skip_arrow_metadata(true);

@@ -37,7 +37,10 @@ impl TableDir {
             fs::create_dir(&log)?;
         }
         // The bit for the group of new files comes along.
-        fs::set_permissions(&log, Permissions::from_mode(0o700 | (mode & 0o2055)))?;
+        let log_mode = 0o700 | (mode & 0o2055);
+        if log.metadata()?.permissions().mode() & 0o7777 != log_mode {
+            fs::set_permissions(&log, Permissions::from_mode(log_mode))?;
+        }
         sync_dir(root)?;
         Ok(Self { root: root.to_owned(), log, file_mode: 0o600 | (mode & 0o044), crash })
     }
