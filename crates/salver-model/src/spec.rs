@@ -37,7 +37,7 @@ pub use reserved::{Reserve, Reserved};
 pub use sandbox::{SandboxLevel, SandboxSpec};
 pub use scram::{ScramKey, ScramVerifier};
 pub use secret::Secret;
-pub use stream::{KafkaSpec, Pick, StreamSpec};
+pub use stream::{KafkaSpec, Pick, PublishedTable, StreamSpec};
 pub use table_version::TableVersion;
 
 /// Format of a source.

@@ -72,7 +72,7 @@ impl LogStream {
             has_listener: true,
         })?;
         let rule = spec.schema.as_deref().map(Rule::compile).transpose()?;
-        let rows = Rows::open(&spec.name, &log, &spec.dir, rule)?;
+        let rows = Rows::open(&spec.name, &log, &spec.dir, rule, spec.delta.as_ref())?;
         let quarantine = Quarantine::open(&spec)?;
         let picks = Picks::new(&spec);
         let seen = remembered(&log, &spec)?;

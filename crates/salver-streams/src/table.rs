@@ -1,11 +1,13 @@
 //! A stream as a table: closed segments are read from Parquet, the rest from frames.
 //!
 //! `layout` defines the columns, `decode` and `members` build them from events, `frame_rows` reads the log's own files.
-//! `sidecar` is the Parquet file of a closed segment, `compact` the task that writes it. `held_rows` is a snapshot of
+//! `sidecar` is the Parquet file of a closed segment, `compact` the task that writes it, `delta` publishes the rows for
+//! other programs. `held_rows` is a snapshot of
 //! the rows in parts, each of which `part_reader` reads.
 
 mod compact;
 mod decode;
+mod delta;
 mod frame_rows;
 mod generation;
 mod held_rows;
@@ -22,7 +24,10 @@ use std::sync::Arc;
 use salver_model::ports::{Held, Scan};
 use salver_model::{Name, Result, Version};
 
+pub(crate) use self::delta::Publication;
+
 use self::compact::Compactor;
+use self::delta::Publisher;
 use self::generation::RowGenerations;
 use self::held_rows::HeldEvents;
 use crate::event::LiveShape;
@@ -41,22 +46,33 @@ pub(crate) struct EventScan {
     shape: Arc<LiveShape>,
     eras: RowGenerations,
     compactor: Compactor,
+    publisher: Option<Publisher>,
 }
 
 impl EventScan {
     /// Opens the rows of `log` as the entry `name`, with the columns of a shape that covers every event in it. Starts
-    /// writing closed segments as Parquet. Call it inside the runtime.
+    /// writing closed segments as Parquet, and publishing the rows if that is wanted. Call it inside the runtime.
     ///
     /// # Errors
     /// None at present.
-    pub(crate) fn open(name: Name, log: Arc<Log>, shape: Arc<LiveShape>) -> Result<Arc<Self>> {
+    pub(crate) fn open(
+        name: Name,
+        log: Arc<Log>,
+        shape: Arc<LiveShape>,
+        publication: Option<Publication>,
+    ) -> Result<Arc<Self>> {
         let compactor = Compactor::start(&log, &shape);
-        Ok(Arc::new(Self { name, log, shape, eras: RowGenerations::default(), compactor }))
+        let publish = |publication| Publisher::start(&name, &log, &shape, compactor.sidecars(), publication);
+        let publisher = publication.map(publish);
+        Ok(Arc::new(Self { name, log, shape, eras: RowGenerations::default(), compactor, publisher }))
     }
 
-    /// Stops writing Parquet, so that the process can exit without delay. Rows can still be read.
+    /// Stops writing Parquet, so that the process can exit without delay. Rows can still be read. Blocks for a moment.
     pub(crate) fn close(&self) {
         self.compactor.stop();
+        if let Some(publisher) = &self.publisher {
+            publisher.stop();
+        }
     }
 }
 

@@ -57,6 +57,7 @@ mod it {
     #[cfg(feature = "functions")]
     mod openapi;
     mod paging;
+    mod published;
     mod queries;
     mod query_edits;
     #[cfg(all(feature = "functions", feature = "wire"))]

@@ -1,5 +1,6 @@
 //! Validates `[[stream]]`.
 
+mod delta;
 mod kafka;
 mod route;
 
@@ -26,7 +27,17 @@ pub(super) fn has_entry(spec: &StreamSpec, name: &Name) -> bool {
 
 /// Returns whether a discovered dataset consists of the stream's own files.
 pub(super) fn keeps(spec: &StreamSpec, found: &DatasetSpec) -> bool {
-    found.sources.iter().filter_map(|source| sources::as_path(source)).any(|path| overlap(path, &spec.dir))
+    let is_table = |path: &Path| {
+        let table = spec.delta.as_ref().map(|delta| real_location::real(&delta.dir));
+        table.is_some_and(|table| real_location::real(path).starts_with(table))
+    };
+    let is_own = |path: &Path| overlap(path, &spec.dir) || is_table(path);
+    found.sources.iter().filter_map(|source| sources::as_path(source)).any(is_own)
+}
+
+/// Returns the directories that the stream writes to.
+fn directories(spec: &StreamSpec) -> impl Iterator<Item = &Path> {
+    [Some(spec.dir.as_path()), spec.delta.as_ref().map(|delta| delta.dir.as_path())].into_iter().flatten()
 }
 
 /// Returns the names of the entries that a stream called `name` creates: its events, and its quarantine.
@@ -61,7 +72,11 @@ pub(super) fn check_all(
 
 /// Reports names and directories that a stream would share with others.
 fn apart(table: &Table, spec: &StreamSpec, others: &[StreamSpec], findings: &mut Findings) {
-    if let Some(other) = others.iter().find(|other| overlap(&other.dir, &spec.dir)) {
+    if let Some(delta) = &spec.delta {
+        delta::apart(table, spec, delta, others, findings);
+    }
+    let is_within = |other: &&StreamSpec| directories(other).any(|own| overlap(own, &spec.dir));
+    if let Some(other) = others.iter().find(is_within) {
         let message = format!("the directory of `{}` would be in that of `{}`, or the same", spec.name, other.name);
         findings.mistake(Mistake::new(table.place_of("dir"), message).with_hint("give each stream its own `dir`"));
     }
@@ -94,6 +109,7 @@ fn check(table: &Table, data_dir: Option<&Path>, findings: &mut Findings) -> Opt
         retain: retain(table, findings),
         disk_bytes_max,
         segment_bytes,
+        delta: delta::check(table, findings),
         route: route::check(table, findings),
         ..StreamSpec::new(name, dir)
     })

@@ -263,6 +263,9 @@ schema = '{ "type": "object", "required": ["user"] }'
 retain = "7d"
 disk_bytes_max = "20GiB"
 segment_bytes = "64MiB"
+delta = "lake/clicks"
+delta_every = "1m"
+delta_keep = "1d"
 route = "/track/"
 
 [[stream]]

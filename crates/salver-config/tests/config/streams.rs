@@ -103,6 +103,41 @@ salver.toml:11:1: unknown key `dedup` in [[stream]]
 }
 
 #[test]
+fn published_as_a_table() {
+    let written = Written::new("[[stream]]\nname = 's'\ndelta = 'lake/s'\n");
+    let delta = stream(&written).delta.unwrap();
+    assert_eq!(delta.dir, written.path().join("lake/s"));
+    assert_eq!((delta.every, delta.keep), (Duration::from_secs(300), Duration::from_secs(7 * 86_400)));
+    check(
+        "delta_every = '1m'\ndelta_keep = '1d'\n",
+        "
+salver.toml:3:15: `delta_every` needs `delta`
+  hint: write delta = \"lake/clicks\", or remove `delta_every`
+salver.toml:4:14: `delta_keep` needs `delta`
+  hint: write delta = \"lake/clicks\", or remove `delta_keep`
+",
+    );
+    check(
+        "delta = 'lake'\ndelta_every = '100ms'\n",
+        "salver.toml:4:15: `delta_every` is at least 1000 milliseconds\n  hint: write delta_every = \"1m\"; each time with \
+         new events makes a file",
+    );
+    check(
+        "delta = 's3://lake/clicks'\n",
+        "salver.toml:3:9: `s3://lake/clicks` is not a directory on this machine\n  hint: write delta = \"lake/clicks\", \
+         and copy the table from there to where it is read",
+    );
+    for shared in ["dir = 'a'\ndelta = 'a/table'\n", "dir = 'a/log'\ndelta = 'a'\n"] {
+        let text = told(&format!("[[stream]]\nname = 's'\n{shared}"));
+        assert!(text.starts_with("salver.toml:4:9: the table of `s` would be in a directory of `s`"), "{text}");
+    }
+    let text = told("[[stream]]\nname = 's'\ndelta = 'a'\n[[stream]]\nname = 't'\ndelta = 'a/b'\n");
+    assert!(text.starts_with("salver.toml:6:9: the table of `t` would be in a directory of `s`"), "{text}");
+    let text = told("[[stream]]\nname = 's'\ndelta = 'a'\n[[stream]]\nname = 't'\ndir = 'a/b'\n");
+    assert!(text.starts_with("salver.toml:6:7: the directory of `t` would be in that of `s`"), "{text}");
+}
+
+#[test]
 fn kafka() {
     check(
         "brokers = 'localhost'\ntopic = 't'\n",

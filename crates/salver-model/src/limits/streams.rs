@@ -80,3 +80,16 @@ pub const BROKER_ASIDES_MAX: usize = 10_000;
 /// Most reads of files of streams at a time, for all streams; more wait. Each holds a frame of a megabyte or more in
 /// memory.
 pub const STREAM_READS_MAX: usize = 16;
+/// Shortest interval at which a stream adds events to its table of Delta Lake, in milliseconds; a shorter one is
+/// refused.
+pub const PUBLISH_MS_MIN: u64 = 1_000;
+/// Most files of a table of Delta Lake that a stream publishes. There is about one for each file of the log; no further
+/// events are published beyond it.
+pub const PUBLISHED_FILES_MAX: usize = 100_000;
+/// Most files that are no longer part of such a table and stay for readers of older versions; the oldest are deleted
+/// before their time.
+pub const PUBLISHED_REMOVED_MAX: usize = 100_000;
+/// Number of commits of such a table from one checkpoint to the next.
+pub const PUBLISHED_CHECKPOINT_COMMITS: u64 = 100;
+/// Most columns of such a table with a minimum and a maximum for each file; the others have none.
+pub const PUBLISHED_STATS_COLUMNS_MAX: usize = 32;

@@ -29,6 +29,25 @@ pub struct KafkaSpec {
     pub properties: Vec<(String, String)>,
 }
 
+/// Table of Delta Lake that a stream is published as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublishedTable {
+    /// Directory of the table, created if missing.
+    pub dir: PathBuf,
+    /// Interval at which new events are added.
+    pub every: Duration,
+    /// How long files stay on disk that are no longer part of the table, and with them its older versions.
+    pub keep: Duration,
+}
+
+impl PublishedTable {
+    /// Creates a table in `dir` with default settings.
+    #[must_use]
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir, every: Duration::from_secs(300), keep: Duration::from_secs(7 * 86_400) }
+    }
+}
+
 /// Declaration of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamSpec {
@@ -57,6 +76,8 @@ pub struct StreamSpec {
     pub disk_bytes_max: Option<u64>,
     /// Size at which a segment of the log is closed, in bytes.
     pub segment_bytes: u64,
+    /// Table of Delta Lake that its events are published as.
+    pub delta: Option<PublishedTable>,
     /// Path that accepts one event at a time and responds with its id as plain text.
     pub route: Option<String>,
 }
@@ -84,6 +105,7 @@ impl StreamSpec {
             retain: None,
             disk_bytes_max: None,
             segment_bytes: SEGMENT_BYTES,
+            delta: None,
             route: None,
         }
     }

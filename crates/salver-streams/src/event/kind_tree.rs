@@ -79,6 +79,26 @@ impl Node {
         self.members.iter().map(|(name, node)| Field::new(name, node.data_type(), true)).collect()
     }
 
+    /// Returns the columns of the members, with the type `Null` for those that are null in all events so far.
+    pub(super) fn known_fields(&self) -> Fields {
+        self.members.iter().map(|(name, node)| Field::new(name, node.known_type(), true)).collect()
+    }
+
+    fn known_type(&self) -> DataType {
+        match self.data_type() {
+            _ if !self.has_values() => DataType::Null,
+            // Of an object whose members are all null, the members are the only trace.
+            DataType::Struct(_) if self.members.iter().any(|(_, member)| member.has_values()) => {
+                DataType::Struct(self.known_fields())
+            }
+            DataType::List(element) => match self.element.as_ref().map_or(DataType::Null, |own| own.known_type()) {
+                DataType::Null => DataType::List(element),
+                known => DataType::List(Arc::new(Field::new_list_field(known, true))),
+            },
+            other => other,
+        }
+    }
+
     /// Returns whether a value other than null was seen.
     pub(super) fn has_values(&self) -> bool {
         self.kinds.without(Kinds::NULL) != Kinds::default()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::{Fields, Schema, SchemaRef};
 use salver_model::error::{Code, Error, Result};
 use salver_text::json::Reader;
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,11 @@ impl EventShape {
     /// Returns the columns for the members of events, all nullable, without Salver's own columns.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// Returns the same columns; those that are null in all events have the type `Null`.
+    pub(crate) fn known_fields(&self) -> Fields {
+        self.root.known_fields()
     }
 
     /// Returns whether the column `index` has had a value other than null.
@@ -127,6 +132,22 @@ mod tests {
         }
         let shape = of(&[r#"{"b":1,"_id":2,"":3}"#, r#"{"a":{"_id":1},"b":2}"#]);
         assert_eq!(types(&shape), ["b: Int64", "unnamed: Int64", r#"a: Struct("_id": Int64)"#]);
+    }
+
+    #[test]
+    fn types_are_known_by_values() {
+        for (events, expected) in [
+            (&[r#"{"a":null}"#][..], "Null"),
+            (&[r#"{"a":[]}"#], "List(Utf8)"),
+            (&[r#"{"a":{}}"#], "Utf8"),
+            (&[r#"{"a":{"b":null}}"#], r#"Struct("b": Utf8)"#),
+            (&[r#"{"a":[null,{"b":null}]}"#], r#"List(Struct("b": Utf8))"#),
+            (&[r#"{"a":[{"b":null,"c":1}]}"#], r#"List(Struct("b": Null, "c": Int64))"#),
+            (&[r#"{"a":{"b":null,"c":true}}"#], r#"Struct("b": Null, "c": Boolean)"#),
+        ] {
+            let fields = of(events).known_fields();
+            assert_eq!(fields[0].data_type().to_string(), expected, "{events:?}");
+        }
     }
 
     #[test]

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use salver_model::ports::Scan;
+use salver_model::spec::PublishedTable;
 use salver_model::{Code, Error, Name, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{Checker, Checks, EventShape, Rule};
 use crate::log::Log;
 use crate::private_files;
-use crate::table::EventScan;
+use crate::table::{EventScan, Publication};
 
 /// File name of the shape.
 const FILE: &str = "shape.json";
@@ -37,8 +38,15 @@ struct Saved {
 }
 
 impl Rows {
-    /// Opens the rows of `log`, with the shape stored in `dir`; later events are read to complete it. Blocks.
-    pub(super) fn open(name: &Name, log: &Arc<Log>, dir: &Path, rule: Option<Rule>) -> Result<Self> {
+    /// Opens the rows of `log`, with the shape stored in `dir`; later events are read to complete it. They are
+    /// published as the table `delta`. Blocks.
+    pub(super) fn open(
+        name: &Name,
+        log: &Arc<Log>,
+        dir: &Path,
+        rule: Option<Rule>,
+        delta: Option<&PublishedTable>,
+    ) -> Result<Self> {
         let path = dir.join(FILE);
         let (shape, end) = load(&path).unwrap_or_default();
         // Events in the log were validated on arrival; the schema may have changed since.
@@ -46,7 +54,8 @@ impl Rows {
         follow(log, end, &checks)?;
         checks.rule = rule;
         let checks = Arc::new(checks);
-        let scan = EventScan::open(name.clone(), Arc::clone(log), Arc::clone(&checks.shape))?;
+        let publication = delta.map(|table| Publication::new(table.clone(), dir));
+        let scan = EventScan::open(name.clone(), Arc::clone(log), Arc::clone(&checks.shape), publication)?;
         Ok(Self { name: name.clone(), log: Arc::clone(log), checks, scan, path })
     }
 

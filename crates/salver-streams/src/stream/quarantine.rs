@@ -38,7 +38,7 @@ impl Quarantine {
             has_listener: false,
         })?;
         let name = Name::new(&format!("{}_quarantine", spec.name)).ok();
-        let rows = name.map(|name| Rows::open(&name, &log, &dir, None)).transpose()?;
+        let rows = name.map(|name| Rows::open(&name, &log, &dir, None, None)).transpose()?;
         Ok(Self { log, rows })
     }
 

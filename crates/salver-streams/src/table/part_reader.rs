@@ -95,7 +95,7 @@ impl PartReader {
     }
 
     /// Returns the next rows; `None` at the end. Blocks.
-    fn next(&mut self) -> Result<Option<RecordBatch>> {
+    pub(super) fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             let Some((source, end)) = &mut self.source else {
                 if self.left.is_empty() {

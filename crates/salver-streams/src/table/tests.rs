@@ -46,7 +46,7 @@ impl Stream {
         let log = Log::open(options).expect("a log");
         let checks = Checks::new(EventShape::default());
         let name = Name::new("events").expect("a name");
-        let scan = EventScan::open(name, Arc::clone(&log), Arc::clone(&checks.shape)).expect("a scan");
+        let scan = EventScan::open(name, Arc::clone(&log), Arc::clone(&checks.shape), None).expect("a scan");
         Self { log, checks, scan }
     }
 

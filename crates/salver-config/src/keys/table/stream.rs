@@ -1,6 +1,6 @@
 //! The settings of streams.
 
-use super::row;
+use super::{new_row, row};
 use crate::keys::{Section, Setting, SettingKind};
 
 /// Rows of the table.
@@ -61,6 +61,16 @@ pub(super) const ROWS: &[Setting] = &[
     row(Section::Stream, "segment_bytes", SettingKind::Bytes, ["", r#""64MiB""#],
         "When a file of the log is full; 128 MiB when not given, or an eighth of `disk_bytes_max` where that is less.",
         &["segment_size"]),
+    new_row(Section::Stream, "delta", SettingKind::Location, ["", r#""lake/clicks""#],
+        "A directory to publish the events in as a table of Delta Lake, which other programs read. Only this stream \
+            may write there. Relative paths start at this file's directory. Not published when not given.",
+        &["delta_table", "delta_dir", "lake"]),
+    new_row(Section::Stream, "delta_every", SettingKind::Milliseconds, [r#""5m""#, r#""1m""#],
+        "How often new events are added to the table of `delta`: each time makes a file. At least one second.",
+        &["delta_interval"]),
+    new_row(Section::Stream, "delta_keep", SettingKind::Milliseconds, [r#""7d""#, r#""1d""#],
+        "How long files stay that are no longer part of the table of `delta`, for readers of its older versions.",
+        &["delta_retention", "delta_retain"]),
     row(Section::Stream, "route", SettingKind::Text, ["", r#""/""#],
         "A path at which a POST takes one event, whatever its media type, and answers its id as plain text. It may be \
             `/`, but nothing else of the server's own.",

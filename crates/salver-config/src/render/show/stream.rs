@@ -28,6 +28,9 @@ pub(super) fn value(spec: &StreamSpec, key: &str) -> Option<String> {
         "retain" => spec.retain.map(ms),
         "disk_bytes_max" => spec.disk_bytes_max.map(|bytes| bytes.to_string()),
         "segment_bytes" => Some(spec.segment_bytes.to_string()),
+        "delta" => spec.delta.as_ref()?.dir.to_str().map(|path| quoted(&absolute(path))),
+        "delta_every" => spec.delta.as_ref().map(|delta| ms(delta.every)),
+        "delta_keep" => spec.delta.as_ref().map(|delta| ms(delta.keep)),
         "route" => spec.route.as_deref().map(quoted),
         _ => None,
     }

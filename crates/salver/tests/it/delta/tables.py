@@ -3,18 +3,24 @@
     python tables.py make DIRECTORY
     python tables.py append DIRECTORY
     python tables.py compare DIRECTORY ADDRESS [VERSION]
+    python tables.py published DIRECTORY ADDRESS
+    python tables.py versions DIRECTORY [COUNT]
 """
 
 import datetime as dt
 import decimal
 import io
+import json
 import os
+import re
 import sys
 import urllib.request
 
+import duckdb
 import pyarrow as pa
+import pyarrow.dataset as pads
 import pyarrow.parquet as pq
-from deltalake import DeltaTable, write_deltalake
+from deltalake import DeltaTable, QueryBuilder, write_deltalake
 
 UTC = dt.timezone.utc
 
@@ -141,7 +147,84 @@ def compare(directory, address, version=None):
     print(len(found[1]))
 
 
-{"make": make, "append": append, "compare": compare}[sys.argv[1]](*sys.argv[2:])
+def as_delta(value):
+    """The names of members as readers of Delta Lake take them, without members that are null."""
+    if isinstance(value, list):
+        return [as_delta(item) for item in value]
+    if isinstance(value, dict):
+        return {re.sub(r"[ ,;{}()\n\t=]", "_", name): as_delta(own) for name, own in value.items() if own is not None}
+    return value
+
+
+def offsets(table):
+    return sorted(table.column("_offset").to_pylist())
+
+
+def versions(directory, count="1000000"):
+    """Each of the last versions has events without a gap, and each once."""
+    latest = DeltaTable(directory)
+    for version in range(max(0, latest.version() + 1 - int(count)), latest.version() + 1):
+        try:
+            table = DeltaTable(directory, version=version)
+        except Exception as error:
+            # Older versions may be gone, the latest is not.
+            assert version < latest.version(), error
+            continue
+        if not all(os.path.exists(path) for path in table.file_uris()):
+            assert version < latest.version(), "a file of the latest version is gone"
+            continue
+        found = offsets(pa.table(table.to_pyarrow_table(columns=["_offset"])))
+        first = found[0] if found else 0
+        assert found == list(range(first, first + len(found))), f"version {version}: {found}"
+    print(json.dumps({"rows": len(found), "versions": latest.version() + 1}))
+
+
+def published(directory, address):
+    """Compares the newest version with a stream, row by row, as each reader gives it."""
+    latest = DeltaTable(directory)
+    with urllib.request.urlopen(address) as answer:
+        stream = pq.read_table(io.BytesIO(answer.read())).to_pylist()
+    # Names that differ in upper and lower case alone.
+    names = {"V": "V_2"}
+    stream = [as_delta({names.get(name, name): value for name, value in row.items()}) for row in stream]
+    stream.sort(key=lambda row: row["_offset"])
+
+    def check(reader, rows):
+        found = sorted((as_delta(row) for row in rows), key=lambda row: row["_offset"])
+        assert len(found) == len(stream), f"{reader}: {len(found)} rows and not {len(stream)}"
+        for own, expected in zip(found, stream):
+            assert own == expected, f"{reader}:\n{own}\nand not\n{expected}"
+
+    check("to_pyarrow_table", pa.table(latest.to_pyarrow_table()).to_pylist())
+    check("to_pyarrow_dataset", latest.to_pyarrow_dataset().to_table().to_pylist())
+    check("DataFusion", pa.table(QueryBuilder().register("t", latest).execute("select * from t").read_all()).to_pylist())
+    paths = latest.file_uris()
+    if paths:
+        dataset = latest.to_pyarrow_dataset()
+        duck = duckdb.connect()
+        duck.register("dataset", dataset)
+        counts = "select count(*), sum(_offset), min(epoch_us(_time)), max(_id) from"
+        of_dataset = duck.sql(f"{counts} dataset").fetchall()[0]
+        of_files = duck.sql(f"{counts} read_parquet({paths!r}, union_by_name = true)").fetchall()[0]
+        assert of_dataset == of_files, f"DuckDB: {of_dataset} and {of_files}"
+        assert of_files[:2] == (len(stream), sum(row["_offset"] for row in stream)), f"DuckDB: {of_files}"
+        # By statistics, files are left out.
+        middle = stream[len(stream) // 2]["_offset"]
+        found = dataset.to_table(filter=pads.field("_offset") == middle).num_rows
+        assert found == 1, f"{found} rows with the offset {middle}"
+    print(
+        json.dumps(
+            {
+                "rows": len(stream),
+                "first": stream[0]["_offset"] if stream else 0,
+                "versions": latest.version() + 1,
+                "files": [os.path.basename(path) for path in paths],
+            }
+        )
+    )
+
+
+{"make": make, "append": append, "compare": compare, "published": published, "versions": versions}[sys.argv[1]](*sys.argv[2:])
 # Threads of the packages that still run would now and then abort the interpreter at its end.
 sys.stdout.flush()
 os._exit(0)
