@@ -1,0 +1,173 @@
+#!/bin/sh
+# Tries a package in a fresh Debian: makes a root file system, installs the package in it, serves the demo from it, and
+# asks it from outside.
+#
+#   packaging/try.sh deb   FILE.deb        salver_VERSION_ARCHITECTURE.deb
+#   packaging/try.sh wheel FILE.whl        by pip, in an environment of its own
+#   packaging/try.sh image FILE.deb        what the Containerfile says, without a daemon (see rootfs.py)
+#
+# Needs root, debootstrap, curl, and Debian's packages. Variables: PORT (21100) is asked, on the loopback address; SUITE
+# (bookworm) is the release of Debian; BASE, if set, is a directory that keeps the bare system for the next try. Nothing
+# stays: what is mounted is so in a namespace of the server's own.
+set -eu
+
+kind=${1:-}
+package=${2:-}
+[ -f "$package" ] || { sed -n 's/^#   //p' "$0" >&2; exit 2; }
+package=$(realpath "$package")
+here=$(realpath "$(dirname "$0")")
+demo=$here/../examples/demo
+port=${PORT:-21100}
+url=http://127.0.0.1:$port
+suite=${SUITE:-bookworm}
+
+work=$(mktemp -d)
+server=
+finish() {
+    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 1' INT TERM
+root=$work/root
+
+step() { echo "== $*"; }
+fail() { echo "failed: $*" >&2; [ ! -f "$work/log" ] || cat "$work/log" >&2; exit 1; }
+
+# Becomes a command in the root, with what programs expect of a machine and a table of processes of its own.
+enter() {
+    # shellcheck disable=SC2016 -- the variables are those of the inner shell
+    exec unshare --mount --pid --fork --kill-child --propagation private sh -c '
+        root=$1; shift
+        mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && exec chroot "$root" "$@"' sh "$root" "$@"
+}
+
+# Runs a command in the root.
+inside() { (enter "$@"); }
+
+# The bare system.
+bare() {
+    if [ -n "${BASE:-}" ] && [ -d "$BASE" ]; then
+        cp -a "$BASE" "$root"
+    else
+        debootstrap --variant=minbase "$suite" "$root" >"$work/log" || fail debootstrap
+        [ -z "${BASE:-}" ] || cp -a "$root" "$BASE"
+    fi
+    rm -f "$work/log"
+    # No package may start anything.
+    printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
+    chmod 0755 "$root/usr/sbin/policy-rc.d"
+}
+
+install_packages() {
+    inside env DEBIAN_FRONTEND=noninteractive sh -c \
+        'apt-get update -qq && apt-get install -y -qq --no-install-recommends "$@"' sh "$@" >"$work/log" 2>&1 ||
+        fail "apt-get install $*"
+}
+
+# Serves: runs the command as the user `$1`, who has the demo in /srv/demo.
+serve() {
+    user=$1
+    shift
+    rm -rf "$root/srv/demo"
+    cp -R "$demo" "$root/srv/demo"
+    chroot "$root" chown -R "$user" /srv/demo
+    group=$(chroot "$root" id -g "$user")
+    enter setpriv --reuid="$user" --regid="$group" --clear-groups "$@" >"$work/log" 2>&1 &
+    server=$!
+    tries=0
+    until curl -sf -o "$work/ready" "$url/ready"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 300 ] && kill -0 "$server" 2>/dev/null || fail "no server is ready at $url"
+        sleep 0.2
+    done
+}
+
+# Compares the response to a request with what must be in it.
+expect() { # what is in it, arguments of curl
+    text=$1
+    shift
+    told=$(curl -sS --max-time 60 "$@" 2>&1) || fail "curl $*: $told"
+    case $told in *"$text"*) echo "ok  $*" ;; *) fail "curl $*: $told" ;; esac
+}
+
+# What the demo must answer. Functions of R are left out where there is no R.
+ask() {
+    expect '{"city":"Elgin, Scotland, the UK","lat":57.653484}' -g \
+        "$url/api/tables/uk_cities?columns=city,lat&filter[lat]gt=57.5"
+    expect '[{"n":121}]' "$url/api/sql" -d 'select count(*) as n from launches'
+    expect '{"data":{"uk_cities":[{"city":' "$url/api/graphql" -d '{ uk_cities(limit: 1) { city } }'
+    expect '"title":"On engines"' "$url/api/records/posts?filter=visits,gt,200"
+    expect 'Starlink-21 (v1.0)' "$url/api/kv/launch_name/600f9a8d8f798e2a4d5f979e"
+    expect 'PAR1' --output - "$url/api/tables/orders.parquet?limit=1"
+    expect '' -f "$url/api/streams/clicks" -d '{"user":"ada","page":"/"}'
+    expect '[{"n":1}]' "$url/api/sql" -d 'select count(*) as n from clicks'
+    expect '<title>' -H 'accept: text/html' "$url/"
+    chroot "$root" sh -c 'command -v python3' >/dev/null && expect 'desserts' "$url/words/stressed/reversed"
+    chroot "$root" sh -c 'command -v Rscript' >/dev/null && expect '55' "$url/api/functions/maths/fib" -d '{"n":10}'
+    true
+}
+
+# Ends the server, which must end well.
+stop() {
+    kill -TERM "$(pgrep --parent "$server")"
+    wait "$server" || fail "the server ended with $?"
+    server=
+    echo "ok  it ends at SIGTERM"
+}
+
+try_deb() {
+    bare
+    cp "$package" "$root/tmp/salver.deb"
+    step "apt-get install ./salver.deb"
+    install_packages /tmp/salver.deb python3
+    inside salver --version
+    inside sh -ec '
+        getent passwd salver >/dev/null
+        test "$(stat -c "%U:%G %a" /etc/salver)" = "root:salver 750"
+        test -s /usr/share/man/man1/salver.1.gz
+        test -s /usr/share/bash-completion/completions/salver
+        test -s /usr/lib/systemd/system/salver.service
+        test -s /usr/share/doc/salver/examples/demo/salver.toml
+        bash -n /usr/share/bash-completion/completions/salver
+        if salver check --config /etc/salver/salver.toml 2>/dev/null; then exit 1; fi
+        printf "[[dataset]]\nname = \"cities\"\nsource = \"/usr/share/doc/salver/examples/demo/data/uk_cities.csv\"\n" \
+            >>/etc/salver/salver.toml
+        setpriv --reuid=salver --regid=salver --clear-groups salver check --config /etc/salver/salver.toml' ||
+        fail "the package is not as it should be"
+    step "the demo, as the user salver"
+    serve salver salver serve --listen "127.0.0.1:$port" --config /srv/demo/salver.toml
+    ask
+    stop
+    step "apt-get purge"
+    inside sh -ec 'install -d -o salver /var/lib/salver; touch /var/lib/salver/kept
+        DEBIAN_FRONTEND=noninteractive apt-get purge -y -qq salver
+        test ! -e /usr/bin/salver; test ! -e /etc/salver/salver.toml; test -e /var/lib/salver/kept' >"$work/log" 2>&1 ||
+        fail "purge"
+    echo "ok  what is left is the data directory"
+}
+
+try_wheel() {
+    bare
+    step "pip install"
+    install_packages python3-venv
+    cp "$package" "$root/tmp/"
+    inside sh -ec 'python3 -m venv /opt/salver && /opt/salver/bin/pip install --no-index --quiet "/tmp/$1"' sh \
+        "$(basename "$package")" || fail "pip install"
+    inside /opt/salver/bin/salver --version
+    step "the demo, as nobody"
+    # Who has no home has no place for a cache.
+    serve nobody env HOME=/srv/demo /opt/salver/bin/salver serve --listen "127.0.0.1:$port" --config /srv/demo/salver.toml
+    ask
+    stop
+    inside sh -ec '/opt/salver/bin/pip uninstall --quiet --yes salver; test ! -e /opt/salver/bin/salver' ||
+        fail "pip uninstall"
+    echo "ok  pip uninstall"
+}
+
+case $kind in
+deb) try_deb ;;
+wheel) try_wheel ;;
+*) sed -n 's/^#   //p' "$0" >&2; exit 2 ;;
+esac
+echo "$kind: all is well"
