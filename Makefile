@@ -41,6 +41,11 @@ site: setup ## build the documentation as a site with search: .site/html/index.h
 	cargo xtask site
 	@echo 'To read it: python3 -m http.server --directory .site/html'
 
+packages: build ## make the packages of a release, and a list of what is in them: dist/
+	packaging/sbom.sh dist/salver.cdx.json
+	packaging/deb.sh $(TARGET)/release/salver dist dist/salver.cdx.json
+	packaging/wheel.sh $(TARGET)/release/salver dist dist/salver.cdx.json
+
 setup:
 	@sh xtask/setup.sh
 
@@ -50,4 +55,4 @@ setup-test:
 setup-bench:
 	@sh xtask/setup.sh bench
 
-.PHONY: help demo test build bench docs site setup setup-test setup-bench
+.PHONY: help demo test build bench docs site packages setup setup-test setup-bench
