@@ -72,7 +72,8 @@ def copy(words, packages, root):
 def main():
     packages, root = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     given = dict(word.split("=", 1) for word in sys.argv[3:])
-    system = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"}
+    path = ":".join(["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"])
+    system = {"PATH": path, "DEBIAN_FRONTEND": "noninteractive"}
     build, image = {}, {"user": "root", "directory": "/", "environment": {}, "entrypoint": [], "command": []}
     for word, text in instructions():
         if word == "FROM":
