@@ -3,6 +3,7 @@
 # asks it from outside.
 #
 #   packaging/try.sh deb   FILE.deb        salver_VERSION_ARCHITECTURE.deb
+#   packaging/try.sh systemd FILE.deb      the same package, as a service of a systemd that is booted (see boot.sh)
 #   packaging/try.sh wheel FILE.whl        by pip, in an environment of its own
 #   packaging/try.sh image FILE.deb        what the Containerfile says, without a daemon (see rootfs.py)
 #
@@ -148,6 +149,83 @@ try_deb() {
     echo "ok  what is left is the data directory"
 }
 
+# Runs a command in the system that is booted.
+booted() {
+    first=$(pgrep --parent "$(pgrep --parent "$server" --full unshare)")
+    nsenter --target "$first" --mount --pid --uts --ipc --cgroup --root --wdns=/ env -i \
+        PATH=/usr/sbin:/usr/bin:/sbin:/bin SYSTEMD_PAGER= "$@"
+}
+
+# Asks again until a command says so.
+until_so() {
+    tries=0
+    until "$@" >/dev/null 2>&1; do
+        tries=$((tries + 1))
+        if [ "$tries" -ge 150 ]; then
+            booted systemctl --no-pager status salver.service salver.socket || true
+            booted journalctl --no-pager --unit salver --lines 30 || true
+            fail "not so: $*"
+        fi
+        sleep 0.2
+    done
+    echo "ok  $*"
+}
+
+state_has() { booted systemctl show salver --property "$1" | grep -q "$2"; }
+
+try_systemd() {
+    bare
+    cp "$package" "$root/tmp/salver.deb"
+    step "apt-get install ./salver.deb systemd"
+    install_packages systemd systemd-sysv dbus python3 /tmp/salver.deb
+    cat >"$root/etc/salver/salver.toml" <<SETTINGS
+[server]
+listen = "127.0.0.1:$port"
+data_dir = "/var/lib/salver"
+
+[[dataset]]
+name = "cities"
+source = "/usr/share/doc/salver/examples/demo/data/uk_cities.csv"
+
+[[stream]]
+name = "clicks"
+
+[[function]]
+file = "/usr/share/doc/salver/examples/demo/functions/words.py"
+sandbox = "strict"
+network = false
+SETTINGS
+    # Shorter, so that it is seen whether the server says that it is alive; and a socket of another address.
+    mkdir -p "$root/etc/systemd/system/salver.service.d" "$root/etc/systemd/system/salver.socket.d"
+    printf '[Service]\nWatchdogSec=2s\n' >"$root/etc/systemd/system/salver.service.d/try.conf"
+    printf '[Socket]\nListenStream=\nListenStream=127.0.0.1:%s\n' "$((port + 1))" \
+        >"$root/etc/systemd/system/salver.socket.d/try.conf"
+    step "boot"
+    "$here/boot.sh" "$root" >"$work/log" 2>&1 &
+    server=$!
+    until_so booted systemctl is-active multi-user.target
+    booted systemctl start salver || fail "systemctl start"
+    expect '"city":"Elgin' "$url/api/tables/cities?limit=1"
+    expect 'desserts' "$url/words/stressed/reversed"
+    expect '"taken":1' "$url/api/streams/clicks" -d '{}'
+    booted systemctl reload salver || fail "systemctl reload"
+    until_so booted sh -c 'journalctl --unit salver | grep "the settings were read again"'
+    step "a socket of systemd"
+    booted systemctl stop salver
+    booted systemctl start salver.socket
+    expect '[{"n":1}]' "http://127.0.0.1:$((port + 1))/api/sql" -d 'select count(*) as n from clicks'
+    step "its state, and the watchdog"
+    until_so state_has StatusText '3 entries are served'
+    sleep 5
+    until_so state_has NRestarts '^NRestarts=0$'
+    until_so state_has ActiveState active
+    booted systemctl stop salver.socket salver
+    until_so state_has Result success
+    booted systemctl halt || true
+    wait "$server" || true
+    server=
+}
+
 try_wheel() {
     bare
     step "pip install"
@@ -190,6 +268,7 @@ try_image() {
 
 case $kind in
 deb) try_deb ;;
+systemd) try_systemd ;;
 wheel) try_wheel ;;
 image) try_image ;;
 *) sed -n 's/^#   //p' "$0" >&2; exit 2 ;;
