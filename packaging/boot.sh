@@ -37,7 +37,8 @@ mkdir "$own"
     exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin \
         /lib/systemd/systemd --system --log-target=console' sh "$root") &
 child=$!
-trap 'kill "$child"' HUP INT TERM
+# It holds back what may be caught; its child ends with it.
+trap 'kill -KILL "$child"' HUP INT TERM
 wait "$child" || true
 wait "$child" || true
 # Its processes have ended with the first of them.

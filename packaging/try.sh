@@ -25,7 +25,12 @@ suite=${SUITE:-bookworm}
 work=$(mktemp -d)
 server=
 finish() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    if [ -n "$server" ]; then
+        # `unshare` holds back what may be caught, and its child ends with it; `boot.sh` does that itself.
+        [ "$kind" = systemd ] && signal=TERM || signal=KILL
+        kill "-$signal" "$server" 2>/dev/null || true
+        wait "$server" 2>/dev/null || true
+    fi
     rm -rf "$work"
 }
 trap finish EXIT
