@@ -41,5 +41,9 @@ child=$!
 trap 'kill -KILL "$child"' HUP INT TERM
 wait "$child" || true
 wait "$child" || true
-# Its processes have ended with the first of them.
-find "$own" -depth -type d -exec rmdir {} + 2>/dev/null || true
+# Its processes end with the first of them, which may take a moment.
+tries=0
+while [ -d "$own" ] && [ "$tries" -lt 50 ]; do
+    find "$own" -depth -type d -exec rmdir {} + 2>/dev/null || sleep 0.1
+    tries=$((tries + 1))
+done

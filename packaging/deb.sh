@@ -43,7 +43,7 @@ Architecture: $architecture
 Maintainer: the authors of Salver <salver@example.invalid>
 Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f1)
 Depends: $depends, adduser
-Recommends: python3, util-linux
+Recommends: python3
 Suggests: r-base-core
 Section: web
 Priority: optional
