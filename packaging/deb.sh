@@ -17,12 +17,23 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=$work/root
+version=$("$binary" --version | cut -d' ' -f2)
+architecture=$(dpkg --print-architecture)
+maintainer="the authors of Salver <salver@example.invalid>"
 install -d "$root/DEBIAN" "$root/etc/salver" "$root/usr/share/doc/salver/examples"
 packaging/stage.sh "$binary" "$root"
 
 install -m 0644 packaging/debian/salver.toml "$root/etc/salver/salver.toml"
 install -m 0644 packaging/debian/copyright "$root/usr/share/doc/salver/copyright"
 gzip -9nc CHANGELOG.md >"$root/usr/share/doc/salver/changelog.gz"
+cat >"$work/changelog" <<CHANGELOG
+salver ($version-1) unstable; urgency=medium
+
+  * What changed is in changelog.gz beside this file.
+
+ -- $maintainer  $(date -uR -r CHANGELOG.md)
+CHANGELOG
+gzip -9nc "$work/changelog" >"$root/usr/share/doc/salver/changelog.Debian.gz"
 cp -R examples/demo "$root/usr/share/doc/salver/examples/demo"
 [ -z "$sbom" ] || install -m 0644 "$sbom" "$root/usr/share/doc/salver/sbom.cdx.json"
 for script in postinst prerm postrm; do install -m 0755 "packaging/debian/$script" "$root/DEBIAN/$script"; done
@@ -31,8 +42,6 @@ echo /etc/salver/salver.toml >"$root/DEBIAN/conffiles"
 find "$root/usr" -type d -exec chmod 0755 {} +
 find "$root/usr/share" -type f -exec chmod 0644 {} +
 
-version=$("$binary" --version | cut -d' ' -f2)
-architecture=$(dpkg --print-architecture)
 mkdir "$work/debian"
 printf 'Source: salver\n\nPackage: salver\nArchitecture: any\n' >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps -O "$root/usr/bin/salver" | sed -n 's/^shlibs:Depends=//p')
@@ -40,7 +49,7 @@ cat >"$root/DEBIAN/control" <<CONTROL
 Package: salver
 Version: $version-1
 Architecture: $architecture
-Maintainer: the authors of Salver <salver@example.invalid>
+Maintainer: $maintainer
 Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f1)
 Depends: $depends, adduser
 Recommends: python3

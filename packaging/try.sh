@@ -176,13 +176,15 @@ until_so() {
     echo "ok  $*"
 }
 
-state_has() { booted systemctl show salver --property "$1" | grep -q "$2"; }
+# Whether a property of the service has a text in it.
+state_has() { booted systemctl show salver --property "$1" | grep -q -e "$2"; }
 
 try_systemd() {
     bare
-    cp "$package" "$root/tmp/salver.deb"
+    cp "$package" "$root/srv/salver.deb"
     step "apt-get install ./salver.deb systemd"
-    install_packages systemd systemd-sysv dbus python3 /tmp/salver.deb
+    install_packages systemd systemd-sysv dbus python3 /srv/salver.deb
+    rm "$root/usr/sbin/policy-rc.d"
     cat >"$root/etc/salver/salver.toml" <<SETTINGS
 [server]
 listen = "127.0.0.1:$port"
@@ -215,6 +217,12 @@ SETTINGS
     expect '"taken":1' "$url/api/streams/clicks" -d '{}'
     booted systemctl reload salver || fail "systemctl reload"
     until_so booted sh -c 'journalctl --unit salver | grep "the settings were read again"'
+    step "an upgrade restarts it"
+    pid=$(booted systemctl show salver --property MainPID)
+    booted env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --reinstall /srv/salver.deb >"$work/log" 2>&1 ||
+        fail "apt-get install --reinstall"
+    if state_has MainPID "^$pid\$"; then fail "it runs as before"; fi
+    expect '"city":"Elgin' "$url/api/tables/cities?limit=1"
     step "a socket of systemd"
     booted systemctl stop salver
     booted systemctl start salver.socket
