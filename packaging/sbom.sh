@@ -1,6 +1,7 @@
 #!/bin/sh
 # Writes what is in the program, with versions and licences, as a software bill of materials (CycloneDX 1.5, JSON). The C
-# libraries in it are part of the crates that bring them (`libsqlite3-sys`, `zstd-sys`, `rdkafka-sys`, ...).
+# libraries in it are part of the crates that bring them (`libsqlite3-sys`, `zstd-sys`, `rdkafka-sys`, ...). It names some
+# crates more than are compiled: what Cargo resolves for options that nobody turns on.
 #
 #   packaging/sbom.sh FILE
 #
