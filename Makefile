@@ -41,8 +41,17 @@ site: setup ## build the documentation as a site with search: .site/html/index.h
 	cargo xtask site
 	@echo 'To read it: python3 -m http.server --directory .site/html'
 
+packages: setup-packages ## make the packages of a release, and a list of what is in them: dist/
+	$(BUILD)
+	packaging/sbom.sh dist/salver.cdx.json
+	packaging/deb.sh $(TARGET)/release/salver dist dist/salver.cdx.json
+	packaging/wheel.sh $(TARGET)/release/salver dist dist/salver.cdx.json
+
 setup:
 	@sh xtask/setup.sh
+
+setup-packages:
+	@sh xtask/setup.sh packages
 
 setup-test:
 	@sh xtask/setup.sh test
@@ -50,4 +59,4 @@ setup-test:
 setup-bench:
 	@sh xtask/setup.sh bench
 
-.PHONY: help demo test build bench docs site setup setup-test setup-bench
+.PHONY: help demo test build bench docs site packages setup setup-packages setup-test setup-bench

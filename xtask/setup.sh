@@ -6,6 +6,7 @@
 #   xtask/setup.sh            what building needs
 #   xtask/setup.sh test       also the databases, the Kafka broker, the packages of Python and of Node, the browser and
 #                             the authority for certificates that the tests use
+#   xtask/setup.sh packages   also what makes packages
 #   xtask/setup.sh site       also the generator of the documentation's site
 #   xtask/setup.sh bench      also what `make bench` needs
 set -eu
@@ -63,6 +64,11 @@ if [ "${1:-}" = test ]; then
     has java && java --list-modules 2>/dev/null | grep -q '^jdk.compiler' || want default-jdk-headless
 fi
 if [ "${1:-}" = test ] || [ "${1:-}" = site ]; then
+    python3 -c 'import venv, ensurepip' 2>/dev/null || want python3-venv
+fi
+if [ "${1:-}" = packages ]; then
+    has dpkg-shlibdeps || want dpkg-dev
+    has strip || want binutils
     python3 -c 'import venv, ensurepip' 2>/dev/null || want python3-venv
 fi
 if [ "${1:-}" = bench ]; then

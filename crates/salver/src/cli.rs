@@ -41,6 +41,11 @@ pub(crate) enum Command {
         /// Which shell.
         shell: Shell,
     },
+    /// Print the manual page, or write the pages of all commands into a directory.
+    Man {
+        /// The directory, which must be there.
+        directory: Option<PathBuf>,
+    },
     /// Run a file of R for a server that started this.
     #[cfg(feature = "functions")]
     #[command(name = crate::functions::R_HOST, hide = true)]

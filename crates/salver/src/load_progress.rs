@@ -1,4 +1,5 @@
-//! Tells on a terminal which entries are being loaded, where that takes longer than a moment.
+//! Tells how the entries are: on a terminal while they are being loaded, where that takes longer than a moment, and for
+//! the service manager at any time.
 
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,34 @@ impl Drop for Shown {
     }
 }
 
+/// Says how many entries are served, and how many are not, in one line.
+pub(crate) fn state_of(catalog: &Catalog) -> String {
+    let snapshot = catalog.snapshot();
+    let (mut served, mut failed, mut loading) = (0, 0, 0);
+    for entry in snapshot.entries() {
+        match (entry.table(), entry.failure()) {
+            (Some(_), _) => served += 1,
+            (None, Some(_)) => failed += 1,
+            (None, None) => loading += 1,
+        }
+    }
+    state(served, failed, loading)
+}
+
+fn state(served: u64, failed: u64, loading: u64) -> String {
+    let mut text = match served {
+        1 => "1 entry is served".to_owned(),
+        more => format!("{} entries are served", thousands(more)),
+    };
+    if loading > 0 {
+        text.push_str(&format!(", {} not loaded yet", thousands(loading)));
+    }
+    if failed > 0 {
+        text.push_str(&format!(", {} can't be loaded", thousands(failed)));
+    }
+    text
+}
+
 /// Says how many entries are loaded, and which are not.
 fn line_of(catalog: &Catalog) -> String {
     let snapshot = catalog.snapshot();
@@ -74,7 +103,14 @@ fn named(names: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::named;
+    use super::{named, state};
+
+    #[test]
+    fn the_state_of_the_entries() {
+        assert_eq!(state(0, 0, 0), "0 entries are served");
+        assert_eq!(state(1, 0, 2), "1 entry is served, 2 not loaded yet");
+        assert_eq!(state(1_200, 3, 1), "1,200 entries are served, 1 not loaded yet, 3 can't be loaded");
+    }
 
     #[test]
     fn names_that_are_too_many_are_counted() {

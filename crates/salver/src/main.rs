@@ -23,6 +23,7 @@ mod key_set_source;
 mod listening;
 mod load_progress;
 mod logging;
+mod manual_pages;
 mod memory_monitor;
 mod named_queries;
 mod output;
@@ -88,6 +89,7 @@ fn main() -> ExitCode {
         Command::Key(KeyArguments { what: KeyCommand::New(arguments) }) => key::run(&arguments),
         Command::Key(KeyArguments { what: KeyCommand::Password(arguments) }) => key::password(&arguments),
         Command::Completions { shell } => output::out(&cli::completions(shell)),
+        Command::Man { directory } => manual_pages::run(directory.as_deref()),
         #[cfg(feature = "functions")]
         Command::RHost { arguments } => return functions::run_r(arguments),
     };

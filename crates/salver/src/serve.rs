@@ -134,6 +134,7 @@ async fn serve(
     let current = CurrentService::new(&service);
     look_after_memory(engine, &current);
     let reading = certificate.map(|certificate| tokio::spawn(certificate.keep_fresh()));
+    let telling = manager.keep_told(service.catalog());
     let announcing = tokio::spawn(announce(Arc::clone(&service), own, log, (arguments.open, manager.clone())));
     let Loaded { sources, directories, .. } = loaded;
     let reload = Reload {
@@ -170,7 +171,7 @@ async fn serve(
         let _ = serving.await;
     }
     announcing.abort();
-    reading.into_iter().chain([reloading]).for_each(|task| task.abort());
+    reading.into_iter().chain([reloading, telling]).for_each(|task| task.abort());
     sessions.close().await;
     // After this no one can append any more.
     let closed = opened.close().await;

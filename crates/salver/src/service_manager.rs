@@ -6,14 +6,21 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 #[cfg(unix)]
 use std::os::unix::net::{SocketAddr, UnixDatagram};
-#[cfg(unix)]
 use std::sync::Arc;
-#[cfg(unix)]
 use std::time::Duration;
+
+use salver_service::Catalog;
+use tokio::task::JoinHandle;
+use tokio::time::MissedTickBehavior;
+
+use crate::load_progress;
 
 /// Longest time that a message may take, so that a service manager which reads nothing does not stop the server.
 #[cfg(unix)]
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Time between two looks at what is to be told of the entries, which may change many times a second.
+const STATUS_PACE: Duration = Duration::from_secs(1);
 
 /// The service manager; without one, nothing is told. Cheap to share.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +68,51 @@ impl ServiceManager {
         self.tell("STOPPING=1");
     }
 
+    /// Tells from now on how many entries are loaded, and that the server is alive, where that is asked for
+    /// (`WatchdogSec=`). Both come from a task of the runtime, so that one that hangs tells nothing.
+    pub(crate) fn keep_told(&self, catalog: &Arc<Catalog>) -> JoinHandle<()> {
+        let (own, catalog) = (self.clone(), Arc::clone(catalog));
+        tokio::spawn(async move {
+            if own.is_there() {
+                tokio::join!(own.tell_alive(), own.tell_entries(&catalog));
+            }
+        })
+    }
+
+    async fn tell_alive(&self) {
+        let Some(pause) = watchdog_pause() else { return };
+        let mut ticks = tokio::time::interval(pause);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            self.tell("WATCHDOG=1");
+        }
+    }
+
+    async fn tell_entries(&self, catalog: &Catalog) {
+        let mut told = String::new();
+        loop {
+            let generation = catalog.snapshot().generation();
+            let state = load_progress::state_of(catalog);
+            if state != told {
+                self.tell(&format!("STATUS={state}"));
+                told = state;
+            }
+            catalog.moved(generation).await;
+            tokio::time::sleep(STATUS_PACE).await;
+        }
+    }
+
+    #[cfg(unix)]
+    fn is_there(&self) -> bool {
+        self.listening.is_some()
+    }
+
+    #[cfg(not(unix))]
+    fn is_there(&self) -> bool {
+        false
+    }
+
     #[cfg(unix)]
     fn tell(&self, state: &str) {
         let Some(listening) = &self.listening else { return };
@@ -72,6 +124,27 @@ impl ServiceManager {
 
     #[cfg(not(unix))]
     fn tell(&self, _: &str) {}
+}
+
+/// Returns how often the service manager wants to be told that the server is alive: twice in the time after which it
+/// would end it. `None` if it does not want to be told.
+fn watchdog_pause() -> Option<Duration> {
+    let variable = |name: &str| std::env::var(name).ok();
+    pause_of(variable("WATCHDOG_USEC").as_deref(), variable("WATCHDOG_PID").as_deref(), std::process::id())
+}
+
+/// The same for these variables. Programs inherit them, and `process` says for which of them they are meant.
+fn pause_of(time_us: Option<&str>, process: Option<&str>, own: u32) -> Option<Duration> {
+    if process.is_some_and(|process| process.parse() != Ok(own)) {
+        return None;
+    }
+    match time_us?.parse::<u64>() {
+        Ok(time_us @ 2..) => Some(Duration::from_micros(time_us / 2)),
+        _ => {
+            tracing::warn!("the service manager is not told that the server is alive: WATCHDOG_USEC is no time");
+            None
+        }
+    }
 }
 
 /// Returns the address with this name: a path, or behind `@` a name in the abstract namespace of Linux.
@@ -100,4 +173,25 @@ fn monotonic_us() -> u64 {
 #[cfg(not(unix))]
 fn monotonic_us() -> u64 {
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::pause_of;
+
+    #[test]
+    fn how_often_the_watchdog_is_told() {
+        let half = Some(Duration::from_secs(15));
+        assert_eq!(pause_of(Some("30000000"), Some("7"), 7), half);
+        assert_eq!(pause_of(Some("30000000"), None, 7), half);
+        for (time_us, process) in
+            [(None, Some("7")), (Some("30000000"), Some("8")), (Some("30000000"), Some("")), (Some("0"), None)]
+        {
+            assert_eq!(pause_of(time_us, process, 7), None, "{time_us:?} {process:?}");
+        }
+        assert_eq!(pause_of(Some("-1"), None, 7), None);
+        assert_eq!(pause_of(Some("soon"), None, 7), None);
+    }
 }

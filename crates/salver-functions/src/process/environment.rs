@@ -44,8 +44,10 @@ const PASSED: [&str; 35] = [
     "CUDA_VISIBLE_DEVICES",
     "ASAN_OPTIONS",
 ];
-/// Prefix of the server's own settings in its environment, which are never passed on.
-const OWN: &str = "SALVER_";
+/// The server's own settings in its environment, and what the service manager says to it alone. They are never passed
+/// on.
+const OWN: [&str; 7] =
+    ["SALVER_*", "NOTIFY_SOCKET", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC"];
 
 /// Passes the common variables of the server's environment to `command`, and those that `inherited` names.
 pub(crate) fn keep(command: &mut Command, inherited: &[String]) {
@@ -56,7 +58,8 @@ pub(crate) fn keep(command: &mut Command, inherited: &[String]) {
 fn is_passed(name: &OsStr, inherited: &[String]) -> bool {
     let Some(name) = name.to_str() else { return false };
     let mut patterns = PASSED.into_iter().chain(inherited.iter().map(String::as_str));
-    !name.starts_with(OWN) && patterns.any(|pattern| matches_pattern(pattern, name))
+    let is_own = OWN.into_iter().any(|pattern| matches_pattern(pattern, name));
+    !is_own && patterns.any(|pattern| matches_pattern(pattern, name))
 }
 
 /// Returns the variables among `names` that a process would get, for tests.
@@ -81,6 +84,9 @@ mod tests {
             "AWS_SECRET",
             "SALVER_AUTH_API_KEYS",
             "DATABASE_URL",
+            "NOTIFY_SOCKET",
+            "LISTEN_FDS",
+            "WATCHDOG_USEC",
         ];
         assert_eq!(passed(&names, &[]), names[..5]);
         assert_eq!(passed(&names[5..], &["AWS_*", "SALVER_*", "*"]), ["AWS_SECRET", "DATABASE_URL"]);

@@ -1,4 +1,4 @@
-//! Wrong usage, help, and completions.
+//! Wrong usage, help, completions, and manual pages.
 
 use crate::Place;
 
@@ -56,7 +56,9 @@ fn nothing_to_serve_says_what_to_do() {
 fn help_names_every_command() {
     let place = Place::new();
     let help = place.run(&["--help"]);
-    for command in ["serve", "query", "sql", "ingest", "export", "check", "config", "access", "key", "completions"] {
+    for command in
+        ["serve", "query", "sql", "ingest", "export", "check", "config", "access", "key", "completions", "man"]
+    {
         assert!(help.good().contains(&format!("\n  {command}")), "{command}");
         place.run(&[command, "--help"]).good();
     }
@@ -69,4 +71,47 @@ fn completions_of_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert!(place.run(&["completions", shell]).good().contains("completions"), "{shell}");
     }
+}
+
+#[test]
+fn manual_pages() {
+    let place = Place::new();
+    let page = place.run(&["man"]);
+    assert!(page.good().contains(".TH salver 1"), "{page:?}");
+    for part in ["salver \\- Serve data files", "salver\\-serve(1)", "Try: salver serve DIRECTORY"] {
+        assert!(page.text().contains(part), "{part}: {page:?}");
+    }
+    std::fs::create_dir(place.path().join("man1")).unwrap();
+    place.run(&["man", "man1"]).good();
+    let written = std::fs::read_dir(place.path().join("man1")).unwrap();
+    let mut pages: Vec<_> = written.map(|page| page.unwrap().file_name().into_string().unwrap()).collect();
+    pages.sort();
+    let commands = [
+        "",
+        "-access",
+        "-access-explain",
+        "-check",
+        "-completions",
+        "-config",
+        "-config-example",
+        "-config-show",
+        "-export",
+        "-ingest",
+        "-key",
+        "-key-new",
+        "-key-password",
+        "-man",
+        "-query",
+        "-serve",
+        "-sql",
+    ];
+    let mut expected = commands.map(|command| format!("salver{command}.1"));
+    expected.sort();
+    assert_eq!(pages, expected);
+    let serve = std::fs::read_to_string(place.path().join("man1/salver-serve.1")).unwrap();
+    assert!(serve.contains("\\-\\-listen") && serve.contains("salver serve"), "{serve}");
+    let nowhere = place.run(&["man", "nowhere"]);
+    assert_eq!(nowhere.code, Some(1), "{nowhere:?}");
+    assert!(nowhere.err.starts_with("error: can't write the manual pages into `nowhere`: "), "{nowhere:?}");
+    assert!(nowhere.err.contains("\n  hint: "), "{nowhere:?}");
 }

@@ -124,16 +124,41 @@ pub(super) fn activated(directory: &Path, descriptor: OwnedFd, listen: &str, var
     command
 }
 
+/// What a service manager is told.
+struct Manager(UnixDatagram);
+
+impl Manager {
+    fn at(path: &Path) -> Self {
+        let told = UnixDatagram::bind(path).expect("a socket");
+        told.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+        Self(told)
+    }
+
+    /// The next message, of any kind.
+    #[track_caller]
+    fn any(&self) -> String {
+        let mut buffer = [0; 1_000];
+        let count = self.0.recv(&mut buffer).expect("a message");
+        String::from_utf8(buffer[..count].to_vec()).expect("text")
+    }
+
+    /// The next message of those that say where the server is in its life.
+    #[track_caller]
+    fn next(&self) -> String {
+        loop {
+            let message = self.any();
+            if !message.starts_with("STATUS=") && message != "WATCHDOG=1" {
+                return message;
+            }
+        }
+    }
+}
+
 #[test]
 fn systemd() {
     let directory = directory("");
-    let told = UnixDatagram::bind(directory.path().join("notify")).expect("a socket");
-    told.set_read_timeout(Some(PATIENCE)).expect("a time-out");
-    let receive = || {
-        let mut buffer = [0; 1_000];
-        let count = told.recv(&mut buffer).expect("a message");
-        String::from_utf8(buffer[..count].to_vec()).expect("text")
-    };
+    let manager = Manager::at(&directory.path().join("notify"));
+    let receive = || manager.next();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("its address");
     // A client that comes before the server is there waits for it.
@@ -158,6 +183,50 @@ fn systemd() {
     served.signal("-TERM");
     assert_eq!(receive(), "STOPPING=1");
     assert!(served.child.wait().expect("its end").success());
+}
+
+/// What systemd shows of a server, and by what it knows that it is alive.
+#[test]
+fn the_state_and_the_watchdog_of_systemd() {
+    let directory = directory("");
+    std::fs::write(directory.path().join("broken.json"), "{").expect("a file");
+    let manager = Manager::at(&directory.path().join("notify"));
+    let mut command = serve(directory.path(), "127.0.0.1:0");
+    command.env("NOTIFY_SOCKET", directory.path().join("notify")).env("WATCHDOG_USEC", "200000");
+    let mut served = Served::start(command);
+    let (mut states, mut alive) = (Vec::new(), 0);
+    while alive < 5 || states.last().is_none_or(|state| state != "STATUS=1 entry is served, 1 can't be loaded") {
+        match manager.any() {
+            message if message == "WATCHDOG=1" => alive += 1,
+            message if message.starts_with("STATUS=") => states.push(message),
+            message => assert_eq!(message, "READY=1"),
+        }
+    }
+    // What comes later is told, too.
+    std::fs::write(directory.path().join("pets.csv"), "id\n1\n").expect("a file");
+    served.signal("-HUP");
+    while manager.any() != "STATUS=2 entries are served, 1 can't be loaded" {}
+    served.signal("-TERM");
+    while manager.any() != "STOPPING=1" {}
+    assert!(served.child.wait().expect("its end").success());
+    // What is meant for another process is not answered, and what is no time is said.
+    for (name, value) in [("WATCHDOG_PID", "1"), ("WATCHDOG_USEC", "soon")] {
+        let manager = Manager::at(&directory.path().join(name));
+        let mut command = serve(directory.path(), "127.0.0.1:0");
+        command.env("NOTIFY_SOCKET", directory.path().join(name)).env("WATCHDOG_USEC", "200000").env(name, value);
+        let mut served = Served::start(command);
+        if value == "soon" {
+            served.until_logged("WATCHDOG_USEC is no time");
+        }
+        served.signal("-TERM");
+        loop {
+            match manager.any() {
+                message if message == "STOPPING=1" => break,
+                message => assert_ne!(message, "WATCHDOG=1"),
+            }
+        }
+        assert!(served.child.wait().expect("its end").success());
+    }
 }
 
 #[test]
