@@ -112,8 +112,7 @@ pub(crate) fn is_long_span(text: &str) -> bool {
     let (clock, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let mut parts = clock.strip_prefix(['-', '+']).unwrap_or(clock).split(':');
     let hours = parts.next().is_some_and(|hours| number(hours, 1, 9).is_some());
-    let rest: Vec<bool> =
-        parts.map(|part| number(part, 2, 2).is_some_and(|part| part <= 60)).collect();
+    let rest: Vec<bool> = parts.map(|part| number(part, 2, 2).is_some_and(|part| part <= 60)).collect();
     let fraction = fraction.len() <= 9 && !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
     hours && fraction && matches!(rest.as_slice(), [true] | [true, true])
 }

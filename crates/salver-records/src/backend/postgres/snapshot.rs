@@ -125,7 +125,9 @@ async fn same_columns(connection: &Connection, table: &TableInfo, name: &str) ->
         None => Ok(()),
         Some(column) => {
             let message = format!("`{}` of `{}` is not what it was any more", column.name, table.name);
-            Err(Error::new(Code::UnknownColumn, message).with_hint("the table was altered a moment ago: ask again").into())
+            Err(Error::new(Code::UnknownColumn, message)
+                .with_hint("the table was altered a moment ago: ask again")
+                .into())
         }
     }
 }
