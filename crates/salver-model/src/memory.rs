@@ -75,3 +75,19 @@ pub fn room_for(row_bytes: usize) -> Result<()> {
     let message = "the server has as much in memory as it may, and these rows are large";
     Err(Error::new(Code::Overloaded, message).with_hint("try again in a few seconds, or ask for fewer columns"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{bound_read_ahead, read_ahead};
+    use crate::limits::AHEAD_BYTES_MAX;
+
+    #[test]
+    fn what_is_read_ahead_has_a_bound_together() {
+        bound_read_ahead(10);
+        let first = read_ahead(6);
+        assert!(first.is_some() && read_ahead(6).is_none());
+        drop(first);
+        assert!(read_ahead(6).is_some());
+        bound_read_ahead(AHEAD_BYTES_MAX as u64);
+    }
+}
