@@ -72,7 +72,7 @@ pub(crate) fn create(
     let looks = shared.shown.is_none() && told.looks_for_key(ground, &row.values);
     let follows = looks || admission == Admission::Ask || !told.asked.is_empty() || !wanted.is_empty();
     let given: Values = if follows { row.values.clone() } else { Values::new() };
-    let mut answer = key_answer(ground, &row, told.numbered.is_some(), first);
+    let mut answer = key_answer(ground, (row.fields, &row.values), told.numbered.is_some(), first);
     plan.step(insert(ground, row.values, &told, shared));
     let value = |column: usize| {
         let own = given.iter().find(|(own, bind)| *own == column && *bind != Bind::Null).map(|(_, bind)| bind.clone());

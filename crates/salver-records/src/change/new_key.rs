@@ -4,7 +4,6 @@
 use salver_model::records::{ColumnInfo, ColumnKind, Field};
 
 use super::context::{Fields, WriteContext};
-use super::create::NewRow;
 use super::plan::ChangeResponse;
 use super::record::Values;
 use crate::condition::bind_of;
@@ -23,10 +22,15 @@ pub(crate) enum Stored {
 
 /// Returns the key of a new row, before it is looked for: from the values, else from the step that inserts it, which
 /// reports the number that the database made if it is `numbered`.
-pub(crate) fn key_answer(ground: &WriteContext<'_>, row: &NewRow<'_>, numbered: bool, step: usize) -> ChangeResponse {
-    let known = known_key(ground, &row.values, Stored::New);
+pub(crate) fn key_answer(
+    ground: &WriteContext<'_>,
+    (fields, values): (&Fields<'_>, &Values),
+    numbered: bool,
+    step: usize,
+) -> ChangeResponse {
+    let known = known_key(ground, values, Stored::New);
     if ground.table.has_triggers && ground.tells_key {
-        let otherwise = match known.or_else(|| sent_key(ground, row.fields)) {
+        let otherwise = match known.or_else(|| sent_key(ground, fields)) {
             Some(json) => ChangeResponse::Ready(json),
             None if ground.numbered().is_some() => ChangeResponse::Key(step),
             None => ChangeResponse::Ready(b"null".to_vec()),

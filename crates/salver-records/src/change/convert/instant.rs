@@ -49,7 +49,7 @@ impl ConversionTarget<'_> {
         Ok(Bind::Text(if keeps { text.to_owned() } else { laid_out }))
     }
 
-    /// Returns whether it is a span in a column of times of SQLite, which has no type for them, and stores and shows it.
+    /// Returns whether it is a span in a column of times of SQLite, which has no type for them: it is stored and shown.
     fn keeps_span(&self, column: &ColumnInfo, text: &str) -> bool {
         let is_time = self.dialect == Dialect::Sqlite && column.kind == ColumnKind::Time;
         is_time && moment::time(text, false).is_none() && moment::is_long_span(text)

@@ -100,7 +100,8 @@ impl ConversionTarget<'_> {
         if lost || (single && narrow.is_infinite()) {
             return Err("invalid float");
         }
-        // As it will be stored: by another value the row that was just written is not found. What is added is not stored.
+        // As it will be stored: by another value the row that was just written is not found. What is added is no value
+        // of the column.
         let stored = if self.adds { value } else { self.rounded(column, value) };
         #[allow(clippy::cast_possible_truncation, reason = "that is the point")]
         let narrowed = f64::from(stored as f32);

@@ -33,7 +33,8 @@ pub(in crate::table) struct SidecarReader {
 }
 
 impl SidecarReader {
-    /// Creates a reader of the rows with these offsets, in batches of `batch_rows`; `None` when a column can only be read from the events.
+    /// Creates a reader of the rows with these offsets, in batches of `batch_rows`; `None` when a column can only be
+    /// read from the events.
     pub(in crate::table) fn new(
         (file, footer): (File, Arc<Footer>),
         offsets: &Range<u64>,
