@@ -147,6 +147,9 @@ impl Engine {
         let query_bytes = memory_bytes - memory_bytes / 2;
         let environment = session::environment(query_bytes, threads, &options.data_dir, options.spill_bytes_max)?;
         let pressure = options.owns_process.then(|| Pressure::new(memory_bytes));
+        if options.owns_process {
+            salver_model::memory::bound_read_ahead(memory_bytes / 4);
+        }
         let watched = |mut state: SessionState| {
             if let Some(pressure) = &pressure {
                 state.config_mut().options_mut().extensions.insert(pressure.clone());

@@ -16,6 +16,7 @@ mod html_tags;
 mod if_match;
 mod load;
 mod loose_moment;
+mod new_key;
 mod plan;
 mod record;
 mod response;

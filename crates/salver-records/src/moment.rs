@@ -106,6 +106,17 @@ pub(crate) fn time(text: &str, span: bool) -> Option<Clock> {
     })
 }
 
+/// Returns whether `text` is a span of time that SQLite may store as a time: like `25:00:00`, with any number of hours,
+/// in both directions.
+pub(crate) fn is_long_span(text: &str) -> bool {
+    let (clock, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let mut parts = clock.strip_prefix(['-', '+']).unwrap_or(clock).split(':');
+    let hours = parts.next().is_some_and(|hours| number(hours, 1, 9).is_some());
+    let rest: Vec<bool> = parts.map(|part| number(part, 2, 2).is_some_and(|part| part <= 60)).collect();
+    let fraction = fraction.len() <= 9 && !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    hours && fraction && matches!(rest.as_slice(), [true] | [true, true])
+}
+
 /// Parses a zone and formats it for databases.
 fn offset(zone: &str) -> Option<String> {
     if zone.is_empty() {

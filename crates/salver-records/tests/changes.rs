@@ -7,6 +7,7 @@ mod changes {
     pub(crate) mod definitions;
     pub(crate) mod extensions;
     pub(crate) mod fixture;
+    pub(crate) mod keys;
     pub(crate) mod loads;
     pub(crate) mod rules;
     pub(crate) mod together;

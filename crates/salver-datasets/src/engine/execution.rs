@@ -208,20 +208,21 @@ async fn pump(
     query_ms_max: u64,
 ) -> Result<()> {
     let mut left = if query_ms_max == 0 { Duration::MAX } else { Duration::from_millis(query_ms_max) };
-    let mut began = Instant::now();
+    let began = Instant::now();
     let mut stream = start.await?;
+    left = left.saturating_sub(began.elapsed());
     if schema_out.send(stream.schema()).is_err() {
         return Ok(());
     }
     // Time spent waiting for the reader does not count.
     loop {
+        // A place first: rows without one would wait in the hand of this task.
+        let Ok(place) = rows_out.reserve().await else { return Ok(()) };
+        let began = Instant::now();
         let next = timeout(left.saturating_sub(began.elapsed()), stream.next()).await;
         let Some(batch) = next.map_err(|_| too_long(query_ms_max))? else { break };
         left = left.saturating_sub(began.elapsed());
-        if rows_out.send(Ok(Some(batch.map_err(fault::execution)?))).await.is_err() {
-            return Ok(());
-        }
-        began = Instant::now();
+        place.send(Ok(Some(batch.map_err(fault::execution)?)));
     }
     // The end is sent explicitly, because a closed channel of cancelled work must not look like a complete result.
     let _ = rows_out.send(Ok(None)).await;

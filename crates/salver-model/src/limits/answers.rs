@@ -24,6 +24,9 @@ pub const HELD_BYTES_FREE_OF_STREAM: usize = 16 * 1024;
 /// Rows of this many bytes or more are not built while the process exceeds its memory limit; their request is refused
 /// with 503.
 pub const LARGE_ROW_BYTES: usize = 1024 * 1024;
+/// Bytes that the readers of all streams hold ahead of their consumers, together, where no engine has said a quarter of
+/// `memory_bytes_max`.
+pub const AHEAD_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Longest time a client may read nothing of a response before the response is aborted, in milliseconds.
 pub const STALL_MS_MAX: u64 = 60_000;
 /// Largest finished body kept in the cache of final bytes, in bytes; a larger one is made anew for each request.

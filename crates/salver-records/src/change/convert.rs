@@ -86,7 +86,7 @@ impl ConversionTarget<'_> {
         }
         // One byte; longer text would be truncated.
         let is_too_long = is_too_long(column, text) || column.own_type() == "\"char\"" && text.len() > 1;
-        if is_too_long { Err("string too long") } else { Ok(Bind::Text(text.to_owned())) }
+        if is_too_long { Err("string too long") } else { Ok(Bind::Text(as_stored(self.dialect, column, text))) }
     }
 
     fn json(&self, field: &Field) -> Result<Bind, Unfit> {
@@ -143,6 +143,21 @@ fn is_word(dialect: Dialect, column: &ColumnInfo, text: &str) -> bool {
     parts.iter().enumerate().all(|(at, part)| known(part) && !parts[..at].contains(part))
 }
 
+/// Returns the text as MySQL stores it: a set in the order of its words, and `char` without blanks at its end. A row is
+/// looked up by it after it was written.
+fn as_stored(dialect: Dialect, column: &ColumnInfo, text: &str) -> String {
+    let native = column.native.to_ascii_lowercase();
+    if dialect == Dialect::Mysql && native.starts_with("set(") {
+        let sent: Vec<&str> = text.split(',').collect();
+        let words = column.words.iter().map(String::as_str).filter(|word| sent.contains(word) && !word.is_empty());
+        return words.collect::<Vec<_>>().join(",");
+    }
+    if dialect == Dialect::Mysql && native.starts_with("char(") {
+        return text.trim_end_matches(' ').to_owned();
+    }
+    text.to_owned()
+}
+
 /// Returns whether text has more characters than the column accepts.
 pub(crate) fn is_too_long(column: &ColumnInfo, text: &str) -> bool {
     let max = column.length.filter(|_| column.kind == ColumnKind::Varchar);
@@ -170,9 +185,10 @@ fn boolean(field: &Field) -> Result<Bind, Unfit> {
     truth.map(Bind::Bool).ok_or("invalid boolean")
 }
 
+/// Returns the UUID in its canonical form, in which it is shown.
 fn uuid(column: &ColumnInfo, field: &Field) -> Result<Bind, Unfit> {
     match field {
-        Field::Text(text) if bind_of(column.kind, false, text).is_some() => Ok(Bind::Text(text.trim().to_owned())),
+        Field::Text(text) => bind_of(column.kind, false, text).ok_or("invalid uuid"),
         _ => Err("invalid uuid"),
     }
 }

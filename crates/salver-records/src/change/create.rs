@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use salver_model::Result;
-use salver_model::records::{Field, Operation};
+use salver_model::records::Operation;
 
 use super::context::{Fields, WriteContext};
 use super::database_validation::{self, Judged};
+use super::new_key::{Stored, key_answer, known_key, returned_key};
 use super::plan::{ChangePlan, ChangeResponse, Item};
 use super::record::Values;
 use super::returned_rows::{Shown, step, with};
 use super::row_rules::{Admission, found, refused};
 use crate::dialect::Dialect;
-use crate::json::{self, JsonForm, JsonRow};
 use crate::statement::{Bind, ProgramStep, Returns};
 
 /// State shared by the records of one change.
@@ -69,9 +69,10 @@ pub(crate) fn create(
     let wanted = if shared.exports.is_empty() { shared.wanted } else { &[] };
     let told = ColumnSources::of(ground, &row, shared.shown.as_ref(), wanted);
     // Copies for later steps; most rows have none.
-    let follows = admission == Admission::Ask || !told.asked.is_empty() || !wanted.is_empty();
+    let looks = shared.shown.is_none() && told.looks_for_key(ground, &row.values);
+    let follows = looks || admission == Admission::Ask || !told.asked.is_empty() || !wanted.is_empty();
     let given: Values = if follows { row.values.clone() } else { Values::new() };
-    let answer = key_answer(ground, row.fields, &told, first);
+    let mut answer = key_answer(ground, (row.fields, &row.values), told.numbered.is_some(), first);
     plan.step(insert(ground, row.values, &told, shared));
     let value = |column: usize| {
         let own = given.iter().find(|(own, bind)| *own == column && *bind != Bind::Null).map(|(_, bind)| bind.clone());
@@ -87,6 +88,11 @@ pub(crate) fn create(
         || ground.table.key.iter().map(|column| (*column, value(*column).unwrap_or(Bind::Null))).collect::<Values>();
     if admission == Admission::Ask {
         plan.step(ground.select_row(&[], &key(), Operation::Create, Some(found()))?);
+    }
+    if looks {
+        let step = plan.step(ground.select_row(&ground.table.key, &key(), Operation::Create, None)?);
+        let found = Box::new(returned_key(ground, step));
+        answer = ChangeResponse::Either { step, told: found, otherwise: Box::new(answer) };
     }
     let mut shows = first;
     if !told.asked.is_empty() {
@@ -143,7 +149,7 @@ impl ColumnSources {
         if rows {
             shown.iter().flat_map(|shown| &shown.columns).for_each(|column| add(*column));
         }
-        if numbered.is_none() && (!is_verbatim(ground, row.fields) || rows) {
+        if numbered.is_none() && (known_key(ground, &row.values, Stored::New).is_none() || rows) {
             ground.table.key.iter().for_each(|column| add(*column));
         }
         if rows {
@@ -161,6 +167,16 @@ impl ColumnSources {
         Self { numbered: None, returned: ground.table.key.clone(), asked: with(shown, wanted) }
     }
 
+    /// Returns whether the key must be selected to be answered as it is shown: MySQL has no `RETURNING`, and may store
+    /// the key in another notation than that in which it was sent.
+    fn looks_for_key(&self, ground: &WriteContext<'_>, values: &Values) -> bool {
+        let is_sent = |key: &usize| values.iter().any(|(own, bind)| own == key && *bind != Bind::Null);
+        ground.scope.dialect == Dialect::Mysql
+            && self.numbered.is_none()
+            && ground.table.key.iter().all(is_sent)
+            && known_key(ground, values, Stored::New).is_none()
+    }
+
     /// Returns the value of a key's column behind triggers: as the insert returned it, else `given`. MySQL returns
     /// nothing, and a trigger of PostgreSQL may have put the row elsewhere.
     fn stored(&self, ground: &WriteContext<'_>, column: usize, given: Option<Bind>, first: usize) -> Option<Bind> {
@@ -169,21 +185,6 @@ impl ColumnSources {
         let numbered = || if is_numbered { Bind::BackKey { step: first } } else { Bind::Null };
         Some(Bind::BackOr { step: first, column: at, otherwise: Box::new(given.unwrap_or_else(numbered)) })
     }
-}
-
-/// Returns whether the record itself has the whole key.
-fn is_verbatim(ground: &WriteContext<'_>, fields: &Fields<'_>) -> bool {
-    ground.table.key.iter().all(|key| verbatim(ground, fields, *key).is_some())
-}
-
-/// Returns a part of the key as the record has it; `None` where it may be stored in another notation, by which alone
-/// the row is found.
-fn verbatim<'f>(ground: &WriteContext<'_>, fields: &'f Fields<'_>, column: usize) -> Option<&'f Field> {
-    if ground.scope.dialect.keeps_notation(&ground.table.columns[column]) {
-        return None;
-    }
-    let (_, field) = fields.iter().find(|(own, _)| *own == column)?;
-    (!matches!(**field, Field::Null | Field::Back { .. })).then_some(&**field)
 }
 
 impl WriteContext<'_> {
@@ -250,62 +251,5 @@ impl WriteContext<'_> {
             dialect.store(&self.table.columns[column], self.scope.spec().geometry_srid, bind, sql);
         }
         sql.push(")");
-    }
-}
-
-/// Returns the key of a new row: as given, else from the database.
-fn key_answer(ground: &WriteContext<'_>, fields: &Fields<'_>, told: &ColumnSources, step: usize) -> ChangeResponse {
-    let given = given_key(ground, fields);
-    if ground.table.has_triggers && ground.tells_key {
-        let otherwise = match given {
-            Some(json) => ChangeResponse::Ready(json),
-            None if ground.numbered().is_some() => ChangeResponse::Key(step),
-            None => ChangeResponse::Ready(b"null".to_vec()),
-        };
-        let told = Box::new(returned_key(ground, step));
-        return ChangeResponse::Either { step, told, otherwise: Box::new(otherwise) };
-    }
-    if let Some(json) = given {
-        return ChangeResponse::Ready(json);
-    }
-    match told.numbered {
-        Some(_) => ChangeResponse::Key(step),
-        None => returned_key(ground, step),
-    }
-}
-
-/// Returns the key from the first row that a step returned, whose first columns are those of the key.
-pub(crate) fn returned_key(ground: &WriteContext<'_>, step: usize) -> ChangeResponse {
-    let (spec, table) = (ground.scope.spec(), ground.table);
-    match table.single_key() {
-        Some(key) => ChangeResponse::Cell { step, form: JsonForm::of(spec, table, &table.columns[key]) },
-        None => ChangeResponse::Row { step, of: step, row: JsonRow::new(spec, table, &table.key) },
-    }
-}
-
-/// Returns the key from the record: one value, or an object for a composite key. Null where it is hidden.
-pub(crate) fn given_key(ground: &WriteContext<'_>, fields: &Fields<'_>) -> Option<Vec<u8>> {
-    if !ground.tells_key {
-        return Some(b"null".to_vec());
-    }
-    let mut out = Vec::new();
-    if let Some(key) = ground.table.single_key() {
-        write(verbatim(ground, fields, key)?, &mut out);
-        return Some(out);
-    }
-    for (at, key) in ground.table.key.iter().enumerate() {
-        out.extend_from_slice(&json::lead(at == 0, &ground.table.columns[*key].name));
-        write(verbatim(ground, fields, *key)?, &mut out);
-    }
-    out.push(b'}');
-    Some(out)
-}
-
-fn write(field: &Field, out: &mut Vec<u8>) {
-    match field {
-        Field::Null | Field::Back { .. } => out.extend_from_slice(b"null"),
-        Field::Bool(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
-        Field::Number(text) | Field::Json(text) => out.extend_from_slice(text.as_bytes()),
-        Field::Text(text) => json::string(text, out),
     }
 }

@@ -153,7 +153,8 @@ impl WriteContext<'_> {
         let own = |sql: &mut Sql, first: &mut bool| {
             for (index, bind) in key {
                 condition::begin(sql, first);
-                sql.column("t", self.table, *index).push(" = ").bind(bind.clone());
+                sql.column("t", self.table, *index).push(" = ");
+                self.scope.dialect.written(&self.table.columns[*index], bind.clone(), sql);
             }
         };
         self.select_found(columns, &own, operation, check)

@@ -111,6 +111,7 @@ impl WriteContext<'_> {
             (_, Bind::Null) => Some(Value::Null),
             (ColumnKind::Integer | ColumnKind::BigInt, Bind::Int(value)) => Some(Value::Int(*value)),
             (ColumnKind::Boolean, Bind::Bool(value)) => Some(Value::Bool(*value)),
+            (ColumnKind::Float, Bind::Float(value)) => Some(Value::Float(shortest(*value))),
             (kind, Bind::Float(value)) if kind.is_numeric() => Some(Value::Float(*value)),
             (kind, Bind::Int(value)) if kind.is_numeric() => Some(Value::Int(*value)),
             (kind, Bind::Text(text)) if kind.is_numeric() => Value::number(text),
@@ -121,6 +122,14 @@ impl WriteContext<'_> {
             _ => None,
         }
     }
+}
+
+/// Returns a value of 32 bits as it is written in a rule: 0.1, and not the nearest one to it with 64 bits.
+fn shortest(value: f64) -> f64 {
+    #[allow(clippy::cast_possible_truncation, reason = "whether it is one of 32 bits is what is asked")]
+    let narrow = value as f32;
+    let is_narrow = f64::from(narrow).to_bits() == value.to_bits();
+    if is_narrow { narrow.to_string().parse().unwrap_or(value) } else { value }
 }
 
 /// Returns the check of a select that must find the row.

@@ -156,20 +156,28 @@ impl ByKey<'_> {
 
 impl WriteContext<'_> {
     /// Returns the check of a change by this key, with one that it changes one row where two may be shown with the same
-    /// key: SQLite may have a number and a text of its digits.
+    /// key: SQLite may have a number and a text of its digits, and nothing keeps the key of a view unique, or that of a
+    /// PostgreSQL table among those that inherit from it.
     pub(crate) fn of_one_row(&self, key: &RecordKey, check: Option<Check>) -> Option<Check> {
         let is_mixed = |index: &usize| {
             let column = &self.table.columns[*index];
             column.kind.is_binary() || ComparedColumn::by_text(self.scope.dialect, column).is_untyped(Dialect::Sqlite)
         };
-        if self.scope.dialect != Dialect::Sqlite || !self.table.key.iter().any(is_mixed) {
+        let mixed = self.scope.dialect == Dialect::Sqlite && self.table.key.iter().any(is_mixed);
+        if !mixed && !self.table.key_assumed {
             return check;
         }
         let named = key.join("~");
+        let hint = if self.table.key_assumed {
+            "nothing keeps the key unique, as among tables that inherit from another: nothing was changed; change them \
+             by a condition, or where each of them is"
+        } else {
+            "it is a number in one and a text in the other: change them by a condition"
+        };
         Some(Box::new(move |done: &Done| {
             if done.affected > 1 {
-                return Err(Error::new(Code::TooManyAffected, format!("two rows have the key '{named}'"))
-                    .with_hint("it is a number in one and a text in the other: change them by a condition"));
+                let message = format!("two rows have the key '{named}'");
+                return Err(Error::new(Code::TooManyAffected, message).with_hint(hint));
             }
             check.as_ref().map_or(Ok(()), |check| check(done))
         }))

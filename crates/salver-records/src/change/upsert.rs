@@ -8,7 +8,8 @@ use salver_model::records::{ChangeKind, Operation};
 use salver_model::{Code, Error, Result};
 
 use super::context::WriteContext;
-use super::create::{CreateContext, NewRow, create, given_key, returned_key};
+use super::create::{CreateContext, NewRow, create};
+use super::new_key::{Stored, known_key, returned_key};
 use super::plan::{ChangePlan, ChangeResponse, Item};
 use super::record::Values;
 use super::returned_rows::{step, with};
@@ -48,7 +49,7 @@ pub(crate) fn upsert(
     // The row that is changed has a key of its own, unless that is what identifies it.
     let is_by_key = unique.len() == ground.table.key.len() && unique.iter().all(|own| ground.table.key.contains(own));
     let keeps_key = !ground.tells_key || is_by_key && !ground.table.has_triggers;
-    let given = given_key(ground, row.fields).filter(|_| keeps_key);
+    let given = known_key(ground, &row.values, Stored::Perhaps).filter(|_| keeps_key);
     let in_two = ground.scope.dialect == Dialect::Mysql && (ruled || ground.has_other_key(&row.values, &unique));
     if in_two {
         two(plan, ground, &row.values, &same, &set)?;
@@ -165,7 +166,8 @@ fn meant(ground: &WriteContext<'_>, same: &Values, inserted: usize, sql: &mut Sq
     let by_values = |alias: &str, sql: &mut Sql, first: &mut bool| {
         for (index, bind) in same {
             condition::begin(sql, first);
-            sql.column(alias, ground.table, *index).push(" = ").bind(bind.clone());
+            sql.column(alias, ground.table, *index).push(" = ");
+            ground.scope.dialect.written(&ground.table.columns[*index], bind.clone(), sql);
         }
     };
     if !ground.table.has_triggers {
@@ -218,6 +220,8 @@ fn equal(ground: &WriteContext<'_>, same: &Values, sql: &mut Sql) {
     let mut first = true;
     for (column, bind) in same {
         condition::begin(sql, &mut first);
-        sql.name(&ground.table.columns[*column].real_name).push(" = ").bind(bind.clone());
+        let info = &ground.table.columns[*column];
+        sql.name(&info.real_name).push(" = ");
+        ground.scope.dialect.written(info, bind.clone(), sql);
     }
 }

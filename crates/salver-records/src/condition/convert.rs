@@ -12,6 +12,7 @@ use super::predicate::{Literal, is_short_year};
 use super::uncommon_dates::{self, Far};
 use crate::dialect::{self, Dialect, Sql, push_decimal};
 use crate::json::base64;
+use crate::moment;
 use crate::statement::Bind;
 
 /// Returns the value of `text` for a column of this kind, which stores a zone or takes all times as UTC; `None` when no
@@ -72,6 +73,10 @@ pub(crate) fn bind_for(dialect: Dialect, compared: ComparedColumn<'_>, text: &st
                 // The texts are compared, in which trailing zeros count.
                 Some(Bind::Text(own)) if only_noughts_behind(&own, text) => Some(Bind::Text(text.to_owned())),
                 Some(bind) => Some(bind),
+                // A span, or a time whose hour has one digit.
+                None if column.kind == ColumnKind::Time && moment::is_long_span(text) => {
+                    Some(Bind::Text(text.to_owned()))
+                }
                 // Seconds and Julian days are numbers there.
                 None => number(text),
             }

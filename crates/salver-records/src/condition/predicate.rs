@@ -92,6 +92,8 @@ pub(crate) enum Literal {
     Is(Bind),
     /// Stored values that are shown alike; only for equality.
     Any(Vec<Bind>),
+    /// A value, and others that are shown alike, which are neither less nor greater; only for order.
+    Alike(Bind, Vec<Bind>),
     /// A text in a SQLite column of bytes, and the bytes that it stands for.
     Stored(String, Option<Vec<u8>>),
     /// A value between this one and the next that the type can represent.
@@ -161,6 +163,7 @@ pub(crate) fn compare<C: Comparand>(operand: &C, op: Comparison, literal: &Liter
         (Literal::Is(bind), Lt | LtEq | Gt | GtEq) => ordered(operand, op, bind, sql),
         (Literal::Is(bind), _) => equal(operand, std::slice::from_ref(bind), op == NotEq, sql),
         (Literal::Any(binds), _) => equal(operand, binds, op == NotEq, sql),
+        (Literal::Alike(main, others), _) => ordered_alike(operand, op, (main, others), sql),
         (Literal::Stored(text, bytes), _) => stored(&side, op, (text, bytes.as_deref()), sql),
     }
 }
@@ -191,6 +194,16 @@ fn ordered<C: Comparand>(operand: &C, op: Comparison, bind: &Bind, sql: &mut Sql
         Manner::Text { beginning, .. } => push_bytes_of(bind, beginning, sql.push(sign(op))),
         _ => operand.place(bind, sql.push(sign(op))),
     }
+}
+
+/// Appends a comparison by order in which what is shown as the value is equal to it, however it sorts.
+fn ordered_alike<C: Comparand>(operand: &C, op: Comparison, (main, others): (&Bind, &[Bind]), sql: &mut Sql) {
+    let excludes = matches!(op, Comparison::Lt | Comparison::Gt);
+    sql.push("(");
+    ordered(operand, op, main, sql);
+    sql.push(if excludes { " AND " } else { " OR " });
+    equal(operand, others, excludes, sql);
+    sql.push(")");
 }
 
 /// Appends that the operand equals one of the values; or, `negated`, that it equals none.

@@ -111,9 +111,25 @@ impl ReadOperand<'_> {
         }
     }
 
+    /// Returns the value with those that `eq` finds by the same text, where SQLite sorts them apart from it: a column
+    /// without a type has the number 1 and the text `1`, and one of dates several notations of a day. Each row is less,
+    /// equal or greater.
+    fn alike(&self, dialect: Dialect, bind: &Bind, text: &str) -> Option<Literal> {
+        let own = &self.operand;
+        let untyped = own.compared().is_untyped(dialect) && !own.column.kind.is_binary();
+        if !untyped && !dialect.keeps_notation(own.column) {
+            return None;
+        }
+        let all = shown_as(dialect, own, Some(bind.clone()), text).into_iter().skip(1);
+        // Bytes among dates are nothing that is shown as one.
+        let others: Vec<Bind> = all.filter(|other| untyped || matches!(other, Bind::Text(_))).collect();
+        (!others.is_empty()).then(|| Literal::Alike(bind.clone(), others))
+    }
+
     fn of_client(&self, dialect: Dialect, op: Comparison, text: &str) -> Result<Literal> {
         let bind = bind_for(dialect, self.operand.compared(), text);
-        if bind.is_none() {
+        // SQLite stores, and shows, any text as a time: it is found.
+        if bind.is_none() && !(op == Comparison::Eq && dialect.keeps_notation(self.operand.column)) {
             self.refuse(text)?;
         }
         if let Some(literal) = bind.as_ref().and_then(|bind| bounded::beside(dialect, self.operand.column, bind)) {
@@ -122,6 +138,9 @@ impl ReadOperand<'_> {
         if op == Comparison::Eq {
             let all = shown_as(dialect, &self.operand, bind, text);
             return Ok(if all.is_empty() { Literal::Never } else { Literal::Any(all) });
+        }
+        if let Some(literal) = bind.as_ref().and_then(|bind| self.alike(dialect, bind, text)) {
+            return Ok(literal);
         }
         let bytes = base64::decode(text).filter(|_| self.has_base64(dialect));
         Ok(match (bind, bytes) {

@@ -35,6 +35,19 @@ impl Dialect {
         sql.push(")");
     }
 
+    /// Appends a value that was written to a column, to be compared with it.
+    pub(crate) fn written(self, column: &ColumnInfo, bind: Bind, sql: &mut Sql) {
+        // MySQL would compare text with numbers as floats, with few digits.
+        if self != Self::Mysql || !column.kind.is_numeric() {
+            sql.bind(bind);
+        } else if matches!(bind, Bind::Back { .. } | Bind::BackOr { .. }) && column.kind == ColumnKind::Decimal {
+            sql.push("CAST(").bind(bind).push(" AS DECIMAL(65,");
+            sql.push(itoa::Buffer::new().format(column.scale.unwrap_or(0))).push("))");
+        } else {
+            push_decimal(bind, sql);
+        }
+    }
+
     /// Appends the value of a column for `SET column =`.
     pub(crate) fn replace(self, column: &ColumnInfo, srid: u32, bind: Bind, sql: &mut Sql) {
         if self.keeps(column) {

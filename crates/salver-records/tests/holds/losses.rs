@@ -83,3 +83,21 @@ async fn a_statement_that_fails_does_not_take_the_rows_with_it() {
     assert_eq!(error.code, Code::Execution, "{error:?}");
     assert_eq!(taken(held.read(0, &[1], None, Some(3))).await.expect("rows"), ["1|", "2|", "3|"]);
 }
+
+/// Rows are sent in the forms of their columns' types: a table that was altered is not held by what was known of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_column_that_has_another_type() {
+    let world =
+        World::new(Kind::Postgres, "create table t (id int primary key, b int); insert into t values (1, 2)").await;
+    for native in ["bigint", "integer", "text"] {
+        let _ = world.source.run(&format!("alter table t alter column b type {native}"));
+        let table =
+            salver_model::ports::Database::tables(&world.database, &mut |name| salver_model::Name::new(name).ok());
+        let error = table[0].hold(1).await.expect_err("rows of another type");
+        assert_eq!(error.code, Code::Contention, "{error:?}");
+        // The next look finds it out.
+        let table =
+            salver_model::ports::Database::tables(&world.database, &mut |name| salver_model::Name::new(name).ok());
+        assert_eq!(all(&*table[0].hold(1).await.expect("rows")).await.expect("rows"), ["1|2|"]);
+    }
+}

@@ -26,7 +26,7 @@ pub(super) struct Recovered {
     pub(super) next: u64,
     /// Id of the last event; 0 when there is none.
     pub(super) last_id: u128,
-    /// Offset ranges between two segments whose events are lost, in order.
+    /// Offset ranges whose events are lost, between two segments or damaged, in order.
     pub(super) holes: Vec<Range<u64>>,
 }
 
@@ -41,7 +41,11 @@ pub(super) fn recover(dir: &Path, had: u64) -> Result<Recovered> {
     for (position, base) in bases.iter().enumerate() {
         let end = bases.get(position + 1).copied().or(last).unwrap_or(u64::MAX);
         let path = path_of(dir, *base);
-        let index = reopen_closed(&path, *base, end).map_err(|error| unopened(&path, error))?;
+        let (index, damaged) = reopen_closed(&path, *base, end).map_err(|error| unopened(&path, error))?;
+        // With its rows as Parquet, the table has them all the same.
+        if !path.with_extension(PARQUET).exists() {
+            holes.extend(damaged);
+        }
         if index.end < end {
             let (from, to) = (index.end, end - 1);
             tracing::error!(path = %path.display(), "events {from} to {to} are missing at the end of a log file");
@@ -54,8 +58,10 @@ pub(super) fn recover(dir: &Path, had: u64) -> Result<Recovered> {
     let mut active = match last {
         None => Active::create(dir, 0).map_err(|error| unopened(dir, error))?,
         Some(base) => {
-            let (active, indexed) = reopen_last(dir, base).map_err(|error| unopened(&path_of(dir, base), error))?;
+            let (active, indexed, damaged) =
+                reopen_last(dir, base).map_err(|error| unopened(&path_of(dir, base), error))?;
             had = had.max(indexed);
+            holes.extend(damaged);
             active
         }
     };
@@ -113,8 +119,9 @@ fn list(dir: &Path) -> io::Result<(Vec<u64>, u64)> {
     Ok((bases, indexed))
 }
 
-/// Opens a segment that ends where the next one begins.
-fn reopen_closed(path: &Path, base: u64, end: u64) -> io::Result<Index> {
+/// Opens a segment that ends where the next one begins; returns the offsets in it that are damaged, if it was looked
+/// through.
+fn reopen_closed(path: &Path, base: u64, end: u64) -> io::Result<(Index, Vec<Range<u64>>)> {
     let file = File::open(path)?;
     let file_bytes = file.metadata()?.len();
     let index_path = path.with_extension(INDEX);
@@ -125,27 +132,28 @@ fn reopen_closed(path: &Path, base: u64, end: u64) -> io::Result<Index> {
             && (index.end == end || index.end < end && index.bytes == file_bytes)
     };
     if let Some(index) = Index::load(&index_path).filter(is_good) {
-        return Ok(index);
+        return Ok((index, Vec::new()));
     }
     let seen = look_through(file, base, file_bytes, Some(end))?;
     for (damage, _) in &seen.damages {
         tell(path, damage);
     }
     seen.index.store(&index_path);
-    Ok(seen.index)
+    let damaged = seen.damages.iter().map(|(damage, _)| damage.from..damage.to).collect();
+    Ok((seen.index, damaged))
 }
 
 /// Opens the last segment, up to the last complete write, and returns the offset up to which it is known to have been
-/// durable.
-fn reopen_last(dir: &Path, base: u64) -> io::Result<(Active, u64)> {
+/// durable, and the offsets in it that are damaged.
+fn reopen_last(dir: &Path, base: u64) -> io::Result<(Active, u64, Vec<Range<u64>>)> {
     let path = path_of(dir, base);
     let file = OpenOptions::new().read(true).write(true).open(&path)?;
     let file_bytes = file.metadata()?.len();
     // The index is from the last clean shutdown: everything in it was durable.
     let stored = Index::load(&path.with_extension(INDEX)).filter(|index| index.base == base);
     let known = stored.as_ref().map_or(base, |index| index.end);
-    let index = match stored.filter(|index| index.bytes == file_bytes) {
-        Some(index) => index,
+    let (index, damaged) = match stored.filter(|index| index.bytes == file_bytes) {
+        Some(index) => (index, Vec::new()),
         None => {
             let mut seen = look_through(file.try_clone()?, base, file_bytes, None)?;
             seen.synced = seen.synced.max(known);
@@ -156,7 +164,7 @@ fn reopen_last(dir: &Path, base: u64) -> io::Result<(Active, u64)> {
     file.set_len(index.bytes)?;
     file.sync_all()?;
     let at = index.bytes;
-    Ok((Active::resume(Segment::new(dir, index), file, at), known))
+    Ok((Active::resume(Segment::new(dir, index), file, at), known, damaged))
 }
 
 /// Content of a file.
@@ -187,15 +195,17 @@ fn look_through(file: File, base: u64, file_bytes: u64, end: Option<u64>) -> io:
 impl SegmentContent {
     /// Cuts off a torn write, which was never acknowledged. Damage to data that was already durable is different:
     /// nothing behind it is discarded.
-    fn without_torn_tail(self, path: &Path) -> Index {
+    fn without_torn_tail(self, path: &Path) -> (Index, Vec<Range<u64>>) {
+        let mut damaged = Vec::new();
         for (damage, before) in self.damages {
             if damage.from >= self.synced {
                 tracing::warn!(path = %path.display(), "a torn write was cut off at byte {}", damage.at);
-                return before;
+                return (before, damaged);
             }
             tell(path, &damage);
+            damaged.push(damage.from..damage.to);
         }
-        self.index
+        (self.index, damaged)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use salver_model::Result;
 use salver_model::streams::Ends;
+use salver_model::{Error, Result};
 
 use super::frame::Frame;
 use super::lock::lock;
@@ -69,6 +69,20 @@ impl HeldLog {
     }
 }
 
+impl HeldLog {
+    /// Records that events can't be read, so that later snapshots don't count them. Tells the log of each once.
+    pub(crate) fn lose(&self, offsets: Range<u64>, why: &Error) {
+        if lock(&self.open.shared.tail).lose(&offsets) {
+            let last = offsets.end.saturating_sub(1);
+            tracing::error!(
+                "events {} to {last} are left out of the table of the stream: {}",
+                offsets.start,
+                why.message
+            );
+        }
+    }
+}
+
 impl OpenPart {
     /// Returns the offset of its first event.
     pub(crate) fn base(&self) -> u64 {
@@ -97,5 +111,11 @@ impl OpenPart {
         };
         frames.truncate(frames.partition_point(|frame| frame.head.offset < self.end));
         Ok(frames)
+    }
+
+    /// Returns the first offset from `from` on that is not damaged. May block.
+    pub(crate) fn good_from(&self, from: u64) -> Result<u64> {
+        let from = from.max(self.base());
+        if from >= self.pending_base { Ok(from) } else { self.segment.good_from(from) }
     }
 }

@@ -35,7 +35,8 @@ pub(super) struct Tail {
     pub(super) closed: Arc<Vec<Arc<Segment>>>,
     /// Active segment.
     pub(super) open: Arc<Segment>,
-    /// Offset ranges between segments whose events were already lost when the log was opened.
+    /// Offset ranges whose events are lost: between segments when the log was opened, and damaged ones since they were
+    /// found. In order, without overlaps.
     pub(super) holes: Arc<[Range<u64>]>,
 }
 
@@ -80,6 +81,27 @@ impl Tail {
             open,
             holes: holes.into(),
         }
+    }
+
+    /// Adds a range to those whose events are lost; returns whether any of them is new.
+    pub(super) fn lose(&mut self, offsets: &Range<u64>) -> bool {
+        let mut start = offsets.start;
+        let mut holes = self.holes.to_vec();
+        for hole in self.holes.iter().filter(|hole| hole.end > offsets.start && hole.start < offsets.end) {
+            if start < hole.start {
+                holes.push(start..hole.start);
+            }
+            start = start.max(hole.end);
+        }
+        if start < offsets.end {
+            holes.push(start..offsets.end);
+        }
+        if holes.len() == self.holes.len() {
+            return false;
+        }
+        holes.sort_unstable_by_key(|hole| hole.start);
+        self.holes = holes.into();
+        true
     }
 
     /// Checks that a frame of this size can be accepted.

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
-use salver_model::Result;
+use salver_model::{Code, Error, Result};
 
+use super::BATCH_ROWS;
 use super::layout::{RowBuilder, Wanted};
-use super::{BATCH_BYTES, BATCH_ROWS};
 use crate::log::frame::Frame;
 use crate::log::{HeldLog, Segment};
 
@@ -30,6 +30,14 @@ impl FrameSource {
             Self::Open(held) => held.open.read(from, PIECE_BYTES),
         }
     }
+
+    /// Returns the first offset from `from` on that is not damaged.
+    fn good_from(&self, from: u64) -> Result<u64> {
+        match self {
+            Self::Closed(segment) => segment.good_from(from),
+            Self::Open(held) => held.open.good_from(from),
+        }
+    }
 }
 
 /// Reader of a range of events as rows.
@@ -41,18 +49,32 @@ pub(super) struct FrameReader {
     frames: std::vec::IntoIter<Frame>,
     frame: Option<Frame>,
     rows: RowBuilder,
+    /// Damaged events that were left out, with what was wrong.
+    lost: Vec<(Range<u64>, Error)>,
 }
 
 impl FrameReader {
     pub(super) fn new(place: FrameSource, offsets: Range<u64>, wanted: Wanted) -> Self {
-        Self { place, left: offsets, frames: Vec::new().into_iter(), frame: None, rows: RowBuilder::new(wanted) }
+        let rows = RowBuilder::new(wanted);
+        Self { place, left: offsets, frames: Vec::new().into_iter(), frame: None, rows, lost: Vec::new() }
     }
 
-    /// Returns the next rows, at most `rows_max`; `None` at the end. Blocks.
-    pub(super) fn next(&mut self, rows_max: usize) -> Result<Option<RecordBatch>> {
+    /// Returns the offset of the next row.
+    pub(super) fn position(&self) -> u64 {
+        self.left.start
+    }
+
+    /// Returns the damaged events that were left out since the last call.
+    pub(super) fn take_lost(&mut self) -> Vec<(Range<u64>, Error)> {
+        std::mem::take(&mut self.lost)
+    }
+
+    /// Returns the next rows, at most `rows_max`, and fewer from `bytes_max` bytes of events on; `None` at the end.
+    /// Damaged events are left out. Blocks.
+    pub(super) fn next(&mut self, rows_max: usize, bytes_max: usize) -> Result<Option<RecordBatch>> {
         let mut bytes = 0;
         let rows_max = rows_max.min(BATCH_ROWS);
-        while !self.left.is_empty() && self.rows.rows() < rows_max && bytes < BATCH_BYTES {
+        while !self.left.is_empty() && self.rows.rows() < rows_max && bytes < bytes_max {
             let Some(frame) = self.current()? else {
                 self.left.start = self.left.end;
                 break;
@@ -62,7 +84,7 @@ impl FrameReader {
                 if placed.offset >= self.left.end {
                     break;
                 }
-                if self.rows.rows() == rows_max || bytes >= BATCH_BYTES {
+                if self.rows.rows() == rows_max || bytes >= bytes_max {
                     break;
                 }
                 bytes += placed.record.value.len();
@@ -70,7 +92,7 @@ impl FrameReader {
                 self.left.start = placed.offset + 1;
             }
             // A frame without further records, whatever its header says, must not stop the walk.
-            if self.rows.rows() < rows_max && bytes < BATCH_BYTES {
+            if self.rows.rows() < rows_max && bytes < bytes_max {
                 self.left.start = self.left.start.max(frame.head.end().min(self.left.end));
             }
             self.frame = Some(frame);
@@ -87,11 +109,32 @@ impl FrameReader {
                 }
                 continue;
             }
-            let frames = self.place.read(self.left.start)?;
+            if self.left.is_empty() {
+                return Ok(None);
+            }
+            let frames = match self.place.read(self.left.start) {
+                Err(error) if error.code == Code::Source => {
+                    self.pass(error)?;
+                    continue;
+                }
+                frames => frames?,
+            };
             if frames.last().is_none_or(|frame| frame.head.end() <= self.left.start) {
                 return Ok(None);
             }
             self.frames = frames.into_iter();
         }
+    }
+
+    /// Goes on behind the damage that the next event is in.
+    fn pass(&mut self, error: Error) -> Result<()> {
+        let start = self.left.start;
+        let good = self.place.good_from(start)?.min(self.left.end);
+        if good <= start {
+            return Err(error);
+        }
+        self.lost.push((start..good, error));
+        self.left.start = good;
+        Ok(())
     }
 }

@@ -7,21 +7,27 @@ use std::time::{Duration, Instant};
 
 use arrow::record_batch::RecordBatch;
 use futures::{StreamExt, stream};
+use salver_model::memory::{self, ReadAhead};
 use salver_model::reply::BatchStream;
 use salver_model::{Error, Filter, Result};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::BATCH_ROWS;
 use super::frame_rows::{FrameReader, FrameSource};
 use super::layout::Wanted;
 use super::sidecar::{Footers, SidecarReader};
+use super::{BATCH_BYTES, BATCH_ROWS};
 use crate::log::{HeldLog, Segment};
 
 /// Number of batches read at a time after the first.
 const READ_AHEAD: usize = 4;
 /// Bytes of batches from which on no more are read ahead.
 const AHEAD_BYTES: usize = 2 * 1024 * 1024;
+/// Bytes that a reader holds which reads ahead: its batches, those before them, and the frames or the row group that it
+/// is at.
+const READER_BYTES: usize = 12 * 1024 * 1024;
+/// Bytes of the batches of one without room for that.
+const SMALL_BATCH_BYTES: usize = 256 * 1024;
 
 /// Delay before a file that could not be written is tried again.
 const AGAIN: Duration = Duration::from_secs(60);
@@ -81,6 +87,8 @@ pub(super) struct PartReader {
     wanted: Wanted,
     filter: Option<Filter>,
     sidecars: Arc<Sidecars>,
+    /// Bytes that complete a batch.
+    batch_bytes: usize,
 }
 
 impl PartReader {
@@ -91,7 +99,7 @@ impl PartReader {
         filter: Option<Filter>,
         sidecars: Arc<Sidecars>,
     ) -> Self {
-        Self { log, left: offsets, source: None, wanted, filter, sidecars }
+        Self { log, left: offsets, source: None, wanted, filter, sidecars, batch_bytes: BATCH_BYTES }
     }
 
     /// Returns the next rows; `None` at the end. Blocks.
@@ -105,7 +113,13 @@ impl PartReader {
                 continue;
             };
             let batch = match source {
-                RowSource::Frames(frames) => frames.next(BATCH_ROWS)?,
+                RowSource::Frames(frames) => {
+                    let batch = frames.next(BATCH_ROWS, self.batch_bytes);
+                    for (lost, why) in frames.take_lost() {
+                        self.log.lose(lost, &why);
+                    }
+                    batch?
+                }
                 RowSource::Sidecar(sidecar, segment) => match sidecar.next() {
                     Ok(batch) => batch,
                     Err(error) => {
@@ -127,6 +141,15 @@ impl PartReader {
         }
     }
 
+    /// Gives up what the source has in memory: the next read opens it anew where this one ended.
+    fn rest(&mut self) {
+        let Some((source, end)) = self.source.take() else { return };
+        self.left.start = match &source {
+            RowSource::Frames(frames) => frames.position(),
+            RowSource::Sidecar(sidecar, _) => sidecar.position().unwrap_or(end),
+        };
+    }
+
     /// Opens a source for the next offsets, and returns its end.
     fn open(&mut self) -> (RowSource, u64) {
         let start = self.left.start;
@@ -141,11 +164,12 @@ impl PartReader {
         let offsets = start..end;
         self.left.start = end;
         let row_bytes = segment.bytes() / (segment.end() - segment.base()).max(1);
+        let batch_rows = (self.batch_bytes as u64 / row_bytes.max(1)).clamp(1, BATCH_ROWS as u64) as usize;
         let sidecar = self
             .sidecars
             .footers
             .open(segment)
-            .and_then(|file| SidecarReader::new(file, &offsets, &self.wanted, self.filter.as_ref(), row_bytes));
+            .and_then(|file| SidecarReader::new(file, &offsets, &self.wanted, self.filter.as_ref(), batch_rows));
         if let Some(sidecar) = sidecar {
             return (RowSource::Sidecar(Box::new(sidecar), Arc::clone(segment)), end);
         }
@@ -191,12 +215,15 @@ struct PartStream {
     ahead: Option<JoinHandle<Ahead>>,
     part: Option<PartReader>,
     count: usize,
+    /// Room for reading ahead, if there is some.
+    room: Option<ReadAhead>,
 }
 
-/// Streams the batches of a part. While the consumer takes some, the next are read; no thread waits for the consumer,
-/// and dropping the stream stops the reading.
+/// Streams the batches of a part. While the consumer takes some, the next are read, as far as there is room for all who
+/// read ahead: hundreds of clients that read nothing would fill the memory. No thread waits for the consumer, and
+/// dropping the stream stops the reading.
 pub(super) fn stream_of(part: PartReader) -> BatchStream {
-    let reading = PartStream { batches: Vec::new().into_iter(), ahead: None, part: Some(part), count: 1 };
+    let reading = PartStream { batches: Vec::new().into_iter(), ahead: None, part: Some(part), count: 1, room: None };
     stream::unfold(reading, |mut reading| async move {
         loop {
             if let Some(batch) = reading.batches.next() {
@@ -206,7 +233,7 @@ pub(super) fn stream_of(part: PartReader) -> BatchStream {
                 reading.read_on(part);
             }
             let done = reading.ahead.take()?.await;
-            let Ahead { part, batches, is_end } = match done {
+            let Ahead { mut part, batches, is_end } = match done {
                 Ok(done) => done,
                 Err(error) => {
                     let error = Error::internal("the read of a stream was cut off").with_source(error);
@@ -215,10 +242,15 @@ pub(super) fn stream_of(part: PartReader) -> BatchStream {
             };
             reading.count = READ_AHEAD;
             reading.batches = batches.into_iter();
-            if !is_end {
+            if is_end {
+                if reading.batches.len() == 0 {
+                    return None;
+                }
+            } else if reading.has_room() {
                 reading.read_on(part);
-            } else if reading.batches.len() == 0 {
-                return None;
+            } else {
+                part.rest();
+                reading.part = Some(part);
             }
         }
     })
@@ -226,8 +258,16 @@ pub(super) fn stream_of(part: PartReader) -> BatchStream {
 }
 
 impl PartStream {
+    fn has_room(&mut self) -> bool {
+        if self.room.is_none() {
+            self.room = memory::read_ahead(READER_BYTES);
+        }
+        self.room.is_some()
+    }
+
     fn read_on(&mut self, mut part: PartReader) {
-        let count = self.count;
+        let (count, bytes) = if self.has_room() { (self.count, BATCH_BYTES) } else { (1, SMALL_BATCH_BYTES) };
+        part.batch_bytes = bytes;
         self.ahead = Some(tokio::task::spawn_blocking(move || {
             let (batches, is_end) = part.some(count);
             Ahead { part, batches, is_end }

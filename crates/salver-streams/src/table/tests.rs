@@ -21,6 +21,7 @@ use crate::log::{Log, LogOptions};
 
 mod damage;
 mod measure;
+mod slow_readers;
 
 /// Log with its table.
 struct Stream {

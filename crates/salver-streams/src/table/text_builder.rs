@@ -41,7 +41,11 @@ impl Texts {
     }
 
     /// Returns the texts as an array.
-    pub(super) fn finish(self, nulls: Option<NullBuffer>) -> StringArray {
+    pub(super) fn finish(mut self, nulls: Option<NullBuffer>) -> StringArray {
+        // It may have grown to twice as much, which would be kept as long as its rows wait for their client.
+        if self.bytes.len() < self.bytes.capacity() / 4 * 3 {
+            self.bytes.shrink_to_fit();
+        }
         let (offsets, bytes) = (offsets(&self.ends), Buffer::from_vec(self.bytes));
         let array = StringArray::try_new(offsets.clone(), bytes.clone(), nulls.clone());
         // Streams may carry values that were not validated as UTF-8.

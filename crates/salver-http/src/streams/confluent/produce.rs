@@ -205,6 +205,7 @@ mod tests {
             assert_eq!(of(text, Embedded::Json), Err(code), "{text}");
         }
         assert_eq!(of(r#"{"records":[{"value":"%"}]}"#, Embedded::Binary), Err(42206));
+        assert_eq!(of(r#"{"records":[{"value":"e30="},{"value":"%"}]}"#, Embedded::Binary), Err(42206));
     }
 
     #[test]

@@ -13,9 +13,10 @@ mod numeric;
 use std::pin::pin;
 use std::sync::Arc;
 
+use ahash::AHashMap;
 use futures::TryStreamExt;
 use salver_model::records::TableInfo;
-use salver_model::{Error, Result};
+use salver_model::{Code, Error, Result};
 use tokio::sync::mpsc::Sender;
 use tokio_postgres::SimpleQueryMessage;
 
@@ -87,6 +88,7 @@ async fn begin(connection: &Connection, table: &TableInfo) -> Result<(String, La
     let state = cells_of(client.simple_query(&state).await?);
     let state =
         state.into_iter().next().flatten().ok_or_else(|| Error::internal("a state of PostgreSQL has no name"))?;
+    same_columns(connection, table, &name).await?;
     client.batch_execute(&format!("SAVEPOINT {RETURN_TO}")).await?;
     // In a plain table without partitions, rows visible to the snapshot keep their `ctid` for as long as it lasts.
     let address = (kind == Some("r") && !inherited).then(|| Address {
@@ -98,6 +100,36 @@ async fn begin(connection: &Connection, table: &TableInfo) -> Result<(String, La
     // Tables that inherit from another are read with it, and have keys of their own.
     let keyed = kind == Some("p") || kind == Some("r") && !inherited;
     Ok((state, Layout { address, keyed }))
+}
+
+/// Checks that the columns have the types that are known of them: rows are sent in the binary forms of these, so that
+/// one that was altered a moment ago would break off in the middle. The lock keeps them from being altered any more.
+async fn same_columns(connection: &Connection, table: &TableInfo, name: &str) -> Result<(), Fault> {
+    let mut sql = Sql::literal();
+    sql.push("SELECT attname::text, pg_catalog.format_type(atttypid, atttypmod) FROM pg_catalog.pg_attribute ");
+    sql.push("WHERE attnum > 0 AND NOT attisdropped AND attrelid = pg_catalog.to_regclass(");
+    sql.bind(Bind::Text(name.to_owned())).push(")");
+    let mut types = AHashMap::new();
+    for message in connection.client.simple_query(&sql.text).await? {
+        let SimpleQueryMessage::Row(row) = message else { continue };
+        if let (Some(column), Some(native)) = (row.get(0), row.get(1)) {
+            types.insert(column.to_owned(), native.to_owned());
+        }
+    }
+    // Whether a name has its schema depends on the search path.
+    let bare = |native: &str| native.rsplit('.').next().unwrap_or(native).to_owned();
+    let is_other = |native: &String, known: &str| bare(native) != bare(known);
+    let mut columns = table.columns.iter();
+    let other = columns.find(|own| types.get(&own.real_name).is_none_or(|native| is_other(native, &own.native)));
+    match other {
+        None => Ok(()),
+        Some(column) => {
+            let message = format!("`{}` of `{}` is not what it was any more", column.name, table.name);
+            Err(Error::new(Code::UnknownColumn, message)
+                .with_hint("the table was altered a moment ago: ask again")
+                .into())
+        }
+    }
 }
 
 /// Page size of the server. If a server was built with another, the parts are uneven and nothing else changes.

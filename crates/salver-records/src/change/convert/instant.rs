@@ -20,6 +20,9 @@ impl ConversionTarget<'_> {
         if let Some(far) = self.far(column, text) {
             return Ok(Bind::Text(far));
         }
+        if self.keeps_span(column, text) {
+            return Ok(Bind::Text(text.to_owned()));
+        }
         let laid_out = match column.kind {
             ColumnKind::Date => moment::date(text).ok_or(unfit)?,
             ColumnKind::Time => {
@@ -44,6 +47,12 @@ impl ConversionTarget<'_> {
         // It is a text there, which keeps the form in which it was read.
         let keeps = self.dialect == Dialect::Sqlite && only_noughts_behind(&laid_out, text);
         Ok(Bind::Text(if keeps { text.to_owned() } else { laid_out }))
+    }
+
+    /// Returns whether it is a span in a column of times of SQLite, which has no type for them: it is stored and shown.
+    fn keeps_span(&self, column: &ColumnInfo, text: &str) -> bool {
+        let is_time = self.dialect == Dialect::Sqlite && column.kind == ColumnKind::Time;
+        is_time && moment::time(text, false).is_none() && moment::is_long_span(text)
     }
 
     /// Returns a day or time that only PostgreSQL supports, in its own output format.

@@ -97,7 +97,24 @@ impl ConversionTarget<'_> {
         let single = self.dialect != Dialect::Sqlite && column.kind == ColumnKind::Float;
         // A number too small for the type would become zero.
         let lost = (value == 0.0 || (single && narrow == 0.0)) && !significant(text).is_empty();
-        if lost || (single && narrow.is_infinite()) { Err("invalid float") } else { Ok(Bind::Float(value)) }
+        if lost || (single && narrow.is_infinite()) {
+            return Err("invalid float");
+        }
+        // As it will be stored: by another value the row that was just written is not found. What is added is no value
+        // of the column.
+        let stored = if self.adds { value } else { self.rounded(column, value) };
+        #[allow(clippy::cast_possible_truncation, reason = "that is the point")]
+        let narrowed = f64::from(stored as f32);
+        Ok(Bind::Float(if single && !self.adds { narrowed } else { stored }))
+    }
+
+    /// Returns the value with the decimal places that MySQL keeps in a `float(7,4)` or `double(7,4)`.
+    fn rounded(&self, column: &ColumnInfo, value: f64) -> f64 {
+        let places = || -> Option<usize> {
+            let (_, rest) = column.native.split_once(',').filter(|_| self.dialect == Dialect::Mysql)?;
+            rest.split_once(')')?.0.trim().parse().ok()
+        };
+        places().and_then(|places| format!("{value:.places$}").parse().ok()).unwrap_or(value)
     }
 
     pub(super) fn decimal(&self, column: &ColumnInfo, field: &Field) -> Result<Bind, Unfit> {

@@ -14,7 +14,6 @@ use super::Footer;
 use super::chunks::Chunks;
 use super::conform::{conform, conforms};
 use super::prune::may_match;
-use crate::table::BATCH_ROWS;
 use crate::table::layout::{OFFSET, Wanted};
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
@@ -34,13 +33,14 @@ pub(in crate::table) struct SidecarReader {
 }
 
 impl SidecarReader {
-    /// Creates a reader of the rows with these offsets; `None` when a column can only be read from the events.
+    /// Creates a reader of the rows with these offsets, in batches of `batch_rows`; `None` when a column can only be
+    /// read from the events.
     pub(in crate::table) fn new(
         (file, footer): (File, Arc<Footer>),
         offsets: &Range<u64>,
         wanted: &Wanted,
         filter: Option<&Filter>,
-        row_bytes: u64,
+        batch_rows: usize,
     ) -> Option<Self> {
         let own = footer.metadata.schema();
         let mut roots = Vec::new();
@@ -62,7 +62,6 @@ impl SidecarReader {
             .collect();
         groups.reverse();
         let mask = ProjectionMask::roots(footer.metadata.parquet_schema(), roots.iter().copied());
-        let batch_rows = (crate::table::BATCH_BYTES as u64 / row_bytes.max(1)).clamp(1, BATCH_ROWS as u64) as usize;
         Some(Self { file, footer, wanted: wanted.clone(), mask, roots, groups, current: None, batch_rows })
     }
 

@@ -18,15 +18,15 @@ use super::{BASE, END, GROUP_ROWS, SUM_BYTES, SUMS};
 use crate::event::OWN_COLUMNS;
 use crate::log::Segment;
 use crate::private_files;
-use crate::table::BATCH_ROWS;
 use crate::table::frame_rows::{FrameReader, FrameSource};
 use crate::table::layout::{ID, Layout, OFFSET, OWN, Wanted};
+use crate::table::{BATCH_BYTES, BATCH_ROWS};
 
 /// Extension of an unfinished file.
 pub(in crate::table) const NEW: &str = "parquet-new";
 
-/// Memory, in bytes, at which a row group is written regardless of its number of rows.
-const GROUP_BYTES: usize = 64 * 1024 * 1024;
+/// Memory, in bytes, at which a row group is written regardless of its number of rows: each reader has one in memory.
+const GROUP_BYTES: usize = 8 * 1024 * 1024;
 
 /// Writes the file atomically, unless `stop` is set meanwhile. Blocks.
 ///
@@ -51,7 +51,7 @@ pub(in crate::table) fn write(segment: &Arc<Segment>, layout: &Arc<Layout>, stop
         if stop.load(Ordering::Relaxed) {
             return Err(failed("the stream is closing".into()));
         }
-        let batch = rows.next(BATCH_ROWS)?;
+        let batch = rows.next(BATCH_ROWS, BATCH_BYTES)?;
         let is_end = batch.is_none();
         if let Some(batch) = batch {
             count += batch.num_rows() as u64;
