@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fetchCount, fetchPage } from "../api";
 import { type Column, type Entry, catalog } from "../catalog";
 import type { Value } from "../data_json";
@@ -30,12 +30,15 @@ interface Props {
 
 /** The rows of an entry, page by page. */
 export function RowsTab({ entry, state, facts, ready }: Props) {
-  const request = rowsRequest(entry, state, facts.key);
+  // Rows don't wait for what is known of their keys. Where these are not among the columns that are shown, the rows are
+  // read once more with them, when the first are there.
+  const [key, setKey] = useState<string[]>([]);
+  const request = rowsRequest(entry, state, key);
   const counting = countRequest(entry, state);
-  const id = JSON.stringify(request);
-  // The key is read with the rows only where some columns are left out.
-  const isWhole = state.columns.length === entry.columns.length;
-  const rows = useLoaded(ready || isWhole ? `${id}#${changeCount.value}` : null, (signal) => fetchPage(request, signal));
+  const rows = useLoaded(`${JSON.stringify(request)}#${changeCount.value}`, (signal) => fetchPage(request, signal));
+  useEffect(() => {
+    if (ready && !rows.loading) setKey(facts.key);
+  }, [ready, rows.loading, facts.key]);
   const total = useLoaded(`${JSON.stringify(counting)}#${changeCount.value}`, (signal) => fetchCount(counting, signal));
   const facetNames = place.value.query.get("facets");
 
@@ -110,11 +113,11 @@ export function RowsTab({ entry, state, facts, ready }: Props) {
                     }
                   : undefined
               }
-              empty={rows.loading || !ready ? "Loading…" : state.filters.length ? "No row fits these conditions." : "No rows yet."}
+              empty={rows.loading ? "Loading…" : state.filters.length ? "No row fits these conditions." : "No rows yet."}
             />
           )}
           {rows.data?.cut && <Cut shown={shown.length} />}
-          <Pager page={state.page} limit={state.limit} shown={shown.length} total={total.data} />
+          <Pager page={state.page} limit={state.limit} shown={shown.length} total={total.error ? null : total.data} error={total.error} onCount={total.reload} />
         </div>
       </div>
       <RequestPanel request={request} />

@@ -1,8 +1,9 @@
 import "./entry.css";
 import { useEffect } from "preact/hooks";
-import { catalog, catalogError, databaseOf, loadCatalog, recordsName } from "../catalog";
+import { catalog, catalogError, databaseOf, loadCatalog, recordsName, refreshCatalog } from "../catalog";
 import type { Entry } from "../catalog";
-import { ErrorScreen } from "../error_note";
+import { ErrorNote, ErrorScreen } from "../error_note";
+import { PartFault } from "../part_fault";
 import { UndoBar } from "../records/undo_bar";
 import { pageUrl, place, setQuery } from "../router";
 import type { ScreenProps } from "../screens";
@@ -28,14 +29,18 @@ export interface EntryFacts {
   records: { name: string; table: RecordTable } | null;
 }
 
+const UNKNOWN: EntryFacts = { key: [], records: null };
+
 /** The screen of an entry: its rows, a profile of its columns, and charts. */
 export default function EntryScreen({ parts }: ScreenProps) {
   const name = parts[0] ?? "";
   const all = catalog.value;
   const entry = all?.entries.get(name);
-  const facts = useLoaded<EntryFacts>(entry ? `${name}/${entry.columns.length}` : null, async () => {
+  // What a table takes is known once the columns of databases are; a dataset has none there.
+  const records = all && entry ? recordsName(entry, all.tables) : null;
+  const isKnown = entry && !(entry.kind === "table" && records === null && all?.awaited.has("columns"));
+  const facts = useLoaded<EntryFacts>(isKnown ? `${name}/${entry.columns.length}/${records}` : null, async () => {
     if (!entry || !all) return { key: [], records: null };
-    const records = recordsName(entry, all.tables);
     const described = records ? all.tables.get(records) : undefined;
     const [key, table] = await Promise.all([described ? described.flatMap((column) => (column.pk ? [column.name] : [])) : keyOf(entry), records ? recordTable(records) : null]);
     return { key, records: records && table ? { name: records, table } : null };
@@ -43,7 +48,7 @@ export default function EntryScreen({ parts }: ScreenProps) {
 
   // An entry that is not there yet may have come since the catalog was read.
   useEffect(() => {
-    if (all && !entry) void loadCatalog();
+    if (all && !entry) refreshCatalog();
   }, [name]);
 
   if (catalogError.value && !all) return <ErrorScreen error={catalogError.value} onRetry={() => void loadCatalog()} />;
@@ -62,7 +67,7 @@ export default function EntryScreen({ parts }: ScreenProps) {
   }
   const tab = TABS.find(({ id }) => id === place.value.query.get("tab"))?.id ?? "rows";
   const state = readView(place.value.query, entry);
-  const known = facts.data ?? { key: [], records: null };
+  const known = facts.data ?? UNKNOWN;
   return (
     <section class="screen">
       <EntryHead entry={entry} state={state} />
@@ -73,6 +78,13 @@ export default function EntryScreen({ parts }: ScreenProps) {
             <bdi>{entry.message}</bdi>
           </p>
           {entry.hint && <p>{entry.hint}</p>}
+        </div>
+      )}
+      {entry.kind === "table" && <PartFault parts={["columns"]} left="Rows can't be changed until it is there." />}
+      {facts.error !== null && (
+        <div class="note warn" role="status">
+          <p class="note-title">What belongs to the rows could not be read: their keys, or what may be changed</p>
+          <ErrorNote error={facts.error} onRetry={facts.reload} />
         </div>
       )}
       <UndoBar />
@@ -87,7 +99,7 @@ export default function EntryScreen({ parts }: ScreenProps) {
             ))}
           </nav>
           {tab !== "rows" && <FilterBar entry={entry} state={state} />}
-          {tab === "rows" && <RowsTab entry={entry} state={state} facts={known} ready={!facts.loading} />}
+          {tab === "rows" && <RowsTab entry={entry} state={state} facts={known} ready={isKnown === true && !facts.loading} />}
           {tab === "columns" && <ProfileTab entry={entry} state={state} keyColumns={known.key} />}
           {tab === "chart" && <ChartTab entry={entry} state={state} />}
         </>

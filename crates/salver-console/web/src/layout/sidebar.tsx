@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Catalog, type Entry, catalog, databaseOf } from "../catalog";
+import { type Catalog, type Entry, catalog, databaseOf, namedOf } from "../catalog";
 import { Icon, type IconName } from "../icon";
 import { compactNumber } from "../number_text";
 import { pageUrl, path } from "../router";
@@ -100,7 +100,7 @@ function groupsOf(all: Catalog, search: string): { title: string; items: Item[] 
   }
   for (const query of all.queries) add("Queries", { label: query.name, icon: "query", url: `${pageUrl("sql")}?query=${encodeURIComponent(query.name)}` });
   for (const file of all.functions) {
-    for (const endpoint of file.endpoints) {
+    for (const endpoint of namedOf(file)) {
       add("Functions", { label: `${file.name}/${endpoint.function}`, icon: "function", url: pageUrl("function", file.name, endpoint.function), note: file.language });
     }
   }

@@ -3,7 +3,7 @@ import "./row.css";
 import { useState } from "preact/hooks";
 import { type ApiRequest, apiPath, fetchRows } from "../api";
 import { kindOf, typeLabel } from "../column_type";
-import { type Column, type Entry, catalog, catalogError, recordsName } from "../catalog";
+import { type Column, type Entry, catalog, catalogError, loadCatalog, recordsName } from "../catalog";
 import { ExactNumber, type Value } from "../data_json";
 import { buildFilter, sqlName, sqlWhere, writeFilter } from "../entry/filters";
 import { keyOf, recordTable } from "../entry/metadata";
@@ -27,14 +27,15 @@ export default function RowScreen({ parts }: ScreenProps) {
   const key = parts.slice(2);
   const all = catalog.value;
   const entry = all?.entries.get(name);
-  const facts = useLoaded(entry ? name : null, async () => {
+  const records = all && entry ? recordsName(entry, all.tables) : null;
+  const isKnown = entry && !(entry.kind === "table" && records === null && all?.awaited.has("columns"));
+  const facts = useLoaded(isKnown ? `${name}/${records}` : null, async () => {
     if (!entry || !all) return null;
-    const records = recordsName(entry, all.tables);
     const described = records ? (all.tables.get(records) ?? []) : [];
     const keyColumns = records ? described.flatMap((column) => (column.pk ? [column.name] : [])) : await keyOf(entry);
     return { keyColumns, records, described, table: records ? await recordTable(records) : null };
   });
-  if (catalogError.value && !all) return <ErrorScreen error={catalogError.value} />;
+  if (catalogError.value && !all) return <ErrorScreen error={catalogError.value} onRetry={() => void loadCatalog()} />;
   if (!all) return <p class="loading">Loading…</p>;
   if (!entry) {
     return (
@@ -45,7 +46,7 @@ export default function RowScreen({ parts }: ScreenProps) {
       </section>
     );
   }
-  if (facts.error) return <ErrorScreen error={facts.error} />;
+  if (facts.error) return <ErrorScreen error={facts.error} onRetry={facts.reload} />;
   if (!facts.data) return <p class="loading">Loading…</p>;
   const { keyColumns, ...rest } = facts.data;
   if (keyColumns.length !== key.length) return <ErrorScreen error={new Error(`A row of ${name} is named by ${keyColumns.join(", ") || "nothing: it has no key"}.`)} />;
@@ -106,7 +107,7 @@ function Row({ entry, keyColumns, rowKey, records, described, table }: RowProps)
         )}
       </header>
       <UndoBar />
-      <ErrorNote error={error ?? row.error} />
+      <ErrorNote error={error ?? row.error} onRetry={error === null ? row.reload : undefined} />
       {row.data && !found && <p class="note">There is no such row, or you may not see it.</p>}
       {found && (
         <div class="row-page">

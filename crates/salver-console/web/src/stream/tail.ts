@@ -57,8 +57,8 @@ export class Tail {
 
   private async follow(): Promise<void> {
     const { signal } = this.controller;
+    this.listener.onState("connecting");
     while (!signal.aborted) {
-      this.listener.onState("connecting");
       try {
         await this.readOnce(signal);
       } catch (error) {
@@ -67,6 +67,7 @@ export class Tail {
           this.listener.onState("failed", error);
           return;
         }
+        this.listener.onState("connecting", error);
       }
       await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
     }
