@@ -62,6 +62,7 @@ export default function EntryScreen({ parts }: ScreenProps) {
         <p>
           It may have another name, or you may not see it. <a href={pageUrl()}>Everything that is served</a>
         </p>
+        <ErrorNote error={catalogError.value} onRetry={() => void loadCatalog()} />
       </section>
     );
   }

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type ApiRequest, apiPath, fetchJson } from "../api";
+import { type ApiRequest, apiPath, fetchJson, isAbsent } from "../api";
 import type { FunctionEndpoint, FunctionFile } from "../catalog";
 import { FUNCTION_FILE } from "../catalog_shapes";
 import { DOCUMENT, type Document } from "../docs/openapi";
@@ -41,6 +41,12 @@ export default function FunctionScreen({ parts }: ScreenProps) {
       {endpoint?.summary && <p>{endpoint.summary}</p>}
       {described.data?.failure && <FailedFile failure={described.data.failure} />}
       {described.data && !described.data.failure && !endpoint && <p class="note">The file has no function of that name.</p>}
+      {schemas.error !== null && !isAbsent(schemas.error) && (
+        <div class="note warn" role="status">
+          <p class="note-title">What the arguments may be could not be read: the form asks for them by their types alone.</p>
+          <ErrorNote error={schemas.error} onRetry={schemas.reload} />
+        </div>
+      )}
       {endpoint && endpoint.call === undefined && <p class="note">This belongs to an application, and is called at its own path only: see the API reference.</p>}
       {endpoint?.call !== undefined && !schemas.loading && <Call key={`${file}/${name}`} endpoint={endpoint} call={endpoint.call} document={schemas.data} />}
     </section>

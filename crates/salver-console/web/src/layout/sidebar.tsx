@@ -69,6 +69,11 @@ export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
           </ul>
         </section>
       ))}
+      {(catalog.value?.faults.size ?? 0) > 0 && (
+        <p class="nav-empty">
+          Not everything could be read: <a href={pageUrl()}>why</a>
+        </p>
+      )}
       {catalog.value && search && groups.length === 0 && <p class="nav-empty">Nothing is called that.</p>}
     </nav>
   );

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, fetchJson, send, textOf } from "../api";
+import { ApiError, fetchJson, send, textOf, unexpected } from "../api";
 import { type Shape, flag, list, number, object, optional, record, text } from "../shape";
 import { bucketsBetween, growth, Measurement, quantile } from "./exposition";
 
@@ -99,6 +99,13 @@ async function readiness(signal: AbortSignal): Promise<Readiness> {
   }
 }
 
+async function measurements(signal: AbortSignal): Promise<string> {
+  const response = await send({ path: "metrics", headers: { Accept: "text/plain" } }, signal);
+  const told = await textOf(response);
+  if (!/^salver_/m.test(told)) throw unexpected(response, "It has no measurements of a server");
+  return told;
+}
+
 function pointOf(before: Measurement | undefined, now: Measurement): Point {
   const seconds = before ? (now.at - before.at) / 1000 : 0;
   const perSecond = (name: string) => (before ? growth(before.sum(name), now.sum(name)) / seconds : undefined);
@@ -130,7 +137,7 @@ export function useObservation(paused: boolean): Observation {
       if (document.hidden) return;
       const [state, text] = await Promise.allSettled([
         readiness(signal),
-        send({ path: "metrics", headers: { Accept: "text/plain" } }, signal).then(textOf),
+        measurements(signal),
       ]);
       if (signal.aborted) return;
       setObservation((before) => merge(before, recent.current, state, text));

@@ -1,4 +1,4 @@
-import { ApiError, type ApiRequest, send } from "../api";
+import { ApiError, type ApiRequest, send, unexpected } from "../api";
 
 /** An event as a tail sends it: its offset, and the text of its value. */
 export interface TailEvent {
@@ -77,6 +77,7 @@ export class Tail {
     const headers: Record<string, string> = { Accept: "text/event-stream" };
     if (this.lastOffset) headers["Last-Event-ID"] = this.lastOffset;
     const response = await send({ ...this.request, headers }, signal);
+    if (!response.headers.get("content-type")?.startsWith("text/event-stream")) throw unexpected(response, "It has no events");
     this.listener.onState("open");
     if (!response.body) return;
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
