@@ -62,7 +62,7 @@ export function Pager({ page, limit, shown, total, error, onCount }: Props) {
             if (to >= 1) go(last === null ? to : Math.min(to, last));
           }}
         />
-        {last !== null && <span>of {groupedNumber(last)}</span>}
+        <span class="pager-last">{last !== null && `of ${groupedNumber(last)}`}</span>
       </label>
       <button type="button" class="button small icon-only" aria-label="Next page" disabled={last === null ? shown < limit : page >= last} onClick={() => go(page + 1)}>
         <Icon name="next" size={14} />

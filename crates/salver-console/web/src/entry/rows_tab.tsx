@@ -16,20 +16,19 @@ import { ColumnPicker } from "./column_picker";
 import { Downloads } from "./downloads";
 import { FilterBar } from "./filter_bar";
 import { Facets, defaultFacets } from "./facets";
+import type { EntryFacts, LoadedFacts } from "./facts";
 import { Pager } from "./pager";
-import type { EntryFacts } from "./screen";
 import { type ViewState, countRequest, quoteName, rowsRequest, writeSort } from "./view_state";
 
 interface Props {
   entry: Entry;
   state: ViewState;
-  facts: EntryFacts;
-  /** Whether the facts are there. */
-  ready: boolean;
+  loaded: LoadedFacts;
 }
 
 /** The rows of an entry, page by page. */
-export function RowsTab({ entry, state, facts, ready }: Props) {
+export function RowsTab({ entry, state, loaded }: Props) {
+  const { facts, hasKey } = loaded;
   // Rows don't wait for what is known of their keys. Where these are not among the columns that are shown, the rows are
   // read once more with them, when the first are there.
   const [key, setKey] = useState<string[]>([]);
@@ -37,12 +36,12 @@ export function RowsTab({ entry, state, facts, ready }: Props) {
   const counting = countRequest(entry, state);
   const rows = useLoaded(`${JSON.stringify(request)}#${changeCount.value}`, (signal) => fetchPage(request, signal));
   useEffect(() => {
-    if (ready && !rows.loading) setKey(facts.key);
-  }, [ready, rows.loading, facts.key]);
+    if (hasKey && !rows.loading) setKey(facts.key);
+  }, [hasKey, rows.loading, facts.key]);
   const total = useLoaded(`${JSON.stringify(counting)}#${changeCount.value}`, (signal) => fetchCount(counting, signal));
   const facetNames = place.value.query.get("facets");
 
-  const described = facts.records ? (catalog.value?.tables.get(facts.records.name) ?? []) : [];
+  const { described } = facts;
   const columns = useMemo<GridColumn[]>(
     () => state.columns.map((column) => ({ ...column, key: facts.key.includes(column.name), refers: described.find(({ name }) => name === column.name)?.fk })),
     [state.columns.map(({ name }) => name).join("\u0000"), facts],
@@ -75,6 +74,8 @@ export function RowsTab({ entry, state, facts, ready }: Props) {
   return (
     <>
       <FilterBar entry={entry} state={state}>
+        {/* First, so that nothing moves when it comes. */}
+        {facts.records?.table.writes.create && <NewRow entry={entry} records={facts.records} keyColumns={facts.key} />}
         <ColumnPicker entry={entry} state={state} />
         <button
           type="button"
@@ -84,7 +85,6 @@ export function RowsTab({ entry, state, facts, ready }: Props) {
         >
           <Icon name="chart" size={14} /> Facets
         </button>
-        {facts.records?.table.writes.create && <NewRow entry={entry} records={facts.records} keyColumns={facts.key} />}
         <Downloads entry={entry} state={state} />
         <button type="button" class="button small" onClick={() => (rows.reload(), total.reload())}>
           Reload
@@ -111,7 +111,10 @@ export function RowsTab({ entry, state, facts, ready }: Props) {
                       const key = keyOfRow(index);
                       return key && facts.records ? <RowActions record={{ table: facts.records.name, keyColumns: facts.key, key }} /> : null;
                     }
-                  : undefined
+                  : // Room for what a table probably takes.
+                    entry.kind === "table" && loaded.waiting
+                    ? () => null
+                    : undefined
               }
               empty={rows.loading ? "Loading…" : state.filters.length ? "No row fits these conditions." : "No rows yet."}
             />
@@ -157,7 +160,7 @@ function useEditing(entry: Entry, facts: EntryFacts, columns: GridColumn[], rows
   const edit = useRef<RecordEdit | null>(null);
   const records = facts.records;
   if (!records?.table.writes.update || facts.key.length === 0) return undefined;
-  const described = catalog.value?.tables.get(records.name) ?? [];
+  const { described } = facts;
   return {
     at,
     begin: (row: number, column: number) => {

@@ -1,17 +1,16 @@
 import "./entry.css";
 import { useEffect } from "preact/hooks";
-import { catalog, catalogError, databaseOf, loadCatalog, recordsName, refreshCatalog } from "../catalog";
+import { catalog, catalogError, databaseOf, loadCatalog, refreshCatalog } from "../catalog";
 import type { Entry } from "../catalog";
 import { ErrorNote, ErrorScreen } from "../error_note";
-import { PartFault } from "../part_fault";
 import { UndoBar } from "../records/undo_bar";
 import { pageUrl, place, setQuery } from "../router";
 import type { ScreenProps } from "../screens";
-import { useLoaded } from "../use_loaded";
 import { ChartTab } from "./chart_tab";
 import { FilterBar } from "./filter_bar";
+import { useFacts } from "./facts";
+import { FactsFault } from "./facts_fault";
 import { sqlName } from "./filters";
-import { type RecordTable, keyOf, recordTable } from "./metadata";
 import { ProfileTab } from "./profile_tab";
 import { RowsTab } from "./rows_tab";
 import { type ViewState, readView, rowsRequest } from "./view_state";
@@ -22,29 +21,12 @@ const TABS = [
   { id: "chart", label: "Chart" },
 ];
 
-/** What the screen knows of an entry beside its columns. */
-export interface EntryFacts {
-  key: string[];
-  /** The table at `/api/records`, and what it takes; `null` for what is no table. */
-  records: { name: string; table: RecordTable } | null;
-}
-
-const UNKNOWN: EntryFacts = { key: [], records: null };
-
 /** The screen of an entry: its rows, a profile of its columns, and charts. */
 export default function EntryScreen({ parts }: ScreenProps) {
   const name = parts[0] ?? "";
   const all = catalog.value;
   const entry = all?.entries.get(name);
-  // What a table takes is known once the columns of databases are; a dataset has none there.
-  const records = all && entry ? recordsName(entry, all.tables) : null;
-  const isKnown = entry && !(entry.kind === "table" && records === null && all?.awaited.has("columns"));
-  const facts = useLoaded<EntryFacts>(isKnown ? `${name}/${entry.columns.length}/${records}` : null, async () => {
-    if (!entry || !all) return { key: [], records: null };
-    const described = records ? all.tables.get(records) : undefined;
-    const [key, table] = await Promise.all([described ? described.flatMap((column) => (column.pk ? [column.name] : [])) : keyOf(entry), records ? recordTable(records) : null]);
-    return { key, records: records && table ? { name: records, table } : null };
-  });
+  const loaded = useFacts(all, entry);
 
   // An entry that is not there yet may have come since the catalog was read.
   useEffect(() => {
@@ -68,7 +50,6 @@ export default function EntryScreen({ parts }: ScreenProps) {
   }
   const tab = TABS.find(({ id }) => id === place.value.query.get("tab"))?.id ?? "rows";
   const state = readView(place.value.query, entry);
-  const known = facts.data ?? UNKNOWN;
   return (
     <section class="screen">
       <EntryHead entry={entry} state={state} />
@@ -81,13 +62,7 @@ export default function EntryScreen({ parts }: ScreenProps) {
           {entry.hint && <p>{entry.hint}</p>}
         </div>
       )}
-      {entry.kind === "table" && <PartFault parts={["columns"]} left="Rows can't be changed until it is there." />}
-      {facts.error !== null && (
-        <div class="note warn" role="status">
-          <p class="note-title">What belongs to the rows could not be read: their keys, or what may be changed</p>
-          <ErrorNote error={facts.error} onRetry={facts.reload} />
-        </div>
-      )}
+      <FactsFault entry={entry} loaded={loaded} />
       <UndoBar />
       {entry.columns.length > 0 && (
         <>
@@ -100,8 +75,8 @@ export default function EntryScreen({ parts }: ScreenProps) {
             ))}
           </nav>
           {tab !== "rows" && <FilterBar entry={entry} state={state} />}
-          {tab === "rows" && <RowsTab entry={entry} state={state} facts={known} ready={isKnown === true && !facts.loading} />}
-          {tab === "columns" && <ProfileTab entry={entry} state={state} keyColumns={known.key} />}
+          {tab === "rows" && <RowsTab entry={entry} state={state} loaded={loaded} />}
+          {tab === "columns" && <ProfileTab entry={entry} state={state} keyColumns={loaded.facts.key} />}
           {tab === "chart" && <ChartTab entry={entry} state={state} />}
         </>
       )}
