@@ -31,7 +31,7 @@ pub fn asset(name: &str) -> Option<Asset> {
 const PAGE: &str = "index.html";
 
 /// Returns the page, for a server whose paths begin with `base_path`, which is empty or begins with a slash. It is the
-/// same at each of the console's paths, but that browsers without scripts go on to the path `plain`, which begins with a
+/// same at each of the console's paths, but that browsers without scripts go on to the path `plain`. That begins with a
 /// slash and has no quotes.
 #[must_use]
 pub fn page(base_path: &str, plain: &str) -> String {
