@@ -141,31 +141,46 @@ export interface Indexed {
  */
 export async function loadCatalog(onIndex?: (indexed: Indexed) => unknown): Promise<void> {
   const own = ++reading;
-  clearTimeout(again);
   const parts: Promise<Put>[] = [readQueries(), readColumns(), readStreams()];
-  try {
-    const { value: index, fault } = await fetchChecked("", INDEX);
-    if (own !== reading) return;
-    const entries = new Map(Object.entries(index.entries).map(([name, entry]) => [name, completed(name, entry)]));
-    onIndex?.({ entries, index });
-    // A server that says where to ask says so where there are functions.
-    if (!index.doors || index.doors.functions !== undefined) parts.push(readFunctions());
-    else parts.push(Promise.resolve(partOf("functions", null, (all) => ({ ...all, functions: [] }))));
-    catalog.value = { ...(catalog.peek() ?? NOTHING), entries, editsQueries: index.edits_queries ?? false };
-    catalogError.value = fault;
-    readAt = performance.now();
-  } catch (error) {
-    if (own === reading) catalogError.value = error instanceof ApiError ? error : new ApiError(0, "error", String(error), null, null);
-    return;
-  }
+  const index = await readIndex(own, onIndex);
+  if (!index) return;
+  // A server that says where to ask says so where there are functions.
+  if (!index.doors || index.doors.functions !== undefined) parts.push(readFunctions());
+  else parts.push(Promise.resolve(partOf("functions", null, (all) => ({ ...all, functions: [] }))));
+  outstanding = parts.length;
   await Promise.all(
     parts.map(async (part) => {
       const put = await part;
       const all = catalog.peek();
-      if (own === reading && all) catalog.value = put(all);
+      if (own !== reading || !all) return;
+      outstanding--;
+      catalog.value = put(all);
     }),
   );
-  if (own === reading && [...(catalog.peek()?.entries.values() ?? [])].some(({ state }) => state === "loading")) again = setTimeout(() => void loadCatalog(), LOADING_INTERVAL);
+}
+
+/** How many parts of the last reading are on their way. */
+let outstanding = 0;
+
+/** Reads the index into the catalog; `null` where it could not be read, or a newer reading has begun. */
+async function readIndex(own: number, onIndex?: (indexed: Indexed) => unknown): Promise<Index | null> {
+  clearTimeout(again);
+  try {
+    const { value: index, fault } = await fetchChecked("", INDEX);
+    if (own !== reading) return null;
+    const entries = new Map(Object.entries(index.entries).map(([name, entry]) => [name, completed(name, entry)]));
+    onIndex?.({ entries, index });
+    catalog.value = { ...(catalog.peek() ?? NOTHING), entries, editsQueries: index.edits_queries ?? false };
+    catalogError.value = fault;
+    readAt = performance.now();
+    // What loads is looked at again; parts that are slow are not asked for a second time meanwhile.
+    const look = () => void (outstanding > 0 ? readIndex(reading) : loadCatalog());
+    if ([...entries.values()].some(({ state }) => state === "loading")) again = setTimeout(look, LOADING_INTERVAL);
+    return index;
+  } catch (error) {
+    if (own === reading) catalogError.value = error instanceof ApiError ? error : new ApiError(0, "error", String(error), null, null);
+    return null;
+  }
 }
 
 /** A catalog that was read before this long counts as new, in milliseconds. */
