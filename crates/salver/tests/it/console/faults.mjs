@@ -86,19 +86,18 @@ async function slow(visit) {
 
 /** What is not as it should be is told where it is missing, and the rest stays. */
 async function damaged(visit) {
-  for (const path of ["/api/functions", "/api/columns", "/api/streams", "/api/queries"]) {
-    for (const body of ["null", "{}", "<html>"]) {
-      const undo = await instead(visit, path, json(body));
-      await visit.open("");
-      await visit.see(".note", `The server's answer at ${path} is not what the console expects`);
-      await visit.see("main th a", "uk_cities");
-      await undo();
-      await visit.page.getByRole("button", { name: "Try again" }).click();
-      await visit.page.locator(".note").first().waitFor({ state: "detached" });
-      await visit.see(".sidebar a", "words/count");
-    }
+  const parts = { "/api/functions": "null", "/api/columns": "{}", "/api/streams": "<html>", "/api/queries": "[null]" };
+  for (const [path, body] of Object.entries(parts)) {
+    const undo = await instead(visit, path, json(body));
+    await visit.open("");
+    await visit.see(".note", `The server's answer at ${path} is not what the console expects`);
+    await visit.see("main th a", "uk_cities");
+    await undo();
+    await visit.page.getByRole("button", { name: "Try again" }).click();
+    await visit.page.locator(".note").first().waitFor({ state: "detached" });
+    await visit.see(".sidebar a", "words/count");
   }
-  for (const body of ["null", "{}", '{"entries": null}']) {
+  for (const body of ["null", '{"entries": null}']) {
     const undo = await instead(visit, "/", (route) => (route.request().isNavigationRequest() ? route.continue() : json(body)(route)));
     await visit.open("console/entry/posts");
     await visit.see(".note", "The server's answer at / is not what the console expects");
@@ -106,7 +105,7 @@ async function damaged(visit) {
     await visit.page.getByRole("button", { name: "Try again" }).click();
     await visit.seeCell(0, 3, "Blog started");
   }
-  for (const body of ["null", "{}", "[1]"]) {
+  for (const body of ["{}", "[1]"]) {
     const undo = await instead(visit, "/api/tables/posts", json(body));
     await visit.open("console/entry/posts");
     await visit.see(".note", "The server's answer at /api/tables/posts is not what the console expects");
