@@ -6,6 +6,9 @@ include!(concat!(env!("OUT_DIR"), "/files.rs"));
 /// Element of the page that names where the server's paths begin.
 const BASE: &str = "<base href=\"/\" />";
 
+/// Part of the page that names where browsers without scripts go on, relative to its base.
+const PLAIN: &str = "url=plain\"";
+
 /// A file of the console.
 #[derive(Clone, Copy, Debug)]
 pub struct Asset {
@@ -28,11 +31,14 @@ pub fn asset(name: &str) -> Option<Asset> {
 const PAGE: &str = "index.html";
 
 /// Returns the page, for a server whose paths begin with `base_path`, which is empty or begins with a slash. It is the
-/// same at each of the console's paths.
+/// same at each of the console's paths, but that browsers without scripts go on to the path `plain`. That begins with a
+/// slash and has no quotes.
 #[must_use]
-pub fn page(base_path: &str) -> String {
+pub fn page(base_path: &str, plain: &str) -> String {
     let page = FILES.iter().find(|(name, ..)| *name == PAGE).map_or(&b""[..], |(_, bytes, _)| bytes);
-    String::from_utf8_lossy(page).replace(BASE, &format!("<base href=\"{base_path}/\" />"))
+    String::from_utf8_lossy(page)
+        .replace(BASE, &format!("<base href=\"{base_path}/\" />"))
+        .replace(PLAIN, &format!("url={base_path}{}\"", plain.replace('&', "&amp;")))
 }
 
 /// Returns the media type of a file, by its suffix.
@@ -52,8 +58,9 @@ mod tests {
 
     #[test]
     fn the_page_names_files_that_are_there() {
-        let page = page("/data");
+        let page = page("/data", "/api/tables/a?sort=b&limit=1");
         assert!(page.contains("<base href=\"/data/\" />"), "{page}");
+        assert!(page.contains("content=\"0; url=/data/api/tables/a?sort=b&amp;limit=1\""), "{page}");
         let named = page.split('"').filter_map(|part| part.strip_prefix("console/assets/"));
         let named: Vec<&str> = named.collect();
         assert!(!named.is_empty(), "{page}");

@@ -1,5 +1,5 @@
 //! The console: its page at each of its paths, and its files. They are the same for everybody, and hold no data: what
-//! is shown there comes from the API, for whoever asks.
+//! is shown there comes from the API, for whoever asks. Only where browsers without scripts go on is told by the path.
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
@@ -9,7 +9,7 @@ use salver_model::{Code, Error, Result};
 
 use crate::body::Body;
 use crate::request_context::RequestContext;
-use crate::{exit, security_headers};
+use crate::{exit, plain_place, security_headers};
 
 /// Beginning of the paths of files, below the console's own.
 const FILES: &str = "assets/";
@@ -19,7 +19,7 @@ const FILES: &str = "assets/";
 /// # Errors
 /// `NotFound` for a file that there is not.
 pub(crate) fn answer(context: &RequestContext<'_>, path: &str) -> Result<Response<Body>> {
-    let Some(name) = path.strip_prefix(FILES) else { return Ok(page(context)) };
+    let Some(name) = path.strip_prefix(FILES) else { return Ok(page(context, path)) };
     let Asset { bytes, gzip, media_type } = salver_console::asset(name).ok_or_else(|| {
         let hint = "the page may be from an earlier version of the server; load it again";
         Error::new(Code::NotFound, format!("the console has no file `{name}`")).with_hint(hint)
@@ -44,8 +44,8 @@ fn accepts_gzip(context: &RequestContext<'_>) -> bool {
     context.header_list(header::ACCEPT_ENCODING).is_some_and(|list| list.to_ascii_lowercase().contains("gzip"))
 }
 
-fn page(context: &RequestContext<'_>) -> Response<Body> {
-    let page = salver_console::page(&context.app.options.base_path);
+fn page(context: &RequestContext<'_>, path: &str) -> Response<Body> {
+    let page = salver_console::page(&context.app.options.base_path, &plain_place::of(path, context.query));
     let mut response = exit::reply(StatusCode::OK, Body::Full(page.into()));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));

@@ -117,6 +117,11 @@ fn file<'a>(context: &RequestContext<'a>, name: &str) -> Result<&'a FunctionFile
     }
 }
 
+/// Returns whether there are files whose functions the caller may call.
+pub(crate) fn are_there_for(context: &RequestContext<'_>) -> bool {
+    callable(context).next().is_some()
+}
+
 /// Returns the files whose functions the caller may call.
 fn callable<'a>(context: &RequestContext<'a>) -> impl Iterator<Item = &'a FunctionFile> {
     let caller = context.caller;

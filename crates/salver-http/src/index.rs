@@ -10,6 +10,7 @@ use salver_text::percent;
 use serde_json::{Map, Value as Json, json};
 
 use crate::body::Body;
+use crate::functions;
 use crate::request_context::RequestContext;
 use crate::status;
 
@@ -61,6 +62,13 @@ pub(crate) fn answer(context: &RequestContext<'_>) -> Response<Body> {
     });
     if edits {
         index["edits_queries"] = true.into();
+    }
+    // Only what is there for the caller: whoever reads this need not ask for what is not.
+    if functions::are_there_for(context) {
+        index["doors"]["functions"] = format!("{base}/api/functions").into();
+    }
+    if context.app.has_provider() || context.app.has_accounts() {
+        index["doors"]["me"] = format!("{base}/api/me").into();
     }
     status::json_response(&index)
 }

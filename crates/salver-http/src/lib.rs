@@ -54,6 +54,7 @@ mod options;
 mod other_method;
 mod page_ways;
 mod peer;
+mod plain_place;
 mod policy;
 mod proxy_protocol;
 mod queries;

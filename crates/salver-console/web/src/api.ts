@@ -1,4 +1,5 @@
 import { type Value, parseBegun, parseData } from "./data_json";
+import type { Shape } from "./shape";
 
 /** One request to the API. The same object is sent and shown in the panel "Request". */
 export interface ApiRequest {
@@ -26,6 +27,8 @@ export class ApiError extends Error {
     readonly hint: string | null,
     /** The whole answer, for details that only some errors have. */
     readonly body: unknown,
+    /** The method and the address that were asked. */
+    readonly asked: string | null = null,
   ) {
     super(message);
   }
@@ -57,6 +60,16 @@ export const apiKey = {
   set: (key: string | null): void => (key === null ? sessionStorage.removeItem(KEY) : sessionStorage.setItem(KEY, key)),
 };
 
+/** Whether a request was ended because nobody wants its answer any more. */
+export function isAborted(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+/** Whether an error says that the caller may not have something, or that it is not there. */
+export function isAbsent(error: unknown): boolean {
+  return error instanceof ApiError && [401, 403, 404].includes(error.status);
+}
+
 /** Called when an answer says that the caller must log in; the layout sets it. */
 export const onUnauthorized: { handler: (() => void) | null } = { handler: null };
 
@@ -69,38 +82,91 @@ export async function send(request: ApiRequest, signal?: AbortSignal): Promise<R
   const method = request.method ?? "GET";
   const xsrf = document.cookie.match(/(?:^|; )XSRF-TOKEN=([^;]*)/)?.[1];
   if (xsrf && method !== "GET") headers.set("X-XSRF-TOKEN", decodeURIComponent(xsrf));
+  const asked = `${method} ${requestUrl(request)}`;
   let response: Response;
   try {
     response = await fetch(requestUrl(request), { method, headers, body: request.form ?? request.body, signal });
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, "unreachable", "The server can't be reached.", "Is it still running?", null);
+    if (isAborted(error)) throw error;
+    throw new ApiError(0, "unreachable", "The server can't be reached.", "Is it still running, and the network there? Then try again.", null, asked);
   }
   if (response.ok || response.status === 304) return response;
   if (response.status === 401) onUnauthorized.handler?.();
-  throw await errorOf(response);
+  throw await errorOf(response, asked);
 }
 
-async function errorOf(response: Response): Promise<ApiError> {
-  const text = await response.text();
+async function errorOf(response: Response, asked: string): Promise<ApiError> {
+  const text = await response.text().catch(() => "");
+  let body: unknown = null;
   try {
-    const body = JSON.parse(text) as Record<string, unknown>;
-    const field = (...names: string[]) => names.map((name) => body[name]).find((value) => typeof value === "string");
-    const message = field("detail", "message", "title") ?? `The server answered ${response.status}.`;
-    // `/api/records` answers as PHP-CRUD-API does, and tells what is wrong in a header.
-    const hint = field("hint") ?? response.headers.get("x-exception-message");
-    return new ApiError(response.status, String(body.error ?? body.code ?? "error"), String(message), hint ? String(hint) : null, body);
+    body = JSON.parse(text);
   } catch {
-    return new ApiError(response.status, "error", text.slice(0, 500) || `The server answered ${response.status}.`, null, null);
+    // Not every server in between answers with JSON.
+  }
+  const members = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
+  const field = (...names: string[]) => names.map((name) => members[name]).find((value) => (typeof value === "string" && value !== "") || typeof value === "number");
+  const plain = /json|html/.test(response.headers.get("content-type") ?? "") ? "" : text.trim().slice(0, 500);
+  const message = field("detail", "message", "title") ?? (plain || `The server answered with the status ${response.status} and no reason.`);
+  // `/api/records` answers as PHP-CRUD-API does, and tells what is wrong in a header.
+  const hint = field("hint") ?? response.headers.get("x-exception-message") ?? (response.status >= 500 ? "Try again; the log of the server may say more." : null);
+  return new ApiError(response.status, String(field("error", "code") ?? "error"), String(message), hint === null ? null : String(hint), body, asked);
+}
+
+/** What an answer is where it can't be what it should be. */
+export function unexpected(response: Response, why: string): ApiError {
+  const { pathname } = new URL(response.url || document.baseURI);
+  const hint = `${why}. Try again; if it stays so, something between this page and the server changes its answers, or they have different versions.`;
+  return new ApiError(0, "unexpected_answer", `The server's answer at ${pathname} is not what the console expects.`, hint, null, `${response.url} answered ${response.status}`);
+}
+
+/** Reads the body of an answer, which may end before it is whole. */
+export async function bodyOf<T>(response: Response, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isAborted(error) || error instanceof ApiError) throw error;
+    throw new ApiError(0, "broken_off", "The answer ended before it was whole.", "The connection was lost, or the server ended. Try again.", null, response.url);
   }
 }
 
-/** An answer about the server itself, whose numbers are small. Data is read with `fetchRows`, `fetchPage` or `fetchData`. */
-export async function fetchJson<T>(request: ApiRequest | string, signal?: AbortSignal): Promise<T> {
-  const response = await send(typeof request === "string" ? { path: request } : request, signal);
-  return (await response.json()) as T;
+/** The whole text of an answer. */
+export function textOf(response: Response): Promise<string> {
+  return bodyOf(response, () => response.text());
 }
 
+/** A part of what an answer should be, and what is wrong with it. */
+export interface Checked<T> {
+  value: T;
+  fault: ApiError | null;
+}
+
+/** Reads an answer as far as it has the shape that the console expects; where nothing of it has, it is an error. */
+export async function readAnswerAs<T>(response: Response, shape: Shape<T>): Promise<Checked<T>> {
+  const text = await textOf(response);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw unexpected(response, "It is no JSON");
+  }
+  const wrong: string[] = [];
+  const value = shape(json, "It", wrong);
+  const fault = wrong.length || value === undefined ? unexpected(response, wrong[0] ?? "It is empty") : null;
+  if (value === undefined) throw fault;
+  return { value, fault };
+}
+
+/** An answer about the server itself, whose numbers are small. Data is read with `fetchRows`, `fetchPage` or `fetchData`. */
+export async function fetchJson<T>(request: ApiRequest | string, shape: Shape<T>, signal?: AbortSignal): Promise<T> {
+  const { value, fault } = await fetchChecked(request, shape, signal);
+  if (fault) throw fault;
+  return value;
+}
+
+/** The same, with what is wrong with the parts that are left out. */
+export async function fetchChecked<T>(request: ApiRequest | string, shape: Shape<T>, signal?: AbortSignal): Promise<Checked<T>> {
+  return readAnswerAs(await send(typeof request === "string" ? { path: request } : request, signal), shape);
+}
 
 /** Rows with the names of their columns, in their order. */
 export interface Rows {
@@ -121,9 +187,19 @@ export async function fetchRows(request: ApiRequest, signal?: AbortSignal): Prom
 
 /** Data of any shape, read without losing digits. */
 export async function fetchData(request: ApiRequest, signal?: AbortSignal): Promise<Value> {
-  const { text, cut } = await textUpTo(await send(request, signal), PAGE_BYTES);
+  const response = await send(request, signal);
+  const { text, cut } = await textUpTo(response, PAGE_BYTES);
   if (cut) throw tooLarge();
-  return parseData(text);
+  return dataOf(response, text);
+}
+
+/** The data of an answer. */
+export function dataOf(response: Response, text: string): Value {
+  try {
+    return parseData(text);
+  } catch {
+    throw unexpected(response, "It is no JSON");
+  }
 }
 
 function tooLarge(): ApiError {
@@ -166,16 +242,30 @@ export async function fetchPage(request: ApiRequest, signal?: AbortSignal): Prom
 async function readPage(request: ApiRequest, signal?: AbortSignal): Promise<Page> {
   const response = await send(request, signal);
   const { text, cut } = await textUpTo(response, PAGE_BYTES);
-  return { ...rowsOf(cut ? parseBegun(text) : parseData(text)), headers: response.headers, cut };
+  const data = cut ? parseBegun(text) : dataOf(response, text);
+  if (!Array.isArray(data) || !data.every((row) => row instanceof Map)) throw unexpected(response, "It is no list of rows");
+  return { ...rowsOf(data), headers: response.headers, cut };
 }
 
 /** The events that fit into a page, of an answer that begins with them. */
 export async function fetchEvents(request: ApiRequest, signal?: AbortSignal): Promise<{ events: Value[]; cut: boolean }> {
-  const { text, cut } = await textUpTo(await send(request, signal), PAGE_BYTES);
+  const response = await send(request, signal);
+  const { text, cut } = await textUpTo(response, PAGE_BYTES);
+  if (!cut && !isEvents(dataOf(response, text))) throw unexpected(response, "It has no list of events");
   return { events: parseBegun(text), cut };
 }
 
-async function textUpTo(response: Response, bytes: number): Promise<{ text: string; cut: boolean }> {
+/** Whether an answer begins with a list of objects, or is one. */
+function isEvents(data: Value): boolean {
+  const [first] = data instanceof Map ? data.values() : [data];
+  return Array.isArray(first) && first.every((event) => event instanceof Map);
+}
+
+function textUpTo(response: Response, bytes: number): Promise<{ text: string; cut: boolean }> {
+  return bodyOf(response, () => readUpTo(response, bytes));
+}
+
+async function readUpTo(response: Response, bytes: number): Promise<{ text: string; cut: boolean }> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let text = "";
@@ -196,8 +286,10 @@ async function textUpTo(response: Response, bytes: number): Promise<{ text: stri
 export async function fetchCount(request: ApiRequest, signal?: AbortSignal): Promise<number> {
   const response = await send(request, signal);
   // A body that nobody reads would hold its connection.
-  await response.text();
-  return Number(response.headers.get("x-total-count"));
+  await textOf(response);
+  const count = response.headers.get("x-total-count") ?? "";
+  if (!/^\d+$/.test(count)) throw unexpected(response, count ? `Its header X-Total-Count is ${count}` : "It has no header X-Total-Count");
+  return Number(count);
 }
 
 /** The rows of an array of objects; a member that only some have is a column, null in the others. */

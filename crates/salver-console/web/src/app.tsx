@@ -1,5 +1,6 @@
-import type { ComponentType } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { ComponentChildren, ComponentType } from "preact";
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ApiError } from "./api";
 import { CatalogScreen } from "./catalog/screen";
 import { ErrorScreen } from "./error_note";
 import { Sidebar } from "./layout/sidebar";
@@ -17,13 +18,24 @@ export function App() {
         Skip to the content
       </a>
       <Topbar open={open} onToggle={() => setOpen(!open)} />
-      <Sidebar onNavigate={() => setOpen(false)} />
+      <Guarded>
+        <Sidebar onNavigate={() => setOpen(false)} />
+      </Guarded>
       <main id="main" class="main" tabIndex={-1}>
         <CurrentScreen />
       </main>
       <LoginDialog />
     </div>
   );
+}
+
+/** A part of the page that says so if it can't be drawn, and leaves the other parts as they are. */
+function Guarded({ children }: { children: ComponentChildren }) {
+  const [error, reset] = useErrorBoundary();
+  if (!error) return <>{children}</>;
+  const why = error instanceof Error ? error.message : String(error);
+  const hint = `The reason is "${why}". Try again; if it stays so, please report it with the address of the page.`;
+  return <ErrorScreen error={new ApiError(0, "page_failed", "This part of the page can't be drawn.", hint, null)} onRetry={reset} />;
 }
 
 function focusMain(event: MouseEvent): void {
@@ -67,7 +79,7 @@ function CurrentScreen() {
     let wanted = true;
     load().then(
       (module) => wanted && setScreen({ key, view: module.default }),
-      (failed: unknown) => wanted && setError(failed),
+      () => wanted && setError(new ApiError(0, "page_not_loaded", "The files of this page could not be loaded.", "The server can't be reached, or it is another version now. Load the page again.", null)),
     );
     return () => {
       wanted = false;
@@ -82,7 +94,13 @@ function CurrentScreen() {
     document.title = path.value === "" ? "Salver" : `${rest[0] ?? name ?? ""} · Salver`;
   }, [path.value]);
 
-  if (key === "") return <CatalogScreen />;
+  if (key === "") {
+    return (
+      <Guarded key="">
+        <CatalogScreen />
+      </Guarded>
+    );
+  }
   if (!SCREENS[key]) {
     return (
       <section class="screen">
@@ -96,5 +114,9 @@ function CurrentScreen() {
   if (error) return <ErrorScreen error={error} onRetry={() => location.reload()} />;
   if (screen?.key !== key) return <p class="loading">Loading…</p>;
   const View = screen.view;
-  return <View key={rest.join("/")} parts={rest} />;
+  return (
+    <Guarded key={`${key}/${rest.join("/")}`}>
+      <View parts={rest} />
+    </Guarded>
+  );
 }

@@ -1,5 +1,7 @@
 import { computed, signal } from "@preact/signals";
-import { ApiError, fetchJson } from "./api";
+import { ApiError, fetchChecked, isAbsent } from "./api";
+import { type Index, type IndexEntry, FUNCTION_FILE, INDEX, QUERIES, STREAMS, TABLES } from "./catalog_shapes";
+import { type Shape, list } from "./shape";
 
 /** A column as the index of the catalog describes it. */
 export interface Column {
@@ -36,8 +38,10 @@ export interface FunctionParameter {
 
 /** A function of a file. */
 export interface FunctionEndpoint {
+  /** Its name; empty where an application has only a path. */
   function: string;
-  call: string;
+  /** Where it is called by its name, which those of applications are not. */
+  call?: string;
   method?: string;
   path?: string;
   summary?: string;
@@ -54,6 +58,8 @@ export interface FunctionFile {
   title: string | null;
   description: string | null;
   endpoints: FunctionEndpoint[];
+  /** Why it could not be loaded. */
+  failure?: { message: string; hint: string | null };
   workers?: Record<string, number>;
 }
 
@@ -78,6 +84,9 @@ export interface TableColumn {
   nullable?: boolean;
 }
 
+/** What the catalog has beside entries, each from an answer of its own. */
+export type Part = "functions" | "queries" | "columns" | "streams";
+
 /** Everything that is served, as far as the caller may know of it. */
 export interface Catalog {
   entries: Map<string, Entry>;
@@ -89,6 +98,10 @@ export interface Catalog {
   tables: Map<string, TableColumn[]>;
   /** The names of the streams that take events. */
   streams: Set<string>;
+  /** The parts that are on their way. */
+  awaited: Set<Part>;
+  /** Why parts could not be read, or not all of them. */
+  faults: Map<Part, ApiError>;
 }
 
 /** The catalog, `null` until it is there. */
@@ -112,58 +125,119 @@ export function noteRows(name: string, rows: number): void {
 const LOADING_INTERVAL = 2000;
 let again: ReturnType<typeof setTimeout> | undefined;
 
-interface Index {
-  /** What has not loaded yet has no kind, source or columns. */
-  entries: Record<string, { state: string } & Partial<Entry>>;
-  edits_queries?: boolean;
+/** When the catalog was last read, in milliseconds of this page. */
+let readAt = -Infinity;
+let reading = 0;
+
+/** What the index says before the rest of the catalog is there. */
+export interface Indexed {
+  entries: Map<string, Entry>;
+  index: Index;
 }
 
 /**
- * Reads the catalog. Only the index must be there; a caller may have no access to the rest. `onEntries` is told what the
- * index has before the rest is there.
+ * Reads the catalog. Only the index must be there; the rest comes as it comes, and a caller may have no access to it.
+ * `onIndex` is told what the index has before the rest is there. Resolves when all of it is.
  */
-export async function loadCatalog(onEntries?: (entries: Map<string, Entry>) => unknown): Promise<void> {
+export async function loadCatalog(onIndex?: (indexed: Indexed) => unknown): Promise<void> {
+  const own = ++reading;
+  const parts: Promise<Put>[] = [readQueries(), readColumns(), readStreams()];
+  const index = await readIndex(own, onIndex);
+  if (!index) return;
+  // A server that says where to ask says so where there are functions.
+  if (!index.doors || index.doors.functions !== undefined) parts.push(readFunctions());
+  else parts.push(Promise.resolve(partOf("functions", null, (all) => ({ ...all, functions: [] }))));
+  outstanding = parts.length;
+  await Promise.all(
+    parts.map(async (part) => {
+      const put = await part;
+      const all = catalog.peek();
+      if (own !== reading || !all) return;
+      outstanding--;
+      catalog.value = put(all);
+    }),
+  );
+}
+
+/** How many parts of the last reading are on their way. */
+let outstanding = 0;
+
+/** Reads the index into the catalog; `null` where it could not be read, or a newer reading has begun. */
+async function readIndex(own: number, onIndex?: (indexed: Indexed) => unknown): Promise<Index | null> {
+  clearTimeout(again);
   try {
-    const [{ index, entries }, functions, queries, tables, streams] = await Promise.all([
-      loadIndex(onEntries),
-      optional<FunctionFile[]>("api/functions", []),
-      optional<NamedQuery[]>("api/queries", []),
-      optional<{ tables: { name: string; columns: TableColumn[] }[] }>("api/columns", { tables: [] }),
-      optional<{ streams: { name: string }[] }>("api/streams", { streams: [] }),
-    ]);
-    catalog.value = {
-      entries,
-      functions,
-      queries,
-      editsQueries: index.edits_queries ?? false,
-      tables: new Map(tables.tables.map((table) => [table.name, table.columns])),
-      streams: new Set(streams.streams.map((stream) => stream.name)),
-    };
-    catalogError.value = null;
-    clearTimeout(again);
-    if ([...catalog.value.entries.values()].some(({ state }) => state === "loading")) again = setTimeout(() => void loadCatalog(), LOADING_INTERVAL);
+    const { value: index, fault } = await fetchChecked("", INDEX);
+    if (own !== reading) return null;
+    const entries = new Map(Object.entries(index.entries).map(([name, entry]) => [name, completed(name, entry)]));
+    onIndex?.({ entries, index });
+    catalog.value = { ...(catalog.peek() ?? NOTHING), entries, editsQueries: index.edits_queries ?? false };
+    catalogError.value = fault;
+    readAt = performance.now();
+    // What loads is looked at again; parts that are slow are not asked for a second time meanwhile.
+    const look = () => void (outstanding > 0 ? readIndex(reading) : loadCatalog());
+    if ([...entries.values()].some(({ state }) => state === "loading")) again = setTimeout(look, LOADING_INTERVAL);
+    return index;
   } catch (error) {
-    catalogError.value = error instanceof ApiError ? error : new ApiError(0, "error", String(error), null, null);
+    if (own === reading) catalogError.value = error instanceof ApiError ? error : new ApiError(0, "error", String(error), null, null);
+    return null;
   }
 }
 
-async function loadIndex(onEntries?: (entries: Map<string, Entry>) => unknown): Promise<{ index: Index; entries: Map<string, Entry> }> {
-  const index = await fetchJson<Index>("");
-  const entries = new Map(Object.entries(index.entries).map(([name, entry]) => [name, completed(name, entry)]));
-  onEntries?.(entries);
-  return { index, entries };
+/** A catalog that was read before this long counts as new, in milliseconds. */
+const NEW = 2000;
+
+/** Reads the catalog again, unless it was read just now. */
+export function refreshCatalog(): void {
+  if (catalog.peek() && performance.now() - readAt > NEW) void loadCatalog();
 }
 
-function completed(name: string, entry: { state: string } & Partial<Entry>): Entry {
+const NOTHING: Omit<Catalog, "entries" | "editsQueries"> = {
+  functions: [],
+  queries: [],
+  tables: new Map(),
+  streams: new Set(),
+  awaited: new Set<Part>(["functions", "queries", "columns", "streams"]),
+  faults: new Map(),
+};
+
+/** Puts a part into the catalog. */
+type Put = (all: Catalog) => Catalog;
+
+const readFunctions = () => readPart("functions", "api/functions", list(FUNCTION_FILE), (all, functions) => ({ ...all, functions: functions ?? [] }));
+const readQueries = () => readPart("queries", "api/queries", QUERIES, (all, queries) => ({ ...all, queries: queries ?? [] }));
+const readColumns = () =>
+  readPart("columns", "api/columns", TABLES, (all, answer) => ({ ...all, tables: new Map(answer?.tables.map(({ name, columns }) => [name, columns])) }));
+const readStreams = () => readPart("streams", "api/streams", STREAMS, (all, answer) => ({ ...all, streams: new Set(answer?.streams.map(({ name }) => name)) }));
+
+/** Reads a part. What can't be read stays as it was before, and what is not there is left empty. */
+async function readPart<T>(part: Part, path: string, shape: Shape<T>, put: (all: Catalog, value: T | null) => Catalog): Promise<Put> {
+  try {
+    const { value, fault } = await fetchChecked(path, shape);
+    return partOf(part, fault, (all) => put(all, value));
+  } catch (error) {
+    if (isAbsent(error)) return partOf(part, null, (all) => put(all, null));
+    return partOf(part, error instanceof ApiError ? error : new ApiError(0, "error", String(error), null, null), (all) => all);
+  }
+}
+
+function partOf(part: Part, fault: ApiError | null, put: Put): Put {
+  return (all) => {
+    const awaited = new Set(all.awaited);
+    awaited.delete(part);
+    const faults = new Map(all.faults);
+    faults.delete(part);
+    if (fault) faults.set(part, fault);
+    return { ...put(all), awaited, faults };
+  };
+}
+
+function completed(name: string, entry: IndexEntry): Entry {
   return { ...entry, name, kind: entry.kind ?? "dataset", rows: entry.rows ?? null, source: entry.source ?? "", columns: entry.columns ?? [] };
 }
 
-async function optional<T>(path: string, without: T): Promise<T> {
-  try {
-    return await fetchJson<T>(path);
-  } catch {
-    return without;
-  }
+/** The functions of a file that have a name to be called by. */
+export function namedOf(file: FunctionFile): FunctionEndpoint[] {
+  return file.endpoints.filter((endpoint) => endpoint.function !== "");
 }
 
 /** The database of a table, from the words of its source. */

@@ -1,6 +1,9 @@
 import { ApiError } from "./api";
 import { loginOpen, requestLogin } from "./session/session";
 
+/** How many characters of an address are shown. */
+const LONGEST = 200;
+
 /** An error where it happened: what went wrong, what to try, and a way to log in where that may help. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   if (!error) return null;
@@ -21,6 +24,12 @@ export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => 
         <p class="note-fine">
           {api.status > 0 && `${api.status} `}
           <code>{api.word}</code>
+          {api.asked !== null && (
+            <>
+              {" · "}
+              <bdi class="note-asked">{api.asked.length > LONGEST ? `${api.asked.slice(0, LONGEST)}…` : api.asked}</bdi>
+            </>
+          )}
         </p>
       )}
       {(onRetry || mayLogIn) && (

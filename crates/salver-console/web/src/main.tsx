@@ -4,8 +4,9 @@ import "./styles/layout.css";
 import "./styles/controls.css";
 import "./styles/grid.css";
 import { render } from "preact";
+import { isAbsent } from "./api";
 import { App, preloadScreen } from "./app";
-import { loadCatalog } from "./catalog";
+import { catalogError, loadCatalog } from "./catalog";
 import { fetchFirstRows } from "./entry/first_rows";
 import { applyTheme } from "./layout/theme";
 import { startRouter } from "./router";
@@ -15,9 +16,14 @@ import { loadSession } from "./session/session";
 const SOON = 150;
 
 let firstRows: Promise<unknown> | undefined;
-const loaded = loadCatalog((entries) => (firstRows = fetchFirstRows(entries)));
+const loaded = loadCatalog(({ entries, index }) => {
+  firstRows = fetchFirstRows(entries);
+  // Where nobody logs in, nobody is asked for.
+  if (!index.doors || index.doors.me !== undefined) void loadSession();
+});
+// Who may not even see the index may log in.
+void loaded.then(() => (isAbsent(catalogError.peek()) ? loadSession() : undefined));
 const ready = Promise.all([loaded.then(() => firstRows), preloadScreen()]);
-void loadSession();
 applyTheme();
 startRouter();
 

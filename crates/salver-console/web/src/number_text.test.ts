@@ -11,5 +11,13 @@ test("numbers read as those of Intl do", () => {
   const whole = NUMBERS.map(Math.round);
   expect(whole.map(groupedNumber)).toEqual(whole.map((number) => grouped.format(number)));
   const counts = whole.filter((count) => count < 1e15);
-  expect(counts.map(compactNumber)).toEqual(counts.map((count) => compact.format(count)));
+  // Intl would make a million of a little less.
+  const isOfNext = (count: number) => count < 999.5e12 && String(count).length % 3 === 0 && compact.format(count).length === 2;
+  const compared = counts.filter((count) => !isOfNext(count));
+  expect(compared.length).toBeGreaterThan(counts.length / 2);
+  expect(compared.map(compactNumber)).toEqual(compared.map((count) => compact.format(count)));
+});
+
+test("a count is not rounded into the next unit", () => {
+  expect([999, 999_499, 999_500, 999_999, 1_000_000, 999_999_999].map(compactNumber)).toEqual(["999", "999K", "999K", "999K", "1M", "999M"]);
 });

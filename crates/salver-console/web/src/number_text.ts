@@ -12,10 +12,11 @@ export function groupedNumber(number: number): string {
 export function compactNumber(count: number): string {
   let unit = 0;
   let size = 1;
-  while (unit < UNITS.length - 1 && Math.round(count / size) >= 1000) {
+  while (unit < UNITS.length - 1 && count >= 1000 * size) {
     unit += 1;
     size *= 1000;
   }
-  const short = unit > 0 && count < 10 * size ? Math.round(count / (size / 10)) / 10 : Math.round(count / size);
+  // What is a little less than a million is no million: a text never claims more than the unit has.
+  const short = unit > 0 && count < 10 * size ? Math.round(count / (size / 10)) / 10 : Math.min(Math.round(count / size), unit < UNITS.length - 1 ? 999 : Infinity);
   return `${short}${UNITS[unit]}`;
 }

@@ -14,23 +14,25 @@ export interface Loaded<T> {
  * nothing.
  */
 export function useLoaded<T>(key: string | null, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
-  const [state, setState] = useState<{ data: T | null; error: unknown; loading: boolean }>({ data: null, error: null, loading: key !== null });
+  const [state, setState] = useState<{ data: T | null; error: unknown; loaded: string | null }>({ data: null, error: null, loaded: null });
   const [turn, setTurn] = useState(0);
   const latest = useRef(load);
   latest.current = load;
   // Not `useEffect`, which would let the browser paint first: on a slow machine that takes longer than the answer.
   useLayoutEffect(() => {
     if (key === null) {
-      setState({ data: null, error: null, loading: false });
+      setState({ data: null, error: null, loaded: null });
       return;
     }
     const controller = new AbortController();
-    setState((before) => ({ ...before, loading: true }));
+    const loaded = `${turn} ${key}`;
     latest.current(controller.signal).then(
-      (data) => !controller.signal.aborted && setState({ data, error: null, loading: false }),
-      (error: unknown) => !controller.signal.aborted && setState((before) => ({ data: before.data, error, loading: false })),
+      (data) => !controller.signal.aborted && setState({ data, error: null, loaded }),
+      (error: unknown) => !controller.signal.aborted && setState((before) => ({ data: before.data, error, loaded })),
     );
     return () => controller.abort();
   }, [key, turn]);
-  return { ...state, reload: useCallback(() => setTurn((before) => before + 1), []) };
+  // Told of the key that is asked for now, and not by a state that follows with the next drawing.
+  const loading = key !== null && state.loaded !== `${turn} ${key}`;
+  return { data: state.data, error: state.error, loading, reload: useCallback(() => setTurn((before) => before + 1), []) };
 }

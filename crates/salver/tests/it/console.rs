@@ -23,8 +23,23 @@ fn browsers_get_the_page_and_programs_the_index() {
     assert!(page.text().contains("<base href=\"/\" />"), "{}", page.text());
     let policy = page.header("content-security-policy").unwrap_or_default();
     assert!(policy.contains("script-src 'self'") && policy.contains("base-uri 'self'"), "{policy}");
-    for path in ["/console", "/console/", "/console/entry/people", "/console/entry/people/row/1"] {
+    for path in ["/console", "/console/", "/console/docs"] {
         assert_eq!(server.get_with(path, &BROWSER).text(), page.text(), "{path}");
+    }
+    // Only where browsers without scripts go on is another.
+    assert!(
+        page.text().contains("<noscript><meta http-equiv=\"refresh\" content=\"0; url=/plain\""),
+        "{}",
+        page.text()
+    );
+    for path in ["/console/entry/people?sort=-id&tab=rows", "/console/entry/people/row/1?sort=-id"] {
+        let (shown, plain) = (server.get_with(path, &BROWSER), "/api/tables/people");
+        let plain = if path.contains("row/") { plain.to_owned() } else { format!("{plain}?sort=-id") };
+        let without = shown.text().replace(&format!("url={plain}\""), "url=/plain\"");
+        assert_eq!(without, page.text(), "{path}");
+        let rows = server.get_with(&plain, &BROWSER);
+        assert!(rows.header("content-type").is_some_and(|media| media.starts_with("text/html")), "{plain}");
+        assert!(rows.text().contains("Ann"), "{}", rows.text());
     }
     for accept in ["application/json", "*/*", "application/json, text/html;q=0.5"] {
         let index = server.get_with("/", &[("accept", accept)]);
@@ -51,6 +66,24 @@ fn files_are_kept_for_good() {
     }
     assert_eq!(server.get("/console/assets/none.js").status, 404);
     assert_eq!(server.get("/console/assets/index.html").status, 404);
+}
+
+#[test]
+fn the_index_says_where_to_ask_for_what_is_there() {
+    let doors = |server: &Server, headers: &[(&str, &str)]| {
+        let index = server.get_with("/", headers);
+        assert_eq!(index.status, 200);
+        let index: serde_json::Value = serde_json::from_str(index.text()).unwrap();
+        index["doors"].clone()
+    };
+    let open = Server::of(&[PEOPLE]);
+    let none = doors(&open, &[]);
+    assert!(none["rest"].is_string() && none.get("functions").is_none() && none.get("me").is_none(), "{none}");
+    // Keys have no log-in that a browser could ask for.
+    let key = "a-long-random-text-for-this-test";
+    let keys = Server::with(&format!("[auth]\napi_keys = [\"team:{key}\"]\n"), &[PEOPLE]);
+    let none = doors(&keys, &[("x-api-key", key)]);
+    assert!(none.get("me").is_none(), "{none}");
 }
 
 #[test]

@@ -90,6 +90,8 @@ fn they_outlive_the_server() {
     process.restart();
     assert_eq!(send(&process, "GET", "/api/me", &ann), (200, r#"{"id":1,"username":"ann"}"#.to_owned()));
     assert_eq!(send(&process, "GET", "/api/me", &ben), (200, r#"{"id":2,"username":"ben"}"#.to_owned()));
+    let index = send(&process, "GET", "/", &ann).1;
+    assert!(index.contains(r#""me":"/api/me""#), "the console asks who it is where it is told to: {index}");
     assert_eq!(me(&process, &format!("{ann}x")), 401);
     let later = log_in(&process, "ann");
     // All three, and the one of the start.

@@ -1,16 +1,19 @@
 import "./catalog.css";
 import { useEffect } from "preact/hooks";
-import { type Catalog, type Entry, catalog, catalogError, databaseOf, loadCatalog } from "../catalog";
+import { type Catalog, type Entry, type Part, catalog, catalogError, databaseOf, loadCatalog, namedOf, refreshCatalog } from "../catalog";
 import { ErrorNote } from "../error_note";
 import { Icon, type IconName } from "../icon";
+import { PartFault } from "../part_fault";
 import { pageUrl } from "../router";
 import { Starts } from "./starts";
+
+const PARTS: Part[] = ["functions", "queries", "columns", "streams"];
 
 /** Everything that is served, and ways to begin. */
 export function CatalogScreen() {
   // Numbers of rows change, so they are read again when one comes back to the catalog.
   useEffect(() => {
-    if (catalog.peek()) void loadCatalog();
+    refreshCatalog();
   }, []);
   const all = catalog.value;
   if (!all) {
@@ -32,7 +35,8 @@ export function CatalogScreen() {
         </button>
         <p class="muted">{summary(all)}</p>
       </header>
-      <ErrorNote error={catalogError.value} />
+      <ErrorNote error={catalogError.value} onRetry={() => void loadCatalog()} />
+      <PartFault parts={PARTS} left="The others are shown." />
       <Starts all={all} />
       {groups.map(({ title, icon, entries }) => (
         <section key={title} aria-label={title}>
@@ -115,9 +119,25 @@ function Functions({ all }: { all: Catalog }) {
             </tr>
           </thead>
           <tbody>
+            {all.functions.flatMap(({ name, language, failure }) =>
+              failure
+                ? [
+                    <tr key={name}>
+                      <th scope="row">
+                        <bdi>{name}</bdi>
+                      </th>
+                      <td>{language}</td>
+                      <td />
+                      <td class="catalog-source">
+                        <span class="badge bad">failed</span> <bdi>{failure.message}</bdi>
+                      </td>
+                    </tr>,
+                  ]
+                : [],
+            )}
             {all.functions.flatMap((file) =>
-              file.endpoints.map((endpoint) => (
-                <tr key={endpoint.call}>
+              namedOf(file).map((endpoint) => (
+                <tr key={`${file.name}/${endpoint.function}`}>
                   <th scope="row">
                     <a href={pageUrl("function", file.name, endpoint.function)}>
                       {file.name}/{endpoint.function}
@@ -196,7 +216,7 @@ function summary(all: Catalog): string {
     of(entries.filter(({ kind }) => kind !== "table" && kind !== "stream").length, "dataset", "datasets"),
     of(entries.filter(({ kind }) => kind === "table").length, "table", "tables"),
     of(all.streams.size, "stream", "streams"),
-    of(all.functions.reduce((sum, file) => sum + file.endpoints.length, 0), "function", "functions"),
+    of(all.functions.reduce((sum, file) => sum + namedOf(file).length, 0), "function", "functions"),
     of(all.queries.length, "query", "queries"),
   ];
   return parts.filter(Boolean).join(" · ");

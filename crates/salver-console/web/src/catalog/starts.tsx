@@ -1,4 +1,4 @@
-import { type Catalog, type Entry } from "../catalog";
+import { type Catalog, type Entry, namedOf } from "../catalog";
 import { placeColumns } from "../chart/settings";
 import { isNumeric, kindOf } from "../column_type";
 import { Icon, type IconName } from "../icon";
@@ -41,12 +41,13 @@ function startsOf(all: Catalog): Start[] {
   const drawn = ready.filter(({ kind, rows, columns }) => kind === "dataset" && rows && columns.length <= MOST_COLUMNS).sort((a, b) => Number(placeColumns(b.columns) !== null) - Number(placeColumns(a.columns) !== null) || numbers(b) - numbers(a))[0];
   const table = ready.filter(({ kind }) => kind === "table").sort((a, b) => b.columns.length - a.columns.length)[0];
   const stream = [...all.streams][0];
-  const file = all.functions.find(({ endpoints }) => endpoints.length > 0);
+  const file = all.functions.find((one) => namedOf(one).length > 0);
+  const [call] = file ? namedOf(file) : [];
   const starts: (Start | null | undefined)[] = [
     drawn && { icon: "chart", label: "Draw a chart", target: drawn.name, url: `${pageUrl("entry", drawn.name)}?tab=chart` },
     table && { icon: "table", label: "Open a table", target: table.name, url: pageUrl("entry", table.name) },
     stream !== undefined ? { icon: "stream", label: "Send an event", target: stream, url: pageUrl("stream", stream) } : null,
-    file?.endpoints[0] && { icon: "function", label: "Call a function", target: `${file.name}/${file.endpoints[0].function}`, url: pageUrl("function", file.name, file.endpoints[0].function) },
+    file && call && { icon: "function", label: "Call a function", target: `${file.name}/${call.function}`, url: pageUrl("function", file.name, call.function) },
     { icon: "query", label: "Ask in SQL", target: "all of it, joined", url: pageUrl("sql") },
   ];
   return starts.filter((start) => start !== null && start !== undefined);

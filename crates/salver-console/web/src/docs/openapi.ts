@@ -1,3 +1,5 @@
+import { type Shape, anything, list, object, optional, record, text } from "../shape";
+
 /** The part of JSON Schema that the reference shows. */
 export interface Schema {
   $ref?: string;
@@ -78,6 +80,16 @@ export interface Document {
   paths: Record<string, Partial<Record<Method, Operation>> & { parameters?: (Parameter | Reference)[] }>;
   components?: unknown;
 }
+
+/** The frame of a document; what a reference or a schema says is read with care where it is shown. */
+export const DOCUMENT: Shape<Document> = object<Document>({
+  openapi: text,
+  info: object<Document["info"]>({ title: text, version: text, description: optional(text) }),
+  servers: optional(list(object({ url: text }))),
+  tags: optional(list(object<{ name: string; description?: string }>({ name: text, description: optional(text) }))),
+  paths: record(record(anything)) as Shape<Document["paths"]>,
+  components: optional(anything),
+});
 
 /** Follows a reference within the document; anything else is returned as it is. */
 export function resolve<T extends object>(document: Document, value: T | Reference): T {

@@ -5,7 +5,7 @@ import { pageUrl, place } from "../router";
 import { useLoaded } from "../use_loaded";
 import { EndpointView } from "./endpoint_view";
 import { Method } from "./method";
-import { type Document, type Endpoint, endpointsOf } from "./openapi";
+import { DOCUMENT, type Document, type Endpoint, endpointsOf } from "./openapi";
 import "./docs.css";
 
 /** Where the API is described, the whole of it first. */
@@ -19,7 +19,7 @@ const SOURCES = [
 export default function DocsScreen() {
   const { query } = place.value;
   const source = SOURCES.find(({ id }) => id === query.get("of")) ?? SOURCES[0];
-  const { data: document, error, loading } = useLoaded(source.id, (signal) => fetchDocument(source.path, signal));
+  const { data: document, error, loading, reload } = useLoaded(source.id, (signal) => fetchDocument(source.path, signal));
   const [search, setSearch] = useState("");
   const endpoints = useMemo(() => (document ? endpointsOf(document) : []), [document]);
   const groups = useMemo(() => groupsOf(endpoints, search), [endpoints, search]);
@@ -42,7 +42,7 @@ export default function DocsScreen() {
           OpenAPI document
         </a>
       </header>
-      <ErrorNote error={error} />
+      <ErrorNote error={error} onRetry={reload} />
       {loading && !document && <p class="loading">Loading…</p>}
       {document && (
         <div class="docs-columns">
@@ -76,10 +76,10 @@ export default function DocsScreen() {
 /** A server without the whole document still describes its records. */
 async function fetchDocument(path: string, signal: AbortSignal): Promise<Document> {
   try {
-    return await fetchJson<Document>(path, signal);
+    return await fetchJson(path, DOCUMENT, signal);
   } catch (error) {
     if (path !== "openapi.json" || !(error instanceof ApiError) || error.status !== 404) throw error;
-    return fetchJson<Document>("api/openapi", signal);
+    return fetchJson("api/openapi", DOCUMENT, signal);
   }
 }
 

@@ -2,6 +2,7 @@ import type { Completion, CompletionContext, CompletionResult } from "@codemirro
 import { PostgreSQL, type SQLNamespace, sql } from "@codemirror/lang-sql";
 import type { Extension } from "@codemirror/state";
 import { fetchJson } from "../api";
+import { list, nullable, object, text } from "../shape";
 import { catalog } from "../catalog";
 import { typeLabel } from "../column_type";
 
@@ -12,12 +13,14 @@ interface Routine {
   syntax_example: string | null;
 }
 
+const ROUTINES = list(object<Routine>({ routine_name: text, data_type: nullable(text), description: nullable(text), syntax_example: nullable(text) }));
+
 let routines: Promise<Completion[]> | undefined;
 
 /** The functions of SQL, those of R and Python files included; read once. */
 function functionCompletions(): Promise<Completion[]> {
   const query = "SELECT routine_name, data_type, description, syntax_example FROM information_schema.routines";
-  routines ??= fetchJson<Routine[]>({ path: "api/sql", query: [["q", query]] }).then(
+  routines ??= fetchJson({ path: "api/sql", query: [["q", query]] }, ROUTINES).then(
     (rows) => {
       const byName = new Map<string, Completion>();
       for (const row of rows) {

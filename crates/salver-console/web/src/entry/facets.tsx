@@ -59,7 +59,7 @@ function Facet({ entry, state, column, onRemove }: { entry: Entry; state: ViewSt
           ×
         </button>
       </h2>
-      <ErrorNote error={values.error} />
+      <ErrorNote error={values.error} onRetry={values.reload} />
       <ul>
         {values.data?.rows.map(([value = null, rows]) => {
           const filter = equalFilter(column, value);

@@ -27,16 +27,37 @@ const entries = (name: string, columns: number) => {
 };
 
 test("the first rows of the page's entry are asked for once, and only if it is known", async () => {
-  const { FIRST_COLUMNS, PAGE_SIZE, fetchFirstRows } = await import("./first_rows");
+  const { fetchFirstRows } = await import("./first_rows");
+  const { PAGE_SIZE } = await import("./view_state");
   const { fetchPage } = await import("../api");
-  for (const other of [entries("others", 2), entries("orders", 0), entries("orders", FIRST_COLUMNS + 1)]) expect(fetchFirstRows(other)).toBeUndefined();
+  for (const other of [entries("others", 2), entries("orders", 0)]) expect(fetchFirstRows(other)).toBeUndefined();
   expect(asked).toEqual([]);
 
-  await fetchFirstRows(entries("orders", FIRST_COLUMNS));
+  await fetchFirstRows(entries("orders", 2));
   const request = { path: "api/tables/orders", query: [["limit", String(PAGE_SIZE)]] as [string, string][] };
   expect((await fetchPage(request)).columns).toEqual(["id"]);
   expect(asked).toEqual([`/api/tables/orders?limit=${PAGE_SIZE}`]);
   // What is read again comes from the server.
   await fetchPage(request);
   expect(asked).toHaveLength(2);
+});
+
+test("they are those of the screen, also for an address with a query and for many columns", async () => {
+  const { fetchFirstRows } = await import("./first_rows");
+  const { FIRST_COLUMNS, readView, rowsRequest } = await import("./view_state");
+  const { fetchPage } = await import("../api");
+  const { place } = await import("../router");
+  for (const [text, columns] of [["sort=-c1&page=3&limit=25&filter[c0]gt=5&facets=c1", 2], ["columns=c1,c0", 2], ["", FIRST_COLUMNS + 1]] as const) {
+    const query = new URLSearchParams(text);
+    place.value = { ...place.value, query };
+    const all = entries("orders", columns);
+    const before = asked.length;
+    await fetchFirstRows(all);
+    const [entry] = all.values();
+    await fetchPage(rowsRequest(entry as Entry, readView(query, entry as Entry)));
+    expect(asked.slice(before)).toHaveLength(1);
+    for (const [name, value] of query) if (name !== "facets") expect(decodeURIComponent(asked.at(-1) ?? "")).toContain(`${name}=${value}`);
+  }
+  place.value = { ...place.value, query: new URLSearchParams("tab=chart") };
+  expect(fetchFirstRows(entries("orders", 2))).toBeUndefined();
 });

@@ -1,5 +1,7 @@
-import { fetchJson } from "../api";
+import { fetchJson, isAbsent } from "../api";
 import type { Entry } from "../catalog";
+import { graphqlAnswer } from "../graphql_answer";
+import { type Shape, anything, flag, lenient, list, nullable, number, object, optional, record, text } from "../shape";
 
 /** A relation as GraphQL has it: a field of the type of an entry that leads to rows of another. */
 export interface Relation {
@@ -46,35 +48,55 @@ interface GraphqlField {
   type?: TypeRef;
 }
 
-/** Sends a document to GraphQL. */
-export async function graphql<T>(query: string): Promise<T> {
-  const answer = await fetchJson<{ data: T }>({
-    method: "POST",
-    path: "api/graphql",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ query }),
-  });
-  return answer.data;
+const typeRef = object<TypeRef>({ kind: text, name: nullable(text), ofType: optional(nullable(anything as Shape<TypeRef>)) });
+
+const FIELDS = list(
+  object<GraphqlField>({
+    name: text,
+    description: optional(text),
+    args: list(object<{ name: string }>({ name: text })),
+    type: optional(typeRef),
+  }),
+);
+
+const QUERY_FIELDS = object<{ __schema: { queryType: { fields: GraphqlField[] } } }>({ __schema: object({ queryType: object({ fields: FIELDS }) }) });
+const TYPE_FIELDS = object<{ __type: { fields: GraphqlField[] } | null }>({ __type: nullable(object<{ fields: GraphqlField[] }>({ fields: FIELDS })) });
+
+/** Reads something once; what could not be read is tried again by the next who needs it. */
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | null = null;
+  return () => {
+    reading ??= read().catch((error: unknown) => {
+      reading = null;
+      throw error;
+    });
+    return reading;
+  };
 }
 
-let queryFields: Promise<GraphqlField[]> | null = null;
+/** Gives nothing in place of what there is not, or what the caller may not have. */
+function orNothing<T>(nothing: T): (error: unknown) => T {
+  return (error) => {
+    if (isAbsent(error)) return nothing;
+    throw error;
+  };
+}
 
-/** The columns of the key of an entry, also of a dataset; none where there is no key, or it can't be known. */
+const queryFields = once(() =>
+  graphqlAnswer("{ __schema { queryType { fields { name args { name } } } } }", QUERY_FIELDS).then(({ __schema }) => __schema.queryType.fields, orNothing<GraphqlField[]>([])),
+);
+
+/** The columns of the key of an entry, also of a dataset; none where there is no key. */
 export async function keyOf(entry: Entry): Promise<string[]> {
-  queryFields ??= graphql<{ __schema: { queryType: { fields: GraphqlField[] } } }>("{ __schema { queryType { fields { name args { name } } } } }").then(
-    ({ __schema }) => __schema.queryType.fields,
-    () => [],
-  );
-  const byKey = (await queryFields).find(({ name }) => name === `${graphqlName(entry.name)}_by_key`);
+  const byKey = (await queryFields()).find(({ name }) => name === `${graphqlName(entry.name)}_by_key`);
   const columns = byKey?.args.map((arg) => entry.columns.find(({ name }) => graphqlName(name) === arg.name)?.name) ?? [];
   return columns.every((name) => name !== undefined) ? (columns as string[]) : [];
 }
 
 /** The relations of an entry, in both directions. */
 export async function relationsOf(entry: Entry): Promise<Relation[]> {
-  const fields = await graphql<{ __type: { fields: GraphqlField[] } | null }>(
-    `{ __type(name: ${JSON.stringify(graphqlName(entry.name))}) { fields { name description args { name } type { kind name ofType { kind name } } } } }`,
-  );
+  const document = `{ __type(name: ${JSON.stringify(graphqlName(entry.name))}) { fields { name description args { name } type { kind name ofType { kind name } } } } }`;
+  const fields = await graphqlAnswer(document, TYPE_FIELDS);
   return (fields.__type?.fields ?? []).flatMap((field) => {
     const target = /^The rows? of `([^`]+)`/.exec(field.description ?? "")?.[1];
     return target ? [{ field: field.name, target, many: field.type?.kind === "LIST" }] : [];
@@ -86,7 +108,26 @@ interface OpenApi {
   components?: { schemas?: Record<string, { properties?: Record<string, RecordField>; required?: string[] }> };
 }
 
-let openApi: Promise<OpenApi | null> | null = null;
+// Of a schema only what a form needs: others may say more than one type, or refer to another schema.
+const recordField = object<RecordField>({
+  type: lenient(text),
+  maxLength: lenient(number),
+  enum: lenient(list(anything)),
+  readOnly: lenient(flag),
+  "x-references": lenient(text),
+  "x-referenced": lenient(list(text)),
+});
+
+const OPEN_API = object<OpenApi>({
+  paths: record(record(anything)),
+  components: optional(
+    object<NonNullable<OpenApi["components"]>>({
+      schemas: optional(record(object<{ properties?: Record<string, RecordField>; required?: string[] }>({ properties: optional(record(recordField)), required: optional(list(text)) }))),
+    }),
+  ),
+});
+
+const openApi = once(() => fetchJson("api/openapi", OPEN_API).catch(orNothing(null)));
 
 /** What the description of `/api/records` says of a table. */
 export interface RecordTable {
@@ -97,8 +138,7 @@ export interface RecordTable {
 
 /** Which changes a table takes, as far as its description tells, and what its columns are. */
 export async function recordTable(table: string): Promise<RecordTable | null> {
-  openApi ??= fetchJson<OpenApi>("api/openapi").catch(() => null);
-  const api = await openApi;
+  const api = await openApi();
   if (!api) return null;
   const list = api.paths[`/records/${table}`] ?? {};
   const one = api.paths[`/records/${table}/{id}`] ?? {};

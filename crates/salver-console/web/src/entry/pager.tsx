@@ -3,8 +3,20 @@ import { Icon } from "../icon";
 import { groupedNumber } from "../number_text";
 import { PAGE_SIZES } from "./view_state";
 
-/** Where in the rows the page is, and the way to the others. `total` is `null` until it is known. */
-export function Pager({ page, limit, shown, total }: { page: number; limit: number; shown: number; total: number | null }) {
+interface Props {
+  page: number;
+  limit: number;
+  shown: number;
+  /** How many rows there are, `null` until it is known. */
+  total: number | null;
+  /** Why they could not be counted. */
+  error: unknown;
+  /** Counts again. */
+  onCount: () => void;
+}
+
+/** Where in the rows the page is, and the way to the others. */
+export function Pager({ page, limit, shown, total, error, onCount }: Props) {
   const first = (page - 1) * limit;
   const last = total === null ? null : Math.max(1, Math.ceil(total / limit));
   const go = (to: number) => setQuery({ page: to <= 1 ? null : String(to) });
@@ -14,6 +26,14 @@ export function Pager({ page, limit, shown, total }: { page: number; limit: numb
         {shown > 0 && `${groupedNumber(first + 1)}–${groupedNumber(first + shown)}`}
         {total !== null && (shown > 0 ? ` of ${groupedNumber(total)}` : `${groupedNumber(total)} rows`)}
       </span>
+      {error !== null && (
+        <span class="pager-fault" role="alert" title={error instanceof Error ? error.message : String(error)}>
+          They could not be counted.{" "}
+          <button type="button" class="button small" onClick={onCount}>
+            Count again
+          </button>
+        </span>
+      )}
       <span class="spring" />
       <label class="inline-field">
         <span>Rows</span>
@@ -42,7 +62,7 @@ export function Pager({ page, limit, shown, total }: { page: number; limit: numb
             if (to >= 1) go(last === null ? to : Math.min(to, last));
           }}
         />
-        {last !== null && <span>of {groupedNumber(last)}</span>}
+        <span class="pager-last">{last !== null && `of ${groupedNumber(last)}`}</span>
       </label>
       <button type="button" class="button small icon-only" aria-label="Next page" disabled={last === null ? shown < limit : page >= last} onClick={() => go(page + 1)}>
         <Icon name="next" size={14} />

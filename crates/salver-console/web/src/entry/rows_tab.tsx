@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fetchCount, fetchPage } from "../api";
 import { type Column, type Entry, catalog } from "../catalog";
 import type { Value } from "../data_json";
@@ -16,30 +16,32 @@ import { ColumnPicker } from "./column_picker";
 import { Downloads } from "./downloads";
 import { FilterBar } from "./filter_bar";
 import { Facets, defaultFacets } from "./facets";
+import type { EntryFacts, LoadedFacts } from "./facts";
 import { Pager } from "./pager";
-import type { EntryFacts } from "./screen";
 import { type ViewState, countRequest, quoteName, rowsRequest, writeSort } from "./view_state";
 
 interface Props {
   entry: Entry;
   state: ViewState;
-  facts: EntryFacts;
-  /** Whether the facts are there. */
-  ready: boolean;
+  loaded: LoadedFacts;
 }
 
 /** The rows of an entry, page by page. */
-export function RowsTab({ entry, state, facts, ready }: Props) {
-  const request = rowsRequest(entry, state, facts.key);
+export function RowsTab({ entry, state, loaded }: Props) {
+  const { facts, hasKey } = loaded;
+  // Rows don't wait for what is known of their keys. Where these are not among the columns that are shown, the rows are
+  // read once more with them, when the first are there.
+  const [key, setKey] = useState<string[]>([]);
+  const request = rowsRequest(entry, state, key);
   const counting = countRequest(entry, state);
-  const id = JSON.stringify(request);
-  // The key is read with the rows only where some columns are left out.
-  const isWhole = state.columns.length === entry.columns.length;
-  const rows = useLoaded(ready || isWhole ? `${id}#${changeCount.value}` : null, (signal) => fetchPage(request, signal));
+  const rows = useLoaded(`${JSON.stringify(request)}#${changeCount.value}`, (signal) => fetchPage(request, signal));
+  useEffect(() => {
+    if (hasKey && !rows.loading) setKey(facts.key);
+  }, [hasKey, rows.loading, facts.key]);
   const total = useLoaded(`${JSON.stringify(counting)}#${changeCount.value}`, (signal) => fetchCount(counting, signal));
   const facetNames = place.value.query.get("facets");
 
-  const described = facts.records ? (catalog.value?.tables.get(facts.records.name) ?? []) : [];
+  const { described } = facts;
   const columns = useMemo<GridColumn[]>(
     () => state.columns.map((column) => ({ ...column, key: facts.key.includes(column.name), refers: described.find(({ name }) => name === column.name)?.fk })),
     [state.columns.map(({ name }) => name).join("\u0000"), facts],
@@ -72,6 +74,8 @@ export function RowsTab({ entry, state, facts, ready }: Props) {
   return (
     <>
       <FilterBar entry={entry} state={state}>
+        {/* First, so that nothing moves when it comes. */}
+        {facts.records?.table.writes.create && <NewRow entry={entry} records={facts.records} keyColumns={facts.key} />}
         <ColumnPicker entry={entry} state={state} />
         <button
           type="button"
@@ -81,7 +85,6 @@ export function RowsTab({ entry, state, facts, ready }: Props) {
         >
           <Icon name="chart" size={14} /> Facets
         </button>
-        {facts.records?.table.writes.create && <NewRow entry={entry} records={facts.records} keyColumns={facts.key} />}
         <Downloads entry={entry} state={state} />
         <button type="button" class="button small" onClick={() => (rows.reload(), total.reload())}>
           Reload
@@ -108,13 +111,16 @@ export function RowsTab({ entry, state, facts, ready }: Props) {
                       const key = keyOfRow(index);
                       return key && facts.records ? <RowActions record={{ table: facts.records.name, keyColumns: facts.key, key }} /> : null;
                     }
-                  : undefined
+                  : // Room for what a table probably takes.
+                    entry.kind === "table" && loaded.waiting
+                    ? () => null
+                    : undefined
               }
-              empty={rows.loading || !ready ? "Loading…" : state.filters.length ? "No row fits these conditions." : "No rows yet."}
+              empty={rows.loading ? "Loading…" : state.filters.length ? "No row fits these conditions." : "No rows yet."}
             />
           )}
           {rows.data?.cut && <Cut shown={shown.length} />}
-          <Pager page={state.page} limit={state.limit} shown={shown.length} total={total.data} />
+          <Pager page={state.page} limit={state.limit} shown={shown.length} total={total.error ? null : total.data} error={total.error} onCount={total.reload} />
         </div>
       </div>
       <RequestPanel request={request} />
@@ -154,7 +160,7 @@ function useEditing(entry: Entry, facts: EntryFacts, columns: GridColumn[], rows
   const edit = useRef<RecordEdit | null>(null);
   const records = facts.records;
   if (!records?.table.writes.update || facts.key.length === 0) return undefined;
-  const described = catalog.value?.tables.get(records.name) ?? [];
+  const { described } = facts;
   return {
     at,
     begin: (row: number, column: number) => {

@@ -1,16 +1,16 @@
 import "./entry.css";
 import { useEffect } from "preact/hooks";
-import { catalog, catalogError, databaseOf, loadCatalog, recordsName } from "../catalog";
+import { catalog, catalogError, databaseOf, loadCatalog, refreshCatalog } from "../catalog";
 import type { Entry } from "../catalog";
-import { ErrorScreen } from "../error_note";
+import { ErrorNote, ErrorScreen } from "../error_note";
 import { UndoBar } from "../records/undo_bar";
 import { pageUrl, place, setQuery } from "../router";
 import type { ScreenProps } from "../screens";
-import { useLoaded } from "../use_loaded";
 import { ChartTab } from "./chart_tab";
 import { FilterBar } from "./filter_bar";
+import { useFacts } from "./facts";
+import { FactsFault } from "./facts_fault";
 import { sqlName } from "./filters";
-import { type RecordTable, keyOf, recordTable } from "./metadata";
 import { ProfileTab } from "./profile_tab";
 import { RowsTab } from "./rows_tab";
 import { type ViewState, readView, rowsRequest } from "./view_state";
@@ -21,29 +21,16 @@ const TABS = [
   { id: "chart", label: "Chart" },
 ];
 
-/** What the screen knows of an entry beside its columns. */
-export interface EntryFacts {
-  key: string[];
-  /** The table at `/api/records`, and what it takes; `null` for what is no table. */
-  records: { name: string; table: RecordTable } | null;
-}
-
 /** The screen of an entry: its rows, a profile of its columns, and charts. */
 export default function EntryScreen({ parts }: ScreenProps) {
   const name = parts[0] ?? "";
   const all = catalog.value;
   const entry = all?.entries.get(name);
-  const facts = useLoaded<EntryFacts>(entry ? `${name}/${entry.columns.length}` : null, async () => {
-    if (!entry || !all) return { key: [], records: null };
-    const records = recordsName(entry, all.tables);
-    const described = records ? all.tables.get(records) : undefined;
-    const [key, table] = await Promise.all([described ? described.flatMap((column) => (column.pk ? [column.name] : [])) : keyOf(entry), records ? recordTable(records) : null]);
-    return { key, records: records && table ? { name: records, table } : null };
-  });
+  const loaded = useFacts(all, entry);
 
   // An entry that is not there yet may have come since the catalog was read.
   useEffect(() => {
-    if (all && !entry) void loadCatalog();
+    if (all && !entry) refreshCatalog();
   }, [name]);
 
   if (catalogError.value && !all) return <ErrorScreen error={catalogError.value} onRetry={() => void loadCatalog()} />;
@@ -57,12 +44,12 @@ export default function EntryScreen({ parts }: ScreenProps) {
         <p>
           It may have another name, or you may not see it. <a href={pageUrl()}>Everything that is served</a>
         </p>
+        <ErrorNote error={catalogError.value} onRetry={() => void loadCatalog()} />
       </section>
     );
   }
   const tab = TABS.find(({ id }) => id === place.value.query.get("tab"))?.id ?? "rows";
   const state = readView(place.value.query, entry);
-  const known = facts.data ?? { key: [], records: null };
   return (
     <section class="screen">
       <EntryHead entry={entry} state={state} />
@@ -75,6 +62,7 @@ export default function EntryScreen({ parts }: ScreenProps) {
           {entry.hint && <p>{entry.hint}</p>}
         </div>
       )}
+      <FactsFault entry={entry} loaded={loaded} />
       <UndoBar />
       {entry.columns.length > 0 && (
         <>
@@ -87,8 +75,8 @@ export default function EntryScreen({ parts }: ScreenProps) {
             ))}
           </nav>
           {tab !== "rows" && <FilterBar entry={entry} state={state} />}
-          {tab === "rows" && <RowsTab entry={entry} state={state} facts={known} ready={!facts.loading} />}
-          {tab === "columns" && <ProfileTab entry={entry} state={state} keyColumns={known.key} />}
+          {tab === "rows" && <RowsTab entry={entry} state={state} loaded={loaded} />}
+          {tab === "columns" && <ProfileTab entry={entry} state={state} keyColumns={loaded.facts.key} />}
           {tab === "chart" && <ChartTab entry={entry} state={state} />}
         </>
       )}

@@ -1,10 +1,13 @@
 import { type ApiRequest, apiPath } from "../api";
 import type { Column, Entry } from "../catalog";
-import { FIRST_COLUMNS, PAGE_SIZE } from "./first_rows";
 import type { SortKey } from "../grid/grid";
 import { setQuery } from "../router";
 import { type Filter, readFilters, sqlName, sqlWhere, writeFilter } from "./filters";
 
+/** How many rows a page has unless another number is chosen. */
+export const PAGE_SIZE = 50;
+/** How many columns are shown unless others are chosen. */
+export const FIRST_COLUMNS = 50;
 /** The choices for the rows of a page. */
 export const PAGE_SIZES = [25, 50, 100, 250, 1000];
 

@@ -1,4 +1,5 @@
-import { ApiError, send } from "../api";
+import { ApiError, bodyOf, send } from "../api";
+import { list, nullable, number, object, text } from "../shape";
 import { crc32 } from "./crc32";
 
 /** A stream of an open export, as the API describes it. */
@@ -19,6 +20,16 @@ export interface OpenExport {
   schema: { name: string; type: string }[];
   streams: ExportStream[];
 }
+
+export const OPEN_EXPORT = object<OpenExport>({
+  export: text,
+  entry: text,
+  version: text,
+  rows: nullable(number),
+  expires_in: number,
+  schema: list(object<{ name: string; type: string }>({ name: text, type: text })),
+  streams: list(object<ExportStream>({ stream: number, rows: nullable(number), url: text })),
+});
 
 /** Formats whose parts can stand one behind the other in one file. */
 export type PartFormat = "ndjson" | "csv" | "tsv";
@@ -127,7 +138,7 @@ export class Download {
           },
           signal,
         );
-        const bytes = new Uint8Array(await response.arrayBuffer());
+        const bytes = new Uint8Array(await bodyOf(response, () => response.arrayBuffer()));
         const sum = response.headers.get("salver-crc32");
         if (sum !== null && sum !== crc32(bytes)) throw new ApiError(0, "checksum", "A batch arrived damaged.", null, null);
         const next = response.headers.get("salver-next");

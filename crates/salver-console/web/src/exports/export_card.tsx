@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { apiPath, ApiError, fetchJson, send } from "../api";
 import { ErrorNote } from "../error_note";
 import { useLoaded } from "../use_loaded";
-import { Download, type OpenExport } from "./download";
+import { Download, OPEN_EXPORT, type OpenExport } from "./download";
 import type { KeptExport } from "./kept";
 
 interface ExportCardProps {
@@ -18,7 +18,7 @@ const LOOK_MS = 10_000;
 
 /** An open export: its state, and how far its download is. */
 export function ExportCard({ kept, onEnded }: ExportCardProps) {
-  const { data, error, reload } = useLoaded(kept.token, (signal) => fetchJson<OpenExport>(apiPath("export", kept.token), signal));
+  const { data, error, reload } = useLoaded(kept.token, (signal) => fetchJson(apiPath("export", kept.token), OPEN_EXPORT, signal));
   const [closing, setClosing] = useState<unknown>(null);
   useEffect(() => {
     const timer = setInterval(() => !document.hidden && reload(), LOOK_MS);
@@ -50,7 +50,7 @@ export function ExportCard({ kept, onEnded }: ExportCardProps) {
           {isOver ? "Forget" : "Close"}
         </button>
       </div>
-      <ErrorNote error={isOver ? error : (closing ?? error)} />
+      <ErrorNote error={isOver ? error : (closing ?? error)} onRetry={isOver || closing !== null ? undefined : reload} />
       {data && !isOver && <DownloadPanel source={data} kept={kept} />}
     </article>
   );

@@ -4,7 +4,7 @@ import type { Entry } from "../catalog";
 import { ErrorNote } from "../error_note";
 import { RequestPanel } from "../request_panel";
 import { chosenColumns } from "./columns_choice";
-import type { OpenExport, PartFormat } from "./download";
+import { OPEN_EXPORT, type OpenExport, type PartFormat } from "./download";
 
 interface OpenFormProps {
   entry: Entry;
@@ -30,7 +30,7 @@ export function OpenForm({ entry, onOpened }: OpenFormProps) {
     setOpening(true);
     setError(null);
     try {
-      onOpened(await fetchJson<OpenExport>(request), format);
+      onOpened(await fetchJson(request, OPEN_EXPORT), format);
     } catch (failure) {
       setError(failure);
     } finally {

@@ -1,4 +1,5 @@
-import { ApiError, apiPath, type ApiRequest, PAGE_BYTES, send } from "../api";
+import { ApiError, apiPath, type ApiRequest, PAGE_BYTES, bodyOf, readAnswerAs, send } from "../api";
+import { type Shape, nullable, number, object, optional, text } from "../shape";
 
 /** The answer of a function, read as far as the page needs it. */
 export interface Answer {
@@ -28,8 +29,30 @@ export interface Job {
   error?: { message?: string; hint?: string; error?: string };
 }
 
+const STATES: Shape<Job["state"]> = (value, at, wrong) => {
+  const state = (["queued", "running", "done", "failed"] as const).find((known) => known === value);
+  if (!state) wrong.push(`${at} is no state of a job`);
+  return state;
+};
+
+export const JOB = object<Job>({
+  id: text,
+  function: text,
+  state: STATES,
+  created: nullable(text),
+  started: nullable(text),
+  finished: optional(text),
+  status: optional(number),
+  result: optional(text),
+  error: optional(object<NonNullable<Job["error"]>>({ message: optional(text), hint: optional(text), error: optional(text) })),
+});
+
 /** Reads an answer, at most so much of it that the page can show it. */
-export async function readAnswer(response: Response, began: number, onText?: (text: string) => void): Promise<Answer> {
+export function readAnswer(response: Response, began: number, onText?: (text: string) => void): Promise<Answer> {
+  return bodyOf(response, () => readUpToPage(response, began, onText));
+}
+
+async function readUpToPage(response: Response, began: number, onText?: (text: string) => void): Promise<Answer> {
   const mediaType = (response.headers.get("Content-Type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
@@ -82,7 +105,8 @@ function accepting(request: ApiRequest): ApiRequest {
 export async function startJob(request: ApiRequest, signal: AbortSignal): Promise<Job | Answer> {
   const began = performance.now();
   const response = await send(accepting({ ...request, headers: { ...request.headers, Prefer: "respond-async" } }), signal);
-  return response.status === 202 ? ((await response.json()) as Job) : readAnswer(response, began);
+  if (response.status !== 202) return readAnswer(response, began);
+  return (await readAnswerAs(response, JOB)).value;
 }
 
 /** Whether a job is over. */

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { apiPath, fetchJson, send } from "../api";
 import { ErrorNote } from "../error_note";
-import { type Answer, isOver, type Job, jobAnswer } from "./call";
+import { type Answer, JOB, isOver, type Job, jobAnswer } from "./call";
 
 interface JobPanelProps {
   id: string;
@@ -22,10 +22,10 @@ export function JobPanel({ id, onAnswer, onGone }: JobPanelProps) {
     const controller = new AbortController();
     const { signal } = controller;
     const follow = async () => {
-      let known = await fetchJson<Job>(apiPath("jobs", id), signal);
+      let known = await fetchJson(apiPath("jobs", id), JOB, signal);
       setJob(known);
       while (!isOver(known)) {
-        known = await fetchJson<Job>({ path: apiPath("jobs", id), headers: { Prefer: "wait=20" } }, signal);
+        known = await fetchJson({ path: apiPath("jobs", id), headers: { Prefer: "wait=20" } }, JOB, signal);
         setJob(known);
       }
       onAnswer(await jobAnswer(known, signal));

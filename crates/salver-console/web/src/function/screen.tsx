@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type ApiRequest, apiPath, fetchJson } from "../api";
+import { type ApiRequest, apiPath, fetchJson, isAbsent } from "../api";
 import type { FunctionEndpoint, FunctionFile } from "../catalog";
-import type { Document } from "../docs/openapi";
+import { FUNCTION_FILE } from "../catalog_shapes";
+import { DOCUMENT, type Document } from "../docs/openapi";
 import { ErrorNote } from "../error_note";
 import { RequestPanel } from "../request_panel";
 import { RunButton } from "../run_button";
@@ -18,8 +19,8 @@ import "./function.css";
 /** A function of an R or Python file: its arguments as a form, and what it answers. */
 export default function FunctionScreen({ parts }: ScreenProps) {
   const [file = "", name = ""] = parts;
-  const described = useLoaded(file, (signal) => fetchJson<FunctionFile>(apiPath("functions", file), signal));
-  const schemas = useLoaded("schemas", (signal) => fetchJson<Document>("api/functions.openapi.json", signal));
+  const described = useLoaded(file, (signal) => fetchJson(apiPath("functions", file), FUNCTION_FILE, signal));
+  const schemas = useLoaded("schemas", (signal) => fetchJson("api/functions.openapi.json", DOCUMENT, signal));
   const endpoint = described.data?.endpoints.find((known) => known.function === name);
   return (
     <section class="screen function">
@@ -38,17 +39,38 @@ export default function FunctionScreen({ parts }: ScreenProps) {
       <ErrorNote error={described.error} onRetry={described.reload} />
       {described.data && <Siblings file={described.data} current={name} />}
       {endpoint?.summary && <p>{endpoint.summary}</p>}
-      {described.data && !endpoint && <p class="note">The file has no function of that name.</p>}
-      {endpoint && !schemas.loading && <Call key={`${file}/${name}`} endpoint={endpoint} document={schemas.data} />}
+      {described.data?.failure && <FailedFile failure={described.data.failure} />}
+      {described.data && !described.data.failure && !endpoint && <p class="note">The file has no function of that name.</p>}
+      {schemas.error !== null && !isAbsent(schemas.error) && (
+        <div class="note warn" role="status">
+          <p class="note-title">What the arguments may be could not be read: the form asks for them by their types alone.</p>
+          <ErrorNote error={schemas.error} onRetry={schemas.reload} />
+        </div>
+      )}
+      {endpoint && endpoint.call === undefined && <p class="note">This belongs to an application, and is called at its own path only: see the API reference.</p>}
+      {endpoint?.call !== undefined && !schemas.loading && <Call key={`${file}/${name}`} endpoint={endpoint} call={endpoint.call} document={schemas.data} />}
     </section>
   );
 }
 
+function FailedFile({ failure }: { failure: { message: string; hint: string | null } }) {
+  return (
+    <div class="note error" role="status">
+      <p class="note-title">The file could not be loaded</p>
+      <p>
+        <bdi>{failure.message}</bdi>
+      </p>
+      {failure.hint && <p>{failure.hint}</p>}
+    </div>
+  );
+}
+
 function Siblings({ file, current }: { file: FunctionFile; current: string }) {
-  if (file.endpoints.length < 2) return null;
+  const named = file.endpoints.filter(({ function: name }) => name !== "");
+  if (named.length < 2) return null;
   return (
     <nav class="tabs" aria-label={`Functions of ${file.name}`}>
-      {file.endpoints.map(({ function: name }) => (
+      {named.map(({ function: name }) => (
         <a key={name} class="tab" href={pageUrl("function", file.name, name)} aria-current={name === current ? "page" : undefined}>
           <bdi>{name}</bdi>
         </a>
@@ -64,9 +86,9 @@ function argumentsOf(query: URLSearchParams): Record<string, string> {
   return Object.fromEntries([...query].filter(([key]) => key.startsWith(ARGUMENT)).map(([key, value]) => [key.slice(ARGUMENT.length), value]));
 }
 
-function Call({ endpoint, document }: { endpoint: FunctionEndpoint; document: Document | null }) {
-  const path = endpoint.call.replace(/^\//, "");
-  const body = document?.paths[endpoint.call]?.post?.requestBody;
+function Call({ endpoint, call: target, document }: { endpoint: FunctionEndpoint; call: string; document: Document | null }) {
+  const path = target.replace(/^\//, "");
+  const body = document?.paths[target]?.post?.requestBody;
   const schema = body && "content" in body ? (body.content?.["application/json"]?.schema ?? body.content?.["multipart/form-data"]?.schema) : undefined;
   const fields = fieldsOf(endpoint.parameters, schema, document);
 

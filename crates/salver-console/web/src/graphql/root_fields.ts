@@ -1,3 +1,5 @@
+import { type Shape, list, nullable, object, optional, text } from "../shape";
+
 /** A type in an answer to introspection. */
 interface TypeRef {
   kind: string;
@@ -13,6 +15,24 @@ export interface RootField {
   args: { name: string; type: TypeRef }[];
   type: TypeRef;
 }
+
+const typeRef: Shape<TypeRef> = (value, at, wrong) =>
+  object<TypeRef>({
+    kind: text,
+    name: nullable(text),
+    ofType: nullable(typeRef),
+    fields: optional(list(object<{ name: string; type: TypeRef }>({ name: text, type: typeRef }))),
+  })(value, at, wrong);
+
+const rootField = object<RootField>({
+  name: text,
+  description: nullable(text),
+  args: list(object<{ name: string; type: TypeRef }>({ name: text, type: typeRef })),
+  type: typeRef,
+});
+
+/** The answer to `ROOT_FIELDS`. */
+export const ROOTS = object<{ __schema: { queryType: { fields: RootField[] } } }>({ __schema: object({ queryType: object({ fields: list(rootField) }) }) });
 
 /** Asks for the root fields with the fields of their types. */
 export const ROOT_FIELDS = `{

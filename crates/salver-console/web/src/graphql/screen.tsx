@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, type ApiRequest, fetchJson, requestUrl, send } from "../api";
+import { ApiError, type ApiRequest, requestUrl, send } from "../api";
 import { Editor } from "../editor/editor";
 import { placeAt } from "../editor/position";
 import { ErrorNote } from "../error_note";
@@ -11,7 +11,8 @@ import { place, setQuery } from "../router";
 import { useLoaded } from "../use_loaded";
 import { errorsOf, GraphqlErrors } from "./errors";
 import { SchemaPanel } from "./schema_panel";
-import { firstDocument, type RootField, ROOT_FIELDS } from "./root_fields";
+import { graphqlAnswer } from "../graphql_answer";
+import { firstDocument, ROOTS, type RootField, ROOT_FIELDS } from "./root_fields";
 import "./graphql.css";
 
 /** GraphQL over everything that is served. */
@@ -90,7 +91,7 @@ export default function GraphqlScreen() {
           {answer && <AnswerView answer={answer} name="graphql" />}
           <RequestPanel request={graphqlRequest(document, variables, "POST")} />
         </div>
-        <SchemaPanel fields={fields.data ?? []} error={fields.error} onChoose={setText} />
+        <SchemaPanel fields={fields.data ?? []} error={fields.error} onRetry={fields.reload} onChoose={setText} />
       </div>
     </section>
   );
@@ -105,11 +106,7 @@ function graphqlRequest(document: string, variables: string, method: "GET" | "PO
 }
 
 async function rootFields(signal: AbortSignal): Promise<RootField[]> {
-  const answer = await fetchJson<{ data: { __schema: { queryType: { fields: RootField[] } } } }>(
-    { method: "POST", path: "api/graphql", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ query: ROOT_FIELDS }) },
-    signal,
-  );
-  return answer.data.__schema.queryType.fields;
+  return (await graphqlAnswer(ROOT_FIELDS, ROOTS, signal)).__schema.queryType.fields;
 }
 
 function plainJson(text: string | null | undefined): unknown {

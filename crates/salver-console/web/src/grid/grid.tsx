@@ -70,6 +70,11 @@ export function Grid(props: GridProps) {
   // At first as large as it usually becomes, so that its rows are not drawn a second time once it has its size.
   const [view, setView] = useState({ top: 0, left: 0, height: Math.max(300, innerHeight - 330), width: innerWidth });
   const [focus, setFocus] = useState({ row: 0, column: 0 });
+  // Several keys may come before the grid is drawn again: each goes on from where the one before it led.
+  const active = useRef(focus);
+  const activate = (row: number, column: number) => {
+    if (row !== active.current.row || column !== active.current.column) setFocus((active.current = { row, column }));
+  };
   const [opened, setOpened] = useState<{ name: string; value: Value } | null>(null);
   const moved = useRef(false);
   // The first rows are there sooner without those that nobody sees yet.
@@ -98,17 +103,14 @@ export function Grid(props: GridProps) {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  useEffect(
-    () =>
-      setFocus((before) => {
-        const [row, column] = [Math.min(before.row, Math.max(0, rows.length - 1)), Math.min(before.column, Math.max(0, columns.length - 1))];
-        // The same object where nothing changes, so that the grid is not drawn again.
-        return row === before.row && column === before.column ? before : { row, column };
-      }),
-    [rows, columns.length],
-  );
   useEffect(() => {
-    const cell = moved.current && scroller.current?.querySelector<HTMLElement>(`[data-cell="${focus.row}:${focus.column}"]`);
+    const { row, column } = active.current;
+    activate(Math.min(row, Math.max(0, rows.length - 1)), Math.min(column, Math.max(0, columns.length - 1)));
+  }, [rows, columns.length]);
+  // Not `useEffect`, which comes after the paint: the next key would find the focus where it was.
+  useLayoutEffect(() => {
+    const { row, column } = active.current;
+    const cell = moved.current && scroller.current?.querySelector<HTMLElement>(`[data-cell="${row}:${column}"]`);
     // A row that is still out of sight comes with the next drawing, after the scroll.
     if (!cell) return;
     moved.current = false;
@@ -119,7 +121,7 @@ export function Grid(props: GridProps) {
   const edited = Boolean(props.editing?.at);
   const wasEdited = useRef(edited);
   useEffect(() => {
-    if (wasEdited.current && !edited) move(focus.row, focus.column);
+    if (wasEdited.current && !edited) move(active.current.row, active.current.column);
     wasEdited.current = edited;
   }, [edited]);
   // Another page, or another order, begins at its first row.
@@ -141,11 +143,14 @@ export function Grid(props: GridProps) {
     column: focus.column >= sight.first && focus.column < sight.last ? focus.column : sight.first,
   };
 
+  const look = ({ scrollTop: top, scrollLeft: left, clientHeight: height, clientWidth: width }: HTMLElement) =>
+    setView((before) => (top === before.top && left === before.left && height === before.height && width === before.width ? before : { top, left, height, width }));
+
   const move = (row: number, column: number) => {
     const next = { row: Math.max(0, Math.min(rows.length - 1, row)), column: Math.max(0, Math.min(columns.length - 1, column)) };
     moved.current = true;
     const element = scroller.current;
-    // A row out of sight is not in the page yet: the scroll brings it there.
+    // A cell out of sight is not in the page yet: the scroll brings it there.
     if (element) {
       const top = next.row * ROW_HEIGHT;
       const room = element.clientHeight - 2 * ROW_HEIGHT;
@@ -155,13 +160,15 @@ export function Grid(props: GridProps) {
       const end = start + (widths[next.column] ?? 0) + (lead ? leadWidth : 0);
       if (start < element.scrollLeft) element.scrollLeft = start;
       else if (end > element.scrollLeft + element.clientWidth) element.scrollLeft = end - element.clientWidth;
+      // The browser tells of the scroll with the next frame, for which no key waits.
+      look(element);
     }
-    setFocus(next);
+    activate(next.row, next.column);
   };
 
   const onKey = (event: KeyboardEvent) => {
     if (!(event.target as HTMLElement).dataset.cell) return;
-    const { row, column } = focus;
+    const { row, column } = active.current;
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? view.height) / ROW_HEIGHT) - 2);
     const steps: Record<string, [number, number]> = {
       ArrowDown: [row + 1, column],
@@ -186,15 +193,11 @@ export function Grid(props: GridProps) {
     event.preventDefault();
   };
 
-  const onScroll = (event: Event) => {
-    const { scrollTop, scrollLeft, clientHeight, clientWidth } = event.currentTarget as HTMLElement;
-    setView({ top: scrollTop, left: scrollLeft, height: clientHeight, width: clientWidth });
-  };
   const spanned = shown.length + Number(lead) + Number(sight.before > 0) + Number(sight.after > 0);
   const total = widths.reduce((sum, width) => sum + width, lead ? leadWidth : 0);
   return (
     <>
-      <div class="grid-scroll" ref={scroller} style={{ maxHeight: props.height ?? "max(300px, calc(100vh - 330px))" }} onScroll={onScroll}>
+      <div class="grid-scroll" ref={scroller} style={{ maxHeight: props.height ?? "max(300px, calc(100vh - 330px))" }} onScroll={(event) => look(event.currentTarget)}>
         <table class="grid" role="grid" aria-label={label} aria-rowcount={rows.length + 1} aria-colcount={columns.length} style={{ width: `${total}px` }} onKeyDown={onKey}>
           <colgroup>
             {lead && <col style={{ width: `${leadWidth}px` }} />}
@@ -239,7 +242,7 @@ export function Grid(props: GridProps) {
                         class={`${numeric ? "numeric" : ""}${edited ? " edited" : ""}${props.editing?.can(index, at) ? " editable" : ""}`}
                         data-cell={`${index}:${at}`}
                         tabIndex={index === entrance.row && at === entrance.column ? 0 : -1}
-                        onFocus={() => (focus.row !== index || focus.column !== at) && setFocus({ row: index, column: at })}
+                        onFocus={() => activate(index, at)}
                         onDblClick={() => (props.editing?.can(index, at) ? props.editing.begin(index, at) : setOpened({ name: column.name, value }))}
                       >
                         {edited ? props.editing?.editor() : <CellContent value={value} link={props.cellLink?.(column, value, row, index)} onOpen={() => setOpened({ name: column.name, value })} />}

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Catalog, type Entry, catalog, databaseOf } from "../catalog";
+import { type Catalog, type Entry, catalog, databaseOf, namedOf } from "../catalog";
 import { Icon, type IconName } from "../icon";
 import { compactNumber } from "../number_text";
 import { pageUrl, path } from "../router";
@@ -69,6 +69,11 @@ export function Sidebar({ onNavigate }: { onNavigate: () => void }) {
           </ul>
         </section>
       ))}
+      {(catalog.value?.faults.size ?? 0) > 0 && (
+        <p class="nav-empty">
+          Not everything could be read: <a href={pageUrl()}>why</a>
+        </p>
+      )}
       {catalog.value && search && groups.length === 0 && <p class="nav-empty">Nothing is called that.</p>}
     </nav>
   );
@@ -100,7 +105,7 @@ function groupsOf(all: Catalog, search: string): { title: string; items: Item[] 
   }
   for (const query of all.queries) add("Queries", { label: query.name, icon: "query", url: `${pageUrl("sql")}?query=${encodeURIComponent(query.name)}` });
   for (const file of all.functions) {
-    for (const endpoint of file.endpoints) {
+    for (const endpoint of namedOf(file)) {
       add("Functions", { label: `${file.name}/${endpoint.function}`, icon: "function", url: pageUrl("function", file.name, endpoint.function), note: file.language });
     }
   }

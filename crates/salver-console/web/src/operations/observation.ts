@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, fetchJson, send } from "../api";
+import { ApiError, fetchJson, send, textOf, unexpected } from "../api";
+import { type Shape, flag, list, number, object, optional, record, text } from "../shape";
 import { bucketsBetween, growth, Measurement, quantile } from "./exposition";
 
 /** The state of an entry or a file of functions, as `/ready` tells it. */
@@ -33,6 +34,29 @@ export interface Readiness {
   held?: Held[];
 }
 
+const entryState = object<EntryState>({
+  state: text as Shape<EntryState["state"]>,
+  kind: optional(text),
+  rows: optional(number),
+  version: optional(text),
+  memory_bytes: optional(number),
+  source: optional(text),
+  message: optional(text),
+  hint: optional(text),
+  failed_at_unix_s: optional(number),
+  files: optional(number),
+  percent: optional(number),
+});
+
+const held = object<Held>({
+  kind: text,
+  total: number,
+  taken: number,
+  holders: list(object<Held["holders"][number]>({ holder: text, taken: number })),
+});
+
+const READINESS = object<Readiness>({ ready: flag, entries: record(entryState), functions: optional(record(entryState)), held: optional(list(held)) });
+
 /** What is drawn over time. */
 export interface Point {
   requests: number | undefined;
@@ -65,15 +89,21 @@ const DURATION = "salver_http_request_duration_seconds";
 /** `/ready` is 503 while anything is loaded, with the same body. */
 async function readiness(signal: AbortSignal): Promise<Readiness> {
   try {
-    return await fetchJson<Readiness>("ready", signal);
+    return await fetchJson("ready", READINESS, signal);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 503 && isReadiness(error.body)) return error.body;
+    if (error instanceof ApiError && error.status === 503) {
+      const state = READINESS(error.body, "It", []);
+      if (state) return state;
+    }
     throw error;
   }
 }
 
-function isReadiness(body: unknown): body is Readiness {
-  return typeof body === "object" && body !== null && "entries" in body && "ready" in body;
+async function measurements(signal: AbortSignal): Promise<string> {
+  const response = await send({ path: "metrics", headers: { Accept: "text/plain" } }, signal);
+  const told = await textOf(response);
+  if (!/^salver_/m.test(told)) throw unexpected(response, "It has no measurements of a server");
+  return told;
 }
 
 function pointOf(before: Measurement | undefined, now: Measurement): Point {
@@ -107,7 +137,7 @@ export function useObservation(paused: boolean): Observation {
       if (document.hidden) return;
       const [state, text] = await Promise.allSettled([
         readiness(signal),
-        send({ path: "metrics", headers: { Accept: "text/plain" } }, signal).then((response) => response.text()),
+        measurements(signal),
       ]);
       if (signal.aborted) return;
       setObservation((before) => merge(before, recent.current, state, text));

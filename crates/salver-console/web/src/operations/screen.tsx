@@ -21,6 +21,8 @@ export default function OperationsScreen() {
   const observation = useObservation(paused);
   const part = PARTS.find((name) => name === place.value.query.get("part")) ?? "entries";
   const { readiness, metrics } = observation;
+  // Not before what stands above is there, which would move them.
+  const isThere = metrics !== null || observation.metricsError !== null;
   return (
     <section class="screen operations">
       <header class="screen-head">
@@ -33,14 +35,17 @@ export default function OperationsScreen() {
       </header>
       <ErrorNote error={observation.metricsError} />
       {metrics && <Figures observation={observation} />}
-      <div class="tabs" role="group" aria-label="Part">
-        {PARTS.map((name) => (
-          <button key={name} type="button" class="tab" aria-pressed={name === part} onClick={() => setQuery({ part: name === "entries" ? null : name })}>
-            {LABELS[name]}
-          </button>
-        ))}
-      </div>
-      {part === "entries" && (
+      {!isThere && <p class="loading">Loading…</p>}
+      {isThere && (
+        <div class="tabs" role="group" aria-label="Part">
+          {PARTS.map((name) => (
+            <button key={name} type="button" class="tab" aria-pressed={name === part} onClick={() => setQuery({ part: name === "entries" ? null : name })}>
+              {LABELS[name]}
+            </button>
+          ))}
+        </div>
+      )}
+      {isThere && part === "entries" && (
         <>
           <ErrorNote error={observation.readinessError} />
           {readiness && <EntriesTable entries={readiness.entries} />}
@@ -50,7 +55,7 @@ export default function OperationsScreen() {
       )}
       {part === "routes" && metrics && <RoutesTable metrics={metrics} earlier={observation.earlier} />}
       {part === "resources" && <PermitsTable held={readiness?.held ?? null} metrics={metrics} />}
-      <RequestPanel request={{ path: part === "entries" ? "ready" : "metrics" }} />
+      {isThere && <RequestPanel request={{ path: part === "entries" ? "ready" : "metrics" }} />}
     </section>
   );
 }

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
-import { ApiError, type ApiRequest, apiPath, send } from "../api";
-import { type Value, parseData, writeData } from "../data_json";
+import { ApiError, type ApiRequest, apiPath, dataOf, send, textOf } from "../api";
+import { type Value, writeData } from "../data_json";
 
 /** A row of a table as `/api/records` has it, with the tag of its state. */
 export interface TaggedRecord {
@@ -49,13 +49,13 @@ function recordRequest(record: RecordName, method: string): ApiRequest {
 
 /** Sends a change whose answer is only that it was made. */
 async function write(request: ApiRequest): Promise<void> {
-  await (await send(request)).text();
+  await textOf(await send(request));
 }
 
 /** Reads a row, with its tag where it is read by its key. */
 export async function readRecord(record: RecordName, signal?: AbortSignal): Promise<TaggedRecord> {
   const response = await send(recordRequest(record, "GET"), signal);
-  const data = parseData(await response.text());
+  const data = dataOf(response, await textOf(response));
   const listed = data instanceof Map ? data.get("records") : undefined;
   const values = Array.isArray(listed) ? listed[0] : data;
   if (!(values instanceof Map)) throw new ApiError(404, "record_not_found", "There is no such row.", null, null);
@@ -117,7 +117,7 @@ export async function createRecord(table: string, keyColumns: string[], values: 
     headers: { "Content-Type": "application/json" },
     body: writeData(values),
   });
-  const row = parseData(await response.text());
+  const row = dataOf(response, await textOf(response));
   const key = row instanceof Map && keyColumns.length ? keyColumns.map((name) => String(row.get(name) ?? "")) : null;
   changed(`Created ${table}${key ? ` ${key.join(", ")}` : ""}`, key && (() => write(recordRequest({ table, keyColumns, key }, "DELETE"))));
   return key;

@@ -38,7 +38,7 @@ export function Relations({ entry, keyColumns, rowKey }: Props) {
     const row = member(member(answer, "data"), `${graphqlName(entry.name)}_by_key`);
     return { request, groups: known.map((one) => ({ ...one, rows: rowsOf(member(row, one.relation.field)) })) };
   });
-  if (related.error) return <ErrorNote error={related.error} />;
+  if (related.error) return <ErrorNote error={related.error} onRetry={related.reload} />;
   if (!related.data) return null;
   return (
     <section class="relations" aria-label="Related rows">

@@ -3,10 +3,11 @@ import "./row.css";
 import { useState } from "preact/hooks";
 import { type ApiRequest, apiPath, fetchRows } from "../api";
 import { kindOf, typeLabel } from "../column_type";
-import { type Column, type Entry, catalog, catalogError, recordsName } from "../catalog";
+import { type Column, type Entry, catalog, catalogError, loadCatalog } from "../catalog";
 import { ExactNumber, type Value } from "../data_json";
+import { type LoadedFacts, useFacts } from "../entry/facts";
+import { FactsFault } from "../entry/facts_fault";
 import { buildFilter, sqlName, sqlWhere, writeFilter } from "../entry/filters";
-import { keyOf, recordTable } from "../entry/metadata";
 import { ErrorNote, ErrorScreen } from "../error_note";
 import { CellContent } from "../grid/cell";
 import { JsonTree } from "../grid/json_tree";
@@ -27,14 +28,8 @@ export default function RowScreen({ parts }: ScreenProps) {
   const key = parts.slice(2);
   const all = catalog.value;
   const entry = all?.entries.get(name);
-  const facts = useLoaded(entry ? name : null, async () => {
-    if (!entry || !all) return null;
-    const records = recordsName(entry, all.tables);
-    const described = records ? (all.tables.get(records) ?? []) : [];
-    const keyColumns = records ? described.flatMap((column) => (column.pk ? [column.name] : [])) : await keyOf(entry);
-    return { keyColumns, records, described, table: records ? await recordTable(records) : null };
-  });
-  if (catalogError.value && !all) return <ErrorScreen error={catalogError.value} />;
+  const loaded = useFacts(all, entry);
+  if (catalogError.value && !all) return <ErrorScreen error={catalogError.value} onRetry={() => void loadCatalog()} />;
   if (!all) return <p class="loading">Loading…</p>;
   if (!entry) {
     return (
@@ -45,23 +40,22 @@ export default function RowScreen({ parts }: ScreenProps) {
       </section>
     );
   }
-  if (facts.error) return <ErrorScreen error={facts.error} />;
-  if (!facts.data) return <p class="loading">Loading…</p>;
-  const { keyColumns, ...rest } = facts.data;
+  if (!loaded.hasKey) return <p class="loading">Loading…</p>;
+  const { key: keyColumns } = loaded.facts;
+  if (keyColumns.length === 0 && loaded.error) return <ErrorScreen error={loaded.error} onRetry={loaded.reload} />;
   if (keyColumns.length !== key.length) return <ErrorScreen error={new Error(`A row of ${name} is named by ${keyColumns.join(", ") || "nothing: it has no key"}.`)} />;
-  return <Row entry={entry} keyColumns={keyColumns} rowKey={key} {...rest} />;
+  return <Row entry={entry} loaded={loaded} rowKey={key} />;
 }
 
 interface RowProps {
   entry: Entry;
-  keyColumns: string[];
+  loaded: LoadedFacts;
   rowKey: string[];
-  records: string | null;
-  described: { name: string; fk?: string; pk?: boolean; type: string; nullable?: boolean }[];
-  table: Awaited<ReturnType<typeof recordTable>>;
 }
 
-function Row({ entry, keyColumns, rowKey, records, described, table }: RowProps) {
+function Row({ entry, loaded, rowKey }: RowProps) {
+  const { key: keyColumns, described, records } = loaded.facts;
+  const table = records?.table;
   const request = rowRequest(entry, keyColumns, rowKey);
   const [edit, setEdit] = useState<RecordEdit | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -70,7 +64,7 @@ function Row({ entry, keyColumns, rowKey, records, described, table }: RowProps)
   const found = (row.data?.rows.length ?? 0) > 0;
   const title = titleOf(entry, value, keyColumns);
 
-  const record = records ? { table: records, keyColumns, key: rowKey } : null;
+  const record = records ? { table: records.name, keyColumns, key: rowKey } : null;
   const remove = async () => {
     if (!record) return;
     try {
@@ -105,8 +99,9 @@ function Row({ entry, keyColumns, rowKey, records, described, table }: RowProps)
           </button>
         )}
       </header>
+      <FactsFault entry={entry} loaded={loaded} />
       <UndoBar />
-      <ErrorNote error={error ?? row.error} />
+      <ErrorNote error={error ?? row.error} onRetry={error === null ? row.reload : undefined} />
       {row.data && !found && <p class="note">There is no such row, or you may not see it.</p>}
       {found && (
         <div class="row-page">
@@ -118,7 +113,7 @@ function Row({ entry, keyColumns, rowKey, records, described, table }: RowProps)
           <Relations entry={entry} keyColumns={keyColumns} rowKey={rowKey} />
         </div>
       )}
-      <RequestPanel request={request} />
+      {!(row.loading && !row.data) && <RequestPanel request={request} />}
       {edit && table && row.data && (
         <RecordDialog title={`Edit ${entry.name} ${rowKey.join(", ")}`} onClose={() => setEdit(null)}>
           <RecordForm

@@ -1,7 +1,8 @@
-import { ApiError, type ApiRequest, fetchJson, send } from "../api";
+import { ApiError, type ApiRequest, bodyOf, dataOf, fetchJson, send, unexpected } from "../api";
 import type { Column } from "../catalog";
 import { inferType } from "../column_type";
-import { parseData, type Value } from "../data_json";
+import type { Value } from "../data_json";
+import { list, object, text } from "../shape";
 
 /** A statement with everything that its answer depends on. */
 export interface Statement {
@@ -40,12 +41,14 @@ function isQuery(sql: string): boolean {
   return /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/|\()*(?:select|with|from|values|table)\b/i.test(sql);
 }
 
+const DESCRIBED = list(object<{ column_name: string; data_type: string }>({ column_name: text, data_type: text }));
+
 /** The columns of a statement with their types. Undefined for what can't be described, such as `SHOW TABLES`. */
 async function describe(statement: Statement, method: "GET" | "POST", signal: AbortSignal): Promise<Column[] | undefined> {
   if (!isQuery(statement.sql)) return undefined;
   try {
     const described = sqlRequest({ ...statement, sql: `DESCRIBE ${statement.sql}` }, method);
-    const rows = await fetchJson<{ column_name: string; data_type: string }[]>(described, signal);
+    const rows = await fetchJson(described, DESCRIBED, signal);
     return rows.map((row) => ({ name: row.column_name, type: row.data_type }));
   } catch {
     // The statement itself tells what is wrong with it.
@@ -62,7 +65,7 @@ export async function runStatement(
   const described = describe(statement, options.method, options.signal);
   const request = sqlRequest(statement, options.method);
   const response = await send({ ...request, headers: { ...request.headers, Accept: "application/x-ndjson" } }, options.signal);
-  const { names, rows, more } = await readRows(response, options.limit, options.onRows);
+  const { names, rows, more } = await bodyOf(response, () => readRows(response, options.limit, options.onRows));
   const ms = performance.now() - began;
   return { columns: columnsOf((await described) ?? [], names, rows), rows, more, ms };
 }
@@ -91,7 +94,7 @@ async function readRows(
         await reader.cancel();
         return { names, rows, more: true };
       }
-      addRow(parseData(line), names, rows);
+      addRow(rowOf(response, line), names, rows);
     }
     if (done) return { names, rows, more: false };
     if (read > limit * ROW_CHARACTERS) {
@@ -103,8 +106,13 @@ async function readRows(
   }
 }
 
-function addRow(row: Value, names: string[], rows: Value[][]): void {
-  if (!(row instanceof Map)) return;
+function rowOf(response: Response, line: string): Map<string, Value> {
+  const row = dataOf(response, line);
+  if (!(row instanceof Map)) throw unexpected(response, "It has something else than rows");
+  return row;
+}
+
+function addRow(row: Map<string, Value>, names: string[], rows: Value[][]): void {
   // Where nulls are left out, a later row may have columns that the first ones lacked.
   for (const name of row.keys()) if (!names.includes(name)) names.push(name);
   rows.push(names.map((name) => row.get(name) ?? null));

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { apiPath, fetchJson } from "../api";
 import { catalog, type NamedQuery } from "../catalog";
+import { QUERIES } from "../catalog_shapes";
 import { Editor } from "../editor/editor";
 import { placeOf } from "../editor/position";
 import { RequestPanel } from "../request_panel";
@@ -150,7 +151,7 @@ function useNamedQuery(name: string | null, onLoaded: (query: NamedQuery) => voi
     if (name === null) return;
     const controller = new AbortController();
     const known = catalog.value?.queries.find((query) => query.name === name);
-    const loaded = known ? Promise.resolve(known) : fetchJson<NamedQuery[]>(apiPath("queries"), controller.signal).then((all) => all.find((query) => query.name === name));
+    const loaded = known ? Promise.resolve(known) : fetchJson(apiPath("queries"), QUERIES, controller.signal).then((all) => all.find((query) => query.name === name));
     loaded.then(
       (query) => query?.sql && !controller.signal.aborted && onLoaded(query),
       () => undefined,

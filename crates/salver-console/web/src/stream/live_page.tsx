@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiRequest, apiPath, PAGE_BYTES } from "../api";
+import { noteRows } from "../catalog";
 import { ErrorNote } from "../error_note";
 import { RequestPanel } from "../request_panel";
 import { place, setQuery } from "../router";
@@ -124,7 +125,7 @@ function useTail(stream: StreamState, from: string, conditions: Condition[], pau
   useEffect(() => {
     if (paused) return;
     setError(null);
-    const { next } = stream;
+    const { name, next, events: count } = stream;
     const request = tailRequest(stream, last.current === null ? from : String(BigInt(last.current) + 1n), conditions);
     const tail = new Tail(request, {
       onState: (state, failure) => {
@@ -133,6 +134,9 @@ function useTail(stream: StreamState, from: string, conditions: Condition[], pau
       },
       onEvents: (arrived) => {
         last.current = arrived.findLast(({ offset }) => offset !== "")?.offset ?? last.current;
+        // The number of events is known before the server is asked for it again.
+        const latest = Number(last.current ?? -1);
+        if (latest >= next) noteRows(name, count + latest + 1 - next);
         // What lay there before says nothing about the rate, nor when it came.
         for (const event of arrived) event.replayed = event.offset !== "" && Number(event.offset) < next;
         rate.current.add(arrived.filter(({ replayed }) => !replayed));

@@ -4,6 +4,7 @@ import { writeData } from "../data_json";
 import { Editor } from "../editor/editor";
 import { ErrorNote } from "../error_note";
 import { RequestPanel } from "../request_panel";
+import { number, object, optional, text } from "../shape";
 import { useLoaded } from "../use_loaded";
 import type { StreamPageProps } from "./screen";
 import type { StreamState } from "./state";
@@ -18,9 +19,18 @@ interface Receipt {
   reason?: string;
 }
 
+const RECEIPT = object<Receipt>({
+  taken: number,
+  duplicates: number,
+  quarantined: number,
+  first_offset: optional(number),
+  last_offset: optional(number),
+  reason: optional(text),
+});
+
 /** A form that appends events that are typed. */
 export function SendForm({ stream, onChanged }: StreamPageProps) {
-  const [text, setText] = useState<string | null>(null);
+  const [typed, setTyped] = useState<string | null>(null);
   const [key, setKey] = useState("");
   const [id, setId] = useState("");
   const [ack, setAck] = useState("");
@@ -28,7 +38,7 @@ export function SendForm({ stream, onChanged }: StreamPageProps) {
   const [receipt, setReceipt] = useState<Receipt | null>(null);
   const [error, setError] = useState<unknown>(null);
   const example = useLoaded(`${stream.name}`, (signal) => exampleOf(stream, signal));
-  const body = text ?? example.data ?? "{}";
+  const body = typed ?? example.data ?? "{}";
   const request = appendRequest(stream, body, { key, id, ack });
 
   const submit = async () => {
@@ -36,7 +46,7 @@ export function SendForm({ stream, onChanged }: StreamPageProps) {
     setError(null);
     setReceipt(null);
     try {
-      setReceipt(await fetchJson<Receipt>(request));
+      setReceipt(await fetchJson(request, RECEIPT));
     } catch (failure) {
       setError(failure);
     } finally {
@@ -47,7 +57,7 @@ export function SendForm({ stream, onChanged }: StreamPageProps) {
 
   return (
     <div class="send-form">
-      <Editor value={body} onChange={setText} onRun={() => void submit()} language={{ name: "json" }} label="Events to send" lines={5} />
+      <Editor value={body} onChange={setTyped} onRun={() => void submit()} language={{ name: "json" }} label="Events to send" lines={5} />
       <div class="row">
         <button type="button" class="button primary" onClick={() => void submit()} disabled={sending} title="Ctrl+Enter">
           {sending ? "Sending…" : "Send"}
@@ -105,8 +115,8 @@ async function exampleOf(stream: StreamState, signal: AbortSignal): Promise<stri
   );
   const [last] = events;
   if (!(last instanceof Map)) return FIRST_EVENT;
-  const text = writeData(last.get("value") ?? null, 2);
-  return text.length > EXAMPLE_MAX ? FIRST_EVENT : text;
+  const value = writeData(last.get("value") ?? null, 2);
+  return value.length > EXAMPLE_MAX ? FIRST_EVENT : value;
 }
 
 function ReceiptNote({ receipt }: { receipt: Receipt }) {

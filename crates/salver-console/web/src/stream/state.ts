@@ -1,4 +1,5 @@
 import { apiPath, fetchJson } from "../api";
+import { anything, flag, list, nullable, number, object, text } from "../shape";
 
 /** A consumer group and how far it is behind. */
 export interface Group {
@@ -26,7 +27,24 @@ export interface StreamState {
   groups: Group[];
 }
 
+const STREAM = object<StreamState>({
+  name: text,
+  first: number,
+  next: number,
+  events: number,
+  backlog: number,
+  kafka: nullable(anything),
+  ack: text,
+  key: nullable(text),
+  id: nullable(text),
+  time: nullable(text),
+  has_schema: flag,
+  route: nullable(text),
+  tables: list(text),
+  groups: list(object<Group>({ group: text, offset: number, lag: number })),
+});
+
 /** Asks for the state of a stream. */
 export function fetchStream(name: string, signal: AbortSignal): Promise<StreamState> {
-  return fetchJson<StreamState>(apiPath("streams", name), signal);
+  return fetchJson(apiPath("streams", name), STREAM, signal);
 }

@@ -1,4 +1,4 @@
-import { ApiError, type ApiRequest, send } from "../api";
+import { ApiError, type ApiRequest, send, unexpected } from "../api";
 
 /** An event as a tail sends it: its offset, and the text of its value. */
 export interface TailEvent {
@@ -57,8 +57,8 @@ export class Tail {
 
   private async follow(): Promise<void> {
     const { signal } = this.controller;
+    this.listener.onState("connecting");
     while (!signal.aborted) {
-      this.listener.onState("connecting");
       try {
         await this.readOnce(signal);
       } catch (error) {
@@ -67,6 +67,7 @@ export class Tail {
           this.listener.onState("failed", error);
           return;
         }
+        this.listener.onState("connecting", error);
       }
       await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
     }
@@ -76,6 +77,7 @@ export class Tail {
     const headers: Record<string, string> = { Accept: "text/event-stream" };
     if (this.lastOffset) headers["Last-Event-ID"] = this.lastOffset;
     const response = await send({ ...this.request, headers }, signal);
+    if (!response.headers.get("content-type")?.startsWith("text/event-stream")) throw unexpected(response, "It has no events");
     this.listener.onState("open");
     if (!response.body) return;
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

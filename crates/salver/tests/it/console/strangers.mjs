@@ -64,6 +64,12 @@ export async function plain(browser, base, directory) {
   for (const name of ["uk_cities", "launches", "posts"]) await visit.see("h2", name);
   await visit.page.screenshot({ path: `${directory}/plain.png` });
   visit.check("plain");
+  // A page of the console leads to the same rows.
+  await visit.open("console/entry/orders?sort=-id&limit=5&facets=product");
+  await visit.page.waitForURL(new URL("api/tables/orders?sort=-id&limit=5", base).href);
+  await visit.see("tbody td", "240");
+  await visit.open("console/docs");
+  await visit.page.waitForURL(new URL("plain", base).href);
   await plainRows(visit);
   await visit.page.screenshot({ path: `${directory}/plain_rows.png` });
   await visit.end();
@@ -110,6 +116,8 @@ export async function closed(browser, base, directory, key) {
   visit.expect(401, "");
   // `/api/records` and its like refuse a wrong key as PHP-CRUD-API does.
   visit.expect(403, "/api/columns");
+  // Who may not see the index may be somebody who logs in with a name: that is asked for, and here nobody does.
+  visit.expect(404, "/api/me");
   const told = [];
   page.on("response", async (answer) => {
     const text = await answer.text().catch(() => "");

@@ -5,6 +5,7 @@
 
 import { DATA } from "./data.mjs";
 import { extremes } from "./extremes.mjs";
+import { FAULTS } from "./faults.mjs";
 import { closed, hostile, plain } from "./strangers.mjs";
 import { TOOLS } from "./tools.mjs";
 import { Visit, launch } from "./visit.mjs";
@@ -22,7 +23,7 @@ try {
     await closed(browser, base, directory, key);
   } else {
     visit = await Visit.begin(browser, base, directory);
-    for (const [name, walk] of Object.entries({ ...DATA, ...TOOLS, hostile })) {
+    for (const [name, walk] of Object.entries({ ...DATA, ...FAULTS, ...TOOLS, hostile })) {
       const began = performance.now();
       step = name;
       await walk(visit);

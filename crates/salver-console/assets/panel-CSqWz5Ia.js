@@ -1,1 +1,0 @@
-import{d as n,c as a}from"./index-B6E6pE9t.js";import{C as o,a as h,s as c}from"./view-DQDMdL16.js";function d({columns:s,rows:e,settings:r,onSettings:i}){const t=r??n(s);return a("div",{class:"chart-panel",children:[a(o,{columns:s,settings:t,onSettings:i}),a(h,{series:c(s,e,t),settings:t})]})}export{d as C};
