@@ -7,8 +7,11 @@ use serde_json::Value;
 
 use super::fixture::{World, create, delete, update, upsert};
 
+/// Types of columns, each with notations of values and what a key is shown as if that differs.
+type Notations = [(&'static str, &'static [(&'static str, Option<&'static str>)])];
+
 /// Types of keys, each with values as they are sent; and as they are shown, where that is plain.
-const MARIADB: &[(&str, &[(&str, Option<&str>)])] = &[
+const MARIADB: &Notations = &[
     ("float", &[("0.1", Some("0.1")), ("0.3", None), ("16777217", None), ("3.3e38", None), ("\"7e-1\"", None)]),
     ("float(7,2)", &[("0.126", None), ("1.5", None)]),
     ("double", &[("0.1", Some("0.1")), ("\"0.30\"", None)]),
@@ -26,7 +29,7 @@ const MARIADB: &[(&str, &[(&str, Option<&str>)])] = &[
     ("int", &[("\"80\"", Some("80")), ("81", Some("81"))]),
     ("varchar(9)", &[("\"a\"", Some("\"a\""))]),
 ];
-const POSTGRES: &[(&str, &[(&str, Option<&str>)])] = &[
+const POSTGRES: &Notations = &[
     ("real", &[("0.1", Some("0.1")), ("16777217", None)]),
     ("numeric(10,2)", &[("1", Some("\"1.00\""))]),
     ("interval", &[("\"90 minutes\"", Some("\"01:30:00\""))]),
@@ -40,7 +43,7 @@ const POSTGRES: &[(&str, &[(&str, Option<&str>)])] = &[
     ("integer", &[("\"80\"", Some("80"))]),
     ("text", &[("\"a\"", Some("\"a\""))]),
 ];
-const SQLITE: &[(&str, &[(&str, Option<&str>)])] = &[
+const SQLITE: &Notations = &[
     ("any", &[("true", Some("1")), ("1.0", Some("1.0")), ("\"x\"", Some("\"x\""))]),
     ("decimal(10,2)", &[("1", Some("\"1.00\"")), ("\"01.5\"", Some("\"1.50\""))]),
     ("boolean", &[("\"yes\"", Some("true"))]),
@@ -49,7 +52,7 @@ const SQLITE: &[(&str, &[(&str, Option<&str>)])] = &[
     ("integer", &[("\"80\"", Some("80"))]),
 ];
 
-fn types(kind: Kind) -> &'static [(&'static str, &'static [(&'static str, Option<&'static str>)])] {
+fn types(kind: Kind) -> &'static Notations {
     match kind {
         Kind::Mariadb => MARIADB,
         Kind::Postgres => POSTGRES,

@@ -325,13 +325,6 @@ pub(super) fn node(plan: LogicalPlan, schema: &DFSchema) -> Result<LogicalPlan> 
         }
         LogicalPlan::Distinct(Distinct::On(mut on)) => {
             on.on_expr = all(std::mem::take(&mut on.on_expr), &type_of);
-            let mut seen = Vec::with_capacity(on.on_expr.len());
-            on.on_expr.retain(|key| {
-                !seen.contains(key) && {
-                    seen.push(key.clone());
-                    true
-                }
-            });
             if let Some(keys) = &mut on.sort_expr {
                 sorts(keys, &type_of);
             }

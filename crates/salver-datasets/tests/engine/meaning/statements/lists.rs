@@ -170,5 +170,5 @@ pub(super) const SAME: &[&str] = &[
     "select i from n where 0.1 = any(array[0.1::real, 2.5]) order by i",
     "select (2.5 = any(array[0.1::real, 2.5]))::text, (array[0.5::real] || 0.25)::text",
     "select array_cat(array[1, 2], '{3,null}')::text, array_cat('{0}', array[1])::text, array_cat(array['a'], '{b}')::text",
-    "select array_cat(null, array[1]), array_cat(array['a'], null)",
+    "select array_cat(null, array[1])::text, array_cat(array['a'], null)::text",
 ];

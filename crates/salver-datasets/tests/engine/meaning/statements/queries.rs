@@ -374,9 +374,9 @@ pub(super) const SAME: &[&str] = &[
     // Distances of null.
     "select i, lag(i, null) over (order by i) from n order by i",
     "select lag('5', 1, 7) over (), lag('t', 1, false) over ()",
-    "select 5 = any (values (5), (6)), (values (i + 1)), 2 <> all (values (1), (3)) from n where i = 1",
+    "select 5 = any (values (5), (6)), 2 <> all (values (1), (3)) from n where i = 1",
     "select i from n where i = any (values (1), (2)) order by i",
-    "select array(values (1), (2)), (select 5) + (values (6))",
+    "select array(values (1), (2))::text, (select 5) + (values (6))",
     // Rows with their word.
     "select row(interval '1 day', 1) = row(interval '24:00', 1), row(interval '1 mon', 1) < row(interval '31 days', 1)",
     "select row(null, null) is null, row(1, null) is null, row(1, 2) is not null, row(1, 2) in (row(1, 2), row(3, 4))",
@@ -398,11 +398,11 @@ pub(super) const SAME: &[&str] = &[
     // Keys of an order that come again.
     "select distinct on (s) i > 2 from n order by s, s, i desc, i",
     "select distinct on (s, s) i from n order by s, i, s desc, i desc",
-    "select s, array_agg(i order by d desc, d, i) from n group by s order by s, s desc",
-    "select (select b.i from n b where b.s = n.s order by b.d, b.d desc, b.i limit 1) from n order by i, i desc",
+    "select s, array_agg(i order by d desc, d, i)::text from n group by s order by s, s desc",
+    "select i, (select b.i from n b where b.s = n.s order by b.d, b.d desc, b.i limit 1) from n order by i, i desc",
     "select i, rank() over (order by s, s desc, i) from n order by i",
     // Values that are distinct are in their order.
-    "select array_agg(distinct s), string_agg(distinct s, ','), array_agg(distinct d), array_agg(distinct f) from n",
+    "select array_agg(distinct s)::text, string_agg(distinct s, ','), array_agg(distinct d)::text, array_agg(distinct f + 1)::text from n",
     // The columns of a join that has a name.
     "select j.* from ((select 1 as id, 2 as x) a join (select 1 as id, 3 as y) b using (id)) as j",
     "select j.id, x + y from ((select 1 as id, 2 as x) a natural left join (select 1 as id, 3 as y) b) as j",

@@ -131,9 +131,9 @@ pub(super) const SAME: &[&str] = &[
     "select (-(t - timestamp '2023-12-31'))::text, (-(i - 2)), -(d - 1.5), -(f - f) from n order by i",
     "select time '01:02:03.4567'::time(3)::text, time(1) '01:02:03.4567'::text, timestamp(2) '2024-01-01 01:02:03.4567'",
     "select x::time(0)::text from (values (time '1:2:3.5'), (null), (time '23:59:58.499')) v(x)",
-    "select x::interval from (values ('2'), ('1.5'), ('1.5 weeks'), ('01:02:03'), ('1 day 2:03'), ('P1D'), ('1 day ago'), \
+    "select (x::interval)::text from (values ('2'), ('1.5'), ('1.5 weeks'), ('01:02:03'), ('1 day 2:03'), ('P1D'), ('1 day ago'), \
      ('1-2'), (null)) v(x)",
-    "select interval '36 hours'::text::interval, (i::text)::interval from n where i < 4 order by i",
+    "select (interval '36 hours'::text::interval)::text, ((i::text)::interval)::text from n where i < 4 order by i",
     "select '2024-02-29 24:00'::timestamp, '2024-02-29 12:34 PM'::timestamp, ('12:34 am'::time)::text, x::timestamp from \
      (values ('2024-12-31 24:00:00'), ('2024-01-01 1:02pm')) v(x)",
     "select (time '01:00' + (timestamp '2024-01-02' - timestamp '2024-01-01 22:00'))::text, \
