@@ -8,6 +8,7 @@ mod duplicate_names;
 mod execution;
 mod function_bounds;
 mod histogram;
+mod join_keys;
 mod join_subqueries;
 mod json_chains;
 mod lateral;

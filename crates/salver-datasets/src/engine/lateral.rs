@@ -28,7 +28,9 @@ use datafusion::common::{Column, DFSchema, NullHandling, Result};
 use datafusion::config::ConfigOptions;
 use datafusion::functions_nested::expr_fn::array_length;
 use datafusion::functions_window::expr_fn::row_number;
-use datafusion::logical_expr::{Distinct, Expr, JoinType, LogicalPlan, LogicalPlanBuilder, Subquery, ident, lit, when};
+use datafusion::logical_expr::{
+    Distinct, Expr, ExprFunctionExt, Filter, JoinType, LogicalPlan, LogicalPlanBuilder, Subquery, ident, lit, when,
+};
 use datafusion::optimizer::AnalyzerRule;
 
 use self::shape::Shape;
@@ -70,22 +72,51 @@ fn joined(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let Some(query) = of_each_row(&join.right) else { return Ok(Transformed::no(plan)) };
     let keeps = join.join_type == JoinType::Left;
     let is_true = |filter: &Expr| *filter == lit(true);
-    let filter = join.filter.clone().filter(|filter| !is_true(filter));
-    if !matches!(join.join_type, JoinType::Inner | JoinType::Left) || !join.on.is_empty() || keeps && filter.is_some() {
+    let mut filter = join.filter.clone().filter(|filter| !is_true(filter));
+    if !matches!(join.join_type, JoinType::Inner | JoinType::Left) || !join.on.is_empty() {
         return Ok(Transformed::no(plan));
     }
-    let Some(before) = Before::new(&join.left, &query.subquery, keeps)? else { return Ok(Transformed::no(plan)) };
-    let Some(made) = before.through(&query.subquery)? else { return Ok(Transformed::no(plan)) };
+    let mut within = Arc::clone(&query.subquery);
+    if let Some(condition) = filter.take_if(|_| keeps) {
+        if !Shape::of(&within)?.is_beyond_the_engine() {
+            return Ok(Transformed::no(plan));
+        }
+        // An outer row is kept if none of its rows meets the condition.
+        let condition = of_outer(condition, &join.left)?;
+        within = Arc::new(LogicalPlan::Filter(Filter::try_new(condition, Arc::clone(&join.right))?));
+    }
+    let mut found = None;
+    for loosely in [false, true] {
+        let Some(before) = Before::new(&join.left, &within, keeps, loosely)? else { return Ok(Transformed::no(plan)) };
+        if let Some(made) = before.through(&within)? {
+            found = Some((before, made));
+            break;
+        }
+    }
+    let Some((before, made)) = found else { return Ok(Transformed::no(plan)) };
+    let made = before.settled(made)?;
     let mut columns = before.restored();
     let own = made.schema().iter().skip(before.columns.len()).map(Expr::from).collect::<Vec<_>>();
     let named = own.into_iter().zip(join.right.schema().iter());
     columns.extend(named.map(|(own, (table, field))| own.alias_qualified(table.cloned(), field.name())));
-    let made = LogicalPlanBuilder::from(made);
-    // Rows that stand for none were passed on for the sake of an aggregate.
-    let made = if before.goes_on() && !keeps { made.filter(ident(FOUND).is_true())? } else { made };
-    let made = made.project(columns)?;
+    let made = LogicalPlanBuilder::from(made).project(columns)?;
     let made = if let Some(filter) = filter { made.filter(filter)? } else { made };
     before.finished(made.build()?).map(Transformed::yes)
+}
+
+/// Turns the columns of the outer rows in a condition into references to them.
+fn of_outer(condition: Expr, rows: &LogicalPlan) -> Result<Expr> {
+    let made = condition.transform_up(|part| match part {
+        Expr::Column(column) => Ok(match rows.schema().maybe_index_of_column(&column) {
+            Some(at) => {
+                let field = Arc::clone(&rows.schema().fields()[at]);
+                Transformed::yes(Expr::OuterReferenceColumn(field, column))
+            }
+            None => Transformed::no(Expr::Column(column)),
+        }),
+        part => Ok(Transformed::no(part)),
+    })?;
+    Ok(made.data)
 }
 
 /// Returns the correlated subquery on the right side of a join.
@@ -115,8 +146,11 @@ struct Before<'p> {
     columns: Vec<Expr>,
     /// Whether the subquery has a limit, an aggregate or a window, so that the outer rows must be numbered.
     numbered: bool,
-    /// Whether the subquery is an aggregate, which returns a row even for no input.
+    /// Whether there may be rows that stand for none beside others of an outer row: below an aggregate, and where they
+    /// are left out in the end.
     aggregated: bool,
+    /// Whether they are left out in the end.
+    loosely: bool,
     /// Whether an outer row is kept if the subquery returns no row for it.
     keeps: bool,
     /// Whether subqueries within the subquery name the outer rows by new names, and are still to be rewritten.
@@ -126,22 +160,22 @@ struct Before<'p> {
 impl<'p> Before<'p> {
     /// Prepares the outer rows; returns `None` if the engine supports the subquery itself, or if it can't be
     /// decorrelated here either.
-    fn new(rows: &'p LogicalPlan, query: &LogicalPlan, keeps: bool) -> Result<Option<Self>> {
+    fn new(rows: &'p LogicalPlan, query: &LogicalPlan, keeps: bool, loosely: bool) -> Result<Option<Self>> {
         let shape = Shape::of(query)?;
         if !shape.is_beyond_the_engine() {
             return Ok(None);
         }
-        let aggregated = shape.aggregated;
+        let aggregated = shape.aggregated || loosely;
         let mut columns: Vec<Expr> =
             (0..rows.schema().fields().len()).map(|at| ident(format!("{BEFORE}{at}"))).collect();
-        let numbered = shape.numbers_rows();
+        let numbered = shape.numbers_rows() || loosely;
         if numbered {
             columns.push(ident(ROW));
         }
         if keeps || aggregated {
             columns.push(ident(FOUND));
         }
-        Ok(Some(Self { rows, columns, numbered, aggregated, keeps, nests: Cell::new(false) }))
+        Ok(Some(Self { rows, columns, numbered, aggregated, loosely, keeps, nests: Cell::new(false) }))
     }
 
     /// Returns the outer rows with their names within the subquery.
@@ -168,6 +202,28 @@ impl<'p> Before<'p> {
     fn restored(&self) -> Vec<Expr> {
         let names = self.columns.iter().cloned().zip(self.rows.schema().iter());
         names.map(|(column, (table, field))| column.alias_qualified(table.cloned(), field.name())).collect()
+    }
+
+    /// Leaves out rows that stand for none, except for one of each outer row that is kept and has no others.
+    fn settled(&self, made: LogicalPlan) -> Result<LogicalPlan> {
+        let rows = LogicalPlanBuilder::from(made);
+        if !self.keeps {
+            return if self.goes_on() { rows.filter(ident(FOUND).is_true())?.build() } else { rows.build() };
+        }
+        if !self.loosely {
+            return rows.build();
+        }
+        let found = ident(FOUND).is_true();
+        let number = row_number().partition_by(vec![ident(ROW)]).order_by(vec![found.clone().sort(false, false)]);
+        let number = number.build()?;
+        let name = Column::from_name(number.schema_name().to_string());
+        let mut columns: Vec<Expr> = self.columns.clone();
+        for (table, field) in rows.schema().iter().skip(self.columns.len()) {
+            let value = when(found.clone(), Expr::from((table, field))).end()?;
+            columns.push(value.alias_qualified(table.cloned(), field.name()));
+        }
+        let is_needed = found.or(Expr::Column(name).eq(lit(1_u64)));
+        rows.window(vec![number])?.filter(is_needed)?.project(columns)?.build()
     }
 
     /// Rewrites the subqueries that are left, after the outer rows are joined.

@@ -71,7 +71,7 @@ fn in_parts(condition: Expr, rows: &DFSchema) -> Result<Transformed<Expr>> {
             Expr::Exists(Exists { subquery, negated }) if is_no_condition(&subquery)? => {
                 counted(Exists { subquery, negated }).map(Transformed::yes)
             }
-            Expr::InSubquery(one) if is_no_condition(&one.subquery)? || !is_alone && may_be_unknown(&one)? => {
+            Expr::InSubquery(one) if is_no_condition(&one.subquery)? || !is_alone && is_no_total(&one.subquery)? => {
                 Ok(match in_numbers(one.clone(), rows) {
                     Ok(made) => Transformed::yes(made),
                     // It has too many parts.
@@ -91,9 +91,9 @@ fn is_no_condition(subquery: &Subquery) -> Result<bool> {
     Ok(names_outer(&subquery.subquery)? && Shape::of(&subquery.subquery)?.is_no_condition())
 }
 
-/// Returns whether `in` of a query of each row may be unknown, which the engine evaluates to false.
-fn may_be_unknown(one: &InSubquery) -> Result<bool> {
-    names_outer(&one.subquery.subquery)
+/// Returns whether the engine can't count the rows of a query, as it would have to beside other terms.
+fn is_no_total(subquery: &Subquery) -> Result<bool> {
+    Ok(names_outer(&subquery.subquery)? && Shape::of(&subquery.subquery)?.is_no_total())
 }
 
 /// The rows of an operator and the values that were joined with them.
@@ -131,7 +131,7 @@ impl ValuesOf {
 
     /// Adds the value of a query to each row; returns `None` if it can't be decorrelated in this way.
     fn joined(&mut self, query: &LogicalPlan) -> Result<Option<Expr>> {
-        let Some(before) = Before::new(&self.rows, query, true)? else { return Ok(None) };
+        let Some(before) = Before::new(&self.rows, query, true, false)? else { return Ok(None) };
         let Some(made) = before.through(query)? else { return Ok(None) };
         let Some(value) = made.schema().iter().nth(before.columns.len()).map(Expr::from) else { return Ok(None) };
         let name = format!("{VALUE}{}", self.number);

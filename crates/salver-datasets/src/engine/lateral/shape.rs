@@ -98,6 +98,11 @@ impl Shape {
         self.is_hard || self.picks || self.computes && self.compares || self.totals > 1
     }
 
+    /// Returns whether the engine can't decorrelate an aggregate over a query of this shape.
+    pub(super) fn is_no_total(&self) -> bool {
+        self.is_beyond_the_engine() || self.compares || self.totals > 0
+    }
+
     /// Returns whether the outer rows must be numbered.
     pub(super) fn numbers_rows(&self) -> bool {
         self.limited || self.windowed || self.aggregated || self.groups || self.totals > 0
