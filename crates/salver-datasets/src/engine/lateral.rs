@@ -1,13 +1,13 @@
 //! Decorrelation of subqueries that belong to each outer row: `cross join unnest(t.list)`,
 //! `left join lateral (select ... where u.id > t.id order by ... limit 1)`, and scalar subqueries of such forms. The
-//! engine supports them only where it can pull a condition out of the subquery: not through a limit, not if the subquery
-//! reads no table, and out of an aggregate only if it is an equality.
+//! engine supports them only where it can pull a condition out of the subquery: not through a limit, not if the
+//! subquery reads no table, and out of an aggregate only if it is an equality.
 //!
 //! Here the nodes of the subquery are rebuilt on top of the outer rows: its table is replaced by a join of the outer
 //! rows with it, and a limit by row numbers per outer row.
 //!
-//! A row of which `FOUND` is not true stands for an outer row, not for one of the subquery. Below an aggregate there may
-//! be many for an outer row, which it leaves out. Elsewhere there is one, and only if the subquery has no row.
+//! A row of which `FOUND` is not true stands for an outer row, not for one of the subquery. Below an aggregate there
+//! may be many for an outer row, which it leaves out. Elsewhere there is one, and only if the subquery has no row.
 
 mod conditions;
 mod grouped;

@@ -37,15 +37,10 @@ impl AnalyzerRule for Hoisted {
 }
 
 fn hoist(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let plan = match plan {
-        LogicalPlan::Join(join) if !is_lateral(&join.right) => {
-            let made = join_subqueries::apart(join, &counted)?;
-            // A condition is a filter now.
-            return made.transform_data(union_alternatives::apart);
-        }
-        plan => union_alternatives::apart(plan)?,
-    };
-    plan.transform_data(hoist_values)
+    union_alternatives::apart(plan)?.transform_data(|plan| match plan {
+        LogicalPlan::Join(join) if !is_lateral(&join.right) => join_subqueries::apart(join, &counted),
+        plan => hoist_values(plan),
+    })
 }
 
 fn hoist_values(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {

@@ -7,8 +7,8 @@ use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, LogicalPlanBuilder};
 
-/// Moves them above an inner join, where they mean the same. Those of a left or right join are left; of a full join they
-/// are refused.
+/// Moves them above an inner join, where they mean the same. Those of a left or right join are left; of a full join
+/// they are refused.
 pub(super) fn moved(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Join(join) = plan else { return Ok(Transformed::no(plan)) };
     if !join.filter.as_ref().is_some_and(Expr::contains_outer) {

@@ -227,7 +227,8 @@ impl Queries {
         }
         let (near, far) = (self.bound(&inner, &from.numbers), self.bound(&inner, outer));
         format!(
-            "{first}exists (select 1 from {} where {bound} and {second}exists (select 1 from {} where {near} and {far}))",
+            "{first}exists (select 1 from {} where {bound} and {second}exists (select 1 from {} where {near} and \
+             {far}))",
             from.text, inner.text
         )
     }
