@@ -50,6 +50,7 @@ pub(super) const SAME: &[&str] = &[
     "select i, (select count(*) from m as b join m as c on b.k = c.k where b.v > a.i) from n as a order by i",
     "select i, (select count(*) from (select * from m where k = a.i) b join m as c on b.k = c.k) from n as a order by i",
     "select i, (select max(r) from (select row_number() over (order by v) as r from m where k = a.i) q) from n a order by i",
+    "select i, (select max(r) from (select row_number() over (order by b.v) as r from m as b join m as c on b.k = c.k where b.v > a.i and exists (select 1 from n as d where d.i = c.k and d.i < a.i)) q) from n as a order by i",
     // Two levels further out.
     "select i from n as a where exists (select 1 from n as b where exists (select 1 from n as c where c.i = a.i and c.i = b.i)) order by i",
     "select distinct k from m as a where not exists (select 1 from m as b where b.k = a.k and not exists (select 1 from n as c where c.i = b.k and c.i < a.v)) order by k",
