@@ -309,8 +309,13 @@ fn hint_of(message: &str) -> Option<String> {
 }
 
 /// Parts of the planner's messages, and the hint for each.
-const HINTS: [(&str, &str); 7] = [
+const HINTS: [(&str, &str); 8] = [
     ("no array of shares", "write the shares out, as in `percentile_disc(array[0.25, 0.5])`"),
+    (
+        "names columns of both sides",
+        "compute it in a subquery of the left side, as in `from (select t.*, (select ...) as x from t) as t left \
+         join`, or write `left join lateral`",
+    ),
     ("names a column of an outer query", "join a subquery that has the column, or compare in `where`"),
     (
         "Cannot access field at argument",

@@ -9,7 +9,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, Result, plan_err};
 use datafusion::config::ConfigOptions;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
-use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan, LogicalPlanBuilder, lit};
+use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan, LogicalPlanBuilder, SubqueryAlias, lit};
 use datafusion::optimizer::AnalyzerRule;
 
 /// Prefix of the generated names, followed by a number.
@@ -39,6 +39,7 @@ impl AnalyzerRule for Correlated {
                 plan_err!("{SETS}")
             }
             LogicalPlan::Filter(filter) if filter.predicate.contains_outer() => named(filter, &mut names),
+            LogicalPlan::SubqueryAlias(alias) if is_of_outer(&alias.input)? => unaliased(alias),
             other => Ok(Transformed::no(other)),
         })?;
         Ok(named.data)
@@ -63,6 +64,15 @@ fn is_of_outer(plan: &LogicalPlan) -> Result<bool> {
         })
     })?;
     Ok(found == TreeNodeRecursion::Stop)
+}
+
+/// Replaces a derived table by a projection. The engine would not pass the compared columns on through it.
+fn unaliased(alias: SubqueryAlias) -> Result<Transformed<LogicalPlan>> {
+    let own: Vec<Expr> = alias.input.schema().iter().map(Expr::from).collect();
+    let columns = own.into_iter().zip(alias.schema.iter());
+    let columns = columns.map(|(own, (table, field))| own.alias_qualified(table.cloned(), field.name()));
+    let columns: Vec<Expr> = columns.collect();
+    Ok(Transformed::yes(LogicalPlanBuilder::new_from_arc(alias.input).project(columns)?.build()?))
 }
 
 /// Puts a projection below the filter that gives the compared columns unique names.

@@ -1,29 +1,40 @@
-//! Decorrelation of lateral joins: `cross join unnest(t.list)`, and
-//! `left join lateral (select ... where u.id > t.id order by ... limit 1)`. The engine supports them only where it can
-//! pull a condition out of the subquery: not through a limit, not if the subquery reads no table, and out of an
-//! aggregate only if it is an equality.
+//! Decorrelation of subqueries that belong to each outer row: `cross join unnest(t.list)`,
+//! `left join lateral (select ... where u.id > t.id order by ... limit 1)`, and scalar subqueries of such forms. The
+//! engine supports them only where it can pull a condition out of the subquery: not through a limit, not if the
+//! subquery reads no table, and out of an aggregate only if it is an equality.
 //!
 //! Here the nodes of the subquery are rebuilt on top of the outer rows: its table is replaced by a join of the outer
 //! rows with it, and a limit by row numbers per outer row.
+//!
+//! A row of which `FOUND` is not true stands for an outer row, not for one of the subquery. Below an aggregate there
+//! may be many for an outer row, which it leaves out. Elsewhere there is one, and only if the subquery has no row.
 
+mod conditions;
+mod grouped;
 mod join_conditions;
+mod joins;
+mod limits;
 mod scalar_subquery;
+mod shape;
 mod single_row;
+mod values;
 mod windows;
 
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, NullHandling, Result};
+use std::cell::Cell;
+use std::sync::Arc;
+
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, DFSchema, NullHandling, Result};
 use datafusion::config::ConfigOptions;
-use datafusion::functions_aggregate::expr_fn::first_value;
 use datafusion::functions_nested::expr_fn::array_length;
 use datafusion::functions_window::expr_fn::row_number;
-use datafusion::logical_expr::expr::Sort as Key;
-use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{
-    BinaryExpr, Expr, ExprFunctionExt, FetchType, JoinType, Limit, LogicalPlan, LogicalPlanBuilder, Operator, SkipType,
-    Subquery, ident, lit, when,
+    Distinct, Expr, ExprFunctionExt, Filter, JoinType, LogicalPlan, LogicalPlanBuilder, Subquery, ident, lit, when,
 };
 use datafusion::optimizer::AnalyzerRule;
+
+use self::shape::Shape;
+use super::outer_references::{free_in, has_query, names_outer, renamed_in};
 
 /// Prefix of the outer columns while they pass through the subquery.
 const BEFORE: &str = "__salver_before_";
@@ -40,11 +51,7 @@ pub(super) struct Lateral;
 
 impl AnalyzerRule for Lateral {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let each = |plan| {
-            let moved = join_conditions::moved(plan)?.transform_data(joined)?;
-            moved.transform_data(single_row::values)?.transform_data(scalar_subquery::looked_up)
-        };
-        Ok(plan.transform_up_with_subqueries(each)?.data)
+        rewritten(plan)
     }
 
     fn name(&self) -> &'static str {
@@ -52,24 +59,64 @@ impl AnalyzerRule for Lateral {
     }
 }
 
+fn rewritten(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let each = |plan| {
+        let moved = join_conditions::moved(plan)?.transform_data(joined)?;
+        moved.transform_data(single_row::values)?.transform_data(scalar_subquery::looked_up)
+    };
+    Ok(plan.transform_up_with_subqueries(each)?.data)
+}
+
 fn joined(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let LogicalPlan::Join(join) = &plan else { return Ok(Transformed::no(plan)) };
     let Some(query) = of_each_row(&join.right) else { return Ok(Transformed::no(plan)) };
     let keeps = join.join_type == JoinType::Left;
     let is_true = |filter: &Expr| *filter == lit(true);
-    let filter = join.filter.clone().filter(|filter| !is_true(filter));
-    if !matches!(join.join_type, JoinType::Inner | JoinType::Left) || !join.on.is_empty() || keeps && filter.is_some() {
+    let mut filter = join.filter.clone().filter(|filter| !is_true(filter));
+    if !matches!(join.join_type, JoinType::Inner | JoinType::Left) || !join.on.is_empty() {
         return Ok(Transformed::no(plan));
     }
-    let Some(before) = Before::new(&join.left, &query.subquery, keeps)? else { return Ok(Transformed::no(plan)) };
-    let Some(made) = before.through(&query.subquery)? else { return Ok(Transformed::no(plan)) };
+    let mut within = Arc::clone(&query.subquery);
+    if let Some(condition) = filter.take_if(|_| keeps) {
+        if !Shape::of(&within)?.is_beyond_the_engine() {
+            return Ok(Transformed::no(plan));
+        }
+        // An outer row is kept if none of its rows meets the condition.
+        let condition = of_outer(condition, &join.left)?;
+        within = Arc::new(LogicalPlan::Filter(Filter::try_new(condition, Arc::clone(&join.right))?));
+    }
+    let mut found = None;
+    for loosely in [false, true] {
+        let Some(before) = Before::new(&join.left, &within, keeps, loosely)? else { return Ok(Transformed::no(plan)) };
+        if let Some(made) = before.through(&within)? {
+            found = Some((before, made));
+            break;
+        }
+    }
+    let Some((before, made)) = found else { return Ok(Transformed::no(plan)) };
+    let made = before.settled(made)?;
     let mut columns = before.restored();
     let own = made.schema().iter().skip(before.columns.len()).map(Expr::from).collect::<Vec<_>>();
     let named = own.into_iter().zip(join.right.schema().iter());
     columns.extend(named.map(|(own, (table, field))| own.alias_qualified(table.cloned(), field.name())));
     let made = LogicalPlanBuilder::from(made).project(columns)?;
     let made = if let Some(filter) = filter { made.filter(filter)? } else { made };
-    Ok(Transformed::yes(made.build()?))
+    before.finished(made.build()?).map(Transformed::yes)
+}
+
+/// Turns the columns of the outer rows in a condition into references to them.
+fn of_outer(condition: Expr, rows: &LogicalPlan) -> Result<Expr> {
+    let made = condition.transform_up(|part| match part {
+        Expr::Column(column) => Ok(match rows.schema().maybe_index_of_column(&column) {
+            Some(at) => {
+                let field = Arc::clone(&rows.schema().fields()[at]);
+                Transformed::yes(Expr::OuterReferenceColumn(field, column))
+            }
+            None => Transformed::no(Expr::Column(column)),
+        }),
+        part => Ok(Transformed::no(part)),
+    })?;
+    Ok(made.data)
 }
 
 /// Returns the correlated subquery on the right side of a join.
@@ -79,12 +126,6 @@ fn of_each_row(right: &LogicalPlan) -> Option<&Subquery> {
         LogicalPlan::SubqueryAlias(alias) => of_each_row(&alias.input),
         _ => None,
     }
-}
-
-/// Returns whether a condition compares an outer column by other means than `=`.
-fn compares_outer(condition: &Expr) -> bool {
-    let is_equal = |part: &Expr| matches!(part, Expr::BinaryExpr(BinaryExpr { op: Operator::Eq, .. }));
-    split_conjunction(condition).into_iter().any(|part| part.contains_outer() && !is_equal(part))
 }
 
 /// Returns whether a plan is an aggregate over all rows, such as the input of `having`.
@@ -98,14 +139,6 @@ fn is_aggregated(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Returns whether a plan references outer columns.
-fn names_outer(plan: &LogicalPlan) -> Result<bool> {
-    let found = plan.apply_with_subqueries(|node| {
-        Ok(if node.contains_outer_reference() { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-    })?;
-    Ok(found == TreeNodeRecursion::Stop)
-}
-
 /// The outer rows of a subquery.
 struct Before<'p> {
     rows: &'p LogicalPlan,
@@ -113,47 +146,36 @@ struct Before<'p> {
     columns: Vec<Expr>,
     /// Whether the subquery has a limit, an aggregate or a window, so that the outer rows must be numbered.
     numbered: bool,
-    /// Whether the subquery is an aggregate, which returns a row even for no input.
+    /// Whether there may be rows that stand for none beside others of an outer row: below an aggregate, and where they
+    /// are left out in the end.
     aggregated: bool,
+    /// Whether they are left out in the end.
+    loosely: bool,
     /// Whether an outer row is kept if the subquery returns no row for it.
     keeps: bool,
+    /// Whether subqueries within the subquery name the outer rows by new names, and are still to be rewritten.
+    nests: Cell<bool>,
 }
 
 impl<'p> Before<'p> {
     /// Prepares the outer rows; returns `None` if the engine supports the subquery itself, or if it can't be
     /// decorrelated here either.
-    fn new(rows: &'p LogicalPlan, query: &LogicalPlan, keeps: bool) -> Result<Option<Self>> {
-        let (mut limited, mut reads_nothing, mut aggregated, mut others) = (false, false, false, false);
-        let (mut compares, mut has_having, mut windowed) = (false, false, false);
-        query.apply(|node| {
-            limited |= matches!(node, LogicalPlan::Limit(_));
-            reads_nothing |= matches!(node, LogicalPlan::EmptyRelation(_));
-            match node {
-                LogicalPlan::Aggregate(aggregate) => {
-                    aggregated |= aggregate.group_expr.is_empty();
-                    others |= !aggregate.group_expr.is_empty();
-                }
-                LogicalPlan::Filter(filter) if is_aggregated(&filter.input) => has_having = true,
-                LogicalPlan::Filter(filter) => compares |= compares_outer(&filter.predicate),
-                LogicalPlan::Window(_) => windowed = true,
-                LogicalPlan::Distinct(_) => others = true,
-                _ => {}
-            }
-            Ok(TreeNodeRecursion::Continue)
-        })?;
-        if others || !(limited || windowed || reads_nothing || aggregated && (compares || has_having)) {
+    fn new(rows: &'p LogicalPlan, query: &LogicalPlan, keeps: bool, loosely: bool) -> Result<Option<Self>> {
+        let shape = Shape::of(query)?;
+        if !shape.is_beyond_the_engine() {
             return Ok(None);
         }
+        let aggregated = shape.aggregated || loosely;
         let mut columns: Vec<Expr> =
             (0..rows.schema().fields().len()).map(|at| ident(format!("{BEFORE}{at}"))).collect();
-        let numbered = limited || windowed || aggregated;
+        let numbered = shape.numbers_rows() || loosely;
         if numbered {
             columns.push(ident(ROW));
         }
         if keeps || aggregated {
             columns.push(ident(FOUND));
         }
-        Ok(Some(Self { rows, columns, numbered, aggregated, keeps }))
+        Ok(Some(Self { rows, columns, numbered, aggregated, loosely, keeps, nests: Cell::new(false) }))
     }
 
     /// Returns the outer rows with their names within the subquery.
@@ -182,42 +204,70 @@ impl<'p> Before<'p> {
         names.map(|(column, (table, field))| column.alias_qualified(table.cloned(), field.name())).collect()
     }
 
-    /// Replaces outer references in an expression by the columns of the outer rows; returns `None` if it references
-    /// others.
-    fn freed(&self, expr: &Expr) -> Result<Option<Expr>> {
-        let mut known = true;
-        let freed = expr.clone().transform_up(|part| match part {
-            Expr::OuterReferenceColumn(_, column) => match self.rows.schema().maybe_index_of_column(&column) {
-                Some(at) => Ok(Transformed::yes(ident(format!("{BEFORE}{at}")))),
-                None => {
-                    known = false;
-                    Ok(Transformed::no(Expr::Column(column)))
-                }
-            },
-            Expr::ScalarSubquery(_) | Expr::Exists(_) | Expr::InSubquery(_) => {
-                known = false;
-                Ok(Transformed::no(part))
-            }
+    /// Leaves out rows that stand for none, except for one of each outer row that is kept and has no others.
+    fn settled(&self, made: LogicalPlan) -> Result<LogicalPlan> {
+        let rows = LogicalPlanBuilder::from(made);
+        if !self.keeps {
+            return if self.goes_on() { rows.filter(ident(FOUND).is_true())?.build() } else { rows.build() };
+        }
+        if !self.loosely {
+            return rows.build();
+        }
+        let found = ident(FOUND).is_true();
+        let number = row_number().partition_by(vec![ident(ROW)]).order_by(vec![found.clone().sort(false, false)]);
+        let number = number.build()?;
+        let name = Column::from_name(number.schema_name().to_string());
+        let mut columns: Vec<Expr> = self.columns.clone();
+        for (table, field) in rows.schema().iter().skip(self.columns.len()) {
+            let value = when(found.clone(), Expr::from((table, field))).end()?;
+            columns.push(value.alias_qualified(table.cloned(), field.name()));
+        }
+        let is_needed = found.or(Expr::Column(name).eq(lit(1_u64)));
+        rows.window(vec![number])?.filter(is_needed)?.project(columns)?.build()
+    }
+
+    /// Rewrites the subqueries that are left, after the outer rows are joined.
+    fn finished(&self, made: LogicalPlan) -> Result<LogicalPlan> {
+        if self.nests.get() { rewritten(made) } else { Ok(made) }
+    }
+
+    /// Replaces outer references in an expression over rows of these columns by the columns of the outer rows; returns
+    /// `None` if it references others.
+    fn freed(&self, expr: &Expr, own: &Arc<DFSchema>) -> Result<Option<Expr>> {
+        let at = |column: &Column| self.rows.schema().maybe_index_of_column(column);
+        if free_in(expr, own)?.iter().any(|(_, column)| at(column).is_none()) {
+            return Ok(None);
+        }
+        let renamed = |column: &Column| {
+            let at = at(column)?;
+            let name = Column::new_unqualified(format!("{BEFORE}{at}"));
+            Some((Arc::clone(&self.rows.schema().fields()[at]), name))
+        };
+        let expr = renamed_in(expr.clone(), own, &renamed)?;
+        if has_query(&expr.data) {
+            self.nests.set(true);
+        }
+        let freed = expr.data.transform_up(|part| match part {
+            Expr::OuterReferenceColumn(field, column) => Ok(match renamed(&column) {
+                Some((_, column)) => Transformed::yes(Expr::Column(column)),
+                None => Transformed::no(Expr::OuterReferenceColumn(field, column)),
+            }),
             other => Ok(Transformed::no(other)),
         })?;
-        Ok(known.then_some(freed.data))
+        Ok(Some(freed.data))
     }
 
     /// Rebuilds the subquery on top of the outer rows, whose columns come first.
     fn through(&self, query: &LogicalPlan) -> Result<Option<LogicalPlan>> {
         Ok(match query {
-            LogicalPlan::EmptyRelation(empty) if empty.produce_one_row => {
-                let rows = self.renamed()?;
-                let mut columns: Vec<Expr> = rows.schema().iter().map(Expr::from).collect();
-                columns.extend(self.goes_on().then(|| lit(true).alias(FOUND)));
-                Some(rows.project(columns)?.build()?)
-            }
+            LogicalPlan::EmptyRelation(empty) if empty.produce_one_row => Some(self.alone()?),
+            other if !names_outer(other)? => Some(self.with(other, lit(true))?),
             LogicalPlan::Subquery(inner) => self.through(&inner.subquery)?,
             LogicalPlan::Projection(projection) => {
                 let Some(input) = self.through(&projection.input)? else { return Ok(None) };
                 self.projected(query, input)?
             }
-            LogicalPlan::SubqueryAlias(alias) if names_outer(query)? => {
+            LogicalPlan::SubqueryAlias(alias) => {
                 let Some(input) = self.through(&alias.input)? else { return Ok(None) };
                 let own = alias
                     .input
@@ -245,35 +295,35 @@ impl<'p> Before<'p> {
                 }
                 Some(input.unnest_columns_with_options(unnest.exec_columns.clone(), options)?.build()?)
             }
-            LogicalPlan::Filter(filter) if !names_outer(&filter.input)? => {
-                let Some(condition) = self.freed(&filter.predicate)? else { return Ok(None) };
-                Some(self.with(&filter.input, condition)?)
-            }
-            LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => {
+            LogicalPlan::Filter(filter) => self.filtered(filter)?,
+            // An aggregate that is not above everything else has a row of its own for an outer row without any.
+            LogicalPlan::Aggregate(aggregate) if self.aggregated || !aggregate.group_expr.is_empty() => {
                 let Some(input) = self.through(&aggregate.input)? else { return Ok(None) };
-                self.grouped(query, &aggregate.aggr_expr, input)?
+                self.grouped(query, &aggregate.group_expr, &aggregate.aggr_expr, &aggregate.input, input)?
             }
-            LogicalPlan::Filter(filter) if !self.goes_on() || is_aggregated(&filter.input) => {
-                let Some(condition) = self.freed(&filter.predicate)? else { return Ok(None) };
-                let Some(input) = self.through(&filter.input)? else { return Ok(None) };
-                let input = LogicalPlanBuilder::from(input);
-                Some(if self.keeps { self.marked(input, condition)? } else { input.filter(condition)? }.build()?)
-            }
-            // The rows that an aggregate leaves out stay, as rows for which there is none.
-            LogicalPlan::Filter(filter) if self.aggregated => {
-                let Some(condition) = self.freed(&filter.predicate)? else { return Ok(None) };
-                let Some(input) = self.through(&filter.input)? else { return Ok(None) };
-                Some(self.marked(LogicalPlanBuilder::from(input), condition)?.build()?)
+            LogicalPlan::Distinct(Distinct::All(all)) => {
+                let Some(input) = self.through(all)? else { return Ok(None) };
+                let columns: Vec<Expr> = all.schema().iter().map(Expr::from).collect();
+                self.grouped(query, &columns, &[], all, input)?
             }
             LogicalPlan::Window(window) => {
                 let Some(input) = self.through(&window.input)? else { return Ok(None) };
                 self.windowed(window, input)?
             }
+            LogicalPlan::Join(join) => self.joined(query, join)?,
+            LogicalPlan::Values(values) => self.listed(values)?,
             LogicalPlan::Sort(sort) if sort.fetch.is_none() => self.through(&sort.input)?,
             LogicalPlan::Limit(limit) => self.limited(limit, &limit.input)?,
-            other if !names_outer(other)? => Some(self.with(other, lit(true))?),
             _ => None,
         })
+    }
+
+    /// Returns the outer rows, with a row of the subquery for each.
+    fn alone(&self) -> Result<LogicalPlan> {
+        let rows = self.renamed()?;
+        let mut columns: Vec<Expr> = rows.schema().iter().map(Expr::from).collect();
+        columns.extend(self.goes_on().then(|| lit(true).alias(FOUND)));
+        rows.project(columns)?.build()
     }
 
     /// Joins the outer rows with the rows of a table for which the condition holds.
@@ -288,28 +338,14 @@ impl<'p> Before<'p> {
         rows.join_on(table, JoinType::Left, [condition])?.build()
     }
 
-    /// Adds the aggregates to the outer rows, as nulls where `having` does not hold.
-    fn marked(&self, input: LogicalPlanBuilder, having: Expr) -> Result<LogicalPlanBuilder> {
-        let found = ident(FOUND).and(having.is_true());
-        let before = self.columns.iter().map(|column| match column {
-            column if *column == ident(FOUND) => found.clone().alias(FOUND),
-            column => column.clone(),
-        });
-        let own = input.schema().iter().skip(self.columns.len()).map(|(table, field)| {
-            let value = when(found.clone(), Expr::from((table, field))).end()?;
-            Ok(value.alias_qualified(table.cloned(), field.name()))
-        });
-        let columns = before.map(Ok).chain(own).collect::<Result<Vec<Expr>>>()?;
-        input.project(columns)
-    }
-
     /// Appends the columns of a projection to the outer columns.
     fn projected(&self, projection: &LogicalPlan, input: LogicalPlan) -> Result<Option<LogicalPlan>> {
         let LogicalPlan::Projection(own) = projection else { return Ok(None) };
         let has_found = self.columns.contains(&ident(FOUND));
         let mut columns = self.columns.clone();
         for (expr, (table, field)) in own.expr.iter().zip(own.schema.iter()) {
-            let Some(freed) = self.freed(expr)? else { return Ok(None) };
+            let Some(freed) = self.freed(expr, own.input.schema())? else { return Ok(None) };
+            let freed = conditions::as_values(freed, input.schema())?;
             let (freed, is_column) = (freed.unalias(), matches!(expr, Expr::Column(_)));
             // Without a row, a constant column is null too.
             let freed = if has_found && !is_column { when(ident(FOUND), freed).end()? } else { freed };
@@ -317,80 +353,4 @@ impl<'p> Before<'p> {
         }
         Ok(Some(LogicalPlanBuilder::from(input).project(columns)?.build()?))
     }
-
-    /// Computes the aggregates of a subquery per outer row.
-    fn grouped(&self, query: &LogicalPlan, aggregates: &[Expr], input: LogicalPlan) -> Result<Option<LogicalPlan>> {
-        let rest = self.columns.iter().filter(|column| **column != ident(ROW) && **column != ident(FOUND));
-        let mut made: Vec<Expr> = rest.clone().map(|column| first_value(column.clone(), Vec::new())).collect();
-        let before = made.len();
-        for aggregate in aggregates {
-            let Some(freed) = self.freed(aggregate)? else { return Ok(None) };
-            let Expr::AggregateFunction(mut call) = freed.unalias() else { return Ok(None) };
-            let found = ident(FOUND);
-            call.params.filter = Some(Box::new(match call.params.filter.take() {
-                Some(filter) => filter.and(found),
-                None => found,
-            }));
-            made.push(Expr::AggregateFunction(call));
-        }
-        let rows = LogicalPlanBuilder::from(input).aggregate(vec![ident(ROW)], made)?;
-        let names: Vec<Expr> = rows.schema().iter().skip(1).map(Expr::from).collect();
-        let mut columns: Vec<Expr> =
-            names.iter().zip(rest).map(|(made, own)| made.clone().alias(own.schema_name().to_string())).collect();
-        columns.push(ident(ROW));
-        columns.push(lit(true).alias(FOUND));
-        let own = names.into_iter().skip(before).zip(query.schema().iter());
-        columns.extend(own.map(|(made, (table, field))| made.alias_qualified(table.cloned(), field.name())));
-        Ok(Some(rows.project(columns)?.build()?))
-    }
-
-    /// Limits the rows per outer row.
-    fn limited(&self, limit: &Limit, of: &LogicalPlan) -> Result<Option<LogicalPlan>> {
-        let (SkipType::Literal(skip), FetchType::Literal(fetch)) = (limit.get_skip_type()?, limit.get_fetch_type()?)
-        else {
-            return Ok(None);
-        };
-        // The null row of an outer row without a match must not be skipped.
-        if self.goes_on() && (skip > 0 || fetch == Some(0)) {
-            return Ok(None);
-        }
-        match of {
-            LogicalPlan::Projection(projection) => {
-                let Some(input) = self.limited(limit, &projection.input)? else { return Ok(None) };
-                self.projected(of, input)
-            }
-            LogicalPlan::Sort(sort) if sort.fetch.is_none() => {
-                let mut keys = Vec::with_capacity(sort.expr.len());
-                for key in &sort.expr {
-                    let Some(expr) = self.freed(&key.expr)? else { return Ok(None) };
-                    keys.push(Key { expr, ..key.clone() });
-                }
-                let Some(input) = self.through(&sort.input)? else { return Ok(None) };
-                numbered(input, keys, skip, fetch).map(Some)
-            }
-            other => {
-                let Some(input) = self.through(other)? else { return Ok(None) };
-                numbered(input, Vec::new(), skip, fetch).map(Some)
-            }
-        }
-    }
-}
-
-/// Keeps the rows whose number in the order of the keys is within a limit.
-fn numbered(input: LogicalPlan, keys: Vec<Key>, skip: usize, fetch: Option<usize>) -> Result<LogicalPlan> {
-    let number = row_number().partition_by(vec![ident(ROW)]);
-    let number = if keys.is_empty() { number } else { number.order_by(keys) }.build()?;
-    let made = Column::from_name(number.schema_name().to_string());
-    let columns: Vec<Expr> = input.schema().iter().map(Expr::from).collect();
-    let mut all = columns.clone();
-    all.push(Expr::Column(made).alias(PLACE));
-    let mut rows = LogicalPlanBuilder::from(input).window(vec![number])?.project(all)?;
-    let count = |count: usize| lit(u64::try_from(count).unwrap_or(u64::MAX));
-    if skip > 0 {
-        rows = rows.filter(ident(PLACE).gt(count(skip)))?;
-    }
-    if let Some(fetch) = fetch {
-        rows = rows.filter(ident(PLACE).lt_eq(count(skip.saturating_add(fetch))))?;
-    }
-    rows.project(columns)?.build()
 }

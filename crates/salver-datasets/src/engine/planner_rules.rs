@@ -17,6 +17,7 @@ use salver_model::limits::SQL_EXPRESSIONS_MAX;
 
 use super::correlated::Correlated;
 use super::duplicate_names;
+use super::join_keys;
 use super::lateral::Lateral;
 use super::nullable_constants::Unfixed;
 use super::offsets::Offsets;
@@ -77,6 +78,9 @@ impl OptimizerRule for Logical {
             return Ok(Transformed::no(plan));
         }
         let rewritten = self.0.rewrite(plan, config)?;
+        if rewritten.transformed && matches!(self.0.name(), "extract_equijoin_predicate" | "eliminate_cross_join") {
+            return rewritten.map_data(join_keys::apart);
+        }
         // A filter that moves below a projection copies the projected expressions, once per reference.
         if rewritten.transformed && self.0.name() == "push_down_filter" {
             bound(&rewritten.data)?;

@@ -10,11 +10,14 @@ use datafusion::config::ConfigOptions;
 use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery, lit, when};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Projection, Subquery, lit, when};
 use datafusion::optimizer::AnalyzerRule;
 use salver_model::limits::SQL_LOOKED_UP_MAX;
 
 use super::correlated::SOUGHT;
+use super::join_subqueries;
+use super::outer_references::{free, is_lateral, query_of};
+use super::union_alternatives;
 
 /// Prefix of the generated columns, followed by a number.
 const COLUMN: &str = "__salver_hoisted_";
@@ -34,6 +37,13 @@ impl AnalyzerRule for Hoisted {
 }
 
 fn hoist(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    union_alternatives::apart(plan)?.transform_data(|plan| match plan {
+        LogicalPlan::Join(join) if !is_lateral(&join.right) => join_subqueries::apart(join, &counted),
+        plan => hoist_values(plan),
+    })
+}
+
+fn hoist_values(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let plan = match &plan {
         LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_) | LogicalPlan::Window(_) | LogicalPlan::Sort(_) => {
             counted(plan)?
@@ -74,7 +84,8 @@ fn counted(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     })
 }
 
-fn in_numbers(look_up: InSubquery, input: &DFSchema) -> Result<Expr> {
+/// Returns `in` of a query, over rows of these columns, as a comparison of numbers of rows.
+pub(super) fn in_numbers(look_up: InSubquery, input: &DFSchema) -> Result<Expr> {
     let InSubquery { expr: left, subquery, negated } = look_up;
     let query = subquery.subquery;
     let parts = size_of_query(&query)? + size(&left)?;
@@ -130,7 +141,10 @@ fn apart(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     });
     let expressions = expressions.collect::<Result<Vec<_>>>()?;
     let Some(input) = plan.inputs().first().map(|input| (*input).clone()) else { return Ok(Transformed::no(plan)) };
-    let own = input.schema().iter().map(Expr::from).collect::<Vec<_>>();
+    let (own, input) = match selected(&plan, &queries)? {
+        Some(projection) => (projection.expr.clone(), projection.input.as_ref().clone()),
+        None => (input.schema().iter().map(Expr::from).collect::<Vec<_>>(), input),
+    };
     let made = queries.into_iter().enumerate().map(|(number, query)| query.alias(format!("{COLUMN}{number}")));
     let below = LogicalPlanBuilder::from(input).project(own.into_iter().chain(made))?.build()?;
     let above = plan.with_new_exprs(expressions, vec![below])?;
@@ -145,6 +159,22 @@ fn apart(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
         kept.map(|(column, (table, field))| column.alias_qualified(table.cloned(), field.name())).collect()
     };
     Ok(Transformed::yes(LogicalPlanBuilder::from(above).project(columns)?.build()?))
+}
+
+/// Returns the projection below an `order by` of subqueries that name columns which it leaves out.
+fn selected<'p>(plan: &'p LogicalPlan, queries: &[Expr]) -> Result<Option<&'p Projection>> {
+    let LogicalPlan::Sort(sort) = plan else { return Ok(None) };
+    let LogicalPlan::Projection(projection) = &*sort.input else { return Ok(None) };
+    let mut named = Vec::new();
+    for query in queries.iter().filter_map(query_of) {
+        named.extend(free(&query.subquery)?.into_iter().map(|(_, column)| column));
+    }
+    let has = |rows: &LogicalPlan, column: &Column| DFSchema::has_column(rows.schema(), column);
+    let (given, selected) = (&*projection.input, &*sort.input);
+    // Those that neither has belong to a query further out.
+    let is_left_out = named.iter().any(|column| has(given, column) && !has(selected, column));
+    let is_own = named.iter().any(|column| has(selected, column) && !has(given, column));
+    Ok((is_left_out && !is_own).then_some(projection))
 }
 
 /// Returns the number of nodes and expressions in a query, of which each `in` makes three copies.

@@ -199,7 +199,8 @@ fn not_exists(grammar: &Grammar, parser: &mut Parser<'_>) -> Option<Result<Expr,
     }))
 }
 
-/// Parses `values (1), (2)` as a query; the parser knows no lists within an expression, and takes the word for a function.
+/// Parses `values (1), (2)` as a query; the parser knows no lists within an expression, and takes the word for a
+/// function.
 fn values(parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
     let is_list = matches!(&parser.peek_token_ref().token, Token::Word(word) if word.keyword == Keyword::VALUES)
         && parser.peek_nth_token_ref(1).token == Token::LParen;

@@ -13,9 +13,13 @@ impl Before<'_> {
         let own = window.schema.iter().skip(window.input.schema().fields().len());
         let mut windows = Vec::with_capacity(window.window_expr.len());
         for (expr, (table, field)) in window.window_expr.iter().zip(own) {
-            let Some(freed) = self.freed(expr)? else { return Ok(None) };
+            let Some(freed) = self.freed(expr, window.input.schema())? else { return Ok(None) };
             let Expr::WindowFunction(mut call) = freed.unalias() else { return Ok(None) };
             call.params.partition_by.insert(0, ident(ROW));
+            if has_found {
+                // Rows that stand for none are not beside the others.
+                call.params.partition_by.insert(1, ident(FOUND));
+            }
             let call = Expr::WindowFunction(call);
             let made = Expr::Column(Column::from_name(call.schema_name().to_string()));
             // The row that stands for none has no window.

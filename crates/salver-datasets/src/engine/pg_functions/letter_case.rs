@@ -1,5 +1,5 @@
-//! `upper`, `lower` and `initcap`, which map each character to one, as PostgreSQL does by its library of C: `upper('ß')`
-//! is `ß`, and a sigma at the end of a word is one like others. The engine's own map some to several.
+//! `upper`, `lower` and `initcap`, which map each character to one, as PostgreSQL does by its library of C:
+//! `upper('ß')` is `ß`, and a sigma at the end of a word is one like others. The engine's own map some to several.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! `to_number(text, pattern)`: reads numbers by PostgreSQL's patterns, such as `9,999.99S`. One character of the text is
-//! read for each place of the pattern, and what is no digit there is skipped. The result has as many fractional digits
-//! as the pattern, in all rows.
+//! `to_number(text, pattern)`: reads numbers by PostgreSQL's patterns, such as `9,999.99S`. One character of the text
+//! is read for each place of the pattern, and what is no digit there is skipped. The result has as many fractional
+//! digits as the pattern, in all rows.
 
 use std::sync::Arc;
 

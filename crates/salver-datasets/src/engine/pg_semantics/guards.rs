@@ -1,5 +1,5 @@
-//! Conditions that keep others from failing: `case when k = 0 then false else 1 / k > 2 end`, `k <> 0 and 1 / k > 2`. The
-//! engine writes a `case` of booleans as `and` and `or`, and computes both sides of these for all rows of a batch.
+//! Conditions that keep others from failing: `case when k = 0 then false else 1 / k > 2 end`, `k <> 0 and 1 / k > 2`.
+//! The engine writes a `case` of booleans as `and` and `or`, and computes both sides of these for all rows of a batch.
 
 use arrow::datatypes::DataType;
 use datafusion::common::Result;

@@ -249,8 +249,8 @@ fn ordered_set(function: &mut Function, name: &str) -> Result<(), Box<Error>> {
     if name == "mode" && key.options.asc == Some(false) {
         return Err(refused(
             "`mode` goes by ascending order here",
-            "among values that are equally frequent it gives the least: take the last of `select x, count(*) from t group \
-             by x order by 2, 1`",
+            "among values that are equally frequent it gives the least: take the last of `select x, count(*) from t \
+             group by x order by 2, 1`",
         ));
     }
     if name == "percentile_disc" && key.options.asc == Some(false) {

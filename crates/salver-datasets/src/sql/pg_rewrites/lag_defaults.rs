@@ -1,5 +1,5 @@
-//! `lag(x, n, d)` and `lead(x, n, d)` whose default is computed of columns. The engine takes constants only. Where there
-//! is no such row, `lag(true, n)` is null.
+//! `lag(x, n, d)` and `lead(x, n, d)` whose default is computed of columns. The engine takes constants only. Where
+//! there is no such row, `lag(true, n)` is null.
 
 use datafusion::sql::sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Value};
 use salver_model::Error;

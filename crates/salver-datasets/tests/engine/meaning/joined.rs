@@ -85,6 +85,11 @@ impl Queries {
                 if kind != "cross join" {
                     let (left, right) = (self.any(&one.numbers), self.any(&both.numbers));
                     text += &format!(" on {left} = {right}");
+                    if self.percent(25) {
+                        let side = if self.percent(50) { &one } else { &both };
+                        let columns = side.numbers.clone();
+                        text += &format!(" and {}", self.condition_of_query(&columns));
+                    }
                 }
                 both.numbers.splice(0..0, one.numbers);
                 both.texts.extend(one.texts);
@@ -143,7 +148,17 @@ impl Queries {
     fn one_of_query(&mut self, outer: &[String]) -> String {
         let from = self.table_within(outer);
         let (item, filter) = (self.any(&from.numbers), self.bound(&from, outer));
-        match self.dice.below(4) {
+        match self.dice.below(6) {
+            4 => format!("(select distinct {item} from {} where {item} = {})", from.text, self.any(outer)),
+            5 => {
+                let (number, inner) = (self.any(outer), self.table_within(outer));
+                let within = self.bound(&inner, &from.numbers);
+                let exists = format!("exists (select 1 from {} where {within} and {})", inner.text, {
+                    let own = self.any(&inner.numbers);
+                    format!("{own} >= {number}")
+                });
+                format!("(select count({item}) from {} where {filter} and {exists})", from.text)
+            }
             0 | 1 => {
                 let call = self.one(&["max", "min", "sum", "count", "avg"]);
                 format!("(select {call}({item}) from {} where {filter})", from.text)
@@ -181,8 +196,9 @@ impl Queries {
         if depth == 0 {
             return self.plain_condition(columns);
         }
-        match self.dice.below(9) {
+        match self.dice.below(10) {
             0 | 1 => self.plain_condition(columns),
+            8 => self.condition_of_query(columns),
             2 | 3 => {
                 let one = self.condition(from, depth - 1);
                 format!("({one} {} {})", self.one(&["and", "or"]), self.condition(from, depth - 1))
@@ -201,7 +217,32 @@ impl Queries {
         }
     }
 
+    /// A condition with a subquery, or with one in another, which name the row around both.
+    fn condition_of_query(&mut self, outer: &[String]) -> String {
+        let (from, inner) = (self.table_within(outer), self.table());
+        let (first, second) = (self.one(&["", "not "]), self.one(&["", "not "]));
+        let bound = self.bound(&from, outer);
+        if self.percent(40) {
+            return format!("{first}exists (select 1 from {} where {bound})", from.text);
+        }
+        let (near, far) = (self.bound(&inner, &from.numbers), self.bound(&inner, outer));
+        format!(
+            "{first}exists (select 1 from {} where {bound} and {second}exists (select 1 from {} where {near} and \
+             {far}))",
+            from.text, inner.text
+        )
+    }
+
     fn many_of_query(&mut self, outer: &[String]) -> String {
+        if self.percent(10) {
+            let (one, other) = (self.table(), self.table());
+            let (first, second) = (self.bound(&one, outer), self.bound(&other, outer));
+            let (own, another) = (self.any(&one.numbers), self.any(&other.numbers));
+            return format!(
+                "select {own} from {} where {first} union select {another} from {} where {second}",
+                one.text, other.text
+            );
+        }
         let from = self.table_within(outer);
         format!("select {} from {} where {}", self.any(&from.numbers), from.text, self.bound(&from, outer))
     }

@@ -6,6 +6,8 @@ mod lists;
 mod numbers;
 #[path = "statements/queries.rs"]
 mod queries;
+#[path = "statements/subqueries.rs"]
+mod subqueries;
 #[path = "statements/texts.rs"]
 mod texts;
 #[path = "statements/times.rs"]
@@ -14,8 +16,8 @@ mod times;
 mod words;
 
 /// Those that answer the same.
-pub(super) const SAME: [&[&str]; 6] =
-    [lists::SAME, numbers::SAME, queries::SAME, texts::SAME, times::SAME, words::SAME];
+pub(super) const SAME: [&[&str]; 7] =
+    [lists::SAME, numbers::SAME, queries::SAME, subqueries::SAME, texts::SAME, times::SAME, words::SAME];
 
 /// Those that are refused, and what is said.
 pub(super) const REFUSED: &[(&str, &str)] = &[
@@ -34,9 +36,16 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("select percentile_cont(1.5) within group (order by i) from n", "is not between 0 and 1"),
     ("select percentile_disc((select array[0.5])) within group (order by i) from n", "no array of shares"),
     (
-        "select i from n as o where exists (select 1 from m as a left join m as b on a.k = b.k and b.v = o.i)",
-        "the condition of a `left`, `right` or `full` join",
+        "select i from n as o where exists (select 1 from m as a full join m as b on a.k = b.k and b.v = o.i)",
+        "the condition of a `full` join",
     ),
+    (
+        "select 1 from n left join m on exists (select 1 from m as b where b.k = n.i and b.v = m.v)",
+        "names columns of both sides",
+    ),
+    ("select i, (select v from m where k = n.i) from n", "more than one row returned by a subquery"),
+    ("select i from n where i = (select v - 9 from m where k < n.i)", "more than one row returned by a subquery"),
+    ("select i, (select k from m where k >= n.i group by k) from n", "more than one row returned by a subquery"),
     (
         "select x.i from n as x where exists (select 1 from (select k as x from m) as y where y.x = x.i)",
         "Cannot access",
@@ -70,10 +79,13 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("select json_object('{a, 1}')", "Invalid function 'json_object'"),
     ("select frmat('x')", "Invalid function 'frmat'"),
     ("select sum(i) over (order by i rows 1 preceding exclude current row) from n", "exclude"),
-    ("select i from n where i in (select unnest(array[n.i]))", "names columns of the query around it"),
     ("select make_time(24, 5, 7)", "no time has the parts [24, 5] and 7 seconds"),
     ("select mode() within group (order by i desc) from n", "`mode` goes by ascending order"),
     ("select x::interval from (values ('1 lightyear')) v(x)", "invalid input syntax for type interval"),
+    (
+        "select (select sum(x) from (select k as x from m where k = n.i union all select v from m where v = n.i) q) from n",
+        "names columns of the query around it",
+    ),
     ("select s::bytea from (values ('\\x4')) as v(s)", "odd number of hexadecimal digits"),
     ("select 'a\\b'::bytea", "a backslash stands before another or three octal digits"),
     ("select 'a' like 'b' collate \"de_DE\"", "there is no collation"),
