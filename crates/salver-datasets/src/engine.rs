@@ -9,6 +9,7 @@ mod execution;
 mod function_bounds;
 mod histogram;
 mod json_chains;
+mod json_document;
 mod lateral;
 mod list_items;
 mod literal_text;

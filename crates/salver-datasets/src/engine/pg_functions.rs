@@ -18,6 +18,11 @@ mod generate_series;
 mod interval_arithmetic;
 mod interval_format;
 mod json;
+mod json_arguments;
+mod json_changes;
+mod json_conditions;
+mod json_rows;
+mod json_steps;
 mod length_of_dimension;
 mod like;
 mod make_time;
@@ -51,6 +56,7 @@ pub(super) use bytes::{joined_bytes, octet_length};
 pub(super) use coerced_function::{CoercedFunction, array_append, array_prepend, holding_digits, list_and_elements};
 pub(super) use generate_series::shortest;
 pub(super) use interval_arithmetic::{interval_divided, interval_times, time_span};
+pub(super) use json_changes::PRETTY;
 pub(super) use like::{ilike, like};
 pub(super) use regexp::regexp_like;
 pub(crate) use regexp_syntax::spelled;
@@ -91,7 +97,6 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         json::to_json(),
         json::json_build_array(),
         json::json_build_object(),
-        json::jsonb_build_object(),
         strpos::strpos(),
         make_time::make_interval(),
         make_time::make_timestamp(),
@@ -117,7 +122,12 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         date_trunc::time_rounded(),
         pg_typeof::pg_typeof(),
     ];
-    for function in functions {
+    let of_json = json_steps::functions()
+        .into_iter()
+        .chain(json_changes::functions())
+        .chain(json_conditions::functions())
+        .chain(json_rows::functions());
+    for function in functions.into_iter().chain(of_json) {
         // The aliases are removed too, under which the function would remain.
         state.deregister_udf(function.name())?;
         state.register_udf(function.into())?;

@@ -4,6 +4,7 @@
 use salver_model::limits::PATTERN_PROGRAM_BYTES_MAX;
 
 use super::value_size::ArgumentSize;
+use crate::engine::pg_functions::PRETTY;
 
 /// Bound on the size of a function's results.
 #[derive(Clone, Copy)]
@@ -55,7 +56,24 @@ const GROWING: &[(&str, Growth)] = &[
     ("json_get_array", Growth::Grows(pieces)),
     ("json_itself", Growth::Grows(sum)),
     ("json_object_keys", Growth::Grows(pieces)),
-    ("jsonb_build_object", Growth::Grows(built)),
+    ("json_elements", Growth::Grows(pieces)),
+    ("json_elements_text", Growth::Grows(pieces)),
+    ("json_keys", Growth::Grows(pieces)),
+    ("json_values", Growth::Grows(pieces)),
+    ("json_values_text", Growth::Grows(pieces)),
+    ("jsonb", Growth::Grows(normal_json)),
+    ("jsonb_concat", Growth::Grows(normal_json)),
+    ("jsonb_delete_path", Growth::Grows(normal_json)),
+    ("jsonb_insert", Growth::Grows(normal_json)),
+    ("jsonb_key", Growth::Grows(normal_json)),
+    ("jsonb_minus", Growth::Grows(normal_json)),
+    ("jsonb_path", Growth::Grows(normal_json)),
+    ("jsonb_path_text", Growth::Grows(normal_json)),
+    ("jsonb_pretty", Growth::Grows(json_lines)),
+    ("jsonb_set", Growth::Grows(normal_json)),
+    ("jsonb_step", Growth::Grows(normal_json)),
+    ("jsonb_step_text", Growth::Grows(normal_json)),
+    ("jsonb_strip_nulls", Growth::Grows(normal_json)),
     ("lpad", Growth::Grows(pad)),
     ("make_array", Growth::Grows(sum)),
     ("map", Growth::Grows(sum)),
@@ -73,6 +91,7 @@ const GROWING: &[(&str, Growth)] = &[
     ("to_char", Growth::Grows(to_char)),
     ("to_json", Growth::Grows(built)),
     ("translate", Growth::Grows(translate)),
+    ("try_jsonb", Growth::Grows(normal_json)),
     ("written", Growth::Grows(text)),
     ("written_each", Growth::Grows(text)),
 ];
@@ -123,6 +142,7 @@ const BOUNDED: &[&str] = &[
     "ilike",
     "initcap",
     "json_as_text",
+    "json_checked",
     "json_contains",
     "json_get_bool",
     "json_get_float",
@@ -130,6 +150,10 @@ const BOUNDED: &[&str] = &[
     "json_get_json",
     "json_get_str",
     "json_length",
+    "json_path",
+    "json_path_text",
+    "json_step",
+    "json_step_text",
     "json_union_to_text",
     "least",
     "left",
@@ -228,7 +252,16 @@ const PLAIN: &[&str] = &[
     "time_span",
     "isnan",
     "iszero",
+    "json_array_length",
     "json_get",
+    "json_typeof",
+    "jsonb_array_length",
+    "jsonb_contains",
+    "jsonb_has",
+    "jsonb_has_all",
+    "jsonb_has_any",
+    "jsonb_order",
+    "jsonb_typeof",
     "justify_days",
     "justify_hours",
     "justify_interval",
@@ -289,6 +322,10 @@ const COSTLY: &[(&str, Steps)] = &[
     ("array_remove", scan),
     ("btrim", product),
     ("ilike", liked),
+    ("jsonb_contains", product),
+    ("jsonb_has_all", product),
+    ("jsonb_has_any", product),
+    ("jsonb_minus", product),
     ("levenshtein", product),
     ("like", liked),
     ("ltrim", product),
@@ -337,6 +374,16 @@ fn built(cells: &[ArgumentSize]) -> u64 {
         let own = cell.bytes.saturating_mul(6).saturating_add(cell.leaves.saturating_mul(64));
         sum.saturating_add(own).saturating_add(64)
     })
+}
+
+/// Bounds JSON in its normal form: a blank behind each sign, and the zeros of exponents.
+fn normal_json(cells: &[ArgumentSize]) -> u64 {
+    cells.iter().fold(16, |sum: u64, cell| sum.saturating_add(cell.bytes.saturating_mul(4)).saturating_add(360))
+}
+
+fn json_lines(cells: &[ArgumentSize]) -> u64 {
+    let (times, beside) = PRETTY;
+    cell(cells, 0).bytes.saturating_mul(times as u64).saturating_add(beside as u64)
 }
 
 fn concat_ws(cells: &[ArgumentSize]) -> u64 {

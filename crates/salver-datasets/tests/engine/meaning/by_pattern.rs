@@ -24,7 +24,20 @@ const TIMES: [&str; 6] = [
 
 const DIGITS: [&str; 8] = ["9", "9", "9", "0", ",", "G", "99", "00"];
 const NUMBERS: [&str; 14] = [
-    "0", "1", "-1", "12.5", "-12.345", "0.05", "-0.5", "1234567.891", "-999", "99.995", "1000", "-0.004", "123456", "7.7",
+    "0",
+    "1",
+    "-1",
+    "12.5",
+    "-12.345",
+    "0.05",
+    "-0.5",
+    "1234567.891",
+    "-999",
+    "99.995",
+    "1000",
+    "-0.004",
+    "123456",
+    "7.7",
 ];
 
 /// Numbers of a simple generator, so that a failure comes again.
@@ -51,8 +64,8 @@ impl Random {
     fn number_pattern(&mut self, reads: bool) -> String {
         let words: &[&str] = if reads { &["", "", "L", " ", "x", "$", "\"a\""] } else { &["", "", " ", "x", "\"a\""] };
         let mut pattern = self.one(&["", "", "FM"]).to_owned();
-        let (first, last) = [("", ""), ("S", ""), ("", "S"), ("", "MI"), ("MI", ""), ("", "PR"), ("SG", ""), ("PL", "")]
-            [self.below(8)];
+        let (first, last) =
+            [("", ""), ("S", ""), ("", "S"), ("", "MI"), ("MI", ""), ("", "PR"), ("SG", ""), ("PL", "")][self.below(8)];
         pattern += first;
         pattern += self.one(words);
         for _ in 0..=self.below(5) {
@@ -138,7 +151,8 @@ async fn patterns_of_numbers_write_and_read_the_same() {
     let read: Vec<(String, String)> = of_texts.map(|(text, pattern)| (text.clone(), pattern.clone())).collect();
     let others = (0..1_000).map(|_| {
         let number = random.one(&NUMBERS).to_owned();
-        let text = [random.one(&["", "", " ", "$", "+", "<"]), &number, random.one(&["", "", "-", ">", "th", " "])].concat();
+        let text =
+            [random.one(&["", "", " ", "$", "+", "<"]), &number, random.one(&["", "", "-", ">", "th", " "])].concat();
         (text, random.number_pattern(true))
     });
     let others: Vec<(String, String)> = others.collect();
