@@ -12,4 +12,4 @@ pub(super) use change::{Change, concatenated, joined, without_index, without_key
 pub(super) use normal::{Fault, comparable, normal};
 pub(super) use order::{compare, contains, has};
 pub(super) use parts::{Shape, Step, elements, found, members, plain_text, shape};
-pub(super) use pretty::pretty;
+pub(super) use pretty::{LINES, pretty};

@@ -56,7 +56,6 @@ pub(super) use bytes::{joined_bytes, octet_length};
 pub(super) use coerced_function::{CoercedFunction, array_append, array_prepend, holding_digits, list_and_elements};
 pub(super) use generate_series::shortest;
 pub(super) use interval_arithmetic::{interval_divided, interval_times, time_span};
-pub(super) use json_changes::PRETTY;
 pub(super) use like::{ilike, like};
 pub(super) use regexp::regexp_like;
 pub(crate) use regexp_syntax::spelled;

@@ -36,6 +36,7 @@ mod special_predicates;
 mod subqueries;
 mod using_columns;
 mod uuids;
+mod value_columns;
 mod value_lists;
 
 use std::ops::ControlFlow;

@@ -4,7 +4,7 @@
 use salver_model::limits::PATTERN_PROGRAM_BYTES_MAX;
 
 use super::value_size::ArgumentSize;
-use crate::engine::pg_functions::PRETTY;
+use crate::engine::json_document::LINES;
 
 /// Bound on the size of a function's results.
 #[derive(Clone, Copy)]
@@ -64,8 +64,10 @@ const GROWING: &[(&str, Growth)] = &[
     ("jsonb", Growth::Grows(normal_json)),
     ("jsonb_concat", Growth::Grows(normal_json)),
     ("jsonb_delete_path", Growth::Grows(normal_json)),
+    ("jsonb_greatest", Growth::Grows(normal_json)),
     ("jsonb_insert", Growth::Grows(normal_json)),
     ("jsonb_key", Growth::Grows(normal_json)),
+    ("jsonb_least", Growth::Grows(normal_json)),
     ("jsonb_minus", Growth::Grows(normal_json)),
     ("jsonb_path", Growth::Grows(normal_json)),
     ("jsonb_path_text", Growth::Grows(normal_json)),
@@ -382,7 +384,7 @@ fn normal_json(cells: &[ArgumentSize]) -> u64 {
 }
 
 fn json_lines(cells: &[ArgumentSize]) -> u64 {
-    let (times, beside) = PRETTY;
+    let (times, beside) = LINES;
     cell(cells, 0).bytes.saturating_mul(times as u64).saturating_add(beside as u64)
 }
 

@@ -4,6 +4,8 @@ use salver_text::json::string_end;
 
 /// Blanks before a line for each level.
 const INDENT: &str = "    ";
+/// Lines of a document may be so many times as long as its text, and so many bytes.
+pub(in crate::engine) const LINES: (usize, usize) = (8, 4_096);
 
 /// Returns the lines of a document; `None` if they are longer than `most`.
 pub(in crate::engine) fn pretty(document: &str, most: usize) -> Option<String> {

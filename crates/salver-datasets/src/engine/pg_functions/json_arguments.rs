@@ -46,6 +46,12 @@ impl JsonFunction {
         ScalarUDF::new_from_impl(Self { name, signature, returns: DataType::Utf8, takes_part: false, values })
     }
 
+    /// Returns a function of any number of documents.
+    pub(super) fn of_any(name: &'static str, values: fn(&[Argument], usize) -> Result<ArrayRef>) -> ScalarUDF {
+        let signature = Signature::variadic_any(Volatility::Immutable);
+        ScalarUDF::new_from_impl(Self { name, signature, returns: DataType::Utf8, takes_part: false, values })
+    }
+
     /// Returns a function that takes a part, at the end of any number of steps.
     pub(super) fn of_steps(name: &'static str, values: fn(&[Argument], usize) -> Result<ArrayRef>) -> ScalarUDF {
         let signature = Signature::variadic_any(Volatility::Immutable);

@@ -9,12 +9,9 @@ use datafusion::common::{Result, exec_err, plan_err};
 use datafusion::logical_expr::ScalarUDF;
 
 use super::super::json_document::{
-    Change, Fault, Shape, concatenated, normal, pretty, shape, without_index, without_key, without_nulls,
+    Change, Fault, LINES, Shape, concatenated, normal, pretty, shape, without_index, without_key, without_nulls,
 };
 use super::json_arguments::{Argument, JsonFunction, read, read_comparable};
-
-/// Lines of a document are at most so many times as long as the document, and so many bytes.
-pub(in crate::engine) const PRETTY: (usize, usize) = (8, 4_096);
 
 /// The functions.
 pub(super) fn functions() -> [ScalarUDF; 11] {
@@ -78,7 +75,7 @@ fn checked(text: &str) -> Result<Option<String>> {
 
 fn lines(text: &str) -> Result<Option<String>> {
     let document = read(text)?;
-    let most = text.len().saturating_mul(PRETTY.0).saturating_add(PRETTY.1);
+    let most = text.len().saturating_mul(LINES.0).saturating_add(LINES.1);
     match pretty(&document, most) {
         Some(lines) => Ok(Some(lines)),
         None => exec_err!("a document nests too deeply for its lines: indented, they are longer than {most} bytes"),

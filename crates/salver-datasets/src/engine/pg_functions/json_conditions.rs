@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, Int64Array};
+use arrow::array::{ArrayRef, BooleanArray, Int64Array, StringBuilder};
 use arrow::datatypes::DataType;
 use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::ScalarUDF;
@@ -12,7 +12,7 @@ use super::super::json_document::{compare, contains, has};
 use super::json_arguments::{Argument, JsonFunction, read};
 
 /// The functions.
-pub(super) fn functions() -> [ScalarUDF; 5] {
+pub(super) fn functions() -> [ScalarUDF; 7] {
     let of = |name, values| JsonFunction::of(name, 2, DataType::Boolean, values);
     [
         of("jsonb_contains", |arguments, rows| {
@@ -35,6 +35,8 @@ pub(super) fn functions() -> [ScalarUDF; 5] {
             })
         }),
         JsonFunction::of("jsonb_order", 2, DataType::Int64, order),
+        JsonFunction::of_any("jsonb_greatest", |arguments, rows| last(arguments, rows, Ordering::is_gt)),
+        JsonFunction::of_any("jsonb_least", |arguments, rows| last(arguments, rows, Ordering::is_lt)),
     ]
 }
 
@@ -63,4 +65,20 @@ fn order(arguments: &[Argument], rows: usize) -> Result<ArrayRef> {
         _ => Ok(None),
     };
     Ok(Arc::new((0..rows).map(number).collect::<Result<Int64Array>>()?))
+}
+
+/// Returns the first document that none of the others is beyond; nulls do not count.
+fn last(arguments: &[Argument], rows: usize, is_beyond: fn(Ordering) -> bool) -> Result<ArrayRef> {
+    let mut texts = StringBuilder::with_capacity(rows, rows * 32);
+    for row in 0..rows {
+        let mut found: Option<String> = None;
+        for text in arguments.iter().filter_map(|argument| argument.document(row)) {
+            let own = read(&text)?;
+            if found.as_ref().is_none_or(|found| is_beyond(compare(&own, found))) {
+                found = Some(own);
+            }
+        }
+        texts.append_option(found);
+    }
+    Ok(Arc::new(texts.finish()))
 }

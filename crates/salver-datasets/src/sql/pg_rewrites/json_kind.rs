@@ -44,13 +44,15 @@ const GIVERS: [&str; 8] = [
     "json_values",
 ];
 /// Those of `jsonb`, and those that change it.
-const NORMAL: [&str; 12] = [
+const NORMAL: [&str; 14] = [
     "jsonb",
     "jsonb_array_elements",
     "jsonb_concat",
     "jsonb_delete_path",
     "jsonb_extract_path",
+    "jsonb_greatest",
     "jsonb_insert",
+    "jsonb_least",
     "jsonb_minus",
     "jsonb_path",
     "jsonb_set",
@@ -99,7 +101,8 @@ fn of_type(data_type: &DataType) -> Option<Kind> {
     }
 }
 
-fn of_function(function: &Function) -> Option<Kind> {
+/// Returns whether the result of a function is JSON, and how it is written.
+pub(super) fn of_function(function: &Function) -> Option<Kind> {
     let name = match function.name.0.as_slice() {
         // Functions that have been rewritten have their names in quotes.
         [only] => only.as_ident()?.value.to_lowercase(),

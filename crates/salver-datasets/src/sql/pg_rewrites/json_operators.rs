@@ -5,8 +5,8 @@
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr};
 use salver_model::Error;
 
-use super::function_names::{is_quoted, simple};
-use super::json_kind::{Kind, are_concatenated, bare, kind};
+use super::function_names::{is_quoted, name_of, simple};
+use super::json_kind::{Kind, are_concatenated, bare, kind, of_function};
 use super::{expression, refused, take};
 
 /// Rewrites an operation before its operands.
@@ -18,6 +18,14 @@ pub(super) fn before(expr: &mut Expr) -> Result<(), Box<Error>> {
             let Some(words) = words(left, op, right)? else { return Ok(()) };
             let parts = vec![bare(take(left)), bare(take(right))];
             *expr = expression(words, parts)?;
+        }
+        Expr::Function(function) if of_function(function) == Some(Kind::Normal) => {
+            // Documents have an order of their own.
+            match name_of(function).as_deref() {
+                Some("greatest") => function.name = simple("jsonb_greatest", Vec::new()).name,
+                Some("least") => function.name = simple("jsonb_least", Vec::new()).name,
+                _ => {}
+            }
         }
         Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) if are_compared(left, right) => {
             [left, right].into_iter().try_for_each(|side| compared(side))?;
