@@ -8,7 +8,6 @@ mod duplicate_names;
 mod execution;
 mod function_bounds;
 mod histogram;
-mod json_chains;
 mod json_document;
 mod lateral;
 mod list_items;

@@ -14,6 +14,7 @@ pub(super) mod duplicate_columns;
 mod function_names;
 mod grouping_sets;
 mod interval_literals;
+mod json_columns;
 mod json_construction;
 mod json_kind;
 mod json_operators;
@@ -81,7 +82,7 @@ impl VisitorMut for Rewriter {
     type Break = Box<Error>;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> Flow {
-        flow(query_clauses::before(query))
+        flow(json_columns::of_query(query).and_then(|()| query_clauses::before(query)))
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> Flow {

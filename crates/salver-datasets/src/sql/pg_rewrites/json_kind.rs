@@ -61,7 +61,7 @@ const NORMAL: [&str; 14] = [
     "try_jsonb",
 ];
 /// Functions that return one of their arguments.
-const CHOOSERS: [&str; 4] = ["coalesce", "greatest", "least", "nullif"];
+pub(super) const CHOOSERS: [&str; 4] = ["coalesce", "greatest", "least", "nullif"];
 /// Functions that return their first argument, of some row.
 const FIRSTS: [&str; 7] = ["any_value", "first_value", "lag", "last_value", "lead", "nth_value", "unnest"];
 
@@ -209,8 +209,8 @@ pub(super) fn cast(expr: Expr, data_type: DataType) -> Expr {
     Expr::Cast { kind: CastKind::Cast, expr: Box::new(expr), data_type, array: false, format: None }
 }
 
-/// Returns the text in a cast to JSON, for functions that read it as JSON themselves. Literals stay what they are, and
-/// are checked when the statement is planned.
+/// Returns the text in a cast to JSON, for functions that read it as JSON themselves. Literals keep the cast, which
+/// checks the whole of them once.
 pub(super) fn bare(expr: Expr) -> Expr {
     match expr {
         Expr::Nested(inner) if of_cast(&inner) => bare(*inner),

@@ -74,5 +74,13 @@ pub(super) const SAME: &[&str] = &[
     r#"select jsonb_agg(i order by i), jsonb_agg(jsonb_build_object('s', s, 'i', i) order by i) from n where i < 4"#,
     r#"select jsonb_object_agg(k, v order by k, v) from m where v is not null"#,
     r#"select jsonb_object_agg(s, d order by i) from n where i > 100"#,
+    // Columns whose queries tell that they are JSON.
+    r#"select jsonb_agg(e) from jsonb_array_elements('[1,{"b":1,"a":2}]') as e"#,
+    r#"select json_agg(value) from json_array_elements('[1,{"b":  1}]') as e where (value ->> 'b') = '1'"#,
+    r#"select jsonb_object_agg(key, value) from jsonb_each('{"b":[1],"a":"x"}') where key <> 'c'"#,
+    r#"select jsonb_agg(x order by i) from (select i, jsonb_build_object('s', s) as x from n where i < 3) as y"#,
+    r#"select json_build_array(x), x -> 0, x || '[2]', x = '[1.0]' from (values ('[1]'::jsonb)) as v(x)"#,
+    r#"with y as (select '{"b":1,"a":2}'::jsonb as x), z(w) as (select x || '{"c":3}' from y) select json_build_array(x), y.x - 'a', jsonb_build_object('w', z.w) from y, z"#,
+    r#"select coalesce(x, '{}') || '{"a":1}', case when true then x end || '[1]' from (select null::jsonb as x) as v"#,
     r#"select k, jsonb_agg(v order by v) || '[0]'::jsonb, jsonb_array_length(jsonb_agg(v)) from m group by k order by k"#,
 ];
