@@ -8,7 +8,7 @@ mod order;
 mod parts;
 mod pretty;
 
-pub(super) use change::{Change, concatenated, joined, without_index, without_key, without_nulls};
+pub(super) use change::{Change, concatenated, without_index, without_key, without_nulls};
 pub(super) use normal::{Fault, comparable, normal};
 pub(super) use order::{compare, contains, has};
 pub(super) use parts::{Shape, Step, elements, found, members, plain_text, shape};

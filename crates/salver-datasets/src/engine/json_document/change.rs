@@ -141,7 +141,7 @@ fn array_of(elements: &[impl AsRef<str>]) -> String {
 }
 
 /// Appends values with commas between them.
-pub(in crate::engine) fn joined(values: &[impl AsRef<str>], out: &mut String) {
+fn joined(values: &[impl AsRef<str>], out: &mut String) {
     for (number, value) in values.iter().enumerate() {
         out.push_str(if number > 0 { ", " } else { "" });
         out.push_str(value.as_ref());
