@@ -49,7 +49,7 @@ struct Documents(Dice);
 
 impl Documents {
     fn one<'t>(&mut self, of: &[&'t str]) -> &'t str {
-        self.0.pick(of)
+        of[usize::try_from(self.0.below(of.len() as u64)).unwrap()]
     }
 
     fn document(&mut self, depth: usize) -> String {
