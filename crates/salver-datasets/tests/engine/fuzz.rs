@@ -158,7 +158,7 @@ const COLUMNS: [&str; 16] = [
     "tags",
     "\"Mixed Name\"",
 ];
-const FUNCTIONS: [&str; 56] = [
+const FUNCTIONS: [&str; 68] = [
     "abs",
     "round",
     "sqrt",

@@ -89,7 +89,7 @@ const DIFFERENCES: &[(&str, &str)] = &[
     ),
     ("`fetch first ... with ties`: filter by `rank()`", "select i from n order by i fetch first 2 rows with ties"),
     (
-        "a column is JSON in JSON that is made where it is cast, as in `x::json`, or computed as JSON by its query in `from` or `with`",
+        "a column is JSON in JSON where it is cast, as in `x::json`, or computed as JSON in the `from` or `with`",
         "select json_build_array(x) from (select x from (select '[1]'::json as x) as y) as z",
     ),
     ("JSON is made of columns, and not of a table", "select json_agg(m) from m where k = 9"),
