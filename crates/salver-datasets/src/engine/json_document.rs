@@ -1,5 +1,5 @@
-//! JSON in texts: its normal form, as PostgreSQL's `jsonb` writes it, its parts, and what is made of these. Nothing here
-//! knows columns or functions; no tree is built, so that a document needs little more memory than its text.
+//! JSON in texts: its normal form, as PostgreSQL's `jsonb` writes it, its parts, and what is made of these. Nothing
+//! here knows columns or functions; no tree is built, so that a document needs little more memory than its text.
 
 mod change;
 mod normal;

@@ -1,5 +1,6 @@
-//! Question marks that are operators on JSON, and no placeholders: `x ? 'key'`, `x ?| array['a', 'b']`, `x ?& '{a,b}'`.
-//! They are told by what is behind them: no literal stands behind a placeholder, and no array behind a bitwise operator.
+//! Question marks that are operators on JSON, and no placeholders: `x ? 'key'`, `x ?| array['a', 'b']`, `x ?&
+//! '{a,b}'`. They are told by what is behind them: no literal stands behind a placeholder, and no array behind a
+//! bitwise operator.
 
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};

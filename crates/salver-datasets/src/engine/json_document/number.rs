@@ -50,8 +50,8 @@ impl<'a> Number<'a> {
     }
 }
 
-/// Writes a number out; with `by_value`, without zeros at its end. Takes what it adds in zeros from `zeros`, and returns
-/// `None` if these don't suffice.
+/// Writes a number out; with `by_value`, without zeros at its end. Takes what it adds in zeros from `zeros`, and
+/// returns `None` if these don't suffice.
 pub(super) fn write(number: Number<'_>, by_value: bool, zeros: &mut usize, out: &mut String) -> Option<()> {
     let Number { is_negative, whole, fraction, exponent } = number;
     let is_zero = |digits: &str| digits.bytes().all(|digit| digit == b'0');

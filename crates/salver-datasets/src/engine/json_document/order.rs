@@ -51,7 +51,8 @@ fn first(mut orders: impl Iterator<Item = Ordering>) -> Ordering {
     orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// Returns whether a document has all that another has: the members of objects, and the elements of arrays in any order.
+/// Returns whether a document has all that another has: the members of objects, and the elements of arrays in any
+/// order.
 pub(in crate::engine) fn contains(whole: &str, part: &str) -> bool {
     match (shape(whole), shape(part)) {
         (Some(Shape::Array), Some(own)) if own.is_scalar() => {

@@ -1,5 +1,5 @@
-//! Functions of JSON, which is text, and what they take beside it: keys, places, and paths, which are arrays of texts or
-//! texts such as `{a,b,0}`.
+//! Functions of JSON, which is text, and what they take beside it: keys, places, and paths, which are arrays of texts
+//! or texts such as `{a,b,0}`.
 
 use std::hash::{Hash, Hasher};
 

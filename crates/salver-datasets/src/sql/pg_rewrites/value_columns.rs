@@ -1,5 +1,5 @@
-//! The column of `jsonb_array_elements(x) as e` in `from`: its name is `value`, and the name of the table stands for it,
-//! too. Here it has the one that the query uses.
+//! The column of `jsonb_array_elements(x) as e` in `from`: its name is `value`, and the name of the table stands for
+//! it, too. Here it has the one that the query uses.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
