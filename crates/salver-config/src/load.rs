@@ -105,6 +105,7 @@ fn read_file(path: &Path, sources: &Sources, findings: &mut Findings) -> Raw {
     }
     for table in &mut raw.streams {
         relate(table, "dir", directory);
+        relate(table, "delta", directory);
         if table.text("schema").is_some_and(|text| !checked::stream::is_schema(text)) {
             relate(table, "schema", directory);
         }

@@ -10,7 +10,7 @@ mod function_bounds;
 mod histogram;
 mod join_keys;
 mod join_subqueries;
-mod json_chains;
+mod json_document;
 mod lateral;
 mod list_items;
 mod literal_text;

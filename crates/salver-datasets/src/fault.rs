@@ -344,8 +344,9 @@ const OUTER: (&str, &str) = (
 );
 
 /// The engine's message for an unsupported feature, the message for the client, and the hint.
-const LACKING: [(&str, &str, &str); 4] = [
-    ("'AtArrow'", "`@>` compares lists, and not objects", "compare the members, as in `x->>'key' = 'value'`"),
+const LACKING: [(&str, &str, &str); 5] = [
+    ("'AtArrow'", "`@>` compares lists, and JSON that is cast", CAST_JSON),
+    ("'ArrowAt'", "`<@` compares lists, and JSON that is cast", CAST_JSON),
     (
         "retract_batch",
         "the aggregate can't be computed over a frame that moves on",
@@ -363,6 +364,9 @@ const LACKING: [(&str, &str, &str); 4] = [
         "write a pattern of alternatives, as in `x ~ '^(n|s)'`, or `x like 'n%' or x like 's%'`",
     ),
 ];
+
+/// JSON is text, of which only a cast tells what it is.
+const CAST_JSON: &str = "write `x::jsonb @> '{\"key\": 1}'`";
 
 /// Returns the message and the hint for an unsupported feature.
 fn lacking(message: &str) -> (String, &'static str) {

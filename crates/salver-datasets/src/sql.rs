@@ -13,6 +13,7 @@ mod lower;
 mod parameters;
 mod parse;
 mod pg_rewrites;
+mod question_marks;
 mod redact;
 mod shown_integers;
 mod type_names;

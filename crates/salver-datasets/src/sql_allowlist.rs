@@ -6,12 +6,18 @@ use datafusion::sql::sqlparser::ast::{ObjectName, Query, Select, Statement, Tabl
 use salver_model::{Code, Error, Result};
 
 /// Table functions that are allowed. None of them reads files or the network.
-const TABLE_FUNCTIONS: [&str; 10] = [
+const TABLE_FUNCTIONS: [&str; 16] = [
     "generate_series",
     "generate_subscripts",
     "json_array_elements",
+    "json_array_elements_text",
+    "json_each",
+    "json_each_text",
     "json_object_keys",
     "jsonb_array_elements",
+    "jsonb_array_elements_text",
+    "jsonb_each",
+    "jsonb_each_text",
     "jsonb_object_keys",
     "range",
     "regexp_split_to_table",

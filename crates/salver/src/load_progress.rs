@@ -109,7 +109,7 @@ mod tests {
     fn the_state_of_the_entries() {
         assert_eq!(state(0, 0, 0), "0 entries are served");
         assert_eq!(state(1, 0, 2), "1 entry is served, 2 not loaded yet");
-        assert_eq!(state(1_200, 3, 1), "1,200 entries are served, 1 not loaded yet, 3 can't be loaded");
+        assert_eq!(state(12, 3, 1), "12 entries are served, 1 not loaded yet, 3 can't be loaded");
     }
 
     #[test]

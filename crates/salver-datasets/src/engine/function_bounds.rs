@@ -10,6 +10,7 @@ mod minimum_date;
 mod operators;
 mod result_memory;
 mod rewrite;
+mod steps_table;
 mod value_size;
 
 use std::sync::Arc;

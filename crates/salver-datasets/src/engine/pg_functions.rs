@@ -18,6 +18,11 @@ mod generate_series;
 mod interval_arithmetic;
 mod interval_format;
 mod json;
+mod json_arguments;
+mod json_changes;
+mod json_conditions;
+mod json_rows;
+mod json_steps;
 mod length_of_dimension;
 mod letter_case;
 mod like;
@@ -47,6 +52,7 @@ mod trim_array;
 
 use datafusion::common::Result;
 use datafusion::execution::{FunctionRegistry, SessionState};
+use datafusion::logical_expr::ScalarUDF;
 
 pub(super) use bytea::bytes_of_literal;
 pub(super) use bytes::{joined_bytes, octet_length};
@@ -65,7 +71,27 @@ pub(super) use text_reading::TextReading;
 /// # Errors
 /// A session that takes no functions.
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
-    let functions = [
+    let of_json = json_steps::functions()
+        .into_iter()
+        .chain(json_changes::functions())
+        .chain(json_conditions::functions())
+        .chain(json_rows::functions());
+    for function in functions().into_iter().chain(of_json) {
+        // The aliases are removed too, under which the function would remain.
+        state.deregister_udf(function.name())?;
+        state.register_udf(function.into())?;
+    }
+    generate_series::register(state)?;
+    coerced_function::register(state)?;
+    for aggregate in [percentile_cont::percentile_cont(), percentile_disc::percentile_disc(), percentile_disc::mode()] {
+        state.register_udaf(aggregate.into())?;
+    }
+    Ok(())
+}
+
+/// Returns the functions over rows.
+fn functions() -> Vec<ScalarUDF> {
+    vec![
         to_char::to_char(),
         to_char::to_date(),
         to_char::to_timestamp(),
@@ -94,7 +120,6 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         json::to_json(),
         json::json_build_array(),
         json::json_build_object(),
-        json::jsonb_build_object(),
         letter_case::initcap(),
         letter_case::lower(),
         letter_case::upper(),
@@ -123,16 +148,5 @@ pub(super) fn register(state: &mut SessionState) -> Result<()> {
         date_trunc::date_trunc(),
         date_trunc::time_rounded(),
         pg_typeof::pg_typeof(),
-    ];
-    for function in functions {
-        // The aliases are removed too, under which the function would remain.
-        state.deregister_udf(function.name())?;
-        state.register_udf(function.into())?;
-    }
-    generate_series::register(state)?;
-    coerced_function::register(state)?;
-    for aggregate in [percentile_cont::percentile_cont(), percentile_disc::percentile_disc(), percentile_disc::mode()] {
-        state.register_udaf(aggregate.into())?;
-    }
-    Ok(())
+    ]
 }

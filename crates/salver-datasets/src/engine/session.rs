@@ -16,7 +16,7 @@ use salver_model::{Error, Result};
 use super::function_bounds::{self, Allowance};
 use super::memory_pool::SharedMemory;
 use super::row_width::{self, BoundRows};
-use super::{histogram, json_chains, low_memory, pg_functions, pg_semantics, planner_rules};
+use super::{histogram, low_memory, pg_functions, pg_semantics, planner_rules};
 
 /// Catalog of every table, as `information_schema` shows it.
 pub(crate) const CATALOG: &str = "salver";
@@ -176,7 +176,7 @@ fn finish(
     // This rule is last, when the plan is final.
     let builder = builder.with_optimizer_rule(function_bounds::bound_matches(&allowance));
     let mut state = builder.with_physical_optimizer_rule(Arc::new(BoundRows::new(&allowance))).build();
-    json_chains::register(&mut state)
+    datafusion_functions_json::register_all(&mut state)
         .map_err(|error| Error::internal("can't register the JSON functions").with_source(error))?;
     pg_semantics::register(&mut state)
         .map_err(|error| Error::internal("can't register the sums").with_source(error))?;

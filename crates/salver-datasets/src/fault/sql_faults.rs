@@ -5,7 +5,7 @@ use datafusion::common::{DataFusionError, SchemaError};
 use salver_model::SqlFault;
 
 /// Words of messages and what they tell. The first that a message has counts, so that longer ones come first.
-const WORDS: [(&str, SqlFault); 70] = [
+const WORDS: [(&str, SqlFault); 71] = [
     ("Invalid function ", SqlFault::UnknownFunction),
     ("Invalid qualifier ", SqlFault::UnknownTable),
     // Places of columns and lists of names.
@@ -43,6 +43,7 @@ const WORDS: [(&str, SqlFault); 70] = [
     ("Expected LIMIT to be an integer", SqlFault::TypeMismatch),
     ("Expected OFFSET to be an integer", SqlFault::TypeMismatch),
     // Values.
+    ("` is not JSON", SqlFault::InvalidText),
     ("subquery returned more than one row", SqlFault::ManyRows),
     ("division by zero", SqlFault::DivisionByZero),
     ("` can't read '", SqlFault::InvalidTime),

@@ -8,7 +8,7 @@ use salver_model::limits::SQL_WORDS_MAX;
 use salver_model::{Code, Error, Result, SqlParameters, SqlQuery};
 
 use super::grammar::{self, Grammar};
-use super::{bounds, from_first, parameters, shown_integers, type_names};
+use super::{bounds, from_first, parameters, question_marks, shown_integers, type_names};
 use crate::sql_allowlist;
 
 /// Parses the only statement of a request and binds its parameters. The tree may be too deep for the stacks of threads
@@ -62,6 +62,7 @@ pub(super) struct Placeholder {
 fn tokens(grammar: &Grammar, text: &str) -> Result<Vec<TokenWithSpan>> {
     Tokenizer::new(grammar, text)
         .tokenize_with_location()
+        .map(question_marks::read)
         .map_err(|error| fault(ParserError::TokenizerError(error.to_string())))
 }
 

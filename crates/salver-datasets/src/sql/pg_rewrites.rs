@@ -14,7 +14,9 @@ pub(super) mod duplicate_columns;
 mod function_names;
 mod grouping_sets;
 mod interval_literals;
+mod json_columns;
 mod json_construction;
+mod json_kind;
 mod json_operators;
 mod lag_defaults;
 mod like_any;
@@ -35,6 +37,7 @@ mod special_predicates;
 mod subqueries;
 mod using_columns;
 mod uuids;
+mod value_columns;
 mod value_lists;
 
 use std::ops::ControlFlow;
@@ -79,7 +82,7 @@ impl VisitorMut for Rewriter {
     type Break = Box<Error>;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> Flow {
-        flow(query_clauses::before(query))
+        flow(json_columns::of_query(query).and_then(|()| query_clauses::before(query)))
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
@@ -91,12 +94,15 @@ impl VisitorMut for Rewriter {
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
         // This comes before the inner expressions: the subquery is still as it was written.
         row_comparison::without_word(expr);
+        json_kind::read_beside(expr);
         flow(
-            uuids::compared(expr)
+            json_operators::before(expr)
+                .and_then(|()| uuids::compared(expr))
                 .and_then(|()| case_results::rewrite(expr))
                 .and_then(|()| like_any::rewrite(expr))
                 .and_then(|()| subqueries::rewrite(expr))
                 .and_then(|()| json_construction::before(expr))
+                .and_then(|()| json_construction::taken_apart(expr))
                 .and_then(|()| lag_defaults::rewrite(expr))
                 .and_then(|()| percentiles::rewrite(expr)),
         )
@@ -111,7 +117,6 @@ impl VisitorMut for Rewriter {
                 .and_then(|()| literals::rewrite(expr))
                 .and_then(|()| interval_literals::rewrite(expr))
                 .and_then(|()| casts::rewrite(expr))
-                .and_then(|()| json_operators::rewrite(expr))
                 .and_then(|()| row_comparison::rewrite(expr))
                 .and_then(|()| operators::rewrite(expr))
                 .and_then(|()| regular_expressions::rewrite(expr))

@@ -158,7 +158,7 @@ const COLUMNS: [&str; 16] = [
     "tags",
     "\"Mixed Name\"",
 ];
-const FUNCTIONS: [&str; 56] = [
+const FUNCTIONS: [&str; 68] = [
     "abs",
     "round",
     "sqrt",
@@ -204,6 +204,18 @@ const FUNCTIONS: [&str; 56] = [
     "json_get_int",
     "json_length",
     "json_object_keys",
+    "jsonb",
+    "jsonb_build_object",
+    "jsonb_concat",
+    "jsonb_contains",
+    "jsonb_has_any",
+    "jsonb_minus",
+    "jsonb_pretty",
+    "jsonb_set",
+    "jsonb_step",
+    "json_elements",
+    "json_path_text",
+    "json_values",
     "count",
     "sum",
     "avg",

@@ -8,6 +8,8 @@ mod differences;
 mod expressions;
 #[path = "meaning/joined.rs"]
 mod joined;
+#[path = "meaning/json.rs"]
+mod json;
 #[path = "meaning/nested.rs"]
 mod nested;
 #[path = "meaning/paired.rs"]

@@ -96,6 +96,9 @@ pub const SQL_TABLES_DEPTH_MAX: usize = 24;
 /// Deepest nesting of an array that is written as a text, such as `'{{1},{2}}'::int[]`; a deeper one is refused as no
 /// array.
 pub const SQL_ARRAY_DEPTH_MAX: usize = 6;
+/// Deepest nesting of arrays and objects in JSON that a statement reads as `jsonb`; a deeper one is refused with
+/// `plan_sql`.
+pub const SQL_JSON_DEPTH_MAX: usize = 256;
 /// Most columns of a row that SQL compares with another; a wider one is refused with `plan_sql`.
 pub const SQL_COMPARED_COLUMNS_MAX: usize = 32;
 /// Most expressions of windows that stand on other windows, in one query, since they are copied; more are refused with

@@ -9,13 +9,15 @@ use salver_model::spec::{PublishedTable, StreamSpec};
 use super::{directories, overlap};
 use crate::mistake::{Findings, Mistake};
 use crate::raw::Table;
+use crate::setting_place::SettingPlace;
 
 /// Settings that only count with `delta`.
 const OTHERS: [&str; 2] = ["delta_every", "delta_keep"];
 
 pub(super) fn check(table: &Table, findings: &mut Findings) -> Option<PublishedTable> {
     let Some(text) = table.text("delta") else {
-        for key in OTHERS.into_iter().filter(|key| table.get(key).is_some()) {
+        let is_written = |key: &&str| !matches!(table.place_of(key), SettingPlace::Default);
+        for key in OTHERS.into_iter().filter(is_written) {
             let mistake = Mistake::new(table.place_of(key), format!("`{key}` needs `delta`"));
             findings.mistake(mistake.with_hint(format!("write delta = \"lake/clicks\", or remove `{key}`")));
         }

@@ -1,9 +1,9 @@
 //! Maximum result size of each function as a function of its arguments: the one table by which calls are bounded. A
 //! function that is missing here is unknown; a test over all functions of the session prevents that.
 
-use salver_model::limits::PATTERN_PROGRAM_BYTES_MAX;
-
-use super::value_size::ArgumentSize;
+use super::steps_table;
+use super::value_size::{ArgumentSize, cell, times};
+use crate::engine::json_document::LINES;
 
 /// Bound on the size of a function's results.
 #[derive(Clone, Copy)]
@@ -55,7 +55,26 @@ const GROWING: &[(&str, Growth)] = &[
     ("json_get_array", Growth::Grows(pieces)),
     ("json_itself", Growth::Grows(sum)),
     ("json_object_keys", Growth::Grows(pieces)),
-    ("jsonb_build_object", Growth::Grows(built)),
+    ("json_elements", Growth::Grows(pieces)),
+    ("json_elements_text", Growth::Grows(pieces)),
+    ("json_keys", Growth::Grows(pieces)),
+    ("json_values", Growth::Grows(pieces)),
+    ("json_values_text", Growth::Grows(pieces)),
+    ("jsonb", Growth::Grows(normal_json)),
+    ("jsonb_concat", Growth::Grows(normal_json)),
+    ("jsonb_delete_path", Growth::Grows(normal_json)),
+    ("jsonb_greatest", Growth::Grows(normal_json)),
+    ("jsonb_insert", Growth::Grows(normal_json)),
+    ("jsonb_key", Growth::Grows(normal_json)),
+    ("jsonb_least", Growth::Grows(normal_json)),
+    ("jsonb_minus", Growth::Grows(normal_json)),
+    ("jsonb_path", Growth::Grows(normal_json)),
+    ("jsonb_path_text", Growth::Grows(normal_json)),
+    ("jsonb_pretty", Growth::Grows(json_lines)),
+    ("jsonb_set", Growth::Grows(normal_json)),
+    ("jsonb_step", Growth::Grows(normal_json)),
+    ("jsonb_step_text", Growth::Grows(normal_json)),
+    ("jsonb_strip_nulls", Growth::Grows(normal_json)),
     ("lpad", Growth::Grows(pad)),
     ("make_array", Growth::Grows(sum)),
     ("map", Growth::Grows(sum)),
@@ -73,6 +92,7 @@ const GROWING: &[(&str, Growth)] = &[
     ("to_char", Growth::Grows(to_char)),
     ("to_json", Growth::Grows(built)),
     ("translate", Growth::Grows(translate)),
+    ("try_jsonb", Growth::Grows(normal_json)),
     ("written", Growth::Grows(text)),
     ("written_each", Growth::Grows(text)),
 ];
@@ -123,6 +143,7 @@ const BOUNDED: &[&str] = &[
     "ilike",
     "initcap",
     "json_as_text",
+    "json_checked",
     "json_contains",
     "json_get_bool",
     "json_get_float",
@@ -130,6 +151,10 @@ const BOUNDED: &[&str] = &[
     "json_get_json",
     "json_get_str",
     "json_length",
+    "json_path",
+    "json_path_text",
+    "json_step",
+    "json_step_text",
     "json_union_to_text",
     "least",
     "left",
@@ -229,7 +254,16 @@ const PLAIN: &[&str] = &[
     "time_span",
     "isnan",
     "iszero",
+    "json_array_length",
     "json_get",
+    "json_typeof",
+    "jsonb_array_length",
+    "jsonb_contains",
+    "jsonb_has",
+    "jsonb_has_all",
+    "jsonb_has_any",
+    "jsonb_order",
+    "jsonb_typeof",
     "justify_days",
     "justify_hours",
     "justify_interval",
@@ -282,29 +316,6 @@ const PLAIN: &[&str] = &[
     "version",
 ];
 
-/// Function that estimates the steps of a call for one row.
-type Steps = fn(&[ArgumentSize]) -> u64;
-
-/// Functions of which one row can cost more than a few steps per byte.
-const COSTLY: &[(&str, Steps)] = &[
-    ("array_except", sum_of_lists),
-    ("array_has_all", product_of_lists),
-    ("array_has_any", product_of_lists),
-    ("array_remove", scan),
-    ("btrim", product),
-    ("ilike", liked),
-    ("levenshtein", product),
-    ("like", liked),
-    ("ltrim", product),
-    ("regexp_count", pattern),
-    ("regexp_instr", pattern),
-    ("regexp_like", pattern),
-    ("regexp_match", pattern),
-    ("regexp_replace", pattern),
-    ("regexp_split_to_array", pattern),
-    ("rtrim", product),
-];
-
 /// Returns the bounds of a function by its name; `None` if it is in none of the tables.
 pub(super) fn bounds(name: &str) -> Option<FunctionBounds> {
     let growth = match GROWING.iter().find(|(known, _)| *known == name) {
@@ -313,16 +324,8 @@ pub(super) fn bounds(name: &str) -> Option<FunctionBounds> {
         None if PLAIN.contains(&name) => Growth::None,
         None => return None,
     };
-    let steps = COSTLY.iter().find(|(known, _)| *known == name).map(|(_, steps)| *steps);
+    let steps = steps_table::steps(name);
     Some(FunctionBounds { growth, steps })
-}
-
-fn cell(cells: &[ArgumentSize], index: usize) -> ArgumentSize {
-    cells.get(index).copied().unwrap_or_default()
-}
-
-fn times(cell: ArgumentSize) -> u64 {
-    u64::try_from(cell.int).unwrap_or(0)
 }
 
 /// Bounds a list as text: every number and every bracket.
@@ -341,6 +344,16 @@ fn built(cells: &[ArgumentSize]) -> u64 {
         let own = cell.bytes.saturating_mul(6).saturating_add(cell.leaves.saturating_mul(64));
         sum.saturating_add(own).saturating_add(64)
     })
+}
+
+/// Bounds JSON in its normal form: a blank behind each sign, and the zeros of exponents.
+fn normal_json(cells: &[ArgumentSize]) -> u64 {
+    cells.iter().fold(16, |sum: u64, cell| sum.saturating_add(cell.bytes.saturating_mul(4)).saturating_add(360))
+}
+
+fn json_lines(cells: &[ArgumentSize]) -> u64 {
+    let (times, beside) = LINES;
+    cell(cells, 0).bytes.saturating_mul(times as u64).saturating_add(beside as u64)
 }
 
 fn concat_ws(cells: &[ArgumentSize]) -> u64 {
@@ -443,40 +456,4 @@ fn series(cells: &[ArgumentSize]) -> u64 {
         return 8;
     }
     (to.abs_diff(from) / step.unsigned_abs().max(1)).saturating_add(1).saturating_mul(8)
-}
-
-fn product(cells: &[ArgumentSize]) -> u64 {
-    cell(cells, 0).bytes.saturating_mul(cell(cells, 1).bytes)
-}
-
-/// Bounds the steps of `like`. Parts of a pattern without `_` are searched in linear time, which this estimate ignores;
-/// any other part may cost a step per position for each of its characters.
-fn liked(cells: &[ArgumentSize]) -> u64 {
-    product(cells) / 4
-}
-
-/// Bounds the comparison of each element of one list with each of the other.
-fn product_of_lists(cells: &[ArgumentSize]) -> u64 {
-    cell(cells, 0).items.saturating_mul(cell(cells, 1).items).saturating_mul(2).saturating_add(sum_of_lists(cells))
-}
-
-/// Bounds functions that hash lists: the sum of their sizes if the values are small; comparing large ones costs more.
-fn sum_of_lists(cells: &[ArgumentSize]) -> u64 {
-    cell(cells, 0).bytes.saturating_add(cell(cells, 1).bytes).saturating_mul(4)
-}
-
-fn scan(cells: &[ArgumentSize]) -> u64 {
-    cell(cells, 0).bytes.saturating_mul(4)
-}
-
-/// Size of the program for one character of a pattern, in bytes, if that is a class of letters.
-const PROGRAM_BYTES: u64 = 1_024;
-
-/// Bounds a match: a text of n bytes and a pattern of m, with its repetitions expanded, cost up to n times m. A pattern
-/// that differs per row is compiled for each: a byte of its program counts as a step.
-fn pattern(cells: &[ArgumentSize]) -> u64 {
-    let own = cell(cells, 1);
-    let pattern = own.bytes.saturating_add(8).saturating_mul(times(own).max(1));
-    let program = if own.is_same { 0 } else { pattern.saturating_mul(PROGRAM_BYTES).min(PATTERN_PROGRAM_BYTES_MAX) };
-    (cell(cells, 0).bytes.saturating_add(64).saturating_mul(pattern) / 16).max(program)
 }

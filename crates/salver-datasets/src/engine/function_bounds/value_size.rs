@@ -306,3 +306,13 @@ fn items(array: &dyn Array, row: usize) -> u64 {
         _ => 0,
     }
 }
+
+/// Returns the size of an argument; that of nothing if there is none.
+pub(super) fn cell(cells: &[ArgumentSize], index: usize) -> ArgumentSize {
+    cells.get(index).copied().unwrap_or_default()
+}
+
+/// Returns an argument as a number of times.
+pub(super) fn times(cell: ArgumentSize) -> u64 {
+    u64::try_from(cell.int).unwrap_or(0)
+}

@@ -45,12 +45,7 @@ pub(super) fn to_json() -> ScalarUDF {
 
 /// `json_build_object(key, value, ...)`.
 pub(super) fn json_build_object() -> ScalarUDF {
-    text_of("json_build_object", Signature::variadic_any(Volatility::Immutable), |arrays, _| object(arrays, " : "))
-}
-
-/// The same in the format of `jsonb`.
-pub(super) fn jsonb_build_object() -> ScalarUDF {
-    text_of("jsonb_build_object", Signature::variadic_any(Volatility::Immutable), |arrays, _| object(arrays, ": "))
+    text_of("json_build_object", Signature::variadic_any(Volatility::Immutable), |arrays, _| object(arrays))
 }
 
 /// `json_build_array(value, ...)`.
@@ -96,7 +91,7 @@ fn made(rows: usize, write: impl Fn(usize, &mut String) -> Result<bool>) -> Resu
     Ok(Arc::new(texts.finish()))
 }
 
-fn object(arrays: &[ArrayRef], colon: &'static str) -> Result<ArrayRef> {
+fn object(arrays: &[ArrayRef]) -> Result<ArrayRef> {
     if !arrays.len().is_multiple_of(2) {
         return exec_err!("an object has a value for each key, and here the last key has none");
     }
@@ -115,7 +110,7 @@ fn object(arrays: &[ArrayRef], colon: &'static str) -> Result<ArrayRef> {
             }
             text.push_str(if number > 0 { ", " } else { "" });
             string(names.value(row), text);
-            text.push_str(colon);
+            text.push_str(" : ");
             value(values, write, row, text)?;
         }
         text.push('}');

@@ -37,17 +37,8 @@ impl AnalyzerRule for Mixed {
 }
 
 /// Functions whose arguments are not coerced to a common type.
-const APART: [&str; 9] = [
-    "concat",
-    "concat_ws",
-    "format",
-    "json_build_array",
-    "json_build_object",
-    "jsonb_build_object",
-    "named_struct",
-    "row",
-    "struct",
-];
+const APART: [&str; 8] =
+    ["concat", "concat_ws", "format", "json_build_array", "json_build_object", "named_struct", "row", "struct"];
 
 fn is_decimal(data_type: &DataType) -> bool {
     data_type.is_decimal()

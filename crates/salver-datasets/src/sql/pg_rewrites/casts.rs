@@ -6,6 +6,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use salver_model::Error;
 
+use super::function_names::is_quoted;
 use super::{expression, interval_literals, literals, refused, take, uuids};
 use crate::engine::{timestamp, written_out};
 
@@ -25,10 +26,7 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
                     let one = CharacterLength::IntegerLength { length: 1, unit: None };
                     Some((length.unwrap_or(one), true))
                 }
-                DataType::JSON | DataType::JSONB => {
-                    *data_type = DataType::Varchar(None);
-                    return Ok(());
-                }
+                DataType::JSON | DataType::JSONB => return json(expr, tries),
                 DataType::Numeric(ExactNumberInfo::None) | DataType::Decimal(ExactNumberInfo::None) if !tries => {
                     return numeric(expr);
                 }
@@ -81,6 +79,21 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     Ok(())
 }
 
+/// Rewrites a cast to JSON, which is text: `jsonb` has its normal form, and of `json` what is written out is checked.
+fn json(expr: &mut Expr, tries: bool) -> Result<(), Box<Error>> {
+    let Expr::Cast { expr: inner, data_type, .. } = expr else { return Ok(()) };
+    let words = match data_type {
+        DataType::JSONB if tries => "try_jsonb(__1)",
+        DataType::JSONB => "jsonb(__1)",
+        _ if !tries && is_quoted(inner) => "json_checked(__1)",
+        _ => "__1",
+    };
+    *data_type = DataType::Varchar(None);
+    let text = take(expr);
+    *expr = expression(words, vec![text])?;
+    Ok(())
+}
+
 /// Returns the value of a literal such as `uuid '...'`, of a type that the engine lacks.
 fn value_of(typed: &TypedString) -> Result<Option<Expr>, Box<Error>> {
     let mut text = Expr::Value(typed.value.clone());
@@ -93,6 +106,8 @@ fn value_of(typed: &TypedString) -> Result<Option<Expr>, Box<Error>> {
             expression("cast(__1 as varchar)", vec![text]).map(Some)
         }
         DataType::Bytea => expression("bytea(__1)", vec![text]).map(Some),
+        DataType::JSON => expression("json_checked(__1)", vec![text]).map(Some),
+        DataType::JSONB => expression("jsonb(__1)", vec![text]).map(Some),
         _ => Ok(None),
     }
 }

@@ -65,7 +65,8 @@ fn is_quoted(expr: &Expr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::parse;
+    use super::super::rewrite;
+    use crate::sql::parse;
 
     #[test]
     fn quoted_conditions_are_booleans() {
@@ -78,7 +79,9 @@ mod tests {
             ),
             ("SELECT NOT a FROM t WHERE 't' = b", "SELECT NOT a FROM t WHERE 't' = b"),
         ] {
-            assert_eq!(parse::parse_open(written).unwrap().to_string(), wanted);
+            let mut statement = parse::parse_open(written).unwrap();
+            rewrite(&mut statement).unwrap();
+            assert_eq!(statement.to_string(), wanted);
         }
     }
 }

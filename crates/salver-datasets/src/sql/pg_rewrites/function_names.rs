@@ -47,8 +47,6 @@ const WORDS: &[(&str, usize, &str)] = &[
     ("array_upper", 2, "length_of_dimension(__1, __2)"),
     ("convert_from", 2, "arrow_cast(__1, 'Utf8')"),
     ("convert_to", 2, "arrow_cast(__1, 'Binary')"),
-    ("json_array_length", 1, "cardinality(json_get_array(__1))::bigint"),
-    ("jsonb_array_length", 1, "cardinality(json_get_array(__1))::bigint"),
     ("age", 1, "age(current_date(), __1)"),
     ("div", 2, "trunc(__1 / __2)"),
     ("log", 1, "log10(__1)"),
@@ -63,8 +61,6 @@ const WORDS: &[(&str, usize, &str)] = &[
           else floor((__2 - __1) * __4 / (__2 - __3))::bigint + 1 end end)",
     ),
     ("mod", 2, "(__1 % __2)"),
-    ("json_extract_path", 2, "json_get_json(__1, __2)"),
-    ("json_extract_path_text", 2, "json_as_text(__1, __2)"),
 ];
 
 pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {

@@ -1,33 +1,13 @@
 //! JSON from values. Text that is JSON itself is recognized by its expression: the result of another of these functions
-//! or of `->`, or a cast to `json`. Everything else becomes a string.
+//! or of `->`, a cast to `json`, or one of these chosen by a `case` or `coalesce`. Everything else becomes a string.
+//! Those of `jsonb` are those of `json`, in the normal form.
 
-use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, SelectItem, SetExpr,
-    TypedString, Value,
-};
+use datafusion::sql::sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Value};
 use salver_model::Error;
 
-use super::function_names::{name_of, simple};
+use super::function_names::{arguments, name_of, simple};
+use super::json_kind::{MAKERS, kind, normal};
 use super::{expression, refused, take};
-
-/// Functions that create JSON from values.
-const MAKERS: [&str; 12] = [
-    "array_to_json",
-    "json_agg",
-    "json_build_array",
-    "json_build_object",
-    "json_object_agg",
-    "jsonb_agg",
-    "jsonb_build_array",
-    "jsonb_build_object",
-    "jsonb_object_agg",
-    "row_to_json",
-    "to_json",
-    "to_jsonb",
-];
-/// Functions that extract JSON from JSON.
-const GIVERS: [&str; 5] =
-    ["json_array_elements", "json_extract_path", "json_get_json", "jsonb_array_elements", "jsonb_extract_path"];
 
 /// Rewrites an expression before its children, while these are as they were written.
 pub(super) fn before(expr: &mut Expr) -> Result<(), Box<Error>> {
@@ -36,7 +16,7 @@ pub(super) fn before(expr: &mut Expr) -> Result<(), Box<Error>> {
     let FunctionArguments::List(list) = &mut function.args else { return Ok(()) };
     for argument in &mut list.args {
         if let FunctionArg::Unnamed(FunctionArgExpr::Expr(value)) = argument {
-            if is_json(value) {
+            if kind(value).is_some() {
                 let text = take(value);
                 *value = Expr::Function(simple("json_itself", vec![text]));
             } else if let Some(fields) = fields(value) {
@@ -52,28 +32,51 @@ pub(super) fn before(expr: &mut Expr) -> Result<(), Box<Error>> {
     let count = list.args.len();
     let named = |function: &mut Function, own: &str| function.name = simple(own, Vec::new()).name;
     match name.as_str() {
-        "to_json" => {}
-        "to_jsonb" | "row_to_json" | "array_to_json" => named(function, "to_json"),
+        "row_to_json" | "array_to_json" => named(function, "to_json"),
         "json_build_object" | "jsonb_build_object" if count == 0 => *expr = text("{}"),
         "json_build_array" | "jsonb_build_array" if count == 0 => *expr = text("[]"),
-        "jsonb_build_array" => named(function, "json_build_array"),
+        "to_jsonb" | "jsonb_build_array" | "jsonb_build_object" => {
+            let own = if name == "to_jsonb" { "to_json".to_owned() } else { name.replacen("jsonb", "json", 1) };
+            named(function, &own);
+            let made = take(expr);
+            *expr = expression("jsonb(__1)", vec![made])?;
+        }
         "json_agg" | "jsonb_agg" if count == 1 => {
-            gathered(function, "coalesce(to_json(__1), 'null')")?;
+            let one = if name == "json_agg" { "to_json(__1)" } else { "jsonb(to_json(__1))" };
+            gathered(function, &format!("coalesce({one}, 'null')"))?;
             let all = take(expr);
             *expr = expression("('[' || __1 || ']')", vec![all])?;
         }
         "json_object_agg" | "jsonb_object_agg" if count == 2 => {
-            let (build, open, close) = match name.as_str() {
-                "json_object_agg" => ("json_build_object", "{ ", " }"),
-                _ => ("jsonb_build_object", "{", "}"),
-            };
             // The object of one pair without its braces; it refuses a null key.
-            gathered(function, &format!("substr(left({build}(__1, __2), -1), 2)"))?;
+            gathered(function, "substr(left(json_build_object(__1, __2), -1), 2)")?;
+            let words = if name == "json_object_agg" { "('{ ' || __1 || ' }')" } else { "jsonb('{' || __1 || '}')" };
             let all = take(expr);
-            *expr = expression(&format!("('{open}' || __1 || '{close}')"), vec![all])?;
+            *expr = expression(words, vec![all])?;
         }
         _ => {}
     }
+    Ok(())
+}
+
+/// Rewrites functions that take JSON apart: a path of several arguments, and those of `jsonb`, which take its normal
+/// form.
+pub(super) fn taken_apart(expr: &mut Expr) -> Result<(), Box<Error>> {
+    let Expr::Function(function) = expr else { return Ok(()) };
+    let Some(name) = name_of(function) else { return Ok(()) };
+    let own = match name.as_str() {
+        "json_extract_path" => "json_path",
+        "json_extract_path_text" => "json_path_text",
+        "jsonb_extract_path" => "jsonb_path",
+        "jsonb_extract_path_text" => "jsonb_path_text",
+        _ => return Ok(()),
+    };
+    let Some(mut path) = arguments(function).filter(|all| all.len() > 1) else { return Ok(()) };
+    let document = path.remove(0);
+    let document = if name.starts_with("jsonb") { normal(document) } else { document };
+    let steps = path.into_iter().map(|step| expression("cast(__1 as varchar)", vec![step]));
+    let steps = Expr::Function(simple("make_array", steps.collect::<Result<_, _>>()?));
+    *expr = Expr::Function(simple(own, vec![document, steps]));
     Ok(())
 }
 
@@ -98,33 +101,9 @@ fn text(own: &str) -> Expr {
 fn fields(expr: &Expr) -> Option<Vec<Expr>> {
     let values: Vec<Expr> = match expr {
         Expr::Tuple(values) => values.clone(),
-        Expr::Function(function) if name_of(function).as_deref() == Some("row") => {
-            super::function_names::arguments(function)?
-        }
+        Expr::Function(function) if name_of(function).as_deref() == Some("row") => arguments(function)?,
         _ => return None,
     };
     let named = |(number, value): (usize, Expr)| [text(&format!("f{}", number + 1)), value];
     Some(values.into_iter().enumerate().flat_map(named).collect())
-}
-
-/// Returns whether an expression is JSON, by its form.
-fn is_json(expr: &Expr) -> bool {
-    match expr {
-        Expr::Nested(inner) => is_json(inner),
-        Expr::Function(function) => {
-            name_of(function).is_some_and(|name| MAKERS.contains(&name.as_str()) || GIVERS.contains(&name.as_str()))
-        }
-        Expr::Cast { data_type, .. } | Expr::TypedString(TypedString { data_type, .. }) => {
-            matches!(data_type, DataType::JSON | DataType::JSONB)
-        }
-        Expr::BinaryOp { op: BinaryOperator::Arrow | BinaryOperator::HashArrow, .. } => true,
-        Expr::Subquery(query) => match &*query.body {
-            SetExpr::Select(select) => match select.projection.as_slice() {
-                [SelectItem::UnnamedExpr(only) | SelectItem::ExprWithAlias { expr: only, .. }] => is_json(only),
-                _ => false,
-            },
-            _ => false,
-        },
-        _ => false,
-    }
 }

@@ -10,7 +10,7 @@ use salver_model::{Code, Error, SqlFault};
 use super::outside_subqueries::outside_queries;
 use super::{
     duplicate_columns, expression, grouping_sets, named_windows, refused, scalar_subqueries, set_returning, sort_keys,
-    using_columns, value_lists,
+    using_columns, value_columns, value_lists,
 };
 use crate::sql::grammar::Grammar;
 
@@ -106,6 +106,7 @@ pub(super) fn select(select: &mut Select) -> Result<(), Box<Error>> {
     }
     select.from.iter_mut().try_for_each(using_columns::named_joins)?;
     using_columns::of_select(select)?;
+    value_columns::of_select(select);
     for from in &mut select.from {
         for factor in std::iter::once(&mut from.relation).chain(from.joins.iter_mut().map(|join| &mut join.relation)) {
             sample(factor)?;

@@ -10,20 +10,30 @@ use datafusion::sql::sqlparser::ast::{
 use salver_model::Error;
 
 use super::function_names::{arguments, name_of};
+use super::json_kind::normal;
 use super::outside_subqueries::outside_queries;
-use super::{expression, quoted, refused};
+use super::{expression, quoted, refused, take};
 use crate::sql::identifier_case::fold;
 
 /// Set-returning functions, and the functions that return the same rows as a list.
-const LISTS: [(&str, &str); 8] = [
+const LISTS: [(&str, &str); 10] = [
     ("generate_series", "generate_series"),
     ("string_to_table", "string_to_array"),
     ("regexp_split_to_table", "regexp_split_to_array"),
-    ("json_array_elements", "json_get_array"),
-    ("jsonb_array_elements", "json_get_array"),
-    ("json_object_keys", "json_object_keys"),
-    ("jsonb_object_keys", "json_object_keys"),
+    ("json_array_elements", "json_elements"),
+    ("jsonb_array_elements", "json_elements"),
+    ("json_array_elements_text", "json_elements_text"),
+    ("jsonb_array_elements_text", "json_elements_text"),
+    ("json_object_keys", "json_keys"),
+    ("jsonb_object_keys", "json_keys"),
     ("generate_subscripts", "generate_subscripts"),
+];
+/// Functions whose rows are members of objects, and the functions that return the values as a list.
+const MEMBERS: [(&str, &str); 4] = [
+    ("json_each", "json_values"),
+    ("jsonb_each", "json_values"),
+    ("json_each_text", "json_values_text"),
+    ("jsonb_each_text", "json_values_text"),
 ];
 
 /// Returns the function that returns the rows of another as a list.
@@ -46,23 +56,32 @@ pub(super) fn in_columns(item: &mut SelectItem) -> Result<(), Box<Error>> {
             return Ok(());
         }
         if let Some(list) = list_of(&name) {
-            *expr = expression("unnest(__1)", vec![items(list, function)?])?;
+            *expr = expression("unnest(__1)", vec![items(&name, list, function)?])?;
+        } else if MEMBERS.iter().any(|(theirs, _)| *theirs == name) {
+            return Err(refused(
+                format!("`{name}` has two columns, and stands in `from`"),
+                format!("write `select key, value from t, {name}(t.x)`"),
+            ));
         }
         Ok(())
     })
 }
 
 /// Returns the call for the list of a function's rows.
-fn items(list: &str, function: &Function) -> Result<Expr, Box<Error>> {
+fn items(name: &str, list: &str, function: &Function) -> Result<Expr, Box<Error>> {
     let Some(arguments) = arguments(function) else {
         return Err(refused(format!("`{}` takes values only", function.name), "write its arguments in their order"));
     };
-    of(list, arguments)
+    of(name, list, arguments)
 }
 
-fn of(list: &str, arguments: Vec<Expr>) -> Result<Expr, Box<Error>> {
+fn of(name: &str, list: &str, mut arguments: Vec<Expr>) -> Result<Expr, Box<Error>> {
     if list == "generate_subscripts" {
         return expression("\"generate_series\"(1, array_length(__1))", arguments);
+    }
+    // The parts of `jsonb` have the normal form of the whole.
+    if let ([document], true) = (arguments.as_mut_slice(), name.starts_with("jsonb_")) {
+        *document = normal(take(document));
     }
     let places: Vec<String> = (1..=arguments.len()).map(|number| format!("__{number}")).collect();
     // The name is quoted, so that it is not rewritten again, unless a pattern is to be translated.
@@ -73,6 +92,10 @@ fn of(list: &str, arguments: Vec<Expr>) -> Result<Expr, Box<Error>> {
 /// Rewrites a table function to a lateral subquery if it references columns of the tables before it, or if the engine
 /// has it as a list only.
 pub(super) fn in_from(factor: &mut TableFactor) -> Result<(), Box<Error>> {
+    if let Some(members) = members(factor)? {
+        *factor = members;
+        return Ok(());
+    }
     let (lists, alias, name, ordinality) = match factor {
         TableFactor::UNNEST { array_exprs, alias, with_ordinality, with_offset: false, .. } => {
             if !*with_ordinality && !array_exprs.iter().any(names_columns) {
@@ -124,7 +147,39 @@ fn rows(name: &ObjectName, args: &[FunctionArg], always: bool) -> Result<Option<
     if !always && matches!(&*name, "generate_series" | "range") && values.iter().all(is_number) {
         return Ok(None);
     }
-    of(list, values).map(Some)
+    of(&name, list, values).map(Some)
+}
+
+/// Returns the members of an object as a table of keys and values; `None` for any other table.
+fn members(factor: &TableFactor) -> Result<Option<TableFactor>, Box<Error>> {
+    let (name, args, alias, ordinality) = match factor {
+        TableFactor::Table { name, alias, args: Some(args), with_ordinality, .. } => {
+            (name, &args.args, alias, *with_ordinality)
+        }
+        TableFactor::Function { name, args, alias, with_ordinality, .. } => (name, args, alias, *with_ordinality),
+        _ => return Ok(None),
+    };
+    let [ObjectNamePart::Identifier(own)] = name.0.as_slice() else { return Ok(None) };
+    let own = fold(own);
+    let Some((name, list)) = MEMBERS.iter().find(|(theirs, _)| *theirs == own) else { return Ok(None) };
+    let Some([document]) = values(args).and_then(|values| <[Expr; 1]>::try_from(values).ok()) else {
+        return Err(refused(format!("`{name}` takes one document"), format!("write `{name}(x)`")));
+    };
+    if ordinality {
+        let hint = "count them: `select row_number() over () as n, key, value from ...`";
+        return Err(refused(format!("`{name}` has no `with ordinality`"), hint));
+    }
+    let mut alias = alias.clone().unwrap_or_else(|| TableAlias {
+        explicit: true,
+        name: quoted(name),
+        columns: Vec::new(),
+        at: None,
+    });
+    for column in ["key", "value"].into_iter().skip(alias.columns.len()) {
+        alias.columns.push(TableAliasColumnDef { name: quoted(column), data_type: None });
+    }
+    let lists = vec![of(name, "json_keys", vec![document.clone()])?, of(name, list, vec![document])?];
+    table(lists, Some(alias), name, false).map(Some)
 }
 
 fn values(args: &[FunctionArg]) -> Option<Vec<Expr>> {

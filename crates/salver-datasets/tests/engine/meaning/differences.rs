@@ -47,8 +47,24 @@ const DIFFERENCES: &[(&str, &str)] = &[
     ),
     ("`unnest` of lists of lists gives lists", "select unnest(array[array[1, 2], array[3, 4]])"),
     (
-        "`json` and `uuid` are text, JSON as it is written",
-        "select pg_typeof('{\"a\": 1}'::json), '{\"b\":1,\"a\":2}'::jsonb",
+        "`json`, `jsonb` and `uuid` are text, with the meaning that a cast gives it",
+        "select pg_typeof('{\"a\": 1}'::json), pg_typeof('{\"a\": 1}'::jsonb)",
+    ),
+    (
+        "groups of `jsonb` go by the text, in which numbers have the digits that they were written with",
+        "select count(distinct x::jsonb) from (values ('1'), ('1.0')) as v(x)",
+    ),
+    (
+        "`jsonb` is sorted by its text; `order by (x::jsonb ->> 'n')::int` goes by numbers",
+        "select x::jsonb from (values ('10'), ('9')) as v(x) order by x::jsonb",
+    ),
+    (
+        "a path into `jsonb` that is cast from a column does not check the rest of it",
+        "select x::jsonb -> 'a' from (select '{\"a\": 1, \"b\": nonsense}'::text as x) as v",
+    ),
+    (
+        "numbers of `jsonb` have at most some hundred zeros more than were written",
+        "select length('1e2000'::jsonb::text)",
     ),
     (
         "a time that is written with more than six digits of a second has nine",
@@ -72,10 +88,9 @@ const DIFFERENCES: &[(&str, &str)] = &[
         "select count(*) from n tablesample bernoulli (100) repeatable (1)",
     ),
     ("`fetch first ... with ties`: filter by `rank()`", "select i from n order by i fetch first 2 rows with ties"),
-    ("`jsonb` keeps the order of its keys, and those that come twice", "select jsonb_build_object('b', 1, 'a', 2)"),
     (
-        "a column is JSON in JSON that is made where it is cast, as in `x::json`",
-        "select json_build_array(x) from (select '[1]'::json as x) as y",
+        "a column is JSON in JSON where it is cast, as in `x::json`, or computed as JSON in the `from` or `with`",
+        "select json_build_array(x) from (select x from (select '[1]'::json as x) as y) as z",
     ),
     ("JSON is made of columns, and not of a table", "select json_agg(m) from m where k = 9"),
     (

@@ -1,5 +1,7 @@
 //! The statements that are compared.
 
+#[path = "statements/json.rs"]
+mod json;
 #[path = "statements/lists.rs"]
 mod lists;
 #[path = "statements/numbers.rs"]
@@ -16,8 +18,8 @@ mod times;
 mod words;
 
 /// Those that answer the same.
-pub(super) const SAME: [&[&str]; 7] =
-    [lists::SAME, numbers::SAME, queries::SAME, subqueries::SAME, texts::SAME, times::SAME, words::SAME];
+pub(super) const SAME: [&[&str]; 8] =
+    [json::SAME, lists::SAME, numbers::SAME, queries::SAME, subqueries::SAME, texts::SAME, times::SAME, words::SAME];
 
 /// Those that are refused, and what is said.
 pub(super) const REFUSED: &[(&str, &str)] = &[
@@ -51,7 +53,28 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
         "Cannot access",
     ),
     ("select s, i, count(*) from n group by grouping sets (cube(s, i, d, f, t, 1, 2, 3, 4, 5, 6, 7))", "groupings"),
-    (r#"select '{"a":1}'::jsonb @> '{"a":1}'::jsonb"#, "`@>` compares lists"),
+    ("select s @> '{\"a\":1}' from n", "`@>` compares lists, and JSON that is cast"),
+    ("select s <@ '{\"a\":1}' from n", "`<@` compares lists, and JSON that is cast"),
+    ("select '[1,]'::jsonb", "`[1,]` is not JSON"),
+    ("select '{a:1}'::jsonb -> 'a'", "`{a:1}` is not JSON"),
+    ("select '[1,]'::json", "`[1,]` is not JSON"),
+    ("select s::jsonb from n where i = 1", "`a` is not JSON"),
+    ("select '\"\\u0000\"'::jsonb", "`\\u0000` can't be in one"),
+    ("select '1e9999'::jsonb", "its numbers are too long"),
+    ("select '1'::jsonb - 'a'", "nothing can be left out of `1`"),
+    ("select '{\"a\":1}'::jsonb - 0", "an object has keys, and no element 0"),
+    ("select '{\"a\":[1]}'::jsonb #- '{a,x}'", "`x` is none"),
+    ("select jsonb_set('1', '{a}', '2')", "`1` is neither"),
+    ("select jsonb_insert('{\"a\":1}', '{a}', '2')", "there is a key `a` already"),
+    ("select jsonb_array_length('{}')", "an object has no elements"),
+    ("select jsonb_array_length('1')", "a number has no elements"),
+    ("select jsonb_array_elements('{}')", "an object has no elements"),
+    ("select * from jsonb_each('[]')", "an array has no keys"),
+    ("select jsonb_each('{}')", "stands in `from`"),
+    ("select '{}'::jsonb @? '$.a'", "no paths of SQL in JSON"),
+    ("select '{}'::jsonb #> 'a'", "`a` is not a path"),
+    ("select jsonb_path_exists('{}', '$.a')", "Invalid function 'jsonb_path_exists'"),
+    ("select jsonb_to_record('{}')", "Invalid function 'jsonb_to_record'"),
     ("select '1,2'::int[]", "is not an array"),
     ("select '{1,2'::int[]", "is not an array"),
     ("select trim_array(array[1], 2)", "can't be trimmed"),
