@@ -246,6 +246,9 @@ fn schema_error(error: &SchemaError) -> Error {
                         "name its columns, as in `json_build_object('id', id, 'name', name)` or `row(id, name)`",
                     );
             }
+            if GENERATED.iter().any(|own| field.name.starts_with(own)) {
+                return Error::new(Code::InvalidSql, OUTER.0).with_hint(OUTER.1);
+            }
             let names: Vec<&str> = valid_fields.iter().map(|column| column.name.as_str()).collect();
             // The columns that a subquery compares have generated names by now, so the name was sought one level
             // further out than the engine looks.

@@ -102,6 +102,15 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("select json_object('{a, 1}')", "Invalid function 'json_object'"),
     ("select frmat('x')", "Invalid function 'frmat'"),
     ("select sum(i) over (order by i rows 1 preceding exclude current row) from n", "exclude"),
+    (
+        "select (select count(*) from (select * from m where k = a.i) b join m as c on b.k = c.k) from n as a",
+        "a subquery names columns of the query around it",
+    ),
+    (
+        "select o.c from n as a cross join lateral (select count(*) as c from m where exists (select 1 from n as d where \
+         d.i = m.k and d.i < a.i)) as o",
+        "belongs to a query two levels further out",
+    ),
     ("select make_time(24, 5, 7)", "no time has the parts [24, 5] and 7 seconds"),
     ("select mode() within group (order by i desc) from n", "`mode` goes by ascending order"),
     ("select x::interval from (values ('1 lightyear')) v(x)", "invalid input syntax for type interval"),

@@ -399,7 +399,7 @@ pub(super) const SAME: &[&str] = &[
     "select distinct on (s) i > 2 from n order by s, s, i desc, i",
     "select distinct on (s, s) i from n order by s, i, s desc, i desc",
     "select s, array_agg(i order by d desc, d, i)::text from n group by s order by s, s desc",
-    "select i, (select b.i from n b where b.s = n.s order by b.d, b.d desc, b.i limit 1) from n order by i, i desc",
+    "select n.i as k, (select b.i from n b where b.s = n.s order by b.d, b.d desc, b.i limit 1) from n order by k, k desc",
     "select i, rank() over (order by s, s desc, i) from n order by i",
     // Values that are distinct are in their order.
     "select array_agg(distinct s)::text, string_agg(distinct s, ','), array_agg(distinct d)::text, array_agg(distinct f + 1)::text from n",
