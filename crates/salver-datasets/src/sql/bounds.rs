@@ -11,8 +11,9 @@ use std::ops::ControlFlow;
 
 use ahash::{AHashMap, AHashSet};
 use datafusion::sql::sqlparser::ast::{
-    AccessExpr, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, ObjectName,
-    ObjectNamePart, OrderByKind, Query, Select, Statement, TableFactor, Visit, Visitor,
+    AccessExpr, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Join,
+    JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, OrderByKind, Query, Select, Statement, TableFactor,
+    Visit, Visitor, visit_expressions,
 };
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use salver_model::limits::{
@@ -289,6 +290,25 @@ fn has_deep_type<'a>(mut arguments: impl Iterator<Item = &'a Expr>) -> bool {
     })
 }
 
+/// Returns the condition of a join with a subquery in it, which is planned with a copy of a side of the join.
+fn condition_with_query(join: &Join) -> Option<&Expr> {
+    let condition = match &join.join_operator {
+        JoinOperator::Join(JoinConstraint::On(condition))
+        | JoinOperator::Inner(JoinConstraint::On(condition))
+        | JoinOperator::Left(JoinConstraint::On(condition))
+        | JoinOperator::LeftOuter(JoinConstraint::On(condition))
+        | JoinOperator::Right(JoinConstraint::On(condition))
+        | JoinOperator::RightOuter(JoinConstraint::On(condition))
+        | JoinOperator::FullOuter(JoinConstraint::On(condition)) => condition,
+        _ => return None,
+    };
+    let has_query = visit_expressions(condition, |part| match part {
+        Expr::Subquery(_) | Expr::InSubquery { .. } | Expr::Exists { .. } => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    has_query.is_break().then_some(condition)
+}
+
 /// Returns the address of an expression, which identifies it as long as the statement is not modified.
 fn place(expr: &Expr) -> usize {
     std::ptr::from_ref(expr).addr()
@@ -340,6 +360,9 @@ impl Visitor for Measure {
     fn pre_visit_select(&mut self, select: &Select) -> Flow {
         self.read(Size { relations: 1 });
         from_first::has_columns(select)?;
+        for condition in select.from.iter().flat_map(|table| &table.joins).filter_map(condition_with_query) {
+            self.note(condition, 1);
+        }
         items(select.projection.len())?;
         let GroupByExpr::Expressions(groups, _) = &select.group_by else { return ControlFlow::Continue(()) };
         grouping_sets(groups)?;
@@ -383,8 +406,9 @@ impl Visitor for Measure {
             self.copies += doublings;
             if self.copies > SQL_COPIED_DEPTH_MAX {
                 let message = format!(
-                    "`coalesce`, `between`, `case` or rows that are compared nest deeper than {SQL_COPIED_DEPTH_MAX} \
-                     levels, `any`, `all` or rows of three columns than {}, or `overlaps` than one",
+                    "`coalesce`, `between`, `case`, rows that are compared or joins by subqueries nest deeper than \
+                     {SQL_COPIED_DEPTH_MAX} levels, `any`, `all` or rows of three columns than {}, or `overlaps` \
+                     than one",
                     SQL_COPIED_DEPTH_MAX / 2
                 );
                 let hint = "name the inner ones in a subquery";

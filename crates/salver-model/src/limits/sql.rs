@@ -6,9 +6,9 @@ pub const SQL_DEPTH_MAX: usize = 50;
 /// statement is refused with `plan_sql`.
 pub const SQL_SUBQUERY_DEPTH_MAX: usize = 12;
 /// Deepest nesting of SQL expressions that planning writes out twice or more: the arguments of `coalesce` before the
-/// last, the operand of `between`, the conditions of a `case`, and rows in comparisons or memberships; those of `any`,
-/// `all` and `between symmetric` count twice, those of `overlaps` four times. A deeper statement is refused with
-/// `plan_sql`.
+/// last, the operand of `between`, the conditions of a `case`, rows in comparisons or memberships, and conditions of
+/// joins with subqueries; those of `any`, `all` and `between symmetric` count twice, those of `overlaps` four times. A
+/// deeper statement is refused with `plan_sql`.
 pub const SQL_COPIED_DEPTH_MAX: usize = 5;
 /// Deepest nesting of casts of expressions that contain casts, each of which doubles the time that planning takes; a
 /// deeper statement is refused with `plan_sql`.
