@@ -141,15 +141,6 @@ impl PartReader {
         }
     }
 
-    /// Gives up what the source has in memory: the next read opens it anew where this one ended.
-    fn rest(&mut self) {
-        let Some((source, end)) = self.source.take() else { return };
-        self.left.start = match &source {
-            RowSource::Frames(frames) => frames.position(),
-            RowSource::Sidecar(sidecar, _) => sidecar.position().unwrap_or(end),
-        };
-    }
-
     /// Opens a source for the next offsets, and returns its end.
     fn open(&mut self) -> (RowSource, u64) {
         let start = self.left.start;
@@ -233,7 +224,7 @@ pub(super) fn stream_of(part: PartReader) -> BatchStream {
                 reading.read_on(part);
             }
             let done = reading.ahead.take()?.await;
-            let Ahead { mut part, batches, is_end } = match done {
+            let Ahead { part, batches, is_end } = match done {
                 Ok(done) => done,
                 Err(error) => {
                     let error = Error::internal("the read of a stream was cut off").with_source(error);
@@ -249,7 +240,6 @@ pub(super) fn stream_of(part: PartReader) -> BatchStream {
             } else if reading.has_room() {
                 reading.read_on(part);
             } else {
-                part.rest();
                 reading.part = Some(part);
             }
         }
