@@ -60,6 +60,7 @@ use super::function_bounds;
 
 pub(crate) use decimal_avg::avg;
 pub(super) use decimal_with_float::Mixed;
+pub(super) use exact_totals::passes;
 use float_min_max::{max, min};
 
 /// Function that returns the type of an expression; `None` if that is unknown.

@@ -12,8 +12,7 @@ use std::ops::ControlFlow;
 use ahash::{AHashMap, AHashSet};
 use datafusion::sql::sqlparser::ast::{
     AccessExpr, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Join,
-    JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, OrderByKind, Query, Select, Statement, TableFactor,
-    Visit, Visitor, visit_expressions,
+    JoinConstraint, ObjectName, ObjectNamePart, OrderByKind, Query, Select, Statement, TableFactor, Visit, Visitor,
 };
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use salver_model::limits::{
@@ -24,7 +23,7 @@ use salver_model::{Code, Error, Result};
 
 use super::from_first;
 use super::grammar::SYMMETRIC;
-use super::pg_rewrites::row_comparison;
+use super::pg_rewrites::{row_comparison, using_columns, value_lists};
 pub(super) use columns::columns;
 use counts::{grouping_sets, items, keys, relations};
 use nesting::Nesting;
@@ -292,21 +291,10 @@ fn has_deep_type<'a>(mut arguments: impl Iterator<Item = &'a Expr>) -> bool {
 
 /// Returns the condition of a join with a subquery in it, which is planned with a copy of a side of the join.
 fn condition_with_query(join: &Join) -> Option<&Expr> {
-    let condition = match &join.join_operator {
-        JoinOperator::Join(JoinConstraint::On(condition))
-        | JoinOperator::Inner(JoinConstraint::On(condition))
-        | JoinOperator::Left(JoinConstraint::On(condition))
-        | JoinOperator::LeftOuter(JoinConstraint::On(condition))
-        | JoinOperator::Right(JoinConstraint::On(condition))
-        | JoinOperator::RightOuter(JoinConstraint::On(condition))
-        | JoinOperator::FullOuter(JoinConstraint::On(condition)) => condition,
-        _ => return None,
-    };
-    let has_query = visit_expressions(condition, |part| match part {
-        Expr::Subquery(_) | Expr::InSubquery { .. } | Expr::Exists { .. } => ControlFlow::Break(()),
-        _ => ControlFlow::Continue(()),
-    });
-    has_query.is_break().then_some(condition)
+    match using_columns::constraint_of(&join.join_operator)? {
+        JoinConstraint::On(condition) if value_lists::has_queries(condition) => Some(condition),
+        _ => None,
+    }
 }
 
 /// Returns the address of an expression, which identifies it as long as the statement is not modified.

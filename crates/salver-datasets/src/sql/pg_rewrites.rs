@@ -35,10 +35,10 @@ mod set_returning;
 mod sort_keys;
 mod special_predicates;
 mod subqueries;
-mod using_columns;
+pub(super) mod using_columns;
 mod uuids;
 mod value_columns;
-mod value_lists;
+pub(super) mod value_lists;
 
 use std::ops::ControlFlow;
 

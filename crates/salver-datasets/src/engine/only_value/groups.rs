@@ -9,6 +9,8 @@ use arrow::datatypes::DataType;
 use datafusion::common::{Result, internal_err};
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
+use super::super::pg_semantics::passes;
+
 /// Place of a group without a row: the null in the first chunk.
 const NONE: (usize, usize) = (0, 0);
 
@@ -141,8 +143,4 @@ impl GroupsAccumulator for Groups {
             + self.places.capacity() * size_of::<(usize, usize)>()
             + self.many.capacity()
     }
-}
-
-fn passes(filter: Option<&BooleanArray>, row: usize) -> bool {
-    filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
 }

@@ -160,7 +160,7 @@ impl<T: SummedType> Totals<T> {
 }
 
 /// Returns whether a row passes the aggregate's filter.
-fn passes(filter: Option<&BooleanArray>, row: usize) -> bool {
+pub(in crate::engine) fn passes(filter: Option<&BooleanArray>, row: usize) -> bool {
     filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
 }
 

@@ -7,6 +7,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Operator, lit};
 
+use super::super::outer_references::has_query;
 use super::{TypeOf, checked_integers, decimal_division};
 
 /// Functions that fail for texts that they can't read.
@@ -50,7 +51,7 @@ fn case(case: Case, type_of: TypeOf<'_>) -> Result<(Case, bool)> {
 /// Computes the right side of `and` and `or` only for the rows that need it, if it can fail.
 fn condition(compared: BinaryExpr, type_of: TypeOf<'_>) -> Result<(BinaryExpr, bool)> {
     let BinaryExpr { left, op, right } = compared;
-    if !fails(&right, type_of)? || !is_short(&left)? || has_queries(&right)? {
+    if !fails(&right, type_of)? || !is_short(&left)? || has_query(&right) {
         return Ok((BinaryExpr { left, op, right }, false));
     }
     let (needed, known) = match op {
@@ -86,11 +87,5 @@ fn is_short(expr: &Expr) -> Result<bool> {
         left = left.saturating_sub(1);
         Ok(left == 0)
     })?;
-    Ok(!is_long && !has_queries(expr)?)
-}
-
-fn has_queries(expr: &Expr) -> Result<bool> {
-    expr.exists(|part| {
-        Ok(matches!(part, Expr::Exists(_) | Expr::InSubquery(_) | Expr::ScalarSubquery(_) | Expr::SetComparison(_)))
-    })
+    Ok(!is_long && !has_query(expr))
 }

@@ -3,10 +3,10 @@
 
 use std::ops::ControlFlow;
 
-use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, Query, Value, Visit, Visitor};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, DataType, Expr, Query, Visit, Visitor};
 use salver_model::Error;
 
-use super::function_names::{is_quoted, name_of};
+use super::function_names::{is_null, is_quoted, name_of};
 use super::{expression, take};
 
 /// Number of parts beyond which a result tells no type: it is copied, also where these nest.
@@ -25,14 +25,6 @@ pub(super) fn rewrite(expr: &mut Expr) -> Result<(), Box<Error>> {
     let parts = vec![take(first), other.clone()];
     *first = expression("as_beside(__1, __2)", parts)?;
     Ok(())
-}
-
-fn is_null(expr: &Expr) -> bool {
-    match expr {
-        Expr::Nested(inner) => is_null(inner),
-        Expr::Value(value) => value.value == Value::Null,
-        _ => false,
-    }
 }
 
 /// Returns whether an expression looks like a text, which a literal is anyway.

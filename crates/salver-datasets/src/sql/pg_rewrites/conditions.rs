@@ -2,9 +2,10 @@
 
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CastKind, DataType, Expr, Function, FunctionArguments, JoinConstraint, JoinOperator, Select,
-    UnaryOperator, Value,
+    UnaryOperator,
 };
 
+use super::function_names::is_quoted;
 use super::take;
 use crate::engine::{DISTINCT, NOT_DISTINCT};
 
@@ -52,14 +53,6 @@ fn read(condition: &mut Expr) {
     if is_quoted(condition) {
         let (kind, expr) = (CastKind::Cast, Box::new(take(condition)));
         *condition = Expr::Cast { kind, expr, data_type: DataType::Boolean, array: false, format: None };
-    }
-}
-
-fn is_quoted(expr: &Expr) -> bool {
-    match expr {
-        Expr::Value(value) => matches!(value.value, Value::SingleQuotedString(_)),
-        Expr::Nested(inner) => is_quoted(inner),
-        _ => false,
     }
 }
 

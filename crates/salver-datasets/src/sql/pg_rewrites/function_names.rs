@@ -122,8 +122,13 @@ fn concatenated(expr: &mut Expr) -> Result<(), Box<Error>> {
     }
 }
 
-fn is_null(expr: &Expr) -> bool {
-    matches!(expr, Expr::Value(value) if value.value == Value::Null)
+/// Returns whether an expression is a null literal.
+pub(super) fn is_null(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_null(inner),
+        Expr::Value(value) => value.value == Value::Null,
+        _ => false,
+    }
 }
 
 /// Returns whether an expression is a quoted literal.

@@ -5,7 +5,7 @@ use datafusion::sql::sqlparser::ast::{
     SetExpr, TypedString, Value,
 };
 
-use super::function_names::{is_quoted, name_of};
+use super::function_names::{is_null, is_quoted, name_of};
 use super::take;
 
 /// How JSON is written.
@@ -143,14 +143,6 @@ fn common<'e>(values: impl Iterator<Item = &'e Expr>) -> Option<Kind> {
         };
     }
     found
-}
-
-fn is_null(expr: &Expr) -> bool {
-    match expr {
-        Expr::Nested(inner) => is_null(inner),
-        Expr::Value(value) => value.value == Value::Null,
-        _ => false,
-    }
 }
 
 /// Returns whether `||` between two expressions concatenates JSON. Beside what is known to be JSON, a column or a

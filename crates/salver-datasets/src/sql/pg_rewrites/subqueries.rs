@@ -8,6 +8,7 @@ use salver_model::Error;
 use salver_model::limits::SQL_UNTYPED_ELEMENTS_MAX;
 
 use super::derived_tables::{ROWS, put, value};
+use super::function_names::is_quoted;
 use super::outside_subqueries::outside_queries;
 use super::query_arrays::array;
 use super::row_comparison::{row, same_width};
@@ -194,14 +195,6 @@ fn one_by_one(expr: &mut Expr, was_text: bool) -> Result<Option<Expr>, Box<Error
     let words: Vec<String> = (2..elements.len() + 2).map(|number| format!("__1 {compare_op} __{number}")).collect();
     let parts = [take(left)].into_iter().chain(elements).collect();
     expression(&format!("({})", words.join(if is_all { " and " } else { " or " })), parts).map(Some)
-}
-
-fn is_quoted(expr: &Expr) -> bool {
-    match expr {
-        Expr::Nested(inner) => is_quoted(inner),
-        Expr::Value(value) => matches!(value.value, Value::SingleQuotedString(_)),
-        _ => false,
-    }
 }
 
 /// Returns whether an expression is a column or a value, which may be cast or have a sign.

@@ -227,7 +227,7 @@ fn of_joins(table: &TableWithJoins) -> Result<Vec<Merged>, Box<Error>> {
 }
 
 /// Returns the condition of a join that may name columns.
-fn constraint_of(operator: &JoinOperator) -> Option<&JoinConstraint> {
+pub(in crate::sql) fn constraint_of(operator: &JoinOperator) -> Option<&JoinConstraint> {
     match operator {
         JoinOperator::Join(constraint)
         | JoinOperator::Inner(constraint)

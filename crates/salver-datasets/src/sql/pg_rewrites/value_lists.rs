@@ -114,7 +114,7 @@ fn side_by_side(mut rows: Vec<Parens<Vec<Expr>>>) -> Result<Option<SetExpr>, Box
 }
 
 /// Returns whether an expression has a subquery.
-fn has_queries(expr: &Expr) -> bool {
+pub(in crate::sql) fn has_queries(expr: &Expr) -> bool {
     struct Queries;
 
     impl Visitor for Queries {

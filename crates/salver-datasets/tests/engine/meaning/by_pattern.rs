@@ -4,7 +4,7 @@
 use salver_testkit::servers::{self, Kind};
 
 use super::World;
-use super::expressions::TRY;
+use super::expressions::{TRY, agree, told};
 
 const FIELDS: [&str; 54] = [
     "HH24", "HH12", "HH", "MI", "MS", "SSSSS", "SSSS", "SS", "US", "FF1", "FF3", "FF6", "A.M.", "P.M.", "AM", "PM",
@@ -93,13 +93,6 @@ impl Random {
     }
 }
 
-/// What PostgreSQL makes of each expression.
-fn told(postgres: &servers::Database, expressions: &[String]) -> Vec<String> {
-    let tried: Vec<String> = expressions.iter().map(|own| format!("try($q${own}$q$)")).collect();
-    let told = postgres.run(&format!("select array_to_json(array[{}]);", tried.join(",\n")));
-    serde_json::from_str(told.trim()).expect("a text of each")
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn patterns_write_and_read_the_same() {
     let mut random = Random(1);
@@ -123,18 +116,7 @@ async fn patterns_write_and_read_the_same() {
         })
         .collect();
     let times = told(&postgres, &read);
-    let world = World::new(false);
-    let (mut wrong, mut good) = (Vec::new(), 0);
-    for (own, there) in written.iter().chain(&read).zip(texts.iter().chain(&times)) {
-        let here = world.answer(&format!("select coalesce(({own})::text, '<null>')")).await;
-        match (here, there.strip_prefix("refused: ")) {
-            (Ok(here), None) if here == *there => good += 1,
-            (Err(_), Some(_)) => {}
-            (here, _) => wrong.push(format!("`{own}`\n  here: {here:?}\n  there: {there:?}")),
-        }
-    }
-    assert!(wrong.is_empty(), "{} differ, {good} do not:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(good > 1_500, "{good}");
+    agree(&World::new(false), &[written, read].concat(), &[texts, times].concat(), 1_500).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -167,16 +149,5 @@ async fn patterns_of_numbers_write_and_read_the_same() {
         })
         .collect();
     let numbers = told(&postgres, &read);
-    let world = World::new(false);
-    let (mut wrong, mut good) = (Vec::new(), 0);
-    for (own, there) in written.iter().chain(&read).zip(texts.iter().chain(&numbers)) {
-        let here = world.answer(&format!("select coalesce(({own})::text, '<null>')")).await;
-        match (here, there.strip_prefix("refused: ")) {
-            (Ok(here), None) if here == *there => good += 1,
-            (Err(_), Some(_)) => {}
-            (here, _) => wrong.push(format!("`{own}`\n  here: {here:?}\n  there: {there:?}")),
-        }
-    }
-    assert!(wrong.is_empty(), "{} differ, {good} do not:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(good > 1_500, "{good}");
+    agree(&World::new(false), &[written, read].concat(), &[texts, numbers].concat(), 1_500).await;
 }

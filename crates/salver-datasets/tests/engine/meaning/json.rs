@@ -4,7 +4,7 @@
 use salver_testkit::servers::{self, Kind};
 
 use super::World;
-use super::expressions::TRY;
+use super::expressions::{TRY, agree, told};
 use super::generated::Dice;
 
 const EXPRESSIONS: usize = 3_000;
@@ -185,19 +185,6 @@ async fn documents_have_the_same_texts() {
     let mut documents = Documents(Dice(11));
     let made: Vec<String> = (0..EXPRESSIONS).map(|_| documents.any()).collect();
     let postgres = servers::database(Kind::Postgres, TRY);
-    let tried: Vec<String> = made.iter().map(|own| format!("try($q${own}$q$)")).collect();
-    let told = postgres.run(&format!("select array_to_json(array[{}]);", tried.join(",\n")));
-    let told: Vec<String> = serde_json::from_str(told.trim()).expect("a text of each");
-    let world = World::new(false);
-    let (mut wrong, mut good) = (Vec::new(), 0);
-    for (own, there) in made.iter().zip(&told) {
-        let here = world.answer(&format!("select coalesce(({own})::text, '<null>')")).await;
-        match (here, there.strip_prefix("refused: ")) {
-            (Ok(here), None) if here == *there => good += 1,
-            (Err(_), Some(_)) => {}
-            (here, _) => wrong.push(format!("`{own}`\n  here: {here:?}\n  there: {there:?}")),
-        }
-    }
-    assert!(wrong.is_empty(), "{} differ, {good} do not:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(good > EXPRESSIONS / 2, "{good}");
+    let told = told(&postgres, &made);
+    agree(&World::new(false), &made, &told, EXPRESSIONS / 2).await;
 }
