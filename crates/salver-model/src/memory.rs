@@ -9,9 +9,8 @@ use crate::{Code, Error, Result};
 
 static IS_SHORT: AtomicBool = AtomicBool::new(false);
 static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
-/// Bytes that may be read ahead, and those that are.
+/// Bytes that may be read ahead.
 static AHEAD_ROOM: AtomicUsize = AtomicUsize::new(AHEAD_BYTES_MAX);
-static AHEAD: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers the function with which a thread releases its cached memory; only the first registration counts.
 pub fn give_back_by(give_back: fn()) {
@@ -41,26 +40,10 @@ pub fn bound_read_ahead(bytes: u64) {
     AHEAD_ROOM.store(usize::try_from(bytes).unwrap_or(usize::MAX), Relaxed);
 }
 
-/// Room of a reader that reads ahead, until it is dropped.
-#[derive(Debug)]
-pub struct ReadAhead(usize);
-
-impl Drop for ReadAhead {
-    fn drop(&mut self) {
-        AHEAD.fetch_sub(self.0, Relaxed);
-    }
-}
-
-/// Takes room for a reader that holds up to `bytes` ahead of its consumer; `None` where others have it, or memory is
-/// short. A reader without room reads what its consumer asks for, when it asks.
+/// Returns the bytes that all readers together may hold ahead of their consumers.
 #[must_use]
-pub fn read_ahead(bytes: usize) -> Option<ReadAhead> {
-    let room = AHEAD_ROOM.load(Relaxed);
-    let with = |taken: usize| taken.checked_add(bytes).filter(|sum| *sum <= room);
-    if is_short() || AHEAD.fetch_update(Relaxed, Relaxed, with).is_err() {
-        return None;
-    }
-    Some(ReadAhead(bytes))
+pub fn read_ahead_bytes() -> usize {
+    AHEAD_ROOM.load(Relaxed)
 }
 
 /// Checks that the caller may continue after building a row of this size: large rows are refused while memory is short.
@@ -74,20 +57,4 @@ pub fn room_for(row_bytes: usize) -> Result<()> {
     }
     let message = "the server has as much in memory as it may, and these rows are large";
     Err(Error::new(Code::Overloaded, message).with_hint("try again in a few seconds, or ask for fewer columns"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{bound_read_ahead, read_ahead};
-    use crate::limits::AHEAD_BYTES_MAX;
-
-    #[test]
-    fn what_is_read_ahead_has_a_bound_together() {
-        bound_read_ahead(10);
-        let first = read_ahead(6);
-        assert!(first.is_some() && read_ahead(6).is_none());
-        drop(first);
-        assert!(read_ahead(6).is_some());
-        bound_read_ahead(AHEAD_BYTES_MAX as u64);
-    }
 }

@@ -2,8 +2,8 @@
 //!
 //! `layout` defines the columns, `decode` and `members` build them from events, `frame_rows` reads the log's own files.
 //! `sidecar` is the Parquet file of a closed segment, `compact` the task that writes it, `delta` publishes the rows for
-//! other programs. `held_rows` is a snapshot of
-//! the rows in parts, each of which `part_reader` reads.
+//! other programs. `held_rows` is a snapshot of the rows in parts, each of which `part_reader` reads. `part_stream` has
+//! it read ahead of the consumer, as far as `reader_slots` allows.
 
 mod compact;
 mod decode;
@@ -14,6 +14,8 @@ mod held_rows;
 mod json_numbers;
 mod layout;
 mod part_reader;
+mod part_stream;
+mod reader_slots;
 mod sidecar;
 #[cfg(test)]
 mod tests;

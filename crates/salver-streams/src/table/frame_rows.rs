@@ -59,6 +59,11 @@ impl FrameReader {
         Self { place, left: offsets, frames: Vec::new().into_iter(), frame: None, rows, lost: Vec::new() }
     }
 
+    /// Returns the offset of the next event.
+    pub(super) fn position(&self) -> u64 {
+        self.left.start
+    }
+
     /// Returns the damaged events that were left out since the last call.
     pub(super) fn take_lost(&mut self) -> Vec<(Range<u64>, Error)> {
         std::mem::take(&mut self.lost)

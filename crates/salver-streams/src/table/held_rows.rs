@@ -14,7 +14,8 @@ use salver_model::{Error, Filter, Name};
 use super::BATCH_ROWS;
 use super::generation::RowGeneration;
 use super::layout::{Layout, OFFSET, Wanted};
-use super::part_reader::{PartReader, Sidecars, stream_of};
+use super::part_reader::{PartReader, Sidecars};
+use super::part_stream::stream_of;
 use super::sidecar::{GROUP_ROWS, offsets_of};
 use crate::log::HeldLog;
 

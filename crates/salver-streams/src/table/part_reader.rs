@@ -6,28 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arrow::record_batch::RecordBatch;
-use futures::{StreamExt, stream};
-use salver_model::memory::{self, ReadAhead};
-use salver_model::reply::BatchStream;
-use salver_model::{Error, Filter, Result};
+use salver_model::{Filter, Result};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
 use super::frame_rows::{FrameReader, FrameSource};
 use super::layout::Wanted;
 use super::sidecar::{Footers, SidecarReader};
 use super::{BATCH_BYTES, BATCH_ROWS};
 use crate::log::{HeldLog, Segment};
-
-/// Number of batches read at a time after the first.
-const READ_AHEAD: usize = 4;
-/// Bytes of batches from which on no more are read ahead.
-const AHEAD_BYTES: usize = 2 * 1024 * 1024;
-/// Bytes that a reader holds which reads ahead: its batches, those before them, and the frames or the row group that it
-/// is at.
-const READER_BYTES: usize = 12 * 1024 * 1024;
-/// Bytes of the batches of one without room for that.
-const SMALL_BATCH_BYTES: usize = 256 * 1024;
 
 /// Delay before a file that could not be written is tried again.
 const AGAIN: Duration = Duration::from_secs(60);
@@ -169,98 +155,29 @@ impl PartReader {
         (RowSource::Frames(Box::new(frames)), end)
     }
 
-    /// Reads some batches, and returns whether those were the last.
-    fn some(&mut self, count: usize) -> (Vec<Result<RecordBatch>>, bool) {
-        let mut batches = Vec::with_capacity(count);
-        let mut bytes = 0;
-        while batches.len() < count && bytes < AHEAD_BYTES {
-            match self.next() {
-                Ok(Some(batch)) => {
-                    bytes += batch.get_array_memory_size();
-                    batches.push(Ok(batch));
-                }
-                Ok(None) => return (batches, true),
-                Err(error) => {
-                    batches.push(Err(error));
-                    self.left.start = self.left.end;
-                    self.source = None;
-                    return (batches, true);
-                }
-            }
+    /// Returns the offset of the next row.
+    pub(super) fn position(&self) -> u64 {
+        match &self.source {
+            None => self.left.start,
+            Some((RowSource::Frames(frames), _)) => frames.position(),
+            Some((RowSource::Sidecar(sidecar, _), end)) => sidecar.position().unwrap_or(*end),
         }
-        (batches, false)
-    }
-}
-
-/// Batches that were read ahead.
-struct Ahead {
-    part: PartReader,
-    batches: Vec<Result<RecordBatch>>,
-    /// Whether these are the last.
-    is_end: bool,
-}
-
-/// Part that is being read.
-struct PartStream {
-    batches: std::vec::IntoIter<Result<RecordBatch>>,
-    ahead: Option<JoinHandle<Ahead>>,
-    part: Option<PartReader>,
-    count: usize,
-    /// Room for reading ahead, if there is some.
-    room: Option<ReadAhead>,
-}
-
-/// Streams the batches of a part. While the consumer takes some, the next are read, as far as there is room for all who
-/// read ahead: hundreds of clients that read nothing would fill the memory. No thread waits for the consumer, and
-/// dropping the stream stops the reading.
-pub(super) fn stream_of(part: PartReader) -> BatchStream {
-    let reading = PartStream { batches: Vec::new().into_iter(), ahead: None, part: Some(part), count: 1, room: None };
-    stream::unfold(reading, |mut reading| async move {
-        loop {
-            if let Some(batch) = reading.batches.next() {
-                return Some((batch, reading));
-            }
-            if let Some(part) = reading.part.take() {
-                reading.read_on(part);
-            }
-            let done = reading.ahead.take()?.await;
-            let Ahead { part, batches, is_end } = match done {
-                Ok(done) => done,
-                Err(error) => {
-                    let error = Error::internal("the read of a stream was cut off").with_source(error);
-                    return Some((Err(error), reading));
-                }
-            };
-            reading.count = READ_AHEAD;
-            reading.batches = batches.into_iter();
-            if is_end {
-                if reading.batches.len() == 0 {
-                    return None;
-                }
-            } else if reading.has_room() {
-                reading.read_on(part);
-            } else {
-                reading.part = Some(part);
-            }
-        }
-    })
-    .boxed()
-}
-
-impl PartStream {
-    fn has_room(&mut self) -> bool {
-        if self.room.is_none() {
-            self.room = memory::read_ahead(READER_BYTES);
-        }
-        self.room.is_some()
     }
 
-    fn read_on(&mut self, mut part: PartReader) {
-        let (count, bytes) = if self.has_room() { (self.count, BATCH_BYTES) } else { (1, SMALL_BATCH_BYTES) };
-        part.batch_bytes = bytes;
-        self.ahead = Some(tokio::task::spawn_blocking(move || {
-            let (batches, is_end) = part.some(count);
-            Ahead { part, batches, is_end }
-        }));
+    /// Closes the source, to read on from `position`.
+    pub(super) fn rewind(&mut self, position: u64) {
+        self.source = None;
+        self.left.start = position;
+    }
+
+    /// Ends the read.
+    pub(super) fn end(&mut self) {
+        self.source = None;
+        self.left.start = self.left.end;
+    }
+
+    /// Sets the bytes that complete a batch, for sources that are opened from now on, and for frames.
+    pub(super) fn set_batch_bytes(&mut self, bytes: usize) {
+        self.batch_bytes = bytes;
     }
 }

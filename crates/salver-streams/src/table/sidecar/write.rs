@@ -27,6 +27,10 @@ pub(in crate::table) const NEW: &str = "parquet-new";
 
 /// Memory, in bytes, at which a row group is written regardless of its number of rows: each reader has one in memory.
 const GROUP_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes of a page, about.
+const PAGE_BYTES: u64 = 1024 * 1024;
+/// Values after which the length of a page is checked, where they are short.
+const PAGE_VALUES: u64 = 1024;
 
 /// Writes the file atomically, unless `stop` is set meanwhile. Blocks.
 ///
@@ -43,7 +47,7 @@ pub(in crate::table) fn write(segment: &Arc<Segment>, layout: &Arc<Layout>, stop
     let wanted = Wanted::new(Arc::clone(layout), &columns);
     let file =
         Summed { file: private_files::create(&new).map_err(|error| failed(error.into()))?, kept: Vec::new(), at: 0 };
-    let mut writer = ArrowWriter::try_new(file, Arc::clone(&wanted.schema), Some(properties()))
+    let mut writer = ArrowWriter::try_new(file, Arc::clone(&wanted.schema), Some(properties(segment)))
         .map_err(|error| failed(error.into()))?;
     let mut rows = FrameReader::new(FrameSource::Closed(Arc::clone(segment)), offsets.clone(), wanted);
     let (mut sums, mut count) = (Vec::new(), 0);
@@ -93,7 +97,10 @@ fn columns(layout: &Layout) -> Vec<usize> {
     all.filter(|index| *index < OWN || layout.shape.has_values(index - OWN)).collect()
 }
 
-fn properties() -> WriterProperties {
+fn properties(segment: &Segment) -> WriterProperties {
+    // The length of a page is checked after so many values: a reader has a page in memory.
+    let row_bytes = segment.bytes() / (segment.end() - segment.base()).max(1);
+    let values = (PAGE_BYTES / row_bytes.max(1)).clamp(1, PAGE_VALUES);
     // Offsets and ids increase by one, which these encodings compress to almost nothing.
     let (offset, id) = (ColumnPath::from(OWN_COLUMNS[OFFSET]), ColumnPath::from(OWN_COLUMNS[ID]));
     WriterProperties::builder()
@@ -101,6 +108,8 @@ fn properties() -> WriterProperties {
         .set_max_row_group_row_count(None)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
+        .set_data_page_size_limit(PAGE_BYTES as usize)
+        .set_write_batch_size(values as usize)
         .set_column_dictionary_enabled(offset.clone(), false)
         .set_column_encoding(offset, Encoding::DELTA_BINARY_PACKED)
         .set_column_dictionary_enabled(id.clone(), false)
