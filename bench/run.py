@@ -3,11 +3,11 @@
     make bench                                everything
     make bench BENCH="--seconds 2"            shorter rounds
     make bench BENCH="--only records"         one table: datasets, records, streams, exports,
-                                              functions, guards, browser or wires
+                                              functions, guards, browser, wires or engine
     make bench BENCH="--only key,load-sqlite" single rows; their keys are in works.py (and: start), record_works.py,
                                               stream_works.py (and: count), export_works.py,
-                                              function_works.py, guards.py (and: crowd), browser.py and
-                                              wires.py
+                                              function_works.py, guards.py (and: crowd), browser.py,
+                                              wires.py and engine.py
     make bench BENCH="--peers Salver"         without a peer (no ratios)
 
 Absolute numbers depend on the machine and on what else it does; the ratios are what counts. Raw numbers go to
@@ -20,6 +20,7 @@ from pathlib import Path
 
 import browser
 import datasets
+import engine
 import exports
 import functions
 import guards
@@ -32,7 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / ".bench"
 PEERS = "Salver,ROAPI,Python,PocketBase,pgbench,loader,founding,producer,DuckDB,chDB,plumber,FastAPI"
 TABLES = {"datasets": datasets, "records": records, "streams": streams, "exports": exports,
-          "functions": functions, "guards": guards, "browser": browser, "wires": wires}
+          "functions": functions, "guards": guards, "browser": browser, "wires": wires, "engine": engine}
 
 
 def arguments() -> argparse.Namespace:
@@ -50,8 +51,8 @@ def main() -> int:
     options = arguments()
     wanted = {key for word in options.only.split(",") for key in (TABLES[word].keys() if word in TABLES else [word])}
     if unknown := wanted - {key for table in TABLES.values() for key in table.keys()}:
-        where = ("works.py, record_works.py, stream_works.py, export_works.py, function_works.py, guards.py, browser.py"
-                 " or wires.py")
+        where = ("works.py, record_works.py, stream_works.py, export_works.py, function_works.py, guards.py,"
+                 " browser.py, wires.py or engine.py")
         raise SystemExit(f"no row is called {', '.join(sorted(unknown))}; see {where}")
     SCRATCH.mkdir(exist_ok=True)
     results = report.Results(options.rounds, options.seconds)

@@ -4,11 +4,13 @@
 mod checkpoint;
 mod common_type;
 mod correlated;
+mod date_bounds;
 mod duplicate_names;
 mod execution;
 mod function_bounds;
 mod histogram;
 mod join_keys;
+mod join_order;
 mod join_subqueries;
 mod json_document;
 mod lateral;
@@ -69,6 +71,10 @@ pub(crate) use worker_threads::STACK_BYTES;
 
 /// Memory for resident datasets and running queries if the machine's memory is unknown.
 const FALLBACK_MEMORY_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+
+/// Memory from which on the system may give huge pages: they make queries over much memory faster, and the process up
+/// to twice as large as what it holds.
+const HUGE_PAGES_FROM_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// Time after which an idle decoder thread ends.
 const DECODER_KEPT_FOR: Duration = Duration::from_secs(10);
@@ -154,6 +160,9 @@ impl Engine {
         let pressure = options.owns_process.then(|| Pressure::new(memory_bytes));
         if options.owns_process {
             salver_model::memory::bound_read_ahead(memory_bytes / 4);
+            if memory_bytes < HUGE_PAGES_FROM_BYTES {
+                memory_pressure::without_huge_pages();
+            }
         }
         let watched = |mut state: SessionState| {
             if let Some(pressure) = &pressure {

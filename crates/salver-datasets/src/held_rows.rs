@@ -14,6 +14,7 @@ mod open_files;
 mod parallel_columns;
 mod parquet;
 mod parquet_file;
+mod plain_footer;
 mod plan_files;
 mod prefetch;
 mod resident;

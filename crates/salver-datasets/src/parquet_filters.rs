@@ -3,6 +3,9 @@
 //! keeps its kind; the others are pushed down. This is decided here and not in the plan, because conditions arrive in
 //! several ways: through projections that compute their operands, and from joins at run time.
 
+mod adaptive;
+mod together;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -19,13 +22,17 @@ use datafusion::physical_expr::expressions::{
     Literal, NotExpr, TryCastExpr,
 };
 use datafusion::physical_expr::projection::ProjectionExprs;
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr, ScalarFunctionExpr};
+use datafusion::physical_expr::{
+    DynamicFilterTracking, EquivalenceProperties, PhysicalExpr, PhysicalSortExpr, ScalarFunctionExpr,
+};
 use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
 use datafusion_datasource::morsel::Morselizer;
 use object_store::ObjectStore;
 
+use self::adaptive::Adaptive;
+use self::together::steps;
 use crate::udf;
 
 /// Functions that never fail, whatever their arguments.
@@ -33,16 +40,23 @@ const SURE_FUNCTIONS: [&str; 7] =
     ["ordered", "coalesce", "character_length", "starts_with", "ends_with", "contains", "strpos"];
 
 /// A source that accepts only conditions that can't fail.
-pub(crate) struct SureSource(Arc<dyn FileSource>);
+pub(crate) struct SureSource {
+    /// The source with its conditions, and without.
+    inner: Arc<dyn FileSource>,
+    bare: Arc<dyn FileSource>,
+    /// All conditions that were accepted so far.
+    conditions: Vec<Arc<dyn PhysicalExpr>>,
+}
 
 impl SureSource {
-    /// Wraps another source.
+    /// Wraps another source, which has no conditions yet.
     pub(crate) fn new(inner: impl Into<Arc<dyn FileSource>>) -> Self {
-        Self(inner.into())
+        let inner = inner.into();
+        Self { bare: Arc::clone(&inner), inner, conditions: Vec::new() }
     }
 
-    fn again(inner: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
-        Arc::new(Self(inner))
+    fn again(&self, inner: Arc<dyn FileSource>, bare: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
+        Arc::new(Self { inner, bare, conditions: self.conditions.clone() })
     }
 }
 
@@ -53,7 +67,7 @@ impl FileSource for SureSource {
         config: &FileScanConfig,
         partition: usize,
     ) -> Result<Arc<dyn FileOpener>> {
-        self.0.create_file_opener(store, config, partition)
+        self.inner.create_file_opener(store, config, partition)
     }
 
     fn create_morselizer(
@@ -62,39 +76,39 @@ impl FileSource for SureSource {
         config: &FileScanConfig,
         partition: usize,
     ) -> Result<Box<dyn Morselizer>> {
-        self.0.create_morselizer(store, config, partition)
+        self.inner.create_morselizer(store, config, partition)
     }
 
     fn table_schema(&self) -> &TableSchema {
-        self.0.table_schema()
+        self.inner.table_schema()
     }
 
     fn with_batch_size(&self, batch_size: usize) -> Arc<dyn FileSource> {
-        Self::again(self.0.with_batch_size(batch_size))
+        self.again(self.inner.with_batch_size(batch_size), self.bare.with_batch_size(batch_size))
     }
 
     fn filter(&self) -> Option<Arc<dyn PhysicalExpr>> {
-        self.0.filter()
+        self.inner.filter()
     }
 
     fn projection(&self) -> Option<&ProjectionExprs> {
-        self.0.projection()
+        self.inner.projection()
     }
 
     fn metrics(&self) -> &ExecutionPlanMetricsSet {
-        self.0.metrics()
+        self.inner.metrics()
     }
 
     fn file_type(&self) -> &str {
-        self.0.file_type()
+        self.inner.file_type()
     }
 
     fn fmt_extra(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt_extra(format, f)
+        self.inner.fmt_extra(format, f)
     }
 
     fn supports_repartitioning(&self) -> bool {
-        self.0.supports_repartitioning()
+        self.inner.supports_repartitioning()
     }
 
     fn try_pushdown_filters(
@@ -105,11 +119,25 @@ impl FileSource for SureSource {
         let schema = self.table_schema().table_schema();
         let are_sure: Vec<bool> = filters.iter().map(|filter| is_sure(filter, schema)).collect();
         let sure = filters.into_iter().zip(&are_sure).filter(|(_, is_sure)| **is_sure).map(|(filter, _)| filter);
-        let taken = self.0.try_pushdown_filters(sure.collect(), config)?;
-        let mut answers = taken.filters.into_iter();
+        let sure: Vec<_> = sure.collect();
+        // Asked one by one first: of conditions in one, the reader takes all or none.
+        let answers = self.bare.try_pushdown_filters(sure.clone(), config)?.filters;
+        let accepted = sure.into_iter().zip(&answers).filter(|(_, answer)| matches!(answer, PushedDown::Yes));
+        let accepted = accepted.map(|(filter, _)| match is_dynamic(&filter) {
+            true => Arc::new(Adaptive::new(filter)) as _,
+            false => filter,
+        });
+        let conditions: Vec<_> = self.conditions.iter().cloned().chain(accepted).collect();
+        let updated = match conditions.len() > self.conditions.len() {
+            true => self.bare.try_pushdown_filters(steps(&conditions, schema), config)?.updated_node,
+            false => None,
+        };
+        let bare = Arc::clone(&self.bare);
+        let updated = updated.map(|inner| Arc::new(Self { inner, bare, conditions }) as _);
+        let mut answers = answers.into_iter();
         let answer = |is_sure: bool| if is_sure { answers.next().unwrap_or(PushedDown::No) } else { PushedDown::No };
         let filters = are_sure.into_iter().map(answer).collect();
-        Ok(FilterPushdownPropagation { filters, updated_node: taken.updated_node.map(Self::again) })
+        Ok(FilterPushdownPropagation { filters, updated_node: updated })
     }
 
     fn try_pushdown_sort(
@@ -117,23 +145,34 @@ impl FileSource for SureSource {
         order: &[PhysicalSortExpr],
         properties: &EquivalenceProperties,
     ) -> Result<SortOrderPushdownResult<Arc<dyn FileSource>>> {
-        Ok(self.0.try_pushdown_sort(order, properties)?.map(Self::again))
+        let bare = match self.bare.try_pushdown_sort(order, properties)? {
+            SortOrderPushdownResult::Exact { inner } | SortOrderPushdownResult::Inexact { inner } => inner,
+            SortOrderPushdownResult::Unsupported => Arc::clone(&self.bare),
+        };
+        Ok(self.inner.try_pushdown_sort(order, properties)?.map(|inner| self.again(inner, bare)))
     }
 
     fn reorder_files(&self, files: Vec<PartitionedFile>) -> Vec<PartitionedFile> {
-        self.0.reorder_files(files)
+        self.inner.reorder_files(files)
     }
 
     fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {
-        Ok(self.0.try_pushdown_projection(projection)?.map(Self::again))
+        let Some(inner) = self.inner.try_pushdown_projection(projection)? else { return Ok(None) };
+        let bare = self.bare.try_pushdown_projection(projection)?.unwrap_or_else(|| Arc::clone(&self.bare));
+        Ok(Some(self.again(inner, bare)))
     }
 
     fn apply_expressions(
         &self,
         visit: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        self.0.apply_expressions(visit)
+        self.inner.apply_expressions(visit)
     }
+}
+
+/// Returns whether a condition becomes known while the plan runs.
+fn is_dynamic(filter: &Arc<dyn PhysicalExpr>) -> bool {
+    DynamicFilterTracking::classify(filter).contains_dynamic_filter()
 }
 
 /// Returns whether `expr` can be computed for every row.

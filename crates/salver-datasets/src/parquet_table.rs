@@ -200,6 +200,13 @@ impl ParquetProvider {
         Some(rows.clamp(LEAST_BATCH_ROWS, FULL_BATCH_ROWS))
     }
 
+    fn known(&self) -> Statistics {
+        let mut statistics = Statistics::new_unknown(self.table_schema().table_schema());
+        statistics.num_rows = Precision::Exact(usize::try_from(self.table.rows).unwrap_or(usize::MAX));
+        statistics.total_byte_size = Precision::Inexact(usize::try_from(self.table.bytes).unwrap_or(usize::MAX));
+        statistics
+    }
+
     fn files(&self) -> Vec<PartitionedFile> {
         let mut files = self.table.files.clone();
         if !self.placed {
@@ -225,6 +232,10 @@ impl TableProvider for ParquetProvider {
         TableType::Base
     }
 
+    fn statistics(&self) -> Option<Statistics> {
+        Some(self.known())
+    }
+
     fn supports_filters_pushdown(
         &self,
         filters: &[&Expr],
@@ -247,9 +258,6 @@ impl TableProvider for ParquetProvider {
         opened.check_others().map_err(refused)?;
         let footers = state.runtime_env().cache_manager.get_file_metadata_cache();
         let ordered = state.config().target_partitions() == 1;
-        let mut statistics = Statistics::new_unknown(self.table_schema().table_schema());
-        statistics.num_rows = Precision::Exact(usize::try_from(self.table.rows).unwrap_or(usize::MAX));
-        statistics.total_byte_size = Precision::Inexact(usize::try_from(self.table.bytes).unwrap_or(usize::MAX));
         let mut options = state.table_options().parquet.clone();
         options.global = state.config_options().execution.parquet.clone();
         if self.table.is_remote {
@@ -263,7 +271,7 @@ impl TableProvider for ParquetProvider {
         let batch_rows = self.batch_rows(projection).map(|rows| rows.min(usual));
         let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(SureSource::new(source)))
             .with_file_group(FileGroup::new(self.files()))
-            .with_statistics(statistics)
+            .with_statistics(self.known())
             .with_projection_indices(self.in_engine_order(projection))?
             .with_limit(limit.filter(|_| filters.is_empty()))
             .with_preserve_order(ordered)

@@ -6,7 +6,8 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::Result;
+use datafusion::common::stats::Precision;
+use datafusion::common::{Result, Statistics};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::logical_expr::{Expr, TableType};
 use datafusion::physical_plan::ExecutionPlan;
@@ -35,6 +36,11 @@ impl TableProvider for ResidentProvider {
 
     fn table_type(&self) -> TableType {
         TableType::Base
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        let rows = self.resident.chunks.iter().map(RecordBatch::num_rows).sum();
+        Some(Statistics { num_rows: Precision::Exact(rows), ..Statistics::new_unknown(&self.schema) })
     }
 
     async fn scan(

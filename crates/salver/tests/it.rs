@@ -24,6 +24,7 @@ mod it {
     #[cfg(feature = "acme")]
     mod acme;
     mod becomes;
+    mod benchmarks;
     mod cache;
     mod caller_limits;
     mod client_certificates;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::stats::Precision;
+use datafusion::common::{Result, ScalarValue, Statistics};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use salver_model::ports::Held;
@@ -49,6 +50,11 @@ impl TableProvider for HeldProvider {
 
     fn table_type(&self) -> TableType {
         TableType::Base
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        let rows = usize::try_from(self.held.describe().rows?).ok()?;
+        Some(Statistics { num_rows: Precision::Inexact(rows), ..Statistics::new_unknown(&self.schema) })
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {

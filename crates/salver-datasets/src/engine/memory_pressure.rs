@@ -27,6 +27,15 @@ const IDLE_LOOKS: u32 = 50;
 /// Function that releases unused memory; returns whether it released any.
 pub(super) type Relief = Box<dyn Fn() -> bool + Send + Sync>;
 
+/// Has the system give the process no huge pages (prctl(2), `PR_SET_THP_DISABLE`). Where only a part of one is used,
+/// all of it counts.
+pub(super) fn without_huge_pages() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
+        tracing::debug!(%error, "huge pages stay");
+    }
+}
+
 /// The limit, and the queries that run under it. Clones share their state.
 #[derive(Clone)]
 pub(crate) struct Pressure(Arc<Watch>);

@@ -16,8 +16,10 @@ use datafusion::physical_plan::ExecutionPlan;
 use salver_model::limits::SQL_EXPRESSIONS_MAX;
 
 use super::correlated::Correlated;
+use super::date_bounds::DateBounds;
 use super::duplicate_names;
 use super::join_keys;
+use super::join_order::JoinOrder;
 use super::lateral::Lateral;
 use super::nullable_constants::Unfixed;
 use super::offsets::Offsets;
@@ -29,7 +31,15 @@ use super::work::QueryWork;
 
 /// Wraps the session's own rules in checkpoints.
 pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
-    let logical = Optimizer::new().rules.into_iter().map(|rule| Arc::new(Logical(rule)) as _);
+    let own = |rule: Arc<dyn OptimizerRule + Send + Sync>| rule;
+    let logical = Optimizer::new().rules.into_iter().flat_map(|rule| {
+        let after = match rule.name() {
+            "simplify_expressions" => vec![own(Arc::new(DateBounds))],
+            "push_down_filter" => vec![own(Arc::new(JoinOrder))],
+            _ => Vec::new(),
+        };
+        [rule].into_iter().chain(after).map(|rule| Arc::new(Logical(rule)) as _)
+    });
     let own = |rule: Arc<dyn AnalyzerRule + Send + Sync>| rule;
     let before = [
         own(Arc::new(Hoisted)),

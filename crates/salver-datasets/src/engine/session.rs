@@ -26,6 +26,10 @@ pub(crate) const SCHEMA: &str = "public";
 const FULL_BATCH_ROWS: usize = 8_192;
 /// Maximum number of keys of one side of a join that are pushed to the other side as a list.
 const PUSHED_KEYS: usize = 1_000;
+/// Maximum size of a side of a join that one thread builds for all, in bytes.
+const BUILT_BY_ONE_BYTES: usize = 64 * 1024 * 1024;
+/// Maximum of its rows, for one thread: with more of them, more wait for the one that builds.
+const BUILT_BY_ONE_ROWS: usize = 4_000_000;
 /// Minimum rows of a batch, however short memory is.
 const LEAST_BATCH_ROWS: usize = 64;
 /// Memory of queries for each row of a batch, in bytes.
@@ -140,7 +144,9 @@ fn config(memory_bytes: usize, partitions: usize) -> SessionConfig {
         .with_default_catalog_and_schema(CATALOG, SCHEMA);
     let options = config.options_mut();
     options.execution.parquet.pushdown_filters = true;
-    options.execution.parquet.reorder_filters = true;
+    // A small side is built by one thread, so that the rows of the large one stay where they are.
+    options.optimizer.hash_join_single_partition_threshold = BUILT_BY_ONE_BYTES;
+    options.optimizer.hash_join_single_partition_threshold_rows = BUILT_BY_ONE_ROWS / partitions.max(1);
     // The loader decides the column types of a dataset; they are not replaced by views.
     options.execution.parquet.schema_force_view_types = false;
     // Names are resolved in the parsed statement, where the columns of every table are known.

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::parquet_file::OpenFile;
+use super::plain_footer::PlainFooter;
 use crate::file_stamp::{self, Stamp};
 use crate::residency::{ParquetFile, Remote};
 
@@ -35,6 +36,7 @@ struct OpenedFile {
     values: Vec<ScalarValue>,
     /// The object whose parts it has.
     remote: Remote,
+    plain: PlainFooter,
 }
 
 /// The open files, for exports and for plans of the engine. Of a dataset with very many files only the first ones are
@@ -69,6 +71,7 @@ impl Sources {
                 stamp: (kept.is_none() && file.remote.0.is_none()).then(|| Stamp::of(&about)),
                 values: file.partition_values.clone(),
                 remote: file.remote.clone(),
+                plain: PlainFooter::default(),
             });
         }
         let partition = |field: &FieldRef| partition_columns.iter().position(|own| own.name() == field.name());
@@ -135,6 +138,11 @@ impl Opened {
             return Err(Error::internal("a plan reads a file that its dataset does not have"));
         }
         self.file(number)
+    }
+
+    /// Returns the place for the footer of a file without views.
+    pub(super) fn plain_footer(&self, number: usize) -> Option<&PlainFooter> {
+        self.sources.files.get(number).map(|file| &file.plain)
     }
 
     /// Returns a file by its number if it is kept open.

@@ -13,13 +13,16 @@ use datafusion::datasource::physical_plan::parquet::CachedParquetFileReaderFacto
 use datafusion::execution::cache::cache_manager::FileMetadataCache;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use object_store::path::Path;
 use object_store::{
     CopyOptions, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
     PutMultipartOptions, PutOptions, PutPayload, PutResult,
 };
+use parquet::arrow::arrow_reader::ArrowReaderOptions;
 use parquet::arrow::async_reader::AsyncFileReader;
+use parquet::file::metadata::ParquetMetaData;
 use salver_model::Error;
 
 use super::open_files::Opened;
@@ -55,8 +58,39 @@ impl ParquetFileReaderFactory for OpenedReaders {
         let number = file.extension::<Number>().map_or(usize::MAX, |number| number.0);
         let about = file.object_meta.clone();
         let store = Arc::new(OneFile { opened: Arc::clone(&self.opened), number, about, file: OnceLock::new() });
-        CachedParquetFileReaderFactory::new(store, Arc::clone(&self.footers))
-            .create_reader(partition, file, hint, metrics)
+        let inner = CachedParquetFileReaderFactory::new(store, Arc::clone(&self.footers))
+            .create_reader(partition, file, hint, metrics)?;
+        Ok(Box::new(PlainReader { inner, opened: Arc::clone(&self.opened), number }))
+    }
+}
+
+/// Reader whose texts have the types of the dataset's columns. A file may ask for views of texts, which would be copied
+/// into plain ones batch by batch.
+struct PlainReader {
+    inner: Box<dyn AsyncFileReader + Send>,
+    opened: Arc<Opened>,
+    number: usize,
+}
+
+impl AsyncFileReader for PlainReader {
+    fn get_bytes(&mut self, range: Range<u64>) -> BoxFuture<'_, parquet::errors::Result<Bytes>> {
+        self.inner.get_bytes(range)
+    }
+
+    fn get_byte_ranges(&mut self, ranges: Vec<Range<u64>>) -> BoxFuture<'_, parquet::errors::Result<Vec<Bytes>>> {
+        self.inner.get_byte_ranges(ranges)
+    }
+
+    fn get_metadata<'a>(
+        &'a mut self,
+        options: Option<&'a ArrowReaderOptions>,
+    ) -> BoxFuture<'a, parquet::errors::Result<Arc<ParquetMetaData>>> {
+        let read = self.inner.get_metadata(options);
+        let plain = self.opened.plain_footer(self.number);
+        Box::pin(async move {
+            let read = read.await?;
+            Ok(plain.map_or_else(|| Arc::clone(&read), |plain| plain.of(&read)))
+        })
     }
 }
 

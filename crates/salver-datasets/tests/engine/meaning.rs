@@ -12,6 +12,8 @@ mod joined;
 mod json;
 #[path = "meaning/nested.rs"]
 mod nested;
+#[path = "meaning/ordered_joins.rs"]
+mod ordered_joins;
 #[path = "meaning/paired.rs"]
 mod paired;
 #[path = "meaning/statements.rs"]

@@ -5,7 +5,8 @@ use arrow::datatypes::DataType;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::expr::Case;
-use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Operator, lit};
+use datafusion::logical_expr::utils::split_binary;
+use datafusion::logical_expr::{BinaryExpr, Cast, Expr, Operator, binary_expr, lit};
 
 use super::super::outer_references::has_query;
 use super::{TypeOf, checked_integers, decimal_division};
@@ -51,12 +52,11 @@ fn case(case: Case, type_of: TypeOf<'_>) -> Result<(Case, bool)> {
 /// Computes the right side of `and` and `or` only for the rows that need it, if it can fail.
 fn condition(compared: BinaryExpr, type_of: TypeOf<'_>) -> Result<(BinaryExpr, bool)> {
     let BinaryExpr { left, op, right } = compared;
-    if !fails(&right, type_of)? || !is_short(&left)? || has_query(&right) {
-        return Ok((BinaryExpr { left, op, right }, false));
-    }
+    let guard = if fails(&right, type_of)? && !has_query(&right) { guard(&left, op)? } else { None };
+    let Some(guard) = guard else { return Ok((BinaryExpr { left, op, right }, false)) };
     let (needed, known) = match op {
-        Operator::And => (left.clone().is_not_false(), false),
-        _ => (left.clone().is_not_true(), true),
+        Operator::And => (guard.is_not_false(), false),
+        _ => (guard.is_not_true(), true),
     };
     let guarded = Case {
         expr: Some(Box::new(lit(true))),
@@ -81,11 +81,14 @@ fn fails(expr: &Expr, type_of: TypeOf<'_>) -> Result<bool> {
     })
 }
 
-fn is_short(expr: &Expr) -> Result<bool> {
+/// Returns what may be known before the right side is computed: the terms without a subquery, which becomes a join.
+fn guard(left: &Expr, op: Operator) -> Result<Option<Expr>> {
+    let terms = split_binary(left, op).into_iter().filter(|term| !has_query(term)).cloned();
+    let Some(guard) = terms.reduce(|all, term| binary_expr(all, op, term)) else { return Ok(None) };
     let mut left = PARTS;
-    let is_long = expr.exists(|_| {
+    let is_long = guard.exists(|_| {
         left = left.saturating_sub(1);
         Ok(left == 0)
     })?;
-    Ok(!is_long && !has_query(expr))
+    Ok((!is_long).then_some(guard))
 }

@@ -320,11 +320,15 @@ fn sorted(mut rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
 async fn joins_and_subqueries_give_the_same_rows() {
     let mut queries = Queries { dice: Dice(11), named: 0 };
     let made: Vec<String> = (0..QUERIES).map(|_| queries.query()).collect();
+    same_rows(&made, &World::new(false)).await;
+}
+
+/// Compares the rows of queries with PostgreSQL's. Most must be answered.
+pub(super) async fn same_rows(made: &[String], world: &World) {
     let postgres = servers::database(Kind::Postgres, &format!("{TABLE} {ROWS}"));
     let asked: Vec<String> = made.iter().map(|query| format!("rows_of($q${query}$q$)")).collect();
     let told = postgres.run(&format!("select array_to_json(array[{}]);", asked.join(",\n")));
     let told: Vec<String> = serde_json::from_str(told.trim()).expect("a text of each");
-    let world = World::new(false);
     let (mut wrong, mut good, mut refused) = (Vec::new(), 0, Vec::new());
     for (query, there) in made.iter().zip(&told) {
         let here = world.answer(query).await;
@@ -349,5 +353,5 @@ async fn joins_and_subqueries_give_the_same_rows() {
         }
     }
     assert!(wrong.is_empty(), "{} differ, {good} do not:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(good > QUERIES * 4 / 5, "{good} answered, {} refused:\n{}", refused.len(), refused.join("\n"));
+    assert!(good > made.len() * 4 / 5, "{good} answered, {} refused:\n{}", refused.len(), refused.join("\n"));
 }

@@ -140,4 +140,20 @@ pub(super) const SAME: &[&str] = &[
      ((timestamp '2024-01-02 03:04' - date '2024-01-01')::time)::text, (time '01:02'::interval)::text, \
      (interval '1 day -02:03'::time)::text",
     "select make_time(13, 5, 7.25)::text, make_time(10, 30, 1)::text, to_char(t::date, 'TZ YYYY') from n order by i",
+    // Dates beside moments, which bound them as dates.
+    "select i from n where t::date < date '2024-02-29' + interval '1 day' and t::date >= timestamp '1970-01-01 00:00:01'
+     order by i",
+    "select d from (values (date '0001-01-01'), ('1994-01-01'), ('1995-01-01'), (null), ('9999-12-31')) as x(d)
+     where d < date '1994-01-01' + interval '1 year' and timestamp '0001-01-01 12:00' < d order by d",
+    "select d, d = timestamp '1994-01-01', d <> timestamp '1994-01-01 12:00', d >= timestamp '1994-01-01 12:00',
+     d <= timestamp '1994-01-01 23:59:59.999999' from (values (date '1994-01-01'), ('1994-01-02'), (null)) as x(d)
+     order by d",
+    "select count(*) from (values (date '1994-01-01'), ('1994-01-02')) as x(d)
+     join (values (date '1994-01-02'), (null)) as y(e)
+      on d < e + interval '12 hours' and d > timestamp '1993-12-31 23:00'
+     where d <> timestamp '1994-01-01 00:00:00.000001' and d not in (timestamp '1994-01-02 00:00:01')",
+    // A condition without a subquery keeps others from failing, beside one with a subquery.
+    "with b(i, k) as (values (1, 0), (2, 5))
+     select count(*) from b where i in (select i from b) and k <> 0 and 10 / k >= 0",
+    "select count(*) from n where i in (select k from m) and s ~ '^[0-9]+$' and s::int > 0",
 ];

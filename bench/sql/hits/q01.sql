@@ -1,0 +1,1 @@
+select count(*) from hits where adv_engine_id <> 0

@@ -1,0 +1,1 @@
+select sum(adv_engine_id), count(*), avg(resolution_width) from hits

@@ -1,0 +1,1 @@
+select count(distinct search_phrase) from hits

@@ -1,0 +1,1 @@
+select min(event_date), max(event_date) from hits

@@ -1,0 +1,2 @@
+select search_phrase, count(*) as c
+from hits where search_phrase <> '' group by search_phrase order by c desc, search_phrase limit 10

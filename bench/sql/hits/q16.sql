@@ -1,0 +1,2 @@
+select user_id, search_phrase, count(*)
+from hits group by user_id, search_phrase order by count(*) desc, user_id, search_phrase limit 10

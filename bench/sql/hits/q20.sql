@@ -1,0 +1,1 @@
+select count(*) from hits where url like '%google%'
