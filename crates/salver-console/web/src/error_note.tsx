@@ -1,5 +1,6 @@
 import { ApiError } from "./api";
-import { loginOpen, requestLogin } from "./session/session";
+import { logInMayHelp } from "./session/log_in_may_help";
+import { loginOpen, requestLogin, session } from "./session/session";
 
 /** How many characters of an address are shown. */
 const LONGEST = 200;
@@ -8,7 +9,7 @@ const LONGEST = 200;
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   if (!error) return null;
   const api = error instanceof ApiError ? error : null;
-  const mayLogIn = (api?.status === 401 || api?.status === 403) && !loginOpen.value;
+  const mayLogIn = api !== null && logInMayHelp(api, session.value.hasUsers) && !loginOpen.value;
   const message = error instanceof Error ? error.message : String(error);
   return (
     <div class="note error" role="alert">

@@ -4,25 +4,29 @@ import "./styles/layout.css";
 import "./styles/controls.css";
 import "./styles/grid.css";
 import { render } from "preact";
-import { isAbsent } from "./api";
 import { App, preloadScreen } from "./app";
-import { catalogError, loadCatalog } from "./catalog";
+import { loadCatalog } from "./catalog";
 import { fetchFirstRows } from "./entry/first_rows";
 import { applyTheme } from "./layout/theme";
 import { startRouter } from "./router";
-import { loadSession } from "./session/session";
+import { loadNoSession, loadSession } from "./session/session";
+import { watchSession } from "./session/watch";
 
 /** How long the first drawing waits for the catalog, the screen and its rows, in milliseconds: without them it is done again. */
 const SOON = 150;
 
 let firstRows: Promise<unknown> | undefined;
+let isSessionAsked = false;
 const loaded = loadCatalog(({ entries, index }) => {
   firstRows = fetchFirstRows(entries);
+  isSessionAsked = true;
   // Where nobody logs in, nobody is asked for.
   if (!index.doors || index.doors.me !== undefined) void loadSession();
+  else loadNoSession();
 });
 // Who may not even see the index may log in.
-void loaded.then(() => (isAbsent(catalogError.peek()) ? loadSession() : undefined));
+void loaded.then(() => (isSessionAsked ? undefined : loadSession()));
+watchSession();
 const ready = Promise.all([loaded.then(() => firstRows), preloadScreen()]);
 applyTheme();
 startRouter();

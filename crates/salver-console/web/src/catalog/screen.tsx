@@ -66,7 +66,7 @@ export function CatalogScreen() {
       ))}
       <Functions all={all} />
       <Queries all={all} />
-      {groups.length === 0 && all.functions.length === 0 && (
+      {groups.length === 0 && all.functions.length === 0 && all.streams.size === 0 && (
         <div class="note">
           <p class="note-title">Nothing is served yet.</p>
           <p>

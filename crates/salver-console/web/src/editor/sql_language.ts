@@ -3,8 +3,8 @@ import { PostgreSQL, type SQLNamespace, sql } from "@codemirror/lang-sql";
 import type { Extension } from "@codemirror/state";
 import { fetchJson } from "../api";
 import { list, nullable, object, text } from "../shape";
-import { catalog } from "../catalog";
 import { typeLabel } from "../column_type";
+import { askableEntries } from "../sql/askable";
 
 interface Routine {
   routine_name: string;
@@ -49,7 +49,7 @@ function quoted(name: string): string {
 
 /** The columns of the tables that the statement names, or else of all tables. */
 function columnCompletions(statement: string): Completion[] {
-  const entries = [...(catalog.value?.entries.values() ?? [])];
+  const entries = askableEntries();
   const named = entries.filter((entry) => statement.includes(entry.name));
   const byName = new Map<string, Completion>();
   for (const entry of named.length ? named : entries) {
@@ -80,7 +80,7 @@ async function complete(context: CompletionContext): Promise<CompletionResult | 
 /** SQL, with completion of the catalog's tables and columns and of all functions. */
 export function sqlLanguage(): Extension {
   const schema: SQLNamespace = {};
-  for (const entry of catalog.value?.entries.values() ?? []) {
+  for (const entry of askableEntries()) {
     schema[entry.name.replace(/\./g, "\\.")] = {
       self: { label: entry.name, type: "class", detail: entry.kind, apply: quoted(entry.name), boost: 3 },
       children: entry.columns.map((column) => ({

@@ -37,3 +37,9 @@ test("conditions are said in SQL", () => {
 test("a number in SQL is one, or a text", () => {
   expect(sqlWhere([buildFilter(number, "eq", "1 or 1=1")], columns)).toBe(` where "n" = '1 or 1=1'`);
 });
+
+test("bytes in SQL are bytes", () => {
+  const bytes = { name: "b", type: "Binary" };
+  expect(sqlWhere([buildFilter(bytes, "eq", "00ff")], [bytes])).toBe(` where "b" = x'00ff'`);
+  expect(sqlWhere([buildFilter(bytes, "eq", "")], [bytes])).toBe(` where "b" = x''`);
+});

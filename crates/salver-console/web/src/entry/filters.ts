@@ -137,7 +137,7 @@ export function sqlWhere(filters: Filter[], columns: Column[], extra: string[] =
 function sqlTerm({ column, operator, value }: Filter, kind: Kind): string | null {
   const name = sqlName(column);
   const plain = isNumeric(kind) || kind === "boolean";
-  const literal = (text: string) => (plain && /^[-+\w.]+$/.test(text) ? text : sqlText(unquote(text)));
+  const literal = (text: string) => (plain && /^[-+\w.]+$/.test(text) ? text : `${kind === "binary" ? "x" : ""}${sqlText(unquote(text))}`);
   if (operator === "null" || operator === "not_null") return `${name} is ${(operator === "null") !== (value === "false") ? "" : "not "}null`;
   if (/^null$/i.test(value) && (operator === "eq" || operator === "ne")) return `${name} is ${operator === "eq" ? "" : "not "}null`;
   if (operator === "in" || operator === "nin") return `${name} ${operator === "nin" ? "not " : ""}in (${splitList(value).map(literal).join(", ")})`;

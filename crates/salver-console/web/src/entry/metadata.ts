@@ -149,3 +149,11 @@ export async function recordTable(table: string): Promise<RecordTable | null> {
     required: schema?.required ?? [],
   };
 }
+
+/** The tables whose rows may refer to rows of a table, by what is said of its columns (`comments.post_id`). */
+export function referringTables(table: RecordTable, tables: Iterable<string>): string[] {
+  const columns = Object.values(table.fields).flatMap((field) => field["x-referenced"] ?? []);
+  const known = [...tables].sort((a, b) => b.length - a.length);
+  // Both names may have points.
+  return [...new Set(columns.map((column) => known.find((name) => column.startsWith(`${name}.`)) ?? column.replace(/\.[^.]*$/, "")))];
+}

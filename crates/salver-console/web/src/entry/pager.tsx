@@ -1,7 +1,7 @@
 import { setQuery } from "../router";
 import { Icon } from "../icon";
 import { groupedNumber } from "../number_text";
-import { PAGE_SIZES } from "./view_state";
+import { PAGE_SIZES, lastPage } from "./view_state";
 
 interface Props {
   page: number;
@@ -18,7 +18,7 @@ interface Props {
 /** Where in the rows the page is, and the way to the others. */
 export function Pager({ page, limit, shown, total, error, onCount }: Props) {
   const first = (page - 1) * limit;
-  const last = total === null ? null : Math.max(1, Math.ceil(total / limit));
+  const last = total === null ? null : lastPage(total, limit);
   const go = (to: number) => setQuery({ page: to <= 1 ? null : String(to) });
   return (
     <nav class="pager" aria-label="Pages">
@@ -47,7 +47,7 @@ export function Pager({ page, limit, shown, total, error, onCount }: Props) {
             ))}
         </select>
       </label>
-      <button type="button" class="button small icon-only" aria-label="Page before" disabled={page <= 1} onClick={() => go(page - 1)}>
+      <button type="button" class="button small icon-only" aria-label="Page before" disabled={page <= 1} onClick={() => go(last === null ? page - 1 : Math.min(page - 1, last))}>
         <Icon name="back" size={14} />
       </button>
       <label class="inline-field">

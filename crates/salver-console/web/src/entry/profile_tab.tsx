@@ -8,6 +8,7 @@ import type { Value } from "../data_json";
 import { ErrorNote } from "../error_note";
 import { CellContent } from "../grid/cell";
 import { RequestPanel } from "../request_panel";
+import { withRights } from "../sql/rights";
 import { type Loaded, useLoaded } from "../use_loaded";
 import { equalFilter } from "./filters";
 import { EXACT_ROWS, type Profile, fetchProfile, fetchSmallHistogram, hasHistogram, profileRequest, topIsPartial, topRequest } from "./profile_queries";
@@ -83,7 +84,7 @@ function ProfileRow({ entry, state, column, isKey, isFirst }: RowProps) {
       </td>
       <td class="profile-range">{profile.data && <Range profile={profile.data} />}</td>
       <td>
-        {profile.error !== null && <ErrorNote error={profile.error} onRetry={profile.reload} />}
+        {profile.error !== null && <ErrorNote error={withRights(profile.error)} onRetry={profile.reload} />}
         {profile.data && profile.data.filled > 0 && <Distribution entry={entry} state={state} column={column} profile={profile} />}
       </td>
     </tr>
@@ -144,7 +145,7 @@ function Distribution({ entry, state, column, profile }: { entry: Entry; state: 
   const top = counted ? topRequest(entry, state, column, known) : null;
   const histogram = useLoaded(drawn && known ? JSON.stringify([known, state.filters]) : null, (signal) => (known ? fetchSmallHistogram(entry, state, column, known, signal) : Promise.resolve([])));
   const values = useLoaded(top && JSON.stringify(top), async (signal) => (top ? (await fetchRows(top, signal)).rows : []));
-  if (histogram.error || values.error) return <ErrorNote error={histogram.error ?? values.error} onRetry={histogram.error ? histogram.reload : values.reload} />;
+  if (histogram.error || values.error) return <ErrorNote error={withRights(histogram.error ?? values.error)} onRetry={histogram.error ? histogram.reload : values.reload} />;
   if (histogram.data?.length) return <SmallHistogram bins={histogram.data} temporal={isTemporal(kind)} name={column.name} />;
   if (values.data?.length) {
     const isPartial = topIsPartial(column, known);

@@ -1,23 +1,28 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { fetchCount, fetchPage } from "../api";
-import { type Column, type Entry, catalog } from "../catalog";
+import { type Entry, catalog } from "../catalog";
 import type { Value } from "../data_json";
 import { ErrorNote } from "../error_note";
 import { Grid, type GridColumn } from "../grid/grid";
 import { valueText } from "../grid/value";
 import { Icon } from "../icon";
-import { CellEditor } from "../records/cell_editor";
-import { RecordEdit, changeCount } from "../records/record";
+import { LeftEdits } from "../records/left_edits";
+import { changeCount } from "../records/record";
 import { NewRow, RowActions } from "../records/row_actions";
 import { RequestPanel } from "../request_panel";
-import { pageUrl, place, setQuery } from "../router";
+import { place, setQuery } from "../router";
 import { useLoaded } from "../use_loaded";
 import { ColumnPicker } from "./column_picker";
 import { Downloads } from "./downloads";
 import { FilterBar } from "./filter_bar";
 import { Facets, defaultFacets } from "./facets";
-import type { EntryFacts, LoadedFacts } from "./facts";
+import type { LoadedFacts } from "./facts";
+import { referringTables } from "./metadata";
+import { NoRows } from "./no_rows";
 import { Pager } from "./pager";
+import { rowUrl } from "./row_address";
+import { useSpecialNumbers } from "./special_numbers";
+import { useCellEdits } from "./use_cell_edits";
 import { type ViewState, countRequest, quoteName, rowsRequest, writeSort } from "./view_state";
 
 interface Props {
@@ -46,7 +51,8 @@ export function RowsTab({ entry, state, loaded }: Props) {
     () => state.columns.map((column) => ({ ...column, key: facts.key.includes(column.name), refers: described.find(({ name }) => name === column.name)?.fk })),
     [state.columns.map(({ name }) => name).join("\u0000"), facts],
   );
-  const shown = useMemo(() => arrange(rows.data, columns), [rows.data, columns]);
+  const data = useSpecialNumbers(rows.data, entry.columns, request);
+  const shown = useMemo(() => arrange(data, columns), [data?.rows, columns]);
 
   const onSort = (name: string, add: boolean) => {
     const known = state.sort.find(({ column }) => column === name);
@@ -62,14 +68,15 @@ export function RowsTab({ entry, state, loaded }: Props) {
   };
   const rowLink = (_: Value[], index: number) => {
     const key = keyOfRow(index);
-    return key ? pageUrl("entry", entry.name, "row", ...key) : undefined;
+    return key ? rowUrl(entry.name, key) : undefined;
   };
   const cellLink = (column: GridColumn, value: Value, row: Value[], index: number) => {
     if (value === null) return undefined;
-    if (column.refers) return pageUrl("entry", entryOfTable(column.refers), "row", valueText(value));
+    if (column.refers) return rowUrl(entryOfTable(column.refers), [valueText(value)]);
     return column.key ? rowLink(row, index) : undefined;
   };
-  const editing = useEditing(entry, facts, columns, shown, keyOfRow);
+  const referring = useMemo(() => (facts.records ? referringTables(facts.records.table, catalog.value?.tables.keys() ?? []) : []), [facts]);
+  const { editing, left } = useCellEdits({ entry, facts, columns, rows: shown, keyOfRow, isLoading: rows.loading });
 
   return (
     <>
@@ -93,6 +100,7 @@ export function RowsTab({ entry, state, loaded }: Props) {
       <div class={facetNames === null ? "" : "with-facets"}>
         {facetNames !== null && <Facets entry={entry} state={state} names={facetNames} />}
         <div class={`grid-area${rows.loading ? " busy" : ""}`} aria-busy={rows.loading}>
+          <LeftEdits {...left} />
           {rows.error !== null && <ErrorNote error={rows.error} onRetry={rows.reload} />}
           {(rows.data || !rows.error) && (
             <Grid
@@ -109,14 +117,14 @@ export function RowsTab({ entry, state, loaded }: Props) {
                 facts.records?.table.writes.remove
                   ? (_, index) => {
                       const key = keyOfRow(index);
-                      return key && facts.records ? <RowActions record={{ table: facts.records.name, keyColumns: facts.key, key }} /> : null;
+                      return key && facts.records ? <RowActions record={{ table: facts.records.name, entry, keyColumns: facts.key, key }} referring={referring} /> : null;
                     }
                   : // Room for what a table probably takes.
                     entry.kind === "table" && loaded.waiting
                     ? () => null
                     : undefined
               }
-              empty={rows.loading ? "Loading…" : state.filters.length ? "No row fits these conditions." : "No rows yet."}
+              empty={rows.loading ? "Loading…" : <NoRows state={state} total={total.data} />}
             />
           )}
           {rows.data?.cut && <Cut shown={shown.length} />}
@@ -153,35 +161,4 @@ function arrange(data: { columns: string[]; rows: Value[][] } | null, columns: G
   if (!data) return [];
   const positions = columns.map(({ name }) => data.columns.indexOf(name));
   return data.rows.map((row) => positions.map((position) => row[position] ?? null));
-}
-
-function useEditing(entry: Entry, facts: EntryFacts, columns: GridColumn[], rows: Value[][], keyOfRow: (index: number) => string[] | null) {
-  const [at, setAt] = useState<{ row: number; column: number } | null>(null);
-  const edit = useRef<RecordEdit | null>(null);
-  const records = facts.records;
-  if (!records?.table.writes.update || facts.key.length === 0) return undefined;
-  const { described } = facts;
-  return {
-    at,
-    begin: (row: number, column: number) => {
-      const key = keyOfRow(row);
-      edit.current = key && new RecordEdit({ table: records.name, keyColumns: facts.key, key });
-      setAt({ row, column });
-    },
-    can: (row: number, column: number) => {
-      const name = columns[column]?.name ?? "";
-      return !facts.key.includes(name) && name in records.table.fields && !records.table.fields[name]?.readOnly && keyOfRow(row) !== null;
-    },
-    editor: () => {
-      const column = at && (columns[at.column] as Column | undefined);
-      const key = at && keyOfRow(at.row);
-      if (!at || !column || !key) return null;
-      const value = rows[at.row]?.[at.column] ?? null;
-      const save = async (next: Value) => {
-        await edit.current?.save(new Map([[column.name, next]]));
-        setAt(null);
-      };
-      return <CellEditor key={`${entry.name}${at.row}:${at.column}`} column={column} value={value} nullable={described.find(({ name }) => name === column.name)?.nullable ?? false} onSave={save} onClose={() => setAt(null)} />;
-    },
-  };
 }

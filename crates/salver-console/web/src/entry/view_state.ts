@@ -11,6 +11,9 @@ export const FIRST_COLUMNS = 50;
 /** The choices for the rows of a page. */
 export const PAGE_SIZES = [25, 50, 100, 250, 1000];
 
+/** The number of the last page, which is there without rows, too. */
+export const lastPage = (total: number, limit: number): number => Math.max(1, Math.ceil(total / limit));
+
 /** What of an entry is shown. It is the query of the page, in the grammar of `/api/tables`. */
 export interface ViewState {
   filters: Filter[];

@@ -1,3 +1,4 @@
+import { readKept, writeKept } from "../session/kept";
 import type { PartFormat } from "./download";
 
 /** What is kept of an open export, so that it can be gone on with after the page was closed. */
@@ -12,10 +13,10 @@ export interface KeptExport {
 const KEY = "salver.exports";
 const KEPT_MAX = 20;
 
-/** The exports that were opened in this browser and not ended, latest first. */
+/** The exports that the user opened in this browser and did not end, latest first. */
 export function loadKept(): KeptExport[] {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    const stored: unknown = JSON.parse(readKept(KEY) ?? "[]");
     return Array.isArray(stored) ? stored.filter(isKept) : [];
   } catch {
     return [];
@@ -37,10 +38,6 @@ export function forget(token: string): KeptExport[] {
 }
 
 function store(all: KeptExport[]): KeptExport[] {
-  try {
-    localStorage.setItem(KEY, JSON.stringify(all));
-  } catch {
-    // Without storage, exports are known as long as the page is open.
-  }
+  writeKept(KEY, JSON.stringify(all));
   return all;
 }

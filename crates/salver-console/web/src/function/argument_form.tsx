@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { ApiError } from "../api";
 import type { Field } from "./fields";
+import { PairsInput } from "./pairs_input";
 
 interface ArgumentFormProps {
   fields: Field[];
@@ -33,7 +34,8 @@ export function ArgumentForm({ fields, values, error, onChange, onFile, onSubmit
     >
       {fields.length === 0 && <p class="muted">The function takes no arguments.</p>}
       {fields.map((field) => (
-        <label key={field.name} class="field">
+        // A label is for one input.
+        <Labelled key={field.name} isGroup={field.kind === "pairs"}>
           <span>
             <bdi>{field.name}</bdi>{" "}
             <small>
@@ -55,11 +57,15 @@ export function ArgumentForm({ fields, values, error, onChange, onFile, onSubmit
               {error.hint && `: ${error.hint}`}
             </small>
           )}
-        </label>
+        </Labelled>
       ))}
       {children}
     </form>
   );
+}
+
+function Labelled({ isGroup, children }: { isGroup: boolean; children: ComponentChildren }) {
+  return isGroup ? <div class="field">{children}</div> : <label class="field">{children}</label>;
 }
 
 interface FieldInputProps {
@@ -85,6 +91,8 @@ function FieldInput({ field, value, invalid, onChange, onFile }: FieldInputProps
           }}
         />
       );
+    case "pairs":
+      return <PairsInput label={field.name} value={value} onChange={onChange} />;
     case "boolean":
     case "choice":
       return (

@@ -12,7 +12,7 @@ import { useLoaded } from "../use_loaded";
 import { AnswerView } from "./answer_view";
 import { ArgumentForm } from "./argument_form";
 import { type Answer, call, startJob } from "./call";
-import { argumentsJson, type Field, fieldsOf, missingFields } from "./fields";
+import { argumentsJson, type Field, fieldsOf, missingFields, namedArguments } from "./fields";
 import { JobPanel } from "./job_panel";
 import "./function.css";
 
@@ -171,11 +171,10 @@ function addressOf(fields: Field[], values: Record<string, string>): Record<stri
 function withFiles(request: ApiRequest, fields: Field[], values: Record<string, string>, files: Record<string, File>): ApiRequest {
   if (!fields.some(({ kind }) => kind === "file")) return request;
   const form = new FormData();
-  for (const { name, kind } of fields) {
+  for (const { field, name, typed } of namedArguments(fields, values)) {
     const file = files[name];
-    const value = values[name];
-    if (kind === "file" && file) form.append(name, file);
-    else if (kind !== "file" && value) form.append(name, value);
+    if (field.kind === "file" && file) form.append(name, file);
+    else if (field.kind !== "file" && typed) form.append(name, typed);
   }
   return { ...request, headers: {}, form };
 }

@@ -4,8 +4,10 @@ import { cellText } from "./value";
 /** The content of a cell. Data is only ever text here, never markup. */
 export function CellContent({ value, link, onOpen }: { value: Value; link?: string | undefined; onOpen?: () => void }) {
   if (value === null) return <span class="null">NULL</span>;
-  if (value === "") return <span class="empty-text">empty</span>;
-  if (typeof value === "string" && /^ +$/.test(value)) return <span class="empty-text">{value.length === 1 ? "1 space" : `${value.length} spaces`}</span>;
+  if (typeof value === "string" && /^ *$/.test(value)) {
+    const blank = <span class="empty-text">{value === "" ? "empty" : value.length === 1 ? "1 space" : `${value.length} spaces`}</span>;
+    return link ? <a href={link}>{blank}</a> : blank;
+  }
   if (typeof value === "boolean") return <span class={`bool ${value}`}>{String(value)}</span>;
   const { text, more } = cellText(value);
   const shown =

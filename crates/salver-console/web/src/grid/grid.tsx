@@ -107,8 +107,7 @@ export function Grid(props: GridProps) {
     const { row, column } = active.current;
     activate(Math.min(row, Math.max(0, rows.length - 1)), Math.min(column, Math.max(0, columns.length - 1)));
   }, [rows, columns.length]);
-  // Not `useEffect`, which comes after the paint: the next key would find the focus where it was.
-  useLayoutEffect(() => {
+  const followFocus = () => {
     const { row, column } = active.current;
     const cell = moved.current && scroller.current?.querySelector<HTMLElement>(`[data-cell="${row}:${column}"]`);
     // A row that is still out of sight comes with the next drawing, after the scroll.
@@ -116,12 +115,18 @@ export function Grid(props: GridProps) {
     moved.current = false;
     cell.focus({ preventScroll: true });
     cell.scrollIntoView({ block: "nearest", inline: "nearest" });
-  });
+  };
+  // Not `useEffect`, which comes after the paint: the next key would find the focus where it was.
+  useLayoutEffect(followFocus);
   // The focus comes back to a cell whose editor is closed.
   const edited = Boolean(props.editing?.at);
   const wasEdited = useRef(edited);
   useEffect(() => {
-    if (wasEdited.current && !edited) move(active.current.row, active.current.column);
+    if (wasEdited.current && !edited) {
+      move(active.current.row, active.current.column);
+      // A move to where the focus is draws nothing, and the next drawing may be that of another editor.
+      followFocus();
+    }
     wasEdited.current = edited;
   }, [edited]);
   // Another page, or another order, begins at its first row.

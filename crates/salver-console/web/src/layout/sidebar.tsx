@@ -103,6 +103,8 @@ function groupsOf(all: Catalog, search: string): { title: string; items: Item[] 
   for (const entry of entries.filter(({ kind }) => kind === "stream")) {
     add("Streams", all.streams.has(entry.name) ? { ...entryItem(entry), url: pageUrl("stream", entry.name) } : entryItem(entry));
   }
+  // Who may append to a stream and not read it has it in the list of streams alone.
+  for (const name of all.streams) if (!all.entries.has(name)) add("Streams", { label: name, icon: "stream", url: pageUrl("stream", name) });
   for (const query of all.queries) add("Queries", { label: query.name, icon: "query", url: `${pageUrl("sql")}?query=${encodeURIComponent(query.name)}` });
   for (const file of all.functions) {
     for (const endpoint of namedOf(file)) {

@@ -1,57 +1,64 @@
-import { useState } from "preact/hooks";
-import { kindOf } from "../column_type";
-import type { Column } from "../catalog";
-import { type Value } from "../data_json";
+import { useEffect, useRef } from "preact/hooks";
 import { ApiError } from "../api";
+import { kindOf } from "../column_type";
 import { valueText } from "../grid/value";
-import { type Draft, FieldInput, draftValue } from "./field_input";
+import { type CellEdit, draftOf, isTouched } from "./cell_edits";
+import { type Draft, draftWarning } from "./draft";
+import { FieldInput } from "./field_input";
 import { fieldErrors } from "./record";
 
 interface Props {
-  column: Column;
-  value: Value;
+  edit: CellEdit;
   nullable: boolean;
-  onSave: (value: Value) => Promise<void>;
+  onDraft: (draft: Draft) => void;
+  onSave: (draft: Draft) => void;
   onClose: () => void;
 }
 
 /** The editor in place of a cell: Enter saves, Escape leaves the value as it was. */
-export function CellEditor({ column, value, nullable, onSave, onClose }: Props) {
-  const before: Draft = value === null ? null : valueText(value);
-  const [draft, setDraft] = useState<Draft>(before);
-  const [error, setError] = useState<unknown>(null);
-  const [busy, setBusy] = useState(false);
-
-  const save = async (next: Draft) => {
-    if (next === before || next === undefined) return onClose();
-    setBusy(true);
-    try {
-      await onSave(draftValue(next, kindOf(column.type)));
-    } catch (failed) {
-      setError(failed);
-      setBusy(false);
-    }
-  };
-  const message = fieldErrors(error)[column.name] ?? (error instanceof ApiError ? [error.message, error.hint].filter(Boolean).join(": ") : error ? String(error) : null);
+export function CellEditor({ edit, nullable, onDraft, onSave, onClose }: Props) {
+  const { column, type, draft, error, busy, before, shown } = edit;
+  const save = (next: Draft) => !busy && onSave(next);
+  const message = fieldErrors(error)[column] ?? textOfError(error);
+  const told = (value: typeof shown) => (value === null ? "NULL" : valueText(value).slice(0, 80) || "empty");
+  const form = useRef<HTMLFormElement>(null);
+  const warning = draftWarning(draft, draftOf(shown), kindOf(type));
+  // At the edge of a grid what is said would be out of sight.
+  useEffect(() => form.current?.scrollIntoView({ block: "nearest", inline: "nearest" }), [message, warning, before]);
   return (
     <form
+      ref={form}
       class="cell-editor"
-      aria-label={`Change ${column.name}`}
+      aria-label={`Change ${column}`}
       onSubmit={(event) => {
         event.preventDefault();
-        void save(draft);
+        save(draft);
       }}
       onKeyDown={(event) => {
         event.stopPropagation();
         if (event.key === "Escape") onClose();
-        if (event.key === "Enter" && event.target instanceof HTMLTextAreaElement && (event.ctrlKey || event.metaKey)) void save(draft);
+        if (event.key === "Enter" && event.target instanceof HTMLTextAreaElement && (event.ctrlKey || event.metaKey)) save(draft);
       }}
       onDblClick={(event) => event.stopPropagation()}
     >
       <label class="visually-hidden" for="cell-input">
-        {column.name}
+        {column}
       </label>
-      <FieldInput id="cell-input" type={column.type} value={draft} onChange={setDraft} invalid={Boolean(message)} describedBy={message ? "cell-error" : undefined} autofocus />
+      <FieldInput
+        id="cell-input"
+        type={type}
+        value={draft}
+        before={draftOf(shown)}
+        onChange={onDraft}
+        invalid={Boolean(message)}
+        describedBy={message ? "cell-error" : undefined}
+        autofocus={isTouched(edit) ? "behind" : "all"}
+      />
+      {before !== undefined && !message && (
+        <p class="changed-meanwhile" role="status">
+          Somebody else changed it meanwhile: it was <bdi>{told(before)}</bdi> and is now <bdi>{told(shown)}</bdi>.
+        </p>
+      )}
       {message && (
         <p class="field-error" id="cell-error" role="alert">
           <bdi>{message}</bdi>
@@ -65,11 +72,16 @@ export function CellEditor({ column, value, nullable, onSave, onClose }: Props) 
           Cancel
         </button>
         {nullable && (
-          <button type="button" class="button small" onClick={() => void save(null)}>
+          <button type="button" class="button small" disabled={busy} onClick={() => save(null)}>
             NULL
           </button>
         )}
       </div>
     </form>
   );
+}
+
+function textOfError(error: unknown): string | null {
+  if (error instanceof ApiError) return [error.message, error.hint].filter(Boolean).join(": ");
+  return error instanceof Error ? error.message : error ? String(error) : null;
 }

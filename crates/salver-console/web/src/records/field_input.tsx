@@ -1,52 +1,75 @@
-import { type Kind, isNumeric, kindOf } from "../column_type";
-import { ExactNumber, type Value } from "../data_json";
+import { useRef } from "preact/hooks";
+import { isNumeric, kindOf } from "../column_type";
+import type { TableColumn } from "../catalog";
+import type { RecordField } from "../entry/metadata";
+import { type Draft, draftWarning } from "./draft";
 
-/** What was typed for a column. `null` is NULL; `undefined` leaves the column to its default. */
-export type Draft = string | null | undefined;
-
-/** The value that is written for what was typed. A text that is no number is sent as it is, and the server says so. */
-export function draftValue(draft: string | null, kind: Kind): Value {
-  if (draft === null) return null;
-  if (kind === "boolean" && (draft === "true" || draft === "false")) return draft === "true";
-  if (isNumeric(kind) && /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(draft.trim())) return new ExactNumber(draft.trim());
-  return draft;
+/**
+ * What a column takes where nothing is given, in words. The descriptions of tables say what may not be NULL and which
+ * keys the database makes, and not always what has a default.
+ */
+export function leftOutOf(field: RecordField | undefined, isRequired: boolean, column: TableColumn | undefined): string {
+  if (isRequired) return "a value is needed";
+  return column && !column.nullable && !field?.readOnly ? "a value is needed, unless the column has a default" : "default";
 }
 
 interface Props {
   id: string;
   type: string;
   value: Draft;
+  /** What is there now. */
+  before: Draft;
   onChange: (value: Draft) => void;
   invalid?: boolean;
   describedBy?: string | undefined;
-  autofocus?: boolean;
+  /** Takes the focus when it is there: with its text chosen, or behind it, where somebody goes on typing. */
+  autofocus?: "all" | "behind" | undefined;
+  /** What the column takes where nothing is given, in words. */
+  leftOut?: string;
   maxLength?: number | undefined;
 }
 
-/** The input for a value of a column. */
-export function FieldInput({ id, type, value, onChange, invalid, describedBy, autofocus, maxLength }: Props) {
+/** The input for a value of a column, with a warning where the text can't keep its line ends. */
+export function FieldInput({ id, type, value, before, onChange, invalid, describedBy, autofocus, leftOut = "default", maxLength }: Props) {
   const kind = kindOf(type);
-  const common = { id, "aria-invalid": invalid ?? false, "aria-describedby": describedBy, ref: autofocus ? focusOnce : undefined };
+  // An input that became one of several lines stays so: another in its place would lose the cursor.
+  const lines = useRef(false);
+  const warning = draftWarning(value, before, kind);
+  const descriptions = [describedBy, warning && `${id}-warning`].filter(Boolean).join(" ") || undefined;
+  const focus = autofocus === "all" ? focusAll : autofocus ? focusOnce : undefined;
+  const common = { id, "aria-invalid": invalid ?? false, "aria-describedby": descriptions, ref: focus };
   if (kind === "boolean") {
     return (
       <select {...common} value={value ?? ""} onChange={(event) => onChange(event.currentTarget.value || null)}>
-        <option value="">{value === undefined ? "default" : "NULL"}</option>
+        <option value="">{value === undefined ? leftOut : "NULL"}</option>
         <option value="true">true</option>
         <option value="false">false</option>
       </select>
     );
   }
-  const placeholder = value === null ? "NULL" : value === undefined ? "default" : "";
+  const placeholder = value === null ? "NULL" : value === undefined ? leftOut : kind === "binary" ? "hexadecimal, as in 00ff" : "";
   const text = value ?? "";
-  if (kind === "text" && (text.length > 60 || text.includes("\n"))) {
-    return <textarea {...common} dir="auto" rows={5} value={text} placeholder={placeholder} onInput={(event) => onChange(event.currentTarget.value)} />;
+  // An input of one line drops line ends, of whatever column.
+  if (/[\r\n]/.test(text) || (kind === "text" && text.length > 60)) lines.current = true;
+  if (lines.current) {
+    return (
+      <>
+        <textarea {...common} dir="auto" rows={5} value={text} placeholder={placeholder} onInput={(event) => onChange(event.currentTarget.value)} />
+        {warning && (
+          <span class="field-warning" id={`${id}-warning`} role="status">
+            {warning}
+          </span>
+        )}
+      </>
+    );
   }
   return (
     <input
       {...common}
       dir="auto"
       inputMode={isNumeric(kind) ? "decimal" : undefined}
-      maxLength={maxLength && maxLength < 10000 ? maxLength : undefined}
+      // Of bytes it counts others than the characters that are typed.
+      maxLength={maxLength && maxLength < 10000 && kind !== "binary" ? maxLength : undefined}
       value={text}
       placeholder={placeholder}
       onInput={(event) => onChange(event.currentTarget.value)}
@@ -54,9 +77,13 @@ export function FieldInput({ id, type, value, onChange, invalid, describedBy, au
   );
 }
 
-const focusOnce = (element: HTMLElement | null) => {
-  if (!element || element.dataset.focused) return;
+const focusOnce = (element: HTMLElement | null): boolean => {
+  if (!element || element.dataset.focused) return false;
   element.dataset.focused = "yes";
   element.focus();
-  if (element instanceof HTMLInputElement) element.select();
+  return true;
+};
+
+const focusAll = (element: HTMLElement | null) => {
+  if (focusOnce(element) && element instanceof HTMLInputElement) element.select();
 };

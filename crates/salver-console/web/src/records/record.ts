@@ -1,6 +1,10 @@
 import { signal } from "@preact/signals";
 import { ApiError, type ApiRequest, apiPath, dataOf, send, textOf } from "../api";
+import type { Entry } from "../catalog";
 import { type Value, writeData } from "../data_json";
+import { hexOfBase64 } from "./bytes_text";
+import { whyInexact } from "./exactness";
+import { type RecordName, isBinary, keyText, nameOf, recordRequest } from "./record_request";
 
 /** A row of a table as `/api/records` has it, with the tag of its state. */
 export interface TaggedRecord {
@@ -25,28 +29,6 @@ export const lastChange = signal<Undo | null>(null);
 /** Counts the changes, so that what shows rows reads them again. */
 export const changeCount = signal(0);
 
-/** A row by its table and its key. */
-export interface RecordName {
-  table: string;
-  keyColumns: string[];
-  key: string[];
-}
-
-/** The row in words. */
-const nameOf = ({ table, key }: RecordName) => `${table} ${key.join(", ")}`;
-
-/**
- * The request for a row: by its key in the path, with `~` between several values, or by conditions where a value has a
- * character that means something in the path. A change by conditions must say how many rows it may touch.
- */
-function recordRequest(record: RecordName, method: string): ApiRequest {
-  const { table, keyColumns, key } = record;
-  if (!key.some((value) => /[,~]/.test(value))) return { method, path: apiPath("records", table, key.join("~")) };
-  const query = keyColumns.map((name, index): [string, string] => ["filter", `${name},eq,${key[index]}`]);
-  if (method !== "GET") query.push(["max_affected", "1"]);
-  return { method, path: apiPath("records", table), query };
-}
-
 /** Sends a change whose answer is only that it was made. */
 async function write(request: ApiRequest): Promise<void> {
   await textOf(await send(request));
@@ -70,46 +52,20 @@ function updateRequest(record: RecordName, changes: Changes, tag: string | null)
 }
 
 /** Changes a row, and keeps the way back. */
-async function updateRecord(record: RecordName, before: TaggedRecord, changes: Changes): Promise<void> {
-  await write(updateRequest(record, changes, before.tag));
+export async function updateRecord(record: RecordName, before: TaggedRecord, changes: Changes): Promise<void> {
   const names = [...changes.keys()];
   const old: Changes = new Map(names.map((name) => [name, before.values.get(name) ?? null]));
+  // While it is still there. Should it change before it is written over, its tag does, too.
+  const whyFinal = await whyInexact(record, old);
+  await write(updateRequest(record, changes, before.tag));
+  const done = `Changed ${names.join(", ")} of ${nameOf(record)}`;
+  if (whyFinal !== null) return changed(`${done}. It can't be undone: ${whyFinal}`, null);
   const after = await readRecord(record).catch(() => null);
-  changed(`Changed ${names.join(", ")} of ${nameOf(record)}`, after && (() => write(updateRequest(record, old, after.tag))));
-}
-
-/**
- * The change of one row by a person, who may take long over it: it is written only if the row is still what it was when
- * the editor was opened. If it is not, the rows in sight are read again, and a second try writes over what is there.
- */
-export class RecordEdit {
-  private before: Promise<TaggedRecord>;
-
-  constructor(private readonly record: RecordName) {
-    this.before = this.read();
-  }
-
-  async save(changes: Changes): Promise<void> {
-    try {
-      await updateRecord(this.record, await this.before, changes);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 412) throw error;
-      this.before = this.read();
-      changeCount.value++;
-      throw new ApiError(412, error.word, "Somebody else changed the row meanwhile", "Save again to write over it, or cancel to see what it is now.", error.body);
-    }
-  }
-
-  private read(): Promise<TaggedRecord> {
-    const reading = readRecord(this.record);
-    // Whoever saves is told; until then nobody waits for it.
-    reading.catch(() => undefined);
-    return reading;
-  }
+  changed(done, after && (() => undoing(write(updateRequest(record, old, after.tag)), "The row is still as it was changed")));
 }
 
 /** Creates a row; the answer is its key. */
-export async function createRecord(table: string, keyColumns: string[], values: Changes): Promise<string[] | null> {
+export async function createRecord(entry: Entry, table: string, keyColumns: string[], values: Changes): Promise<string[] | null> {
   const response = await send({
     method: "POST",
     path: apiPath("records", table),
@@ -118,18 +74,40 @@ export async function createRecord(table: string, keyColumns: string[], values: 
     body: writeData(values),
   });
   const row = dataOf(response, await textOf(response));
-  const key = row instanceof Map && keyColumns.length ? keyColumns.map((name) => String(row.get(name) ?? "")) : null;
-  changed(`Created ${table}${key ? ` ${key.join(", ")}` : ""}`, key && (() => write(recordRequest({ table, keyColumns, key }, "DELETE"))));
+  const key = row instanceof Map && keyColumns.length ? keyColumns.map((name) => String(shownValue(entry, name, row.get(name) ?? null) ?? "")) : null;
+  changed(`Created ${table}${key ? ` ${keyText(key)}` : ""}`, key && (() => undoing(write(recordRequest({ table, entry, keyColumns, key }, "DELETE")), "The row is still there")));
   return key;
 }
 
-/** Deletes a row. It can be brought back, as the key is part of what is written then. */
-export async function deleteRecord(record: RecordName, before: TaggedRecord): Promise<void> {
+/** A value in an answer of `/api/records` as grids show it. */
+export function shownValue(entry: Entry, column: string, value: Value): Value {
+  return typeof value === "string" && isBinary(entry, column) ? (hexOfBase64(value) ?? value) : value;
+}
+
+/**
+ * Deletes a row, and keeps the way back unless something says why there is none. `referring` are tables whose rows may
+ * have gone with it.
+ */
+export async function deleteRecord(record: RecordName, before: TaggedRecord, whyFinal: string | null, referring: string[]): Promise<void> {
   const headers: Record<string, string> = before.tag ? { "If-Match": before.tag } : {};
   await write({ ...recordRequest(record, "DELETE"), headers });
-  changed(`Deleted ${nameOf(record)}`, () =>
-    write({ method: "POST", path: apiPath("records", record.table), headers: { "Content-Type": "application/json" }, body: writeData(before.values) }),
-  );
+  const insert: ApiRequest = { method: "POST", path: apiPath("records", record.table), headers: { "Content-Type": "application/json" }, body: writeData(before.values) };
+  const alone = referring.length > 0 ? `. Undo brings back this row, and none of ${referring.join(", ")}` : "";
+  const done = `Deleted ${nameOf(record)}`;
+  if (whyFinal !== null) changed(`${done}. It can't be undone: ${whyFinal}`, null);
+  else changed(done + alone, () => undoing(write(insert), "The row is still gone"));
+}
+
+/** A try to take a change back: where it fails, the error says what is so still, and which column is to blame. */
+async function undoing(trying: Promise<void>, still: string): Promise<void> {
+  try {
+    await trying;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const columns = Object.entries(fieldErrors(error)).map(([name, message]) => `${name}: ${message}`);
+    const why = [error.message, ...columns].join("; ");
+    throw new ApiError(error.status, error.word, `${still}. ${why}`, error.hint, error.body, error.asked);
+  }
 }
 
 function changed(done: string, back: (() => Promise<unknown>) | null): void {

@@ -5,7 +5,8 @@ import type { Value } from "../data_json";
 import type { RecordTable } from "../entry/metadata";
 import { ErrorNote } from "../error_note";
 import { valueText } from "../grid/value";
-import { type Draft, FieldInput, draftValue } from "./field_input";
+import { type Draft, draftFault, draftValue, isChanged } from "./draft";
+import { FieldInput, leftOutOf } from "./field_input";
 import { type Changes, fieldErrors } from "./record";
 
 interface Props {
@@ -26,7 +27,8 @@ export function RecordForm({ columns, table, described, row, saveLabel, onSave, 
   const [drafts, setDrafts] = useState<Record<string, Draft>>({});
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
-  const errors = fieldErrors(error);
+  const [faults, setFaults] = useState<Record<string, string>>({});
+  const errors = { ...fieldErrors(error), ...faults };
   const editable = columns.filter(({ name, type }) => kindOf(type) !== "nested" && (row === null || !table.fields[name]?.readOnly));
 
   const before = (name: string): Draft => {
@@ -36,10 +38,17 @@ export function RecordForm({ columns, table, described, row, saveLabel, onSave, 
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const changes: Changes = new Map();
+    const wrong: Record<string, string> = {};
     for (const { name, type } of editable) {
       const draft = drafts[name];
-      if (draft !== undefined && draft !== before(name)) changes.set(name, draftValue(draft, kindOf(type)));
+      const kind = kindOf(type);
+      if (draft === undefined || !isChanged(draft, before(name), kind)) continue;
+      const fault = draftFault(draft, kind);
+      if (fault === null) changes.set(name, draftValue(draft, before(name), kind));
+      else wrong[name] = fault;
     }
+    setFaults(wrong);
+    if (Object.keys(wrong).length > 0) return setError(null);
     if (row && changes.size === 0) return onCancel();
     setBusy(true);
     try {
@@ -80,14 +89,16 @@ export function RecordForm({ columns, table, described, row, saveLabel, onSave, 
               id={id}
               type={type}
               value={draft}
+              before={before(name)}
               onChange={(value) => setDrafts({ ...drafts, [name]: value })}
               invalid={Boolean(message)}
               describedBy={message ? `${id}-error` : undefined}
-              autofocus={index === 0}
+              autofocus={index === 0 ? "all" : undefined}
+              leftOut={leftOutOf(table.fields[name], table.required.includes(name), column)}
               maxLength={table.fields[name]?.maxLength}
             />
             {message && (
-              <span class="field-error" id={`${id}-error`}>
+              <span class="field-error" id={`${id}-error`} role="alert">
                 {message}
               </span>
             )}

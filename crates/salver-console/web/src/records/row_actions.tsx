@@ -1,9 +1,11 @@
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { type Entry, catalog } from "../catalog";
 import type { RecordTable } from "../entry/metadata";
-import { ErrorNote } from "../error_note";
 import { Icon } from "../icon";
-import { type RecordName, createRecord, deleteRecord, readRecord } from "./record";
+import { DeleteDialog } from "./delete_dialog";
+import { Deletion } from "./deletion";
+import { createRecord } from "./record";
+import { type RecordName, keyText } from "./record_request";
 import { RecordDialog } from "./record_dialog";
 import { RecordForm } from "./record_form";
 
@@ -24,7 +26,7 @@ export function NewRow({ entry, records, keyColumns }: { entry: Entry; records: 
             row={null}
             saveLabel="Create"
             onSave={async (values) => {
-              await createRecord(records.name, keyColumns, values);
+              await createRecord(entry, records.name, keyColumns, values);
               setOpen(false);
             }}
             onCancel={() => setOpen(false)}
@@ -35,31 +37,21 @@ export function NewRow({ entry, records, keyColumns }: { entry: Entry; records: 
   );
 }
 
-/** The button that deletes a row. The change can be taken back, so it asks nothing. */
-export function RowActions({ record }: { record: RecordName }) {
-  const [error, setError] = useState<unknown>(null);
-  const remove = async () => {
-    try {
-      await deleteRecord(record, await readRecord(record));
-    } catch (failed) {
-      setError(failed);
-    }
+/** The button that deletes a row, once that is confirmed. */
+export function RowActions({ record, referring }: { record: RecordName; referring: string[] }) {
+  const [deletion, setDeletion] = useState<Deletion | null>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const done = () => {
+    setDeletion(null);
+    // The button may go with the row; the grid stays.
+    button.current?.closest("table")?.querySelector<HTMLElement>('td[tabindex="0"]')?.focus();
   };
   return (
     <>
-      <button type="button" class="row-delete" aria-label={`Delete ${record.key.join(", ")}`} title="Delete" onClick={remove}>
+      <button type="button" ref={button} class="row-delete" aria-label={`Delete ${keyText(record.key)}`} title="Delete" onClick={() => setDeletion(new Deletion(record, referring))}>
         <Icon name="close" size={12} />
       </button>
-      {error !== null && (
-        <RecordDialog title={`${record.table} ${record.key.join(", ")} was not deleted`} onClose={() => setError(null)}>
-          <ErrorNote error={error} />
-          <div class="row end">
-            <button type="button" class="button" onClick={() => setError(null)}>
-              Close
-            </button>
-          </div>
-        </RecordDialog>
-      )}
+      {deletion && <DeleteDialog deletion={deletion} onDeleted={done} onClose={() => setDeletion(null)} />}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { type Entry, catalog } from "../catalog";
 import type { Value } from "../data_json";
 import { buildFilter, writeFilter } from "../entry/filters";
 import { type Relation, graphqlName, keyOf, relationsOf } from "../entry/metadata";
+import { rowUrl } from "../entry/row_address";
 import { ErrorNote } from "../error_note";
 import { CellContent } from "../grid/cell";
 import { valueText } from "../grid/value";
@@ -119,7 +120,7 @@ function RelatedRows({ relation, target, targetKey, columns, rows, all }: Relate
             <tbody>
               {rows.map((row, index) => {
                 const value = (name: string) => row.get(graphqlName(name)) ?? null;
-                const link = targetKey.length ? pageUrl("entry", target.name, "row", ...targetKey.map((name) => valueText(value(name)))) : undefined;
+                const link = targetKey.length ? rowUrl(target.name, targetKey.map((name) => valueText(value(name)))) : undefined;
                 return (
                   <tr key={index}>
                     {columns.map((name) => (

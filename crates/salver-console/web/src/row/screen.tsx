@@ -1,23 +1,30 @@
 import "../entry/entry.css";
 import "./row.css";
 import { useState } from "preact/hooks";
-import { type ApiRequest, apiPath, fetchRows } from "../api";
+import { fetchRows } from "../api";
 import { kindOf, typeLabel } from "../column_type";
 import { type Column, type Entry, catalog, catalogError, loadCatalog } from "../catalog";
 import { ExactNumber, type Value } from "../data_json";
 import { type LoadedFacts, useFacts } from "../entry/facts";
 import { FactsFault } from "../entry/facts_fault";
-import { buildFilter, sqlName, sqlWhere, writeFilter } from "../entry/filters";
+import { referringTables } from "../entry/metadata";
+import { rowKeyOf, rowUrl } from "../entry/row_address";
+import { readRow, rowRequest } from "../entry/row_request";
+import { useSpecialNumbers } from "../entry/special_numbers";
 import { ErrorNote, ErrorScreen } from "../error_note";
 import { CellContent } from "../grid/cell";
 import { JsonTree } from "../grid/json_tree";
 import { valueText } from "../grid/value";
-import { RecordEdit, changeCount, deleteRecord, readRecord } from "../records/record";
+import { DeleteDialog } from "../records/delete_dialog";
+import { Deletion } from "../records/deletion";
+import { type Changes, changeCount } from "../records/record";
+import { keyText } from "../records/record_request";
 import { RecordDialog } from "../records/record_dialog";
+import { EditConflict, RecordEdit, type Values } from "../records/record_edit";
 import { RecordForm } from "../records/record_form";
 import { UndoBar } from "../records/undo_bar";
 import { RequestPanel } from "../request_panel";
-import { navigate, pageUrl } from "../router";
+import { navigate, pageUrl, place } from "../router";
 import type { ScreenProps } from "../screens";
 import { useLoaded } from "../use_loaded";
 import { Relations } from "./relations";
@@ -25,7 +32,7 @@ import { Relations } from "./relations";
 /** The screen of one row: every value in full, and the rows it belongs with. */
 export default function RowScreen({ parts }: ScreenProps) {
   const name = parts[0] ?? "";
-  const key = parts.slice(2);
+  const key = rowKeyOf(parts.slice(2), place.value.query);
   const all = catalog.value;
   const entry = all?.entries.get(name);
   const loaded = useFacts(all, entry);
@@ -44,7 +51,7 @@ export default function RowScreen({ parts }: ScreenProps) {
   const { key: keyColumns } = loaded.facts;
   if (keyColumns.length === 0 && loaded.error) return <ErrorScreen error={loaded.error} onRetry={loaded.reload} />;
   if (keyColumns.length !== key.length) return <ErrorScreen error={new Error(`A row of ${name} is named by ${keyColumns.join(", ") || "nothing: it has no key"}.`)} />;
-  return <Row entry={entry} loaded={loaded} rowKey={key} />;
+  return <Row key={JSON.stringify(key)} entry={entry} loaded={loaded} rowKey={key} />;
 }
 
 interface RowProps {
@@ -57,22 +64,40 @@ function Row({ entry, loaded, rowKey }: RowProps) {
   const { key: keyColumns, described, records } = loaded.facts;
   const table = records?.table;
   const request = rowRequest(entry, keyColumns, rowKey);
-  const [edit, setEdit] = useState<RecordEdit | null>(null);
+  const [edit, setEdit] = useState<{ record: RecordEdit; shown: Values } | null>(null);
+  const [deletion, setDeletion] = useState<Deletion | null>(null);
   const [error, setError] = useState<unknown>(null);
   const row = useLoaded(`${JSON.stringify(request)}#${changeCount.value}`, (signal) => fetchRows(request, signal));
-  const value = (column: string): Value => row.data?.rows[0]?.[row.data.columns.indexOf(column)] ?? null;
+  const data = useSpecialNumbers(row.data, entry.columns, request);
+  const value = (column: string): Value => data?.rows[0]?.[data.columns.indexOf(column)] ?? null;
   const found = (row.data?.rows.length ?? 0) > 0;
   const title = titleOf(entry, value, keyColumns);
 
-  const record = records ? { table: records.name, keyColumns, key: rowKey } : null;
-  const remove = async () => {
+  const record = records ? { table: records.name, entry, keyColumns, key: rowKey } : null;
+  // The form begins with the row as it is now, to which the tag belongs that is sent with what is saved.
+  const begin = async () => {
     if (!record) return;
+    setError(null);
     try {
-      await deleteRecord(record, await readRecord(record));
-      navigate(pageUrl("entry", entry.name));
+      const opened = new RecordEdit(record, () => readRow(entry, request));
+      setEdit({ record: opened, shown: await opened.now() });
     } catch (failed) {
       setError(failed);
     }
+  };
+  const save = async (changes: Changes) => {
+    if (!edit) return;
+    try {
+      await edit.record.save(changes, edit.shown);
+      setEdit(null);
+    } catch (failed) {
+      if (failed instanceof EditConflict) setEdit({ ...edit, shown: failed.now });
+      throw failed;
+    }
+  };
+  const remove = () => {
+    setError(null);
+    if (record && table) setDeletion(new Deletion(record, referringTables(table, catalog.value?.tables.keys() ?? [])));
   };
   return (
     <section class="screen">
@@ -82,14 +107,14 @@ function Row({ entry, loaded, rowKey }: RowProps) {
             <bdi>{entry.name}</bdi>
           </a>
           <span aria-hidden="true"> / </span>
-          <bdi>{rowKey.join(", ")}</bdi>
+          <bdi>{keyText(rowKey)}</bdi>
         </p>
         <h1>
-          <bdi>{title ?? rowKey.join(", ")}</bdi>
+          <bdi>{title ?? keyText(rowKey)}</bdi>
         </h1>
         <span class="spring" />
         {found && table?.writes.update && (
-          <button type="button" class="button" onClick={() => record && setEdit(new RecordEdit(record))}>
+          <button type="button" class="button" onClick={() => void begin()}>
             Edit
           </button>
         )}
@@ -114,18 +139,16 @@ function Row({ entry, loaded, rowKey }: RowProps) {
         </div>
       )}
       {!(row.loading && !row.data) && <RequestPanel request={request} />}
-      {edit && table && row.data && (
-        <RecordDialog title={`Edit ${entry.name} ${rowKey.join(", ")}`} onClose={() => setEdit(null)}>
+      {deletion && <DeleteDialog deletion={deletion} onDeleted={() => navigate(pageUrl("entry", entry.name))} onClose={() => setDeletion(null)} />}
+      {edit && table && (
+        <RecordDialog title={`Edit ${entry.name} ${keyText(rowKey)}`} onClose={() => setEdit(null)}>
           <RecordForm
             columns={entry.columns.filter(({ name }) => !keyColumns.includes(name))}
             table={table}
             described={described}
-            row={new Map(entry.columns.map(({ name }) => [name, value(name)]))}
+            row={edit.shown}
             saveLabel="Save"
-            onSave={async (changes) => {
-              await edit.save(changes);
-              setEdit(null);
-            }}
+            onSave={save}
             onCancel={() => setEdit(null)}
           />
         </RecordDialog>
@@ -154,21 +177,11 @@ function RowValue({ column, value, isKey, refers }: { column: Column; value: Val
             {text}
           </pre>
         ) : (
-          <CellContent value={value} link={refers && value !== null ? pageUrl("entry", refers, "row", text) : undefined} />
+          <CellContent value={value} link={refers && value !== null ? rowUrl(refers, [text]) : undefined} />
         )}
       </dd>
     </>
   );
-}
-
-/** The request for one row, by its key. */
-export function rowRequest(entry: Entry, keyColumns: string[], key: string[]): ApiRequest {
-  const filters = keyColumns.map((name, index) => buildFilter(entry.columns.find((column) => column.name === name) ?? { name, type: "Utf8" }, "eq", key[index] ?? ""));
-  return {
-    path: apiPath("tables", entry.name),
-    query: [...filters.map(writeFilter), ["limit", "1"]],
-    sql: `select * from ${sqlName(entry.name)}${sqlWhere(filters, entry.columns) ?? ""}`,
-  };
 }
 
 /** What a person would call the row: the first text column that is not its key and not long. */

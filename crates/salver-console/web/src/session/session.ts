@@ -5,12 +5,19 @@ import { apiKey, onUnauthorized, send } from "../api";
 export interface Session {
   /** The name, `null` for a caller who has not logged in. */
   user: string | null;
+  /** What tells the user from all others, also from those of the same name; `null` for a caller who has not logged in. */
+  identity: string | null;
   /** Whether the server has users who log in. */
   hasUsers: boolean;
 }
 
+const NOBODY: Session = { user: null, identity: null, hasUsers: false };
+
 /** The session, as the server last told it. */
-export const session = signal<Session>({ user: null, hasUsers: false });
+export const session = signal<Session>(NOBODY);
+
+/** Whether it is known who the caller is, or that nobody logs in here. */
+export const sessionKnown = signal(false);
 
 /** Whether the dialog for logging in is open. */
 export const loginOpen = signal(false);
@@ -28,16 +35,35 @@ onUnauthorized.handler = () => {
   loginOpen.value = true;
 };
 
-/** Asks the server who the caller is. */
-export async function loadSession(): Promise<void> {
+/** Asks the server who the caller is; `null` where it does not say. */
+export async function askSession(): Promise<Session | null> {
   try {
     const response = await fetch(new URL("api/me", document.baseURI), { headers: { Accept: "application/json" } });
+    if (response.status >= 500 || response.status === 429) return null;
     const body = (await response.json().catch(() => null)) as Record<string, unknown> | null;
-    const name = response.ok && body ? (body.username ?? body.user ?? body.name ?? body.sub) : null;
-    session.value = { user: typeof name === "string" ? name : null, hasUsers: response.status !== 404 };
+    return response.ok && body ? { ...userOf(body), hasUsers: true } : { ...NOBODY, hasUsers: response.status !== 404 };
   } catch {
-    session.value = { user: null, hasUsers: false };
+    return null;
   }
+}
+
+/** The user of an answer: of an account its row, of an identity provider the claims. */
+export function userOf(body: Record<string, unknown>): { user: string | null; identity: string | null } {
+  const name = body.username ?? body.user ?? body.name ?? body.sub;
+  const user = typeof name === "string" ? name : null;
+  const identity = typeof body.sub === "string" ? `${typeof body.iss === "string" ? `${body.iss} ` : ""}${body.sub}` : user;
+  return { user, identity };
+}
+
+/** Takes over who the caller is. */
+export async function loadSession(): Promise<void> {
+  session.value = (await askSession()) ?? NOBODY;
+  sessionKnown.value = true;
+}
+
+/** Nobody logs in at this server. */
+export function loadNoSession(): void {
+  sessionKnown.value = true;
 }
 
 /** Logs in with a name and a password. Rejects with the error of the server. */
@@ -48,6 +74,7 @@ export async function logIn(username: string, password: string): Promise<void> {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ username, password }),
   });
+  forgetGraphiql();
   location.reload();
 }
 
@@ -57,11 +84,17 @@ export function useApiKey(key: string): void {
   location.reload();
 }
 
-/** Ends the session and forgets the key. */
+/** Ends the session and forgets the key, and what was kept with it. The address may tell what was asked, so it is left. */
 export async function logOut(): Promise<void> {
-  apiKey.set(null);
+  sessionStorage.clear();
+  forgetGraphiql();
   for (const path of ["api/logout", "auth/logout"]) await send({ method: "POST", path }).catch(() => undefined);
-  location.reload();
+  location.replace(document.baseURI);
+}
+
+/** GraphiQL, which is a page of its own, keeps its documents and their history without asking whose they are. */
+function forgetGraphiql(): void {
+  for (const key of Object.keys(localStorage)) if (key.startsWith("graphiql:")) localStorage.removeItem(key);
 }
 
 /** Whether an identity provider is set up: its log-in answers with a redirect. */

@@ -1,3 +1,5 @@
+import { readKept, writeKept } from "../session/kept";
+
 /** A statement that was run, with how it went. */
 export interface Run {
   sql: string;
@@ -15,13 +17,13 @@ const KEY = "salver.sql.history";
 const RUNS_MAX = 200;
 const TEXT_MAX = 20_000;
 
-/** The runs of this browser, latest first. */
+/** The runs of the user in this browser, latest first. */
 export function loadHistory(): Run[] {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    const stored: unknown = JSON.parse(readKept(KEY) ?? "[]");
     return Array.isArray(stored) ? stored.filter(isRun) : [];
   } catch {
-    // A browser may forbid storage, or hold something else under the key.
+    // It may hold something else under the key.
     return [];
   }
 }
@@ -42,10 +44,6 @@ export function forgetHistory(): Run[] {
 }
 
 function store(runs: Run[]): Run[] {
-  try {
-    localStorage.setItem(KEY, JSON.stringify(runs));
-  } catch {
-    // Without storage, the history lasts as long as the page.
-  }
+  writeKept(KEY, JSON.stringify(runs));
   return runs;
 }

@@ -5,6 +5,7 @@ import { ErrorNote } from "../error_note";
 import { Grid } from "../grid/grid";
 import { setQuery } from "../router";
 import { PlanView } from "./plan_view";
+import { withRights } from "./rights";
 import type { SqlState, View } from "./state";
 import type { Outcome } from "./use_run";
 
@@ -49,7 +50,7 @@ export function OutcomePanel({ outcome, state, onAgain }: OutcomePanelProps) {
           </p>
         </div>
       ) : (
-        <ErrorNote error={error} />
+        <ErrorNote error={withRights(error)} />
       )}
       {plan && <PlanView steps={plan} />}
       {result && view === "rows" && <Grid label="Result" columns={result.columns} rows={result.rows} firstNumber={1} empty="The statement gave no rows." height="calc(100vh - 21rem)" />}

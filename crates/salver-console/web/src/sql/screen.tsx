@@ -1,11 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { apiPath, fetchJson } from "../api";
-import { catalog, type NamedQuery } from "../catalog";
+import { catalog, catalogError, type NamedQuery } from "../catalog";
 import { QUERIES } from "../catalog_shapes";
 import { Editor } from "../editor/editor";
 import { placeOf } from "../editor/position";
 import { RequestPanel } from "../request_panel";
 import { pageUrl } from "../router";
+import { sessionKnown } from "../session/session";
+import { askableEntries, askableKnown, watchAskable } from "./askable";
 import { HistoryPanel } from "./history_panel";
 import { loadHistory } from "./history";
 import { OutcomePanel } from "./outcome_panel";
@@ -20,6 +22,14 @@ import "./sql.css";
 
 /** SQL over everything that is served. */
 export default function SqlScreen() {
+  useEffect(watchAskable, []);
+  // Whose draft and history are shown must be known, and what to begin with where there are none.
+  if (!sessionKnown.value) return <p class="loading">Loading…</p>;
+  if (!askableKnown.value && readState().sql === null && loadDraft() === null && !catalogError.value) return <p class="loading">Loading…</p>;
+  return <Statements />;
+}
+
+function Statements() {
   const state = readState();
   const [sql, setSql] = useState(() => state.sql ?? loadDraft() ?? firstStatement());
   const [values, setValues] = useState(state.values);
@@ -65,6 +75,8 @@ export default function SqlScreen() {
     <section class="screen sql">
       <h1 class="visually-hidden">SQL</h1>
       <Editor
+        // Its suggestions are those of when it is made.
+        key={askableEntries().length === catalog.value?.entries.size ? "all" : "some"}
         value={sql}
         onChange={setSql}
         onRun={() => start(order())}
@@ -114,16 +126,20 @@ function quoted(name: string): string {
 
 /** Something to run at once, on data that is there. */
 function firstStatement(): string {
-  const entry = [...(catalog.value?.entries.values() ?? [])].find(({ state, rows }) => state === "ready" && rows !== 0);
+  const entry = askableEntries().find(({ state, rows }) => state === "ready" && rows !== 0);
   return entry ? `SELECT *\nFROM ${quoted(entry.name)}\nLIMIT 100` : "SELECT 1 AS one";
 }
 
 function Welcome({ onChoose, setSql }: { onChoose: (sql: string) => void; setSql: (sql: string) => void }) {
-  const entries = [...(catalog.value?.entries.values() ?? [])].filter(({ state }) => state === "ready").slice(0, 12);
+  const entries = askableEntries()
+    .filter(({ state }) => state === "ready")
+    .slice(0, 12);
+  const others = (catalog.value?.entries.size ?? 0) - askableEntries().length;
   return (
     <div class="sql-welcome">
       <p class="muted">
-        Every <a href={pageUrl()}>entry</a> is a table, whatever it is made of, and can be joined with every other one. <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the statement.
+        {others > 0 ? "Each of these entries" : <>Every <a href={pageUrl()}>entry</a></>} is a table, whatever it is made of, and can be joined with every other one. <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the statement.
+        {others > 0 && ` You may not ask ${others === 1 ? "one entry" : `${others} entries`} in SQL that you may read elsewhere.`}
       </p>
       <p class="row">
         {entries.map(({ name }) => (

@@ -1,4 +1,5 @@
 import { place, setQuery } from "../router";
+import { readKept, writeKept } from "../session/kept";
 
 /** What is below the editor. */
 export const VIEWS = ["rows", "chart", "plan"] as const;
@@ -48,20 +49,8 @@ export function showStatement(sql: string, values: Record<string, string>): void
 
 const DRAFT = "salver.sql.draft";
 
-/** The text that was last in the editor. */
-export function loadDraft(): string | null {
-  try {
-    return localStorage.getItem(DRAFT);
-  } catch {
-    return null;
-  }
-}
+/** The text that the user last had in the editor. */
+export const loadDraft = (): string | null => readKept(DRAFT);
 
 /** Keeps the text of the editor for the next visit. */
-export function keepDraft(sql: string): void {
-  try {
-    localStorage.setItem(DRAFT, sql);
-  } catch {
-    // Without storage, a draft ends with its page.
-  }
-}
+export const keepDraft = (sql: string): void => writeKept(DRAFT, sql);

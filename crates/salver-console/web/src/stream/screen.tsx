@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
-import { noteRows } from "../catalog";
+import { ApiError } from "../api";
+import { catalog, noteRows } from "../catalog";
 import { ErrorNote } from "../error_note";
 import { pageUrl, place } from "../router";
 import type { ScreenProps } from "../screens";
@@ -8,6 +9,7 @@ import { EventsPage } from "./events_page";
 import { GroupsPage } from "./groups_page";
 import { LivePage } from "./live_page";
 import { QuarantinePage } from "./quarantine_page";
+import { SendForm, sinkOf } from "./send_form";
 import { fetchStream, type StreamState } from "./state";
 import "./stream.css";
 
@@ -31,10 +33,13 @@ const REFRESH_MS = 3000;
 export default function StreamScreen({ parts }: ScreenProps) {
   const name = parts[0] ?? "";
   const { data: stream, error, reload } = useLoaded(name, (signal) => fetchStream(name, signal));
+  // Who may append and not consume has the stream in its list, and not its events.
+  const isRefused = error instanceof ApiError && error.status === 403;
   useEffect(() => {
+    if (isRefused) return;
     const timer = setInterval(() => !document.hidden && reload(), REFRESH_MS);
     return () => clearInterval(timer);
-  }, [reload]);
+  }, [reload, isRefused]);
   useEffect(() => {
     if (stream) noteRows(name, stream.events);
   }, [stream]);
@@ -47,12 +52,15 @@ export default function StreamScreen({ parts }: ScreenProps) {
         </h1>
         <span class="badge">stream</span>
         <span class="spring" />
-        <a class="button" href={pageUrl("entry", name)}>
-          As a table
-        </a>
+        {(stream || catalog.value?.entries.has(name)) && (
+          <a class="button" href={pageUrl("entry", name)}>
+            As a table
+          </a>
+        )}
       </header>
+      {isRefused && catalog.value?.streams.has(name) && <AppendOnly name={name} />}
       <ErrorNote error={error} onRetry={reload} />
-      {stream && (
+      {stream && !isRefused && (
         <>
           <Facts stream={stream} />
           <nav class="tabs page-tabs" aria-label="Pages of the stream">
@@ -69,6 +77,17 @@ export default function StreamScreen({ parts }: ScreenProps) {
           {page.id === "groups" && <GroupsPage stream={stream} onChanged={reload} />}
         </>
       )}
+    </section>
+  );
+}
+
+/** The form alone, for who may not see what others have sent. */
+function AppendOnly({ name }: { name: string }) {
+  return (
+    <section class="card send-panel" aria-label="Send an event">
+      <h2>Send an event</h2>
+      <p class="muted">You may not consume this stream, so its events are not shown, but you may append to it if the rules permit that.</p>
+      <SendForm stream={sinkOf(name)} onChanged={() => undefined} />
     </section>
   );
 }

@@ -6,7 +6,6 @@ import { ErrorNote } from "../error_note";
 import { RequestPanel } from "../request_panel";
 import { number, object, optional, text } from "../shape";
 import { useLoaded } from "../use_loaded";
-import type { StreamPageProps } from "./screen";
 import type { StreamState } from "./state";
 
 /** What the server did with the events of a request. */
@@ -28,8 +27,14 @@ const RECEIPT = object<Receipt>({
   reason: optional(text),
 });
 
+/** What the form needs to know of a stream. */
+type Sink = Pick<StreamState, "name" | "key" | "id" | "events" | "next">;
+
+/** A stream of which its name alone is known, as by who may append to it and not read it. */
+export const sinkOf = (name: string): Sink => ({ name, key: null, id: null, events: 0, next: 0 });
+
 /** A form that appends events that are typed. */
-export function SendForm({ stream, onChanged }: StreamPageProps) {
+export function SendForm({ stream, onChanged }: { stream: Sink; onChanged: () => void }) {
   const [typed, setTyped] = useState<string | null>(null);
   const [key, setKey] = useState("");
   const [id, setId] = useState("");
@@ -88,7 +93,7 @@ export function SendForm({ stream, onChanged }: StreamPageProps) {
   );
 }
 
-function appendRequest(stream: StreamState, body: string, { key, id, ack }: { key: string; id: string; ack: string }): ApiRequest {
+function appendRequest(stream: Sink, body: string, { key, id, ack }: { key: string; id: string; ack: string }): ApiRequest {
   const query: [string, string][] = [];
   if (key) query.push(["key", key]);
   if (id) query.push(["id", id]);
@@ -101,7 +106,7 @@ const FIRST_EVENT = '{\n  "message": "hello"\n}';
 const EXAMPLE_MAX = 2000;
 
 /** An event like the last one, to begin with. */
-async function exampleOf(stream: StreamState, signal: AbortSignal): Promise<string> {
+async function exampleOf(stream: Sink, signal: AbortSignal): Promise<string> {
   if (stream.events === 0) return FIRST_EVENT;
   const { events } = await fetchEvents(
     {

@@ -1,1 +1,0 @@
-import{a7 as o,a9 as r}from"./index-CcraJ1su.js";async function p(a,t,e){const n={method:"POST",path:"api/graphql",headers:{"Content-Type":"application/json"},body:JSON.stringify({query:a})};return(await o(n,r({data:t}),e)).data}export{p as g};

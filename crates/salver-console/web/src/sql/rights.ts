@@ -1,0 +1,10 @@
+import { ApiError } from "../api";
+import { catalog } from "../catalog";
+
+/** An error of a statement. A table that is not there for SQL, though the caller may read it elsewhere, is told as what it is. */
+export function withRights(error: unknown): unknown {
+  const name = error instanceof ApiError && error.status < 500 ? /^no table `(.+?)`/.exec(error.message)?.[1] : undefined;
+  if (!(error instanceof ApiError) || name === undefined || !catalog.value?.entries.has(name)) return error;
+  const hint = "You may read it, but not in SQL: an [[access]] of the server's configuration would have to permit `sql`.";
+  return new ApiError(error.status, error.word, `You may not ask ${name} in SQL.`, hint, error.body, error.asked);
+}
