@@ -4,8 +4,9 @@ import "./styles/layout.css";
 import "./styles/controls.css";
 import "./styles/grid.css";
 import { render } from "preact";
+import { isAbsent } from "./api";
 import { App, preloadScreen } from "./app";
-import { loadCatalog } from "./catalog";
+import { catalogError, loadCatalog } from "./catalog";
 import { fetchFirstRows } from "./entry/first_rows";
 import { applyTheme } from "./layout/theme";
 import { startRouter } from "./router";
@@ -24,8 +25,8 @@ const loaded = loadCatalog(({ entries, index }) => {
   if (!index.doors || index.doors.me !== undefined) void loadSession();
   else loadNoSession();
 });
-// Who may not even see the index may log in.
-void loaded.then(() => (isSessionAsked ? undefined : loadSession()));
+// Who may not even see the index may log in. Where it is damaged, nobody is asked for either.
+void loaded.then(() => (isSessionAsked ? undefined : isAbsent(catalogError.peek()) ? loadSession() : loadNoSession()));
 watchSession();
 const ready = Promise.all([loaded.then(() => firstRows), preloadScreen()]);
 applyTheme();
