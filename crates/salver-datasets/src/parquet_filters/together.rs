@@ -14,6 +14,7 @@ use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
 use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
 
 use super::adaptive::Adaptive;
+use super::empty_text::EmptyText;
 
 /// Conditions, all of which hold.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -32,7 +33,7 @@ pub(super) fn steps(conditions: &[Arc<dyn PhysicalExpr>], schema: &Schema) -> Ve
         0 | 1 => first.pop(),
         _ => Some(Arc::new(Together { conditions: first }) as _),
     };
-    first.into_iter().chain(others).collect()
+    first.into_iter().chain(others.into_iter().map(EmptyText::of)).collect()
 }
 
 /// Returns whether a condition compares numbers or times, as they are.
