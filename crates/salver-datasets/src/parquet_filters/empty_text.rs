@@ -2,6 +2,7 @@
 //! masked: on processors with AVX-512 each such read is trapped, which took three quarters of a query's time.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arrow::array::{Array, AsArray, BooleanArray};
@@ -14,7 +15,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, Literal};
 
 /// A column compared with `''` by its lengths.
-#[derive(Debug, Eq, Hash)]
+#[derive(Debug)]
 pub(super) struct EmptyText {
     /// The comparison as the engine has it.
     comparison: Arc<dyn PhysicalExpr>,
@@ -23,6 +24,14 @@ pub(super) struct EmptyText {
 impl PartialEq for EmptyText {
     fn eq(&self, other: &Self) -> bool {
         self.comparison.eq(&other.comparison)
+    }
+}
+
+impl Eq for EmptyText {}
+
+impl Hash for EmptyText {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.comparison.hash(state);
     }
 }
 
