@@ -107,7 +107,7 @@ fn conditions(graph: &JoinGraph, left: Relations, right: Relations) -> (Vec<(Exp
             continue;
         }
         match condition.as_keys(left, right) {
-            Some(pair) => on.push(pair),
+            Some((own, other)) => on.push((own.clone(), other.clone())),
             None => filters.push(condition.expr()),
         }
     }

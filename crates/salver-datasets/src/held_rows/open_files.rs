@@ -1,7 +1,7 @@
 //! The open files of a dataset, and the metadata of each from when it was loaded.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow::datatypes::{Field, FieldRef, SchemaRef};
 use datafusion::common::ScalarValue;
@@ -10,7 +10,6 @@ use tempfile::TempDir;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::parquet_file::OpenFile;
-use super::plain_footer::PlainFooter;
 use crate::file_stamp::{self, Stamp};
 use crate::residency::{ParquetFile, Remote};
 
@@ -36,7 +35,8 @@ struct OpenedFile {
     values: Vec<ScalarValue>,
     /// The object whose parts it has.
     remote: Remote,
-    plain: PlainFooter,
+    /// Whether its writer asked for views, once its footer was read.
+    has_views: OnceLock<bool>,
 }
 
 /// The open files, for exports and for plans of the engine. Of a dataset with very many files only the first ones are
@@ -71,7 +71,7 @@ impl Sources {
                 stamp: (kept.is_none() && file.remote.0.is_none()).then(|| Stamp::of(&about)),
                 values: file.partition_values.clone(),
                 remote: file.remote.clone(),
-                plain: PlainFooter::default(),
+                has_views: OnceLock::new(),
             });
         }
         let partition = |field: &FieldRef| partition_columns.iter().position(|own| own.name() == field.name());
@@ -140,9 +140,9 @@ impl Opened {
         self.file(number)
     }
 
-    /// Returns the place for the footer of a file without views.
-    pub(super) fn plain_footer(&self, number: usize) -> Option<&PlainFooter> {
-        self.sources.files.get(number).map(|file| &file.plain)
+    /// Returns the place where it is kept whether the writer of a file asked for views.
+    pub(super) fn has_views(&self, number: usize) -> Option<&OnceLock<bool>> {
+        self.sources.files.get(number).map(|file| &file.has_views)
     }
 
     /// Returns a file by its number if it is kept open.

@@ -2,37 +2,14 @@
 //! schema, which the footer has as an encoded message (`ARROW:schema`), is a wish of the writer, and the values are the
 //! same.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema, parquet_to_arrow_schema};
 use parquet::file::metadata::{FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataBuilder};
 
-/// Footer without views, made when it is first asked for.
-#[derive(Debug, Default)]
-pub(super) struct PlainFooter(Mutex<Option<Made>>);
-
-/// The footer as it was read, and that without views; `None` if it has none.
-type Made = (Weak<ParquetMetaData>, Option<Arc<ParquetMetaData>>);
-
-impl PlainFooter {
-    /// Returns `read`, the file's footer, or that without views.
-    pub(super) fn of(&self, read: &Arc<ParquetMetaData>) -> Arc<ParquetMetaData> {
-        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = made.as_ref().filter(|(of, _)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(read)));
-        let plain = match known {
-            Some((_, plain)) => plain.clone(),
-            None => {
-                let plain = without_views(read).map(Arc::new);
-                *made = Some((Arc::downgrade(read), plain.clone()));
-                plain
-            }
-        };
-        plain.unwrap_or_else(|| Arc::clone(read))
-    }
-}
-
-fn without_views(footer: &ParquetMetaData) -> Option<ParquetMetaData> {
+/// Returns the footer without views; `None` if it has none.
+pub(super) fn without_views(footer: &ParquetMetaData) -> Option<ParquetMetaData> {
     let file = footer.file_metadata();
     let pairs = file.key_value_metadata()?;
     pairs.iter().find(|pair| pair.key == ARROW_SCHEMA_META_KEY)?;
@@ -89,23 +66,25 @@ mod tests {
         ArrayRef, Int64Array, ListBuilder, RecordBatch, StringArray, StringViewArray, StringViewBuilder,
     };
     use arrow::datatypes::DataType;
+    use bytes::Bytes;
     use parquet::arrow::ArrowWriter;
     use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
-    use super::PlainFooter;
+    use super::without_views;
 
-    /// The file's own footer and the plain one.
-    fn footers(columns: Vec<(&str, ArrayRef)>) -> (Vec<u8>, [ArrowReaderMetadata; 2]) {
+    /// A file, its own footer and the plain one.
+    fn footers(columns: Vec<(&str, ArrayRef)>) -> (Bytes, ArrowReaderMetadata, Option<ArrowReaderMetadata>) {
         let batch = RecordBatch::try_from_iter(columns).expect("rows");
         let mut file = Vec::new();
         let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), None).expect("a writer");
         writer.write(&batch).expect("written");
         writer.close().expect("closed");
-        let bytes = bytes::Bytes::from(file.clone());
-        let read = ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new()).expect("a footer");
-        let plain = PlainFooter::default().of(read.metadata());
-        let plain = ArrowReaderMetadata::try_new(plain, ArrowReaderOptions::new()).expect("a footer");
-        (file, [read, plain])
+        let file = Bytes::from(file);
+        let read = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).expect("a footer");
+        let plain = without_views(read.metadata()).map(Arc::new);
+        let plain =
+            plain.map(|plain| ArrowReaderMetadata::try_new(plain, ArrowReaderOptions::new()).expect("a footer"));
+        (file, read, plain)
     }
 
     #[test]
@@ -114,9 +93,11 @@ mod tests {
         let mut lists = ListBuilder::new(StringViewBuilder::new());
         texts.iter().for_each(|text| lists.append_value([Some(*text), None]));
         let views: ArrayRef = Arc::new(StringViewArray::from_iter_values(texts));
-        let (file, [read, plain]) = footers(vec![("t", views), ("l", Arc::new(lists.finish()))]);
+        let (file, read, plain) = footers(vec![("t", views), ("l", Arc::new(lists.finish()))]);
         assert_eq!(*read.schema().field(0).data_type(), DataType::Utf8View);
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes::Bytes::from(file), plain);
+        let plain = plain.expect("one without views");
+        assert!(without_views(plain.metadata()).is_none());
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, plain);
         let batch = reader.build().expect("a reader").next().expect("a batch").expect("rows");
         let DataType::List(item) = batch.column(1).data_type() else { panic!("not a list") };
         assert_eq!(*item.data_type(), DataType::Utf8);
@@ -126,7 +107,6 @@ mod tests {
     #[test]
     fn other_footers_stay() {
         let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
-        let (_, [read, plain]) = footers(vec![("n", numbers)]);
-        assert!(Arc::ptr_eq(read.metadata(), plain.metadata()));
+        assert!(footers(vec![("n", numbers)]).2.is_none());
     }
 }

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::ParquetFileReaderFactory;
-use datafusion::datasource::physical_plan::parquet::CachedParquetFileReaderFactory;
-use datafusion::execution::cache::cache_manager::FileMetadataCache;
+use datafusion::datasource::physical_plan::parquet::{CachedParquetFileReaderFactory, CachedParquetMetaData};
+use datafusion::execution::cache::cache_manager::{CachedFileMetadataEntry, FileMetadataCache};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -27,6 +27,7 @@ use salver_model::Error;
 
 use super::open_files::Opened;
 use super::parquet_file::OpenFile;
+use super::plain_footer::without_views;
 
 /// The number of a plan's file among the dataset's files.
 #[derive(Clone, Copy, Debug)]
@@ -58,9 +59,16 @@ impl ParquetFileReaderFactory for OpenedReaders {
         let number = file.extension::<Number>().map_or(usize::MAX, |number| number.0);
         let about = file.object_meta.clone();
         let store = Arc::new(OneFile { opened: Arc::clone(&self.opened), number, about, file: OnceLock::new() });
+        let about = file.object_meta.clone();
         let inner = CachedParquetFileReaderFactory::new(store, Arc::clone(&self.footers))
             .create_reader(partition, file, hint, metrics)?;
-        Ok(Box::new(PlainReader { inner, opened: Arc::clone(&self.opened), number }))
+        Ok(Box::new(PlainReader {
+            inner,
+            about,
+            opened: Arc::clone(&self.opened),
+            number,
+            footers: Arc::clone(&self.footers),
+        }))
     }
 }
 
@@ -68,8 +76,10 @@ impl ParquetFileReaderFactory for OpenedReaders {
 /// into plain ones batch by batch.
 struct PlainReader {
     inner: Box<dyn AsyncFileReader + Send>,
+    about: ObjectMeta,
     opened: Arc<Opened>,
     number: usize,
+    footers: Arc<FileMetadataCache>,
 }
 
 impl AsyncFileReader for PlainReader {
@@ -85,11 +95,19 @@ impl AsyncFileReader for PlainReader {
         &'a mut self,
         options: Option<&'a ArrowReaderOptions>,
     ) -> BoxFuture<'a, parquet::errors::Result<Arc<ParquetMetaData>>> {
-        let read = self.inner.get_metadata(options);
-        let plain = self.opened.plain_footer(self.number);
         Box::pin(async move {
-            let read = read.await?;
-            Ok(plain.map_or_else(|| Arc::clone(&read), |plain| plain.of(&read)))
+            let read = self.inner.get_metadata(options).await?;
+            let has_views = self.opened.has_views(self.number);
+            if has_views.and_then(OnceLock::get) == Some(&false) {
+                return Ok(read);
+            }
+            let plain = without_views(&read).map(Arc::new);
+            has_views.map(|known| known.get_or_init(|| plain.is_some()));
+            let Some(plain) = plain else { return Ok(read) };
+            // From here on the cache has that one.
+            let kept = Arc::new(CachedParquetMetaData::new(Arc::clone(&plain)));
+            self.footers.put(&self.about.location, CachedFileMetadataEntry::new(self.about.clone(), kept));
+            Ok(plain)
         })
     }
 }

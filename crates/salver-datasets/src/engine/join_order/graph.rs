@@ -11,6 +11,8 @@ use super::is_inner;
 
 /// Most relations whose order is searched for: time and memory grow by a factor of three with each.
 const RELATIONS: usize = 10;
+/// Most conditions between them: the search looks at each for every pair of sets.
+const CONDITIONS: usize = 64;
 
 /// A set of relations, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,17 +81,25 @@ impl Condition {
         }
     }
 
-    pub(super) fn is_equality(&self) -> bool {
-        matches!(self, Self::Equal { .. })
+    /// Guesses the share of the rows that it leaves of all pairs of its relations.
+    fn share(&self, relations: &[Relation]) -> f64 {
+        match self {
+            Self::Equal { .. } => {
+                let all = self.relations();
+                let rows = relations.iter().enumerate().filter(|(relation, _)| all.has(*relation));
+                1.0 / rows.map(|(_, relation)| relation.estimate.base).fold(f64::INFINITY, f64::min).max(1.0)
+            }
+            Self::Other(_, expr) => share(expr),
+        }
     }
 
     /// Returns the two sides as keys of a join of two sets of relations, if they are that.
-    pub(super) fn as_keys(&self, one: Relations, other: Relations) -> Option<(Expr, Expr)> {
+    pub(super) fn as_keys(&self, one: Relations, other: Relations) -> Option<(&Expr, &Expr)> {
         let Self::Equal { left, right } = self else { return None };
         if left.0.is_within(one) && right.0.is_within(other) {
-            Some((left.1.clone(), right.1.clone()))
+            Some((&left.1, &right.1))
         } else if left.0.is_within(other) && right.0.is_within(one) {
-            Some((right.1.clone(), left.1.clone()))
+            Some((&right.1, &left.1))
         } else {
             None
         }
@@ -109,6 +119,8 @@ pub(super) struct JoinGraph {
     pub(super) relations: Vec<Relation>,
     pub(super) classes: Vec<ColumnClass>,
     pub(super) conditions: Vec<Condition>,
+    /// Share of the rows that each condition leaves, guessed.
+    pub(super) shares: Vec<f64>,
 }
 
 impl JoinGraph {
@@ -118,7 +130,7 @@ impl JoinGraph {
         let mut equalities = Vec::new();
         let mut others = Vec::new();
         graph.take(plan, &mut equalities, &mut others)?;
-        if graph.relations.len() < 3 {
+        if graph.relations.len() < 3 || equalities.len() + others.len() > CONDITIONS {
             return None;
         }
         for (left, right) in equalities {
@@ -134,6 +146,7 @@ impl JoinGraph {
             }
         }
         graph.filter_inputs().ok()?;
+        graph.shares = graph.conditions.iter().map(|condition| condition.share(&graph.relations)).collect();
         Some(graph)
     }
 
@@ -183,7 +196,10 @@ impl JoinGraph {
     fn equate(&mut self, left: Expr, right: Expr) -> Option<()> {
         if let (Expr::Column(one), Expr::Column(other)) = (&left, &right) {
             let (one, other) = (self.place_of(one)?, self.place_of(other)?);
-            if one.0 != other.0 && self.type_of(&one) == self.type_of(&other) {
+            let data_type = self.type_of(&one);
+            // Equality of floats is not that of their bits.
+            let is_plain = data_type.is_some_and(|of| !of.is_floating() && !of.is_nested());
+            if one.0 != other.0 && is_plain && data_type == self.type_of(&other) {
                 self.unite(one, other);
                 return Some(());
             }

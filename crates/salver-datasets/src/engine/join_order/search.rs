@@ -1,6 +1,5 @@
 //! The cheapest order, by dynamic programming over sets of relations (Selinger and others 1979, with bushy trees).
 
-use super::estimate::share;
 use super::graph::{JoinGraph, Relations};
 
 /// Cost of a row that is put into a hash table, and of one that is looked up, each for a row of the result.
@@ -99,18 +98,10 @@ fn rows_of(graph: &JoinGraph, set: Relations) -> f64 {
             }
         }
     }
-    for condition in graph.conditions.iter().filter(|condition| condition.relations().is_within(set)) {
-        rows *= if condition.is_equality() {
-            1.0 / smallest(graph, condition.relations())
-        } else {
-            share(&condition.expr())
-        };
-    }
+    let conditions = graph.conditions.iter().zip(&graph.shares);
+    rows *= conditions
+        .filter(|(condition, _)| condition.relations().is_within(set))
+        .map(|(_, share)| share)
+        .product::<f64>();
     rows.max(1.0)
-}
-
-/// Returns the rows of the smallest table of a set.
-fn smallest(graph: &JoinGraph, set: Relations) -> f64 {
-    let rows = graph.relations.iter().enumerate().filter(|(relation, _)| set.has(*relation));
-    rows.map(|(_, relation)| relation.estimate.base).fold(f64::INFINITY, f64::min).max(1.0)
 }
