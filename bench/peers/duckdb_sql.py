@@ -1,6 +1,6 @@
-"""Answers statements with DuckDB, two threads. Arguments: NAME=FILE of each table. Reads the path of a file with a
-statement from each line of standard input, and writes the seconds it took as Arrow in memory, its rows, and the highest
-resident memory so far in MB; with a second path in the line, also the rows to that file."""
+"""Answers statements with DuckDB, two threads. Arguments: NAME=FILE of each table, before them --memory=SIZE. Reads the
+path of a file with a statement from each line of standard input, and writes the seconds it took as Arrow in memory, its
+rows, and the highest resident memory so far in MB; with a second path in the line, also the rows to that file."""
 
 import resource
 import sys
@@ -12,6 +12,9 @@ import pyarrow as pa
 connection = duckdb.connect()
 connection.execute("SET threads = 2")
 for table in sys.argv[1:]:
+    if table.startswith("--memory="):
+        connection.execute(f"SET memory_limit = '{table.removeprefix('--memory=')}'")
+        continue
     name, file = table.split("=", 1)
     connection.execute(f"CREATE VIEW {name} AS SELECT * FROM '{file}'")
 print("ready", flush=True)

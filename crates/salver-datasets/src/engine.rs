@@ -2,9 +2,11 @@
 //! knows nothing of particular datasets or of SQL text.
 
 mod checkpoint;
+mod common_subplans;
 mod common_type;
 mod correlated;
 mod date_bounds;
+mod derived_aggregates;
 mod duplicate_names;
 mod execution;
 mod function_bounds;
@@ -15,6 +17,7 @@ mod join_subqueries;
 mod json_document;
 mod lateral;
 mod list_items;
+mod literal_scales;
 mod literal_text;
 mod low_memory;
 mod memory_pool;
@@ -31,6 +34,7 @@ mod replayable_input;
 mod row_function;
 mod row_width;
 mod session;
+mod statement_planner;
 mod subquery_hoisting;
 mod time_slice;
 mod union_alternatives;

@@ -14,6 +14,7 @@ mod open_files;
 mod parallel_columns;
 mod parquet;
 mod parquet_file;
+mod picked_rows;
 mod plain_footer;
 mod plan_files;
 mod prefetch;
@@ -22,7 +23,9 @@ mod shared_chunks;
 mod snapshot;
 
 pub(crate) use dataset_files::Files;
+pub(crate) use open_files::Opened;
 pub(crate) use parquet::ParquetRows;
+pub(crate) use picked_rows::{PickedColumns, Position};
 pub(crate) use plan_files::{Number, OpenedReaders};
 pub(crate) use resident::ResidentRows;
 pub(crate) use snapshot::HeldDataset;

@@ -26,6 +26,7 @@ mod held_rows;
 mod hive_partitions;
 mod index;
 mod infer;
+mod late_columns;
 mod literal;
 mod loader;
 mod location;

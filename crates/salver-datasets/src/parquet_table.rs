@@ -21,7 +21,7 @@ use parquet::arrow::RowNumber;
 use salver_model::{Code, Error, Result};
 
 use crate::file_stamp;
-use crate::held_rows::{Files, Number, OpenedReaders};
+use crate::held_rows::{Files, Number, Opened, OpenedReaders};
 use crate::parquet_filters::SureSource;
 use crate::residency::ParquetFile;
 
@@ -127,6 +127,26 @@ impl ParquetTable {
         directories.dedup();
         directories
     }
+
+    /// Returns the number of rows.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns whether only parts of some file are on disk.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.is_remote
+    }
+
+    /// Returns the bytes of a row's values in those of `columns` that are wide.
+    pub(crate) fn row_bytes(&self, columns: &[usize]) -> u64 {
+        columns.iter().filter_map(|column| self.value_bytes.get(*column)).sum()
+    }
+
+    /// Opens the files, unless they are open already. Blocks.
+    pub(crate) fn open(&self) -> Result<Arc<Opened>> {
+        self.held.open()
+    }
 }
 
 /// Returns the largest size of a column's values in any file, in bytes; 0 if the column is not wide.
@@ -173,6 +193,11 @@ impl ParquetProvider {
         Self { table, placed: true }
     }
 
+    /// Returns the table.
+    pub(crate) fn table(&self) -> &Arc<ParquetTable> {
+        &self.table
+    }
+
     /// Returns the columns in the engine's order that make up `projection`.
     fn in_engine_order(&self, projection: Option<&Vec<usize>>) -> Option<Vec<usize>> {
         let Some(order) = &self.table.order else { return projection.cloned() };
@@ -191,10 +216,9 @@ impl ParquetProvider {
     /// Returns the batch size for these columns; `None` for the default. Batches of wide rows are small, because
     /// several of them are in memory while they are produced and sent.
     fn batch_rows(&self, projection: Option<&Vec<usize>>) -> Option<usize> {
-        let value_bytes = &self.table.value_bytes;
-        let row_bytes: u64 = match projection {
-            None => value_bytes.iter().sum(),
-            Some(columns) => columns.iter().filter_map(|column| value_bytes.get(*column)).sum(),
+        let row_bytes = match projection {
+            None => self.table.value_bytes.iter().sum(),
+            Some(columns) => self.table.row_bytes(columns),
         };
         let rows = usize::try_from(BATCH_BYTES.checked_div(row_bytes)?).unwrap_or(usize::MAX);
         Some(rows.clamp(LEAST_BATCH_ROWS, FULL_BATCH_ROWS))
@@ -254,7 +278,7 @@ impl TableProvider for ParquetProvider {
         // The plan reads the files that are open now, even if they are replaced; they stay open as long as the plan
         // lives.
         let refused = |error| DataFusionError::External(Box::new(error));
-        let opened = self.table.held.open().map_err(refused)?;
+        let opened = self.table.open().map_err(refused)?;
         opened.check_others().map_err(refused)?;
         let footers = state.runtime_env().cache_manager.get_file_metadata_cache();
         let ordered = state.config().target_partitions() == 1;

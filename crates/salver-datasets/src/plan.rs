@@ -55,6 +55,11 @@ pub(crate) async fn read(
         true => Some(counted.rows(resolved.filter.as_ref(), None).await?),
         false => None,
     };
+    if resolved.limit == Some(0) {
+        let (schema, batches) = (resolved.schema, Batches::Ready(Vec::new()));
+        let read = vec![(about.name.clone(), about.version)];
+        return Ok(Rows { schema, batches, total, next: None, read, repeatable: true });
+    }
     // The position in a cursor is the number of rows on earlier pages.
     let skip = resolved.after.unwrap_or(0).saturating_add(resolved.offset);
     let small = resolved.limit.filter(|limit| *limit <= READY_ROWS_MAX as u64);

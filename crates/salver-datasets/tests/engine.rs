@@ -29,6 +29,8 @@ mod held_files;
 mod held_source;
 #[path = "engine/key.rs"]
 mod key;
+#[path = "engine/late.rs"]
+mod late;
 #[path = "engine/lowering.rs"]
 mod lowering;
 #[path = "engine/meaning.rs"]

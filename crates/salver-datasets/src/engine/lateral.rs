@@ -10,6 +10,7 @@
 //! may be many for an outer row, which it leaves out. Elsewhere there is one, and only if the subquery has no row.
 
 mod conditions;
+mod earlier_conditions;
 mod grouped;
 mod join_conditions;
 mod joins;
@@ -51,7 +52,7 @@ pub(super) struct Lateral;
 
 impl AnalyzerRule for Lateral {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        rewritten(plan)
+        rewritten(earlier_conditions::first(plan)?)
     }
 
     fn name(&self) -> &'static str {

@@ -72,6 +72,7 @@ impl Passage for Pinned {
     const NAME: &'static str = "PinnedOrderExec";
     const LETS_CONDITIONS_DOWN: bool = false;
     const LETS_ORDERS_DOWN: bool = false;
+    const TAKES_PARTITIONS: bool = false;
 
     fn order(&self) -> Option<&LexOrdering> {
         self.0.as_ref()

@@ -23,6 +23,8 @@ pub(super) trait Passage: fmt::Debug + Clone + Send + Sync + 'static {
     const LETS_CONDITIONS_DOWN: bool;
     /// Whether an order that is asked of the rows may be made of the input's instead.
     const LETS_ORDERS_DOWN: bool = true;
+    /// Whether the input may have several partitions.
+    const TAKES_PARTITIONS: bool = true;
 
     /// Returns the order that all of the input must have, in one partition; `None` if any will do.
     fn order(&self) -> Option<&LexOrdering> {
@@ -97,7 +99,7 @@ impl<P: Passage> ExecutionPlan for Through<P> {
 
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
         // Rows in an order that nothing may change must not be spread over partitions either.
-        InputDistributionRequirements::new(vec![if P::LETS_ORDERS_DOWN {
+        InputDistributionRequirements::new(vec![if P::TAKES_PARTITIONS {
             Distribution::UnspecifiedDistribution
         } else {
             Distribution::SinglePartition

@@ -58,7 +58,9 @@ use datafusion::optimizer::AnalyzerRule;
 
 use super::function_bounds;
 
+pub(super) use checked_integers::{operator as checked, plus_or_minus};
 pub(crate) use decimal_avg::avg;
+pub(super) use decimal_avg::of_sum as average;
 pub(super) use decimal_with_float::Mixed;
 pub(super) use exact_totals::passes;
 use float_min_max::{max, min};
@@ -115,7 +117,7 @@ fn rewritten(
     Ok(plan.data)
 }
 
-fn is_comparison(op: Operator) -> bool {
+pub(super) fn is_comparison(op: Operator) -> bool {
     use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
     matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
 }

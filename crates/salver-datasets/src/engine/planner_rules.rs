@@ -17,10 +17,12 @@ use salver_model::limits::SQL_EXPRESSIONS_MAX;
 
 use super::correlated::Correlated;
 use super::date_bounds::DateBounds;
+use super::derived_aggregates::DerivedAggregates;
 use super::duplicate_names;
 use super::join_keys;
 use super::join_order::JoinOrder;
 use super::lateral::Lateral;
+use super::literal_scales::LiteralScales;
 use super::nullable_constants::Unfixed;
 use super::offsets::Offsets;
 use super::pg_functions::TextReading;
@@ -34,7 +36,9 @@ pub(super) fn checked(session: SessionStateBuilder) -> SessionStateBuilder {
     let own = |rule: Arc<dyn OptimizerRule + Send + Sync>| rule;
     let logical = Optimizer::new().rules.into_iter().flat_map(|rule| {
         let after = match rule.name() {
-            "simplify_expressions" => vec![own(Arc::new(DateBounds))],
+            "simplify_expressions" => {
+                vec![own(Arc::new(DateBounds)), own(Arc::new(LiteralScales)), own(Arc::new(DerivedAggregates))]
+            }
             "push_down_filter" => vec![own(Arc::new(JoinOrder))],
             _ => Vec::new(),
         };

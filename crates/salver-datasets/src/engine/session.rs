@@ -16,7 +16,7 @@ use salver_model::{Error, Result};
 use super::function_bounds::{self, Allowance};
 use super::memory_pool::SharedMemory;
 use super::row_width::{self, BoundRows};
-use super::{histogram, low_memory, pg_functions, pg_semantics, planner_rules};
+use super::{histogram, low_memory, pg_functions, pg_semantics, planner_rules, statement_planner};
 
 /// Catalog of every table, as `information_schema` shows it.
 pub(crate) const CATALOG: &str = "salver";
@@ -98,7 +98,7 @@ fn free_bytes(directory: &Path) -> Option<u64> {
 /// Creates a session with every function, for plans of up to `partitions` partitions.
 pub(crate) fn state(environment: &Arc<RuntimeEnv>, memory_bytes: u64, partitions: usize) -> Result<SessionState> {
     let memory_bytes = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
-    finish(environment, memory_bytes, config(memory_bytes, partitions), |session| session)
+    finish(environment, memory_bytes, config(memory_bytes, partitions), statement_planner::with_own_nodes)
 }
 
 /// Creates a session for plans that ran out of memory in another. Joins and groups sort their rows, because hash tables

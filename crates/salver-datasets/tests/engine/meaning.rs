@@ -4,6 +4,8 @@
 mod by_pattern;
 #[path = "meaning/differences.rs"]
 mod differences;
+#[path = "meaning/early.rs"]
+mod early;
 #[path = "meaning/expressions.rs"]
 mod expressions;
 #[path = "meaning/joined.rs"]
@@ -16,6 +18,8 @@ mod nested;
 mod ordered_joins;
 #[path = "meaning/paired.rs"]
 mod paired;
+#[path = "meaning/shared.rs"]
+mod shared;
 #[path = "meaning/statements.rs"]
 mod statements;
 

@@ -181,6 +181,7 @@ async fn distinct_numbers_spill() {
     let tables: Arc<dyn Tables> = Arc::new(Catalog(vec![Arc::new(table)]));
     for (text, expected) in [
         ("select count(distinct id) as a, sum(distinct id + 1) as b from t", "| 2000000 | 2000001000000 |"),
+        ("select sum(distinct id::decimal(38, 0) * 10 + 1) as a from t", "| 19999992000000 |"),
         ("select count(distinct id::double) as a, avg(distinct id / 2) as b from t", "| 2000000 | 499999.5 |"),
     ] {
         let query = SqlQuery { text: text.to_owned(), ..SqlQuery::default() };

@@ -49,6 +49,14 @@ impl AnalyzerRule for Distincts {
     }
 }
 
+fn is_column(value: &Expr) -> bool {
+    match value {
+        Expr::Column(_) => true,
+        Expr::Cast(cast) => is_column(&cast.expr),
+        _ => false,
+    }
+}
+
 /// An aggregate, split into its parts.
 struct Split {
     /// Expressions whose distinct values are aggregated.
@@ -96,8 +104,10 @@ impl Split {
         }
         let of_all = split.parts.iter().any(|part| matches!(part, AggregatePart::All(_)));
         let columns = aggregate.group_expr.len() + split.distinct.len();
-        // The engine itself groups the values of a single distinct column.
-        let gains = split.distinct.len() > 1 || split.distinct.len() == 1 && of_all;
+        // The engine itself groups the values of a single distinct column. Of an expression, a rule may rewrite the
+        // aggregate before, which then keeps its name by an alias that the engine does not expect.
+        let is_computed = split.distinct.iter().any(|value| !is_column(value));
+        let gains = split.distinct.len() > 1 || split.distinct.len() == 1 && (of_all || is_computed);
         (gains && columns <= COLUMN_BITS).then_some(split)
     }
 

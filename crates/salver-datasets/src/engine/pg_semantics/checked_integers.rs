@@ -20,7 +20,7 @@ use super::super::row_function::{answered, computed};
 use super::call;
 
 /// Returns the operator as a function of its two operands.
-pub(super) fn operator(left: Expr, op: Operator, right: Expr) -> Expr {
+pub(in crate::engine) fn operator(left: Expr, op: Operator, right: Expr) -> Expr {
     let (mut ops, mut args) = match left {
         Expr::ScalarFunction(ScalarFunction { func, args }) => match func.inner().downcast_ref::<Checked>() {
             Some(chain) => (chain.ops.clone(), args),
@@ -32,6 +32,16 @@ pub(super) fn operator(left: Expr, op: Operator, right: Expr) -> Expr {
     args.push(right);
     let chain = Checked { ops, signature: Signature::any(args.len(), Volatility::Immutable) };
     call(ScalarUDF::new_from_impl(chain), args)
+}
+
+/// Returns the operands of a single `+` or `-`.
+pub(in crate::engine) fn plus_or_minus(expr: &Expr) -> Option<(&Expr, Operator, &Expr)> {
+    let Expr::ScalarFunction(ScalarFunction { func, args }) = expr else { return None };
+    let chain = func.inner().downcast_ref::<Checked>()?;
+    match (chain.ops.as_slice(), args.as_slice()) {
+        ([op @ (Operator::Plus | Operator::Minus)], [left, right]) => Some((left, *op, right)),
+        _ => None,
+    }
 }
 
 /// Returns whether an expression divides whole numbers by something that may be zero.
@@ -56,6 +66,7 @@ pub(super) fn out_of_range(what: &str, data_type: &DataType) -> DataFusionError 
         DataType::UInt8 | DataType::UInt16 | DataType::UInt32 => {
             ("an integer without sign", "compute with bigint, as in `x::bigint`")
         }
+        DataType::Decimal256(..) => ("decimals of 76 digits", "compute with floats, as in `x::double precision`"),
         DataType::UInt64 => ("bigint without sign", "compute with decimals, as in `x::decimal(38, 0)`"),
         _ => ("bigint", "compute with decimals, as in `x::decimal(38, 0)`"),
     };

@@ -10,9 +10,12 @@ use datafusion::functions_aggregate::average::avg_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, Signature, Volatility,
+    Accumulator, AggregateUDF, AggregateUDFImpl, ColumnarValue, Expr, GroupsAccumulator, ReversedUDAF,
+    ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
+use super::super::row_function::computed;
+use super::call;
 use super::decimal_division::{FRACTION_DIGITS, decimal, digits, nearest};
 use super::exact_totals::{Finish, Total, Totals, kept_in};
 use super::sum::roomy;
@@ -33,6 +36,40 @@ struct Avg {
 impl Avg {
     fn new() -> Self {
         Self { signature: Signature::user_defined(Volatility::Immutable), aliases: vec!["mean".to_owned()] }
+    }
+}
+
+/// Returns the average, of this type, of values of which the sum and the number are known.
+pub(in crate::engine) fn of_sum(sum: Expr, count: Expr, to: DataType) -> Expr {
+    let average = OfSum { to, signature: Signature::any(2, Volatility::Immutable) };
+    call(ScalarUDF::new_from_impl(average), vec![sum, count])
+}
+
+/// Function of a sum of decimals and the number of its values.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct OfSum {
+    to: DataType,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for OfSum {
+    fn name(&self) -> &'static str {
+        "avg_of_sum"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(self.to.clone())
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        computed(&args, |arrays| match arrays {
+            [sums, counts] => divided(sums, cast(counts, &DataType::UInt64)?.as_primitive(), &self.to),
+            _ => internal_err!("an average is made of a sum and a count"),
+        })
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use arrow::array::{ArrayRef, AsArray, Int64Array, UInt64Array};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Decimal128Type, Field, FieldRef};
-use datafusion::common::{Result, ScalarValue, plan_err};
+use arrow::datatypes::{DataType, Decimal128Type, Decimal256Type, Field, FieldRef};
+use datafusion::common::{Result, ScalarValue, internal_err, plan_err};
 use datafusion::functions_aggregate::sum::sum_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::format_state_name;
@@ -14,7 +14,7 @@ use datafusion::logical_expr::{
 };
 
 use super::checked_integers::out_of_range;
-use super::exact_totals::{Finish, Total, Totals};
+use super::exact_totals::{Finish, Total, Totals, WideTotals};
 
 /// Returns the aggregate.
 pub(crate) fn sum() -> Arc<AggregateUDF> {
@@ -72,6 +72,34 @@ fn finish(args: &AccumulatorArgs<'_>) -> Finish {
     Arc::new(move |sums, _| narrow(sums, &to, &name))
 }
 
+/// Returns whether sums of decimals of this type need more than 128 bits.
+fn is_wide(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Decimal128(29.., _) | DataType::Decimal256(..))
+}
+
+/// Returns the type in which such decimals are summed; `None` for other values.
+fn wide_sum(values: &[FieldRef], result: &DataType) -> Option<DataType> {
+    match (values.first(), result) {
+        (Some(values), DataType::Decimal256(_, scale)) if is_wide(values.data_type()) => {
+            Some(DataType::Decimal256(76, *scale))
+        }
+        _ => None,
+    }
+}
+
+fn finish_wide(args: &AccumulatorArgs<'_>) -> Finish {
+    let (to, name) = (args.return_type().clone(), args.name.to_owned());
+    Arc::new(move |sums, _| {
+        let sums = sums.as_primitive::<Decimal256Type>().clone().with_data_type(to.clone());
+        match to {
+            DataType::Decimal256(precision, _) if sums.validate_decimal_precision(precision).is_err() => {
+                Err(out_of_range(&format!("`{name}`"), &to))
+            }
+            _ => Ok(Arc::new(sums)),
+        }
+    })
+}
+
 impl AggregateUDFImpl for Sum {
     fn name(&self) -> &'static str {
         "sum"
@@ -92,6 +120,7 @@ impl AggregateUDFImpl for Sum {
             data_type if data_type.is_signed_integer() => DataType::Int64,
             data_type if data_type.is_unsigned_integer() => DataType::UInt64,
             data_type if data_type.is_floating() => DataType::Float64,
+            data_type if is_wide(data_type) => data_type.clone(),
             data_type if data_type.is_decimal() => roomy(data_type),
             DataType::Duration(_) | DataType::Interval(_) => one.clone(),
             other => return plan_err!("there is no sum of {other}; cast it to a number, as in `x::bigint`"),
@@ -99,43 +128,62 @@ impl AggregateUDFImpl for Sum {
     }
 
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        sum_udaf().inner().return_type(arg_types)
+        let roomy: Vec<DataType> = arg_types.iter().map(roomy).collect();
+        sum_udaf().inner().return_type(&roomy)
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        if let Some(wide) = wide_sum(args.expr_fields, args.return_type()) {
+            if !args.is_distinct {
+                return Ok(Box::new(Total::<Decimal256Type>::new(wide, finish_wide(&args))));
+            }
+            let (from, finish) = (args.return_type().clone(), finish_wide(&args));
+            return Ok(Box::new(Distinct { inner: sum_udaf().inner().accumulator(args)?, from, finish }));
+        }
         if !is_whole(args.return_type()) {
             return sum_udaf().inner().accumulator(args);
         }
+        let finish = finish(&args);
         if !args.is_distinct {
-            return Ok(Box::new(Total::<Decimal128Type>::new(SUMS, finish(&args))));
+            return Ok(Box::new(Total::<Decimal128Type>::new(SUMS, finish)));
         }
-        let (to, name) = (args.return_type().clone(), args.name.to_owned());
         let wide = AccumulatorArgs { return_field: Arc::new(Field::new(args.name, SUMS, true)), ..args };
-        Ok(Box::new(Distinct { inner: sum_udaf().inner().accumulator(wide)?, to, name }))
+        Ok(Box::new(Distinct { inner: sum_udaf().inner().accumulator(wide)?, from: SUMS, finish }))
     }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        if !is_whole(args.return_type()) {
-            return sum_udaf().inner().state_fields(args);
-        }
+        let wide = wide_sum(args.input_fields, args.return_type());
+        let kept_in = match wide {
+            Some(wide) if !args.is_distinct => wide,
+            None if is_whole(args.return_type()) => SUMS,
+            _ => return sum_udaf().inner().state_fields(args),
+        };
         if args.is_distinct {
             let wide = Arc::new(Field::new(args.name, SUMS, true));
             return sum_udaf().inner().state_fields(StateFieldsArgs { return_field: wide, ..args });
         }
         Ok(vec![
-            Arc::new(Field::new(format_state_name(args.name, "sum"), SUMS, true)),
+            Arc::new(Field::new(format_state_name(args.name, "sum"), kept_in, true)),
             Arc::new(Field::new(format_state_name(args.name, "count"), DataType::UInt64, true)),
         ])
     }
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
-        if is_whole(args.return_type()) {
+        if is_whole(args.return_type()) || wide_sum(args.expr_fields, args.return_type()).is_some() {
             return !args.is_distinct;
         }
         sum_udaf().inner().groups_accumulator_supported(args)
     }
 
     fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
+        if let Some(wide) = wide_sum(args.expr_fields, args.return_type()) {
+            let finish = finish_wide(&args);
+            return Ok(match args.expr_fields.first().map(|field| field.data_type()) {
+                // Most sums of 128-bit decimals have no more bits; none is converted for the others' sake.
+                Some(DataType::Decimal128(..)) => Box::new(WideTotals::new(wide, finish)),
+                _ => Box::new(Totals::<Decimal256Type>::new(wide, finish)),
+            });
+        }
         if is_whole(args.return_type()) {
             return Ok(Box::new(Totals::<Decimal128Type>::new(SUMS, finish(&args))));
         }
@@ -143,7 +191,8 @@ impl AggregateUDFImpl for Sum {
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        if is_whole(args.return_type()) && !args.is_distinct {
+        let is_own = is_whole(args.return_type()) || wide_sum(args.expr_fields, args.return_type()).is_some();
+        if is_own && !args.is_distinct {
             return self.accumulator(args);
         }
         sum_udaf().inner().create_sliding_accumulator(args)
@@ -154,17 +203,23 @@ impl AggregateUDFImpl for Sum {
     }
 }
 
-/// Sum of distinct integers, computed by the engine's sum of decimals.
-#[derive(Debug)]
+/// Sum of distinct values, which the engine's sum of decimals collects.
 struct Distinct {
     inner: Box<dyn Accumulator>,
-    to: DataType,
-    name: String,
+    /// The type of these decimals.
+    from: DataType,
+    finish: Finish,
+}
+
+impl std::fmt::Debug for Distinct {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Distinct").field("from", &self.from).finish_non_exhaustive()
+    }
 }
 
 impl Accumulator for Distinct {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let wide = values.iter().map(|values| cast(values, &SUMS)).collect::<Result<Vec<_>, _>>()?;
+        let wide = values.iter().map(|values| cast(values, &self.from)).collect::<Result<Vec<_>, _>>()?;
         self.inner.update_batch(&wide)
     }
 
@@ -177,9 +232,24 @@ impl Accumulator for Distinct {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let sum = self.inner.evaluate()?.to_array()?;
-        let sum = cast(&sum, &SUMS)?;
-        ScalarValue::try_from_array(&narrow(&sum, &self.to, &self.name)?, 0)
+        // The engine's own sum of them might wrap around.
+        let [ScalarValue::List(values)] = &self.inner.state()?[..] else {
+            return internal_err!("distinct values are a list");
+        };
+        let values = [cast(values.values(), &self.from)?];
+        let finish = Arc::clone(&self.finish);
+        match &self.from {
+            DataType::Decimal256(..) => {
+                let mut total = Total::<Decimal256Type>::new(self.from.clone(), finish);
+                total.update_batch(&values)?;
+                total.evaluate()
+            }
+            from => {
+                let mut total = Total::<Decimal128Type>::new(from.clone(), finish);
+                total.update_batch(&values)?;
+                total.evaluate()
+            }
+        }
     }
 
     fn size(&self) -> usize {

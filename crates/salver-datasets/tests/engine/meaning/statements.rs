@@ -87,6 +87,16 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("select sum(i * 9223372036854775807) from n", "out of the range of bigint"),
     ("select 9223372036854775807 + 1", "out of the range of bigint"),
     ("select sum(x) from (select 9223372036854775807 as x from n) as y", "out of the range of bigint"),
+    (
+        "select sum(x) from (select 9000000000000000000000000000000000000000000000000000000000000000000000000000 as x \
+         from generate_series(1, 7)) as y",
+        "out of the range of decimals of 76 digits",
+    ),
+    (
+        "select k % 2, sum(distinct 9000000000000000000000000000000000000000000000000000000000000000000000000000 - k), 1 \
+         from generate_series(1, 20) as t(k) group by 1",
+        "out of the range of decimals of 76 digits",
+    ),
     ("select 9223372036854775807 + i - i + 1 from n", "out of the range of bigint"),
     ("select (i - i - 9223372036854775807 - 1) / -1 from n where i = 1", "out of the range of bigint"),
     ("select 7 - i / (i - i) from n where i = 1", "division by zero"),
