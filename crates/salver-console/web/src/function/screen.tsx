@@ -101,6 +101,7 @@ function Call({ endpoint, call: target, document }: { endpoint: FunctionEndpoint
   const [error, setError] = useState<unknown>(null);
   const controller = useRef<AbortController | null>(null);
   const jobId = place.value.query.get("job");
+  const [cancelled, setCancelled] = useState<string | null>(null);
   useEffect(() => () => controller.current?.abort(), []);
 
   const request: ApiRequest = { method: "POST", path, headers: { "Content-Type": "application/json" }, body: argumentsJson(fields, values) };
@@ -112,6 +113,7 @@ function Call({ endpoint, call: target, document }: { endpoint: FunctionEndpoint
     setAnswer(null);
     setError(null);
     setStreamed("");
+    setCancelled(null);
     setRunning(true);
     setQuery({ job: null, ...addressOf(fields, values) }, { replace: true });
     try {
@@ -151,7 +153,23 @@ function Call({ endpoint, call: target, document }: { endpoint: FunctionEndpoint
         </div>
       </ArgumentForm>
       <ErrorNote error={error} />
-      {jobId && <JobPanel id={jobId} onAnswer={setAnswer} onGone={() => setQuery({ job: null }, { replace: true })} />}
+      {jobId && (
+        <JobPanel
+          id={jobId}
+          onAnswer={setAnswer}
+          onGone={(end) => {
+            setQuery({ job: null }, { replace: true });
+            if (end === "cancelled") setCancelled(jobId);
+          }}
+        />
+      )}
+      <p class={cancelled === null ? "visually-hidden" : "note"} role="status">
+        {cancelled !== null && (
+          <>
+            Job <code>{cancelled}</code> is cancelled.
+          </>
+        )}
+      </p>
       {running && streamed && (
         <pre class="code" tabIndex={0} aria-label="The answer so far">
           {streamed.slice(-20_000)}
