@@ -90,7 +90,7 @@ export function useCellEdits({ entry, facts, columns, rows, keyOfRow, isLoading 
     begin,
     can: (row, column) => {
       const name = columns[column]?.name ?? "";
-      return !facts.key.includes(name) && name in records.table.fields && !records.table.fields[name]?.readOnly && keyOfRow(row) !== null;
+      return !facts.key.includes(name) && name in records.table.changeable && !records.table.changeable[name]?.readOnly && keyOfRow(row) !== null;
     },
     editor: () =>
       current && (

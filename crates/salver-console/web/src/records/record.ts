@@ -3,6 +3,7 @@ import { ApiError, type ApiRequest, apiPath, dataOf, send, textOf } from "../api
 import type { Entry } from "../catalog";
 import { type Value, writeData } from "../data_json";
 import { hexOfBase64 } from "./bytes_text";
+import { likeBefore } from "./draft";
 import { whyInexact } from "./exactness";
 import { type RecordName, isBinary, keyText, nameOf, recordRequest } from "./record_request";
 import { writeUntagged } from "./untagged";
@@ -55,7 +56,8 @@ async function writeIfSame(record: RecordName, seen: TaggedRecord, changes: Chan
 }
 
 /** Changes a row, and keeps the way back. */
-export async function updateRecord(record: RecordName, before: TaggedRecord, changes: Changes): Promise<void> {
+export async function updateRecord(record: RecordName, before: TaggedRecord, typed: Changes): Promise<void> {
+  const changes: Changes = new Map([...typed].map(([name, value]) => [name, likeBefore(value, before.values.get(name) ?? null)]));
   const names = [...changes.keys()];
   const old: Changes = new Map(names.map((name) => [name, before.values.get(name) ?? null]));
   // While it is still there. Should it change before it is written over, its tag does, too.

@@ -29,7 +29,9 @@ export function RecordForm({ columns, table, described, row, saveLabel, onSave, 
   const [busy, setBusy] = useState(false);
   const [faults, setFaults] = useState<Record<string, string>>({});
   const errors = { ...fieldErrors(error), ...faults };
-  const editable = columns.filter(({ name, type }) => kindOf(type) !== "nested" && (row === null || !table.fields[name]?.readOnly));
+  const fields = row ? table.changeable : table.fields;
+  // What the description leaves out, the database computes.
+  const editable = columns.filter(({ name, type }) => kindOf(type) !== "nested" && name in fields && (row === null || !fields[name]?.readOnly));
 
   const before = (name: string): Draft => {
     const value = row?.get(name);
@@ -94,8 +96,8 @@ export function RecordForm({ columns, table, described, row, saveLabel, onSave, 
               invalid={Boolean(message)}
               describedBy={message ? `${id}-error` : undefined}
               autofocus={index === 0 ? "all" : undefined}
-              leftOut={leftOutOf(table.fields[name], table.required.includes(name), column)}
-              maxLength={table.fields[name]?.maxLength}
+              leftOut={leftOutOf(fields[name], table.required.includes(name), column)}
+              maxLength={fields[name]?.maxLength}
             />
             {message && (
               <span class="field-error" id={`${id}-error`} role="alert">

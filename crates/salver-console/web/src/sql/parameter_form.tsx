@@ -1,3 +1,4 @@
+import { TextLines } from "../text_lines";
 import type { Placeholders } from "./placeholders";
 
 interface ParameterFormProps {
@@ -21,20 +22,14 @@ export function ParameterForm({ placeholders, values, onChange, onRun }: Paramet
       {placeholders.names.map((name) => (
         <label key={name} class="inline-field">
           <code>${name}</code>
-          <input
-            type="text"
-            dir="auto"
+          <TextLines
             spellcheck={false}
             value={values[name] ?? ""}
-            onInput={(event) => onChange({ ...values, [name]: event.currentTarget.value })}
+            onText={(text) => onChange({ ...values, [name]: text })}
             placeholder="42, text, null, [1, 2]"
           />
         </label>
       ))}
-      {/* Enter in a field submits only a form that has a button for it. */}
-      <button type="submit" class="visually-hidden" tabIndex={-1}>
-        Run
-      </button>
     </form>
   );
 }
