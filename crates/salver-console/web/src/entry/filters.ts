@@ -68,7 +68,8 @@ function quoteText(text: string): string {
   return plain ? text : `'${text.replace(/'/g, "''")}'`;
 }
 
-const unquote = (text: string) => (/^'.*'$/s.test(text) ? text.slice(1, -1).replace(/''/g, "'") : text);
+/** The text of a value in quotes. */
+export const unquote = (text: string) => (/^'.*'$/s.test(text) ? text.slice(1, -1).replace(/''/g, "'") : text);
 
 /** The condition for what was chosen in the builder. */
 export function buildFilter(column: Column, comparison: string, text: string): Filter {
@@ -113,7 +114,7 @@ export function describeFilter(filter: Filter): { comparison: string; label: str
 }
 
 /** The parts of a list, where a comma in quotes does not part. */
-function splitList(list: string): string[] {
+export function splitList(list: string): string[] {
   const inner = /^\(.*\)$/s.test(list) ? list.slice(1, -1) : list;
   return inner.match(/'(?:[^']|'')*'|[^,]+/g)?.map((part) => part.trim()) ?? [];
 }
