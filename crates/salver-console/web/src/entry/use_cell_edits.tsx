@@ -8,6 +8,7 @@ import { type CellEdit, cellOf, draftOf, failed, isKept, withNow } from "../reco
 import { type Draft, draftFault, draftValue, isChanged } from "../records/draft";
 import type { LeftEditsProps } from "../records/left_edits";
 import { RecordEdit } from "../records/record_edit";
+import { useUnsaved } from "../unsaved";
 import type { EntryFacts } from "./facts";
 import { readRow, rowRequest } from "./row_request";
 
@@ -33,6 +34,7 @@ export function useCellEdits({ entry, facts, columns, rows, keyOfRow, isLoading,
   const [currentId, setCurrentId] = useState<number | null>(null);
   const latest = useRef(edits);
   latest.current = edits;
+  useUnsaved(edits.some(isKept));
   const { records, described } = facts;
 
   const change = (id: number, next: (edit: CellEdit) => CellEdit) => setEdits((before) => before.map((edit) => (edit.id === id ? next(edit) : edit)));

@@ -5,6 +5,7 @@ import type { Value } from "../data_json";
 import type { RecordTable } from "../entry/metadata";
 import { ErrorNote } from "../error_note";
 import { valueText } from "../grid/value";
+import { useUnsaved } from "../unsaved";
 import { type Draft, draftFault, draftValue, isChanged } from "./draft";
 import { FieldInput, leftOutOf } from "./field_input";
 import { type Changes, fieldErrors } from "./record";
@@ -37,6 +38,7 @@ export function RecordForm({ columns, table, described, row, saveLabel, onSave, 
     const value = row?.get(name);
     return row ? (value === null || value === undefined ? null : valueText(value)) : undefined;
   };
+  useUnsaved(editable.some(({ name, type }) => isChanged(drafts[name], before(name), kindOf(type))));
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const changes: Changes = new Map();

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { apiKey, onUnauthorized, send } from "../api";
+import { loseUnsaved, mayLeave } from "../unsaved";
 
 /** Who the server takes the caller for. */
 export interface Session {
@@ -86,6 +87,8 @@ export function useApiKey(key: string): void {
 
 /** Ends the session and forgets the key, and what was kept with it. The address may tell what was asked, so it is left. */
 export async function logOut(): Promise<void> {
+  if (!mayLeave()) return;
+  loseUnsaved();
   sessionStorage.clear();
   forgetGraphiql();
   for (const path of ["api/logout", "auth/logout"]) await send({ method: "POST", path }).catch(() => undefined);
