@@ -100,6 +100,15 @@ function forgetGraphiql(): void {
   for (const key of Object.keys(localStorage)) if (key.startsWith("graphiql:")) localStorage.removeItem(key);
 }
 
+/** Whether users log in with a name and a password: there is a path for that then, which takes no GET. */
+export async function hasPasswords(): Promise<boolean> {
+  try {
+    return (await fetch(new URL("api/login", document.baseURI), { headers: { Accept: "application/json" } })).status === 405;
+  } catch {
+    return false;
+  }
+}
+
 /** Whether an identity provider is set up: its log-in answers with a redirect. */
 export async function hasProvider(): Promise<boolean> {
   try {

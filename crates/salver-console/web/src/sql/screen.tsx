@@ -14,7 +14,7 @@ import { HistoryPanel } from "./history_panel";
 import { loadHistory } from "./history";
 import { OutcomePanel } from "./outcome_panel";
 import { ParameterForm } from "./parameter_form";
-import { findPlaceholders } from "./placeholders";
+import { findPlaceholders, withoutValue } from "./placeholders";
 import { sqlRequest } from "./run";
 import { SaveQueryForm } from "./save_query_form";
 import { keepDraft, loadDraft, readState, showStatement } from "./state";
@@ -46,6 +46,7 @@ function Statements() {
   const ran = useRef<string | null>(null);
 
   const order = (explain?: Order["explain"]): Order => ({ sql, values, limit: state.limit, method: "POST", ...(explain ? { explain } : {}) });
+  const [missing, setMissing] = useState<string[]>([]);
   const type = (next: { sql: string; values: Record<string, string> }) => {
     setSql(next.sql);
     setValues(next.values);
@@ -54,6 +55,9 @@ function Statements() {
   };
   const start = (next: Order) => {
     if (!next.sql.trim()) return;
+    const lacking = withoutValue(findPlaceholders(next.sql), next.values);
+    setMissing(lacking);
+    if (lacking.length > 0) return;
     keepDraft(next.sql);
     keepTyped(null);
     ran.current = next.sql;
@@ -98,7 +102,7 @@ function Statements() {
         lines={6}
         mark={place && error ? { ...place, message: error.message } : null}
       />
-      <ParameterForm placeholders={findPlaceholders(sql)} values={values} onChange={(next) => type({ sql, values: next })} onRun={() => start(order())} />
+      <ParameterForm placeholders={findPlaceholders(sql)} values={values} onChange={(next) => type({ sql, values: next })} onRun={() => start(order())} missing={withoutValue(findPlaceholders(sql), values).filter((name) => missing.includes(name))} />
       <Toolbar
         running={outcome?.running ?? false}
         limit={state.limit}
