@@ -23,23 +23,23 @@ export function TextLines({ value, onText, long = false, ...others }: Props) {
       class={several.current ? undefined : "one-line"}
       rows={several.current ? 5 : 1}
       value={value}
-      onKeyDown={several.current ? undefined : onOneLineKey}
+      onKeyDown={(event) => onEnter(event, several.current)}
       onInput={(event) => onText(event.currentTarget.value)}
     />
   );
 }
 
-/** What a key does in an input of one line. */
-export function onOneLineKey(event: KeyboardEvent & { currentTarget: HTMLTextAreaElement }): void {
+/** What Enter does in an input of one line, or of several. */
+export function onEnter(event: KeyboardEvent & { currentTarget: HTMLTextAreaElement }, isOfSeveral: boolean): void {
   if (event.key !== "Enter" || event.isComposing) return;
   const { currentTarget: input } = event;
-  if (!event.shiftKey && !event.altKey) {
-    event.preventDefault();
-    input.form?.requestSubmit();
-  } else if (event.altKey) {
-    // Browsers begin a line by themselves with Shift alone.
+  if (event.altKey) {
+    // With Alt browsers begin no line by themselves.
     event.preventDefault();
     input.setRangeText("\n", input.selectionStart, input.selectionEnd, "end");
     input.dispatchEvent(new Event("input", { bubbles: true }));
+  } else if (!isOfSeveral && !event.shiftKey) {
+    event.preventDefault();
+    input.form?.requestSubmit();
   }
 }
